@@ -1,0 +1,40 @@
+# Each target sets itself up: it makes .venv and installs into it when requirements.txt or the metadata has changed.
+
+PYTHON ?= $(firstword $(foreach python,python3.11 python3 python3.12,$(shell \
+	$(python) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))' 2>/dev/null && echo $(python))))
+BIN := .venv/bin
+QUESTION ?= Who gets the deposit back?
+
+# Later installs into .venv keep to the pins too: a newer torch would bring several GB of CUDA packages.
+export PIP_CONSTRAINT := requirements.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test lint bench real
+
+demo: .venv/.installed
+	$(BIN)/statgraph build-graph
+	$(BIN)/statgraph train
+	$(BIN)/statgraph search "$(QUESTION)"
+
+test: .venv/.installed
+	$(BIN)/python -m pytest
+
+lint: .venv/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+bench: .venv/.installed
+	$(BIN)/python -m benchmarks
+
+real: .venv/.installed
+	$(BIN)/python -m pytest -m real
+
+.venv/.installed: requirements.txt setup.cfg pyproject.toml | .venv/bin/python
+	@echo "Installing requirements.txt and statgraph into .venv (a minute or two the first time) ..."
+	$(BIN)/python -m pip install --quiet --requirement requirements.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "no Python 3.11 or 3.12 on the PATH; install one, or name it: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	$(PYTHON) -m venv .venv

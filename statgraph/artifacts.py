@@ -1,0 +1,79 @@
+"""Names of what the toolkit saves, and the one way in which it saves: whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+MANIFEST = "manifest.json"
+
+CORPUS_ARTICLES = "corpus.jsonl"
+CORPUS_QUESTIONS = "queries.jsonl"
+CORPUS_LABELS = "qrels"
+
+GRAPH_FILE = "graph.dgl"
+GRAPH_NODES = "nodes.json"
+
+RUN_QUERY_ENCODER = "query_encoder"
+RUN_ARTICLE_ENCODER = "article_encoder"
+RUN_GRAPH_ENCODER = "graph_encoder.safetensors"
+RUN_INDEX = "index"
+RUN_CHECKPOINTS = "checkpoints"
+RUN_METRICS = "metrics.jsonl"
+RUN_REPORT = "report.json"
+
+
+@contextmanager
+def replaced_folder(target: Path) -> Iterator[Path]:
+    """Yield an empty folder that takes the place of `target` once the block ends without an error.
+
+    Until then `target` stays as it was; after an error or a kill nothing half-written stands in its place.
+    """
+    target = Path(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    try:
+        yield staging
+        _swap_in(staging, target)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+@contextmanager
+def replaced_file(target: Path) -> Iterator[Path]:
+    """Yield a path beside `target` to write to; it replaces `target` once the block ends without an error."""
+    target = Path(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    staging = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        yield staging
+        os.replace(staging, target)
+    finally:
+        staging.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: Mapping[str, object]) -> None:
+    """Write one JSON object, indented, as UTF-8, atomically."""
+    with replaced_file(path) as staging:
+        staging.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_json(path: Path) -> dict:
+    """Return the JSON object in a file."""
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def _swap_in(staging: Path, target: Path) -> None:
+    os.chmod(staging, 0o755)
+    if not target.exists():
+        os.rename(staging, target)
+        return
+    retired = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent)) / target.name
+    os.rename(target, retired)
+    os.rename(staging, target)
+    shutil.rmtree(retired.parent, ignore_errors=True)

@@ -1,0 +1,209 @@
+"""The configuration of a run: every default stands here once; regimes and systems (YAML) overlay it, `--set` last."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from typing import get_type_hints
+
+from statgraph.errors import UsageError
+
+
+@dataclass(frozen=True)
+class EncoderConfig:
+    """The text encoders.
+
+    `backbone`: an embedded name, a folder or a hub name. `train`: none, head, last-N or full. `heading_path`: put the
+    headings in front of an article's text. `shared`: one backbone for questions and articles (a static one is always
+    shared). `chunk_tokens`, `max_tokens`: G-DSR, section 3.1. `article_layers`, `article_heads`, `article_dropout`,
+    `article_pooling` (mean or max): the second-level transformer over an article's chunks. `prune_vocabulary`: keep
+    only the word pieces that the corpus uses. `token_dropout`: share of tokens left out in training (static).
+    """
+
+    backbone: str = "embedded:static"
+    train: str = "full"
+    heading_path: bool = True
+    shared: bool = False
+    chunk_tokens: int = 128
+    max_tokens: int = 1024
+    article_layers: int = 2
+    article_heads: int = 12
+    article_dropout: float = 0.1
+    article_pooling: str = "max"
+    prune_vocabulary: bool = False
+    token_dropout: float = 0.0
+
+
+@dataclass(frozen=True)
+class Stage1Config:
+    """The contrastive training of the text encoders (G-DSR, section 3.1; QABISAR, section 2.1).
+
+    An epoch draws every gold pair once. `gold` and `headings` are the sources' weights: of a batch, the share
+    gold / (gold + headings) is gold pairs. `bm25_negatives`: hard negatives a gold pair, drawn from BM25's best.
+    `lr` is the paper's; `weight_lr` is that of a static encoder's token weights. `patience`: epochs without a better
+    dev R@200 before it stops; 0 never stops.
+    """
+
+    epochs: int = 15
+    batch_size: int = 24
+    lr: float = 2e-5
+    weight_lr: float = 2e-2
+    weight_decay: float = 0.01
+    warmup: float = 0.05
+    temperature: float = 0.01
+    gold: float = 1.0
+    headings: float = 0.0
+    bm25_negatives: int = 1
+    patience: int = 0
+
+
+@dataclass(frozen=True)
+class GraphConfig:
+    """The graph: which relation groups it has (tree, bipartite, order) and whether the batch's own question-article
+    edges are hidden while the loss asks for them (`target_edges`: mask or keep)."""
+
+    relations: tuple[str, ...] = ("tree", "bipartite")
+    target_edges: str = "mask"
+
+
+@dataclass(frozen=True)
+class GnnConfig:
+    """The graph encoder (QABISAR, section 2.2). `fanout`: neighbours kept per node and relation in training, -1: all.
+    `first_gate`: what the residual gates start from. `citation_dropout`: chance that an article's question edges are
+    all hidden in a batch."""
+
+    layer: str = "qabisar"
+    layers: int = 2
+    heads: int = 8
+    dropout: float = 0.1
+    fanout: int = -1
+    first_gate: float = 1.0
+    citation_dropout: float = 0.0
+
+
+@dataclass(frozen=True)
+class Stage2Config:
+    """The training of the graph encoder with the query encoder as its student (QABISAR, sections 2.2 and 2.3).
+
+    loss = contrastive_weight * contrastive + distillation_weight * KL(teacher || student). `student_share` is the part
+    of the contrastive loss that the student's own scores carry (0: the teacher alone). `lr` is the graph encoder's,
+    `encoder_lr` that of what trains in the text encoders: the query encoder, and with `train_encoders` the article
+    encoder too. Then the batch mixes gold and heading pairs as in stage 1. `random_negatives`: articles drawn at random
+    into each batch. `epochs` 0 leaves the graph out.
+    """
+
+    epochs: int = 20
+    batch_size: int = 512
+    lr: float = 2e-4
+    train_encoders: bool = False
+    encoder_lr: float = 2e-4
+    encoder_weight_lr: float = 2e-2
+    gold: float = 1.0
+    headings: float = 0.0
+    weight_decay: float = 0.01
+    warmup: float = 0.05
+    temperature: float = 0.01
+    contrastive_weight: float = 0.7
+    distillation_weight: float = 0.3
+    student_share: float = 0.0
+    random_negatives: int = 0
+    patience: int = 0
+
+
+@dataclass(frozen=True)
+class Bm25Config:
+    """BM25's parameters (G-DSR, appendix C)."""
+
+    k1: float = 2.5
+    b: float = 0.2
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """Everything that decides a run. `retriever`: dense (encoders, and the graph where stage 2 runs) or bm25."""
+
+    system: str = "qabisar"
+    retriever: str = "dense"
+    seed: int = 0
+    device: str = "auto"
+    encoder: EncoderConfig = field(default_factory=EncoderConfig)
+    stage1: Stage1Config = field(default_factory=Stage1Config)
+    graph: GraphConfig = field(default_factory=GraphConfig)
+    gnn: GnnConfig = field(default_factory=GnnConfig)
+    stage2: Stage2Config = field(default_factory=Stage2Config)
+    bm25: Bm25Config = field(default_factory=Bm25Config)
+
+    def to_dict(self) -> dict:
+        """Return the configuration as nested JSON values."""
+        return asdict(self)
+
+
+def overlaid(config: RunConfig, overlay: Mapping[str, object], *, place: str) -> RunConfig:
+    """Return the configuration with the nested values of an overlay in place of its own.
+
+    Args:
+        place: where the overlay comes from, for messages.
+
+    Raises:
+        UsageError: for an unknown key (the nearest known one is named) or a value of the wrong type.
+    """
+    return _overlaid(config, overlay, place=place, prefix="")
+
+
+def with_settings(config: RunConfig, settings: Iterable[str]) -> RunConfig:
+    """Return the configuration with `a.b=c` settings applied in order.
+
+    Raises:
+        UsageError: for a setting without "=", an unknown key or a value of the wrong type.
+    """
+    for setting in settings:
+        key, separator, text = setting.partition("=")
+        if not separator:
+            raise UsageError(f"--set '{setting}': no '='; write it like --set stage1.epochs=10")
+        overlay: object = text.strip()
+        for part in reversed(key.strip().split(".")):
+            overlay = {part: overlay}
+        config = overlaid(config, overlay, place="--set")
+    return config
+
+
+def _overlaid(config, overlay: Mapping[str, object], *, place: str, prefix: str):
+    known = [item.name for item in fields(config)]
+    types = get_type_hints(type(config))
+    changed = {}
+    for key, value in overlay.items():
+        name = f"{prefix}{key}"
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1, cutoff=0.0)[0]
+            raise UsageError(f"{place}: '{name}' is not a setting; did you mean '{prefix}{near}'?")
+        current = getattr(config, key)
+        if is_dataclass(current):
+            if not isinstance(value, Mapping):
+                inner = ", ".join(f"{name}.{item.name}" for item in fields(current))
+                raise UsageError(f"{place}: '{name}' is a group of settings; set one of {inner}")
+            changed[key] = _overlaid(current, value, place=place, prefix=f"{name}.")
+        else:
+            changed[key] = _converted(value, types[key], place=place, name=name)
+    return replace(config, **changed)
+
+
+def _converted(value: object, wanted: type, *, place: str, name: str):
+    """Return a value as the field's type; text is parsed, so that the command line and YAML end alike."""
+    if isinstance(value, Mapping):
+        raise UsageError(f"{place}: '{name}' is one setting, not a group; give it a value")
+    text = str(value).strip()
+    try:
+        if wanted is bool:
+            return {"true": True, "false": False}[text.lower()]
+        if wanted is int:
+            return int(text)
+        if wanted is float:
+            return float(text)
+    except (KeyError, ValueError):
+        kind = {bool: "true or false", int: "a whole number", float: "a number"}[wanted]
+        raise UsageError(f"{place}: '{name}' is '{text}'; give {kind}") from None
+    if wanted is str:
+        return text
+    parts = value if isinstance(value, list | tuple) else [part.strip() for part in text.split(",")]
+    return tuple(str(part) for part in parts if str(part) not in ("", "none"))

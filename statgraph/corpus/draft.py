@@ -1,0 +1,167 @@
+"""A corpus in the making: every source format fills a draft, and only a draft without a problem becomes a corpus."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from statgraph.corpus.records import SPLITS, Article, Corpus, Question
+from statgraph.errors import CorpusError
+
+_LANGUAGE = re.compile(r"[a-z]{2,3}")
+
+
+class Draft:
+    """Collects articles, questions and labels with the place each was read from, and every problem met on the way.
+
+    A place is what a user can open: `corpus.jsonl:17`, `articles_fr.csv:3`, `LEGITEXT000006072050.json`.
+    """
+
+    def __init__(self, *, name: str, language: str, licence: str = "unknown", source: str = "unknown"):
+        self._about = {"name": name, "language": language, "licence": licence, "source": source}
+        self._problems: list[str] = []
+        self._articles: dict[str, Article] = {}
+        self._article_places: dict[str, str] = {}
+        self._questions: dict[str, tuple[str, Mapping[str, object]]] = {}
+        self._question_places: dict[str, str] = {}
+        self._labels: dict[str, dict[str, str]] = {}
+        self._splits: dict[str, tuple[str, str]] = {}
+        self._split_conflicts: set[tuple[str, str]] = set()
+        self._orders: dict[str, int] = {}
+
+    @property
+    def name(self) -> str:
+        """Return the name of the corpus."""
+        return self._about["name"]
+
+    @property
+    def language(self) -> str:
+        """Return the ISO 639 code of the corpus's language."""
+        return self._about["language"]
+
+    @property
+    def problem_count(self) -> int:
+        """Return how many problems have been recorded so far."""
+        return len(self._problems)
+
+    def add_problem(self, place: str, problem: str) -> None:
+        """Record what is wrong at a place and how to mend it; `corpus()` will refuse the draft."""
+        self._problems.append(f"{place}: {problem}")
+
+    def add_article(
+        self,
+        place: str,
+        *,
+        article_id: str,
+        title: str,
+        text: str,
+        path: Sequence[str],
+        order: int | None = None,
+        metadata: Mapping[str, object] | None = None,
+    ) -> None:
+        """Add one article. Without an `order` it comes after the articles of its code that were added before."""
+        article_id = article_id.strip()
+        if not article_id:
+            return self.add_problem(place, "article has no id; give every article a unique '_id'")
+        if article_id in self._articles:
+            first = _same_file(self._article_places[article_id], place)
+            return self.add_problem(
+                place, f"article id '{article_id}' appears twice (first on {first}); ids must be unique"
+            )
+        if not text.strip():
+            self.add_problem(place, f"article '{article_id}' has an empty text; fill it or remove the article")
+        path = tuple(heading.strip() for heading in path)
+        if not path or not all(path):
+            self.add_problem(
+                place, f"article '{article_id}' has an empty path; name the headings above it, from the code down"
+            )
+            path = ("",)
+        if order is None:
+            order = self._orders.get(path[0], 0) + 1
+        self._orders[path[0]] = max(order, self._orders.get(path[0], 0))
+        self._articles[article_id] = Article(article_id, title.strip() or article_id, text, path, order, metadata or {})
+        self._article_places[article_id] = place
+
+    def add_question(
+        self, place: str, *, question_id: str, text: str, metadata: Mapping[str, object] | None = None
+    ) -> None:
+        """Add one question; its labels come by `add_label`, before or after."""
+        question_id = question_id.strip()
+        if not question_id:
+            return self.add_problem(place, "question has no id; give every question a unique '_id'")
+        if question_id in self._questions:
+            first = _same_file(self._question_places[question_id], place)
+            return self.add_problem(
+                place, f"question id '{question_id}' appears twice (first on {first}); ids must be unique"
+            )
+        if not text.strip():
+            self.add_problem(place, f"question '{question_id}' has an empty text; fill it or remove the question")
+        self._questions[question_id] = (text.strip(), metadata or {})
+        self._question_places[question_id] = place
+
+    def add_label(self, place: str, *, question_id: str, article_id: str, split: str) -> None:
+        """Record that an article answers a question of a split; the same label twice counts once."""
+        if split not in SPLITS:
+            return self.add_problem(place, f"split '{split}' is not known; use one of {', '.join(SPLITS)}")
+        question_id, article_id = question_id.strip(), article_id.strip()
+        if not question_id or not article_id:
+            return self.add_problem(place, "label lacks an id; name one question and one article on each line")
+        known_split, first = self._splits.setdefault(question_id, (split, place))
+        if known_split != split:
+            if (question_id, split) not in self._split_conflicts:
+                self._split_conflicts.add((question_id, split))
+                self.add_problem(
+                    place,
+                    f"question '{question_id}' is in split '{split}' and in '{known_split}' ({first}); "
+                    "keep it in one split, or its answer leaks",
+                )
+            return None
+        self._labels.setdefault(question_id, {}).setdefault(article_id, place)
+
+    @property
+    def unlabelled_questions(self) -> tuple[str, ...]:
+        """Return the ids of questions without a label, which `corpus()` leaves out: they can neither train nor test."""
+        return tuple(question_id for question_id in self._questions if question_id not in self._labels)
+
+    def corpus(self) -> Corpus:
+        """Return the corpus, articles code by code in their order.
+
+        Raises:
+            CorpusError: with every problem found, if there is one.
+        """
+        problems = [*self._problems, *self._label_problems()]
+        if not self._articles and not problems:
+            problems.append(f"{self.name}: holds no articles; a corpus needs at least one")
+        if not _LANGUAGE.fullmatch(self.language):
+            problems.append(
+                f"{self.name}: language '{self.language}' is not an ISO 639 code; write it like 'fr' or 'en'"
+            )
+        if problems:
+            raise CorpusError(problems)
+        code_rank = {code: rank for rank, code in enumerate(self._orders)}
+        articles = sorted(self._articles.values(), key=lambda article: (code_rank[article.code], article.order))
+        questions = (
+            Question(question_id, text, self._splits[question_id][0], tuple(self._labels[question_id]), metadata)
+            for question_id, (text, metadata) in self._questions.items()
+            if question_id in self._labels
+        )
+        return Corpus(**self._about, articles=tuple(articles), questions=tuple(questions))
+
+    def _label_problems(self) -> Iterator[str]:
+        for question_id, article_places in self._labels.items():
+            if question_id not in self._questions:
+                place = next(iter(article_places.values()))
+                yield f"{place}: label names question '{question_id}', which does not exist; add the question"
+            for article_id, place in article_places.items():
+                if article_id not in self._articles:
+                    yield (
+                        f"{place}: label of question '{question_id}' names article '{article_id}', "
+                        "which does not exist; add the article or remove the label"
+                    )
+
+
+def _same_file(first: str, place: str) -> str:
+    """Return "line 3" where both places are in one file, else the whole first place."""
+    first_file, _, first_line = first.rpartition(":")
+    file, _, _ = place.rpartition(":")
+    return f"line {first_line}" if file and first_file == file else first

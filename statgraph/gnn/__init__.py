@@ -1,0 +1,1 @@
+"""The graph network: attention over typed edges and the encoder that stacks it."""

@@ -1,0 +1,114 @@
+"""From a corpus to its DGL heterograph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from statgraph.corpus.records import Corpus, Heading
+from statgraph.graph.dgl_loader import load_dgl
+from statgraph.graph.hierarchy import hierarchy_of
+from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION, TRAIN_SPLIT, relations_of
+
+DEFAULT_RELATIONS = ("tree", "bipartite")
+ITSELF = "itself"
+
+
+@dataclass(frozen=True)
+class LegalGraph:
+    """The heterograph of a corpus and the names of its nodes.
+
+    Node i of type `article` is `article_ids[i]`, the corpus's i-th article; of type `heading`, `headings[i]`; of type
+    `question`, `question_ids[i]`, the i-th training question. The other splits are never in the graph.
+    """
+
+    heterograph: object
+    article_ids: tuple[str, ...]
+    headings: tuple[Heading, ...]
+    question_ids: tuple[str, ...]
+    relations: tuple[str, ...]
+    corpus_hash: str
+
+    @cached_property
+    def edge_types(self) -> tuple[tuple[str, str, str], ...]:
+        """Return the canonical edge types in a fixed order: the number of a type is its place here."""
+        return tuple(sorted(self.heterograph.canonical_etypes))
+
+    def node_count(self, node_type: str) -> int:
+        """Return the number of nodes of a type."""
+        return {ARTICLE: len(self.article_ids), HEADING: len(self.headings), QUESTION: len(self.question_ids)}[
+            node_type
+        ]
+
+
+def build_graph(corpus: Corpus, relations: Sequence[str] = DEFAULT_RELATIONS) -> LegalGraph:
+    """Return the graph of a corpus: its tree, its training questions, and the relations of the named groups with their
+    reverses (QABISAR, section 2.2).
+
+    Raises:
+        UsageError: if a relation group is not known.
+    """
+    import torch
+
+    dgl = load_dgl()
+    hierarchy = hierarchy_of(corpus.articles)
+    questions = corpus.split(TRAIN_SPLIT)
+    edges = {}
+    for relation in relations_of(tuple(relations)):
+        sources, targets = (torch.from_numpy(np.ascontiguousarray(rows)) for rows in relation.edges(corpus, hierarchy))
+        edges[relation.forward_type] = (sources, targets)
+        edges[relation.reverse_type] = (targets, sources)
+    counts = {ARTICLE: len(corpus.articles), HEADING: len(hierarchy.headings), QUESTION: len(questions)}
+    return LegalGraph(
+        heterograph=dgl.heterograph({**edges, **_isolated_types(edges)}, num_nodes_dict=counts),
+        article_ids=tuple(article.article_id for article in corpus.articles),
+        headings=hierarchy.headings,
+        question_ids=tuple(question.question_id for question in questions),
+        relations=tuple(relations),
+        corpus_hash=corpus.content_hash,
+    )
+
+
+@dataclass(frozen=True)
+class GraphSummary:
+    """Counts for people: nodes by type, edges by relation, levels of headings, articles with no edge at all."""
+
+    nodes: dict[str, int]
+    edges: dict[str, int]
+    headings_by_depth: dict[int, int]
+    orphan_articles: int
+    articles_cited: int
+
+
+def summary_of(graph: LegalGraph) -> GraphSummary:
+    """Return the counts of a graph."""
+    degrees = np.zeros(graph.node_count(ARTICLE), dtype=np.int64)
+    cited = np.zeros_like(degrees)
+    for edge_type in graph.edge_types:
+        if edge_type[2] == ARTICLE:
+            incoming = graph.heterograph.in_degrees(etype=edge_type).numpy()
+            degrees += incoming
+            if edge_type[0] == QUESTION:
+                cited += incoming
+    depths, counts = np.unique([heading.depth for heading in graph.headings], return_counts=True)
+    return GraphSummary(
+        nodes={node_type: graph.node_count(node_type) for node_type in NODE_TYPES},
+        edges={
+            "-".join(edge_type): graph.heterograph.num_edges(edge_type)
+            for edge_type in graph.edge_types
+            if edge_type[1] != ITSELF
+        },
+        headings_by_depth={int(depth): int(count) for depth, count in zip(depths, counts, strict=True)},
+        orphan_articles=int((degrees == 0).sum()),
+        articles_cited=int((cited > 0).sum()),
+    )
+
+
+def _isolated_types(edges: dict) -> dict:
+    """Return an empty relation of its own for each node type that no relation touches: DGL's blocks lose the nodes of
+    a type that stands in no edge type."""
+    touched = {node_type for source, _, target in edges for node_type in (source, target)}
+    return {(node_type, ITSELF, node_type): ([], []) for node_type in NODE_TYPES if node_type not in touched}

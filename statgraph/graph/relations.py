@@ -1,0 +1,88 @@
+"""The typed relations of the graph: what they are called, what they join, and where their edges come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from statgraph.corpus.records import Corpus
+from statgraph.errors import UsageError
+from statgraph.graph.hierarchy import Hierarchy
+
+ARTICLE, HEADING, QUESTION = "article", "heading", "question"
+NODE_TYPES = (ARTICLE, HEADING, QUESTION)
+TRAIN_SPLIT = "train"
+
+Edges = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A relation and its reverse, each with a type of its own: `source -name-> target -reverse-> source`."""
+
+    source: str
+    name: str
+    target: str
+    reverse: str
+    edges: Callable[[Corpus, Hierarchy], Edges]
+
+    @property
+    def forward_type(self) -> tuple[str, str, str]:
+        """Return DGL's canonical edge type."""
+        return self.source, self.name, self.target
+
+    @property
+    def reverse_type(self) -> tuple[str, str, str]:
+        """Return DGL's canonical edge type of the reverse."""
+        return self.target, self.reverse, self.source
+
+
+def _heading_contains_article(corpus: Corpus, hierarchy: Hierarchy) -> Edges:
+    return hierarchy.article_parents, np.arange(len(hierarchy.article_parents))
+
+
+def _heading_contains_heading(corpus: Corpus, hierarchy: Hierarchy) -> Edges:
+    children = np.flatnonzero(hierarchy.heading_parents >= 0)
+    return hierarchy.heading_parents[children], children
+
+
+def _question_cites_article(corpus: Corpus, hierarchy: Hierarchy) -> Edges:
+    labels = corpus.label_rows(corpus.split(TRAIN_SPLIT))
+    questions = np.repeat(np.arange(len(labels)), [len(rows) for rows in labels])
+    return questions, np.array([row for rows in labels for row in rows], dtype=np.int64)
+
+
+def _article_precedes_article(corpus: Corpus, hierarchy: Hierarchy) -> Edges:
+    parents = hierarchy.article_parents
+    by_parent = np.argsort(parents, kind="stable")
+    siblings = parents[by_parent][:-1] == parents[by_parent][1:]
+    return by_parent[:-1][siblings], by_parent[1:][siblings]
+
+
+CONTAINS_ARTICLE = Relation(HEADING, "contains_article", ARTICLE, "in_heading", _heading_contains_article)
+CONTAINS_HEADING = Relation(HEADING, "contains_heading", HEADING, "under_heading", _heading_contains_heading)
+CITES = Relation(QUESTION, "cites", ARTICLE, "cited_by", _question_cites_article)
+PRECEDES = Relation(ARTICLE, "precedes", ARTICLE, "follows", _article_precedes_article)
+
+# What `graph.relations` can name: a group of relations that are switched on together.
+RELATION_GROUPS: dict[str, tuple[Relation, ...]] = {
+    "tree": (CONTAINS_ARTICLE, CONTAINS_HEADING),
+    "bipartite": (CITES,),
+    "order": (PRECEDES,),
+}
+
+
+def relations_of(groups: tuple[str, ...]) -> tuple[Relation, ...]:
+    """Return the relations of the named groups, in the registry's order.
+
+    Raises:
+        UsageError: if a group is not known.
+    """
+    unknown = [group for group in groups if group not in RELATION_GROUPS]
+    if unknown:
+        raise UsageError(
+            f"graph.relations: '{unknown[0]}' is not known; choose from {', '.join(RELATION_GROUPS)} (or none)"
+        )
+    return tuple(relation for group, members in RELATION_GROUPS.items() if group in groups for relation in members)

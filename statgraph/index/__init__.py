@@ -1,0 +1,1 @@
+"""Vectors and ids to and from disk, and the search among them."""

@@ -1,0 +1,42 @@
+"""Which engine computes an exact search: FAISS on the CPU, FAISS on a GPU, or torch where only torch has the GPU."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from statgraph.device import pick_device
+from statgraph.index.faiss_engines import FaissCpu, FaissGpu
+from statgraph.index.torch_engine import TorchEngine
+
+
+class Engine(Protocol):
+    """Searches among the vectors of the `faiss.IndexFlatIP` that it was made with."""
+
+    def search(self, queries: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return (scores float32, article rows int64), each (queries, depth), best first, ties in any order.
+
+        `queries` is (queries, width) float32; `depth` is at most the number of vectors.
+        """
+
+
+def pick_engine(flat, device: str) -> Engine:
+    """Return the engine that searches a `faiss.IndexFlatIP` on a device (`auto`, `cpu` or `cuda`).
+
+    Raises:
+        UsageError: if the device is not known, or `cuda` is asked for where there is none.
+    """
+    if device in ("auto", "cuda") and faiss_has_gpu():
+        return FaissGpu(flat)
+    if device == "cpu":  # spares the import of torch
+        return FaissCpu(flat)
+    picked = pick_device(device)
+    return TorchEngine(flat, picked) if picked.type == "cuda" else FaissCpu(flat)
+
+
+def faiss_has_gpu() -> bool:
+    """Return whether the installed FAISS is a GPU build that sees a GPU."""
+    import faiss
+
+    return hasattr(faiss, "StandardGpuResources") and faiss.get_num_gpus() > 0

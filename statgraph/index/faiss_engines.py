@@ -1,0 +1,34 @@
+"""Exact search by FAISS."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# The deepest ranking that FAISS's GPU kernels select.
+_GPU_MAX_DEPTH = 2048
+
+
+class FaissCpu:
+    """FAISS's exact search on the CPU."""
+
+    def __init__(self, flat):
+        self._flat = flat
+
+    def search(self, queries: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return (scores float32, article rows int64), each (queries, depth), best first."""
+        return self._flat.search(queries, depth)
+
+
+class FaissGpu:
+    """FAISS's exact search on the first GPU; rankings too deep for its kernels are computed on the CPU."""
+
+    def __init__(self, flat):
+        import faiss
+
+        self._cpu = FaissCpu(flat)
+        self._resources = faiss.StandardGpuResources()  # must outlive the index that uses it
+        self._gpu = faiss.index_cpu_to_gpu(self._resources, 0, flat)
+
+    def search(self, queries: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return (scores float32, article rows int64), each (queries, depth), best first."""
+        return self._gpu.search(queries, depth) if depth <= _GPU_MAX_DEPTH else self._cpu.search(queries, depth)

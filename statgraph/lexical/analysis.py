@@ -1,0 +1,72 @@
+"""From text to the terms that BM25 counts, in any language."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import cache
+
+# ISO 639-1 code -> Snowball algorithm. A language without one is matched by its unstemmed words.
+STEMMERS = {
+    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
+    "eo": "esperanto", "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian", "fi": "finnish",
+    "fr": "french", "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian", "id": "indonesian",
+    "it": "italian", "lt": "lithuanian", "nb": "norwegian", "ne": "nepali", "nl": "dutch", "nn": "norwegian",
+    "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian",
+    "st": "sesotho", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
+}  # fmt: skip
+
+# Scripts written without spaces between words: runs of them are cut into overlapping pairs of characters.
+_UNSPACED = (
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U000323af"
+)
+_SOFT_HYPHEN = "\u00ad"
+# The capitals that these languages pair otherwise than Unicode's rules for all languages do.
+_DOTLESS_I = str.maketrans({"I": "ı", "İ": "i"})
+_OWN_CAPITALS = {"az": _DOTLESS_I, "tr": _DOTLESS_I}
+
+Analyser = Callable[[str], list[str]]
+
+
+def analyser(language: str) -> Analyser:
+    """Return the function from a text to its terms: words lower-cased, stemmed where the language has a stemmer;
+    characters in overlapping pairs where a script has no spaces.
+
+    Args:
+        language: ISO 639-1 code, such as the corpus manifest's.
+    """
+    stem = _stemmer(language)
+    own_capitals = _OWN_CAPITALS.get(language, {})
+    runs, unspaced_run = _patterns()
+
+    def terms(text: str) -> list[str]:
+        plain = unicodedata.normalize("NFKC", text).replace(_SOFT_HYPHEN, "").translate(own_capitals).lower()
+        words: list[str] = []
+        for run in runs.findall(plain):
+            if unspaced_run.match(run):
+                words.extend(run[i : i + 2] for i in range(max(1, len(run) - 1)))
+            else:
+                words.append(run)
+        return stem(words)
+
+    return terms
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return (what finds runs of one kind of script, what tells whether a run is of a script without spaces)."""
+    # \w leaves out the vowel signs of Hindi or Tamil and the points of Hebrew and Arabic, which stand inside words.
+    marks = "".join(chr(code) for code in range(0x300, 0x10000) if unicodedata.category(chr(code)) in ("Mn", "Mc"))
+    word = rf"[\w{marks}]"
+    unspaced = rf"[{_UNSPACED}]"
+    return re.compile(rf"(?:(?={unspaced}){word})+|(?:(?!{unspaced}){word})+"), re.compile(unspaced)
+
+
+def _stemmer(language: str) -> Callable[[list[str]], list[str]]:
+    import Stemmer
+
+    algorithm = STEMMERS.get(language)
+    if algorithm not in Stemmer.algorithms():
+        return lambda words: words
+    return Stemmer.Stemmer(algorithm).stemWords

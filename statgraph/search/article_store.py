@@ -1,0 +1,63 @@
+"""The articles of a run on disk, read one at a time, so that a search holds no text it does not show."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from statgraph.corpus.records import Article
+from statgraph.errors import RunError
+
+ARTICLES = "articles.jsonl"
+OFFSETS = "articles.offsets.npy"
+
+
+@dataclass(frozen=True)
+class StoredArticle:
+    """What a hit shows of an article."""
+
+    article_id: str
+    title: str
+    text: str
+    path: tuple[str, ...]
+
+
+def write_article_store(articles: Sequence[Article], folder: Path) -> None:
+    """Write `articles.jsonl` and the byte offset of each line (articles + 1,) int64."""
+    offsets = [0]
+    with (folder / ARTICLES).open("wb") as file:
+        for article in articles:
+            line = json.dumps([article.article_id, article.title, article.text, article.path], ensure_ascii=False)
+            offsets.append(offsets[-1] + file.write(line.encode("utf-8") + b"\n"))
+    np.save(folder / OFFSETS, np.array(offsets, dtype=np.int64), allow_pickle=False)
+
+
+class ArticleStore:
+    """Articles by row, in the order of the corpus that the run was trained on."""
+
+    def __init__(self, folder: Path):
+        self._path = Path(folder) / ARTICLES
+        try:
+            self._offsets = np.load(Path(folder) / OFFSETS, mmap_mode="r", allow_pickle=False)
+            size = self._path.stat().st_size
+        except (OSError, ValueError) as error:
+            raise RunError(f"{folder}: the articles of the run are not readable ({error}); train it again") from None
+        if size != self._offsets[-1]:
+            raise RunError(f"{self._path}: {size} bytes where {self._offsets[-1]} were written; train the run again")
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def read(self, rows: Sequence[int]) -> list[StoredArticle]:
+        """Return the articles of these rows, in their order."""
+        articles = []
+        with self._path.open("rb") as file:
+            for row in rows:
+                file.seek(int(self._offsets[row]))
+                article_id, title, text, path = json.loads(file.readline())
+                articles.append(StoredArticle(article_id, title, text, tuple(path)))
+        return articles

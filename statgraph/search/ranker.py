@@ -1,0 +1,55 @@
+"""What ranks the articles of a run for a question: vectors or BM25."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from statgraph import artifacts
+from statgraph.config import Bm25Config
+from statgraph.index.article_index import ArticleIndex
+from statgraph.lexical.bm25 import BM25
+
+
+class Ranker(Protocol):
+    """Ranks articles for questions."""
+
+    def rank(self, questions: Sequence[str], k: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Return for each question (rows int64, scores float32) of its best `k` articles, best first."""
+
+
+class DenseRanker:
+    """The distilled query encoder (a plain sentence-transformers folder) over the run's index."""
+
+    def __init__(self, run_folder: Path, *, device: str = "auto"):
+        from sentence_transformers import SentenceTransformer
+
+        from statgraph.device import pick_device
+        from statgraph.text.quiet import quiet_transformers
+
+        quiet_transformers()
+        self._index = ArticleIndex.load(run_folder / artifacts.RUN_INDEX, device=device)
+        self._encoder = SentenceTransformer(
+            str(run_folder / artifacts.RUN_QUERY_ENCODER), device=str(pick_device(device)), local_files_only=True
+        )
+
+    def rank(self, questions: Sequence[str], k: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Return for each question (rows, scores) by inner product with the graph-enriched article vectors."""
+        vectors = self._encoder.encode(list(questions), show_progress_bar=False, convert_to_numpy=True)
+        scores, rows = self._index.search(vectors.astype(np.float32), k)
+        return list(rows), list(scores)
+
+
+class LexicalRanker:
+    """BM25 over the run's articles."""
+
+    def __init__(self, texts: Sequence[str], *, language: str, config: Bm25Config):
+        self._bm25 = BM25(texts, language=language, k1=config.k1, b=config.b)
+
+    def rank(self, questions: Sequence[str], k: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Return for each question (rows, scores) by BM25."""
+        ranked = [self._bm25.ranking(question, k) for question in questions]
+        return [rows for rows, _ in ranked], [scores for _, scores in ranked]

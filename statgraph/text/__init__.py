@@ -1,0 +1,1 @@
+"""Text to vectors: backbones, chunking, query and article encoders, embedding with a cache on disk."""

@@ -1,0 +1,51 @@
+"""Cutting long texts into chunks of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+_BATCH = 1024
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """Texts as chunks of token ids, special tokens included: chunk c is `ids[c]`; text t has the chunks
+    `offsets[t]` to `offsets[t + 1]`."""
+
+    ids: tuple[tuple[int, ...], ...]
+    offsets: np.ndarray  # (texts + 1,) int64
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+def chunked(tokenizer, texts: Sequence[str], *, prefix: str, chunk_tokens: int = 128, max_tokens: int = 1024) -> Chunks:
+    """Return every text as chunks of at most `chunk_tokens` tokens, `max_tokens` in all (G-DSR, section 3.1).
+
+    Each chunk is a text of its own to the backbone: it has the prefix in front and the special tokens around it.
+    A text always has at least one chunk.
+    """
+    prefix_ids = tokenizer.encode(prefix.strip(), add_special_tokens=False).ids if prefix else []
+    begin, end = _special_ids(tokenizer)
+    room = chunk_tokens - len(prefix_ids) - len(begin) - len(end)
+    n_chunks = max(1, max_tokens // chunk_tokens)
+    ids: list[tuple[int, ...]] = []
+    counts: list[int] = []
+    for start in range(0, len(texts), _BATCH):
+        for encoding in tokenizer.encode_batch_fast(list(texts[start : start + _BATCH]), add_special_tokens=False):
+            pieces = encoding.ids[: room * n_chunks]
+            cuts = range(0, max(len(pieces), 1), room)
+            ids.extend((*begin, *prefix_ids, *pieces[cut : cut + room], *end) for cut in cuts)
+            counts.append(len(cuts))
+    return Chunks(tuple(ids), np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64))
+
+
+def _special_ids(tokenizer) -> tuple[list[int], list[int]]:
+    """Return the special tokens that the tokenizer puts before and after a text."""
+    with_special = tokenizer.encode("a").ids
+    inner = tokenizer.encode("a", add_special_tokens=False).ids
+    at = next(i for i in range(len(with_special)) if with_special[i : i + len(inner)] == inner)
+    return with_special[:at], with_special[at + len(inner) :]

@@ -1,0 +1,108 @@
+"""A frozen transformer: token ids in, pooled vectors out, each text computed once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from statgraph.text.vector_cache import KEY_BYTES, VectorCache
+
+TOKENS_PER_BATCH = 8192
+_SHARD_CHUNKS = 4096
+
+Progress = Callable[[int, int], None]
+
+
+def pooled(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor:
+    """Return one vector per text, (texts, width): the first token's (`cls`) or the mean over real tokens (`mean`).
+
+    Args:
+        hidden: (texts, tokens, width).
+        mask: (texts, tokens), 1 for a real token.
+    """
+    if pooling == "cls":
+        return hidden[:, 0]
+    weights = mask.unsqueeze(-1).to(hidden.dtype)
+    return (hidden * weights).sum(dim=1) / weights.sum(dim=1)
+
+
+def padded(chunk_ids: Sequence[Sequence[int]], pad_id: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return (ids, mask), each (chunks, longest) int64."""
+    longest = max(map(len, chunk_ids))
+    ids = torch.full((len(chunk_ids), longest), pad_id)
+    mask = torch.zeros_like(ids)
+    for row, chunk in enumerate(chunk_ids):
+        ids[row, : len(chunk)] = torch.tensor(chunk)
+        mask[row, : len(chunk)] = 1
+    return ids, mask
+
+
+def embedded_chunks(
+    model,
+    chunk_ids: Sequence[Sequence[int]],
+    *,
+    pooling: str,
+    pad_id: int,
+    device: torch.device,
+    dtype: torch.dtype,
+    cache: VectorCache,
+    progress: Progress = lambda done, total: None,
+) -> np.ndarray:
+    """Return the pooled vector of every chunk, (chunks, width) float16, taking from the cache what is there.
+
+    New ones are computed in batches of equal token budget, sorted by length, and saved a shard at a time, so that an
+    interrupted run goes on where it was.
+    """
+    keys = [_key(chunk) for chunk in chunk_ids]
+    missing = {key: chunk for key, chunk in zip(keys, chunk_ids, strict=True) if key not in cache}
+    ordered = sorted(missing.items(), key=lambda item: len(item[1]))
+    if ordered:
+        model = model.to(device=device, dtype=dtype).eval()
+    done = 0
+    for start in range(0, len(ordered), _SHARD_CHUNKS):
+        shard = ordered[start : start + _SHARD_CHUNKS]
+        vectors = []
+        for batch in _token_batches([chunk for _, chunk in shard]):
+            ids, mask = padded(batch, pad_id)
+            ids, mask = ids.to(device), mask.to(device)
+            with torch.inference_mode():
+                hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state
+                vectors.append(pooled(hidden.float(), mask, pooling).cpu().numpy())
+            done += len(batch)
+            progress(done, len(ordered))
+        cache.add([key for key, _ in shard], np.concatenate(vectors))
+    return cache.vectors(keys)
+
+
+def weights_fingerprint(model, *, pooling: str, dtype: torch.dtype) -> str:
+    """Return a hex name for "this model, pooled this way, at this precision": what a vector cache belongs to."""
+    digest = hashlib.sha256(f"{pooling} {dtype}".encode())
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().float().contiguous().numpy().data)
+    return digest.hexdigest()[:24]
+
+
+def cache_for(model, *, folder: Path, pooling: str, dtype: torch.dtype) -> VectorCache:
+    """Return the vector cache of a frozen model under a folder."""
+    return VectorCache(folder / weights_fingerprint(model, pooling=pooling, dtype=dtype))
+
+
+def _key(chunk: Sequence[int]) -> bytes:
+    return hashlib.sha256(np.asarray(chunk, dtype="<i4").tobytes()).digest()[:KEY_BYTES]
+
+
+def _token_batches(chunks: Sequence[Sequence[int]]) -> Iterator[list[Sequence[int]]]:
+    """Yield runs of chunks (sorted by length) whose padded size stays within the token budget."""
+    batch: list[Sequence[int]] = []
+    for chunk in chunks:
+        if batch and len(chunk) * (len(batch) + 1) > TOKENS_PER_BATCH:
+            yield batch
+            batch = []
+        batch.append(chunk)
+    if batch:
+        yield batch

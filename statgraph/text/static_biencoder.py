@@ -1,0 +1,127 @@
+"""The static pair: one bag-of-vectors encoder for questions and articles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from statgraph.config import EncoderConfig
+from statgraph.errors import UsageError
+from statgraph.text.backbones import EMBEDDED_STATIC, Backbone
+from statgraph.text.biencoder import BiEncoder, Progress, no_progress
+from statgraph.text.quiet import quiet_transformers
+from statgraph.text.static import StaticEncoder, TokenBags, distilled_token_vectors, token_bags
+from statgraph.text.vocabulary import pruned_tokenizer, used_piece_ids
+
+ARTICLE_WEIGHTS = "model.safetensors"
+TOKENIZER = "tokenizer.json"
+
+
+class StaticBiEncoder(BiEncoder):
+    """A `StaticEncoder` with its tokenizer, shared by both sides."""
+
+    encode_batch = 4096
+
+    def __init__(self, tokenizer, encoder: StaticEncoder, *, trained: bool, max_tokens: int):
+        super().__init__()
+        self.tokenizer = tokenizer
+        self.encoder = encoder
+        self.max_tokens = max_tokens
+        self.encoder.requires_grad_(trained)
+
+    @property
+    def width(self) -> int:
+        """Return the number of components of a vector."""
+        return self.encoder.width
+
+    def question_inputs(self, texts: Sequence[str], progress: Progress = no_progress) -> TokenBags:
+        """Return questions as bags of tokens."""
+        return token_bags(self.tokenizer, texts, max_tokens=self.max_tokens)
+
+    def article_inputs(self, texts: Sequence[str], progress: Progress = no_progress) -> TokenBags:
+        """Return articles or headings as bags of tokens."""
+        return token_bags(self.tokenizer, texts, max_tokens=self.max_tokens)
+
+    def questions(self, inputs: TokenBags) -> torch.Tensor:
+        """Return unit-length question vectors (texts, width)."""
+        return self.encoder(inputs)
+
+    def articles(self, inputs: TokenBags) -> torch.Tensor:
+        """Return unit-length article vectors (texts, width)."""
+        return self.encoder(inputs)
+
+    def parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
+        """Return the token vectors and the token weights, each with its learning rate."""
+        if not self.encoder.vectors.requires_grad:
+            return []
+        return [{"params": [self.encoder.vectors], "lr": lr}, {"params": [self.encoder.weights], "lr": weight_lr}]
+
+    def question_parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
+        """Return the same groups: the encoder is shared."""
+        return self.parameter_groups(lr=lr, weight_lr=weight_lr)
+
+    def save_question_encoder(self, folder: Path) -> None:
+        """Write a sentence-transformers folder: StaticEmbedding (weight times vector for each token) and Normalize."""
+        from sentence_transformers import SentenceTransformer
+        from sentence_transformers.sentence_transformer.modules import Normalize, StaticEmbedding
+
+        quiet_transformers()
+        weighted = self.encoder.vectors.detach() * self.encoder.weights.detach().unsqueeze(1)
+        modules = [StaticEmbedding(self.tokenizer, embedding_weights=weighted.cpu().numpy()), Normalize()]
+        SentenceTransformer(modules=modules, device="cpu").save(str(folder), create_model_card=False)
+
+    def save_article_encoder(self, folder: Path) -> None:
+        """Write token vectors and weights apart, with the tokenizer."""
+        from safetensors.torch import save_file
+
+        folder.mkdir(parents=True, exist_ok=True)
+        state = {name: tensor.detach().cpu().contiguous() for name, tensor in self.encoder.state_dict().items()}
+        save_file(state, folder / ARTICLE_WEIGHTS)
+        self.tokenizer.save(str(folder / TOKENIZER))
+
+
+def build_static_biencoder(backbone: Backbone, config: EncoderConfig, corpus_texts: Sequence[str]) -> StaticBiEncoder:
+    """Return the static pair before training: distilled from the embedded model over the corpus's vocabulary, or with
+    the token vectors of a sentence-transformers StaticEmbedding folder.
+
+    Raises:
+        UsageError: if `encoder.train` is not none or full.
+    """
+    if config.train not in ("none", "full"):
+        raise UsageError(f"encoder.train: '{config.train}' does not fit a static backbone; use none or full")
+    build = _distilled if backbone.name == EMBEDDED_STATIC else _loaded
+    tokenizer, vectors, weights = build(backbone, corpus_texts)
+    encoder = StaticEncoder(vectors, weights, token_dropout=config.token_dropout)
+    return StaticBiEncoder(tokenizer, encoder, trained=config.train == "full", max_tokens=config.max_tokens)
+
+
+def _distilled(backbone: Backbone, corpus_texts: Sequence[str]):
+    from transformers import AutoModel
+
+    quiet_transformers()
+    full_tokenizer = _plain_tokenizer(Path(backbone.location) / TOKENIZER)
+    tokenizer, piece_ids = pruned_tokenizer(full_tokenizer, used_piece_ids(full_tokenizer, corpus_texts))
+    counts = np.bincount(token_bags(tokenizer, corpus_texts, max_tokens=2**20).ids.numpy(), minlength=len(piece_ids))
+    model = AutoModel.from_pretrained(backbone.location, add_pooling_layer=False).eval()
+    vectors, weights = distilled_token_vectors(model, full_tokenizer, piece_ids, counts=counts)
+    return tokenizer, vectors, weights
+
+
+def _loaded(backbone: Backbone, corpus_texts: Sequence[str]):
+    from safetensors.torch import load_file
+
+    folder = Path(backbone.location)
+    (vectors,) = load_file(folder / ARTICLE_WEIGHTS).values()
+    return _plain_tokenizer(folder / TOKENIZER), vectors.float(), torch.ones(len(vectors))
+
+
+def _plain_tokenizer(path: Path):
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer

@@ -1,0 +1,236 @@
+"""The transformer pair: a query encoder and a hierarchical article encoder over one or two backbones."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from statgraph.config import EncoderConfig
+from statgraph.device import inference_dtype
+from statgraph.errors import ModelError, UsageError
+from statgraph.text.backbones import Backbone, cache_folder
+from statgraph.text.biencoder import BiEncoder, Progress, no_progress
+from statgraph.text.chunk_inputs import ChunkTokens, ChunkVectors, token_inputs
+from statgraph.text.chunking import chunked
+from statgraph.text.frozen import cache_for, embedded_chunks, pooled
+from statgraph.text.hierarchical import ChunkEncoder
+from statgraph.text.quiet import quiet_transformers
+from statgraph.text.vocabulary import pruned_tokenizer, used_piece_ids
+
+ARTICLE_WEIGHTS = "model.safetensors"
+ARTICLE_CONFIG = "config.json"
+
+
+class TransformerBiEncoder(BiEncoder):
+    """A query encoder (backbone, pooling, projection) and an article encoder (the same over chunks with `ChunkEncoder`).
+
+    With `encoder.train` none or head the backbone is frozen and inputs are its cached chunk vectors; with last-N or
+    full they are tokens and gradients reach it. The projections start as the identity.
+    """
+
+    encode_batch = 256
+
+    def __init__(self, backbone: Backbone, config: EncoderConfig, tokenizer, model, device: torch.device):
+        super().__init__()
+        self.backbone = backbone
+        self.config = config
+        self.tokenizer = tokenizer  # transformers' fast tokenizer
+        self.device = device
+        self.width = model.config.hidden_size
+        self.frozen = config.train in ("none", "head")
+        if self.frozen:
+            self._frozen_model = [model]  # in a list, so that it is no part of the module's state
+        else:
+            self.query_model = model
+            self.article_model = model if config.shared else copy.deepcopy(model)
+            for tower in {id(m): m for m in (self.query_model, self.article_model)}.values():
+                _freeze_all_but(tower, config.train)
+        self.query_projection = _identity(self.width)
+        self.article_projection = self.query_projection if config.shared else _identity(self.width)
+        self.chunk_encoder = ChunkEncoder(
+            self.width,
+            max_chunks=max(1, config.max_tokens // config.chunk_tokens),
+            n_layers=config.article_layers,
+            n_heads=config.article_heads,
+            dropout=config.article_dropout,
+            pooling=config.article_pooling,
+        )
+        if config.train == "none":
+            self.requires_grad_(False)
+
+    def question_inputs(self, texts: Sequence[str], progress: Progress = no_progress) -> ChunkVectors | ChunkTokens:
+        """Return questions as one chunk each, at most as long as the backbone takes."""
+        limit = min(self.tokenizer.model_max_length, 512)
+        return self._inputs(texts, self.backbone.query_prefix, limit, limit, "questions", progress)
+
+    def article_inputs(self, texts: Sequence[str], progress: Progress = no_progress) -> ChunkVectors | ChunkTokens:
+        """Return articles or headings as chunks."""
+        sizes = self.config.chunk_tokens, self.config.max_tokens
+        return self._inputs(texts, self.backbone.passage_prefix, *sizes, "articles", progress)
+
+    def questions(self, inputs: ChunkVectors | ChunkTokens) -> torch.Tensor:
+        """Return unit-length question vectors (texts, width)."""
+        vectors = self._chunk_vectors(inputs, "query_model")
+        return functional.normalize(self.query_projection(vectors), dim=1)
+
+    def articles(self, inputs: ChunkVectors | ChunkTokens) -> torch.Tensor:
+        """Return unit-length article vectors (texts, width)."""
+        vectors = self.chunk_encoder(self._chunk_vectors(inputs, "article_model"), inputs.offsets)
+        return functional.normalize(self.article_projection(vectors), dim=1)
+
+    def parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
+        """Return one group with everything that this regime trains."""
+        trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
+        return [{"params": trained, "lr": lr}] if trained else []
+
+    def question_parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
+        """Return the query projection's parameters, and those of its backbone where that trains."""
+        towers = [self.query_projection] if self.frozen else [self.query_projection, self.query_model]
+        trained = [parameter for tower in towers for parameter in tower.parameters() if parameter.requires_grad]
+        return [{"params": trained, "lr": lr}] if trained else []
+
+    def save_question_encoder(self, folder: Path) -> None:
+        """Write a sentence-transformers folder: Transformer, Pooling, Dense, Normalize; the prefix is its prompt."""
+        from sentence_transformers import SentenceTransformer
+        from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
+
+        quiet_transformers()
+        folder.mkdir(parents=True, exist_ok=True)
+        plain = folder / ".backbone"
+        model = self._frozen_model[0] if self.frozen else self.query_model
+        copy.deepcopy(model).float().cpu().save_pretrained(plain)
+        self.tokenizer.save_pretrained(plain)
+        transformer = Transformer(str(plain), max_seq_length=min(self.tokenizer.model_max_length, 512))
+        dense = Dense(self.width, self.width, activation_function=nn.Identity())
+        dense.linear.load_state_dict({k: v.detach().cpu() for k, v in self.query_projection.state_dict().items()})
+        modules = [transformer, Pooling(self.width, pooling_mode=self.backbone.pooling), dense, Normalize()]
+        prompts = {"query": self.backbone.query_prefix, "document": self.backbone.passage_prefix}
+        encoder = SentenceTransformer(modules=modules, device="cpu", prompts=prompts, default_prompt_name="query")
+        encoder.save(str(folder), create_model_card=False)
+        for file in plain.iterdir():
+            file.unlink()
+        plain.rmdir()
+
+    def save_article_encoder(self, folder: Path) -> None:
+        """Write the chunk encoder and projection (and the backbone, where it trained) with the configuration."""
+        from safetensors.torch import save_file
+
+        folder.mkdir(parents=True, exist_ok=True)
+        parts = [name for name in ("chunk_encoder", "article_projection", "article_model") if hasattr(self, name)]
+        state = {
+            f"{part}.{name}": tensor.detach().cpu().contiguous().clone()
+            for part in parts
+            for name, tensor in getattr(self, part).state_dict().items()
+        }
+        save_file(state, folder / ARTICLE_WEIGHTS)
+        about = {
+            "backbone": self.backbone.name,
+            "pooling": self.backbone.pooling,
+            "prefix": self.backbone.passage_prefix,
+        }
+        (folder / ARTICLE_CONFIG).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+
+    def _inputs(
+        self, texts: Sequence[str], prefix: str, chunk_tokens: int, max_tokens: int, what: str, progress: Progress
+    ) -> ChunkVectors | ChunkTokens:
+        plain = self.tokenizer.backend_tokenizer
+        plain.no_truncation()
+        plain.no_padding()
+        chunks = chunked(plain, texts, prefix=prefix, chunk_tokens=chunk_tokens, max_tokens=max_tokens)
+        pad_id = self.tokenizer.pad_token_id
+        if not self.frozen:
+            return token_inputs(chunks, pad_id)
+        model, dtype = self._frozen_model[0], inference_dtype(self.device)
+        vectors = embedded_chunks(
+            model,
+            chunks.ids,
+            pooling=self.backbone.pooling,
+            pad_id=pad_id,
+            device=self.device,
+            dtype=dtype,
+            cache=cache_for(model, folder=cache_folder() / "vectors", pooling=self.backbone.pooling, dtype=dtype),
+            progress=lambda done, total: progress(f"embedding {what}", done, total),
+        )
+        return ChunkVectors(torch.from_numpy(vectors).float(), chunks.offsets)
+
+    def _chunk_vectors(self, inputs: ChunkVectors | ChunkTokens, tower: str) -> torch.Tensor:
+        if isinstance(inputs, ChunkVectors):
+            return inputs.vectors
+        ids, mask = inputs.padded()
+        hidden = getattr(self, tower)(input_ids=ids, attention_mask=mask).last_hidden_state
+        return pooled(hidden.float(), mask, self.backbone.pooling)
+
+
+def build_transformer_biencoder(
+    backbone: Backbone, config: EncoderConfig, corpus_texts: Sequence[str], device: torch.device
+) -> TransformerBiEncoder:
+    """Return the transformer pair before training.
+
+    Raises:
+        ModelError: if the backbone cannot be loaded.
+        UsageError: if `encoder.train` is not none, head, last-N or full.
+    """
+    from transformers import AutoModel, AutoTokenizer
+
+    quiet_transformers()
+    if not re.fullmatch(r"none|head|full|last-[1-9]\d*", config.train):
+        raise UsageError(
+            f"encoder.train: '{config.train}' is not known; use none, head, last-N (such as last-2) or full"
+        )
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(backbone.location)
+        model = AutoModel.from_pretrained(backbone.location, dtype=torch.float32).eval()
+    except (OSError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise ModelError(
+            f"backbone '{backbone.name}' cannot be loaded ({reason}); name a local folder or an embedded backbone"
+        ) from None
+    if config.prune_vocabulary:
+        tokenizer = _pruned(tokenizer, model, corpus_texts)
+    return TransformerBiEncoder(backbone, config, tokenizer, model, device)
+
+
+def _pruned(tokenizer, model, corpus_texts: Sequence[str]):
+    """Return the tokenizer with the corpus's pieces only, and cut the model's embedding to them in place."""
+    from transformers import PreTrainedTokenizerFast
+
+    plain, kept_ids = pruned_tokenizer(
+        tokenizer.backend_tokenizer, used_piece_ids(tokenizer.backend_tokenizer, corpus_texts)
+    )
+    rows = model.get_input_embeddings().weight.detach()[torch.from_numpy(kept_ids)]
+    pad_id = plain.token_to_id(tokenizer.pad_token)
+    model.set_input_embeddings(nn.Embedding.from_pretrained(rows.clone(), freeze=False, padding_idx=pad_id))
+    model.config.vocab_size, model.config.pad_token_id = len(kept_ids), pad_id
+    special = {
+        name: token for name, token in tokenizer.special_tokens_map.items() if plain.token_to_id(token) is not None
+    }
+    return PreTrainedTokenizerFast(
+        tokenizer_object=plain,
+        model_max_length=tokenizer.model_max_length,
+        model_input_names=tokenizer.model_input_names,
+        **special,
+    )
+
+
+def _identity(width: int) -> nn.Linear:
+    linear = nn.Linear(width, width)
+    nn.init.eye_(linear.weight)
+    nn.init.zeros_(linear.bias)
+    return linear
+
+
+def _freeze_all_but(model, train: str) -> None:
+    """Leave gradients on for all of a backbone (full) or for its last N layers (last-N)."""
+    if train == "full":
+        return
+    layers = model.encoder.layer
+    model.requires_grad_(False)
+    for layer in layers[max(0, len(layers) - int(train.removeprefix("last-"))) :]:
+        layer.requires_grad_(True)

@@ -1,0 +1,64 @@
+"""Pruning a Unigram tokenizer to the word pieces that a corpus uses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+
+from statgraph.errors import ModelError
+
+_BATCH = 4096
+
+
+def used_piece_ids(tokenizer, texts: Sequence[str]) -> np.ndarray:
+    """Return the sorted ids (int64) of every piece that the texts are cut into, and of every single character in them.
+
+    The single characters let words that no text holds be spelt out in place of becoming unknown.
+    """
+    used: set[int] = set()
+    characters: set[str] = set()
+    for start in range(0, len(texts), _BATCH):
+        batch = list(texts[start : start + _BATCH])
+        for encoding in tokenizer.encode_batch_fast(batch, add_special_tokens=False):
+            used.update(encoding.ids)
+        for text in batch:
+            characters.update(text)
+    for character in characters | {character.lower() for character in characters}:
+        piece_id = tokenizer.token_to_id(character)
+        if piece_id is not None:
+            used.add(piece_id)
+    return np.array(sorted(used), dtype=np.int64)
+
+
+def pruned_tokenizer(tokenizer, piece_ids: np.ndarray):
+    """Return (tokenizer, kept ids): the same tokenizer with only these pieces and its special tokens, renumbered.
+
+    `kept_ids[new]` is the piece's id before. Texts whose pieces were all kept are cut as before, because the best
+    segmentation stays the best when others go.
+
+    Raises:
+        ModelError: if the tokenizer is not a Unigram one.
+    """
+    from tokenizers import Tokenizer
+
+    state = json.loads(tokenizer.to_str())
+    if state["model"]["type"] != "Unigram":
+        raise ModelError(
+            f"a {state['model']['type']} vocabulary cannot be pruned, only a Unigram one; "
+            "set encoder.prune_vocabulary=false"
+        )
+    vocabulary = state["model"]["vocab"]
+    special = [token["id"] for token in state["added_tokens"] if token["id"] < len(vocabulary)]
+    kept_ids = np.union1d(piece_ids, np.array([*special, state["model"]["unk_id"]], dtype=np.int64))
+    kept_ids = kept_ids[kept_ids < len(vocabulary)]
+    new_id = {int(old): new for new, old in enumerate(kept_ids)}
+    state["model"]["vocab"] = [vocabulary[old] for old in kept_ids]
+    state["model"]["unk_id"] = new_id[state["model"]["unk_id"]]
+    state["added_tokens"] = [
+        {**token, "id": new_id[token["id"]]} for token in state["added_tokens"] if token["id"] in new_id
+    ]
+    for token in (state["post_processor"] or {}).get("special_tokens", {}).values():
+        token["ids"] = [new_id[old] for old in token["ids"]]
+    return Tokenizer.from_str(json.dumps(state)), kept_ids

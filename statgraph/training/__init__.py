@@ -1,0 +1,1 @@
+"""Training: pairs, losses, the one loop, checkpoints, and its two stages."""

@@ -1,0 +1,129 @@
+"""The one training loop: epochs of a stage with warm-up, decay, dev selection, checkpoints and resumption."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from statgraph.training.checkpoints import (
+    load_optimizer,
+    load_progress,
+    load_weights,
+    save_checkpoint,
+)
+from statgraph.training.metrics_log import MetricsLog
+from statgraph.training.seeding import derived_seed, seed_everything
+from statgraph.training.stage import Schedule, Stage
+
+SELECTION_METRIC = "R@200"
+LAST, BEST = "last", "best"
+
+
+@dataclass(frozen=True)
+class TrainingProgress:
+    """What a listener is told after every step. `dev` is the last dev R@200, or None."""
+
+    stage: str
+    epoch: int
+    epochs: int
+    step: int
+    steps: int
+    loss: float
+    dev: float | None
+
+
+Listener = Callable[[TrainingProgress], None]
+
+
+def train_stage(
+    stage: Stage,
+    schedule: Schedule,
+    *,
+    seed: int,
+    device: torch.device,
+    folder: Path,
+    log: MetricsLog,
+    resume: bool = False,
+    listener: Listener = lambda progress: None,
+) -> dict[str, object]:
+    """Train a stage and leave in it the weights of its best epoch by dev R@200; return that epoch's log record.
+
+    The stage as it came counts as epoch 0, so training never makes it worse on dev. Every epoch draws from a seed made
+    of (seed, stage, epoch) and ends with a checkpoint under `folder`: with `resume`, a killed run goes on after its
+    last whole epoch and ends with the same numbers.
+    """
+    groups = [{**group, "base_lr": group["lr"]} for group in stage.parameter_groups()]
+    steps = schedule.epochs * stage.steps_per_epoch
+    checkpoint = load_progress(folder / LAST) if resume else None
+    if checkpoint is None:
+        shutil.rmtree(folder, ignore_errors=True)
+    optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.999), eps=1e-7, weight_decay=schedule.weight_decay)
+    if checkpoint is None:
+        best = _record(stage, epoch=0, loss=None, seconds=0.0)
+        log.take_back(stage.name, -1)
+        log.append(**best)
+        save_checkpoint(folder / BEST, stage.weights(), best)
+        first_epoch = 1
+    else:
+        best = load_progress(folder / BEST)
+        first_epoch = checkpoint["epoch"] + 1
+        stage.load_weights(load_weights(folder / LAST))
+        load_optimizer(folder / LAST, optimizer)
+        log.take_back(stage.name, checkpoint["epoch"])
+
+    dev = best.get(SELECTION_METRIC)
+    for epoch in range(first_epoch, schedule.epochs + 1):
+        if schedule.patience and epoch - 1 - best["epoch"] >= schedule.patience:
+            break
+        start = time.perf_counter()
+        rng = seed_everything(derived_seed(seed, stage.name, epoch), with_graph=stage.uses_graph)
+        losses = []
+        stage.set_training(True)
+        for number, batch in enumerate(stage.batches(rng), start=1):
+            step = (epoch - 1) * stage.steps_per_epoch + number
+            for group in optimizer.param_groups:
+                group["lr"] = group["base_lr"] * _factor(step, steps, schedule.warmup)
+            losses.append(_step(stage, batch, optimizer, device))
+            listener(TrainingProgress(stage.name, epoch, schedule.epochs, step, steps, losses[-1], dev))
+        stage.set_training(False)
+        record = _record(stage, epoch=epoch, loss=sum(losses) / len(losses), seconds=time.perf_counter() - start)
+        dev = record.get(SELECTION_METRIC)
+        log.append(**record)
+        if dev is None or dev > best.get(SELECTION_METRIC, -1.0):
+            best = record
+            save_checkpoint(folder / BEST, stage.weights(), best)
+        save_checkpoint(folder / LAST, stage.weights(), record, optimizer)
+    stage.load_weights(load_weights(folder / BEST))
+    stage.set_training(False)
+    return best
+
+
+def _step(stage: Stage, batch: object, optimizer: torch.optim.Optimizer, device: torch.device) -> float:
+    optimizer.zero_grad(set_to_none=True)
+    with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
+        loss = stage.loss(batch)
+    loss.backward()
+    optimizer.step()
+    return float(loss.detach())
+
+
+def _factor(step: int, steps: int, warmup: float) -> float:
+    """Return the share of the base rate at a step (from 1): a linear rise over the warm-up, then a linear fall to 0."""
+    rise = max(1, round(warmup * steps))
+    return step / rise if step <= rise else (steps - step) / max(1, steps - rise)
+
+
+def _record(stage: Stage, *, epoch: int, loss: float | None, seconds: float) -> dict[str, object]:
+    stage.set_training(False)
+    return {
+        "stage": stage.name,
+        "epoch": epoch,
+        "loss": loss,
+        "seconds": round(seconds, 2),
+        **(stage.dev_metrics() or {}),
+    }

@@ -1,0 +1,46 @@
+"""Drawing pairs for batches and knowing which articles of a batch answer which of its questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from statgraph.training.pairs import PairSource
+
+
+class PairStream:
+    """Draws pairs of a source without repeating one before all have come."""
+
+    def __init__(self, source: PairSource, rng: np.random.Generator):
+        self._source = source
+        self._rng = rng
+        self._left = np.empty(0, dtype=np.int64)
+
+    def draw(self, count: int) -> np.ndarray:
+        """Return `count` pairs, (count, 2) int64: text row and article row."""
+        drawn = []
+        while count:
+            if not len(self._left):
+                self._left = self._rng.permutation(len(self._source.pairs))
+            drawn.append(self._left[:count])
+            self._left = self._left[count:]
+            count -= len(drawn[-1])
+        return self._source.pairs[np.concatenate(drawn)] if drawn else np.empty((0, 2), dtype=np.int64)
+
+
+def epoch_of(pairs: np.ndarray, batch_size: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Yield every pair once, shuffled, in batches of (at most) `batch_size`."""
+    order = rng.permutation(len(pairs))
+    for start in range(0, len(pairs), batch_size):
+        yield pairs[order[start : start + batch_size]]
+
+
+def answers_among(source: PairSource, text_rows: Sequence[int], article_rows: np.ndarray) -> np.ndarray:
+    """Return which of the articles answer which of the texts, (texts, articles) bool."""
+    answers = np.zeros((len(text_rows), len(article_rows)), dtype=bool)
+    for row, text_row in enumerate(text_rows):
+        known = source.answers_of(text_row)
+        places = np.searchsorted(known, article_rows).clip(max=len(known) - 1)
+        answers[row] = known[places] == article_rows
+    return answers

@@ -1,0 +1,244 @@
+"""Stage 2: the graph encoder, with the query encoder as its student, and the text encoders along where they train."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from statgraph.config import Stage2Config
+from statgraph.gnn.encoder import GraphEncoder
+from statgraph.graph.blocks import Block, Blocks, BlockSampler
+from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION
+from statgraph.text.biencoder import BiEncoder, Inputs, encoded
+from statgraph.training.dev_scores import vector_metrics
+from statgraph.training.losses import contrastive_loss, distillation_loss
+from statgraph.training.pairs import PairSource
+from statgraph.training.sampling import PairStream, answers_among, epoch_of
+from statgraph.training.stage1 import TrainingTexts
+
+GRAPH_PREFIX, TEXT_PREFIX = "graph.", "text."
+
+
+@dataclass(frozen=True)
+class GraphTexts:
+    """The prepared inputs of the graph's nodes, by row of their type; questions are the training questions."""
+
+    articles: Inputs
+    headings: Inputs
+    questions: Inputs
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Pairs, and the nodes they need: sorted rows without doubles, and their blocks."""
+
+    gold: np.ndarray  # (gold pairs, 2)
+    headings: np.ndarray  # (heading pairs, 2)
+    questions: np.ndarray  # (questions,)
+    articles: np.ndarray  # (articles,)
+    blocks: Blocks
+
+
+@dataclass(frozen=True)
+class _Vectors:
+    """Of a batch: text vectors of its questions and articles, and the graph's of both."""
+
+    student: torch.Tensor  # (questions, width)
+    plain_articles: torch.Tensor  # (articles, width)
+    teacher: torch.Tensor  # (questions, width)
+    articles: torch.Tensor  # (articles, width)
+
+
+class Stage2:
+    """Trains the graph encoder over sampled blocks.
+
+    The block's outer nodes take their vectors from a bank: what the text encoders gave at the start of the epoch. Where
+    the text encoders train along (`train_encoders`), the batch's own questions and articles are encoded afresh, with
+    gradients, and heading pairs keep teaching them beside the gold pairs.
+
+    Args:
+        encoders: the text encoders of stage 1.
+        graph_encoder: what is trained.
+        sampler: blocks of as many layers as the graph encoder has.
+        whole_graph: the block of all nodes, for inference.
+        texts: the inputs of every node.
+        evaluation: articles and dev questions.
+        gold: the training questions with their articles, in the graph's question order.
+        headings: headings as questions, or None.
+    """
+
+    name = "stage2"
+    uses_graph = True
+
+    def __init__(
+        self,
+        encoders: BiEncoder,
+        graph_encoder: GraphEncoder,
+        *,
+        sampler: BlockSampler,
+        whole_graph: Block,
+        texts: GraphTexts,
+        evaluation: TrainingTexts,
+        gold: PairSource,
+        headings: PairSource | None,
+        config: Stage2Config,
+        device: torch.device,
+    ):
+        self._encoders = encoders
+        self._graph_encoder = graph_encoder
+        self._sampler = sampler
+        self._whole_graph = whole_graph.to(device)
+        self._texts = texts
+        self._evaluation = evaluation
+        self._gold = gold
+        self._headings = headings if config.train_encoders else None
+        self._config = config
+        self._device = device
+        share = config.gold / (config.gold + (config.headings if self._headings else 0.0))
+        self._gold_size = max(1, round(config.batch_size * share))
+        self._heading_size = config.batch_size - self._gold_size if self._headings else 0
+        self._heading_inputs = encoders.question_inputs(self._headings.texts) if self._headings else None
+        self.steps_per_epoch = math.ceil(len(gold.pairs) / self._gold_size)
+        self._frozen_bank = None if config.train_encoders else self._encoded_nodes()
+
+    def parameter_groups(self) -> list[dict]:
+        """Return the graph encoder's group and the text encoders': both towers, or the query encoder alone."""
+        config = self._config
+        groups_of = (
+            self._encoders.parameter_groups if config.train_encoders else self._encoders.question_parameter_groups
+        )
+        texts = groups_of(lr=config.encoder_lr, weight_lr=config.encoder_weight_lr)
+        return [{"params": list(self._graph_encoder.parameters()), "lr": config.lr}, *texts]
+
+    def weights(self) -> Mapping[str, torch.Tensor]:
+        """Return the graph encoder's weights and what training can change in the text encoders."""
+        graph = {GRAPH_PREFIX + name: tensor for name, tensor in self._graph_encoder.state_dict().items()}
+        return graph | {TEXT_PREFIX + name: tensor for name, tensor in self._encoders.trained_state().items()}
+
+    def load_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
+        """Put back what `weights` returned."""
+        self._graph_encoder.load_state_dict(_part(weights, GRAPH_PREFIX))
+        self._encoders.load_trained_state(_part(weights, TEXT_PREFIX))
+
+    def set_training(self, on: bool) -> None:
+        """Switch dropout on or off."""
+        self._encoders.train(on)
+        self._graph_encoder.train(on)
+
+    def batches(self, rng: np.random.Generator) -> Iterator[_Batch]:
+        """Yield one pass over the gold pairs with their blocks; the bank is made anew first where encoders train."""
+        self._bank = self._frozen_bank if self._frozen_bank is not None else self._encoded_nodes()
+        generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
+        drawn = PairStream(self._headings, rng) if self._headings else None
+        n_articles = len(self._texts.articles)
+        for gold in epoch_of(self._gold.pairs, self._gold_size, rng):
+            headings = drawn.draw(self._heading_size) if drawn else gold[:0]
+            random = rng.integers(0, n_articles, self._config.random_negatives)
+            questions = np.unique(gold[:, 0])
+            articles = np.unique(np.concatenate([gold[:, 1], headings[:, 1], random]))
+            blocks = self._sampler.sample(
+                {ARTICLE: torch.from_numpy(articles), QUESTION: torch.from_numpy(questions)}, generator=generator
+            )
+            yield _Batch(gold, headings, questions, articles, blocks)
+
+    def loss(self, batch: _Batch) -> torch.Tensor:
+        """Return the batch's loss: gold and heading pairs each weigh as many as they are."""
+        config = self._config
+        vectors = self._vectors(batch)
+        answers = answers_among(self._gold, batch.questions, batch.articles)
+        question = np.searchsorted(batch.questions, batch.gold[:, 0])
+        teacher, student = vectors.teacher @ vectors.articles.T, vectors.student @ vectors.articles.T
+        contrastive = 0.0
+        for scores, share in ((teacher, 1 - config.student_share), (student, config.student_share)):
+            if share:
+                contrastive = contrastive + share * self._contrastive(
+                    scores[question], answers[question], batch, batch.gold
+                )
+        loss = config.contrastive_weight * contrastive
+        if config.distillation_weight:
+            loss = loss + config.distillation_weight * distillation_loss(
+                teacher, student, temperature=config.temperature
+            )
+        if not len(batch.headings):
+            return loss
+        n_gold, n_headings = len(batch.gold), len(batch.headings)
+        return (n_gold * loss + n_headings * self._heading_loss(batch, vectors)) / (n_gold + n_headings)
+
+    def dev_metrics(self) -> dict[str, float] | None:
+        """Return the dev metrics as at inference: article vectors of the whole graph, questions by their encoder."""
+        if not self._evaluation.dev_labels:
+            return None
+        questions = self._encoded(self._encoders.questions, self._evaluation.dev_questions)
+        return vector_metrics(questions.cpu().numpy(), self.article_vectors(), self._evaluation.dev_labels)
+
+    def article_vectors(self) -> np.ndarray:
+        """Return the graph-enriched vector of every article, (articles, width) float32."""
+        bank = self._encoded_nodes() if self._frozen_bank is None else self._frozen_bank
+        with torch.no_grad():
+            nodes = torch.cat([bank[node_type] for node_type in NODE_TYPES])
+            enriched = self._graph_encoder(nodes, [self._whole_graph] * len(self._graph_encoder.layers))
+        return enriched[: len(bank[ARTICLE])].float().cpu().numpy()
+
+    def _vectors(self, batch: _Batch) -> _Vectors:
+        student = self._encoders.questions(
+            self._texts.questions.take(torch.from_numpy(batch.questions)).to(self._device)
+        )
+        inputs = {
+            node_type: self._bank[node_type][rows.to(self._device)]
+            for node_type, rows in batch.blocks.input_nodes.items()
+        }
+        if self._config.train_encoders:
+            own = self._texts.articles.take(torch.from_numpy(batch.articles)).to(self._device)
+            plain = self._encoders.articles(own)
+            # The batch's own nodes stand first among the inputs of their type.
+            inputs[ARTICLE] = torch.cat([plain, inputs[ARTICLE][len(plain) :]])
+            inputs[QUESTION] = torch.cat([student, inputs[QUESTION][len(student) :]])
+        else:
+            plain = inputs[ARTICLE][: len(batch.articles)]
+        nodes = torch.cat([inputs[node_type] for node_type in NODE_TYPES])
+        enriched = self._graph_encoder(nodes, [block.to(self._device) for block in batch.blocks.layers])
+        articles, teacher = enriched[: len(batch.articles)], enriched[len(batch.articles) :]
+        return _Vectors(student, plain, teacher, articles)
+
+    def _heading_loss(self, batch: _Batch, vectors: _Vectors) -> torch.Tensor:
+        """Return the contrastive loss of the heading pairs on the text encoders' own vectors: in the graph an article
+        would find the heading's vector among its neighbours."""
+        rows = torch.from_numpy(batch.headings[:, 0])
+        headings = self._encoders.questions(self._heading_inputs.take(rows).to(self._device))
+        answers = answers_among(self._headings, batch.headings[:, 0], batch.articles)
+        return self._contrastive(headings @ vectors.plain_articles.T, answers, batch, batch.headings)
+
+    def _contrastive(self, scores: torch.Tensor, answers: np.ndarray, batch: _Batch, pairs: np.ndarray) -> torch.Tensor:
+        own = np.searchsorted(batch.articles, pairs[:, 1])
+        others = answers.copy()
+        others[np.arange(len(pairs)), own] = False
+        return contrastive_loss(
+            scores,
+            torch.from_numpy(own).to(self._device),
+            torch.from_numpy(others).to(self._device),
+            temperature=self._config.temperature,
+        )
+
+    def _encoded_nodes(self) -> dict[str, torch.Tensor]:
+        """Return the text vectors of all nodes by type, on the device, as the encoders stand, without dropout."""
+        was_training = self._encoders.training
+        self._encoders.eval()
+        bank = {
+            ARTICLE: self._encoded(self._encoders.articles, self._texts.articles),
+            HEADING: self._encoded(self._encoders.articles, self._texts.headings),
+            QUESTION: self._encoded(self._encoders.questions, self._texts.questions),
+        }
+        self._encoders.train(was_training)
+        return bank
+
+    def _encoded(self, encode, inputs: Inputs) -> torch.Tensor:
+        vectors = encoded(encode, inputs, batch=self._encoders.encode_batch, device=self._device)
+        return torch.from_numpy(vectors.reshape(-1, self._encoders.width)).to(self._device)
+
+
+def _part(weights: Mapping[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in weights.items() if name.startswith(prefix)}

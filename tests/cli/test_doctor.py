@@ -1,0 +1,39 @@
+import json
+
+PARTS = ["Python", "torch", "CUDA", "DGL", "FAISS", "sentence-transformers", "embedded encoder", "npm"]
+
+
+def test_a_line_for_each_part_and_exit_0(run_cli):
+    done = run_cli("doctor")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = [line for line in done.stdout.splitlines() if not line.startswith("      -> ")]
+    assert [line[6:28].rstrip() for line in lines[:-1]] == PARTS
+    assert lines[-1] == "All that is required works."
+
+
+def test_a_broken_part_does_not_stop_the_others_and_exit_1(run_cli, tmp_path):
+    (tmp_path / "faiss.py").write_text("raise ImportError('libfaiss.so: not found\\nmore')\n")
+
+    done = run_cli("doctor", "--json", env={"PYTHONPATH": str(tmp_path)})
+
+    assert (done.returncode, done.stderr) == (1, "")
+    report = json.loads(done.stdout)
+    assert report["ok"] is False
+    assert [check["name"] for check in report["checks"]] == PARTS
+    failed = [check for check in report["checks"] if check["required"] and not check["ok"]]
+    assert [(check["name"], check["detail"]) for check in failed] == [("FAISS", "ImportError: libfaiss.so: not found")]
+    assert failed[0]["remedy"].startswith("pip uninstall -y faiss-cpu && pip install ")
+
+
+def test_a_broken_part_is_shown_with_what_to_do(run_cli, tmp_path):
+    (tmp_path / "faiss.py").write_text("raise RuntimeError('no such instruction')\n")
+
+    done = run_cli("doctor", env={"PYTHONPATH": str(tmp_path)})
+
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    row = next(number for number, line in enumerate(lines) if line.startswith("FAIL  FAISS"))
+    assert lines[row].endswith("RuntimeError: no such instruction")
+    assert lines[row + 1].startswith("      -> pip install ")
+    assert lines[-1] == "Something required does not work: see above."

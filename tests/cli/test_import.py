@@ -1,0 +1,255 @@
+"""`statgraph import` as its users run it: exit code, standard output, standard error and what is on disk."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def source(tmp_path):
+    """A user's own statutes as JSON lines, without a fault."""
+    folder = tmp_path / "lamps"
+    folder.mkdir()
+    (folder / "headings.jsonl").write_text(
+        '{"id": "c", "title": "Lamp Code"}\n{"id": "b", "title": "Book I", "parent": "c"}\n'
+    )
+    (folder / "articles.jsonl").write_text(
+        '{"id": "L1", "title": "Art. 1", "text": "Lamps burn.", "heading": "b"}\n'
+        '{"id": "L2", "title": "Art. 2", "text": "Who breaks a lamp pays.", "heading": "b"}\n'
+    )
+    (folder / "questions.jsonl").write_text(
+        '{"id": "q1", "text": "Who pays?", "articles": ["L2"], "split": "train"}\n'
+        '{"id": "q2", "text": "When?", "articles": ["L1", "L2"], "split": "test"}\n'
+        '{"id": "q3", "text": "Why?"}\n'
+    )
+    return folder
+
+
+@pytest.fixture
+def statgraph(tmp_path):
+    """Return a function that runs the command line in a process of its own."""
+
+    def run(*arguments):
+        command = [sys.executable, str(ROOT / "cli.py"), *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", cwd=tmp_path, timeout=60)
+
+    return run
+
+
+@pytest.fixture
+def refused(statgraph, tmp_path):
+    """Return a function that imports a faulty source, checks that nothing was written and returns what was said."""
+
+    def run(format_name, folder, *options, code=1):
+        before = sorted(tmp_path.rglob("*"))
+        done = statgraph("import", format_name, folder, "--out", tmp_path / "out", *options)
+        assert (done.returncode, done.stdout) == (code, "")
+        assert "Traceback" not in done.stderr
+        assert sorted(tmp_path.rglob("*")) == before
+        return done.stderr
+
+    return run
+
+
+def test_import_writes_a_corpus_and_says_what_it_holds(statgraph, source, tmp_path):
+    done = statgraph("import", "jsonl", source, "--out", "out", "--language", "en", "--licence", "CC0")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "out: corpus 'lamps' (en)\n"
+        "  articles   2\n"
+        "  headings   2\n"
+        "  questions  train 1, dev 0, test 1\n"
+        "  labels     3\n"
+        "  left out   1 question that no article answers\n"
+        "Next: statgraph build-graph out\n"
+    )
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "corpus.jsonl", "manifest.json", "qrels", "queries.jsonl",
+    ]  # fmt: skip
+
+    again = statgraph("import", "beir", "out", "--out", "out")
+    assert (again.returncode, again.stderr) == (0, "")
+    assert again.stdout == done.stdout.replace("  left out   1 question that no article answers\n", "")
+
+
+def test_every_fault_of_jsonl_is_listed_in_one_pass(refused, source):
+    (source / "headings.jsonl").write_text(
+        '{"id": "c", "title": "Lamp Code"}\n'
+        '{"id": "b", "title": "Book I", "parent": "d"}\n'
+        '{"id": "d", "title": "Title 1", "parent": "b"}\n'
+        '{"id": "e", "title": "Title 2", "parent": "gone"}\n'
+    )
+    (source / "articles.jsonl").write_bytes(
+        b'{"id": "L1", "text": "Lamps burn.", "heading": "c"}\n'
+        b'{"id": "L1", "text": "Lamps burn.", "heading": "c"}\n'
+        b'{"text": "No id.", "heading": "c"}\n'
+        b'{"id": "L3", "text": "", "heading": "c"}\n'
+        b'{"id": "L4", "text": "No path.", "path": []}\n'
+        b'{"id": "L5", "text": "Broken", "heading": "c"\n'
+        b'{"id": "L6", "text": "\xe9clairage", "heading": "c"}\n'
+    )
+    (source / "questions.jsonl").write_text(
+        '{"id": "q1", "text": "Who pays?", "articles": ["L9"], "split": "train"}\n'
+        '{"id": "q1", "text": "Who pays?", "articles": ["L1"], "split": "test"}\n'
+        '{"text": "No id?", "articles": ["L1"]}\n'
+    )
+    assert refused("jsonl", source, "--language", "en") == (
+        "Error: headings.jsonl:2: heading 'b' is its own ancestor (b under d under b); "
+        "correct one of these parents so that the headings form a tree\n"
+        "headings.jsonl:4: heading 'e' has the parent 'gone', which does not exist; "
+        "add that heading or leave the parent empty\n"
+        "articles.jsonl:2: article id 'L1' appears twice (first on line 1); ids must be unique\n"
+        "articles.jsonl:3: article has no id; give every article a unique '_id'\n"
+        "articles.jsonl:4: article 'L3' has an empty text; fill it or remove the article\n"
+        "articles.jsonl:5: article 'L4' has an empty path; name the headings above it, from the code down\n"
+        "articles.jsonl:6: broken JSON at column 46 (Expecting ',' delimiter); each line must be one JSON object\n"
+        "articles.jsonl:7: byte 0xe9 is not UTF-8; save the file in UTF-8\n"
+        "questions.jsonl:2: question id 'q1' appears twice (first on line 1); ids must be unique\n"
+        "questions.jsonl:2: question 'q1' is in split 'test' and in 'train' (questions.jsonl:1); "
+        "keep it in one split, or its answer leaks\n"
+        "questions.jsonl:3: question has no id; give every question a unique '_id'\n"
+        "questions.jsonl:1: label of question 'q1' names article 'L9', which does not exist; "
+        "add the article or remove the label\n"
+    )
+
+
+def test_every_fault_of_csv_is_listed_in_one_pass(refused, tmp_path):
+    source = tmp_path / "tables"
+    source.mkdir()
+    (source / "headings.csv").write_text("id,title,parent\nc,Lamp Code,\nb,Book I,b\n")
+    (source / "articles.csv").write_bytes(
+        b'id,title,text,heading\nL1,Art. 1,"Lamps\nburn.",c\nL1,Art. 1,Lamps burn.,c\n,Art. 2,No id.,c\n'
+        b"L3,Art. 3,,c\nL4,Art. 4,No path.,\nL5,Art. 5,Too,many,c\nL6,Art. 6,\xe9clairage,c\n"
+    )
+    (source / "questions.csv").write_text("id,text,articles,split\nq1,Who pays?,L9,train\nq2,When?,L1,valid\n")
+    assert refused("csv", source, "--language", "en") == (
+        "Error: headings.csv:3: heading 'b' is its own ancestor (b under b); "
+        "correct one of these parents so that the headings form a tree\n"
+        "articles.csv:9: byte 0xe9 is not UTF-8; save the file in UTF-8\n"
+        "articles.csv:4: article id 'L1' appears twice (first on line 2); ids must be unique\n"
+        "articles.csv:5: article has no id; give every article a unique '_id'\n"
+        "articles.csv:6: article 'L3' has an empty text; fill it or remove the article\n"
+        "articles.csv:7: article 'L4' has an empty path; name the headings above it, from the code down\n"
+        "articles.csv:8: the row has 5 fields and the header 4; "
+        "give each row every column, and put a field that holds the separator in quotes\n"
+        "questions.csv:3: split 'valid' is not known; use one of train, dev, test, or none\n"
+        "questions.csv:2: label of question 'q1' names article 'L9', which does not exist; "
+        "add the article or remove the label\n"
+    )
+
+
+def test_every_fault_of_beir_is_listed_in_one_pass(refused, tmp_path):
+    source = tmp_path / "beir"
+    (source / "qrels").mkdir(parents=True)
+    (source / "corpus.jsonl").write_text(
+        '{"_id": "d1", "text": "Lamps.", "metadata": []}\n{"_id": "d2", "text": null}\n'
+    )
+    (source / "queries.jsonl").write_text('{"_id": "q1", "text": "Why?"}\n{"_id": null, "text": "No id?"}\n')
+    for split in ("train", "test"):
+        (source / "qrels" / f"{split}.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\nq9\td9\t1\n")
+    assert refused("beir", source, "--language", "en") == (
+        'Error: corpus.jsonl:1: \'metadata\' is a list, not an object; write it like {"name": "value"}\n'
+        "corpus.jsonl:2: article 'd2' has an empty text; fill it or remove the article\n"
+        "queries.jsonl:2: question has no id; give every question a unique '_id'\n"
+        "qrels/test.tsv:2: question 'q1' is in split 'test' and in 'train' (qrels/train.tsv:2); "
+        "keep it in one split, or its answer leaks\n"
+        "qrels/test.tsv:3: question 'q9' is in split 'test' and in 'train' (qrels/train.tsv:3); "
+        "keep it in one split, or its answer leaks\n"
+        "qrels/train.tsv:3: label names question 'q9', which does not exist; add the question\n"
+        "qrels/train.tsv:3: label of question 'q9' names article 'd9', which does not exist; "
+        "add the article or remove the label\n"
+    )
+
+
+def test_missing_columns_of_bsard_are_named(refused, tmp_path):
+    source = tmp_path / "bsard"
+    source.mkdir()
+    (source / "articles_fr.csv").write_text("id,article\n1,Lampes.\n")
+    for split in ("train", "test"):
+        (source / f"questions_fr_{split}.csv").write_text("id,article_ids\n1,1\n")
+    assert refused("bsard", source) == (
+        "Error: articles_fr.csv:1: no column code, reference or article_no, book or description (found: id, article); "
+        "name every needed column on this line\n"
+        "questions_fr_train.csv:1: no column question (found: id, article_ids); name every needed column on this line\n"
+        "questions_fr_test.csv:1: no column question (found: id, article_ids); name every needed column on this line\n"
+    )
+
+
+def test_first_twenty_problems_are_listed_and_the_rest_counted(refused, source):
+    (source / "articles.jsonl").write_text(
+        "".join(f'{{"id": "L{n}", "text": " ", "heading": "b"}}\n' for n in range(1, 46))
+    )
+    lines = refused("jsonl", source, "--language", "en").splitlines()
+    assert len(lines) == 21
+    assert lines[0] == "Error: articles.jsonl:1: article 'L1' has an empty text; fill it or remove the article"
+    assert lines[19] == "articles.jsonl:20: article 'L20' has an empty text; fill it or remove the article"
+    assert lines[20] == "... and 25 more problems"
+
+
+def test_existing_corpus_survives_a_faulty_import(statgraph, source, tmp_path):
+    statgraph("import", "jsonl", source, "--out", "out", "--language", "en")
+    before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    (source / "articles.jsonl").write_text('{"id": "L1", "text": "Lamps burn.", "heading": "b"}\n')
+    done = statgraph("import", "jsonl", source, "--out", "out", "--language", "en")
+    assert done.returncode == 1
+    assert done.stderr == (
+        "Error: questions.jsonl:1: label of question 'q1' names article 'L2', which does not exist; "
+        "add the article or remove the label\n"
+        "questions.jsonl:2: label of question 'q2' names article 'L2', which does not exist; "
+        "add the article or remove the label\n"
+    )
+    assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["lamps", "out"]
+
+
+def test_folder_that_is_no_corpus_is_never_overwritten(refused, source, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.odt").write_text("years of work")
+    assert refused("jsonl", source, "--language", "en") == (
+        f"Error: {tmp_path / 'out'}: holds 'thesis.odt', which is no part of a corpus; "
+        "choose a folder that does not exist yet\n"
+    )
+
+
+def test_unknown_format_is_a_usage_error(refused, source):
+    assert refused("xml", source, code=2) == (
+        "Error: format 'xml': not known; use one of jsonl, csv, beir, bsard, legi\n"
+    )
+
+
+def test_unsaid_language_is_a_usage_error(refused, source):
+    assert refused("jsonl", source, code=2) == (
+        f"Error: {source}: nothing says which language its statutes are in; add it, such as '--language fr'\n"
+    )
+
+
+def test_missing_source_is_one_line(refused, tmp_path):
+    assert refused("csv", tmp_path / "gone", "--language", "en") == (
+        f"Error: {tmp_path / 'gone'}: no such file or folder; name the statutes to import\n"
+    )
+
+
+def test_folders_in_place_of_files_are_problems(refused, source):
+    (source / "articles.jsonl").unlink()
+    (source / "articles.jsonl").mkdir()
+    (source / "questions.jsonl").unlink()
+    assert refused("jsonl", source, "--language", "en") == (
+        "Error: articles.jsonl: cannot be read (Is a directory); put a readable text file there\n"
+    )
+
+
+def test_help_lists_the_formats(statgraph):
+    done = statgraph("import", "--help")
+    assert done.returncode == 0
+    for line in (
+        "  jsonl  your own articles.jsonl, headings.jsonl, questions.jsonl\n",
+        "  csv    your own articles.csv, headings.csv, questions.csv\n",
+        "  beir   corpus.jsonl, queries.jsonl, qrels/*.tsv\n",
+        "  bsard  the CSV files of BSARD or bBSARD\n",
+        "  legi   the JSON trees of the French codes\n",
+    ):
+        assert line in done.stdout

@@ -1,0 +1,155 @@
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+import pytest
+
+from statgraph import __version__
+from statgraph.cli import main as command_line
+from statgraph.errors import CorpusError, UsageError
+
+REPO = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def run_failing(monkeypatch, capsys):
+    """Return a function that runs `statgraph doctor` with a command that raises: (exit code, stderr)."""
+
+    def run(error: BaseException) -> tuple[int, str]:
+        @click.command("doctor")
+        def fails() -> None:
+            raise error
+
+        monkeypatch.setattr(command_line.LazyGroup, "get_command", lambda self, ctx, name: fails)
+        monkeypatch.setattr(sys, "argv", ["statgraph", "doctor"])
+        with pytest.raises(SystemExit) as exit_:
+            command_line.main()
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        return exit_.value.code, captured.err
+
+    return run
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_lists_every_command(run_cli, option):
+    done = run_cli(option)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Usage: statgraph [OPTIONS] COMMAND [ARGS]...\n")
+    listed = done.stdout.partition("Commands:\n")[2].splitlines()
+    assert [line.split()[0] for line in listed] == list(command_line.COMMANDS)
+
+
+def test_version(run_cli):
+    assert run_cli("--version") == (0, f"statgraph, version {__version__}\n", "")
+
+
+def test_unknown_command(run_cli):
+    assert run_cli("serach") == (
+        2,
+        "",
+        "Usage: statgraph [OPTIONS] COMMAND [ARGS]...\n"
+        "Try 'statgraph --help' for help.\n\n"
+        "Error: No such command 'serach'.\n",
+    )
+
+
+def test_unknown_option(run_cli):
+    done = run_cli("doctor", "--jsn")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1] == "Error: No such option '--jsn'. Did you mean '--json'?"
+
+
+def test_no_command_shows_the_help(run_cli):
+    done = run_cli()
+
+    assert done.returncode == 2
+    assert "Commands:\n" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "text"),
+    [
+        (
+            UsageError("device 'gpu' is not known; use one of cpu, cuda"),
+            2,
+            "device 'gpu' is not known; use one of cpu, cuda",
+        ),
+        (CorpusError(["a:1: first", "a:2: second"]), 1, "a:1: first\na:2: second"),
+        (
+            OSError(errno.ENOSPC, "No space left on device"),
+            1,
+            "No space left on device; free some space, or write to another disk",
+        ),
+        (
+            PermissionError(errno.EACCES, "Permission denied", "/runs/x"),
+            1,
+            "/runs/x: Permission denied; change its permissions, or name another place",
+        ),
+        (
+            FileNotFoundError(errno.ENOENT, "No such file or directory", "runs/x"),
+            1,
+            "runs/x: No such file or directory",
+        ),
+        (OSError("odd\nmore"), 1, "odd"),
+        (
+            ValueError("shapes differ\nmore"),
+            1,
+            "ValueError: shapes differ; this is a fault of statgraph, not of yours: "
+            "set STATGRAPH_DEBUG=1 to see where, and report it",
+        ),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
+)
+def test_every_failure_is_one_message(run_failing, monkeypatch, error, status, text):
+    monkeypatch.delenv("STATGRAPH_DEBUG", raising=False)
+
+    assert run_failing(error) == (status, f"Error: {text}\n")
+
+
+def test_debug_shows_where_an_unexpected_error_came_from(run_failing, monkeypatch):
+    monkeypatch.setenv("STATGRAPH_DEBUG", "1")
+
+    with pytest.raises(ValueError, match="shapes differ"):
+        run_failing(ValueError("shapes differ"))
+
+
+def test_interrupt_is_one_line(run_failing):
+    status, text = run_failing(KeyboardInterrupt())
+
+    assert (status, text.strip()) == (130, "Interrupted")
+
+
+def test_interrupt_from_the_keyboard(tmp_path):
+    slow = "import click, time\n@click.command()\ndef slow():\n    print('started', flush=True)\n    time.sleep(60)\n"
+    (tmp_path / "slow_command.py").write_text(slow)
+    code = (
+        "from statgraph.cli import main as m\n"
+        "m.COMMANDS['doctor'] = ('slow_command', 'slow', '')\n"
+        "import sys; sys.argv = ['statgraph', 'doctor']\n"
+        "m.main()\n"
+    )
+    path = os.pathsep.join([str(REPO), str(tmp_path)])
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, stdout=-1, stderr=-1, text=True
+    )
+    assert process.stdout.readline() == "started\n"
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+
+    assert (process.returncode, stderr.strip()) == (130, "Interrupted")
+
+
+def test_every_command_has_a_line_of_help():
+    for name, (module, function, summary) in command_line.COMMANDS.items():
+        assert module.startswith("statgraph.cli."), name
+        assert function.isidentifier(), name
+        assert summary.endswith("."), name

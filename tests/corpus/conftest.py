@@ -1,0 +1,73 @@
+"""A small code of our own wording, and the writing of files for the tests of corpora."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from statgraph.corpus import Article, Corpus, Question
+from statgraph.corpus.draft import Draft
+from statgraph.errors import CorpusError
+
+LAMPS = ("Lamp Code", "Book I. Streets")
+WELLS = ("Well Code",)
+
+
+@pytest.fixture
+def draft() -> Draft:
+    return Draft(name="town", language="en")
+
+
+@pytest.fixture
+def town() -> Corpus:
+    """Three articles in two codes, two labelled questions."""
+    return Corpus(
+        name="town",
+        language="en",
+        licence="CC0",
+        source="written for the tests",
+        articles=(
+            Article("L1", "Art. 1, Lamp Code", "Lamps burn from dusk.", LAMPS, 1, {"in_force": True}),
+            Article("L2", "Art. 2, Lamp Code", "Who breaks a lamp pays.", LAMPS, 2),
+            Article("W1", "Art. 1, Well Code", "Wells are covered\nat “night”.", WELLS, 1),
+        ),
+        questions=(
+            Question("q1", "Who pays for a broken lamp?", "train", ("L2",), {"asked": 3}),
+            Question("q2", "When are lamps and wells seen to?", "test", ("L1", "W1")),
+        ),
+    )
+
+
+@pytest.fixture
+def write_jsonl() -> Callable[..., Path]:
+    """Return a function that writes records, one a line, and returns the file."""
+
+    def write(path: Path, *records: object) -> Path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def problems_of() -> Callable[[Draft], list[str]]:
+    """Return a function that lists the problems for which a draft is refused, [] where it is a corpus."""
+
+    def problems(draft: Draft) -> list[str]:
+        try:
+            draft.corpus()
+        except CorpusError as error:
+            return list(error.problems)
+        return []
+
+    return problems
+
+
+@pytest.fixture
+def recorded(draft: Draft, problems_of: Callable[[Draft], list[str]]) -> Callable[[], list[str]]:
+    """Return a function that lists the problems recorded so far, without that of the missing articles."""
+    return lambda: [problem for problem in problems_of(draft) if "holds no articles" not in problem]

@@ -1,0 +1,240 @@
+import json
+
+import pytest
+
+from statgraph.corpus.draft import Draft
+from statgraph.corpus.formats.legi import article_number, draft_legi, plain_text
+
+
+def article(article_id, num, html="<p>Texte.</p>", **data):
+    return {"type": "article", "data": {"id": article_id, "num": num, "texteHtml": html, "etat": "VIGUEUR", **data}}
+
+
+def section(section_id, title, *children, **data):
+    return {"type": "section", "data": {"id": section_id, "title": title, **data}, "children": list(children)}
+
+
+def code(title, *children, **data):
+    return {"type": "code", "data": {"title": title, **data}, "children": list(children)}
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Return a function that reads codes, one file each, into a draft and an index."""
+
+    def read_codes(*roots):
+        for number, root in enumerate(roots):
+            (tmp_path / f"LEGITEXT{number}.json").write_text(json.dumps(root), encoding="utf-8")
+        draft = Draft(name="codes", language="fr")
+        return draft, draft_legi(draft, tmp_path)
+
+    return read_codes
+
+
+def test_articles_keep_their_path_order_and_metadata(read):
+    draft, _ = read(
+        code(
+            "Code du vélo",
+            section(
+                "S1",
+                " Livre Ier :\n la selle ",
+                article("A1", "L1-1 ", cid="C1"),
+                section("S2", "Titre II : le rail", article("A2", "R*1-2 A")),
+                article("A3", "Annexe I"),
+            ),
+            section("S3", "Livre II : la roue", article("A4", "160-17-2")),
+        )
+    )
+    articles = draft.corpus().articles
+    assert [(a.article_id, a.title, a.path, a.order) for a in articles] == [
+        ("A1", "Art. L1-1, Code du vélo", ("Code du vélo", "Livre Ier : la selle"), 1),
+        ("A2", "Art. R*1-2 A, Code du vélo", ("Code du vélo", "Livre Ier : la selle", "Titre II : le rail"), 2),
+        ("A3", "Annexe I, Code du vélo", ("Code du vélo", "Livre Ier : la selle"), 3),
+        ("A4", "Art. 160-17-2, Code du vélo", ("Code du vélo", "Livre II : la roue"), 4),
+    ]
+    assert articles[0].metadata == {"number": "L1-1", "cid": "C1", "etat": "VIGUEUR"}
+
+
+def test_codes_come_in_the_order_of_their_files_each_with_its_own_order(read):
+    draft, index = read(code("Code B", article("B1", "L1")), code("Code A", article("A1", "L1"), article("A2", "L2")))
+    assert [(a.code, a.order) for a in draft.corpus().articles] == [("Code B", 1), ("Code A", 1), ("Code A", 2)]
+    assert index.numbers == {"Code B": {"L1": "B1"}, "Code A": {"L1": "A1", "L2": "A2"}}
+
+
+def test_a_single_file_is_a_source_too(tmp_path):
+    file = tmp_path / "velo.json"
+    file.write_text(json.dumps(code("Code du vélo", article("A1", "L1"))), encoding="utf-8")
+    draft = Draft(name="codes", language="fr")
+    draft_legi(draft, file)
+    assert [a.article_id for a in draft.corpus().articles] == ["A1"]
+
+
+def test_sections_with_equal_titles_are_one_heading(read):
+    draft, index = read(
+        code("C", section("S1", "Chapitre", article("A1", "L1")), section("S2", "Chapitre", article("A2", "L2")))
+    )
+    assert [a.path for a in draft.corpus().articles] == [("C", "Chapitre"), ("C", "Chapitre")]
+    assert index.sections == {"S1": ["A1"], "S2": ["A2"]}
+
+
+@pytest.mark.parametrize(
+    ("etat", "starts", "ends", "kept"),
+    [
+        ("VIGUEUR", None, None, True),
+        ("VIGUEUR_DIFF", None, None, True),
+        ("ABROGE_DIFF", None, None, True),
+        ("ABROGE", None, None, False),
+        ("MODIFIE", None, None, False),
+        (None, None, None, True),
+        # The code is of 2 January 1970, 86,400,000 ms after the epoch.
+        ("MODIFIE", 0, 86_400_001, True),
+        ("MODIFIE", 0, 86_400_000, False),
+        (None, 86_400_000, 99_000_000, True),
+        (None, 86_400_001, 99_000_000, False),
+    ],
+)
+def test_an_article_is_in_force_by_its_state_or_else_by_its_dates(read, etat, starts, ends, kept):
+    dates = {} if starts is None else {"dateDebut": starts, "dateFin": ends}
+    draft, index = read(
+        code("C", article("A1", "L1"), article("A2", "L2", **dates | {"etat": etat}), dateDebutVersion="1970-01-02")
+    )
+    assert [a.article_id for a in draft.corpus().articles] == (["A1", "A2"] if kept else ["A1"])
+    assert dict(index.left_out) == ({} if kept else {"not in force": 1})
+
+
+def test_an_article_without_text_is_left_out_and_counted(read):
+    draft, index = read(code("C", article("A1", "L1"), article("A2", "L2", "<p> </p><br/>")))
+    assert [a.article_id for a in draft.corpus().articles] == ["A1"]
+    assert dict(index.left_out) == {"empty text": 1}
+
+
+def test_the_plain_text_stands_in_where_there_is_no_html(read):
+    draft, _ = read(code("C", article("A1", "L1", "", texte="Une  selle\npar vélo. ")))
+    assert draft.corpus().articles[0].text == "Une selle par vélo."
+
+
+def test_plain_text_has_a_line_for_each_paragraph_and_table_row():
+    html = (
+        "<p>Le vélo\n a <b>deux</b>&nbsp;roues.</p><p></p>I.-Sauf&#160;:<br/>1° le mono&shy;cycle"
+        "<table><tr><td>n</td><td>n < 3</td></tr><tr><th>m</th></tr></table>"
+    )
+    assert plain_text(html).split("\n") == ["Le vélo a deux roues.", "I.-Sauf :", "1° le mono\xadcycle", "n n < 3", "m"]
+
+
+def test_the_index_finds_articles_by_number_section_and_version(read):
+    versions = [{"id": "A0"}, {"id": "A1"}]
+    _, index = read(
+        code(
+            "C",
+            section(
+                "S1",
+                "Livre",
+                article("A1", "L. 1-1", cid="C1", articleVersions=versions),
+                section("S2", "Titre", article("A2", "R**2-1 A"), cid="S2-CID"),
+            ),
+        )
+    )
+    assert index.order == {"C": ["A1", "A2"]}
+    assert index.numbers == {"C": {"L1-1": "A1", "R2-1A": "A2"}}
+    assert index.sections == {"S1": ["A1", "A2"], "S2": ["A2"], "S2-CID": ["A2"]}
+    assert index.versions == {"C1": "A1", "A0": "A1", "A1": "A1", "A2": "A2"}
+
+
+def test_a_number_that_names_several_articles_names_none(read):
+    _, index = read(code("C", *(article(f"A{row}", "Annexe I") for row in range(3)), article("A3", "L1")))
+    assert index.numbers == {"C": {"L1": "A3"}}
+
+
+def test_article_numbers_compare_without_dots_stars_and_spaces():
+    assert article_number(" R. *123-4 a") == "R123-4A"
+
+
+@pytest.mark.parametrize(
+    ("root", "problem"),
+    [
+        (
+            code("C", section("S1", "Livre", section("S2", "Titre", section("S1", "Livre bis", article("A1", "L1"))))),
+            "LEGITEXT0.json: section 'Livre bis' (S1) stands under itself; "
+            "remove the inner one or download the file again",
+        ),
+        (
+            code("C", section("S1", "Livre", section("S2", "Livre", article("A1", "L1"), cid="K"), cid="K")),
+            "LEGITEXT0.json: section 'Livre' (K) stands under itself; remove the inner one or download the file again",
+        ),
+        (
+            code("C", section("S1", "Livre", {"type": "alinea", "data": {}})),
+            "LEGITEXT0.json: node type 'alinea' under 'Livre' is not known; use section or article",
+        ),
+        (
+            code("C", "text"),
+            "LEGITEXT0.json: a child of 'C' is not a node; a node is an object with 'type' and 'data'",
+        ),
+        (
+            {"type": "code", "data": {"title": "C"}, "children": {}},
+            "LEGITEXT0.json: children of 'C' are not a list; download the file again",
+        ),
+        (
+            code("C", section("S1", " ", article("A1", "L1"))),
+            "LEGITEXT0.json: a section under 'C' has no title; give its data a 'title'",
+        ),
+        (code("C", article(None, "L1")), "LEGITEXT0.json: an article under 'C' has no id; give its data an 'id'"),
+        (code(""), "LEGITEXT0.json: the code has no title; give its data a 'title'"),
+        (
+            section("S1", "Livre"),
+            "LEGITEXT0.json: does not hold a code; its outermost object must have the type 'code' and 'data'",
+        ),
+        ([], "LEGITEXT0.json: does not hold a code; its outermost object must have the type 'code' and 'data'"),
+    ],
+)
+def test_a_broken_tree_is_a_problem_with_its_place(read, problems_of, root, problem):
+    draft, _ = read(root)
+    assert problem in problems_of(draft)
+
+
+def test_a_code_in_two_files_is_a_problem(read, problems_of):
+    draft, _ = read(code("C", article("A1", "L1")), code("C", article("A2", "L2")))
+    assert problems_of(draft) == ["LEGITEXT1.json: 'C' stands in another file too; keep one file per code"]
+
+
+def test_a_tree_deeper_than_any_code_is_a_problem(read, problems_of):
+    node = article("A1", "L1")
+    for level in range(100):
+        node = section(f"S{level}", f"Niveau {level}", node)
+    draft, _ = read(code("C", node, article("A2", "L2")))
+    assert problems_of(draft) == ["LEGITEXT0.json: section 'Niveau 0' stands 101 levels deep; a code has at most 100"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "problem"),
+    [
+        (b'{"type":\n', "LEGITEXT0.json:2: broken JSON at column 1 (Expecting value); download the file again"),
+        (b'{\n"title": "\xe9t\xe9"}', "LEGITEXT0.json:2: byte 0xe9 is not UTF-8; save the file in UTF-8"),
+        (b"[" * 100_000, "LEGITEXT0.json: is nested too deeply for a code; download the file again"),
+        (
+            rb'{"title": "\ud800"}',
+            "LEGITEXT0.json: holds a lone surrogate (\\ud800 to \\udfff), which is no character; "
+            "write the character itself",
+        ),
+    ],
+)
+def test_an_unreadable_file_is_a_problem_with_its_place(tmp_path, problems_of, raw, problem):
+    (tmp_path / "LEGITEXT0.json").write_bytes(raw)
+    draft = Draft(name="codes", language="fr")
+    draft_legi(draft, tmp_path)
+    assert problems_of(draft) == [problem]
+
+
+def test_a_folder_without_codes_is_a_problem(tmp_path, problems_of):
+    draft = Draft(name="codes", language="fr")
+    draft_legi(draft, tmp_path)
+    assert (f"{tmp_path}: holds no LEGITEXT*.json; name the folder of the codes or one of its files") in problems_of(
+        draft
+    )
+
+
+def test_a_source_that_does_not_exist_is_a_problem(tmp_path, problems_of):
+    draft = Draft(name="codes", language="fr")
+    draft_legi(draft, tmp_path / "none.json")
+    assert (
+        f"{tmp_path / 'none.json'}: no such file or folder; name a LEGITEXT*.json or the folder of them"
+    ) in problems_of(draft)

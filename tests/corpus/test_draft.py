@@ -1,0 +1,159 @@
+import pytest
+
+from statgraph.corpus.draft import Draft
+from statgraph.errors import CorpusError
+
+
+def add_article(draft, article_id="a1", place="corpus.jsonl:1", **changes):
+    fields = {"title": "Art. 1", "text": "Lamps burn.", "path": ("Lamp Code",)} | changes
+    draft.add_article(place, article_id=article_id, **fields)
+
+
+def test_draft_without_a_problem_becomes_a_corpus(draft):
+    add_article(draft, " a1 ", title=" Art. 1 ", path=(" Lamp Code ", "Book I"), metadata={"x": 1})
+    draft.add_label("qrels/train.tsv:2", question_id="q1", article_id=" a1", split="train")
+    draft.add_question("queries.jsonl:1", question_id="q1", text=" Why? ")
+    corpus = draft.corpus()
+    assert (corpus.name, corpus.language, corpus.licence, corpus.source) == ("town", "en", "unknown", "unknown")
+    (article,), (question,) = corpus.articles, corpus.questions
+    assert (article.article_id, article.title, article.path) == ("a1", "Art. 1", ("Lamp Code", "Book I"))
+    assert (article.order, article.metadata) == (1, {"x": 1})
+    assert (question.text, question.split, question.article_ids) == ("Why?", "train", ("a1",))
+
+
+def test_articles_stand_code_by_code_in_their_order(draft):
+    for article_id, code, order in [("a", "A", None), ("b", "B", 5), ("c", "A", None), ("d", "B", 2), ("e", "B", None)]:
+        add_article(draft, article_id, path=(code,), order=order)
+    articles = draft.corpus().articles
+    assert [(article.article_id, article.order) for article in articles] == [
+        ("a", 1), ("c", 2), ("d", 2), ("b", 5), ("e", 6),
+    ]  # fmt: skip
+
+
+def test_article_without_a_title_is_called_by_its_id(draft):
+    add_article(draft, title=" ")
+    assert draft.corpus().articles[0].title == "a1"
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"article_id": " "}, "article has no id; give every article a unique '_id'"),
+        ({"text": " \n"}, "article 'a1' has an empty text; fill it or remove the article"),
+        ({"path": ()}, "article 'a1' has an empty path; name the headings above it, from the code down"),
+        (
+            {"path": ("Lamp Code", " ")},
+            "article 'a1' has an empty path; name the headings above it, from the code down",
+        ),
+    ],
+)
+def test_bad_article_is_refused(draft, problems_of, changes, problem):
+    add_article(draft, "a2", place="corpus.jsonl:8")
+    add_article(draft, place="corpus.jsonl:9", **changes)
+    assert problems_of(draft) == [f"corpus.jsonl:9: {problem}"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"question_id": ""}, "question has no id; give every question a unique '_id'"),
+        ({"text": ""}, "question 'q1' has an empty text; fill it or remove the question"),
+    ],
+)
+def test_bad_question_is_refused(draft, problems_of, changes, problem):
+    add_article(draft)
+    draft.add_question("queries.jsonl:4", **({"question_id": "q1", "text": "Why?"} | changes))
+    assert problems_of(draft) == [f"queries.jsonl:4: {problem}"]
+
+
+def test_repeated_ids_name_their_first_place(draft, problems_of):
+    add_article(draft, place="a.csv:2")
+    add_article(draft, place="a.csv:5")
+    add_article(draft, place="b.csv:2")
+    draft.add_question("q.csv:2", question_id="q1", text="Why?")
+    draft.add_question("q.csv:3", question_id="q1", text="When?")
+    assert problems_of(draft) == [
+        "a.csv:5: article id 'a1' appears twice (first on line 2); ids must be unique",
+        "b.csv:2: article id 'a1' appears twice (first on a.csv:2); ids must be unique",
+        "q.csv:3: question id 'q1' appears twice (first on line 2); ids must be unique",
+    ]
+
+
+def test_labels_that_point_nowhere_are_refused(draft, problems_of):
+    add_article(draft)
+    draft.add_question("queries.jsonl:1", question_id="q1", text="Why?")
+    draft.add_label("qrels/test.tsv:2", question_id="q1", article_id="a9", split="test")
+    draft.add_label("qrels/test.tsv:3", question_id="q9", article_id="a1", split="test")
+    draft.add_label("qrels/test.tsv:4", question_id="q1", article_id="", split="test")
+    assert problems_of(draft) == [
+        "qrels/test.tsv:4: label lacks an id; name one question and one article on each line",
+        "qrels/test.tsv:2: label of question 'q1' names article 'a9', which does not exist; "
+        "add the article or remove the label",
+        "qrels/test.tsv:3: label names question 'q9', which does not exist; add the question",
+    ]
+
+
+def test_question_in_two_splits_is_refused_once_a_split(draft, problems_of):
+    add_article(draft, "a1")
+    add_article(draft, "a2")
+    draft.add_question("queries.jsonl:1", question_id="q1", text="Why?")
+    draft.add_label("qrels/train.tsv:2", question_id="q1", article_id="a1", split="train")
+    draft.add_label("qrels/test.tsv:2", question_id="q1", article_id="a1", split="test")
+    draft.add_label("qrels/test.tsv:3", question_id="q1", article_id="a2", split="test")
+    assert problems_of(draft) == [
+        "qrels/test.tsv:2: question 'q1' is in split 'test' and in 'train' (qrels/train.tsv:2); "
+        "keep it in one split, or its answer leaks"
+    ]
+
+
+def test_unknown_split_is_refused(draft, problems_of):
+    add_article(draft)
+    draft.add_question("q.csv:2", question_id="q1", text="Why?")
+    draft.add_label("q.csv:2", question_id="q1", article_id="a1", split="valid")
+    assert problems_of(draft) == ["q.csv:2: split 'valid' is not known; use one of train, dev, test"]
+
+
+def test_questions_without_a_label_are_left_out_and_named(draft):
+    add_article(draft)
+    for question_id in ("q1", "q2", "q3"):
+        draft.add_question("q.csv:2", question_id=question_id, text="Why?")
+    draft.add_label("q.csv:2", question_id="q2", article_id="a1", split="dev")
+    assert draft.unlabelled_questions == ("q1", "q3")
+    assert [question.question_id for question in draft.corpus().questions] == ["q2"]
+
+
+def test_same_label_twice_counts_once(draft):
+    add_article(draft)
+    draft.add_question("q.csv:2", question_id="q1", text="Why?")
+    for _ in range(2):
+        draft.add_label("q.csv:2", question_id="q1", article_id="a1", split="dev")
+    assert draft.corpus().questions[0].article_ids == ("a1",)
+
+
+def test_draft_without_articles_is_refused(draft, problems_of):
+    assert problems_of(draft) == ["town: holds no articles; a corpus needs at least one"]
+
+
+@pytest.mark.parametrize("language", ["French", "FR", "f", ""])
+def test_language_is_an_iso_code(problems_of, language):
+    draft = Draft(name="town", language=language)
+    add_article(draft)
+    assert problems_of(draft) == [f"town: language '{language}' is not an ISO 639 code; write it like 'fr' or 'en'"]
+
+
+def test_all_problems_are_kept_and_the_first_twenty_listed(draft):
+    for line in range(1, 24):
+        add_article(draft, f"a{line}", place=f"corpus.jsonl:{line}", text="")
+    with pytest.raises(CorpusError) as caught:
+        draft.corpus()
+    assert len(caught.value.problems) == 23
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 21
+    assert lines[0] == "corpus.jsonl:1: article 'a1' has an empty text; fill it or remove the article"
+    assert lines[-1] == "... and 3 more problems"
+
+
+def test_asking_again_gives_the_same_problems(draft, problems_of):
+    draft.add_label("qrels/test.tsv:3", question_id="q9", article_id="a1", split="test")
+    assert problems_of(draft) == problems_of(draft)
+    assert draft.problem_count == 0

@@ -1,0 +1,228 @@
+import errno
+import hashlib
+import io
+import os
+import sys
+import tarfile
+import tempfile
+
+import pytest
+
+from statgraph.corpus.catalogue import Package
+from statgraph.corpus.fetching import disk_failure, fetch_corpus, npm_pack, unpack, unpacked_packages
+from statgraph.corpus.store import read_corpus
+from statgraph.errors import CorpusError, FetchError, UsageError
+
+MEMBERS = {"package/data/a.json": b"[1]", "package/data/sub/b.json": b"[2]", "package/README.md": b"# no"}
+
+
+@pytest.fixture
+def archive(tmp_path):
+    """Return a function that packs members, given as {name: bytes, or a TarInfo}, and returns the file."""
+
+    def pack(members, name="scope-data-1.2.3.tgz"):
+        path = tmp_path / "archives" / name
+        path.parent.mkdir(exist_ok=True)
+        with tarfile.open(path, "w:gz") as file:
+            for member_name, content in members.items():
+                info = content if isinstance(content, tarfile.TarInfo) else tarfile.TarInfo(member_name)
+                data = b"" if isinstance(content, tarfile.TarInfo) else content
+                info.size = len(data)
+                file.addfile(info, io.BytesIO(data))
+        return path
+
+    return pack
+
+
+@pytest.fixture
+def fake_npm(tmp_path, monkeypatch):
+    """Return a function that puts an `npm` with the given Python body alone on the PATH."""
+
+    def install(body):
+        npm = tmp_path / "bin" / "npm"
+        npm.parent.mkdir()
+        npm.write_text(f"#!{sys.executable}\nimport pathlib, shutil, sys\n{body}\n", encoding="utf-8")
+        npm.chmod(0o755)
+        monkeypatch.setenv("PATH", str(npm.parent))
+
+    return install
+
+
+def package_of(path, members="package/data/*.json"):
+    return Package("@scope/data", "1.2.3", hashlib.sha512(path.read_bytes()).hexdigest(), members)
+
+
+def link_to(target, name):
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = tarfile.SYMTYPE, target
+    return info
+
+
+def files_under(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def test_only_the_members_of_the_pattern_are_unpacked(archive, tmp_path):
+    unpack(archive(MEMBERS), "package/data/*.json", tmp_path / "out")
+    assert files_under(tmp_path / "out") == ["package/data/a.json", "package/data/sub/b.json"]
+    assert (tmp_path / "out/package/data/sub/b.json").read_bytes() == b"[2]"
+
+
+@pytest.mark.parametrize("name", ["../a.json", "package/../../a.json", "/etc/a.json", "..\\a.json"])
+def test_a_member_that_leads_out_of_the_archive_is_refused(archive, tmp_path, name):
+    with pytest.raises(FetchError) as raised:
+        unpack(archive({name: b"[]"}), "*", tmp_path / "out")
+    assert str(raised.value) == (
+        f"scope-data-1.2.3.tgz: member '{name}' leads out of the archive; nothing of it can be trusted"
+    )
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_link_in_the_place_of_a_file_is_refused(archive, tmp_path):
+    name = "package/data/a.json"
+    with pytest.raises(FetchError) as raised:
+        unpack(archive({name: link_to("/etc/passwd", name)}), "package/data/*.json", tmp_path / "out")
+    assert str(raised.value) == (
+        f"scope-data-1.2.3.tgz: member '{name}' is not a plain file; nothing of it can be trusted"
+    )
+
+
+def test_a_link_that_is_not_used_is_not_unpacked(archive, tmp_path):
+    unpack(archive({**MEMBERS, "package/bin": link_to("/etc", "package/bin")}), "package/data/*", tmp_path / "out")
+    assert files_under(tmp_path / "out") == ["package/data/a.json", "package/data/sub/b.json"]
+
+
+def test_a_broken_archive_is_refused(tmp_path):
+    path = tmp_path / "scope-data-1.2.3.tgz"
+    path.write_bytes(b"no archive")
+    with pytest.raises(FetchError) as raised:
+        unpack(path, "*", tmp_path / "out")
+    assert str(raised.value) == "scope-data-1.2.3.tgz: not a whole archive (not a gzip file); fetch it again"
+
+
+def test_packages_come_from_a_given_folder(archive):
+    path = archive(MEMBERS)
+    with unpacked_packages([package_of(path)], path.parent) as folder:
+        assert files_under(folder) == ["scope-data/package/data/a.json", "scope-data/package/data/sub/b.json"]
+    assert not folder.exists()
+
+
+def test_packages_come_from_npm(archive, fake_npm):
+    path = archive(MEMBERS)
+    fake_npm(
+        'assert sys.argv[1:3] == ["pack", "@scope/data@1.2.3"]\n'
+        'folder = pathlib.Path(sys.argv[sys.argv.index("--pack-destination") + 1])\n'
+        f'shutil.copy({str(path)!r}, folder / "scope-data-1.2.3.tgz")'
+    )
+    with unpacked_packages([package_of(path)]) as folder:
+        assert (folder / "scope-data/package/data/a.json").read_bytes() == b"[1]"
+
+
+def test_an_archive_that_is_not_there_says_how_to_get_it(tmp_path):
+    package = Package("@scope/data", "1.2.3", "00", "*")
+    with pytest.raises(FetchError) as raised, unpacked_packages([package], tmp_path):
+        pass
+    assert str(raised.value) == (
+        f"{tmp_path / 'scope-data-1.2.3.tgz'}: no such file; run 'npm pack @scope/data@1.2.3' "
+        "where there is a network and put the archive there"
+    )
+
+
+def test_another_checksum_is_refused_with_both(tmp_path):
+    (tmp_path / "scope-data-1.2.3.tgz").write_bytes(b"abc")
+    package = Package("@scope/data", "1.2.3", "0" * 128, "*")
+    # FIPS 180-4, the SHA-512 of "abc".
+    abc = (
+        "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"
+        "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f"
+    )
+    with pytest.raises(FetchError) as raised, unpacked_packages([package], tmp_path):
+        pass
+    assert str(raised.value) == (
+        f"scope-data-1.2.3.tgz: sha512 {abc}, expected {'0' * 128}; delete it and fetch @scope/data@1.2.3 again"
+    )
+
+
+def test_without_npm_the_error_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(FetchError) as raised:
+        npm_pack(Package("@scope/data", "1.2.3", "00", "*"), tmp_path)
+    assert str(raised.value) == (
+        "npm: not on the PATH, and @scope/data@1.2.3 comes through it; install Node.js, or run "
+        "'npm pack @scope/data@1.2.3' on another machine and add '--from DIR' with the folder of scope-data-1.2.3.tgz"
+    )
+
+
+@pytest.mark.parametrize(
+    ("stderr", "said"),
+    [
+        (
+            "npm warn old lockfile\nnpm error code ENOTFOUND\nnpm error network Check the proxy.\n"
+            "npm error A complete log of this run can be found in: x.log\n",
+            "npm error code ENOTFOUND",
+        ),
+        ("npm ERR! code E404\n", "npm ERR! code E404"),
+        ("node: bad option\nnode: give up\n\n", "node: give up"),
+        ("", "without a word"),
+    ],
+)
+def test_a_failing_npm_is_quoted(tmp_path, fake_npm, stderr, said):
+    fake_npm(f"sys.stderr.write({stderr!r})\nsys.exit(7)")
+    with pytest.raises(FetchError) as raised:
+        npm_pack(Package("@scope/data", "1.2.3", "00", "*"), tmp_path)
+    assert str(raised.value) == (
+        f"npm pack @scope/data@1.2.3: exit code 7 ({said}); "
+        "check the network and npm's registry setting, then try again"
+    )
+
+
+def test_an_npm_that_makes_no_archive_is_an_error(tmp_path, fake_npm):
+    fake_npm("")
+    with pytest.raises(FetchError) as raised:
+        npm_pack(Package("@scope/data", "1.2.3", "00", "*"), tmp_path)
+    assert str(raised.value) == "npm pack @scope/data@1.2.3: made no scope-data-1.2.3.tgz; use npm 7 or newer"
+
+
+def test_a_full_disk_is_told_from_other_failures(tmp_path):
+    full = disk_failure(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), tmp_path)
+    assert str(full) == (
+        f"{tmp_path}: the disk is full; free 1 GB there and in {tempfile.gettempdir()}, "
+        "or name other places with '--out' and TMPDIR"
+    )
+    closed = disk_failure(PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/closed"), tmp_path)
+    assert str(closed) == "/closed: Permission denied; name a folder that can be written to"
+
+
+def test_an_unknown_corpus_is_a_usage_error(tmp_path):
+    with pytest.raises(UsageError, match="corpus 'none': not in the catalogue"):
+        fetch_corpus("none", tmp_path / "out")
+
+
+def test_a_folder_with_something_else_is_refused_before_anything_is_brought(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    (tmp_path / "notes.txt").write_text("keep", encoding="utf-8")
+    with pytest.raises(CorpusError) as raised:
+        fetch_corpus("legi-fr", tmp_path)
+    assert str(raised.value) == (
+        f"{tmp_path}: holds 'notes.txt', which is no part of a corpus; choose a folder that does not exist yet"
+    )
+
+
+def test_a_corpus_is_written_as_it_is_returned(tmp_path):
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "articles_fr.csv").write_text(
+        "id,article,code,article_no,description,law_type\n7,Le vélo roule.,Code du vélo,1,Livre I,national\n",
+        encoding="utf-8",
+    )
+    for split in ("train", "test"):
+        columns = "id,category,subcategory,question,extra_description,article_ids\n"
+        (source / f"questions_fr_{split}.csv").write_text(columns, encoding="utf-8")
+    corpus = fetch_corpus("bsard", tmp_path / "out", source)
+    assert read_corpus(tmp_path / "out").content_hash == corpus.content_hash
+
+
+def test_what_fails_leaves_the_folder_as_it_was(tmp_path):
+    with pytest.raises(FetchError):
+        fetch_corpus("legi-fr", tmp_path / "out", tmp_path)
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,100 @@
+import sys
+from types import ModuleType
+
+import pytest
+
+from statgraph.corpus.hub import HUB_CORPORA, fetch_from_hub
+from statgraph.errors import CorpusError, FetchError, UsageError
+
+QUESTIONS = "id,category,subcategory,question,extra_description,article_ids\n"
+
+
+def write_corpus_files(folder, articles, questions, text):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / articles).write_text(
+        f"id,reference,article,law_type,code,book,part,act,chapter,section,subsection,description\n"
+        f'7,"Art. 1, Code",{text},regional,Code,Livre 1,,,,,,\n'
+    )
+    (folder / questions.format("train")).write_text(QUESTIONS + "1,,,Pourquoi ?,,7\n")
+    (folder / questions.format("test")).write_text(QUESTIONS + "2,,,Quand ?,,7\n")
+    return folder
+
+
+@pytest.fixture
+def hub(monkeypatch, tmp_path):
+    """A stand-in for the hub's client: serves bBSARD from a folder named like a commit and notes what it is asked."""
+    commit = tmp_path / "snapshots" / "0123abc"
+    write_corpus_files(commit / "fr", "corpus.csv", "{}.csv", "Lampes.")
+    write_corpus_files(commit / "nl", "corpus.csv", "{}.csv", "Lampen.")
+    client = ModuleType("huggingface_hub")
+    client.asked = []
+
+    def snapshot_download(repository, **options):
+        client.asked.append((repository, options))
+        return str(commit)
+
+    client.snapshot_download = snapshot_download
+    monkeypatch.setitem(sys.modules, "huggingface_hub", client)
+    return client
+
+
+@pytest.mark.parametrize("files", [("articles_fr.csv", "questions_fr_{}.csv"), ("articles.csv", "questions_{}.csv")])
+def test_local_folder_stands_in_for_the_hub(tmp_path, files):
+    corpus = fetch_from_hub("bsard", write_corpus_files(tmp_path, *files, "Lampes."))
+    assert (corpus.name, corpus.language, corpus.licence) == ("bsard", "fr", "CC BY-NC-SA 4.0")
+    assert corpus.source == "https://huggingface.co/datasets/maastrichtlawtech/bsard, from local files"
+    assert [article.path for article in corpus.articles] == [("Code", "Livre 1")]
+    assert [question.split for question in corpus.questions] == ["train", "test"]
+
+
+def test_each_language_of_bbsard_is_a_corpus(tmp_path, hub):
+    for name, text in (("bbsard-fr", "Lampes."), ("bbsard-nl", "Lampen.")):
+        corpus = fetch_from_hub(name)
+        assert (corpus.language, corpus.articles[0].text) == (name[-2:], text)
+        assert corpus.source == "https://huggingface.co/datasets/clips/bBSARD at 0123abc"
+    assert hub.asked[1] == (
+        "clips/bBSARD",
+        {"repo_type": "dataset", "revision": "main", "allow_patterns": ["nl/*.csv"]},
+    )
+
+
+def test_revision_is_passed_on(hub):
+    fetch_from_hub("bbsard-fr", revision="v1.0")
+    assert hub.asked[0][1]["revision"] == "v1.0"
+
+
+def test_hub_out_of_reach_is_one_error_with_a_way_out(hub):
+    def fail(repository, **options):
+        raise OSError("Got: ConnectError: name not known\nPlease check your connection.")
+
+    hub.snapshot_download = fail
+    with pytest.raises(FetchError) as caught:
+        fetch_from_hub("bbsard-nl")
+    assert str(caught.value) == (
+        "bbsard-nl: clips/bBSARD at 'main' cannot be brought from huggingface.co (Got: ConnectError: name not known); "
+        "check the network and the revision, or download its CSV files elsewhere and run "
+        "'statgraph import bsard FOLDER --language nl --out DIR'"
+    )
+
+
+def test_missing_client_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(FetchError) as caught:
+        fetch_from_hub("bsard")
+    assert str(caught.value) == (
+        "bsard: the hub's client is not installed; run 'pip install huggingface_hub' and try again"
+    )
+
+
+def test_unknown_name_lists_the_corpora():
+    with pytest.raises(UsageError) as caught:
+        fetch_from_hub("gdsr")
+    assert str(caught.value) == "corpus 'gdsr': not on the hub; use one of bsard, bbsard-fr, bbsard-nl"
+    assert set(HUB_CORPORA) == {"bsard", "bbsard-fr", "bbsard-nl"}
+
+
+def test_missing_folder_and_bad_files_are_refused(tmp_path):
+    with pytest.raises(CorpusError, match=r"gone: no such folder; name the one that holds the files of https://"):
+        fetch_from_hub("bsard", tmp_path / "gone")
+    with pytest.raises(CorpusError, match=r"holds none of articles_fr_detailed.csv, articles_fr.csv"):
+        fetch_from_hub("bsard", tmp_path)

@@ -1,0 +1,106 @@
+import importlib
+import json
+
+import pytest
+
+from statgraph.corpus import read_corpus, write_corpus
+from statgraph.corpus.formats.registry import FORMATS
+from statgraph.corpus.importing import draft_source, import_corpus
+from statgraph.errors import CorpusError, UsageError
+
+ARTICLE = {"id": "L1", "text": "Lamps burn.", "path": ["Lamp Code"]}
+
+
+@pytest.fixture
+def source(tmp_path, write_jsonl):
+    write_jsonl(tmp_path / "lamps" / "articles.jsonl", ARTICLE)
+    return tmp_path / "lamps"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_has_its_parser(name):
+    module = importlib.import_module(FORMATS[name].module)
+    assert callable(getattr(module, FORMATS[name].function))
+
+
+def test_what_is_given_is_what_the_corpus_says_of_itself(source):
+    corpus = import_corpus(
+        "jsonl", source, name="town", language="en", licence="CC0", source_note="the town hall, 2026"
+    )
+    assert (corpus.name, corpus.language, corpus.licence, corpus.source) == ("town", "en", "CC0", "the town hall, 2026")
+
+
+def test_what_is_not_given_comes_from_the_source(source):
+    corpus = import_corpus("jsonl", source, language="en")
+    assert (corpus.name, corpus.licence, corpus.source) == ("lamps", "unknown", "lamps (jsonl)")
+    corpus = import_corpus("jsonl", source / "articles.jsonl", language="en")
+    assert (corpus.name, corpus.source) == ("articles", "articles.jsonl (jsonl)")
+
+
+def test_manifest_of_the_source_says_what_is_not_given(source):
+    manifest = {"name": "town", "language": "en", "licence": "CC0", "source": "the town hall", "version": 3}
+    (source / "manifest.json").write_text(json.dumps(manifest))
+    corpus = import_corpus("jsonl", source, name="city")
+    assert (corpus.name, corpus.language, corpus.licence, corpus.source) == ("city", "en", "CC0", "the town hall")
+
+
+def test_corpus_folder_imported_as_beir_is_the_same_corpus(town, tmp_path):
+    write_corpus(town, tmp_path / "town")
+    assert import_corpus("beir", tmp_path / "town") == town
+    write_corpus(import_corpus("beir", tmp_path / "town"), tmp_path / "copy")
+    assert read_corpus(tmp_path / "copy") == town
+
+
+@pytest.mark.parametrize("name", ["jsonl", "csv", "beir", "bsard"])
+def test_language_is_never_guessed(source, name):
+    with pytest.raises(UsageError) as caught:
+        import_corpus(name, source)
+    assert str(caught.value) == (
+        f"{source}: nothing says which language its statutes are in; add it, such as '--language fr'"
+    )
+
+
+def test_language_of_bsard_and_legi_is_told_by_their_files(tmp_path):
+    (tmp_path / "articles_nl.csv").write_text("")
+    assert FORMATS["bsard"].language_of(tmp_path) == "nl"
+    assert FORMATS["legi"].language_of(tmp_path) == "fr"
+
+
+def test_unknown_format_lists_the_formats(source):
+    with pytest.raises(UsageError) as caught:
+        import_corpus("xml", source, language="en")
+    assert str(caught.value) == "format 'xml': not known; use one of jsonl, csv, beir, bsard, legi"
+
+
+def test_missing_source_is_refused(tmp_path):
+    with pytest.raises(CorpusError) as caught:
+        import_corpus("csv", tmp_path / "gone", language="en")
+    assert str(caught.value) == f"{tmp_path / 'gone'}: no such file or folder; name the statutes to import"
+
+
+def test_broken_manifest_is_refused(source):
+    (source / "manifest.json").write_text('["town"]')
+    with pytest.raises(CorpusError, match=r"manifest.json: holds a list, not an object; import the corpus again"):
+        import_corpus("jsonl", source, language="en")
+
+
+def test_system_errors_are_one_line(source, monkeypatch):
+    def refuse(self):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr("pathlib.Path.is_file", refuse)
+    with pytest.raises(CorpusError) as caught:
+        import_corpus("jsonl", source, language="en")
+    assert str(caught.value) == f"{source}: cannot be read (Permission denied); check its rights"
+
+
+def test_folder_name_that_is_not_utf_8_can_be_written(tmp_path, write_jsonl):
+    odd = tmp_path / "caf\udce9"
+    write_jsonl(odd / "articles.jsonl", ARTICLE)
+    write_corpus(import_corpus("jsonl", odd, language="en"), tmp_path / "out")
+    assert read_corpus(tmp_path / "out").name == "caf?"
+
+
+def test_draft_of_a_source_knows_the_questions_left_out(source, write_jsonl):
+    write_jsonl(source / "questions.jsonl", {"id": "q1", "text": "Why?"}, {"id": "q2", "text": "?", "articles": ["L1"]})
+    assert draft_source("jsonl", source, language="en").unlabelled_questions == ("q1",)

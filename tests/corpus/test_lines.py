@@ -1,0 +1,82 @@
+import pytest
+
+from statgraph.corpus.lines import decoded_lines, json_lines
+
+
+def test_places_count_blank_lines_and_survive_bom_and_crlf(draft, tmp_path, recorded):
+    path = tmp_path / "x.txt"
+    path.write_bytes(b"\xef\xbb\xbfone\r\n\r\n  \n\xc3\xa9t\xc3\xa9\nlast")
+    assert list(decoded_lines(draft, path, "x.txt")) == [("x.txt:1", "one"), ("x.txt:4", "été"), ("x.txt:5", "last")]
+    assert recorded() == []
+
+
+def test_bytes_of_another_encoding_are_problems_and_the_line_still_comes(draft, tmp_path, recorded):
+    path = tmp_path / "x.txt"
+    path.write_bytes("fine\nété\n".encode("latin-1") + b"end\n")
+    assert list(decoded_lines(draft, path, "x.txt")) == [("x.txt:1", "fine"), ("x.txt:2", "�t�"), ("x.txt:3", "end")]
+    assert recorded() == ["x.txt:2: byte 0xe9 is not UTF-8; save the file in UTF-8"]
+
+
+def test_utf_16_is_one_problem(draft, tmp_path, recorded):
+    path = tmp_path / "x.txt"
+    path.write_text("one\ntwo\n", encoding="utf-16")
+    assert list(decoded_lines(draft, path, "x.txt")) == []
+    assert recorded() == ["x.txt:1: the file is UTF-16; save it in UTF-8"]
+
+
+def test_folder_in_place_of_a_file_is_a_problem(draft, tmp_path, recorded):
+    assert list(decoded_lines(draft, tmp_path, "x.txt")) == []
+    assert recorded() == ["x.txt: cannot be read (Is a directory); put a readable text file there"]
+
+
+def test_file_without_the_right_to_read_is_a_problem(draft, tmp_path, recorded, monkeypatch):
+    def refuse(self, mode):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr("pathlib.Path.open", refuse)
+    assert list(decoded_lines(draft, tmp_path / "x.txt", "x.txt")) == []
+    assert recorded() == ["x.txt: cannot be read (Permission denied); put a readable text file there"]
+
+
+def test_json_objects_come_with_their_places(draft, tmp_path, recorded):
+    path = tmp_path / "x.jsonl"
+    long_text = "law " * 300_000
+    path.write_text('{"a": 1}\n\n{"a": "' + long_text + '"}', encoding="utf-8")
+    assert list(json_lines(draft, path, "x.jsonl")) == [("x.jsonl:1", {"a": 1}), ("x.jsonl:3", {"a": long_text})]
+    assert recorded() == []
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"a": 1', "broken JSON at column 8 (Expecting ',' delimiter); each line must be one JSON object"),
+        ("{'a': 1}", "broken JSON at column 2 (Expecting property name enclosed in double quotes); "
+                     "each line must be one JSON object"),
+        ('["a"]', "a list in place of an object; each line must be one JSON object"),
+        ("null", "null in place of an object; each line must be one JSON object"),
+        ('{"a": NaN}', "JSON that cannot be kept (NaN is no JSON value); each line must be one JSON object"),
+        ('{"a": "\\uD800"}', "a lone surrogate (\\ud800 to \\udfff) is no character; write the character itself"),
+    ],
+)  # fmt: skip
+def test_line_that_is_no_object_is_a_problem_and_the_next_is_read(draft, tmp_path, recorded, line, problem):
+    path = tmp_path / "x.jsonl"
+    path.write_text(f'{line}\n{{"b": 2}}\n', encoding="utf-8")
+    assert list(json_lines(draft, path, "x.jsonl")) == [("x.jsonl:2", {"b": 2})]
+    assert recorded() == [f"x.jsonl:1: {problem}"]
+
+
+def test_json_too_deep_or_too_long_a_number_is_a_problem(draft, tmp_path, recorded):
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}\n" + '{"a": ' + "1" * 5000 + "}\n", encoding="utf-8")
+    assert list(json_lines(draft, path, "x.jsonl")) == []
+    assert [problem.partition(" (")[0] for problem in recorded()] == [
+        "x.jsonl:1: JSON that cannot be kept",
+        "x.jsonl:2: JSON that cannot be kept",
+    ]
+
+
+def test_escaped_surrogate_pairs_are_characters(draft, tmp_path, recorded):
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"a": "\\ud83d\\ude00"}\n', encoding="utf-8")
+    assert list(json_lines(draft, path, "x.jsonl")) == [("x.jsonl:1", {"a": "😀"})]
+    assert recorded() == []

@@ -1,0 +1,270 @@
+import json
+import os
+import shutil
+
+import pytest
+
+from statgraph.corpus import read_corpus, write_corpus
+from statgraph.corpus.store import refuse_foreign_folder
+from statgraph.errors import CorpusError
+
+ARTICLE = {"_id": "L1", "title": "Art. 1", "text": "Lamps burn.", "metadata": {"path": ["Lamp Code"], "order": 1}}
+QUESTION = {"_id": "q1", "text": "When do lamps burn?"}
+LABELS = "query-id\tcorpus-id\tscore\nq1\tL1\t1\n"
+
+
+@pytest.fixture
+def folder(tmp_path, write_jsonl):
+    """A corpus folder of one article and one question, to be spoilt by a test."""
+    folder = tmp_path / "town"
+    write_jsonl(folder / "corpus.jsonl", ARTICLE)
+    write_jsonl(folder / "queries.jsonl", QUESTION)
+    (folder / "qrels").mkdir()
+    (folder / "qrels" / "train.tsv").write_text(LABELS)
+    (folder / "manifest.json").write_text('{"name": "town", "language": "en"}')
+    return folder
+
+
+def problems_in(folder):
+    with pytest.raises(CorpusError) as caught:
+        read_corpus(folder)
+    return list(caught.value.problems)
+
+
+def test_what_is_written_is_read_back(town, tmp_path):
+    write_corpus(town, tmp_path / "new" / "town")
+    back = read_corpus(tmp_path / "new" / "town")
+    assert back == town
+    assert back.content_hash == town.content_hash
+    assert back.articles[0].metadata == {"in_force": True}
+    assert back.questions[0].metadata == {"asked": 3}
+
+
+def test_folder_is_one_that_beir_tools_read(town, tmp_path):
+    write_corpus(town, tmp_path / "town")
+    assert sorted(str(path.relative_to(tmp_path / "town")) for path in (tmp_path / "town").rglob("*")) == [
+        "corpus.jsonl", "manifest.json", "qrels", "qrels/dev.tsv", "qrels/test.tsv", "qrels/train.tsv", "queries.jsonl",
+    ]  # fmt: skip
+    assert (tmp_path / "town" / "qrels" / "test.tsv").read_text() == (
+        "query-id\tcorpus-id\tscore\nq2\tL1\t1\nq2\tW1\t1\n"
+    )
+    assert (tmp_path / "town" / "qrels" / "dev.tsv").read_text() == "query-id\tcorpus-id\tscore\n"
+    first = (tmp_path / "town" / "corpus.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    assert json.loads(first) == {
+        "_id": "L1",
+        "title": "Art. 1, Lamp Code",
+        "text": "Lamps burn from dusk.",
+        "metadata": {"in_force": True, "path": ["Lamp Code", "Book I. Streets"], "order": 1},
+    }
+
+
+def test_manifest_counts_what_the_folder_holds(town, tmp_path):
+    write_corpus(town, tmp_path / "town")
+    assert json.loads((tmp_path / "town" / "manifest.json").read_text()) == {
+        "name": "town",
+        "language": "en",
+        "licence": "CC0",
+        "source": "written for the tests",
+        "counts": {"articles": 3, "headings": 3, "questions": {"train": 1, "dev": 0, "test": 1}, "labels": 3},
+        "content_hash": town.content_hash,
+    }
+
+
+def test_corpus_is_replaced_whole(town, folder):
+    write_corpus(town, folder)
+    assert read_corpus(folder) == town
+    assert [path.name for path in folder.parent.iterdir()] == ["town"]
+
+
+def test_failed_write_leaves_the_old_corpus_and_nothing_else(town, folder, monkeypatch):
+    before = read_corpus(folder)
+
+    def fail(path, value):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("statgraph.artifacts.write_json", fail)
+    with pytest.raises(CorpusError) as caught:
+        write_corpus(town, folder)
+    assert str(caught.value) == (
+        f"{folder}: cannot be written (No space left on device); choose a folder with room that you may write to"
+    )
+    assert read_corpus(folder) == before
+    assert [path.name for path in folder.parent.iterdir()] == ["town"]
+
+
+def test_corpus_goes_only_where_nothing_else_is_lost(town, folder, tmp_path):
+    refuse_foreign_folder(tmp_path / "not there yet")
+    (tmp_path / "empty").mkdir()
+    refuse_foreign_folder(tmp_path / "empty")
+    refuse_foreign_folder(folder)
+    (folder / "thesis.odt").write_text("years of work")
+    with pytest.raises(CorpusError, match=r"town: holds 'thesis.odt', which is no part of a corpus; choose a folder"):
+        write_corpus(town, folder)
+    assert (folder / "thesis.odt").read_text() == "years of work"
+
+
+def test_beir_folder_without_a_manifest_is_not_overwritten(town, folder):
+    (folder / "manifest.json").unlink()
+    with pytest.raises(CorpusError, match=r"holds no manifest.json, so it is no corpus; choose a folder"):
+        write_corpus(town, folder)
+
+
+def test_file_is_not_overwritten(town, tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(CorpusError, match="file: is a file; choose a folder that does not exist yet"):
+        write_corpus(town, tmp_path / "file")
+
+
+def test_labels_and_questions_are_optional(folder):
+    shutil.rmtree(folder / "qrels")
+    assert read_corpus(folder).questions == ()
+    (folder / "queries.jsonl").unlink()
+    assert [article.article_id for article in read_corpus(folder).articles] == ["L1"]
+
+
+def test_ids_may_be_numbers_and_optional_fields_null(folder, write_jsonl):
+    write_jsonl(folder / "corpus.jsonl", {"_id": 1, "title": None, "text": "Lamps.", "metadata": {"path": ["A"]}})
+    write_jsonl(folder / "queries.jsonl", {"_id": 2, "text": "Lamps?", "metadata": None})
+    (folder / "qrels" / "train.tsv").write_text("query-id\tcorpus-id\tscore\n2\t1\t1\n")
+    corpus = read_corpus(folder)
+    assert (corpus.articles[0].article_id, corpus.articles[0].title) == ("1", "1")
+    assert (corpus.questions[0].question_id, corpus.questions[0].article_ids) == ("2", ("1",))
+
+
+def test_scores_of_zero_are_no_labels(folder, write_jsonl):
+    write_jsonl(folder / "corpus.jsonl", ARTICLE, {**ARTICLE, "_id": "L2"})
+    (folder / "qrels" / "train.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tL1\t0\nq1\tL2\t2\nq1\tL9\t-1\n")
+    assert read_corpus(folder).questions[0].article_ids == ("L2",)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"_id": ""}, "article has no id; give every article a unique '_id'"),
+        ({"_id": None}, "article has no id; give every article a unique '_id'"),
+        ({"_id": ["L2"]}, "'_id' is a list, not a string; put the id in quotes"),
+        ({"text": None}, "article 'L2' has an empty text; fill it or remove the article"),
+        ({"text": ["Lamps."]}, "'text' is a list, not a string; put it in quotes"),
+        ({"title": 3}, "'title' is a number, not a string; put it in quotes"),
+        ({"metadata": None}, "article 'L2' has an empty path; name the headings above it, from the code down"),
+        (
+            {"metadata": {"path": ["Lamp Code", ""]}},
+            "article 'L2' has an empty path; name the headings above it, from the code down",
+        ),
+        (
+            {"metadata": {"path": "Lamp Code"}},
+            "'metadata.path' is not a list of strings; name the headings above the article, from the code down",
+        ),
+        (
+            {"metadata": {"path": ["Lamp Code"], "order": "2"}},
+            "metadata.order '2' is not a whole number; give the place in the code",
+        ),
+    ],
+)
+def test_bad_article_is_one_problem(folder, write_jsonl, change, problem):
+    write_jsonl(folder / "corpus.jsonl", ARTICLE, {**ARTICLE, "_id": "L2", **change})
+    assert problems_in(folder) == [f"corpus.jsonl:2: {problem}"]
+
+
+def test_metadata_that_is_no_object_is_a_problem(folder, write_jsonl):
+    write_jsonl(folder / "queries.jsonl", {**QUESTION, "metadata": ["asked"]})
+    assert problems_in(folder) == [
+        'queries.jsonl:1: \'metadata\' is a list, not an object; write it like {"name": "value"}'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("labels", "problem"),
+    [
+        (
+            "query-id\tcorpus-id\nq1\tL1\n",
+            "1: no column score (found: query-id, corpus-id); name every needed column on this line",
+        ),
+        (
+            "query-id\tcorpus-id\tscore\nq1\tL1\tyes\n",
+            "2: score 'yes' is not a number; use 1 for an article that answers",
+        ),
+        (
+            "query-id\tcorpus-id\tscore\nq1\tL1\n",
+            "2: the row has 2 fields and the header 3; give each row every column, "
+            "and put a field that holds the separator in quotes",
+        ),
+    ],
+)  # fmt: skip
+def test_bad_labels_are_one_problem(folder, labels, problem):
+    (folder / "qrels" / "train.tsv").write_text(labels)
+    assert problems_in(folder) == [f"qrels/train.tsv:{problem}"]
+
+
+def test_every_problem_of_a_folder_is_found_in_one_pass(folder, write_jsonl):
+    write_jsonl(folder / "corpus.jsonl", ARTICLE, ARTICLE, {**ARTICLE, "_id": "L2", "text": ""})
+    with (folder / "corpus.jsonl").open("ab") as file:
+        file.write(b'{"_id": "L3"\n' + '{"_id": "L4", "text": "é"}\n'.encode("latin-1"))
+    write_jsonl(folder / "queries.jsonl", QUESTION, {"text": "No id?"})
+    (folder / "qrels" / "train.tsv").write_text(LABELS + "q1\tL9\t1\nq9\tL1\t1\n")
+    (folder / "qrels" / "test.tsv").write_text(LABELS)
+    assert problems_in(folder) == [
+        "corpus.jsonl:2: article id 'L1' appears twice (first on line 1); ids must be unique",
+        "corpus.jsonl:3: article 'L2' has an empty text; fill it or remove the article",
+        "corpus.jsonl:4: broken JSON at column 13 (Expecting ',' delimiter); each line must be one JSON object",
+        "corpus.jsonl:5: byte 0xe9 is not UTF-8; save the file in UTF-8",
+        "corpus.jsonl:5: article 'L4' has an empty path; name the headings above it, from the code down",
+        "queries.jsonl:2: question has no id; give every question a unique '_id'",
+        "qrels/test.tsv:2: question 'q1' is in split 'test' and in 'train' (qrels/train.tsv:2); "
+        "keep it in one split, or its answer leaks",
+        "qrels/train.tsv:3: label of question 'q1' names article 'L9', which does not exist; "
+        "add the article or remove the label",
+        "qrels/train.tsv:4: label names question 'q9', which does not exist; add the question",
+    ]
+
+
+def test_missing_folder_says_how_to_make_one(tmp_path):
+    assert problems_in(tmp_path / "gone") == [
+        f"{tmp_path / 'gone'}: no such corpus folder; make one with 'statgraph import' or 'statgraph fetch'"
+    ]
+
+
+def test_folder_without_articles_or_manifest_says_so(folder):
+    (folder / "corpus.jsonl").unlink()
+    assert problems_in(folder) == [f"{folder}: holds no corpus.jsonl; a corpus folder needs one line per article there"]
+    (folder / "manifest.json").unlink()
+    assert problems_in(folder) == [
+        f"{folder}: holds no manifest.json; convert the files with 'statgraph import beir {folder} --out DIR'"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[]", "holds a list, not an object; import the corpus again"),
+        ("{", "not readable as JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1)); "
+              "import the corpus again"),
+        ('{"name": "town"}', "'language' is null; give it as a string"),
+        ('{"name": "town", "language": "en", "licence": {}}', "'licence' is an object; give it as a string"),
+    ],
+)  # fmt: skip
+def test_broken_manifest_is_one_problem(folder, text, problem):
+    (folder / "manifest.json").write_text(text)
+    assert problems_in(folder) == [f"{folder / 'manifest.json'}: {problem}"]
+
+
+def test_folders_in_place_of_files_and_the_reverse_are_problems(folder):
+    (folder / "corpus.jsonl").unlink()
+    (folder / "corpus.jsonl").mkdir()
+    shutil.rmtree(folder / "qrels")
+    (folder / "qrels").write_text("")
+    assert problems_in(folder) == [
+        "corpus.jsonl: cannot be read (Is a directory); put a readable text file there",
+        "qrels: is a file; make it a folder of train.tsv, dev.tsv, test.tsv",
+    ]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_folder_without_the_right_to_read_is_one_line(folder):
+    folder.chmod(0)
+    try:
+        assert problems_in(folder) == [
+            f"{folder / 'manifest.json'}: cannot be read (Permission denied); check its rights"
+        ]
+    finally:
+        folder.chmod(0o755)

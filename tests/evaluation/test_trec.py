@@ -1,0 +1,50 @@
+import io
+
+import ir_measures
+import numpy as np
+import pytest
+
+from statgraph.errors import UsageError
+from statgraph.evaluation.trec import write_trec_run
+
+ARTICLE_IDS = ["A", "B", "C"]
+
+
+def run_of(question_ids=("q1",), rows=((2, 0),), scores=((0.5, 0.25),), article_ids=ARTICLE_IDS, **options) -> str:
+    stream = io.StringIO()
+    rows, scores = np.array(rows), np.array(scores, dtype=np.float32)
+    write_trec_run(stream, question_ids, rows, scores, article_ids, **options)
+    return stream.getvalue()
+
+
+def test_run_has_one_line_per_hit_with_ranks_from_one():
+    assert run_of() == "q1 Q0 C 1 0.5 statgraph\nq1 Q0 A 2 0.25 statgraph\n"
+
+
+def test_tag_names_the_run():
+    assert run_of(tag="bm25").splitlines()[0] == "q1 Q0 C 1 0.5 bm25"
+
+
+def test_scores_one_float32_apart_stay_apart():
+    score = np.float32(0.7)
+    lines = run_of(scores=[(np.nextafter(score, np.float32(1)), score)]).splitlines()
+    assert [np.float32(line.split()[4]) for line in lines] == [np.nextafter(score, np.float32(1)), score]
+
+
+def test_ir_measures_reads_the_run():
+    hits = list(ir_measures.read_trec_run(io.StringIO(run_of())))
+    assert [(hit.query_id, hit.doc_id, hit.score) for hit in hits] == [("q1", "C", 0.5), ("q1", "A", 0.25)]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"question_ids": ["q 1"]}, "question id 'q 1'"),
+        ({"article_ids": ["A", "B", "Art. 3"]}, "article id 'Art. 3'"),
+        ({"tag": ""}, "run tag ''"),
+    ],
+)
+def test_names_with_white_space_are_refused(options, message):
+    with pytest.raises(UsageError) as refused:
+        run_of(**options)
+    assert str(refused.value) == f"{message}: a TREC run cannot hold empty names or white space in them; rename it"

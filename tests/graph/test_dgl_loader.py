@@ -1,0 +1,184 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from statgraph.graph.dgl_loader import DGL_RANGE, load_dgl
+
+REPO = Path(__file__).parents[2]
+
+# heading 0 contains articles 0 and 1, heading 1 contains article 2; question 0 cites article 0, question 1 article 2.
+EDGES = {
+    ("heading", "contains", "article"): ([0, 0, 1], [0, 1, 2]),
+    ("article", "in", "heading"): ([0, 1, 2], [0, 0, 1]),
+    ("question", "cites", "article"): ([0, 1], [0, 2]),
+}
+
+
+@pytest.fixture
+def graph():
+    return load_dgl().heterograph(EDGES, num_nodes_dict={"heading": 2, "article": 3, "question": 2})
+
+
+def test_loading_twice_gives_the_same_module():
+    assert load_dgl() is load_dgl()
+
+
+def test_full_neighbourhood_of_two_hops(graph):
+    dgl = load_dgl()
+    sampler = dgl.dataloading.NeighborSampler([-1, -1])
+
+    inputs, outputs, blocks = sampler.sample_blocks(graph, {"article": torch.tensor([0])})
+
+    assert outputs["article"].tolist() == [0]
+    # Last hop: heading 0 and question 0 point at article 0. First hop adds: articles 0 and 1 point at heading 0.
+    assert [block.num_edges() for block in blocks] == [4, 2]
+    assert sorted(inputs["article"].tolist()) == [0, 1]
+
+
+def test_excluded_edges_are_not_sampled(graph):
+    dgl = load_dgl()
+    sampler = dgl.dataloading.NeighborSampler([-1])
+    cited_by_question_0 = {("question", "cites", "article"): torch.tensor([0])}
+
+    _, _, (block,) = sampler.sample_blocks(graph, {"article": torch.tensor([0])}, exclude_eids=cited_by_question_0)
+
+    assert block.num_edges(("question", "cites", "article")) == 0
+    assert block.num_edges(("heading", "contains", "article")) == 1
+
+
+def test_to_block_puts_targets_first(graph):
+    dgl = load_dgl()
+    block = dgl.to_block(graph, {"article": torch.tensor([2, 0, 1]), "heading": torch.tensor([0, 1])})
+
+    assert block.dstnodes["article"].data[dgl.NID].tolist() == [2, 0, 1]
+    assert block.srcnodes["article"].data[dgl.NID].tolist() == [2, 0, 1]
+
+
+def test_saved_graph_comes_back(graph, tmp_path):
+    dgl = load_dgl()
+    dgl.save_graphs(str(tmp_path / "graph.dgl"), [graph])
+    (loaded,), _ = dgl.load_graphs(str(tmp_path / "graph.dgl"))
+
+    assert {etype: [ends.tolist() for ends in loaded.edges(etype=etype)] for etype in loaded.canonical_etypes} == {
+        etype: list(ends) for etype, ends in EDGES.items()
+    }
+
+
+LOAD = "from statgraph.graph.dgl_loader import load_dgl\nload_dgl()"
+LOAD_AND_SHOW_ERROR = """
+from statgraph.errors import DependencyError
+from statgraph.graph.dgl_loader import load_dgl
+for attempt in range(2):
+    try:
+        load_dgl()
+    except DependencyError as error:
+        print(error)
+"""
+
+
+def run_python(code: str, *, home: Path, first_on_path: Path | None = None) -> subprocess.CompletedProcess:
+    kept = {name: value for name, value in os.environ.items() if name not in ("DGLBACKEND", "DGL_FFI")}
+    path = os.pathsep.join(map(str, filter(None, [first_on_path, REPO])))
+    return subprocess.run(
+        [sys.executable, "-W", "default", "-c", code],
+        env={**kept, "HOME": str(home), "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+
+
+def fake_dgl(folder: Path, code: str) -> Path:
+    (folder / "dgl").mkdir(parents=True)
+    (folder / "dgl" / "__init__.py").write_text(code)
+    return folder
+
+
+def test_loading_says_nothing_and_leaves_the_home_alone(tmp_path):
+    done = run_python(LOAD, home=tmp_path)
+
+    assert (done.stdout, done.stderr) == ("", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctypes_front_where_the_compiled_one_fails(tmp_path):
+    breaks_the_compiled_front = """
+import sys
+class Finder:
+    def find_spec(name, path, target=None):
+        if name == "dgl._ffi._cy3.core":
+            raise AttributeError("compiled for another Python")
+sys.meta_path.insert(0, Finder)
+from statgraph.graph.dgl_loader import load_dgl
+dgl = load_dgl()
+print(dgl._ffi.base._FFI_MODE, dgl.graph(([0, 1], [1, 2])).in_degrees().tolist())
+"""
+    assert run_python(breaks_the_compiled_front, home=tmp_path).stdout == "ctypes [0, 1, 1]\n"
+
+
+def test_graphbolt_without_a_library_for_this_torch_is_passed_over(tmp_path):
+    fake = fake_dgl(tmp_path / "fake", "from . import graphbolt as gb\nanswer = vars(gb).get('built_for')")
+    (fake / "dgl" / "graphbolt").mkdir()
+    (fake / "dgl" / "graphbolt" / "__init__.py").write_text("raise FileNotFoundError('no library for this torch')")
+
+    done = run_python(f"{LOAD}\nprint(load_dgl().answer)", home=tmp_path, first_on_path=fake)
+
+    assert done.stdout == "None\n"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the library's name is Linux's")
+def test_graphbolt_with_a_library_for_this_torch_is_kept(tmp_path):
+    fake = fake_dgl(tmp_path / "fake", "from . import graphbolt as gb\nanswer = vars(gb).get('built_for')")
+    (fake / "dgl" / "graphbolt").mkdir()
+    (fake / "dgl" / "graphbolt" / "__init__.py").write_text("built_for = 'this torch'")
+    torch_version = torch.__version__.split("+")[0]
+    (fake / "dgl" / "graphbolt" / f"libgraphbolt_pytorch_{torch_version}.so").touch()
+
+    done = run_python(f"{LOAD}\nprint(load_dgl().answer)", home=tmp_path, first_on_path=fake)
+
+    assert done.stdout == "this torch\n"
+
+
+def test_a_dgl_that_does_not_load_is_one_line(tmp_path):
+    fake = fake_dgl(tmp_path / "fake", 'raise OSError("libdgl.so: wrong ELF class\\nmore")')
+    (fake / "dgl-9.8.7.dist-info").mkdir()
+    (fake / "dgl-9.8.7.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: dgl\nVersion: 9.8.7\n")
+
+    done = run_python(LOAD_AND_SHOW_ERROR, home=tmp_path, first_on_path=fake)
+
+    line = (
+        f"{fake / 'dgl'}: dgl 9.8.7 does not load with torch {torch.__version__} "
+        "(OSError: libdgl.so: wrong ELF class); "
+        f"install a clean one with: pip install --force-reinstall --no-deps '{DGL_RANGE}'"
+    )
+    assert done.stdout.splitlines() == [line, line]
+
+
+@pytest.mark.parametrize(
+    ("module", "distribution"), [("no_such_package", "no_such_package"), ("pkg_resources.sub", "'setuptools<81'")]
+)
+def test_a_package_that_dgl_misses_is_named(tmp_path, module, distribution):
+    fake = fake_dgl(tmp_path / "fake", f"raise ModuleNotFoundError('missing', name='{module}')")
+
+    done = run_python(LOAD_AND_SHOW_ERROR, home=tmp_path, first_on_path=fake)
+
+    package = module.split(".")[0]
+    assert done.stdout.splitlines()[0].endswith(
+        f"needs the package '{package}'; install it with: pip install {distribution}"
+    )
+
+
+def test_no_dgl_at_all_is_one_line(tmp_path):
+    without = "import importlib.util\nfind = importlib.util.find_spec\n"
+    without += "importlib.util.find_spec = lambda name: None if name == 'dgl' else find(name)\n"
+
+    done = run_python(without + LOAD_AND_SHOW_ERROR, home=tmp_path)
+
+    assert done.stdout.splitlines()[0] == (
+        f"the graph needs the package 'dgl'; install it with: pip install '{DGL_RANGE}' packaging"
+    )

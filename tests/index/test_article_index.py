@@ -1,0 +1,127 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from statgraph.errors import RunError, UsageError
+from statgraph.index.article_index import ArticleIndex
+
+COMPASS_IDS = ["east", "north", "west", "south", "north-east"]
+
+
+def test_search_ranks_by_inner_product(compass):
+    index = ArticleIndex.build(compass, COMPASS_IDS, device="cpu")
+    scores, rows = index.search(np.array([[0.6, 0.8]], dtype=np.float32), 3)
+    assert [index.article_ids[row] for row in rows[0]] == ["north-east", "north", "east"]
+    assert scores[0] == pytest.approx([1.4 * np.sqrt(0.5), 0.8, 0.6])
+    assert (scores.dtype, rows.dtype) == (np.float32, np.int64)
+
+
+@pytest.mark.parametrize("n_queries", [1, 50])  # FAISS multiplies small and large batches by different routines
+def test_search_agrees_with_a_full_sort(unit_vectors, n_queries):
+    vectors, queries = unit_vectors(700, 24, seed=1), unit_vectors(n_queries, 24, seed=2)
+    scores, rows = ArticleIndex.build(vectors, [f"a{row}" for row in range(700)], device="cpu").search(queries, 100)
+    exact = queries.astype(np.float64) @ vectors.T.astype(np.float64)
+    expected = np.argsort(-exact, axis=1, kind="stable")[:, :100]
+    assert (rows == expected).all()
+    assert scores == pytest.approx(np.take_along_axis(exact, expected, axis=1), abs=1e-6)
+
+
+def test_k_is_clipped_to_the_number_of_articles(compass):
+    scores, rows = ArticleIndex.build(compass, COMPASS_IDS, device="cpu").search(compass[:2], 99)
+    assert scores.shape == rows.shape == (2, 5)
+    assert sorted(rows[0]) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 11, 12])
+def test_ties_go_by_row_even_across_the_cut(compass, k):
+    # Rows 0 to 9 look north, 10 and 11 east; a query to the north-east ties all twelve, one to the north the first ten.
+    vectors = np.concatenate([np.repeat(compass[1:2], 10, axis=0), np.repeat(compass[0:1], 2, axis=0)])
+    index = ArticleIndex.build(vectors, [f"a{row}" for row in range(12)], device="cpu")
+    _, rows = index.search(np.array([[1, 1], [0, 1], [1, 0], [0, 0]], dtype=np.float32), k)
+    assert rows[0].tolist() == list(range(k))
+    assert rows[1].tolist() == list(range(k))
+    assert rows[2].tolist() == [10, 11, *range(10)][:k]
+    assert rows[3].tolist() == list(range(k))
+
+
+def test_no_query_gives_no_rows(compass):
+    scores, rows = ArticleIndex.build(compass, COMPASS_IDS, device="cpu").search(np.empty((0, 2), dtype=np.float32), 3)
+    assert scores.shape == rows.shape == (0, 3)
+
+
+def test_one_article_is_found(compass):
+    _, rows = ArticleIndex.build(compass[:1], ["east"], device="cpu").search(compass, 10)
+    assert rows.tolist() == [[0]] * 5
+
+
+def test_saved_index_comes_back(tmp_path, unit_vectors):
+    vectors, queries = unit_vectors(60, 8, seed=3), unit_vectors(4, 8, seed=4)
+    index = ArticleIndex.build(vectors, [f"é{row}" for row in range(60)], device="cpu")
+    index.save(tmp_path / "index")
+    loaded = ArticleIndex.load(tmp_path / "index", device="cpu")
+    assert loaded.article_ids == index.article_ids
+    assert (len(loaded), loaded.width) == (60, 8)
+    assert (loaded.vectors == vectors).all()
+    for saved, again in zip(index.search(queries, 7), loaded.search(queries, 7), strict=True):
+        assert (saved == again).all()
+
+
+def test_vectors_are_a_copy(compass):
+    index = ArticleIndex.build(compass, COMPASS_IDS, device="cpu")
+    index.vectors[:] = 0
+    assert (index.vectors == compass).all()
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ((2,), "queries: shape (2,), but"),
+        ((1, 3), "queries: shape (1, 3), but"),
+    ],
+)
+def test_queries_of_another_width_are_refused(compass, shape, message):
+    index = ArticleIndex.build(compass, COMPASS_IDS, device="cpu")
+    with pytest.raises(RunError) as refused:
+        index.search(np.ones(shape, dtype=np.float32), 1)
+    assert str(refused.value) == (
+        f"{message} the index holds vectors of width 2; "
+        "encode them with the query encoder of the same run, (queries, width)"
+    )
+
+
+def test_queries_that_are_not_finite_are_refused(compass):
+    index = ArticleIndex.build(compass, COMPASS_IDS, device="cpu")
+    with pytest.raises(RunError, match=r"^queries: a vector holds a value that is not finite; train"):
+        index.search(np.array([[np.nan, 1]], dtype=np.float32), 1)
+
+
+def test_k_below_one_is_refused(compass):
+    with pytest.raises(UsageError, match=r"^k = 0: nothing to search for; ask for at least 1 article$"):
+        ArticleIndex.build(compass, COMPASS_IDS, device="cpu").search(compass, 0)
+
+
+@pytest.mark.parametrize("shape", [(0, 2), (5,), (2, 0)])
+def test_vectors_without_rows_or_width_are_refused(shape):
+    with pytest.raises(RunError, match=r"^index: vectors of shape .*; give \(articles, width\), at least one of each$"):
+        ArticleIndex.build(np.ones(shape, dtype=np.float32), ["a"] * shape[0], device="cpu")
+
+
+@pytest.mark.parametrize("order", ["import faiss, torch", "import torch, faiss"])
+def test_faiss_and_torch_compute_side_by_side(order):
+    # Both bring an OpenMP of their own; a crash would end the process.
+    program = f"""
+{order}
+import numpy as np
+from statgraph.index.article_index import ArticleIndex
+vectors = np.eye(64, dtype=np.float32)[np.arange(4096) % 64]
+index = ArticleIndex.build(vectors, [str(row) for row in range(4096)], device="cpu")
+for _ in range(3):
+    assert float((torch.ones(512, 512) @ torch.ones(512, 512)).sum()) == 512.0**3
+    scores, rows = index.search(vectors[:64], 64)
+    assert (rows == np.arange(64)[:, None] + 64 * np.arange(64)).all()
+print("done")
+"""
+    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert (finished.returncode, finished.stdout) == (0, "done\n"), finished.stderr

@@ -1,0 +1,127 @@
+import faiss
+import numpy as np
+import pytest
+
+from statgraph import artifacts
+from statgraph.errors import RunError
+from statgraph.index.article_index import ArticleIndex
+from statgraph.index.folder import check_vectors, read_index_folder
+
+
+@pytest.fixture
+def saved(tmp_path, compass):
+    """Return the folder of an index of three articles."""
+    ArticleIndex.build(compass[:3], ["A", "B", "C"], device="cpu").save(tmp_path / "index")
+    return tmp_path / "index"
+
+
+def refusal(folder) -> str:
+    with pytest.raises(RunError) as refused:
+        read_index_folder(folder)
+    return str(refused.value)
+
+
+def test_folder_says_what_it_holds(saved):
+    assert sorted(path.name for path in saved.iterdir()) == ["ids.json", "index.faiss", "manifest.json"]
+    manifest = artifacts.read_json(saved / "manifest.json")
+    assert (manifest["articles"], manifest["width"]) == (3, 2)
+    assert manifest["metric"] == "inner product of unit vectors"
+    assert manifest["versions"]["faiss"] == faiss.__version__
+
+
+def test_saving_again_replaces_the_index(saved, compass):
+    ArticleIndex.build(compass[3:], ["D", "E"], device="cpu").save(saved)
+    flat, article_ids = read_index_folder(saved)
+    assert (flat.ntotal, article_ids) == (2, ["D", "E"])
+    assert [path.name for path in saved.parent.iterdir()] == ["index"]
+
+
+def test_a_failed_save_leaves_the_old_index(saved, monkeypatch, compass):
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(faiss, "write_index", fail)
+    with pytest.raises(OSError, match="disk full"):
+        ArticleIndex.build(compass, list("VWXYZ"), device="cpu").save(saved)
+    monkeypatch.undo()
+    assert read_index_folder(saved)[1] == ["A", "B", "C"]
+
+
+def test_a_missing_folder_is_refused(tmp_path):
+    assert refusal(tmp_path / "none") == (
+        f"{tmp_path / 'none'}: no such index folder; make the index again with 'statgraph train'"
+    )
+
+
+@pytest.mark.parametrize("name", ["index.faiss", "ids.json", "manifest.json"])
+def test_a_missing_file_is_refused(saved, name):
+    (saved / name).unlink()
+    assert refusal(saved) == f"{saved / name}: missing; make the index again with 'statgraph train'"
+
+
+@pytest.mark.parametrize("kept", [0, 3, 20, -1])
+def test_cut_off_vectors_are_refused(saved, kept):
+    whole = (saved / "index.faiss").read_bytes()
+    (saved / "index.faiss").write_bytes(whole[:kept])
+    assert refusal(saved) == (
+        f"{saved / 'index.faiss'}: damaged, FAISS cannot read it; make the index again with 'statgraph train'"
+    )
+
+
+def test_altered_vectors_are_refused(saved):
+    altered = bytearray((saved / "index.faiss").read_bytes())
+    altered[-8:] = np.array([3, 4], dtype="<f4").tobytes()
+    (saved / "index.faiss").write_bytes(altered)
+    assert refusal(saved) == (
+        f"{saved}: the vector of article 'C' has length 5, not 1 (1 of 3 are wrong); "
+        "normalise them, or train the run again"
+    )
+
+
+def test_another_kind_of_index_is_refused(saved, compass):
+    other = faiss.IndexFlatL2(2)
+    other.add(compass)
+    faiss.write_index(other, str(saved / "index.faiss"))
+    assert "a IndexFlatL2 of 5 vectors, not an IndexFlatIP that holds some" in refusal(saved)
+
+
+def test_vectors_of_another_index_are_refused(saved, compass):
+    other = faiss.IndexFlatIP(2)
+    other.add(compass)
+    faiss.write_index(other, str(saved / "index.faiss"))
+    assert refusal(saved) == (
+        f"{saved / 'index.faiss'}: 5 vectors of width 2, but manifest.json says 3 of width 2; "
+        "make the index again with 'statgraph train'"
+    )
+
+
+def test_ids_of_another_index_are_refused(saved):
+    artifacts.write_json(saved / "ids.json", {"article_ids": ["A", "B"]})
+    assert refusal(saved) == f"{saved}: 3 vectors, but 2 article ids; give one id a vector"
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"article_ids": 3}', ""])
+def test_damaged_ids_are_refused(saved, text):
+    (saved / "ids.json").write_text(text)
+    assert refusal(saved).startswith(f"{saved / 'ids.json'}: damaged (")
+
+
+@pytest.mark.parametrize(("value", "length"), [(np.nan, "nan"), (np.inf, "inf"), (0.0, "0"), (2.0, "2")])
+def test_vectors_not_of_length_one_are_refused(compass, value, length):
+    wrong = compass[:3].copy()
+    wrong[1, 1] = value
+    with pytest.raises(RunError) as refused:
+        check_vectors("index", wrong, ["A", "B", "C"])
+    assert str(refused.value) == (
+        f"index: the vector of article 'B' has length {length}, not 1 (1 of 3 are wrong); "
+        "normalise them, or train the run again"
+    )
+
+
+def test_rounding_to_half_precision_is_let_through(compass):
+    check_vectors("index", compass.astype(np.float16).astype(np.float32), list("ABCDE"))
+
+
+def test_an_id_that_stands_twice_is_refused(compass):
+    with pytest.raises(RunError, match=r"^index: article id 'B' appears 2 times; ids must be unique$"):
+        check_vectors("index", compass[:3], ["A", "B", "B"])

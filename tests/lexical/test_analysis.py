@@ -1,0 +1,61 @@
+import pytest
+
+from statgraph.lexical.analysis import STEMMERS, analyser
+
+
+def test_words_are_lower_cased_and_stemmed():
+    assert analyser("en")("The Lessors' dwellings, Article 12(3)") == ["the", "lessor", "dwell", "articl", "12", "3"]
+    assert analyser("fr")("L'employeur, les employeurs") == ["l", "employeur", "le", "employeur"]
+
+
+def test_a_language_without_a_stemmer_keeps_its_words():
+    assert analyser("xx")("Dwellings dwelling") == ["dwellings", "dwelling"]
+
+
+def test_forms_of_a_character_are_one():
+    # A ligature, full-width digits, and an accent as a character of its own.
+    assert analyser("xx")("ﬁn １２ e\u0301te\u0301") == ["fin", "12", "été"]
+
+
+def test_soft_hyphens_do_not_cut_words():
+    assert analyser("xx")("tri\u00adbu\u00adnal") == ["tribunal"]
+
+
+def test_scripts_without_spaces_are_cut_into_overlapping_pairs():
+    assert analyser("zh")("劳动合同") == ["劳动", "动合", "合同"]
+    assert analyser("zh")("第12条 ABC合同") == ["第", "12", "条", "abc", "合同"]
+    assert analyser("ja")("人々の家") == ["人々", "々の", "の家"]
+    assert analyser("th")("เช่า") == ["เช", "ช่", "่า"]
+
+
+def test_punctuation_of_scripts_without_spaces_ends_a_run():
+    assert analyser("ja")("データ・契約") == ["デー", "ータ", "契約"]
+    assert analyser("km")("ផ្ទះ។ផ្ទះ") == [*analyser("km")("ផ្ទះ"), *analyser("km")("ផ្ទះ")]
+
+
+@pytest.mark.parametrize(
+    ("language", "word"),
+    [("xx", "अधिकार"), ("xx", "ஒப்பந்தம்"), ("he", "שָׁלוֹם"), ("xx", "عَقْد"), ("ko", "계약")],
+)
+def test_marks_stay_inside_their_word(language, word):
+    assert len(analyser(language)(f"{word} {word}")) == 2
+
+
+def test_stemmers_see_the_vowel_signs():
+    assert analyser("hi")("किरायेदार किरायेदारों") == [analyser("hi")("किरायेदार")[0]] * 2
+
+
+def test_turkish_capitals_meet_their_small_letters():
+    assert analyser("tr")("KİRA ISI") == analyser("tr")("kira ısı")
+    assert analyser("az")("İCARƏ QIZ") == ["icarə", "qız"]
+
+
+def test_text_without_words_has_no_terms():
+    assert analyser("en")("") == []
+    assert analyser("en")(" ... – § ") == []
+
+
+def test_every_stemmer_named_exists():
+    import Stemmer
+
+    assert set(STEMMERS.values()) <= set(Stemmer.algorithms())

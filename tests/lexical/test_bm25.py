@@ -1,0 +1,88 @@
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from statgraph.errors import UsageError
+from statgraph.lexical.bm25 import BM25
+
+TEXTS = ["cat dog cat", "cat", "bird bird bird bird bird"]  # 3, 1 and 5 terms: 3 on average
+
+
+def test_score_is_that_of_the_formula():
+    scores = BM25(TEXTS, language="xx").scores("cat")
+    idf = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))  # two of three texts hold "cat"
+    assert scores[0] == pytest.approx(idf * 2 / (2 + 2.5 * (1 - 0.2 + 0.2 * 3 / 3)), rel=1e-6)
+    assert scores[1] == pytest.approx(idf * 1 / (1 + 2.5 * (1 - 0.2 + 0.2 * 1 / 3)), rel=1e-6)
+    assert scores[2] == 0
+    assert scores.dtype == np.float32
+
+
+def test_scores_of_several_terms_add_up_and_a_repeated_term_counts_twice():
+    index = BM25(TEXTS, language="xx")
+    assert index.scores("cat dog") == pytest.approx(index.scores("cat") + index.scores("dog"))
+    assert index.scores("cat cat") == pytest.approx(2 * index.scores("cat"))
+
+
+def test_k1_and_b_are_used():
+    idf = math.log(1 + (3 - 1 + 0.5) / (1 + 0.5))
+    assert BM25(TEXTS, language="xx", k1=0.9, b=0.4).scores("dog")[0] == pytest.approx(idf / (1 + 0.9), rel=1e-6)
+    bird = BM25(TEXTS, language="xx", k1=1.0, b=1.0).scores("bird")[2]
+    assert bird == pytest.approx(idf * 5 / (5 + 1.0 * 5 / 3), rel=1e-6)
+
+
+def test_the_stemmer_of_the_language_joins_forms():
+    assert BM25(["dwellings", "lamp"], language="en").scores("dwelling")[0] > 0
+    assert BM25(["dwellings", "lamp"], language="xx").scores("dwelling")[0] == 0
+
+
+def test_ranking_is_best_first():
+    rows, scores = BM25(TEXTS, language="xx").ranking("cat", 2)
+    assert rows.tolist() == [0, 1]
+    assert scores[0] > scores[1] > 0
+    assert (rows.dtype, scores.dtype) == (np.int64, np.float32)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 7])
+def test_ties_go_by_row_even_across_the_cut(k):
+    index = BM25(["fish", "cat", "cat", "dog", "cat", "cat", "bird"], language="xx")
+    assert index.ranking("cat", k)[0].tolist() == [1, 2, 4, 5, 0, 3, 6][:k]
+
+
+def test_a_question_that_shares_no_term_scores_zero_everywhere():
+    index = BM25(TEXTS, language="xx")
+    assert index.scores("whale").tolist() == [0, 0, 0]
+    rows, scores = index.ranking("whale", 2)
+    assert (rows.tolist(), scores.tolist()) == ([0, 1], [0, 0])
+    assert index.scores("").tolist() == [0, 0, 0]
+
+
+def test_chinese_is_matched_by_pairs_of_characters():
+    index = BM25(["出租人应当交付房屋", "劳动合同应当具备条款", "继承开始后"], language="zh")
+    assert index.ranking("劳动合同的期限", 1)[0].tolist() == [1]
+    assert np.flatnonzero(index.scores("应当")).tolist() == [0, 1]
+
+
+def test_an_empty_text_among_others_is_never_found():
+    assert BM25(["", "cat"], language="en").ranking("cat", 2)[0].tolist() == [1, 0]
+
+
+def test_more_than_there_is_gives_all():
+    assert BM25(TEXTS, language="xx").ranking("bird", 99)[0].tolist() == [2, 0, 1]
+
+
+@pytest.mark.parametrize("texts", [[], ["", "..."]])
+def test_texts_without_a_single_term_score_zero(texts):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        index = BM25(texts, language="en")
+        assert index.scores("cat").tolist() == [0] * len(texts)
+        rows, scores = index.ranking("cat", 5)
+    assert rows.tolist() == list(range(len(texts)))
+    assert len(scores) == len(texts)
+
+
+def test_k_below_one_is_refused():
+    with pytest.raises(UsageError, match=r"^k = 0: nothing to search for; ask for at least 1 article$"):
+        BM25(TEXTS, language="xx").ranking("cat", 0)

@@ -1,0 +1,125 @@
+import subprocess
+
+import pytest
+
+from statgraph import doctor
+from statgraph.doctor import PARTS, Check, Part, all_required_work, run_checks
+from statgraph.errors import DependencyError
+
+
+def checks_of(*parts: Part) -> list[Check]:
+    return list(run_checks(parts))
+
+
+def fails_with(error: Exception):
+    def try_out() -> Check:
+        raise error
+
+    return try_out
+
+
+@pytest.mark.parametrize("part", [part for part in PARTS if part.required], ids=lambda part: part.name)
+def test_required_parts_work_here(part):
+    (check,) = checks_of(part)
+
+    assert (check.name, check.ok, check.remedy) == (part.name, True, ""), check
+    assert check.version != "-"
+    assert check.seconds >= 0
+
+
+def test_an_exception_becomes_one_line_and_the_next_part_is_tried():
+    broken = Part("torch", fails_with(ValueError("first line\nsecond line")), "torch")
+    works = Part("Python", lambda: Check("Python", "3.11", True, "fine"))
+
+    failed, worked = checks_of(broken, works)
+
+    assert (failed.ok, failed.detail) == (False, "ValueError: first line")
+    assert failed.remedy.startswith("pip install")
+    assert worked.ok
+
+
+def test_an_exception_without_text_is_its_name():
+    (check,) = checks_of(Part("x", fails_with(KeyboardError())))
+
+    assert (check.detail, check.version, check.remedy) == ("KeyboardError", "-", "")
+
+
+class KeyboardError(Exception):
+    """An exception without a text."""
+
+
+def test_an_error_of_the_library_brings_its_own_remedy():
+    error = DependencyError("dgl 2.1.0 needs the package 'pandas'; install it with: pip install pandas")
+
+    (check,) = checks_of(Part("DGL", fails_with(error), "dgl"))
+
+    assert check.detail == "dgl 2.1.0 needs the package 'pandas'"
+    assert check.remedy == "install it with: pip install pandas"
+    assert check.version == "1.1.3"
+
+
+def test_a_wrong_answer_is_told_with_the_way_to_install_the_part():
+    (check,) = checks_of(Part("x", lambda: Check("x", "1", False, "wrong answer"), "no-such-distribution"))
+
+    assert check.remedy == "pip install no-such-distribution"
+
+
+@pytest.mark.parametrize(
+    ("ok", "required", "works"), [(True, True, True), (False, True, False), (False, False, True), (True, False, True)]
+)
+def test_only_required_parts_count(ok, required, works):
+    assert all_required_work([Check("x", "1", ok, "", required=required)]) is works
+
+
+def test_two_faiss_builds_are_told_apart(monkeypatch):
+    monkeypatch.setattr(doctor, "_installed_faiss", lambda: ["faiss-cpu", "faiss-gpu-cu12"])
+
+    check = doctor.check_faiss()
+
+    assert check.detail == "CPU build; faiss-cpu and faiss-gpu-cu12 overwrite each other"
+    assert check.remedy.startswith("pip uninstall -y faiss-cpu faiss-gpu-cu12 && pip install ")
+    assert "faiss-gpu-cu12" in check.remedy.partition("&&")[2]
+
+
+def test_npm_missing(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+
+    check = doctor.check_npm()
+
+    assert (check.ok, check.detail) == (False, "not on the PATH; `statgraph fetch legi-fr` needs it")
+    assert check.remedy == "install Node.js and npm"
+
+
+def test_npm_that_fails_is_one_line(monkeypatch, tmp_path):
+    npm = tmp_path / "npm"
+    npm.write_text("#!/bin/sh\nexit 3\n")
+    npm.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    (check,) = checks_of(Part("npm", doctor.check_npm, required=False))
+
+    assert check.detail.startswith(subprocess.CalledProcessError.__name__)
+    assert "exit status 3" in check.detail
+
+
+@pytest.mark.parametrize(("version", "ok"), [((3, 10), False), ((3, 11), True), ((3, 12), True), ((3, 13), False)])
+def test_python_versions(monkeypatch, version, ok):
+    monkeypatch.setattr(doctor.sys, "version_info", (*version, 0))
+
+    check = doctor.check_python()
+
+    assert check.ok is ok
+    assert check.remedy == ("" if ok else "use Python 3.11 to 3.12: DGL has no wheel for this one")
+
+
+def test_a_gpu_without_a_cuda_build_of_torch(monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.version, "cuda", None)
+    monkeypatch.setattr(torch, "__version__", "2.13.0+cpu")
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: f"/usr/bin/{name}")
+
+    check = doctor.check_cuda()
+
+    assert (check.ok, check.detail) == (False, "a driver is there, but torch is a CPU build")
+    assert check.remedy == "install the CUDA build of torch 2.13.0"

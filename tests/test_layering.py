@@ -1,0 +1,183 @@
+"""The order of the house: who may import whom, what loads only when needed, what is never used at all."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).parents[1]
+PACKAGE = REPO / "statgraph"
+
+# From the ground up: a module imports from its own folder and from those named before it.
+GROUND_FLOOR = ("errors", "config", "artifacts", "device")
+FLOORS = (
+    *("corpus", "graph", "lexical", "text", "gnn", "negatives", "evaluation", "index", "training", "search"),
+    *("systems", "service", "doctor", "cli"),
+)
+HEIGHT = dict.fromkeys(GROUND_FLOOR, 0) | {name: floor for floor, name in enumerate(FLOORS, start=1)}
+
+# `statgraph --help` answers in under 0.3 s because none of these is loaded.
+HEAVY = ("torch", "dgl", "faiss", "transformers", "sentence_transformers", "tokenizers", "numpy", "scipy", "networkx")
+
+# Each can run code that a file holds.
+UNPICKLING_MODULES = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
+UNPICKLING_NAMES = {("torch", "load"), ("torch", "save")}
+
+# Tests of more than one module: this one, and those that run on a fetched corpus (`make real`).
+TESTS_OF_THE_WHOLE = ("tests/test_layering.py", "*_real.py")
+
+MODULES = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
+TESTS = sorted((REPO / "tests").rglob("test_*.py"))
+
+
+def short(path: Path) -> str:
+    return path.relative_to(REPO).as_posix()
+
+
+def imported_modules(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield (line, dotted name) of every import, those inside functions too; `from a import b` gives a.b."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                yield node.lineno, f"{'.' * node.level}{node.module or ''}.{alias.name}"
+
+
+def floor_of(path: Path) -> str:
+    """Return the name of the folder under statgraph/ that a module stands in, or its own if it stands in none."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def misplaced_imports(path: Path, source: str) -> list[str]:
+    """Return one line for each import that does not stand lower in the house."""
+    here = floor_of(path)
+    wrong = []
+    for line, name in imported_modules(ast.parse(source)):
+        place = f"{short(path)}:{line}: imports {name}"
+        if name.startswith("."):
+            wrong.append(f"{place}; write the whole name")
+        if not name.startswith("statgraph.") or name == "statgraph.__version__":
+            continue
+        there = name.split(".")[1]
+        if there not in HEIGHT:
+            wrong.append(f"{place}; not in the order of tests/test_layering.py")
+        elif there not in (here, *GROUND_FLOOR) and HEIGHT[there] >= HEIGHT[here]:
+            wrong.append(f"{place}; {there} does not stand below {here}")
+    return wrong
+
+
+def unpickling(path: Path, source: str) -> list[str]:
+    """Return one line for each use of something that can run code from a file."""
+    tree = ast.parse(source)
+    names = list(imported_modules(tree))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            names.append((node.lineno, f"{node.value.id}.{node.attr}"))
+        elif isinstance(node, ast.keyword) and node.arg == "allow_pickle" and getattr(node.value, "value", True):
+            names.append((node.value.lineno, "allow_pickle"))
+    return [
+        f"{short(path)}:{line}: {name}; save tensors with safetensors and the rest as JSON"
+        for line, name in names
+        if name.split(".")[0] in UNPICKLING_MODULES
+        or tuple(name.split(".")) in UNPICKLING_NAMES
+        or name == "allow_pickle"
+    ]
+
+
+def test_every_folder_has_its_place():
+    assert sorted({floor_of(path) for path in MODULES} - {"__init__"} - set(HEIGHT)) == []
+
+
+def test_modules_import_only_from_below():
+    root = PACKAGE / "__init__.py"  # stands outside the house: it hands out what the floors hold, when asked
+    assert [line for path, source in MODULES.items() if path != root for line in misplaced_imports(path, source)] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "wrong"),
+    [
+        ("graph/build.py", "from statgraph.corpus.records import Article", []),
+        ("graph/build.py", "import statgraph.graph.hierarchy, statgraph.errors", []),
+        ("graph/build.py", "def f():\n    import statgraph.text.static", ["2: imports statgraph.text.static; text"]),
+        ("doctor.py", "from statgraph.cli import main", ["1: imports statgraph.cli.main; cli does not stand below"]),
+        ("device.py", "from statgraph.errors import UsageError", []),
+        ("device.py", "from statgraph.corpus import store", ["1: imports statgraph.corpus.store; corpus does not"]),
+        ("cli/main.py", "from statgraph import __version__", []),
+        ("cli/main.py", "from statgraph import nowhere", ["1: imports statgraph.nowhere; not in the order"]),
+        ("graph/build.py", "from .hierarchy import x", ["1: imports .hierarchy.x; write the whole name"]),
+    ],
+)
+def test_the_check_itself(path, source, wrong):
+    found = misplaced_imports(PACKAGE / path, source)
+    assert len(found) == len(wrong)
+    for line, start in zip(found, wrong, strict=True):
+        assert line.startswith(f"statgraph/{path}:{start}")
+
+
+def test_nothing_is_unpickled():
+    assert [line for path, source in MODULES.items() for line in unpickling(path, source)] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import pickle",
+        "from pickle import loads",
+        "from torch import load",
+        "torch.load(path)",
+        "np.load(path, allow_pickle=True)",
+    ],
+)
+def test_unpickling_is_seen(source):
+    assert len(unpickling(PACKAGE / "gnn" / "encoder.py", source)) == 1
+
+
+def test_harmless_loading_is_let_through():
+    source = "import json\njson.load(file)\nnp.load(path, allow_pickle=False)\nsafetensors.torch.load_file(path)"
+    assert unpickling(PACKAGE / "gnn" / "encoder.py", source) == []
+
+
+def test_dgl_is_never_imported_but_by_its_loader():
+    assert [
+        f"{short(path)}:{line}: imports {name}; call statgraph.graph.dgl_loader.load_dgl() instead"
+        for path, source in MODULES.items()
+        for line, name in imported_modules(ast.parse(source))
+        if name.split(".")[0] == "dgl"
+    ] == []
+
+
+@pytest.mark.parametrize("module", ["statgraph", "statgraph.cli.main"])
+def test_import_loads_nothing_heavy(module):
+    code = f"import sys, {module}; print(*sorted(set({HEAVY!r}) & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=REPO, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_every_folder_is_a_package():
+    folders = {path.parent for path in MODULES}
+    assert sorted(short(folder) for folder in folders if not (folder / "__init__.py").is_file()) == []
+
+
+def test_every_test_mirrors_a_module():
+    assert [
+        f"{short(path)}: no such module under statgraph/"
+        for path in TESTS
+        if not any(path.match(pattern) for pattern in TESTS_OF_THE_WHOLE) and not mirrors_a_module(path)
+    ] == []
+
+
+def mirrors_a_module(test: Path) -> bool:
+    """Return whether tests/x/test_y.py has its statgraph/x/y.py, or y_.py where y is a keyword of Python's."""
+    folder, name = PACKAGE / test.relative_to(REPO / "tests").parent, test.stem.removeprefix("test_")
+    return (folder / f"{name}.py").is_file() or (folder / f"{name}_.py").is_file()
+
+
+def test_no_init_files_among_the_tests():
+    assert list((REPO / "tests").rglob("__init__.py")) == []
