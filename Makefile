@@ -9,7 +9,7 @@ QUESTION ?= Who gets the deposit back?
 export PIP_CONSTRAINT := requirements.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench real
+.PHONY: demo test lint bench real docs-cli
 
 demo: .venv/.installed
 	$(BIN)/statgraph build-graph
@@ -28,6 +28,9 @@ bench: .venv/.installed
 
 real: .venv/.installed
 	$(BIN)/python -m pytest -m real
+
+docs-cli: .venv/.installed
+	$(BIN)/python -m statgraph.cli.docs > docs/cli.md
 
 .venv/.installed: requirements.txt setup.cfg pyproject.toml | .venv/bin/python
 	@echo "Installing requirements.txt and statgraph into .venv (a minute or two the first time) ..."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,11 +32,13 @@ RUN_REPORT = "report.json"
 def replaced_folder(target: Path) -> Iterator[Path]:
     """Yield an empty folder that takes the place of `target` once the block ends without an error.
 
-    Until then `target` stays as it was; after an error or a kill nothing half-written stands in its place.
+    Until then `target` stays as it was; after an error or a kill nothing half-written stands in its place. A kill
+    between the two renames of the end leaves the old folder whole beside it, as `.NAME-old-*`.
     """
     target = Path(target)
     target.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    staging = _beside(target, "")
+    staging.mkdir()
     try:
         yield staging
         _swap_in(staging, target)
@@ -63,17 +65,33 @@ def write_json(path: Path, value: Mapping[str, object]) -> None:
         staging.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
+def as_json(value: object) -> object:
+    """Return a value as it comes back from JSON: tuples as lists, keys as strings."""
+    return json.loads(json.dumps(value))
+
+
 def read_json(path: Path) -> dict:
     """Return the JSON object in a file."""
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
 def _swap_in(staging: Path, target: Path) -> None:
-    os.chmod(staging, 0o755)
     if not target.exists():
         os.rename(staging, target)
         return
-    retired = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent)) / target.name
+    retired = _beside(target, "old-")
     os.rename(target, retired)
-    os.rename(staging, target)
-    shutil.rmtree(retired.parent, ignore_errors=True)
+    try:
+        os.rename(staging, target)
+    except BaseException:
+        os.rename(retired, target)
+        raise
+    if retired.is_dir() and not retired.is_symlink():
+        shutil.rmtree(retired, ignore_errors=True)
+    else:
+        retired.unlink()
+
+
+def _beside(target: Path, mark: str) -> Path:
+    """Return a hidden name beside `target` that nothing has yet."""
+    return target.with_name(f".{target.name}-{mark}{secrets.token_hex(4)}")

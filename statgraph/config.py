@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
-from typing import get_type_hints
+from typing import get_origin, get_type_hints
 
 from statgraph.errors import UsageError
+
+_MUCH_ALIKE = 0.6  # of difflib's ratio, 0 to 1
 
 
 @dataclass(frozen=True)
 class EncoderConfig:
     """The text encoders.
 
-    `backbone`: an embedded name, a folder or a hub name. `train`: none, head, last-N or full. `heading_path`: put the
+    `backbone`: an embedded name, a folder or a hub name. `train`: none, head, last-N or full. The machine decides what
+    `auto` means in either (`statgraph.systems.presets`). `heading_path`: put the
     headings in front of an article's text. `shared`: one backbone for questions and articles (a static one is always
     shared). `chunk_tokens`, `max_tokens`: G-DSR, section 3.1. `article_layers`, `article_heads`, `article_dropout`,
     `article_pooling` (mean or max): the second-level transformer over an article's chunks. `prune_vocabulary`: keep
     only the word pieces that the corpus uses. `token_dropout`: share of tokens left out in training (static).
     """
 
-    backbone: str = "embedded:static"
-    train: str = "full"
+    backbone: str = "auto"
+    train: str = "auto"
     heading_path: bool = True
     shared: bool = False
     chunk_tokens: int = 128
@@ -39,13 +43,14 @@ class EncoderConfig:
 class Stage1Config:
     """The contrastive training of the text encoders (G-DSR, section 3.1; QABISAR, section 2.1).
 
-    An epoch draws every gold pair once. `gold` and `headings` are the sources' weights: of a batch, the share
-    gold / (gold + headings) is gold pairs. `bm25_negatives`: hard negatives a gold pair, drawn from BM25's best.
-    `lr` is the paper's; `weight_lr` is that of a static encoder's token weights. `patience`: epochs without a better
-    dev R@200 before it stops; 0 never stops.
+    An epoch draws every gold pair once, and again up to `min_epoch_steps` batches. `gold` and `headings` are the
+    sources' weights: of a batch, the share gold / (gold + headings) is gold pairs. `bm25_negatives`: hard negatives a
+    gold pair, drawn from BM25's best. `lr` is the paper's; `weight_lr` is that of a static encoder's token weights.
+    `patience`: epochs without a better dev R@200 before it stops; 0 never stops.
     """
 
     epochs: int = 15
+    min_epoch_steps: int = 0
     batch_size: int = 24
     lr: float = 2e-5
     weight_lr: float = 2e-2
@@ -94,6 +99,7 @@ class Stage2Config:
     """
 
     epochs: int = 20
+    min_epoch_steps: int = 0
     batch_size: int = 512
     lr: float = 2e-4
     train_encoders: bool = False
@@ -151,6 +157,31 @@ def overlaid(config: RunConfig, overlay: Mapping[str, object], *, place: str) ->
     return _overlaid(config, overlay, place=place, prefix="")
 
 
+def _setting_names(config, prefix: str = "") -> list[str]:
+    """Return the dotted names of all settings and groups."""
+    names = []
+    for item in fields(config):
+        names.append(f"{prefix}{item.name}")
+        if is_dataclass(getattr(config, item.name)):
+            names += _setting_names(getattr(config, item.name), f"{prefix}{item.name}.")
+    return names
+
+
+def _nearest_setting(name: str) -> str:
+    """Return the known setting most like a name: one of the same group that is much alike, else one of the same last
+    part elsewhere, else the most alike."""
+
+    def likeness(other: str) -> float:
+        return difflib.SequenceMatcher(None, name.removeprefix(f"{group}."), other.removeprefix(f"{group}.")).ratio()
+
+    known = _setting_names(RunConfig())
+    group, _, last = name.rpartition(".")
+    siblings = [other for other in known if other.rpartition(".")[0] == group]
+    namesakes = [other for other in known if other.rpartition(".")[2] == last]
+    alike = [other for other in siblings if likeness(other) >= _MUCH_ALIKE]
+    return max(alike or namesakes or (group and siblings) or known, key=likeness)
+
+
 def with_settings(config: RunConfig, settings: Iterable[str]) -> RunConfig:
     """Return the configuration with `a.b=c` settings applied in order.
 
@@ -175,8 +206,7 @@ def _overlaid(config, overlay: Mapping[str, object], *, place: str, prefix: str)
     for key, value in overlay.items():
         name = f"{prefix}{key}"
         if key not in known:
-            near = difflib.get_close_matches(key, known, n=1, cutoff=0.0)[0]
-            raise UsageError(f"{place}: '{name}' is not a setting; did you mean '{prefix}{near}'?")
+            raise UsageError(f"{place}: '{name}' is not a setting; did you mean '{_nearest_setting(name)}'?")
         current = getattr(config, key)
         if is_dataclass(current):
             if not isinstance(value, Mapping):
@@ -192,6 +222,8 @@ def _converted(value: object, wanted: type, *, place: str, name: str):
     """Return a value as the field's type; text is parsed, so that the command line and YAML end alike."""
     if isinstance(value, Mapping):
         raise UsageError(f"{place}: '{name}' is one setting, not a group; give it a value")
+    if value is None or (isinstance(value, list | tuple) and get_origin(wanted) is not tuple):
+        raise UsageError(f"{place}: '{name}' is '{value}'; give {_kind(wanted)}")
     text = str(value).strip()
     try:
         if wanted is bool:
@@ -199,11 +231,23 @@ def _converted(value: object, wanted: type, *, place: str, name: str):
         if wanted is int:
             return int(text)
         if wanted is float:
-            return float(text)
+            return _finite(text)
     except (KeyError, ValueError):
-        kind = {bool: "true or false", int: "a whole number", float: "a number"}[wanted]
-        raise UsageError(f"{place}: '{name}' is '{text}'; give {kind}") from None
+        raise UsageError(f"{place}: '{name}' is '{text}'; give {_kind(wanted)}") from None
     if wanted is str:
         return text
     parts = value if isinstance(value, list | tuple) else [part.strip() for part in text.split(",")]
     return tuple(str(part) for part in parts if str(part) not in ("", "none"))
+
+
+def _kind(wanted: type) -> str:
+    """Return what to give for a field's type, in words."""
+    kinds = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+    return kinds.get(wanted, "names separated by commas, or none")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError
+    return number

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -60,3 +61,78 @@ def run_cli(tmp_path: Path) -> Callable[..., CommandResult]:
         return CommandResult(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def sample_run(tmp_path_factory: pytest.TempPathFactory, statgraph_cache: Path):
+    """Return the `statgraph.systems.pipeline.Run` of QABISAR on the embedded sample: static encoder, two epochs."""
+    from statgraph.corpus.sample import sample_folder
+    from statgraph.corpus.store import read_corpus
+    from statgraph.systems.pipeline import train_run
+    from statgraph.systems.presets import resolve_config
+
+    settings = ("device=cpu", "encoder.backbone=embedded:static", "stage2.epochs=2", "stage2.min_epoch_steps=0")
+    folder = tmp_path_factory.mktemp("runs") / "sample"
+    return train_run(read_corpus(sample_folder()), resolve_config("qabisar", settings), folder)
+
+
+@pytest.fixture(scope="session")
+def town_corpus():
+    """Return a corpus that trains within a second: 16 articles under two books, 8 training questions, 4 dev, 4 test."""
+    from statgraph.corpus.records import Article, Corpus, Question
+
+    things = ("lamps", "wells", "dogs", "carts", "markets", "bridges", "gardens", "fences")
+    articles = tuple(
+        Article(
+            f"{thing}{number}", f"Art. {number} on {thing}", f"{thing.title()} are {rule}.", ("Town Code", book), order
+        )
+        for order, (thing, number, rule, book) in enumerate(
+            (
+                (thing, number, rule, book)
+                for thing in things
+                for number, rule, book in ((1, "allowed by day", "Book I. Rights"), (2, "taxed", "Book II. Duties"))
+            ),
+            start=1,
+        )
+    )
+    questions = tuple(
+        Question(f"{split}-{thing}", f"{verb} my {thing}?", split, (f"{thing}{number}",))
+        for split, verb, number, things in (
+            ("train", "May I keep", 1, things),
+            ("dev", "What do I pay for", 2, things[:4]),
+            ("test", "Who taxes", 2, things[4:]),
+        )
+        for thing in things
+    )
+    return Corpus("town", "en", "CC0", "written for the tests", articles, questions)
+
+
+@pytest.fixture(scope="session")
+def quick_backbone(tmp_path_factory: pytest.TempPathFactory, town_corpus) -> Path:
+    """Return a sentence-transformers folder of random token vectors, 16 wide, for the words of `town_corpus`."""
+    import numpy as np
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.normalizers import Lowercase
+    from tokenizers.pre_tokenizers import Whitespace
+
+    texts = [record.text for record in (*town_corpus.articles, *town_corpus.questions)]
+    words = ["[UNK]", *sorted({word for text in texts for word in re.findall(r"\w+", text.lower())})]
+    tokenizer = Tokenizer(WordLevel({word: row for row, word in enumerate(words)}, unk_token="[UNK]"))
+    tokenizer.normalizer, tokenizer.pre_tokenizer = Lowercase(), Whitespace()
+    vectors = np.random.default_rng(0).standard_normal((len(words), 16)).astype(np.float32)
+    folder = tmp_path_factory.mktemp("quick_backbone")
+    encoder = SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_weights=vectors)], device="cpu")
+    encoder.save(str(folder), create_model_card=False)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def quick_settings(quick_backbone: Path) -> tuple[str, ...]:
+    """Return the `a.b=c` settings that train on `town_corpus` within a second."""
+    stages = (
+        f"{stage}.{setting}" for stage in ("stage1", "stage2") for setting in ("min_epoch_steps=0", "batch_size=16")
+    )
+    return ("device=cpu", f"encoder.backbone={quick_backbone}", *stages, "stage2.epochs=2", "gnn.heads=2")

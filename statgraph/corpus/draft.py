@@ -118,6 +118,16 @@ class Draft:
             return None
         self._labels.setdefault(question_id, {}).setdefault(article_id, place)
 
+    def questions(self) -> list[tuple[str, str]]:
+        """Return (id, text) of every question, labelled or not.
+
+        Raises:
+            CorpusError: with every problem found, if there is one.
+        """
+        if self._problems:
+            raise CorpusError(self._problems)
+        return [(question_id, text) for question_id, (text, _) in self._questions.items()]
+
     @property
     def unlabelled_questions(self) -> tuple[str, ...]:
         """Return the ids of questions without a label, which `corpus()` leaves out: they can neither train nor test."""

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from statgraph.errors import UsageError
 from statgraph.gnn.registry import layer_of
 from statgraph.graph.blocks import Block
 
@@ -27,6 +28,9 @@ class GraphEncoder(nn.Module):
         n_edge_types: relations of the graph, reverses included.
         dropout: share of a layer's output components left out in training.
         first_gate: what each gate starts from.
+
+    Raises:
+        UsageError: if there is no such layer, or a number is out of range.
     """
 
     def __init__(
@@ -41,13 +45,25 @@ class GraphEncoder(nn.Module):
         first_gate: float,
     ):
         super().__init__()
+        if n_layers < 1:
+            raise UsageError(f"gnn.layers: {n_layers} is no number of layers; give 1 or more")
+        if not 0 <= dropout < 1:
+            raise UsageError(f"gnn.dropout: {dropout} is no share to leave out; give a number from 0 to below 1")
         build = layer_of(layer)
         self.layers = nn.ModuleList(build(width, n_heads=n_heads, n_edge_types=n_edge_types) for _ in range(n_layers))
         self.gates = nn.Parameter(torch.full((n_layers,), first_gate))
         self.dropout = dropout
 
     def forward(self, nodes: torch.Tensor, blocks: Sequence[Block]) -> torch.Tensor:
-        """Return unit-length vectors (outputs of the last block, width) from the inputs' (inputs, width)."""
+        """Return unit-length vectors (outputs of the last block, width) from the inputs' (inputs, width).
+
+        Raises:
+            ValueError: if there is not one block a layer, or not one vector for each input of the first.
+        """
+        if len(blocks) != len(self.layers):
+            raise ValueError(f"{len(blocks)} blocks for {len(self.layers)} layers; give one block a layer")
+        if len(nodes) != blocks[0].n_inputs:
+            raise ValueError(f"{len(nodes)} node vectors for a block of {blocks[0].n_inputs} inputs; give one an input")
         for layer, gate, block in zip(self.layers, self.gates, blocks, strict=True):
             update = functional.dropout(layer(nodes, block), self.dropout, self.training)
             nodes = nodes[block.own_inputs] + gate * update

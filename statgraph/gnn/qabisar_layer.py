@@ -30,11 +30,14 @@ class QabisarLayer(nn.Module):
         width: components of a node vector, in and out.
         n_heads: heads; must divide the width.
         n_edge_types: relations of the graph, reverses included; the node itself gets one type more.
+
+    Raises:
+        UsageError: if the heads do not divide the width.
     """
 
     def __init__(self, width: int, *, n_heads: int, n_edge_types: int):
         super().__init__()
-        if width % n_heads:
+        if n_heads < 1 or width % n_heads:
             raise UsageError(f"gnn.heads: {n_heads} heads do not divide the width {width}; use a divisor of it")
         self.n_heads = n_heads
         self.head_width = width // n_heads

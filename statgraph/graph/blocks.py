@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import torch
 
+from statgraph.errors import UsageError
 from statgraph.graph.build import LegalGraph
 from statgraph.graph.dgl_loader import load_dgl
 from statgraph.graph.relations import ARTICLE, CITES, NODE_TYPES, QUESTION
 
 TARGET_EDGES = ("mask", "keep")
+_VISIBLE = "visible"
 
 
 @dataclass(frozen=True)
@@ -66,14 +69,27 @@ class BlockSampler:
             network cannot read the answer off them; `keep` leaves them in.
         citation_dropout: chance, per article and batch, that all its question edges are hidden. It shows the network
             articles that no question cites, which are most of the law.
+
+    Raises:
+        UsageError: if a choice is not known or a number out of range.
     """
 
     def __init__(
         self, graph: LegalGraph, *, fanouts: Sequence[int], target_edges: str = "mask", citation_dropout: float = 0.0
     ):
+        if target_edges not in TARGET_EDGES:
+            raise UsageError(
+                f"graph.target_edges: '{target_edges}' is not known; choose from {', '.join(TARGET_EDGES)}"
+            )
+        if not 0 <= citation_dropout <= 1:
+            raise UsageError(f"gnn.citation_dropout: {citation_dropout} is no chance; give a number from 0 to 1")
+        wrong = [fanout for fanout in fanouts if fanout < -1 or fanout == 0]
+        if wrong:
+            raise UsageError(f"gnn.fanout: {wrong[0]} is no number of neighbours; give -1 (all), or 1 or more")
         dgl = load_dgl()
         self._graph = graph
-        self._sampler = dgl.dataloading.NeighborSampler(list(fanouts))
+        self._heterograph = graph.heterograph.local_var()  # the sampler's own, to write on its edges which are visible
+        self._sampler = dgl.dataloading.NeighborSampler(list(fanouts), mask=_VISIBLE)
         self._target_edges = target_edges
         self._citation_dropout = citation_dropout
         self._has_citations = CITES.forward_type in graph.edge_types
@@ -93,29 +109,34 @@ class BlockSampler:
             target_questions: rows of the questions that the loss asks about; the output questions where not given.
             generator: source of the citation dropout's choices.
         """
-        seeds = {node_type: rows for node_type, rows in output_nodes.items() if len(rows)}
-        if target_questions is None:
-            target_questions = output_nodes.get(QUESTION, torch.empty(0, dtype=torch.int64))
-        hidden = self._hidden_citations(target_questions, generator)
-        exclude = {CITES.forward_type: hidden, CITES.reverse_type: hidden} if len(hidden) else None
-        inputs, _, layers = self._sampler.sample_blocks(self._graph.heterograph, seeds, exclude_eids=exclude)
+        none = torch.empty(0, dtype=torch.int64)
+        seeds = {node_type: output_nodes.get(node_type, none) for node_type in NODE_TYPES}
+        if self._has_citations:
+            asked = seeds[QUESTION] if target_questions is None else target_questions
+            visible = self._visible_citations(asked, generator)
+            for edge_type in (CITES.forward_type, CITES.reverse_type):
+                self._heterograph.edges[edge_type].data[_VISIBLE] = visible
+        with _one_thread():
+            inputs, _, layers = self._sampler.sample_blocks(self._heterograph, seeds)
         return Blocks(
             layers=tuple(self._block(layer) for layer in layers),
             input_nodes={node_type: inputs[node_type] for node_type in NODE_TYPES},
             output_nodes={node_type: layers[-1].dstnodes[node_type].data["_ID"] for node_type in NODE_TYPES},
         )
 
-    def _hidden_citations(self, questions: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
-        """Return the ids of the question-article edges to hide; a citation and its reverse have the same id."""
-        hidden = torch.empty(0, dtype=torch.int64)
-        if not self._has_citations:
-            return hidden
+    def _visible_citations(self, questions: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
+        """Return for each question-article edge whether it may be sampled, (edges,) bool.
+
+        A citation and its reverse have the same id, so that one answer serves both. They are masked before the sampler
+        draws: left out afterwards, as DGL's `exclude_eids` does, they would take the places of visible neighbours.
+        """
+        visible = torch.ones(len(self._cited_articles), dtype=torch.bool)
         if self._target_edges == "mask" and len(questions):
-            hidden = self._graph.heterograph.out_edges(questions, form="eid", etype=CITES.forward_type)
+            visible[self._heterograph.out_edges(questions, form="eid", etype=CITES.forward_type)] = False
         if self._citation_dropout:
             draw = torch.rand(self._graph.node_count(ARTICLE), generator=generator)
-            hidden = torch.cat([hidden, torch.nonzero(draw[self._cited_articles] < self._citation_dropout).flatten()])
-        return hidden.unique()
+            visible &= draw[self._cited_articles] >= self._citation_dropout
+        return visible
 
     def _block(self, layer) -> Block:
         input_starts = _starts(layer.num_src_nodes)
@@ -142,6 +163,19 @@ def whole_graph_block(graph: LegalGraph) -> Block:
         types.append(torch.full_like(source, number))
     n_nodes = sum(graph.node_count(node_type) for node_type in NODE_TYPES)
     return Block(torch.cat(sources), torch.cat(targets), torch.cat(types), torch.arange(n_nodes), n_nodes)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Keep DGL to one thread: with more, the order of a block's nodes and the edges drawn depend on which thread comes
+    first, whatever the seed, and on blocks of this size the threads cost more than they save."""
+    threads = load_dgl().utils
+    before = threads.get_num_threads()
+    threads.set_num_threads(1)
+    try:
+        yield
+    finally:
+        threads.set_num_threads(before)
 
 
 def _starts(count_of) -> dict[str, int]:

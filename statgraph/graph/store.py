@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 from pathlib import Path
 
 from statgraph import __version__, artifacts
 from statgraph.corpus.records import Corpus, Heading
-from statgraph.errors import GraphError
+from statgraph.errors import GraphError, UsageError
 from statgraph.graph.build import LegalGraph, summary_of
 from statgraph.graph.dgl_loader import load_dgl
-from statgraph.graph.relations import NODE_TYPES
+from statgraph.graph.relations import relations_of
+
+GRAPH_FOLDER_FILES = (artifacts.GRAPH_FILE, artifacts.GRAPH_NODES, artifacts.MANIFEST)
+_SUMMED_FILES = (artifacts.GRAPH_FILE, artifacts.GRAPH_NODES)
+_REMEDY = "build it again with 'statgraph build-graph'"
 
 
 def write_graph(graph: LegalGraph, folder: Path) -> None:
-    """Write a graph folder whole: `graph.dgl`, `nodes.json`, `manifest.json`."""
+    """Write a graph folder whole: `graph.dgl`, `nodes.json`, `manifest.json`.
+
+    Raises:
+        GraphError: if the folder holds anything but a graph, or DGL cannot write. What was there stays.
+    """
+    folder = Path(folder)
+    _refuse_foreign_folder(folder)
     dgl = load_dgl()
-    with artifacts.replaced_folder(Path(folder)) as staging:
-        dgl.save_graphs(str(staging / artifacts.GRAPH_FILE), [graph.heterograph])
+    with artifacts.replaced_folder(folder) as staging:
+        try:
+            dgl.save_graphs(str(staging / artifacts.GRAPH_FILE), [graph.heterograph])
+        except dgl.DGLError:
+            raise GraphError(
+                f"{folder / artifacts.GRAPH_FILE}: DGL cannot write it; free some space, or write to another disk"
+            ) from None
         nodes = {
             "article": graph.article_ids,
             "heading": [heading.path for heading in graph.headings],
@@ -30,6 +45,7 @@ def write_graph(graph: LegalGraph, folder: Path) -> None:
             "relations": graph.relations,
             "nodes": summary.nodes,
             "edges": summary.edges,
+            "sha256": {name: _sha256(staging / name) for name in _SUMMED_FILES},
             "versions": {"statgraph": __version__, "dgl": dgl.__version__},
         }
         artifacts.write_json(staging / artifacts.MANIFEST, manifest)
@@ -42,32 +58,66 @@ def read_graph(folder: Path, corpus: Corpus) -> LegalGraph:
         GraphError: if it is missing or damaged, or was built from another state of the corpus.
     """
     folder = Path(folder)
-    if not (folder / artifacts.MANIFEST).is_file():
-        raise GraphError(f"{folder}: no graph folder; build it with 'statgraph build-graph'")
+    manifest = _read_manifest(folder)
+    if manifest["corpus_hash"] != corpus.content_hash:
+        raise GraphError(
+            f"{folder}: built from another state of the corpus (hash {manifest['corpus_hash'][:12]}, corpus "
+            f"'{corpus.name}' has {corpus.content_hash[:12]}); {_REMEDY}"
+        )
+    # DGL takes altered bytes for edges, or ends the process over them: it reads only what was written.
+    for name in _SUMMED_FILES:
+        _refuse_altered(folder / name, manifest["sha256"][name])
     dgl = load_dgl()
     try:
-        manifest = artifacts.read_json(folder / artifacts.MANIFEST)
-        nodes = artifacts.read_json(folder / artifacts.GRAPH_NODES)
         (heterograph,), _ = dgl.load_graphs(str(folder / artifacts.GRAPH_FILE))
-        graph = LegalGraph(
-            heterograph=heterograph,
-            article_ids=tuple(nodes["article"]),
-            headings=tuple(Heading(tuple(path)) for path in nodes["heading"]),
-            question_ids=tuple(nodes["question"]),
-            relations=tuple(manifest["relations"]),
-            corpus_hash=manifest["corpus_hash"],
-        )
-        counts_agree = all(heterograph.num_nodes(node_type) == graph.node_count(node_type) for node_type in NODE_TYPES)
-    except (OSError, ValueError, KeyError, TypeError, json.JSONDecodeError, dgl.DGLError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise GraphError(
-            f"{folder}: damaged graph folder ({reason}); build it again with 'statgraph build-graph'"
-        ) from None
-    if not counts_agree:
-        raise GraphError(f"{folder}: node tables and graph differ in size; build it again with 'statgraph build-graph'")
-    if graph.corpus_hash != corpus.content_hash:
-        raise GraphError(
-            f"{folder}: built from another state of the corpus (hash {graph.corpus_hash[:12]}, corpus "
-            f"'{corpus.name}' has {corpus.content_hash[:12]}); build it again with 'statgraph build-graph'"
-        )
-    return graph
+    except dgl.DGLError:
+        raise GraphError(f"{folder / artifacts.GRAPH_FILE}: dgl {dgl.__version__} cannot read it; {_REMEDY}") from None
+    nodes = artifacts.read_json(folder / artifacts.GRAPH_NODES)
+    return LegalGraph(
+        heterograph=heterograph,
+        article_ids=tuple(nodes["article"]),
+        headings=tuple(Heading(tuple(path)) for path in nodes["heading"]),
+        question_ids=tuple(nodes["question"]),
+        relations=tuple(manifest["relations"]),
+        corpus_hash=manifest["corpus_hash"],
+    )
+
+
+def _refuse_foreign_folder(folder: Path) -> None:
+    """Return if a graph may be written to a folder: writing replaces all that is in it."""
+    remedy = "choose a folder that does not exist yet"
+    if folder.exists() and not folder.is_dir():
+        raise GraphError(f"{folder}: is a file; {remedy}")
+    names = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+    foreign = [name for name in names if name not in GRAPH_FOLDER_FILES]
+    if foreign:
+        raise GraphError(f"{folder}: holds '{foreign[0]}', which is no part of a graph; {remedy}")
+    if names and artifacts.GRAPH_FILE not in names:
+        raise GraphError(f"{folder}: holds no {artifacts.GRAPH_FILE}, so it is no graph; {remedy}")
+
+
+def _read_manifest(folder: Path) -> dict:
+    path = folder / artifacts.MANIFEST
+    if not path.is_file():
+        raise GraphError(f"{folder}: no graph folder; build it with 'statgraph build-graph'")
+    try:
+        manifest = artifacts.read_json(path)
+        if not isinstance(manifest["corpus_hash"], str):
+            raise TypeError("corpus_hash is no text")
+        relations_of(tuple(manifest["relations"]))
+        _ = [manifest["sha256"][name] for name in _SUMMED_FILES]
+    except (ValueError, KeyError, TypeError, UsageError) as error:
+        raise GraphError(f"{path}: damaged ({type(error).__name__}: {error}); {_REMEDY}") from None
+    return manifest
+
+
+def _refuse_altered(path: Path, sha256: str) -> None:
+    if not path.is_file():
+        raise GraphError(f"{path}: missing; {_REMEDY}")
+    if _sha256(path) != sha256:
+        raise GraphError(f"{path}: damaged, its SHA-256 is not the one in {artifacts.MANIFEST}; {_REMEDY}")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -44,8 +44,10 @@ class ArticleStore:
         try:
             self._offsets = np.load(Path(folder) / OFFSETS, mmap_mode="r", allow_pickle=False)
             size = self._path.stat().st_size
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, EOFError) as error:
             raise RunError(f"{folder}: the articles of the run are not readable ({error}); train it again") from None
+        if self._offsets.ndim != 1 or self._offsets.dtype != np.int64 or not len(self._offsets):
+            raise RunError(f"{Path(folder) / OFFSETS}: not the offsets of articles; train the run again")
         if size != self._offsets[-1]:
             raise RunError(f"{self._path}: {size} bytes where {self._offsets[-1]} were written; train the run again")
 
@@ -53,11 +55,22 @@ class ArticleStore:
         return len(self._offsets) - 1
 
     def read(self, rows: Sequence[int]) -> list[StoredArticle]:
-        """Return the articles of these rows, in their order."""
+        """Return the articles of these rows, in the order of the rows.
+
+        Raises:
+            RunError: if one of them is damaged.
+        """
         articles = []
         with self._path.open("rb") as file:
             for row in rows:
                 file.seek(int(self._offsets[row]))
-                article_id, title, text, path = json.loads(file.readline())
+                try:
+                    article_id, title, text, path = json.loads(file.readline())
+                except ValueError:
+                    raise RunError(f"{self._path}:{row + 1}: damaged; train the run again") from None
                 articles.append(StoredArticle(article_id, title, text, tuple(path)))
         return articles
+
+    def read_all(self) -> list[StoredArticle]:
+        """Return every article, in row order."""
+        return self.read(range(len(self)))

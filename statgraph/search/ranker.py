@@ -10,8 +10,11 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import Bm25Config
+from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.lexical.bm25 import BM25
+
+MODULES = "modules.json"
 
 
 class Ranker(Protocol):
@@ -22,19 +25,21 @@ class Ranker(Protocol):
 
 
 class DenseRanker:
-    """The distilled query encoder (a plain sentence-transformers folder) over the run's index."""
+    """The distilled query encoder (a plain sentence-transformers folder) over the run's index.
+
+    Raises:
+        RunError: if the index or the encoder is missing or damaged.
+        UsageError: if the device is not known or not there.
+    """
 
     def __init__(self, run_folder: Path, *, device: str = "auto"):
-        from sentence_transformers import SentenceTransformer
-
-        from statgraph.device import pick_device
-        from statgraph.text.quiet import quiet_transformers
-
-        quiet_transformers()
         self._index = ArticleIndex.load(run_folder / artifacts.RUN_INDEX, device=device)
-        self._encoder = SentenceTransformer(
-            str(run_folder / artifacts.RUN_QUERY_ENCODER), device=str(pick_device(device)), local_files_only=True
-        )
+        self._encoder = _query_encoder(run_folder / artifacts.RUN_QUERY_ENCODER, device)
+
+    @property
+    def article_ids(self) -> tuple[str, ...]:
+        """Return the id of every article row of the index."""
+        return self._index.article_ids
 
     def rank(self, questions: Sequence[str], k: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return for each question (rows, scores) by inner product with the graph-enriched article vectors."""
@@ -53,3 +58,21 @@ class LexicalRanker:
         """Return for each question (rows, scores) by BM25."""
         ranked = [self._bm25.ranking(question, k) for question in questions]
         return [rows for rows, _ in ranked], [scores for _, scores in ranked]
+
+
+def _query_encoder(folder: Path, device: str):
+    # Looked for before the import, which takes seconds; a folder that is not there would count as a name of the hub.
+    if not (folder / MODULES).is_file():
+        raise RunError(f"{folder}: no query encoder ({MODULES} is missing); train the run again")
+    from sentence_transformers import SentenceTransformer
+
+    from statgraph.device import pick_device
+    from statgraph.text.quiet import quiet_transformers
+
+    quiet_transformers()
+    torch_device = str(pick_device(device))
+    try:
+        return SentenceTransformer(str(folder), device=torch_device, local_files_only=True)
+    except Exception as error:  # each file of the folder has a reader with exceptions of its own
+        reason = str(error).strip().partition("\n")[0] or type(error).__name__
+        raise RunError(f"{folder}: not loadable ({reason}); train the run again") from None

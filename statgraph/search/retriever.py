@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +10,12 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import RunConfig, overlaid
-from statgraph.errors import RunError, StatgraphError, UsageError
-from statgraph.search.article_store import ArticleStore
+from statgraph.corpus.records import Corpus
+from statgraph.errors import RunError, UsageError
+from statgraph.search.article_store import ARTICLES, ArticleStore
 from statgraph.search.ranker import DenseRanker, LexicalRanker, Ranker
-from statgraph.text.article_text import PATH_SEPARATOR
+from statgraph.search.runs import RUN_CONFIG
+from statgraph.text.article_text import article_text
 
 
 @dataclass(frozen=True)
@@ -42,29 +43,35 @@ class Retriever:
 
         Raises:
             RunError: if the folder is no finished run, or damaged.
+            UsageError: if the device is not known or not there.
         """
         folder = Path(run)
         manifest = read_run_manifest(folder)
-        config = overlaid(RunConfig(), manifest["config"], place=str(folder / artifacts.MANIFEST))
+        try:
+            config = overlaid(RunConfig(), manifest["config"], place=str(folder / artifacts.MANIFEST))
+        except UsageError as error:
+            raise RunError(f"{error} (the run is damaged, or another version's; train it again)") from None
+        return cls.trained(folder, config, language=manifest["corpus"]["language"], device=device)
+
+    @classmethod
+    def trained(cls, folder: Path, config: RunConfig, *, language: str, device: str = "auto") -> Retriever:
+        """Return the retriever of a run whose training is done, its manifest written or not; the rest as in `load`."""
         articles = ArticleStore(folder)
         if config.retriever == "bm25":
-            texts = [
-                f"{PATH_SEPARATOR.join(article.path)}\n{article.text}" if config.encoder.heading_path else article.text
-                for article in articles.read(range(len(articles)))
-            ]
-            ranker: Ranker = LexicalRanker(texts, language=manifest["corpus"]["language"], config=config.bm25)
-        else:
-            ranker = _dense_ranker(folder, device)
+            heading_path = config.encoder.heading_path
+            texts = [article_text(article, heading_path=heading_path) for article in articles.read_all()]
+            return cls(LexicalRanker(texts, language=language, config=config.bm25), articles)
+        ranker = DenseRanker(folder, device=device)
+        if not _same_articles(ranker.article_ids, articles):
+            raise RunError(f"{folder}: its index and its {ARTICLES} hold different articles; train the run again")
         return cls(ranker, articles)
 
     def search(self, question: str, k: int = 10) -> list[Hit]:
         """Return the best `k` articles for a question (all of them where there are fewer).
 
         Raises:
-            UsageError: if the question is blank or `k` is below 1.
+            UsageError: if the question is blank or no text, or `k` is below 1.
         """
-        if not question.strip():
-            raise UsageError("the question is blank; ask something")
         (rows,), (scores,) = self.rank([question], k)
         return [
             Hit(rank, float(score), article.article_id, article.title, article.path, article.text)
@@ -75,15 +82,17 @@ class Retriever:
         """Return for each question (article rows int64, scores float32), best first.
 
         Raises:
-            UsageError: if `k` is below 1.
+            UsageError: if a question is blank or no text, or `k` is below 1.
         """
         if k < 1:
             raise UsageError(f"k is {k}; ask for at least 1 hit")
-        return self._ranker.rank(questions, k)
+        for question in questions:
+            _check_question(question)
+        return self._ranker.rank(questions, k) if questions else ([], [])
 
     def article_ids(self) -> tuple[str, ...]:
         """Return the id of every article row."""
-        return tuple(article.article_id for article in self._articles.read(range(len(self._articles))))
+        return tuple(article.article_id for article in self._articles.read_all())
 
 
 def read_run_manifest(folder: Path) -> dict:
@@ -95,24 +104,65 @@ def read_run_manifest(folder: Path) -> dict:
     if not folder.is_dir():
         raise RunError(f"{folder}: no such run folder; train one with 'statgraph train'")
     path = folder / artifacts.MANIFEST
+    if not path.is_file() and not (folder / RUN_CONFIG).is_file():
+        raise RunError(f"{folder}: no run folder; train one with 'statgraph train --out DIR'")
     if not path.is_file():
-        raise RunError(f"{folder}: no finished run; finish it with 'statgraph train --out {folder} --resume'")
+        raise RunError(
+            f"{folder}: a run that is not finished; go on with the 'statgraph train' that began it, "
+            f"with --out {folder} --resume"
+        )
     try:
         manifest = artifacts.read_json(path)
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise RunError(f"{path}: not readable as JSON ({error}); train the run again") from None
-    if not isinstance(manifest, dict) or not {"config", "corpus"} <= manifest.keys():
-        raise RunError(f"{path}: not the manifest of a run; train the run again")
+    if not _is_run_manifest(manifest):
+        raise RunError(f"{path}: not the manifest of a run; name a run folder, or train the run again")
     return manifest
 
 
-def _dense_ranker(folder: Path, device: str) -> DenseRanker:
-    try:
-        return DenseRanker(folder, device=device)
-    except StatgraphError:
-        raise
-    except (OSError, ValueError, KeyError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+def check_corpus(folder: Path, corpus: Corpus) -> None:
+    """Refuse a corpus that is not the one a run was trained on.
+
+    Raises:
+        RunError: if the contents differ.
+    """
+    trained_on = read_run_manifest(folder)["corpus"]
+    if trained_on["content_hash"] == corpus.content_hash:
+        return
+    if trained_on["name"] != corpus.name:
         raise RunError(
-            f"{folder / artifacts.RUN_QUERY_ENCODER}: not loadable ({reason}); train the run again"
+            f"{folder}: trained on corpus '{trained_on['name']}', not on '{corpus.name}'; name its corpus folder with "
+            "--corpus"
+        )
+    raise RunError(
+        f"{folder}: trained on another state of corpus '{corpus.name}' (hash {trained_on['content_hash'][:12]}, now "
+        f"{corpus.content_hash[:12]}); name the folder as it was with --corpus, or train again"
+    )
+
+
+def _same_articles(index_ids: Sequence[str], articles: ArticleStore) -> bool:
+    """Return whether an index fits the stored articles by number and by its first and last: reading all takes long."""
+    if len(index_ids) != len(articles):
+        return False
+    return [index_ids[0], index_ids[-1]] == [article.article_id for article in articles.read([0, len(articles) - 1])]
+
+
+def _is_run_manifest(manifest: object) -> bool:
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("config"), dict):
+        return False
+    corpus = manifest.get("corpus")
+    return isinstance(corpus, dict) and all(
+        isinstance(corpus.get(key), str) for key in ("name", "language", "content_hash")
+    )
+
+
+def _check_question(question: str) -> None:
+    if not question.strip():
+        raise UsageError("the question is blank; ask something")
+    try:
+        question.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"the question: character {error.start + 1} is half a character (a byte that is not UTF-8, or a lone "
+            "surrogate); type it again in UTF-8"
         ) from None

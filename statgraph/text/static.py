@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional
 
 _DISTIL_BATCH = 512
-_FLOOR = 1e-8  # keeps the length of a text without tokens from being zero; far below a token's share
+FLOOR = 1e-8  # keeps the length of a text without tokens from being zero; far below a token's share
 _SIF_A = 1e-3  # Arora et al. 2017, section 3: the smoothing constant of the inverse-frequency weights
 
 
@@ -76,11 +76,11 @@ class StaticEncoder(nn.Module):
         summed = functional.embedding_bag(
             bags.ids, self.vectors, bags.offsets, mode="sum", per_sample_weights=weights, include_last_offset=True
         )
-        return functional.normalize(summed + _FLOOR, dim=1)
+        return functional.normalize(summed + FLOOR, dim=1)
 
 
 def distilled_token_vectors(
-    model, tokenizer, piece_ids: np.ndarray, *, counts: np.ndarray, seed: int = 0
+    model, tokenizer, piece_ids: np.ndarray, *, counts: np.ndarray
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return (vectors, weights) distilled from a transformer: what it says of each piece alone.
 

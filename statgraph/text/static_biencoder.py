@@ -9,11 +9,11 @@ import numpy as np
 import torch
 
 from statgraph.config import EncoderConfig
-from statgraph.errors import UsageError
+from statgraph.errors import ModelError, UsageError
 from statgraph.text.backbones import EMBEDDED_STATIC, Backbone
 from statgraph.text.biencoder import BiEncoder, Progress, no_progress
 from statgraph.text.quiet import quiet_transformers
-from statgraph.text.static import StaticEncoder, TokenBags, distilled_token_vectors, token_bags
+from statgraph.text.static import FLOOR, StaticEncoder, TokenBags, distilled_token_vectors, token_bags
 from statgraph.text.vocabulary import pruned_tokenizer, used_piece_ids
 
 ARTICLE_WEIGHTS = "model.safetensors"
@@ -64,13 +64,22 @@ class StaticBiEncoder(BiEncoder):
         return self.parameter_groups(lr=lr, weight_lr=weight_lr)
 
     def save_question_encoder(self, folder: Path) -> None:
-        """Write a sentence-transformers folder: StaticEmbedding (weight times vector for each token) and Normalize."""
+        """Write a sentence-transformers folder: StaticEmbedding (weight times vector for each token), Dense, Normalize.
+
+        The Dense is the identity plus the floor that gives a text without tokens a vector.
+        """
         from sentence_transformers import SentenceTransformer
-        from sentence_transformers.sentence_transformer.modules import Normalize, StaticEmbedding
+        from sentence_transformers.sentence_transformer.modules import Dense, Normalize, StaticEmbedding
+        from tokenizers import Tokenizer
 
         quiet_transformers()
+        cutting = Tokenizer.from_str(self.tokenizer.to_str())
+        cutting.enable_truncation(self.max_tokens)
         weighted = self.encoder.vectors.detach() * self.encoder.weights.detach().unsqueeze(1)
-        modules = [StaticEmbedding(self.tokenizer, embedding_weights=weighted.cpu().numpy()), Normalize()]
+        floor = Dense(self.width, self.width, activation_function=torch.nn.Identity())
+        torch.nn.init.eye_(floor.linear.weight)
+        torch.nn.init.constant_(floor.linear.bias, FLOOR)
+        modules = [StaticEmbedding(cutting, embedding_weights=weighted.cpu().numpy()), floor, Normalize()]
         SentenceTransformer(modules=modules, device="cpu").save(str(folder), create_model_card=False)
 
     def save_article_encoder(self, folder: Path) -> None:
@@ -111,10 +120,20 @@ def _distilled(backbone: Backbone, corpus_texts: Sequence[str]):
 
 
 def _loaded(backbone: Backbone, corpus_texts: Sequence[str]):
+    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     folder = Path(backbone.location)
-    (vectors,) = load_file(folder / ARTICLE_WEIGHTS).values()
+    for name in (ARTICLE_WEIGHTS, TOKENIZER):
+        if not (folder / name).is_file():
+            raise ModelError(f"{folder}: holds no {name}; name a sentence-transformers StaticEmbedding folder")
+    try:
+        vectors = load_file(folder / ARTICLE_WEIGHTS)["embedding.weight"]
+    except (SafetensorError, KeyError):
+        raise ModelError(
+            f"{folder / ARTICLE_WEIGHTS}: holds no 'embedding.weight'; name a sentence-transformers "
+            "StaticEmbedding folder"
+        ) from None
     return _plain_tokenizer(folder / TOKENIZER), vectors.float(), torch.ones(len(vectors))
 
 

@@ -6,6 +6,7 @@ import copy
 import json
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -21,7 +22,9 @@ from statgraph.text.chunk_inputs import ChunkTokens, ChunkVectors, token_inputs
 from statgraph.text.chunking import chunked
 from statgraph.text.frozen import cache_for, embedded_chunks, pooled
 from statgraph.text.hierarchical import ChunkEncoder
+from statgraph.text.loading import load_backbone, most_tokens
 from statgraph.text.quiet import quiet_transformers
+from statgraph.text.vector_cache import VectorCache
 from statgraph.text.vocabulary import pruned_tokenizer, used_piece_ids
 
 ARTICLE_WEIGHTS = "model.safetensors"
@@ -29,7 +32,7 @@ ARTICLE_CONFIG = "config.json"
 
 
 class TransformerBiEncoder(BiEncoder):
-    """A query encoder (backbone, pooling, projection) and an article encoder (the same over chunks with `ChunkEncoder`).
+    """A query encoder (backbone, pooling, projection) and an article encoder (the same, with `ChunkEncoder`).
 
     With `encoder.train` none or head the backbone is frozen and inputs are its cached chunk vectors; with last-N or
     full they are tokens and gradients reach it. The projections start as the identity.
@@ -44,6 +47,7 @@ class TransformerBiEncoder(BiEncoder):
         self.tokenizer = tokenizer  # transformers' fast tokenizer
         self.device = device
         self.width = model.config.hidden_size
+        self._max_question_tokens = most_tokens(tokenizer, model)
         self.frozen = config.train in ("none", "head")
         if self.frozen:
             self._frozen_model = [model]  # in a list, so that it is no part of the module's state
@@ -56,7 +60,7 @@ class TransformerBiEncoder(BiEncoder):
         self.article_projection = self.query_projection if config.shared else _identity(self.width)
         self.chunk_encoder = ChunkEncoder(
             self.width,
-            max_chunks=max(1, config.max_tokens // config.chunk_tokens),
+            max_chunks=max(1, config.max_tokens // max(1, config.chunk_tokens)),
             n_layers=config.article_layers,
             n_heads=config.article_heads,
             dropout=config.article_dropout,
@@ -67,7 +71,7 @@ class TransformerBiEncoder(BiEncoder):
 
     def question_inputs(self, texts: Sequence[str], progress: Progress = no_progress) -> ChunkVectors | ChunkTokens:
         """Return questions as one chunk each, at most as long as the backbone takes."""
-        limit = min(self.tokenizer.model_max_length, 512)
+        limit = self._max_question_tokens
         return self._inputs(texts, self.backbone.query_prefix, limit, limit, "questions", progress)
 
     def article_inputs(self, texts: Sequence[str], progress: Progress = no_progress) -> ChunkVectors | ChunkTokens:
@@ -107,7 +111,7 @@ class TransformerBiEncoder(BiEncoder):
         model = self._frozen_model[0] if self.frozen else self.query_model
         copy.deepcopy(model).float().cpu().save_pretrained(plain)
         self.tokenizer.save_pretrained(plain)
-        transformer = Transformer(str(plain), max_seq_length=min(self.tokenizer.model_max_length, 512))
+        transformer = Transformer(str(plain), max_seq_length=self._max_question_tokens)
         dense = Dense(self.width, self.width, activation_function=nn.Identity())
         dense.linear.load_state_dict({k: v.detach().cpu() for k, v in self.query_projection.state_dict().items()})
         modules = [transformer, Pooling(self.width, pooling_mode=self.backbone.pooling), dense, Normalize()]
@@ -147,18 +151,27 @@ class TransformerBiEncoder(BiEncoder):
         pad_id = self.tokenizer.pad_token_id
         if not self.frozen:
             return token_inputs(chunks, pad_id)
-        model, dtype = self._frozen_model[0], inference_dtype(self.device)
         vectors = embedded_chunks(
-            model,
+            self._inference_model,
             chunks.ids,
             pooling=self.backbone.pooling,
             pad_id=pad_id,
             device=self.device,
-            dtype=dtype,
-            cache=cache_for(model, folder=cache_folder() / "vectors", pooling=self.backbone.pooling, dtype=dtype),
+            dtype=inference_dtype(self.device),
+            cache=self._cache,
             progress=lambda done, total: progress(f"embedding {what}", done, total),
         )
         return ChunkVectors(torch.from_numpy(vectors).float(), chunks.offsets)
+
+    @cached_property
+    def _inference_model(self):
+        """Return a copy for `embedded_chunks`, which rounds its model's weights to the inference precision."""
+        return copy.deepcopy(self._frozen_model[0])
+
+    @cached_property
+    def _cache(self) -> VectorCache:
+        folder, dtype = cache_folder() / "vectors", inference_dtype(self.device)
+        return cache_for(self._frozen_model[0], folder=folder, pooling=self.backbone.pooling, dtype=dtype)
 
     def _chunk_vectors(self, inputs: ChunkVectors | ChunkTokens, tower: str) -> torch.Tensor:
         if isinstance(inputs, ChunkVectors):
@@ -175,23 +188,19 @@ def build_transformer_biencoder(
 
     Raises:
         ModelError: if the backbone cannot be loaded.
-        UsageError: if `encoder.train` is not none, head, last-N or full.
+        UsageError: if `encoder.train` is not none, head, last-N or full, or `encoder.chunk_tokens` is too large.
     """
-    from transformers import AutoModel, AutoTokenizer
-
-    quiet_transformers()
     if not re.fullmatch(r"none|head|full|last-[1-9]\d*", config.train):
         raise UsageError(
             f"encoder.train: '{config.train}' is not known; use none, head, last-N (such as last-2) or full"
         )
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(backbone.location)
-        model = AutoModel.from_pretrained(backbone.location, dtype=torch.float32).eval()
-    except (OSError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise ModelError(
-            f"backbone '{backbone.name}' cannot be loaded ({reason}); name a local folder or an embedded backbone"
-        ) from None
+    tokenizer, model = load_backbone(backbone)
+    longest = most_tokens(tokenizer, model)
+    if min(config.chunk_tokens, config.max_tokens) > longest:
+        raise UsageError(
+            f"encoder.chunk_tokens: {config.chunk_tokens} is more than backbone '{backbone.name}' takes; "
+            f"use {longest} or less"
+        )
     if config.prune_vocabulary:
         tokenizer = _pruned(tokenizer, model, corpus_texts)
     return TransformerBiEncoder(backbone, config, tokenizer, model, device)
@@ -230,7 +239,17 @@ def _freeze_all_but(model, train: str) -> None:
     """Leave gradients on for all of a backbone (full) or for its last N layers (last-N)."""
     if train == "full":
         return
-    layers = model.encoder.layer
+    layers = _layers(model)
     model.requires_grad_(False)
     for layer in layers[max(0, len(layers) - int(train.removeprefix("last-"))) :]:
         layer.requires_grad_(True)
+
+
+def _layers(model) -> nn.ModuleList:
+    """Return a transformer's layers, whatever its family calls them."""
+    for name in ("encoder.layer", "transformer.layer", "encoder.layers", "layers"):
+        try:
+            return model.get_submodule(name)
+        except AttributeError:
+            continue
+    raise ModelError(f"encoder.train: the layers of a {type(model).__name__} are not known; use none, head or full")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +15,8 @@ KEY_BYTES = 16
 class VectorCache:
     """A folder of shards (`*.npz`: keys (n, 16) uint8 and vectors (n, width) float16) for one frozen encoder.
 
-    A shard is written whole and then renamed, so a killed run leaves every finished shard usable.
+    A shard is written whole and then renamed, so a killed run leaves every finished shard usable. One that cannot be
+    read (a copy that was cut short, a full disk) counts as absent, and what it held is computed again.
     """
 
     def __init__(self, folder: Path):
@@ -22,8 +24,9 @@ class VectorCache:
         self._places: dict[bytes, tuple[int, int]] = {}
         self._shards: list[np.ndarray] = []
         for path in sorted(self._folder.glob("*.npz")):
-            with np.load(path, allow_pickle=False) as shard:
-                self._index(shard["keys"], shard["vectors"])
+            shard = _read_shard(path)
+            if shard:
+                self._index(*shard)
 
     def __contains__(self, key: bytes) -> bool:
         return key in self._places
@@ -58,3 +61,13 @@ class VectorCache:
         raw = keys.tobytes()
         for row in range(len(keys)):
             self._places[raw[row * KEY_BYTES : (row + 1) * KEY_BYTES]] = (shard, row)
+
+
+def _read_shard(path: Path) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return (keys, vectors), or None where the file is damaged or has just gone."""
+    try:
+        with np.load(path, allow_pickle=False) as shard:
+            keys, vectors = shard["keys"], shard["vectors"]
+    except (FileNotFoundError, EOFError, KeyError, ValueError, zipfile.BadZipFile):
+        return None
+    return (keys, vectors) if len(keys) == len(vectors) else None

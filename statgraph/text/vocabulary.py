@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from statgraph.errors import ModelError
 
 _BATCH = 4096
+_WORD_START = "▁"  # a piece of its own in a Unigram vocabulary
 
 
 def used_piece_ids(tokenizer, texts: Sequence[str]) -> np.ndarray:
     """Return the sorted ids (int64) of every piece that the texts are cut into, and of every single character in them.
 
-    The single characters let words that no text holds be spelt out in place of becoming unknown.
+    The single characters, and the mark of a word's beginning, let words that no text holds be spelt out in place of
+    becoming unknown.
     """
     used: set[int] = set()
-    characters: set[str] = set()
+    characters: set[str] = {_WORD_START}
     for start in range(0, len(texts), _BATCH):
         batch = list(texts[start : start + _BATCH])
         for encoding in tokenizer.encode_batch_fast(batch, add_special_tokens=False):
@@ -59,6 +61,17 @@ def pruned_tokenizer(tokenizer, piece_ids: np.ndarray):
     state["added_tokens"] = [
         {**token, "id": new_id[token["id"]]} for token in state["added_tokens"] if token["id"] in new_id
     ]
-    for token in (state["post_processor"] or {}).get("special_tokens", {}).values():
-        token["ids"] = [new_id[old] for old in token["ids"]]
+    _renumber(state["post_processor"] or {}, new_id)
     return Tokenizer.from_str(json.dumps(state)), kept_ids
+
+
+def _renumber(post_processor: dict, new_id: Mapping[int, int]) -> None:
+    """Put the new ids of the special tokens into the state of a tokenizer's post-processor."""
+    for step in post_processor.get("processors", ()):
+        _renumber(step, new_id)
+    for token in post_processor.get("special_tokens", {}).values():
+        token["ids"] = [new_id[old] for old in token["ids"]]
+    for name in ("cls", "sep"):  # of BertProcessing and RobertaProcessing: [token, id]
+        if name in post_processor:
+            token, old = post_processor[name]
+            post_processor[name] = [token, new_id[old]]

@@ -37,31 +37,48 @@ def load_weights(folder: Path) -> dict[str, torch.Tensor]:
     Raises:
         RunError: if they are missing or damaged.
     """
+    return _tensors(folder / WEIGHTS)
+
+
+def load_progress(folder: Path) -> dict | None:
+    """Return how far the stage had come, or None where there is no checkpoint.
+
+    Raises:
+        RunError: if the file is damaged.
+    """
+    path = folder / PROGRESS
+    try:
+        return read_json(path) if path.is_file() else None
+    except (OSError, ValueError) as error:
+        raise _not_readable(path, error) from None
+
+
+def load_optimizer(folder: Path, optimizer: torch.optim.Optimizer) -> None:
+    """Put an optimiser's saved moments back; its groups must hold the same parameters in the same order.
+
+    Raises:
+        RunError: if they are missing or damaged.
+    """
+    state = optimizer.state_dict()
+    state["state"] = {}
+    for name, tensor in _tensors(folder / OPTIMIZER).items():
+        number, key = name.split(".", 1)
+        state["state"].setdefault(int(number), {})[key] = tensor
+    optimizer.load_state_dict(state)
+
+
+def _tensors(path: Path) -> dict[str, torch.Tensor]:
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     try:
-        return load_file(folder / WEIGHTS)
+        return load_file(path)
     except (OSError, SafetensorError) as error:
-        raise RunError(f"{folder / WEIGHTS}: not readable ({error}); train again without --resume") from None
+        raise _not_readable(path, error) from None
 
 
-def load_progress(folder: Path) -> dict | None:
-    """Return how far the stage had come, or None where there is no checkpoint."""
-    return read_json(folder / PROGRESS) if (folder / PROGRESS).is_file() else None
-
-
-def load_optimizer(folder: Path, optimizer: torch.optim.Optimizer) -> None:
-    """Put an optimiser's saved moments back; its groups must hold the same parameters in the same order."""
-    from safetensors.torch import load_file
-
-    saved = load_file(folder / OPTIMIZER)
-    state = optimizer.state_dict()
-    state["state"] = {}
-    for name, tensor in saved.items():
-        number, key = name.split(".", 1)
-        state["state"].setdefault(int(number), {})[key] = tensor
-    optimizer.load_state_dict(state)
+def _not_readable(path: Path, error: Exception) -> RunError:
+    return RunError(f"{path}: not readable ({error}); train again without --resume")
 
 
 def _moments(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:

@@ -14,7 +14,7 @@ DEPTH = 500
 def vector_metrics(
     question_vectors: np.ndarray, article_vectors: np.ndarray, label_rows: Sequence[Sequence[int]]
 ) -> dict[str, float]:
-    """Return every metric (means over the questions, 0 to 1) of ranking articles by inner product.
+    """Return every metric (means over the questions, 0 to 1) of ranking articles by inner product, ties by row.
 
     Args:
         question_vectors: (questions, width).
@@ -23,7 +23,7 @@ def vector_metrics(
     """
     scores = question_vectors @ article_vectors.T  # (questions, articles)
     depth = min(DEPTH, scores.shape[1])
-    best = np.argpartition(-scores, depth - 1, axis=1)[:, :depth]
+    best = np.sort(np.argpartition(-scores, depth - 1, axis=1)[:, :depth], axis=1)
     order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
     metrics = aggregate(question_metrics(np.take_along_axis(best, order, axis=1), label_rows))
     return {name: round(value, 5) for name, value in metrics.items()}

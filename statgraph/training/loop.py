@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import time
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import torch
 
+from statgraph.errors import RunError
 from statgraph.training.checkpoints import (
     load_optimizer,
     load_progress,
@@ -17,7 +19,7 @@ from statgraph.training.checkpoints import (
     save_checkpoint,
 )
 from statgraph.training.metrics_log import MetricsLog
-from statgraph.training.seeding import derived_seed, seed_everything
+from statgraph.training.seeding import derived_seed, reproducible_sums, seed_everything
 from statgraph.training.stage import Schedule, Stage
 
 SELECTION_METRIC = "R@200"
@@ -56,28 +58,31 @@ def train_stage(
     The stage as it came counts as epoch 0, so training never makes it worse on dev. Every epoch draws from a seed made
     of (seed, stage, epoch) and ends with a checkpoint under `folder`: with `resume`, a killed run goes on after its
     last whole epoch and ends with the same numbers.
+
+    Raises:
+        RunError: if a loss is not finite, or a checkpoint is damaged.
+        ValueError: if the stage yields more or fewer batches than its `steps_per_epoch`.
     """
     groups = [{**group, "base_lr": group["lr"]} for group in stage.parameter_groups()]
     steps = schedule.epochs * stage.steps_per_epoch
     checkpoint = load_progress(folder / LAST) if resume else None
-    if checkpoint is None:
+    best = load_progress(folder / BEST) if checkpoint else None
+    if best is None:
         shutil.rmtree(folder, ignore_errors=True)
     optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.999), eps=1e-7, weight_decay=schedule.weight_decay)
-    if checkpoint is None:
-        best = _record(stage, epoch=0, loss=None, seconds=0.0)
+    if best is None:
+        best = last = _record(stage, epoch=0, loss=None, seconds=0.0)
         log.take_back(stage.name, -1)
         log.append(**best)
         save_checkpoint(folder / BEST, stage.weights(), best)
-        first_epoch = 1
     else:
-        best = load_progress(folder / BEST)
-        first_epoch = checkpoint["epoch"] + 1
+        last = checkpoint
         stage.load_weights(load_weights(folder / LAST))
         load_optimizer(folder / LAST, optimizer)
-        log.take_back(stage.name, checkpoint["epoch"])
+        log.take_back(stage.name, last["epoch"])
 
-    dev = best.get(SELECTION_METRIC)
-    for epoch in range(first_epoch, schedule.epochs + 1):
+    dev = last.get(SELECTION_METRIC)
+    for epoch in range(last["epoch"] + 1, schedule.epochs + 1):
         if schedule.patience and epoch - 1 - best["epoch"] >= schedule.patience:
             break
         start = time.perf_counter()
@@ -89,8 +94,16 @@ def train_stage(
             for group in optimizer.param_groups:
                 group["lr"] = group["base_lr"] * _factor(step, steps, schedule.warmup)
             losses.append(_step(stage, batch, optimizer, device))
+            if not math.isfinite(losses[-1]):
+                raise RunError(
+                    f"{stage.name}, epoch {epoch}, step {step}: the loss is {losses[-1]}; lower the learning rate "
+                    f"(--set {stage.name}.lr=...)"
+                )
             listener(TrainingProgress(stage.name, epoch, schedule.epochs, step, steps, losses[-1], dev))
-        stage.set_training(False)
+        if len(losses) != stage.steps_per_epoch:
+            raise ValueError(
+                f"{stage.name}: yielded {len(losses)} batches, but steps_per_epoch is {stage.steps_per_epoch}"
+            )
         record = _record(stage, epoch=epoch, loss=sum(losses) / len(losses), seconds=time.perf_counter() - start)
         dev = record.get(SELECTION_METRIC)
         log.append(**record)
@@ -105,9 +118,10 @@ def train_stage(
 
 def _step(stage: Stage, batch: object, optimizer: torch.optim.Optimizer, device: torch.device) -> float:
     optimizer.zero_grad(set_to_none=True)
-    with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
-        loss = stage.loss(batch)
-    loss.backward()
+    with reproducible_sums(device):
+        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
+            loss = stage.loss(batch)
+        loss.backward()
     optimizer.step()
     return float(loss.detach())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -13,6 +14,8 @@ class PairStream:
     """Draws pairs of a source without repeating one before all have come."""
 
     def __init__(self, source: PairSource, rng: np.random.Generator):
+        if not len(source.pairs):
+            raise ValueError(f"{source.name}: has no pairs to draw from")
         self._source = source
         self._rng = rng
         self._left = np.empty(0, dtype=np.int64)
@@ -29,11 +32,24 @@ class PairStream:
         return self._source.pairs[np.concatenate(drawn)] if drawn else np.empty((0, 2), dtype=np.int64)
 
 
-def epoch_of(pairs: np.ndarray, batch_size: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Yield every pair once, shuffled, in batches of (at most) `batch_size`."""
-    order = rng.permutation(len(pairs))
-    for start in range(0, len(pairs), batch_size):
-        yield pairs[order[start : start + batch_size]]
+def epoch_steps(n_pairs: int, batch_size: int, min_steps: int) -> int:
+    """Return the number of batches of an epoch: one pass over the pairs, and more passes up to `min_steps`."""
+    return max(math.ceil(n_pairs / batch_size), min_steps)
+
+
+def epoch_of(
+    pairs: np.ndarray, batch_size: int, rng: np.random.Generator, *, min_steps: int = 0
+) -> Iterator[np.ndarray]:
+    """Yield `epoch_steps` batches of (at most) `batch_size` pairs: every pair once, shuffled, then again where more
+    are wanted."""
+    left = epoch_steps(len(pairs), batch_size, min_steps)
+    while left:
+        order = rng.permutation(len(pairs))
+        for start in range(0, len(pairs), batch_size):
+            if not left:
+                return
+            yield pairs[order[start : start + batch_size]]
+            left -= 1
 
 
 def answers_among(source: PairSource, text_rows: Sequence[int], article_rows: np.ndarray) -> np.ndarray:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -19,5 +21,43 @@ def seed_everything(seed: int, *, with_graph: bool = False) -> np.random.Generat
     """Seed torch (and DGL's sampler where the graph is in use) and return a NumPy generator of the same seed."""
     torch.manual_seed(seed)
     if with_graph:
-        load_dgl().seed(seed % 2**31)
+        with single_threaded():
+            load_dgl().seed(seed % 2**31)
     return np.random.default_rng(seed)
+
+
+@contextmanager
+def single_threaded() -> Iterator[None]:
+    """Run the block on one thread, DGL's work included.
+
+    DGL's sampler draws from a generator per thread, and threads share the work as they come: on two of them equal seeds
+    give other blocks.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+@contextmanager
+def reproducible_sums(device: torch.device) -> Iterator[None]:
+    """Run the block with sums in a fixed order on a CPU, where it costs no time; a GPU is left as it is.
+
+    The gradient of `table[rows]` otherwise adds up in the order in which threads arrive, and rounds accordingly.
+    """
+    wanted = device.type == "cpu"
+    was_on, was_filled = (
+        torch.are_deterministic_algorithms_enabled(),
+        torch.utils.deterministic.fill_uninitialized_memory,
+    )
+    warned_only = torch.is_deterministic_algorithms_warn_only_enabled()
+    if wanted:
+        torch.use_deterministic_algorithms(True)
+        torch.utils.deterministic.fill_uninitialized_memory = False
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(was_on, warn_only=warned_only)
+        torch.utils.deterministic.fill_uninitialized_memory = was_filled

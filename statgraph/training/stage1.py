@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +13,7 @@ from statgraph.text.biencoder import BiEncoder, Inputs, encoded
 from statgraph.training.dev_scores import vector_metrics
 from statgraph.training.losses import contrastive_loss
 from statgraph.training.pairs import PairSource
-from statgraph.training.sampling import PairStream, answers_among, epoch_of
+from statgraph.training.sampling import PairStream, answers_among, epoch_of, epoch_steps
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class Stage1:
         self._heading_inputs = encoders.question_inputs(headings.texts) if headings else None
         # Without gold pairs an epoch is one pass over the heading pairs.
         drawn, size = (gold, self._gold_size) if self._gold_size else (headings, self._heading_size)
-        self.steps_per_epoch = math.ceil(len(drawn.pairs) / size)
+        self.steps_per_epoch = epoch_steps(len(drawn.pairs), size, config.min_epoch_steps)
 
     def parameter_groups(self) -> list[dict]:
         """Return the encoders' groups."""
@@ -95,10 +94,12 @@ class Stage1:
         """Yield one pass over the gold pairs, heading pairs drawn beside them."""
         drawn = PairStream(self._headings, rng) if self._headings and self._heading_size else None
         if not self._gold_size:
-            for pairs in epoch_of(self._headings.pairs, self._heading_size, rng):
+            for pairs in epoch_of(
+                self._headings.pairs, self._heading_size, rng, min_steps=self._config.min_epoch_steps
+            ):
                 yield _Batch(self._gold.pairs[:0], pairs, np.empty(0, dtype=np.int64))
             return
-        for gold in epoch_of(self._gold.pairs, self._gold_size, rng):
+        for gold in epoch_of(self._gold.pairs, self._gold_size, rng, min_steps=self._config.min_epoch_steps):
             headings = drawn.draw(self._heading_size) if drawn else gold[:0]
             yield _Batch(gold, headings, self._negatives(gold, rng))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -17,7 +16,7 @@ from statgraph.text.biencoder import BiEncoder, Inputs, encoded
 from statgraph.training.dev_scores import vector_metrics
 from statgraph.training.losses import contrastive_loss, distillation_loss
 from statgraph.training.pairs import PairSource
-from statgraph.training.sampling import PairStream, answers_among, epoch_of
+from statgraph.training.sampling import PairStream, answers_among, epoch_of, epoch_steps
 from statgraph.training.stage1 import TrainingTexts
 
 GRAPH_PREFIX, TEXT_PREFIX = "graph.", "text."
@@ -102,7 +101,7 @@ class Stage2:
         self._gold_size = max(1, round(config.batch_size * share))
         self._heading_size = config.batch_size - self._gold_size if self._headings else 0
         self._heading_inputs = encoders.question_inputs(self._headings.texts) if self._headings else None
-        self.steps_per_epoch = math.ceil(len(gold.pairs) / self._gold_size)
+        self.steps_per_epoch = epoch_steps(len(gold.pairs), self._gold_size, config.min_epoch_steps)
         self._frozen_bank = None if config.train_encoders else self._encoded_nodes()
 
     def parameter_groups(self) -> list[dict]:
@@ -135,7 +134,7 @@ class Stage2:
         generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
         drawn = PairStream(self._headings, rng) if self._headings else None
         n_articles = len(self._texts.articles)
-        for gold in epoch_of(self._gold.pairs, self._gold_size, rng):
+        for gold in epoch_of(self._gold.pairs, self._gold_size, rng, min_steps=self._config.min_epoch_steps):
             headings = drawn.draw(self._heading_size) if drawn else gold[:0]
             random = rng.integers(0, n_articles, self._config.random_negatives)
             questions = np.unique(gold[:, 0])

@@ -1,6 +1,8 @@
+import logging
+
 from huggingface_hub.utils import are_progress_bars_disabled
 from transformers import BertConfig, BertModel
-from transformers.utils import logging
+from transformers.utils import logging as transformers_logging
 
 from statgraph.text.quiet import quiet_transformers
 
@@ -20,5 +22,13 @@ def test_saving_and_loading_a_model_say_nothing(tmp_path, capfd):
     BertModel.from_pretrained(tmp_path)  # with a pooling layer, whose weights the file lacks
 
     assert capfd.readouterr() == ("", "")
-    assert not logging.is_progress_bar_enabled()
+    assert not transformers_logging.is_progress_bar_enabled()
     assert are_progress_bars_disabled()
+
+
+def test_sentence_transformers_keeps_to_errors(caplog):
+    quiet_transformers()
+    logging.getLogger("sentence_transformers.base.model").warning("a notice")
+    logging.getLogger("sentence_transformers.base.model").error("an error")
+
+    assert [record.message for record in caplog.records] == ["an error"]

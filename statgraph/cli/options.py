@@ -1,0 +1,35 @@
+"""Options that several commands share, with one meaning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from statgraph.device import DEVICES
+
+corpus_option = click.option(
+    "--corpus", metavar="DIR", type=click.Path(path_type=Path), help="Corpus folder.  [default: the embedded sample]"
+)
+run_option = click.option(
+    "--run", metavar="DIR", type=click.Path(path_type=Path), help="Run folder.  [default: the newest under runs/]"
+)
+device_option = click.option(
+    "--device", type=click.Choice(DEVICES), default="auto", show_default=True, help="Where to compute."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON in place of a table.")
+
+
+def chosen_corpus(folder: Path | None):
+    """Return the corpus in a folder, or the embedded sample."""
+    from statgraph.corpus.sample import sample_folder
+    from statgraph.corpus.store import read_corpus
+
+    return read_corpus(folder if folder is not None else sample_folder())
+
+
+def chosen_run(folder: Path | None) -> Path:
+    """Return the run folder named, or the newest."""
+    from statgraph.search.runs import newest_run
+
+    return folder if folder is not None else newest_run()

@@ -1,0 +1,102 @@
+"""`statgraph search`: a question (or a file of them) -> hits."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from statgraph.cli.options import device_option, json_option, run_option
+
+SNIPPET_CHARACTERS = 160
+
+
+@click.command()
+@click.argument("question", required=False)
+@run_option
+@click.option("-k", metavar="N", type=click.IntRange(min=1), default=10, show_default=True, help="How many hits.")
+@json_option
+@click.option(
+    "--questions",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="A JSONL file of questions (_id, text): prints one JSON line for each.",
+)
+@click.option("--trec", is_flag=True, help="With --questions: print a TREC run (qid Q0 docid rank score tag).")
+@device_option
+def search(
+    question: str | None, run: Path | None, k: int, as_json: bool, questions: Path | None, trec: bool, device: str
+) -> None:
+    """Find the articles that answer QUESTION, in the newest run or the one of --run."""
+    from statgraph.cli.options import chosen_run
+    from statgraph.errors import UsageError
+    from statgraph.search.question_file import read_question_file
+    from statgraph.search.retriever import Retriever
+
+    if (question is None) == (questions is None):
+        raise UsageError('give either a question in quotes or --questions FILE.jsonl: statgraph search "..."')
+    if trec and questions is None:
+        raise UsageError("--trec writes a run for many questions; give them with --questions FILE.jsonl")
+    if trec and as_json:
+        raise UsageError("--trec and --json are two formats; give one of them")
+    folder = chosen_run(run)
+    if questions is not None:
+        ids, texts = read_question_file(questions)
+        _print_batch(Retriever.load(folder, device=device), ids, texts, k, trec=trec)
+        return
+    hits = Retriever.load(folder, device=device).search(question, k)
+    if as_json:
+        click.echo(json.dumps([asdict(hit) for hit in hits], ensure_ascii=False, indent=2))
+    else:
+        _print_hits(hits)
+
+
+def _print_batch(retriever, ids: list[str], texts: list[str], k: int, *, trec: bool) -> None:
+    """Print the hits of every question: a TREC run, or one JSON line a question."""
+    from statgraph.evaluation.trec import write_trec_run
+
+    rows, scores = retriever.rank(texts, k)
+    article_ids = retriever.article_ids()
+    if trec:
+        write_trec_run(sys.stdout, ids, rows, scores, article_ids)
+        sys.stdout.flush()  # here click still minds a reader that has left, such as head
+        return
+    for question_id, best, values in zip(ids, rows, scores, strict=True):
+        hits = [
+            {"article_id": article_ids[row], "score": float(score)} for row, score in zip(best, values, strict=True)
+        ]
+        click.echo(json.dumps({"_id": question_id, "hits": hits}, ensure_ascii=False))
+
+
+def _print_hits(hits) -> None:
+    """Print rank, score, citation, path and snippet: a table as wide as the terminal, elsewhere three whole lines."""
+    from statgraph.text.article_text import PATH_SEPARATOR
+
+    bodies = [(hit.title, PATH_SEPARATOR.join(hit.path), _snippet(hit.text)) for hit in hits]
+    if not sys.stdout.isatty():
+        for hit, lines in zip(hits, bodies, strict=True):
+            click.echo(f"{hit.rank:>3} {hit.score:>7.3f}  " + f"\n{'':13}".join(lines))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 1, 1, 0), header_style="dim")
+    table.add_column("rank", justify="right")
+    table.add_column("score", justify="right")
+    table.add_column("article", overflow="fold")
+    for hit, (title, path, snippet) in zip(hits, bodies, strict=True):
+        body = Text.assemble((title, "bold"), (f"\n{path}", "dim"), f"\n{snippet}")
+        table.add_row(str(hit.rank), f"{hit.score:.3f}", body)
+    Console(highlight=False).print(table)
+
+
+def _snippet(text: str) -> str:
+    """Return the start of a text on one line, cut at a word."""
+    line = " ".join(text.split())
+    if len(line) <= SNIPPET_CHARACTERS:
+        return line
+    return line[:SNIPPET_CHARACTERS].rsplit(" ", 1)[0] + " ..."

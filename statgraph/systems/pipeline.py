@@ -1,0 +1,179 @@
+"""Training a system: from a corpus and a configuration to a finished run folder."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+
+from statgraph import __version__, artifacts
+from statgraph.config import RunConfig
+from statgraph.corpus.records import Corpus
+from statgraph.device import pick_device
+from statgraph.errors import RunError, StatgraphError
+from statgraph.evaluation.report import Report
+from statgraph.search.article_store import ARTICLES, OFFSETS, write_article_store
+from statgraph.search.evaluating import evaluate_split
+from statgraph.search.retriever import Retriever
+from statgraph.search.runs import RUN_CONFIG
+from statgraph.systems.dense import train_dense
+from statgraph.systems.timing import StepClock
+from statgraph.training.loop import Listener
+from statgraph.training.metrics_log import MetricsLog
+
+_VERSIONED = ("torch", "dgl", "faiss-cpu", "sentence-transformers", "transformers", "bm25s", "numpy")
+MAX_LISTED_SETTINGS = 5
+
+StepListener = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run: where it is, its manifest, and its report on dev (None where the corpus has no dev questions)."""
+
+    folder: Path
+    manifest: dict
+    report: Report | None
+
+
+def train_run(
+    corpus: Corpus,
+    config: RunConfig,
+    folder: Path,
+    *,
+    resume: bool = False,
+    on_step: StepListener = lambda what, done, total: None,
+    on_training: Listener = lambda progress: None,
+) -> Run:
+    """Train a system into a run folder; the manifest comes last, so a folder without one is an unfinished run.
+
+    A configuration or corpus that is refused leaves nothing behind in a folder that was empty.
+
+    Raises:
+        RunError: if the folder is in use by another run, or `resume` meets another configuration or corpus.
+        CorpusError, UsageError, ModelError: if corpus and configuration cannot be trained on.
+    """
+    _claim(folder, corpus, config, resume=resume)
+    clock = StepClock()
+    try:
+        write_article_store(corpus.articles, folder)
+        if config.retriever == "dense":
+            train_dense(
+                corpus,
+                config,
+                folder,
+                device=pick_device(config.device),
+                log=MetricsLog(folder / artifacts.RUN_METRICS),
+                clock=clock,
+                resume=resume,
+                on_step=on_step,
+                on_training=on_training,
+            )
+    except StatgraphError:
+        if not resume and not (folder / artifacts.RUN_CHECKPOINTS).exists():
+            _give_back(folder)
+        raise
+    report = None
+    if corpus.split("dev"):
+        with clock.step("evaluation on dev"):
+            retriever = Retriever.trained(folder, config, language=corpus.language, device=config.device)
+            report = evaluate_split(retriever, corpus, "dev", rng=np.random.default_rng(config.seed))
+        artifacts.write_json(folder / artifacts.RUN_REPORT, report.to_dict())
+    manifest = _manifest(corpus, config, clock)
+    artifacts.write_json(folder / artifacts.MANIFEST, manifest)
+    return Run(folder, manifest, report)
+
+
+def is_finished(folder: Path) -> bool:
+    """Return whether a folder holds a finished run."""
+    return (folder / artifacts.MANIFEST).is_file()
+
+
+def _claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> None:
+    wanted = {"config": config.to_dict(), "corpus_hash": corpus.content_hash}
+    wanted = artifacts.as_json(wanted)
+    if resume:
+        if not (folder / RUN_CONFIG).is_file():
+            raise RunError(f"{folder}: no run to resume; start it without --resume")
+        begun = _begun(folder / RUN_CONFIG)
+        if begun["corpus_hash"] != wanted["corpus_hash"]:
+            raise RunError(
+                f"{folder}: was begun on another corpus, or another state of this one; name that one with --corpus, "
+                "or train into another folder"
+            )
+        changed = _differences(begun["config"], wanted["config"])
+        if changed:
+            raise RunError(
+                f"{folder}: was begun with other settings ({_first(changed)}); resume it with the same ones, "
+                "or train into another folder"
+            )
+        return
+    if folder.exists() and not folder.is_dir():
+        raise RunError(f"{folder}: is a file; choose another --out")
+    if folder.exists() and any(folder.iterdir()):
+        unfinished = (folder / RUN_CONFIG).is_file() and not is_finished(folder)
+        remedy = "add --resume to go on with it, or choose another --out" if unfinished else "choose another --out"
+        raise RunError(f"{folder}: not empty; {remedy}")
+    folder.mkdir(parents=True, exist_ok=True)
+    artifacts.write_json(folder / RUN_CONFIG, wanted)
+
+
+def _give_back(folder: Path) -> None:
+    """Leave a folder as empty as it was claimed."""
+    for name in (RUN_CONFIG, ARTICLES, OFFSETS, artifacts.RUN_METRICS):
+        (folder / name).unlink(missing_ok=True)
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def _begun(path: Path) -> dict:
+    try:
+        begun = artifacts.read_json(path)
+        if isinstance(begun["config"], dict) and isinstance(begun["corpus_hash"], str):
+            return begun
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise RunError(f"{path}: damaged; train into another folder")
+
+
+def _first(changed: list[str]) -> str:
+    listed = "; ".join(changed[:MAX_LISTED_SETTINGS])
+    left = len(changed) - MAX_LISTED_SETTINGS
+    return f"{listed}; and {left} more" if left > 0 else listed
+
+
+def _differences(begun: dict, wanted: dict, prefix: str = "") -> list[str]:
+    changed = []
+    for key in sorted(begun.keys() | wanted.keys()):
+        old, new = begun.get(key), wanted.get(key)
+        if isinstance(old, dict) and isinstance(new, dict):
+            changed += _differences(old, new, f"{prefix}{key}.")
+        elif old != new:
+            changed.append(f"{prefix}{key}: {old} then, {new} now")
+    return changed
+
+
+def _manifest(corpus: Corpus, config: RunConfig, clock: StepClock) -> dict:
+    versions = {"python": platform.python_version(), "statgraph": __version__}
+    for package in _VERSIONED:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return {
+        "config": config.to_dict(),
+        "seed": config.seed,
+        "corpus": {
+            "name": corpus.name,
+            "language": corpus.language,
+            "content_hash": corpus.content_hash,
+            "articles": len(corpus.articles),
+        },
+        "steps": clock.to_list(),
+        "versions": versions,
+    }

@@ -1,0 +1,72 @@
+"""From a system's name to its configuration: defaults, the regime's overlay, the system's, then the user's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from statgraph.config import RunConfig, overlaid, with_settings
+from statgraph.device import pick_device
+from statgraph.errors import UsageError
+from statgraph.systems.limits import check_limits
+from statgraph.text.backbones import EMBEDDED_E5, EMBEDDED_STATIC, is_static
+
+AUTO = "auto"
+REGIMES = "regimes"
+_FOLDER = Path(__file__).parent
+
+
+def system_names() -> tuple[str, ...]:
+    """Return the systems that can be trained by name."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml")))
+
+
+def resolve_config(system: str, settings: Sequence[str] = ()) -> RunConfig:
+    """Return the whole configuration of a system with `a.b=c` settings on top.
+
+    What a machine decides is decided here: the backbone `auto` is the embedded transformer on CUDA and the static one
+    elsewhere; `encoder.train` `auto` is full for a static backbone and on CUDA, head for a transformer on a CPU.
+
+    Raises:
+        UsageError: for an unknown system or setting, or a value that it cannot have.
+    """
+    if system not in system_names():
+        raise UsageError(f"system '{system}' is not known; choose from {', '.join(system_names())}")
+    overlay = _read(_FOLDER / f"{system}.yaml")
+    by_regime = overlay.pop(REGIMES, {})
+    place = f"{system}.yaml"
+    asked = with_settings(overlaid(RunConfig(system=system), overlay, place=place), settings)
+    choice = _decided(asked)
+    regime = choice.regime
+    config = overlaid(RunConfig(system=system), _read(_FOLDER / REGIMES / f"{regime}.yaml"), place=f"{regime}.yaml")
+    config = overlaid(config, overlay, place=place)
+    config = overlaid(config, by_regime.get(regime, {}), place=f"{place} ({regime})")
+    config = with_settings(config, settings)
+    check_limits(config)
+    return replace(config, encoder=replace(config.encoder, backbone=choice.backbone, train=choice.train))
+
+
+@dataclass(frozen=True)
+class _Choice:
+    backbone: str
+    train: str
+    regime: str
+
+
+def _decided(config: RunConfig) -> _Choice:
+    """Return what `auto` stands for on this machine, and the regime that follows."""
+    on_cuda = pick_device(config.device).type == "cuda"
+    backbone, train = config.encoder.backbone, config.encoder.train
+    if backbone == AUTO:
+        backbone = EMBEDDED_E5 if on_cuda else EMBEDDED_STATIC
+    static = is_static(backbone)
+    if train == AUTO:
+        train = "full" if static or on_cuda else "head"
+    return _Choice(backbone, train, "static" if static else "head" if train in ("none", "head") else "full")
+
+
+def _read(path: Path) -> dict:
+    import yaml
+
+    return yaml.safe_load(path.read_text(encoding="utf-8")) or {}

@@ -1,0 +1,69 @@
+"""A town's corpus folder, runs trained on it, and commands that are refused."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from statgraph.cli.main import main
+
+
+@pytest.fixture(scope="session")
+def town(tmp_path_factory: pytest.TempPathFactory, town_corpus) -> Path:
+    """Return the corpus folder of `town_corpus`."""
+    from statgraph.corpus.store import write_corpus
+
+    folder = tmp_path_factory.mktemp("corpora") / "town"
+    write_corpus(town_corpus, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def bm25_run(tmp_path_factory: pytest.TempPathFactory, town_corpus) -> Path:
+    """Return a finished run of BM25 on the town: look, do not touch."""
+    from statgraph.systems.pipeline import train_run
+    from statgraph.systems.presets import resolve_config
+
+    folder = tmp_path_factory.mktemp("runs") / "bm25"
+    return train_run(town_corpus, resolve_config("bm25", ["device=cpu"]), folder).folder
+
+
+@pytest.fixture(scope="session")
+def dense_run(tmp_path_factory: pytest.TempPathFactory, town_corpus, quick_settings) -> Path:
+    """Return a finished run of QABISAR on the town: look, do not touch."""
+    from statgraph.systems.pipeline import train_run
+    from statgraph.systems.presets import resolve_config
+
+    folder = tmp_path_factory.mktemp("runs") / "dense"
+    return train_run(town_corpus, resolve_config("qabisar", quick_settings), folder).folder
+
+
+@pytest.fixture
+def refused(tmp_path, monkeypatch, capfd) -> Callable[..., str]:
+    """Return a function that runs a command that must fail, and returns what it says after "Error: ".
+
+    It runs in this process, in the test's own folder: the many refusals would spend a minute on starting Python.
+    """
+
+    def run(*arguments: object, code: int = 1) -> str:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["statgraph", *map(str, arguments)])
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        stdout, stderr = capfd.readouterr()
+        assert (exit_.value.code, stdout) == (code, "")
+        before, _, message = stderr.partition("Error: ")
+        assert before == "" or before.startswith("Usage: statgraph ")
+        return message.removesuffix("\n")
+
+    return run
+
+
+@pytest.fixture
+def set_options(quick_settings) -> list[str]:
+    """Return `--set a.b=c` options that train on the town within a second."""
+    return [word for setting in quick_settings for word in ("--set", setting)]

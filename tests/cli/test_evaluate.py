@@ -1,0 +1,75 @@
+import json
+import shutil
+
+import pytest
+
+
+def test_a_table_for_people(run_cli, bm25_run, town):
+    done = run_cli("evaluate", "--run", bm25_run, "--corpus", town)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[0] == f"{bm25_run} on town, test"
+    for word in ("R@100", "R@200", "R@500", "mAP", "mRP", "nDCG@10", "MRR@10", "all (n = 4)", "unseen (n = 4)"):
+        assert word in done.stdout
+    assert max(map(len, done.stdout.splitlines()[1:])) <= 80
+
+
+def test_json_for_programs(run_cli, bm25_run, town):
+    done = run_cli("evaluate", "--run", bm25_run, "--corpus", town, "--split", "dev", "--json")
+
+    report = json.loads(done.stdout)
+    assert report == json.loads((bm25_run / "report.json").read_text())
+    assert (report["split"], report["strata"]["all"]["n_questions"]) == ("dev", 4)
+    assert report["strata"]["all"]["metrics"]["R@100"] == {"mean": 1.0, "low": 1.0, "high": 1.0}
+
+
+def test_the_embedded_sample_and_the_newest_run_are_the_defaults(run_cli):
+    assert run_cli("train", "--system", "bm25").returncode == 0
+    done = run_cli("evaluate", "--split", "dev", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["strata"]["all"]["n_questions"] > 20
+
+
+def test_without_a_run_it_says_how_to_train_one(refused):
+    assert refused("evaluate") == (
+        "runs: holds no finished run; train one with 'statgraph train', or name one with --run"
+    )
+
+
+def test_an_unknown_split_is_refused(refused, bm25_run, town):
+    assert refused("evaluate", "--run", bm25_run, "--corpus", town, "--split", "valid", code=2) == (
+        "split 'valid' is not known; use one of train, dev, test"
+    )
+
+
+def test_a_split_without_questions_is_refused(run_cli, refused, town, tmp_path):
+    shutil.copytree(town, tmp_path / "corpus")
+    (tmp_path / "corpus" / "qrels" / "test.tsv").unlink()
+    run_cli("train", "--system", "bm25", "--corpus", "corpus", "--out", "run")
+    assert refused("evaluate", "--run", "run", "--corpus", "corpus", code=2) == (
+        "split 'test' of corpus 'town' has no questions; choose another split"
+    )
+
+
+def test_a_corpus_that_is_not_the_run_s_is_refused(refused, bm25_run):
+    assert refused("evaluate", "--run", bm25_run) == (
+        f"{bm25_run}: trained on corpus 'town', not on 'valmere'; name its corpus folder with --corpus"
+    )
+
+
+def test_a_corpus_that_has_changed_is_refused(refused, bm25_run, town, tmp_path):
+    changed = shutil.copytree(town, tmp_path / "changed")
+    text = (changed / "corpus.jsonl").read_text()
+    (changed / "corpus.jsonl").write_text(text.replace("taxed", "free"))
+    message = refused("evaluate", "--run", bm25_run, "--corpus", "changed")
+    assert message.startswith(f"{bm25_run}: trained on another state of corpus 'town' (hash ")
+    assert message.endswith("); name the folder as it was with --corpus, or train again")
+
+
+@pytest.mark.parametrize("option", ["--corpus", "--run"])
+def test_a_missing_folder_is_refused(refused, bm25_run, option):
+    said = {
+        "--corpus": "none: no such corpus folder; make one with 'statgraph import' or 'statgraph fetch'",
+        "--run": "none: no such run folder; train one with 'statgraph train'",
+    }
+    assert refused("evaluate", "--run", bm25_run, option, "none") == said[option]

@@ -1,0 +1,23 @@
+import pytest
+
+from statgraph.cli.options import chosen_corpus, chosen_run, device_option
+from statgraph.device import DEVICES
+from statgraph.errors import RunError
+
+
+def test_the_corpus_named_or_the_sample(town, town_corpus):
+    assert chosen_corpus(town) == town_corpus
+    assert chosen_corpus(None).name == "valmere"
+
+
+def test_the_run_named_or_the_newest(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert chosen_run(tmp_path / "x") == tmp_path / "x"
+    with pytest.raises(RunError, match=r"^runs: holds no finished run; "):
+        chosen_run(None)
+
+
+def test_devices_are_those_of_the_library():
+    command = device_option(lambda device: None)
+    (option,) = command.__click_params__
+    assert (tuple(option.type.choices), option.default) == (DEVICES, "auto")

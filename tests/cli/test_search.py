@@ -1,0 +1,220 @@
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from statgraph import Retriever
+
+CLI = Path(__file__).parents[2] / "cli.py"
+QUESTION = "Who taxes my fences?"
+EITHER = 'give either a question in quotes or --questions FILE.jsonl: statgraph search "..."'
+
+
+@pytest.fixture
+def asked(tmp_path):
+    """Return a file of two questions."""
+    path = tmp_path / "asked.jsonl"
+    path.write_text('{"_id": "q1", "text": "Who taxes my fences?"}\n{"_id": "q2", "text": "lamps by day ¿…?"}\n')
+    return path
+
+
+@pytest.fixture
+def damaged(tmp_path, dense_run):
+    """Return a copy of a dense run to spoil, `run` in the test's folder."""
+    return Path(shutil.copytree(dense_run, tmp_path / "run"))
+
+
+def test_hits_to_read(run_cli, bm25_run):
+    done = run_cli("search", QUESTION, "--run", bm25_run, "-k", 2)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    first, second = Retriever.load(bm25_run).search(QUESTION, k=2)
+    assert done.stdout == (
+        f"  1 {first.score:7.3f}  Art. 2 on fences\n"
+        "             Town Code > Book II. Duties\n"
+        "             Fences are taxed.\n"
+        f"  2 {second.score:7.3f}  {second.title}\n"
+        f"             {' > '.join(second.path)}\n"
+        f"             {second.text}\n"
+    )
+
+
+def test_a_long_article_is_cut_at_a_word(run_cli, town_corpus, tmp_path, town):
+    shutil.copytree(town, tmp_path / "long")
+    articles = [json.loads(line) for line in (town / "corpus.jsonl").read_text().splitlines()]
+    articles[0]["text"] = "Zebras  are\n" + "allowed " * 40
+    (tmp_path / "long" / "corpus.jsonl").write_text("".join(json.dumps(article) + "\n" for article in articles))
+    assert run_cli("train", "--corpus", "long", "--system", "bm25", "--out", "run").returncode == 0
+
+    snippet = run_cli("search", "zebras", "-k", 1, "--run", "run").stdout.splitlines()[2].strip()
+    assert snippet == "Zebras are " + "allowed " * 18 + "..."
+
+
+def test_json_is_what_python_gives(run_cli, dense_run):
+    done = run_cli("search", QUESTION, "--run", dense_run, "-k", 3, "--json", "--device", "cpu")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    printed = json.loads(done.stdout)
+    hits = Retriever.load(dense_run, device="cpu").search(QUESTION, k=3)
+    assert [list(hit) for hit in printed] == [["rank", "score", "article_id", "title", "path", "text"]] * 3
+    for hit, expected in zip(printed, hits, strict=True):
+        assert hit.pop("score") == pytest.approx(expected.score, abs=1e-6)
+        assert (hit["article_id"], hit["rank"], tuple(hit["path"])) == (
+            expected.article_id, expected.rank, expected.path,
+        )  # fmt: skip
+
+
+def test_more_hits_than_articles_are_all_articles(run_cli, bm25_run):
+    done = run_cli("search", QUESTION, "--run", bm25_run, "-k", 1000, "--json")
+    assert [hit["rank"] for hit in json.loads(done.stdout)] == list(range(1, 17))
+
+
+def test_the_newest_run_is_searched(run_cli, bm25_run, tmp_path):
+    shutil.copytree(bm25_run, tmp_path / "runs" / "a")
+    done = run_cli("search", QUESTION, "-k", 1)
+    assert (done.returncode, done.stdout.splitlines()[0].endswith("Art. 2 on fences")) == (0, True)
+
+
+def test_a_trec_run(run_cli, bm25_run, asked):
+    done = run_cli("search", "--questions", asked, "--run", bm25_run, "-k", 3, "--trec")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = [line.split(" ") for line in done.stdout.splitlines()]
+    assert [(line[0], line[1], line[3], line[5]) for line in lines] == [
+        (question_id, "Q0", str(rank), "statgraph") for question_id in ("q1", "q2") for rank in (1, 2, 3)
+    ]
+    hits = Retriever.load(bm25_run).search(QUESTION, k=3)
+    assert [line[2] for line in lines[:3]] == [hit.article_id for hit in hits]
+    assert [float(line[4]) for line in lines[:3]] == pytest.approx([hit.score for hit in hits])
+
+
+def test_trec_tools_read_it(run_cli, bm25_run, asked, tmp_path):
+    import ir_measures
+
+    (tmp_path / "run.trec").write_text(
+        run_cli("search", "--questions", asked, "--run", bm25_run, "-k", 500, "--trec").stdout
+    )
+    run = list(ir_measures.read_trec_run(str(tmp_path / "run.trec")))
+    assert len(run) == 32
+    labels = [ir_measures.Qrel("q1", "fences2", 1), ir_measures.Qrel("q2", "lamps1", 1)]
+    assert ir_measures.calc_aggregate([ir_measures.RR], labels, run) == {ir_measures.RR: 1.0}
+
+
+def test_questions_without_trec_are_json_lines(run_cli, bm25_run, asked):
+    lines = run_cli("search", "--questions", asked, "--run", bm25_run, "-k", 1).stdout.splitlines()
+    first, second = map(json.loads, lines)
+    assert (first["_id"], first["hits"][0]["article_id"]) == ("q1", "fences2")
+    assert (second["_id"], second["hits"][0]["article_id"]) == ("q2", "lamps1")
+
+
+def test_a_reader_that_leaves_is_no_error(bm25_run, tmp_path):
+    lines = "".join(json.dumps({"_id": f"q{number}", "text": QUESTION}) + "\n" for number in range(3000))
+    (tmp_path / "many.jsonl").write_text(lines)
+    command = f"{sys.executable} {CLI} search --questions many.jsonl --run {bm25_run} -k 16 --trec | head -n 1"
+    done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.stdout.split(" ")[0], done.stderr) == ("q0", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], EITHER),
+        (["Who?", "--questions", "x"], EITHER),
+        (["Who?", "--trec"], "--trec writes a run for many questions; give them with --questions FILE.jsonl"),
+        (["--questions", "x", "--trec", "--json"], "--trec and --json are two formats; give one of them"),
+        (["Who?", "-k", "0"], "Invalid value for '-k': 0 is not in the range x>=1."),
+        (["Who?", "-k", "ten"], "Invalid value for '-k': 'ten' is not a valid integer range."),
+        (["Who?", "--device", "gpu"], "Invalid value for '--device': 'gpu' is not one of 'auto', 'cpu', 'cuda'."),
+        (["Who", "pays?"], "Got unexpected extra argument (pays?)"),
+    ],
+)  # fmt: skip
+def test_options_that_do_not_fit_are_refused(refused, arguments, message):
+    assert refused("search", *arguments, code=2) == message
+
+
+@pytest.mark.parametrize("question", ["", " \t"])
+def test_a_blank_question_is_refused(refused, bm25_run, question):
+    assert refused("search", question, "--run", bm25_run, code=2) == "the question is blank; ask something"
+
+
+def test_bytes_that_are_no_text_are_refused(refused, bm25_run):
+    assert refused("search", os.fsdecode(b"o\xf9 ?"), "--run", bm25_run, code=2) == (
+        "the question: character 2 is half a character (a byte that is not UTF-8, or a lone surrogate); "
+        "type it again in UTF-8"
+    )
+
+
+def test_without_a_run_it_says_how_to_train_one(refused):
+    assert refused("search", "Who?") == (
+        "runs: holds no finished run; train one with 'statgraph train', or name one with --run"
+    )
+
+
+def test_a_missing_run_is_refused(refused):
+    assert refused("search", "Who?", "--run", "none") == "none: no such run folder; train one with 'statgraph train'"
+
+
+def test_an_unfinished_run_is_refused(refused, damaged):
+    (damaged / "manifest.json").unlink()
+    assert refused("search", "Who?", "--run", "run") == (
+        "run: a run that is not finished; go on with the 'statgraph train' that began it, with --out run --resume"
+    )
+
+
+def test_a_corpus_folder_is_no_run(refused, town):
+    assert refused("search", "Who?", "--run", town) == (
+        f"{town}/manifest.json: not the manifest of a run; name a run folder, or train the run again"
+    )
+
+
+def test_a_damaged_manifest_is_refused(refused, damaged):
+    (damaged / "manifest.json").write_text("{")
+    assert refused("search", "Who?", "--run", "run") == (
+        "run/manifest.json: not readable as JSON (Expecting property name enclosed in double quotes: line 1 column 2 "
+        "(char 1)); train the run again"
+    )
+
+
+def test_a_damaged_index_is_refused(refused, damaged):
+    (damaged / "index" / "index.faiss").write_bytes(b"IxFI")
+    assert refused("search", "Who?", "--run", "run") == (
+        "run/index/index.faiss: damaged, FAISS cannot read it; make the index again with 'statgraph train'"
+    )
+
+
+def test_a_missing_query_encoder_is_refused(refused, damaged):
+    shutil.rmtree(damaged / "query_encoder")
+    assert refused("search", "Who?", "--run", "run") == (
+        "run/query_encoder: no query encoder (modules.json is missing); train the run again"
+    )
+
+
+def test_missing_articles_are_refused(refused, damaged):
+    (damaged / "articles.jsonl").unlink()
+    assert refused("search", "Who?", "--run", "run") == (
+        "run: the articles of the run are not readable ([Errno 2] No such file or directory: 'run/articles.jsonl'); "
+        "train it again"
+    )
+
+
+def test_every_fault_of_a_question_file_is_listed(refused, bm25_run, tmp_path):
+    (tmp_path / "bad.jsonl").write_bytes(b'{"_id": "a", "text": ""}\n{"_id": "b"\n{"_id": "c", "text": "\xe9"}\n')
+    assert refused("search", "--questions", "bad.jsonl", "--run", bm25_run) == (
+        "bad.jsonl:1: question 'a' has an empty text; fill it or remove the question\n"
+        "bad.jsonl:2: broken JSON at column 12 (Expecting ',' delimiter); each line must be one JSON object\n"
+        "bad.jsonl:3: byte 0xe9 is not UTF-8; save the file in UTF-8"
+    )
+    assert refused("search", "--questions", "none.jsonl", "--run", bm25_run) == (
+        "none.jsonl: no such file; give a JSONL file with one question a line (_id, text)"
+    )
+
+
+def test_ids_with_blanks_do_not_go_into_a_trec_run(refused, bm25_run, tmp_path):
+    (tmp_path / "asked.jsonl").write_text('{"_id": "q 1", "text": "Who?"}\n')
+    assert refused("search", "--questions", "asked.jsonl", "--run", bm25_run, "--trec", code=2) == (
+        "question id 'q 1': a TREC run cannot hold empty names or white space in them; rename it"
+    )

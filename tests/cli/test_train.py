@@ -1,0 +1,204 @@
+import ctypes
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+CLI = Path(__file__).parents[2] / "cli.py"
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1
+
+
+@pytest.fixture
+def run_bound(tmp_path):
+    """Return a function that runs the command line without root's right to write where the mode forbids it."""
+
+    def drop_right() -> None:
+        ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0)
+
+    def run(*arguments, cwd):
+        return subprocess.run(
+            [sys.executable, str(CLI), *map(str, arguments)],
+            cwd=cwd,
+            preexec_fn=drop_right,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o555)
+    probe = subprocess.run(["touch", str(closed / "x")], preexec_fn=drop_right, capture_output=True, check=False)
+    if probe.returncode == 0:
+        pytest.skip("this user writes everywhere")
+    return run
+
+
+@pytest.fixture
+def unlabelled(town, tmp_path):
+    """Return a function that copies the town without the labels of a split, `corpus` in the test's folder."""
+
+    def without(split):
+        folder = Path(shutil.copytree(town, tmp_path / "corpus"))
+        (folder / "qrels" / f"{split}.tsv").unlink()
+        return folder
+
+    return without
+
+
+def test_qabisar_from_corpus_to_run(run_cli, town, set_options, tmp_path):
+    done = run_cli("train", "--corpus", town, "--out", "run", "--seed", 3, *set_options, env=ONE_THREAD)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    first, *steps, dev, last = done.stdout.splitlines()
+    assert first.startswith("Trained qabisar on town, ")
+    assert first.endswith(" (full), seed 3")
+    assert [step[2:30].rstrip() for step in steps] == [
+        "encoders", "article inputs", "graph", "stage 2", "index and encoders to disk", "evaluation on dev",
+    ]  # fmt: skip
+    assert dev == "  dev   R@100 100.0, R@200 100.0, mAP " + dev.rpartition(" ")[2]
+    assert last == "Run folder: run"
+    assert json.loads((tmp_path / "run" / "manifest.json").read_text())["seed"] == 3
+
+
+def test_bm25_end_to_end(run_cli, tmp_path):
+    trained = run_cli("train", "--system", "bm25")
+    assert (trained.returncode, trained.stderr) == (0, "")
+    (run,) = (tmp_path / "runs").iterdir()
+    assert trained.stdout.splitlines()[0] == "Trained bm25 on valmere, seed 0"
+    assert trained.stdout.splitlines()[-1] == f"Run folder: runs/{run.name}"
+    assert run.name.endswith("-valmere-bm25")
+    hits = json.loads(run_cli("search", "deposit", "-k", 3, "--json").stdout)
+    assert "deposit" in hits[0]["text"].lower()
+    assert run_cli("evaluate").returncode == 0
+
+
+def test_set_wins_over_seed(run_cli, town, tmp_path):
+    run_cli("train", "--corpus", town, "--system", "bm25", "--out", "run", "--seed", 3, "--set", "seed=5")
+    assert json.loads((tmp_path / "run" / "manifest.json").read_text())["seed"] == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--system", "qabisr"], "system 'qabisr' is not known; choose from bm25, dpr, dsr, qabisar"),
+        (["--set", "stage2.epoch=3"], "--set: 'stage2.epoch' is not a setting; did you mean 'stage2.epochs'?"),
+        (["--set", "stage2.epochs=few"], "--set: 'stage2.epochs' is 'few'; give a whole number"),
+        (["--set", "stage2.epochs"], "--set 'stage2.epochs': no '='; write it like --set stage1.epochs=10"),
+        (["--set", "stage2.batch_size=0"], "stage2.batch_size: 0 is out of range; give 1 or more"),
+        (["--seed", "-1"], "Invalid value for '--seed': -1 is not in the range x>=0."),
+        (["--device", "gpu"], "Invalid value for '--device': 'gpu' is not one of 'auto', 'cpu', 'cuda'."),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(refused, tmp_path, arguments, message):
+    assert refused("train", *arguments, code=2) == message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_cuda_is_refused_where_there_is_none(refused, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    message = "device 'cuda' was asked for, but torch sees no CUDA device; use --device cpu"
+    assert refused("train", "--device", "cuda", code=2) == message
+
+
+def test_a_missing_corpus_is_refused(refused, tmp_path):
+    assert refused("train", "--corpus", "none") == (
+        "none: no such corpus folder; make one with 'statgraph import' or 'statgraph fetch'"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_corpus_without_training_questions_is_refused(refused, unlabelled, set_options, tmp_path):
+    assert refused("train", "--corpus", unlabelled("train"), "--out", "run", *set_options) == (
+        "town: has no training questions; add some to qrels/train.tsv, or use --system dpr or bm25"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
+
+
+def test_a_corpus_without_dev_questions_trains_without_a_report(run_cli, unlabelled, set_options, tmp_path):
+    done = run_cli("train", "--corpus", unlabelled("dev"), "--out", "run", *set_options, env=ONE_THREAD)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not any(line.startswith("  dev ") for line in done.stdout.splitlines())
+    assert (tmp_path / "run" / "manifest.json").is_file()
+    assert not (tmp_path / "run" / "report.json").exists()
+
+
+def test_a_folder_in_use_is_left_alone(refused, town, bm25_run, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    start = ("train", "--system", "bm25", "--corpus", town, "--out")
+    assert refused(*start, "mine") == "mine: not empty; choose another --out"
+    assert refused(*start, "mine/notes.txt") == "mine/notes.txt: is a file; choose another --out"
+    assert refused(*start, bm25_run) == f"{bm25_run}: not empty; choose another --out"
+    assert [path.name for path in tmp_path.rglob("*")] == ["mine", "notes.txt"]
+
+
+def test_there_must_be_something_to_resume(refused, town):
+    start = ("train", "--system", "bm25", "--corpus", town, "--resume")
+    assert refused(*start) == (
+        "runs: holds no unfinished run; start one with 'statgraph train', or name one with --out"
+    )
+    assert refused(*start, "--out", "none") == "none: no run to resume; start it without --resume"
+
+
+def test_a_finished_run_is_not_resumed(run_cli, town, bm25_run):
+    done = run_cli("train", "--system", "bm25", "--corpus", town, "--out", bm25_run, "--resume")
+    assert done == (0, f'{bm25_run} is already finished; search it with: statgraph search --run {bm25_run} "..."\n', "")
+
+
+def test_an_interrupted_run_is_resumed_with_the_same_settings(run_cli, refused, town, bm25_run, set_options, tmp_path):
+    options = ["--corpus", town, *set_options, "--set", "stage2.epochs=30"]
+    command = [sys.executable, str(CLI), "train", *map(str, options)]
+    process = subprocess.Popen(command, cwd=tmp_path, env={**os.environ, **ONE_THREAD}, stdout=-1, stderr=-1, text=True)
+    end = time.monotonic() + 120
+    while not list(tmp_path.glob("runs/*/checkpoints/stage2/last/progress.json")):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=60)
+    (run,) = (tmp_path / "runs").iterdir()
+    folder = f"runs/{run.name}"
+    assert (process.returncode, stdout) == (130, "")
+    assert [line for line in stderr.splitlines() if line] == [
+        f"To go on with it, run the same command with: --out {folder} --resume", "Interrupted",
+    ]  # fmt: skip
+
+    assert refused("search", "Who?", "--run", folder).startswith(f"{folder}: a run that is not finished; ")
+    assert refused("train", *options, "--out", folder) == (
+        f"{folder}: not empty; add --resume to go on with it, or choose another --out"
+    )
+    assert refused("train", *options, "--resume", "--set", "stage2.lr=0.5") == (
+        f"{folder}: was begun with other settings (stage2.lr: 0.001 then, 0.5 now); resume it with the same ones, "
+        "or train into another folder"
+    )
+    assert refused("train", *options[2:], "--resume") == (
+        f"{folder}: was begun on another corpus, or another state of this one; name that one with --corpus, "
+        "or train into another folder"
+    )
+
+    done = run_cli("train", *options, "--resume", env=ONE_THREAD)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, f"Run folder: {folder}")
+    epochs = [json.loads(line)["epoch"] for line in (run / "metrics.jsonl").read_text().splitlines()]
+    assert epochs == list(range(31))
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(run_bound, town, bm25_run, tmp_path):
+    closed = tmp_path / "closed"
+    done = run_bound("train", "--system", "bm25", "--corpus", town, cwd=closed)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "Error: runs: Permission denied; change its permissions, or name another place\n"
+    done = run_bound("train", "--system", "bm25", "--corpus", town, "--out", "closed/run", cwd=tmp_path)
+    assert done.stderr == "Error: closed/run: Permission denied; change its permissions, or name another place\n"
+    done = run_bound("build-graph", town, cwd=closed)
+    assert done.stderr == "Error: graphs: Permission denied; change its permissions, or name another place\n"
+    done = run_bound("search", "lamps", "--run", bm25_run, "-k", 1, cwd=closed)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert list(closed.iterdir()) == []

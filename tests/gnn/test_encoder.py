@@ -1,0 +1,160 @@
+import math
+
+import pytest
+import torch
+
+from statgraph.errors import UsageError
+from statgraph.gnn.encoder import GraphEncoder
+from statgraph.gnn.registry import LAYERS
+
+OPTIONS = {
+    "layer": "qabisar", "width": 4, "n_layers": 2, "n_heads": 2, "n_edge_types": 3, "dropout": 0.0, "first_gate": 1.0,
+}  # fmt: skip
+
+
+@pytest.fixture
+def encoder_of():
+    """Return a function that makes an encoder, its attention even: all logits are 0."""
+
+    def make(**changed) -> GraphEncoder:
+        torch.manual_seed(4)
+        encoder = GraphEncoder(**{**OPTIONS, **changed})
+        with torch.no_grad():
+            for layer in encoder.layers:
+                layer.source_attention.zero_()
+                layer.edge_attention.zero_()
+        return encoder
+
+    return make
+
+
+@pytest.fixture
+def path(block_of):
+    """Return two nodes, the second of which points at the first."""
+    return block_of([(1, 0, 0)], n_inputs=2)
+
+
+EAST_AND_NORTH = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("gate", "first"),
+    [
+        (0.0, (1.0, 0.0)),
+        (1.0, (1.5, 0.5)),  # (1, 0) + ((1, 0) + (0, 1)) / 2
+        (0.5, (1.25, 0.25)),
+    ],
+)
+def test_one_layer_smooths(encoder_of, path, gate, first):
+    encoder = encoder_of(width=2, n_heads=1, n_layers=1, first_gate=gate)
+    length = math.hypot(*first)
+    assert encoder(EAST_AND_NORTH, [path]).tolist() == [
+        pytest.approx([component / length for component in first]),
+        pytest.approx([0.0, 1.0]),
+    ]
+
+
+def test_two_layers_smooth_twice(encoder_of, path):
+    # After the first layer (1.5, 0.5) and (0, 2); after the second (1.5, 0.5) + (1.5, 2.5) / 2 = (2.25, 1.75).
+    out = encoder_of(width=2, n_heads=1)(EAST_AND_NORTH, [path, path])
+    length = math.hypot(2.25, 1.75)
+    assert out.tolist() == [pytest.approx([2.25 / length, 1.75 / length]), pytest.approx([0.0, 1.0])]
+
+
+def test_blocks_narrow_to_the_outputs(encoder_of, block_of):
+    # Nodes a, b, c in a chain c -> b -> a: the first block computes b and a, the second a alone.
+    blocks = [
+        block_of([(2, 0, 0), (1, 1, 0)], n_inputs=3, own_inputs=[1, 0]),
+        block_of([(0, 0, 0)], n_inputs=2, own_inputs=[1]),
+    ]
+    a, b, c = torch.eye(4)[:3]
+    after_b, after_a = b + (b + c) / 2, a + (a + b) / 2
+    expected = after_a + (after_a + after_b) / 2
+    assert torch.allclose(encoder_of()(torch.stack([a, b, c]), blocks), (expected / expected.norm()).unsqueeze(0))
+
+
+def test_vectors_have_length_one(random_block):
+    torch.manual_seed(0)
+    encoder = GraphEncoder(**OPTIONS | {"n_layers": 1, "width": 6})
+    out = encoder(100 * torch.randn(7, 6), [random_block()])
+    assert torch.allclose(out.norm(dim=1), torch.ones(5), atol=1e-6)
+
+
+def test_a_start_from_zero_gates_gives_the_text_vectors(random_block):
+    encoder = GraphEncoder(**OPTIONS | {"n_layers": 1, "first_gate": 0.0})
+    nodes = torch.nn.functional.normalize(torch.randn(7, 4), dim=1)
+    block = random_block()
+    assert torch.allclose(encoder(nodes, [block]), nodes[block.own_inputs], atol=1e-6)
+
+
+def test_dropout_only_in_training(random_block):
+    torch.manual_seed(0)
+    encoder = GraphEncoder(**OPTIONS | {"n_layers": 1, "dropout": 0.5})
+    nodes, block = torch.randn(7, 4), random_block()
+    encoder.train()
+    assert not torch.equal(encoder(nodes, [block]), encoder(nodes, [block]))
+    encoder.eval()
+    assert torch.equal(encoder(nodes, [block]), encoder(nodes, [block]))
+    assert torch.equal(encoder(nodes, [block]), _without_dropout(encoder)(nodes, [block]))
+
+
+def _without_dropout(encoder: GraphEncoder) -> GraphEncoder:
+    plain = GraphEncoder(**OPTIONS | {"n_layers": 1})
+    plain.load_state_dict(encoder.state_dict())
+    return plain.train()
+
+
+def test_dropout_leaves_the_residual_whole(random_block):
+    encoder = GraphEncoder(**OPTIONS | {"n_layers": 1, "dropout": 0.999999}).train()
+    nodes, block = torch.nn.functional.normalize(torch.randn(7, 4), dim=1), random_block()
+    assert torch.allclose(encoder(nodes, [block]), nodes[block.own_inputs], atol=1e-6)
+
+
+def test_gates_learn(encoder_of, path):
+    encoder = encoder_of(width=2, n_heads=1)
+    encoder(EAST_AND_NORTH, [path, path])[0, 0].backward()
+    assert encoder.gates.shape == (2,)
+    assert (encoder.gates.grad < 0).all()  # the more it smooths, the further it leaves its first component
+
+
+def test_inputs_stay_as_they_were(encoder_of, path):
+    nodes = EAST_AND_NORTH.clone()
+    encoder_of(width=2, n_heads=1)(nodes, [path, path])
+    assert nodes.equal(EAST_AND_NORTH)
+
+
+@pytest.mark.parametrize("n_blocks", [0, 1, 3])
+def test_another_number_of_blocks_is_refused(encoder_of, path, n_blocks):
+    with pytest.raises(ValueError, match=rf"^{n_blocks} blocks for 2 layers; give one block a layer$"):
+        encoder_of(width=2, n_heads=1)(EAST_AND_NORTH, [path] * n_blocks)
+
+
+def test_another_number_of_inputs_is_refused(encoder_of, path):
+    with pytest.raises(ValueError, match=r"^3 node vectors for a block of 2 inputs; give one an input$"):
+        encoder_of(width=2, n_heads=1)(torch.ones(3, 2), [path, path])
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"layer": "gatt"}, f"gnn.layer: 'gatt' is not known; choose from {', '.join(LAYERS)}"),
+        ({"n_layers": 0}, "gnn.layers: 0 is no number of layers; give 1 or more"),
+        ({"dropout": 1.0}, "gnn.dropout: 1.0 is no share to leave out; give a number from 0 to below 1"),
+        ({"dropout": -0.1}, "gnn.dropout: -0.1 is no share to leave out; give a number from 0 to below 1"),
+        ({"n_heads": 3}, "gnn.heads: 3 heads do not divide the width 4; use a divisor of it"),
+    ],
+)
+def test_wrong_options_are_refused(changed, message):
+    with pytest.raises(UsageError) as refused:
+        GraphEncoder(**OPTIONS | changed)
+    assert str(refused.value) == message
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_cuda_gives_what_the_cpu_gives(random_block):
+    encoder = GraphEncoder(**OPTIONS | {"n_layers": 1})
+    nodes, block = torch.randn(7, 4), random_block()
+    here = encoder(nodes, [block])
+    there = encoder.cuda()(nodes.cuda(), [block.to(torch.device("cuda"))])
+    assert torch.allclose(there.cpu(), here, atol=1e-5)

@@ -1,0 +1,131 @@
+import dataclasses
+
+import pytest
+
+from statgraph.errors import UsageError
+from statgraph.graph.build import DEFAULT_RELATIONS, GraphSummary, build_graph, summary_of
+
+TREE_EDGES = {
+    "article-in_heading-heading": 6,
+    "heading-contains_article-article": 6,
+    "heading-contains_heading-heading": 3,
+    "heading-under_heading-heading": 3,
+}
+CITATIONS = {"article-cited_by-question": 4, "question-cites-article": 4}
+ORDER = {"article-follows-article": 2, "article-precedes-article": 2}
+NODES = {"article": 6, "heading": 5, "question": 3}
+DEPTHS = {1: 2, 2: 2, 3: 1}
+
+
+def test_nodes_have_the_corpus_names_in_its_order(town):
+    graph = build_graph(town)
+    assert graph.article_ids == ("L1", "W1", "L2", "L3", "W2", "L4")
+    assert [heading.path[-1] for heading in graph.headings] == ["Lamp Code", "General", "Well Code", "General", "Hours"]
+    assert graph.question_ids == ("q0", "q1", "q3")  # q2 is a dev and q4 a test question
+    assert graph.corpus_hash == town.content_hash
+    assert graph.relations == DEFAULT_RELATIONS == ("tree", "bipartite")
+
+
+@pytest.mark.parametrize(
+    ("relations", "edges", "orphans", "cited"),
+    [
+        (("tree", "bipartite"), TREE_EDGES | CITATIONS, 0, 3),
+        (("tree", "bipartite", "order"), TREE_EDGES | CITATIONS | ORDER, 0, 3),
+        (("tree",), TREE_EDGES, 0, 0),
+        (("bipartite",), CITATIONS, 3, 3),  # no training question cites L2, W2 or L4
+        (("order",), ORDER, 2, 0),  # W1 and W2 have no siblings
+        ((), {}, 6, 0),
+    ],
+    ids=lambda value: "+".join(value) if isinstance(value, tuple) else None,
+)
+def test_summary_of_the_town(town, relations, edges, orphans, cited):
+    assert summary_of(build_graph(town, relations)) == GraphSummary(NODES, edges, DEPTHS, orphans, cited)
+
+
+def test_summary_names_edge_types_in_their_order(town):
+    names = list(summary_of(build_graph(town)).edges)
+    assert names == sorted(names)
+
+
+def test_every_edge_has_its_reverse(sample, edges_of):
+    graph = build_graph(sample, ("tree", "bipartite", "order"))
+    reverse = {
+        "cites": "cited_by",
+        "contains_article": "in_heading",
+        "contains_heading": "under_heading",
+        "precedes": "follows",
+    }
+    reverse |= {name: forward for forward, name in reverse.items()}
+    edges = edges_of(graph)
+    assert {((to, reverse[name], of), target, source) for (of, name, to), source, target in edges} == edges
+
+
+def test_edges_of_the_town(town, edges_of):
+    contains, cites = ("heading", "contains_article", "article"), ("question", "cites", "article")
+    edges = edges_of(build_graph(town))
+    assert {edge[1:] for edge in edges if edge[0] == contains} == {(1, 0), (3, 1), (4, 2), (1, 3), (2, 4), (4, 5)}
+    assert {edge[1:] for edge in edges if edge[0] == cites} == {(0, 0), (0, 1), (1, 0), (2, 3)}
+
+
+def test_a_citation_and_its_reverse_have_one_id(sample):
+    heterograph = build_graph(sample).heterograph
+    questions, articles = heterograph.edges(etype="cites", order="eid")
+    assert [ends.tolist() for ends in heterograph.edges(etype="cited_by", order="eid")] == [
+        articles.tolist(),
+        questions.tolist(),
+    ]
+
+
+def test_edge_types_are_sorted(town):
+    edge_types = build_graph(town).edge_types
+    assert edge_types == (
+        ("article", "cited_by", "question"),
+        ("article", "in_heading", "heading"),
+        ("heading", "contains_article", "article"),
+        ("heading", "contains_heading", "heading"),
+        ("heading", "under_heading", "heading"),
+        ("question", "cites", "article"),
+    )
+
+
+@pytest.mark.parametrize("relations", [(), ("tree",), ("bipartite",), ("order",)])
+def test_types_without_a_relation_keep_their_nodes(town, relations):
+    graph = build_graph(town, relations)
+    assert {node_type: graph.heterograph.num_nodes(node_type) for node_type in NODES} == NODES
+    assert {node_type: graph.node_count(node_type) for node_type in NODES} == NODES
+
+
+def test_the_sample(sample):
+    summary = summary_of(build_graph(sample))
+    labels = sum(len(question.article_ids) for question in sample.split("train"))
+    headings = {article.path[:depth] for article in sample.articles for depth in range(1, len(article.path) + 1)}
+    codes = {article.path[0] for article in sample.articles}
+    assert summary.nodes == {
+        "article": len(sample.articles),
+        "heading": len(headings),
+        "question": len(sample.split("train")),
+    }
+    assert summary.edges["question-cites-article"] == labels
+    assert summary.edges["heading-contains_article-article"] == len(sample.articles)
+    assert summary.edges["heading-contains_heading-heading"] == len(headings) - len(codes)
+    assert sum(summary.headings_by_depth.values()) == len(headings)
+
+
+def test_dev_and_test_questions_change_nothing_in_the_graph(town, edges_of):
+    without = dataclasses.replace(town, questions=town.split("train"))
+    assert edges_of(build_graph(town)) == edges_of(build_graph(without))
+
+
+def test_a_corpus_without_training_questions(town):
+    graph = build_graph(dataclasses.replace(town, questions=()))
+    assert summary_of(graph) == GraphSummary(
+        NODES | {"question": 0}, TREE_EDGES | dict.fromkeys(CITATIONS, 0), DEPTHS, 0, 0
+    )
+
+
+def test_an_unknown_relation_is_refused(town):
+    with pytest.raises(UsageError) as refused:
+        build_graph(town, ("tree", "forest"))
+    assert str(refused.value) == (
+        "graph.relations: 'forest' is not known; choose from tree, bipartite, order (or none)"
+    )

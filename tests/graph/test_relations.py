@@ -1,0 +1,75 @@
+import pytest
+
+from statgraph.corpus.records import Article, Corpus
+from statgraph.errors import UsageError
+from statgraph.graph.hierarchy import hierarchy_of
+from statgraph.graph.relations import (
+    CITES,
+    CONTAINS_ARTICLE,
+    CONTAINS_HEADING,
+    NODE_TYPES,
+    PRECEDES,
+    RELATION_GROUPS,
+    relations_of,
+)
+
+EVERY_RELATION = [relation for members in RELATION_GROUPS.values() for relation in members]
+
+
+def pairs(relation, corpus) -> list[tuple[int, int]]:
+    sources, targets = relation.edges(corpus, hierarchy_of(corpus.articles))
+    return list(zip(sources.tolist(), targets.tolist(), strict=True))
+
+
+def test_headings_contain_articles(town):
+    assert pairs(CONTAINS_ARTICLE, town) == [(1, 0), (3, 1), (4, 2), (1, 3), (2, 4), (4, 5)]
+
+
+def test_headings_contain_headings(town):
+    assert pairs(CONTAINS_HEADING, town) == [(0, 1), (2, 3), (1, 4)]
+
+
+def test_only_training_questions_cite(town):
+    # q0 -> L1 and W1, q1 -> L1, q3 -> L3; q3 is the third training question, and q2 and q4 are none.
+    assert pairs(CITES, town) == [(0, 0), (0, 1), (1, 0), (2, 3)]
+
+
+def test_order_joins_siblings_across_other_codes(town):
+    # L1 and L3 stand under one heading with W1 and L2 between them, L2 and L4 under another.
+    assert sorted(pairs(PRECEDES, town)) == [(0, 3), (2, 5)]
+
+
+def test_order_is_a_chain():
+    # Three codes take turns, a hundred articles each: an article's next sibling is three rows on.
+    articles = tuple(Article(f"A{row}", "Art.", "Text.", (f"C{row % 3}",), row) for row in range(300))
+    corpus = Corpus("turns", "en", "CC0", "drawn", articles, ())
+    assert sorted(pairs(PRECEDES, corpus)) == [(row, row + 3) for row in range(297)]
+
+
+def test_no_training_questions_no_citations(random_corpus):
+    assert pairs(CITES, random_corpus(6, 0, cited=0)) == []
+
+
+@pytest.mark.parametrize("relation", EVERY_RELATION, ids=lambda relation: relation.name)
+def test_reverses_swap_the_ends(relation):
+    assert relation.reverse_type == (relation.target, relation.reverse, relation.source)
+    assert {relation.source, relation.target} <= set(NODE_TYPES)
+
+
+def test_names_are_unique():
+    names = [name for relation in EVERY_RELATION for name in (relation.name, relation.reverse)]
+    assert len(set(names)) == len(names)
+
+
+def test_groups_come_in_the_registrys_order():
+    assert relations_of(("order", "tree")) == (CONTAINS_ARTICLE, CONTAINS_HEADING, PRECEDES)
+    assert relations_of(("bipartite", "bipartite")) == (CITES,)
+    assert relations_of(()) == ()
+
+
+def test_an_unknown_group_is_refused():
+    with pytest.raises(UsageError) as refused:
+        relations_of(("tree", "forest"))
+    assert str(refused.value) == (
+        "graph.relations: 'forest' is not known; choose from tree, bipartite, order (or none)"
+    )

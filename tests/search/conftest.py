@@ -1,0 +1,85 @@
+"""Three articles, a query encoder with two words and vectors by hand, and the run folders that they make."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from statgraph import artifacts
+from statgraph.config import RunConfig
+from statgraph.corpus.records import Article, Corpus, Question
+from statgraph.index.article_index import ArticleIndex
+from statgraph.search.article_store import write_article_store
+
+VECTORS = {"D1": (1.0, 0.0), "N1": (0.0, 1.0), "X1": (0.8, -0.6)}
+
+
+@pytest.fixture
+def corpus() -> Corpus:
+    """Articles on deposits, notice, and both in other words; a question in each split."""
+    path = ("Rent Code", "Book I. Leases")
+    return Corpus(
+        name="rent",
+        language="en",
+        licence="CC0",
+        source="written for the tests",
+        articles=(
+            Article("D1", "Art. 1", "The deposit is returned.", path, 1),
+            Article("N1", "Art. 2", "Notice is given in writing.\nIts length: “three months” €", path, 2),
+            Article("X1", "Art. 3", "Keys are handed back.", path, 3),
+        ),
+        questions=(
+            Question("q1", "who keeps the deposit", "train", ("D1",)),
+            Question("q2", "deposit when", "test", ("D1", "N1")),
+            Question("q3", "notice when", "test", ("X1",)),
+        ),
+    )
+
+
+@pytest.fixture(scope="session")
+def query_encoder(tmp_path_factory) -> Path:
+    """Return a sentence-transformers folder: "deposit" is east, "notice" is north, all else has no length."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Normalize, StaticEmbedding
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Whitespace
+
+    tokenizer = Tokenizer(WordLevel({"[UNK]": 0, "deposit": 1, "notice": 2}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    vectors = np.array([[0, 0], [1, 0], [0, 1]], dtype=np.float32)
+    modules = [StaticEmbedding(tokenizer, embedding_weights=vectors), Normalize()]
+    folder = tmp_path_factory.mktemp("encoder")
+    SentenceTransformer(modules=modules, device="cpu").save(str(folder), create_model_card=False)
+    return folder
+
+
+@pytest.fixture
+def write_run(tmp_path, corpus):
+    """Return a function that writes the folder of a finished run with a configuration."""
+
+    def write(config: RunConfig) -> Path:
+        folder = tmp_path / "run"
+        folder.mkdir()
+        write_article_store(corpus.articles, folder)
+        about = {"name": corpus.name, "language": corpus.language, "content_hash": corpus.content_hash}
+        artifacts.write_json(folder / artifacts.MANIFEST, {"config": config.to_dict(), "corpus": about})
+        return folder
+
+    return write
+
+
+@pytest.fixture
+def dense_run(write_run, query_encoder) -> Path:
+    folder = write_run(RunConfig())
+    vectors = np.array(list(VECTORS.values()), dtype=np.float32)
+    ArticleIndex.build(vectors, list(VECTORS), device="cpu").save(folder / artifacts.RUN_INDEX)
+    (folder / artifacts.RUN_QUERY_ENCODER).symlink_to(query_encoder)
+    return folder
+
+
+@pytest.fixture
+def bm25_run(write_run) -> Path:
+    return write_run(RunConfig(system="bm25", retriever="bm25"))

@@ -1,0 +1,92 @@
+import shutil
+
+import numpy as np
+import pytest
+
+from statgraph import artifacts
+from statgraph.config import Bm25Config
+from statgraph.errors import RunError, UsageError
+from statgraph.search.ranker import DenseRanker, LexicalRanker
+
+HALF = np.sqrt(0.5)
+
+
+@pytest.fixture
+def own_encoder(dense_run, query_encoder):
+    """Return the run's encoder folder, a copy that a test may damage."""
+    folder = dense_run / artifacts.RUN_QUERY_ENCODER
+    folder.unlink()
+    shutil.copytree(query_encoder, folder)
+    return folder
+
+
+def refusal(run) -> str:
+    with pytest.raises(RunError) as refused:
+        DenseRanker(run, device="cpu")
+    return str(refused.value)
+
+
+def test_dense_scores_are_inner_products(dense_run):
+    rows, scores = DenseRanker(dense_run, device="cpu").rank(["deposit", "deposit notice", "notice"], 3)
+    assert [ranked.tolist() for ranked in rows] == [[0, 2, 1], [0, 1, 2], [1, 0, 2]]
+    np.testing.assert_allclose(
+        np.stack(scores), [[1, 0.8, 0], [HALF, HALF, 0.2 * HALF], [1, 0, -0.6]], rtol=0, atol=1e-6
+    )
+
+
+def test_dense_rankings_are_no_longer_than_the_index(dense_run):
+    rows, scores = DenseRanker(dense_run, device="cpu").rank(["deposit"], 500)
+    assert (rows[0].tolist(), rows[0].dtype, scores[0].dtype) == ([0, 2, 1], np.int64, np.float32)
+
+
+def test_a_question_without_a_known_word_ranks_all_alike(dense_run):
+    rows, scores = DenseRanker(dense_run, device="cpu").rank(["???"], 3)
+    assert (rows[0].tolist(), scores[0].tolist()) == ([0, 1, 2], [0, 0, 0])
+
+
+def test_article_ids_are_the_index_s(dense_run):
+    assert DenseRanker(dense_run, device="cpu").article_ids == ("D1", "N1", "X1")
+
+
+def test_a_missing_index_is_refused(dense_run):
+    shutil.rmtree(dense_run / "index")
+    assert refusal(dense_run) == (
+        f"{dense_run / 'index'}: no such index folder; make the index again with 'statgraph train'"
+    )
+
+
+def test_a_missing_encoder_is_refused(dense_run, own_encoder):
+    shutil.rmtree(own_encoder)
+    assert refusal(dense_run) == f"{own_encoder}: no query encoder (modules.json is missing); train the run again"
+
+
+@pytest.mark.parametrize("name", ["modules.json", "model.safetensors", "tokenizer.json"])
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe"])
+def test_a_damaged_encoder_is_refused(dense_run, own_encoder, name, content):
+    assert (own_encoder / name).is_file()
+    (own_encoder / name).write_bytes(content)
+    message = refusal(dense_run)
+    assert message.startswith(f"{own_encoder}: not loadable (")
+    assert message.endswith("); train the run again")
+    assert "\n" not in message
+
+
+def test_another_run_s_encoder_is_refused(dense_run, own_encoder, quick_backbone):
+    shutil.rmtree(own_encoder)
+    shutil.copytree(quick_backbone, own_encoder)
+    with pytest.raises(RunError, match=r"^queries: shape \(1, 16\), but the index holds vectors of width 2; "):
+        DenseRanker(dense_run, device="cpu").rank(["deposit"], 1)
+
+
+def test_an_unknown_device_is_refused(dense_run):
+    with pytest.raises(UsageError, match=r"^device 'tpu' is not known; use one of auto, cpu, cuda$"):
+        DenseRanker(dense_run, device="tpu")
+
+
+def test_lexical_scores_follow_the_configuration():
+    texts = ["deposit deposit", "deposit keys", "keys keys keys"]
+    ranker = LexicalRanker(texts, language="en", config=Bm25Config(k1=1.0, b=0.0))
+    rows, scores = ranker.rank(["deposit", "zzz"], 2)
+    idf = np.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
+    assert [ranked.tolist() for ranked in rows] == [[0, 1], [0, 1]]
+    np.testing.assert_allclose(scores, [[idf * 2 / 3, idf * 1 / 2], [0, 0]], rtol=1e-6)

@@ -1,0 +1,243 @@
+import dataclasses
+import os
+import subprocess
+import sys
+import unicodedata
+
+import numpy as np
+import pytest
+
+import statgraph
+from statgraph import Hit, Retriever, artifacts
+from statgraph.errors import RunError, UsageError
+from statgraph.index.article_index import ArticleIndex
+from statgraph.search.retriever import check_corpus, read_run_manifest
+
+ODD_QUESTIONS = {
+    "punctuation": "?!… — «»",
+    "emoji": "👩‍⚖️ 🏠💶?",
+    "right to left": "\u202eمن يدفع الإيداع؟",
+    "decomposed": unicodedata.normalize("NFD", "Où récupérer la caution ?"),
+    "control characters": "\x00deposit\x07\x1b[31m",
+    "no break": "deposit\u00a0\u2028\ufeffkeys",
+    "astral": "𝔡𝔢𝔭𝔬𝔰𝔦𝔱 \U0010ffff",
+    "10,000 characters": "deposit " * 1250,
+    "one word of 10,000 characters": "x" * 10_000,
+}
+
+
+@pytest.fixture
+def retriever(dense_run):
+    return Retriever.load(dense_run, device="cpu")
+
+
+@pytest.fixture(params=["dense_run", "bm25_run"])
+def run(request):
+    return request.getfixturevalue(request.param)
+
+
+def refusal(run) -> str:
+    with pytest.raises(RunError) as refused:
+        Retriever.load(run, device="cpu")
+    return str(refused.value)
+
+
+def changed_manifest(run, **changes):
+    path = run / artifacts.MANIFEST
+    artifacts.write_json(path, artifacts.read_json(path) | changes)
+    return path
+
+
+def test_a_hit_is_what_the_architecture_promises():
+    assert [field.name for field in dataclasses.fields(Hit)] == [
+        "rank", "score", "article_id", "title", "path", "text",
+    ]  # fmt: skip
+
+
+def test_search_returns_hits_best_first(retriever):
+    hits = retriever.search("deposit", k=2)
+    path = ("Rent Code", "Book I. Leases")
+    assert hits == [
+        Hit(1, 1.0, "D1", "Art. 1", path, "The deposit is returned."),
+        Hit(2, pytest.approx(0.8), "X1", "Art. 3", path, "Keys are handed back."),
+    ]
+    assert all(type(hit.score) is float and type(hit.rank) is int for hit in hits)
+
+
+def test_more_hits_than_articles_are_all_articles(run):
+    retriever = Retriever.load(run, device="cpu")
+    assert [hit.rank for hit in retriever.search("deposit", k=1000)] == [1, 2, 3]
+
+
+def test_ten_hits_unless_told():
+    assert Retriever.search.__defaults__ == (10,)
+
+
+def test_bm25_finds_by_words_and_headings(bm25_run):
+    retriever = Retriever.load(str(bm25_run))
+    best = retriever.search("In writing: notice!", k=1)[0]
+    assert (best.article_id, best.text.splitlines()[1]) == ("N1", "Its length: “three months” €")
+    assert all(hit.score > 0 for hit in retriever.search("leases"))
+
+
+def test_bm25_without_headings_finds_none_by_them(bm25_run):
+    config = artifacts.read_json(bm25_run / "manifest.json")["config"]
+    changed_manifest(bm25_run, config=config | {"encoder": config["encoder"] | {"heading_path": False}})
+    assert [hit.score for hit in Retriever.load(bm25_run).search("leases")] == [0, 0, 0]
+
+
+def test_rank_takes_many_questions_or_none(retriever):
+    rows, scores = retriever.rank(["notice", "deposit"], 1)
+    assert ([ranked.tolist() for ranked in rows], len(scores)) == ([[1], [0]], 2)
+    assert retriever.rank([], 3) == ([], [])
+
+
+def test_article_ids_are_those_of_the_rows(retriever):
+    assert retriever.article_ids() == ("D1", "N1", "X1")
+
+
+@pytest.mark.parametrize("k", [0, -3])
+def test_k_below_one_is_refused(retriever, k):
+    with pytest.raises(UsageError, match=rf"^k is {k}; ask for at least 1 hit$"):
+        retriever.search("deposit", k=k)
+
+
+@pytest.mark.parametrize("question", ["", " \t\n", "\u2003\u00a0"])
+def test_a_blank_question_is_refused(retriever, question):
+    with pytest.raises(UsageError, match=r"^the question is blank; ask something$"):
+        retriever.search(question)
+    with pytest.raises(UsageError, match=r"^the question is blank; ask something$"):
+        retriever.rank(["deposit", question], 1)
+
+
+def test_half_a_character_is_refused(retriever):
+    with pytest.raises(UsageError) as refused:
+        retriever.search(os.fsdecode(b"o\xf9 ?"))
+    assert str(refused.value) == (
+        "the question: character 2 is half a character (a byte that is not UTF-8, or a lone surrogate); "
+        "type it again in UTF-8"
+    )
+
+
+@pytest.mark.parametrize("question", ODD_QUESTIONS.values(), ids=ODD_QUESTIONS)
+def test_odd_questions_have_finite_scores(run, sample_run, question):
+    for folder in (run, sample_run.folder):
+        scores = [hit.score for hit in Retriever.load(folder, device="cpu").search(question, k=3)]
+        assert len(scores) == 3
+        assert np.isfinite(scores).all()
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_a_missing_run_is_refused(tmp_path):
+    folder = tmp_path / "none"
+    assert refusal(folder) == f"{folder}: no such run folder; train one with 'statgraph train'"
+
+
+def test_a_folder_that_is_no_run_is_refused(tmp_path):
+    assert refusal(tmp_path) == f"{tmp_path}: no run folder; train one with 'statgraph train --out DIR'"
+
+
+def test_an_unfinished_run_is_refused(dense_run):
+    (dense_run / "manifest.json").rename(dense_run / "config.json")
+    assert refusal(dense_run) == (
+        f"{dense_run}: a run that is not finished; go on with the 'statgraph train' that began it, "
+        f"with --out {dense_run} --resume"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"{", "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        (b"", "Expecting value: line 1 column 1 (char 0)"),
+        (b'{"a": "\xff"}', "'utf-8' codec can't decode byte 0xff in position 7: invalid start byte"),
+    ],
+)
+def test_a_manifest_that_is_no_json_is_refused(dense_run, content, reason):
+    path = dense_run / "manifest.json"
+    path.write_bytes(content)
+    assert refusal(dense_run) == f"{path}: not readable as JSON ({reason}); train the run again"
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["[]", "3", "{}", '{"config": {}}', '{"config": [], "corpus": {}}', '{"config": {}, "corpus": {"name": "x"}}'],
+)
+def test_another_manifest_is_refused(dense_run, content):
+    path = dense_run / "manifest.json"
+    path.write_text(content)
+    assert refusal(dense_run) == f"{path}: not the manifest of a run; name a run folder, or train the run again"
+
+
+def test_a_setting_of_another_version_is_refused(dense_run):
+    path = changed_manifest(dense_run, config={"sead": 3})
+    assert refusal(dense_run) == (
+        f"{path}: 'sead' is not a setting; did you mean 'seed'? (the run is damaged, or another version's; "
+        "train it again)"
+    )
+
+
+@pytest.mark.parametrize("ids", [["D1", "N1"], ["D1", "N1", "Y1"], ["A1", "N1", "X1"]])
+def test_an_index_of_other_articles_is_refused(dense_run, ids):
+    vectors = np.eye(2, dtype=np.float32)[np.zeros(len(ids), dtype=int)]
+    ArticleIndex.build(vectors, ids, device="cpu").save(dense_run / "index")
+    assert refusal(dense_run) == (
+        f"{dense_run}: its index and its articles.jsonl hold different articles; train the run again"
+    )
+
+
+def test_the_corpus_of_the_run_is_accepted(dense_run, corpus):
+    check_corpus(dense_run, corpus)
+    assert read_run_manifest(dense_run)["corpus"]["name"] == "rent"
+
+
+def test_another_corpus_is_refused(dense_run, corpus):
+    with pytest.raises(RunError) as refused:
+        check_corpus(dense_run, dataclasses.replace(corpus, name="valmere", articles=corpus.articles[:2], questions=()))
+    assert str(refused.value) == (
+        f"{dense_run}: trained on corpus 'rent', not on 'valmere'; name its corpus folder with --corpus"
+    )
+
+
+def test_another_state_of_the_corpus_is_refused(dense_run, corpus):
+    now = dataclasses.replace(corpus, questions=())
+    with pytest.raises(RunError) as refused:
+        check_corpus(dense_run, now)
+    assert str(refused.value) == (
+        f"{dense_run}: trained on another state of corpus 'rent' (hash {corpus.content_hash[:12]}, now "
+        f"{now.content_hash[:12]}); name the folder as it was with --corpus, or train again"
+    )
+
+
+def test_the_query_encoder_is_a_plain_sentence_transformers_folder(sample_run):
+    from sentence_transformers import SentenceTransformer
+
+    question = "Who gets the deposit back?"
+    encoder = SentenceTransformer(str(sample_run.folder / "query_encoder"), device="cpu", local_files_only=True)
+    vector = encoder.encode([question])
+    index = ArticleIndex.load(sample_run.folder / "index", device="cpu")
+    scores, rows = index.search(vector.astype(np.float32), 5)
+    hits = Retriever.load(sample_run.folder, device="cpu").search(question, k=5)
+    assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
+    assert [hit.article_id for hit in hits] == [index.article_ids[row] for row in rows[0]]
+    assert [hit.score for hit in hits] == pytest.approx(scores[0].tolist())
+
+
+def test_the_sample_s_deposits_are_found(sample_run):
+    hits = Retriever.load(sample_run.folder, device="cpu").search("Who gets the deposit back?", k=10)
+    assert any("deposit" in hit.text.lower() for hit in hits[:3])
+    assert all(hit.path[0] in ("Housing Code", "Work Code", "Family Code") and hit.title and hit.text for hit in hits)
+
+
+def test_retriever_and_hit_come_from_the_package_itself():
+    code = (
+        "import sys, statgraph\n"
+        "assert 'numpy' not in sys.modules and 'torch' not in sys.modules\n"
+        "from statgraph import Hit, Retriever\n"
+        "assert 'torch' not in sys.modules\n"
+        "print(Hit.__name__, Retriever.__name__)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("Hit Retriever\n", "")
+    with pytest.raises(AttributeError, match=r"^module 'statgraph' has no attribute 'Retrieve'$"):
+        statgraph.Retrieve  # noqa: B018

@@ -1,0 +1,178 @@
+import dataclasses
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from statgraph import Retriever, artifacts
+from statgraph.config import RunConfig, overlaid
+from statgraph.errors import CorpusError, RunError, UsageError
+from statgraph.evaluation.report import Report
+from statgraph.index.article_index import ArticleIndex
+from statgraph.systems import pipeline
+from statgraph.systems.pipeline import is_finished, train_run
+from statgraph.systems.presets import resolve_config
+
+
+@pytest.fixture
+def bm25():
+    return resolve_config("bm25", ["device=cpu"])
+
+
+@pytest.fixture
+def begun(tmp_path, town_corpus, quick_config, monkeypatch):
+    """Return the folder of a run that was interrupted after its training, before its evaluation."""
+    folder = tmp_path / "begun"
+    with monkeypatch.context() as patch:
+        patch.setattr(pipeline, "evaluate_split", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            train_run(town_corpus, quick_config(), folder)
+    return folder
+
+
+def interrupted(*arguments, **options):
+    raise KeyboardInterrupt
+
+
+def refusal(*arguments, **options) -> str:
+    with pytest.raises(RunError) as refused:
+        train_run(*arguments, **options)
+    return str(refused.value)
+
+
+def test_a_run_folder_holds_what_the_architecture_promises(tmp_path, town_corpus, quick_config):
+    config = quick_config()
+    run = train_run(town_corpus, config, tmp_path / "a" / "run")
+    assert run.folder == tmp_path / "a" / "run"
+    assert sorted(path.name for path in run.folder.iterdir()) == [
+        "article_encoder", "articles.jsonl", "articles.offsets.npy", "checkpoints", "config.json",
+        "graph_encoder.safetensors", "index", "manifest.json", "metrics.jsonl", "query_encoder", "report.json",
+    ]  # fmt: skip
+    manifest = artifacts.read_json(run.folder / "manifest.json")
+    assert manifest == artifacts.as_json(run.manifest)
+    assert overlaid(RunConfig(), manifest["config"], place="manifest") == config
+    assert manifest["corpus"] == {
+        "name": "town", "language": "en", "content_hash": town_corpus.content_hash, "articles": 16,
+    }  # fmt: skip
+    assert manifest["seed"] == config.seed
+    assert {"python", "statgraph", "torch", "dgl", "numpy"} <= manifest["versions"].keys()
+    assert [step["name"] for step in manifest["steps"]][-1] == "evaluation on dev"
+
+
+def test_the_report_is_that_of_the_dev_split(tmp_path, town_corpus, quick_config):
+    run = train_run(town_corpus, quick_config(), tmp_path / "run")
+    saved = Report.from_dict(artifacts.read_json(run.folder / "report.json"))
+    assert saved == run.report
+    assert (saved.split, saved.strata["all"].n_questions) == ("dev", 4)
+
+
+def test_bm25_writes_articles_and_report_alone(tmp_path, town_corpus, bm25):
+    run = train_run(town_corpus, bm25, tmp_path / "run")
+    assert sorted(path.name for path in run.folder.iterdir()) == [
+        "articles.jsonl", "articles.offsets.npy", "config.json", "manifest.json", "report.json",
+    ]  # fmt: skip
+    assert Retriever.load(run.folder).search("Who taxes my fences?")[0].article_id == "fences2"
+
+
+def test_without_dev_questions_there_is_no_report(tmp_path, town_corpus, quick_config):
+    corpus = dataclasses.replace(town_corpus, questions=town_corpus.split("train"))
+    run = train_run(corpus, quick_config(), tmp_path / "run")
+    assert (run.report, (run.folder / "report.json").exists(), is_finished(run.folder)) == (None, False, True)
+    assert len(Retriever.load(run.folder, device="cpu").search("lamps")) == 10
+
+
+def test_listeners_hear_of_every_step(tmp_path, town_corpus, quick_config):
+    heard = []
+    train_run(town_corpus, quick_config(), tmp_path / "run", on_training=heard.append)
+    assert {progress.stage for progress in heard} == {"stage2"}
+    assert [progress.step for progress in heard] == list(range(1, heard[0].steps + 1))
+    assert (heard[-1].epoch, heard[-1].epochs) == (2, 2)
+
+
+def test_an_interrupted_run_is_not_finished(begun):
+    assert not is_finished(begun)
+    with pytest.raises(RunError, match=r"a run that is not finished"):
+        Retriever.load(begun)
+
+
+def test_resuming_ends_as_without_interruption(begun, tmp_path, town_corpus, quick_config):
+    whole = train_run(town_corpus, quick_config(), tmp_path / "whole")
+    resumed = train_run(town_corpus, quick_config(), begun, resume=True)
+    assert resumed.report == whole.report
+    vectors = [ArticleIndex.load(run.folder / "index", device="cpu").vectors for run in (whole, resumed)]
+    np.testing.assert_allclose(*vectors, atol=1e-6)
+    logs = [(run.folder / "metrics.jsonl").read_text().splitlines() for run in (whole, resumed)]
+    whole_log, resumed_log = ([json.loads(line) | {"seconds": 0} for line in log] for log in logs)
+    assert whole_log == resumed_log
+
+
+def test_resuming_with_other_settings_is_refused(begun, town_corpus, quick_config):
+    assert refusal(town_corpus, quick_config("qabisar", "seed=4"), begun, resume=True) == (
+        f"{begun}: was begun with other settings (seed: 0 then, 4 now); resume it with the same ones, "
+        "or train into another folder"
+    )
+
+
+def test_of_many_other_settings_five_are_named(begun, town_corpus, quick_config):
+    others = quick_config("qabisar", *(f"gnn.{name}" for name in ("layers=1", "heads=1", "dropout=0.7", "fanout=3")),
+                          "bm25.k1=1", "bm25.b=1", "seed=4")  # fmt: skip
+    message = refusal(town_corpus, others, begun, resume=True)
+    assert message.startswith(f"{begun}: was begun with other settings (bm25.b: 0.2 then, 1.0 now; bm25.k1: ")
+    assert message.endswith("; and 2 more); resume it with the same ones, or train into another folder")
+
+
+def test_resuming_on_another_corpus_is_refused(begun, town_corpus, quick_config):
+    corpus = dataclasses.replace(town_corpus, questions=town_corpus.split("train"))
+    assert refusal(corpus, quick_config(), begun, resume=True) == (
+        f"{begun}: was begun on another corpus, or another state of this one; name that one with --corpus, "
+        "or train into another folder"
+    )
+
+
+def test_there_must_be_something_to_resume(tmp_path, town_corpus, bm25):
+    message = f"{tmp_path}: no run to resume; start it without --resume"
+    assert refusal(town_corpus, bm25, tmp_path, resume=True) == message
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"config": 1, "corpus_hash": "a"}', b"\xff"])
+def test_a_damaged_configuration_is_refused(tmp_path, town_corpus, bm25, content):
+    path = tmp_path / "config.json"
+    path.write_bytes(content)
+    assert refusal(town_corpus, bm25, tmp_path, resume=True) == f"{path}: damaged; train into another folder"
+
+
+def test_an_existing_folder_is_left_alone(tmp_path, town_corpus, bm25, begun):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    assert refusal(town_corpus, bm25, tmp_path / "mine") == f"{tmp_path / 'mine'}: not empty; choose another --out"
+    assert (tmp_path / "mine" / "notes.txt").read_text() == "mine"
+    assert refusal(town_corpus, bm25, tmp_path / "mine" / "notes.txt") == (
+        f"{tmp_path / 'mine' / 'notes.txt'}: is a file; choose another --out"
+    )
+    assert refusal(town_corpus, bm25, begun) == (
+        f"{begun}: not empty; add --resume to go on with it, or choose another --out"
+    )
+    train_run(town_corpus, bm25, tmp_path / "done")
+    assert refusal(town_corpus, bm25, tmp_path / "done") == f"{tmp_path / 'done'}: not empty; choose another --out"
+
+
+def test_an_empty_folder_is_taken(tmp_path, town_corpus, bm25):
+    (tmp_path / "run").mkdir()
+    assert is_finished(train_run(town_corpus, bm25, tmp_path / "run").folder)
+
+
+def test_what_cannot_be_trained_leaves_nothing_behind(tmp_path, town_corpus, quick_config):
+    silent = dataclasses.replace(town_corpus, questions=())
+    with pytest.raises(CorpusError, match=r"^town: has no training questions; "):
+        train_run(silent, quick_config(), tmp_path / "run")
+    with pytest.raises(UsageError, match=r"^encoder\.train: 'head' does not fit a static backbone"):
+        train_run(town_corpus, quick_config("qabisar", "encoder.train=head"), tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_moves_with_its_folder(begun, tmp_path, town_corpus, quick_config):
+    train_run(town_corpus, quick_config(), begun, resume=True)
+    before = Retriever.load(begun, device="cpu").search("my lamps")
+    shutil.move(begun, tmp_path / "moved")
+    assert Retriever.load(tmp_path / "moved", device="cpu").search("my lamps") == before

@@ -1,0 +1,164 @@
+import json
+
+import pytest
+import torch
+
+from statgraph.config import RunConfig
+from statgraph.errors import UsageError
+from statgraph.systems import presets
+from statgraph.systems.presets import resolve_config, system_names
+from statgraph.text.backbones import EMBEDDED_E5, EMBEDDED_STATIC
+
+
+@pytest.fixture
+def own_presets(tmp_path, monkeypatch):
+    """Return a function that writes YAML files, `name: text`, in place of the package's."""
+    (tmp_path / "regimes").mkdir()
+    for regime in ("static", "head", "full"):
+        (tmp_path / "regimes" / f"{regime}.yaml").write_text("# nothing\n")
+    monkeypatch.setattr(presets, "_FOLDER", tmp_path)
+
+    def write(**files):
+        for name, text in files.items():
+            (tmp_path / f"{name.replace('_', '/')}.yaml").write_text(text)
+
+    return write
+
+
+@pytest.fixture
+def on_cuda(monkeypatch):
+    monkeypatch.setattr(presets, "pick_device", lambda name: torch.device("cpu" if name == "cpu" else "cuda"))
+
+
+def encoder_of(*settings, system="qabisar"):
+    encoder = resolve_config(system, settings).encoder
+    return encoder.backbone, encoder.train
+
+
+def refusal(*arguments) -> str:
+    with pytest.raises(UsageError) as refused:
+        resolve_config(*arguments)
+    return str(refused.value)
+
+
+def test_the_published_systems():
+    assert system_names() == ("bm25", "dpr", "dsr", "qabisar")
+
+
+@pytest.mark.parametrize("backbone", [EMBEDDED_STATIC, EMBEDDED_E5])
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize("system", system_names())
+def test_every_system_loads_in_every_regime(system, device, backbone, on_cuda):
+    config = resolve_config(system, [f"device={device}", f"encoder.backbone={backbone}"])
+    assert (config.system, config.device, config.encoder.backbone) == (system, device, backbone)
+    assert config.encoder.train != "auto"
+    json.dumps(config.to_dict())
+
+
+def test_what_a_system_is():
+    configs = {system: resolve_config(system, ["device=cpu"]) for system in system_names()}
+    assert [configs[system].retriever for system in system_names()] == ["bm25", "dense", "dense", "dense"]
+    assert (configs["dpr"].encoder.train, configs["dpr"].stage1.epochs, configs["dpr"].stage2.epochs) == ("none", 0, 0)
+    assert configs["dsr"].stage1.epochs > 0
+    assert configs["dsr"].stage2.epochs == 0
+    assert configs["qabisar"].stage2.epochs > 0
+    assert configs["qabisar"].graph.relations == ("tree", "bipartite")
+
+
+def test_an_unknown_system_lists_the_choices():
+    assert refusal("qabisr") == "system 'qabisr' is not known; choose from bm25, dpr, dsr, qabisar"
+
+
+@pytest.mark.parametrize("name", ["", "regimes/static", "../systems/qabisar", "qabisar.yaml"])
+def test_a_path_is_no_system(name):
+    assert refusal(name) == f"system '{name}' is not known; choose from bm25, dpr, dsr, qabisar"
+
+
+def test_a_machine_without_cuda_takes_the_static_encoder_in_full():
+    assert encoder_of("device=cpu") == (EMBEDDED_STATIC, "full")
+
+
+def test_a_machine_with_cuda_takes_the_transformer_in_full(on_cuda):
+    assert encoder_of() == (EMBEDDED_E5, "full")
+    assert encoder_of("device=cpu") == (EMBEDDED_STATIC, "full")
+
+
+def test_a_transformer_trains_its_head_on_a_cpu_and_in_full_on_cuda(on_cuda):
+    assert encoder_of("device=cpu", f"encoder.backbone={EMBEDDED_E5}") == (EMBEDDED_E5, "head")
+    assert encoder_of("encoder.backbone=camembert-base") == ("camembert-base", "full")
+
+
+def test_a_folder_of_token_vectors_is_static(quick_backbone):
+    folder = str(quick_backbone)
+    assert encoder_of("device=cpu", f"encoder.backbone={folder}") == (folder, "full")
+
+
+def test_what_the_user_asks_for_stands():
+    assert encoder_of("device=cpu", f"encoder.backbone={EMBEDDED_E5}", "encoder.train=last-2")[1] == "last-2"
+    assert encoder_of("device=cpu", "encoder.train=none") == (EMBEDDED_STATIC, "none")
+
+
+@pytest.mark.parametrize(
+    ("settings", "regime"),
+    [
+        (("device=cpu",), "static"),
+        (("device=cpu", "encoder.train=none"), "static"),
+        (("device=cpu", f"encoder.backbone={EMBEDDED_E5}"), "head"),
+        (("device=cpu", f"encoder.backbone={EMBEDDED_E5}", "encoder.train=none"), "head"),
+        (("device=cpu", f"encoder.backbone={EMBEDDED_E5}", "encoder.train=last-2"), "full"),
+        (("device=cuda",), "full"),
+    ],
+)
+def test_each_backbone_has_its_regime(own_presets, on_cuda, settings, regime):
+    own_presets(qabisar="", **{f"regimes_{name}": f"seed: {n}" for n, name in enumerate(("static", "head", "full"))})
+    assert ("static", "head", "full")[resolve_config("qabisar", settings).seed] == regime
+
+
+def test_later_overlays_win(own_presets):
+    own_presets(
+        regimes_static="stage1: {epochs: 1, batch_size: 1, patience: 1, bm25_negatives: 1}",
+        qabisar=(
+            "stage1: {batch_size: 2, patience: 2, bm25_negatives: 2}\n"
+            "regimes: {static: {stage1: {patience: 3, bm25_negatives: 3}}, head: {stage1: {epochs: 9}}}"
+        ),
+    )
+    stage1 = resolve_config("qabisar", ["device=cpu", "stage1.bm25_negatives=4"]).stage1
+    assert (stage1.epochs, stage1.batch_size, stage1.patience, stage1.bm25_negatives) == (1, 2, 3, 4)
+    assert stage1.lr == RunConfig().stage1.lr
+
+
+def test_of_two_settings_the_last_wins():
+    assert resolve_config("bm25", ["device=cpu", "seed=1", "seed=2"]).seed == 2
+
+
+def test_a_system_may_choose_its_encoder(own_presets):
+    own_presets(zero="encoder: {train: none}")
+    assert encoder_of("device=cpu", system="zero") == (EMBEDDED_STATIC, "none")
+    assert encoder_of("device=cpu", "encoder.train=full", system="zero") == (EMBEDDED_STATIC, "full")
+
+
+def test_an_unknown_setting_names_the_nearest():
+    assert refusal("qabisar", ["stage1.epoch=3"]) == (
+        "--set: 'stage1.epoch' is not a setting; did you mean 'stage1.epochs'?"
+    )
+    assert refusal("qabisar", ["encodr.train=full"]) == "--set: 'encodr' is not a setting; did you mean 'encoder'?"
+
+
+def test_a_bad_value_is_refused():
+    assert refusal("qabisar", ["stage1.epochs=few"]) == "--set: 'stage1.epochs' is 'few'; give a whole number"
+    assert refusal("qabisar", ["stage1.epochs"]) == (
+        "--set 'stage1.epochs': no '='; write it like --set stage1.epochs=10"
+    )
+    assert refusal("qabisar", ["stage2.batch_size=0"]) == "stage2.batch_size: 0 is out of range; give 1 or more"
+    assert refusal("qabisar", ["device=tpu"]) == "device 'tpu' is not known; use one of auto, cpu, cuda"
+
+
+def test_a_fault_in_a_preset_names_its_file(own_presets):
+    own_presets(qabisar="stage1: {epoch: 3}")
+    assert refusal("qabisar") == "qabisar.yaml: 'stage1.epoch' is not a setting; did you mean 'stage1.epochs'?"
+    own_presets(qabisar="regimes: {static: {sead: 3}}")
+    assert refusal("qabisar", ["device=cpu"]) == (
+        "qabisar.yaml (static): 'sead' is not a setting; did you mean 'seed'?"
+    )
+    own_presets(qabisar="", regimes_static="sead: 3")
+    assert refusal("qabisar", ["device=cpu"]) == "static.yaml: 'sead' is not a setting; did you mean 'seed'?"

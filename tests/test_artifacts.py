@@ -1,0 +1,205 @@
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from statgraph.artifacts import as_json, read_json, replaced_file, replaced_folder, write_json
+
+REPO = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def target(tmp_path) -> Path:
+    """Return a folder that holds one file, `version`, with the text "old"."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "version").write_text("old")
+    return tmp_path / "out"
+
+
+def tree(folder: Path) -> dict[str, str]:
+    """Return the text of every file under a folder, by its path in there."""
+    return {str(path.relative_to(folder)): path.read_text() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def fill(target: Path) -> None:
+    with replaced_folder(target) as staging:
+        (staging / "version").write_text("new")
+
+
+def test_a_new_folder(tmp_path):
+    fill(tmp_path / "deep" / "out")
+
+    assert tree(tmp_path) == {"deep/out/version": "new"}
+
+
+def test_an_old_folder_is_replaced_whole(target, tmp_path):
+    (target / "other").write_text("old too")
+    fill(target)
+
+    assert tree(tmp_path) == {"out/version": "new"}
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_something_else_in_its_place(tmp_path, kind):
+    place = tmp_path / "out"
+    if kind == "file":
+        place.write_text("a file")
+    else:
+        (tmp_path / "elsewhere").mkdir()
+        (tmp_path / "elsewhere" / "kept").write_text("kept")
+        place.symlink_to(tmp_path / "elsewhere")
+    fill(place)
+
+    assert not place.is_symlink()
+    assert tree(place) == {"version": "new"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == (["out"] if kind == "file" else ["elsewhere", "out"])
+    if kind == "link":
+        assert tree(tmp_path / "elsewhere") == {"kept": "kept"}
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_leaves_the_old_folder(target, tmp_path, error):
+    def fail() -> None:
+        with replaced_folder(target) as staging:
+            (staging / "version").write_text("half")
+            raise error
+
+    with pytest.raises(error):
+        fail()
+
+    assert tree(tmp_path) == {"out/version": "old"}
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_until_the_end_the_old_folder_stands(target):
+    with replaced_folder(target) as staging:
+        (staging / "version").write_text("new")
+        assert tree(target) == {"version": "old"}
+        assert list(staging.iterdir()) == [staging / "version"]
+        assert staging.name.startswith(".out-")
+
+
+@pytest.mark.parametrize("error", [OSError("no"), KeyboardInterrupt()])
+def test_where_the_second_rename_fails_the_old_folder_comes_back(target, tmp_path, monkeypatch, error):
+    rename, calls = os.rename, []
+
+    def failing(source, destination):
+        calls.append(Path(source).name)
+        if len(calls) == 2:
+            raise error
+        rename(source, destination)
+
+    monkeypatch.setattr(os, "rename", failing)
+    with pytest.raises(type(error)):
+        fill(target)
+
+    assert len(calls) == 3
+    assert tree(tmp_path) == {"out/version": "old"}
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_where_the_first_rename_fails_nothing_has_changed(target, tmp_path, monkeypatch):
+    def failing(source, destination):
+        raise OSError("no")
+
+    monkeypatch.setattr(os, "rename", failing)
+    with pytest.raises(OSError, match="no"):
+        fill(target)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert tree(tmp_path) == {"out/version": "old"}
+
+
+KILLED_IN_THE_BLOCK = """
+with replaced_folder(target) as staging:
+    (staging / "version").write_text("half")
+    os._exit(9)
+"""
+KILLED_BETWEEN_THE_RENAMES = """
+rename, calls = os.rename, []
+def counted(source, destination):
+    calls.append(source)
+    os._exit(9) if len(calls) == 2 else rename(source, destination)
+os.rename = counted
+with replaced_folder(target) as staging:
+    (staging / "version").write_text("new")
+"""
+
+
+def run_killed(code: str, target: Path) -> None:
+    start = "import os, sys; from pathlib import Path; from statgraph.artifacts import replaced_folder\n"
+    command = [sys.executable, "-c", f"{start}target = Path(sys.argv[1])\n{code}", str(target)]
+    assert subprocess.run(command, cwd=REPO, timeout=60).returncode == 9
+
+
+def test_a_kill_in_the_block_leaves_the_old_folder(target):
+    run_killed(KILLED_IN_THE_BLOCK, target)
+
+    assert tree(target) == {"version": "old"}
+    fill(target)
+    assert tree(target) == {"version": "new"}
+
+
+def test_a_kill_between_the_renames_loses_nothing(target, tmp_path):
+    run_killed(KILLED_BETWEEN_THE_RENAMES, target)
+
+    (old,) = tmp_path.glob(".out-old-*")
+    assert tree(old) == {"version": "old"}
+    assert not target.exists()
+    fill(target)
+    assert tree(target) == {"version": "new"}
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o027, 0o077, 0o002])
+@pytest.mark.parametrize("exists", [True, False])
+def test_folders_and_files_follow_the_umask(target, tmp_path, umask, exists):
+    place = target if exists else tmp_path / "fresh"
+    before = os.umask(umask)
+    try:
+        fill(place)
+        write_json(tmp_path / "a.json", {})
+    finally:
+        os.umask(before)
+
+    assert stat.S_IMODE(place.stat().st_mode) == 0o777 & ~umask
+    assert stat.S_IMODE((tmp_path / "a.json").stat().st_mode) == 0o666 & ~umask
+
+
+def test_a_file_is_replaced_at_the_end(target):
+    with replaced_file(target / "version") as staging:
+        staging.write_text("new")
+        assert (target / "version").read_text() == "old"
+
+    assert tree(target) == {"version": "new"}
+
+
+def test_an_error_leaves_the_old_file(target):
+    def fail() -> None:
+        with replaced_file(target / "version") as staging:
+            staging.write_text("half")
+            raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        fail()
+
+    assert tree(target) == {"version": "old"}
+
+
+def test_a_file_that_is_never_written_is_an_error(target):
+    with pytest.raises(FileNotFoundError), replaced_file(target / "version"):
+        pass
+
+    assert tree(target) == {"version": "old"}
+
+
+def test_json_there_and_back(tmp_path):
+    write_json(tmp_path / "deep" / "a.json", {"é": (1, 2), "b": None})
+
+    assert (tmp_path / "deep" / "a.json").read_text(
+        encoding="utf-8"
+    ) == '{\n  "é": [\n    1,\n    2\n  ],\n  "b": null\n}\n'
+    assert read_json(tmp_path / "deep" / "a.json") == as_json({"é": (1, 2), "b": None}) == {"é": [1, 2], "b": None}

@@ -1,0 +1,159 @@
+import json
+from dataclasses import FrozenInstanceError, asdict
+
+import pytest
+
+from statgraph.config import RunConfig, overlaid, with_settings
+from statgraph.errors import UsageError
+
+DEFAULT = RunConfig()
+
+
+def refusal(*settings: str) -> str:
+    with pytest.raises(UsageError) as error:
+        with_settings(DEFAULT, settings)
+    return str(error.value)
+
+
+def overlay_refusal(overlay: dict) -> str:
+    with pytest.raises(UsageError) as error:
+        overlaid(DEFAULT, overlay, place="x.yaml")
+    return str(error.value)
+
+
+def test_an_overlay_changes_what_it_names_and_nothing_else():
+    config = overlaid(DEFAULT, {"seed": 3, "stage1": {"lr": "1e-3", "epochs": 2}}, place="x.yaml")
+
+    expected = asdict(DEFAULT)
+    expected["seed"] = 3
+    expected["stage1"] |= {"lr": 1e-3, "epochs": 2}
+    assert asdict(config) == expected
+    assert RunConfig() == DEFAULT
+
+
+def test_an_empty_overlay():
+    assert overlaid(DEFAULT, {}, place="x.yaml") == with_settings(DEFAULT, []) == DEFAULT
+
+
+def test_it_cannot_be_changed_in_place():
+    with pytest.raises(FrozenInstanceError):
+        DEFAULT.seed = 1
+
+
+def test_as_json_and_back():
+    config = with_settings(DEFAULT, ["graph.relations=tree", "encoder.shared=true"])
+
+    assert overlaid(DEFAULT, json.loads(json.dumps(config.to_dict())), place="manifest.json") == config
+
+
+@pytest.mark.parametrize(
+    ("setting", "group", "name", "value"),
+    [
+        ("stage1.epochs=10", "stage1", "epochs", 10),
+        (" stage1.epochs = 10 ", "stage1", "epochs", 10),
+        ("stage1.epochs=-1", "stage1", "epochs", -1),
+        ("stage1.lr=2e-5", "stage1", "lr", 2e-5),
+        ("stage1.lr=1", "stage1", "lr", 1.0),
+        ("encoder.shared=true", "encoder", "shared", True),
+        ("encoder.shared=False", "encoder", "shared", False),
+        ("encoder.backbone=runs/a=b", "encoder", "backbone", "runs/a=b"),
+        ("encoder.backbone=", "encoder", "backbone", ""),
+        ("graph.relations=tree", "graph", "relations", ("tree",)),
+        ("graph.relations=tree, order", "graph", "relations", ("tree", "order")),
+        ("graph.relations=none", "graph", "relations", ()),
+        ("graph.relations=", "graph", "relations", ()),
+    ],
+)
+def test_a_setting(setting, group, name, value):
+    found = getattr(getattr(with_settings(DEFAULT, [setting]), group), name)
+
+    assert found == value
+    assert type(found) is type(value)
+
+
+def test_the_last_setting_wins():
+    assert with_settings(DEFAULT, ["seed=1", "seed=2"]).seed == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "relations"), [(["tree", "order"], ("tree", "order")), ([], ()), ("tree,order", ("tree", "order"))]
+)
+def test_a_list_in_yaml(value, relations):
+    assert overlaid(DEFAULT, {"graph": {"relations": value}}, place="x.yaml").graph.relations == relations
+
+
+def test_a_boolean_in_yaml():
+    assert overlaid(DEFAULT, {"encoder": {"shared": True}}, place="x.yaml").encoder.shared is True
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"),
+    [
+        ("sead", "seed"),
+        ("encoder.bakbone", "encoder.backbone"),
+        ("encoder.max_token", "encoder.max_tokens"),
+        ("stage2.epoch", "stage2.epochs"),
+        ("epochs", "stage1.epochs"),  # the same name in a group
+        ("backbone", "encoder.backbone"),
+        ("gnn.lr", "stage1.lr"),
+        ("encodr", "encoder"),
+        ("gnn.zzz", "gnn.layer"),
+    ],
+)
+def test_an_unknown_setting_names_the_nearest(wrong, near):
+    assert refusal(f"{wrong}=1") == f"--set: '{wrong}' is not a setting; did you mean '{near}'?"
+
+
+def test_an_unknown_group_names_the_nearest():
+    assert refusal("stage3.lr=1") == "--set: 'stage3' is not a setting; did you mean 'stage1'?"
+
+
+def test_an_unknown_key_in_yaml():
+    assert overlay_refusal({"stage1": {"lrr": 1}}) == "x.yaml: 'stage1.lrr' is not a setting; did you mean 'stage1.lr'?"
+    assert overlay_refusal({1: 1}).startswith("x.yaml: '1' is not a setting; did you mean '")
+
+
+@pytest.mark.parametrize("setting", ["=1", ".=1", "encoder.=1", "..=1"])
+def test_half_a_name(setting):
+    assert "is not a setting; did you mean '" in refusal(setting)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("seed", "--set 'seed': no '='; write it like --set stage1.epochs=10"),
+        ("", "--set '': no '='; write it like --set stage1.epochs=10"),
+        ("seed=two", "--set: 'seed' is 'two'; give a whole number"),
+        ("seed=1.5", "--set: 'seed' is '1.5'; give a whole number"),
+        ("seed=", "--set: 'seed' is ''; give a whole number"),
+        ("stage1.lr=fast", "--set: 'stage1.lr' is 'fast'; give a number"),
+        ("stage1.lr=nan", "--set: 'stage1.lr' is 'nan'; give a number"),
+        ("stage1.lr=-inf", "--set: 'stage1.lr' is '-inf'; give a number"),
+        ("encoder.shared=yes", "--set: 'encoder.shared' is 'yes'; give true or false"),
+        ("encoder.shared=1", "--set: 'encoder.shared' is '1'; give true or false"),
+        ("bm25=1", "--set: 'bm25' is a group of settings; set one of bm25.k1, bm25.b"),
+        ("seed.x=1", "--set: 'seed' is one setting, not a group; give it a value"),
+    ],
+)
+def test_a_wrong_setting(setting, message):
+    assert refusal(setting) == message
+
+
+@pytest.mark.parametrize(
+    ("overlay", "message"),
+    [
+        ({"seed": None}, "x.yaml: 'seed' is 'None'; give a whole number"),
+        ({"device": None}, "x.yaml: 'device' is 'None'; give text"),
+        ({"encoder": {"backbone": ["a"]}}, "x.yaml: 'encoder.backbone' is '['a']'; give text"),
+        ({"seed": [1]}, "x.yaml: 'seed' is '[1]'; give a whole number"),
+        ({"stage1": {"lr": True}}, "x.yaml: 'stage1.lr' is 'True'; give a number"),
+        (
+            {"graph": {"relations": None}},
+            "x.yaml: 'graph.relations' is 'None'; give names separated by commas, or none",
+        ),
+        ({"graph": {"relations": {}}}, "x.yaml: 'graph.relations' is one setting, not a group; give it a value"),
+        ({"bm25": None}, "x.yaml: 'bm25' is a group of settings; set one of bm25.k1, bm25.b"),
+    ],
+)
+def test_a_wrong_value_in_yaml(overlay, message):
+    assert overlay_refusal(overlay) == message

@@ -1,0 +1,64 @@
+import pytest
+import torch
+
+from statgraph.device import inference_dtype, pick_device
+from statgraph.errors import UsageError
+
+
+@pytest.fixture
+def cuda(monkeypatch):
+    """Return a function that makes torch see, or not see, a CUDA device."""
+    return lambda seen: monkeypatch.setattr(torch.cuda, "is_available", lambda: seen)
+
+
+@pytest.mark.parametrize(
+    ("name", "seen", "device"),
+    [
+        ("auto", True, "cuda"),
+        ("auto", False, "cpu"),
+        ("cpu", True, "cpu"),
+        ("cpu", False, "cpu"),
+        ("cuda", True, "cuda"),
+    ],
+)
+def test_the_device_of_a_name(cuda, name, seen, device):
+    cuda(seen)
+
+    assert pick_device(name) == torch.device(device)
+
+
+def test_auto_is_the_default(cuda):
+    cuda(False)
+
+    assert pick_device() == torch.device("cpu")
+
+
+@pytest.mark.parametrize("name", ["gpu", "", "cuda:1"])
+def test_an_unknown_name(name):
+    with pytest.raises(UsageError) as error:
+        pick_device(name)
+    assert str(error.value) == f"device '{name}' is not known; use one of auto, cpu, cuda"
+
+
+def test_cuda_where_there_is_none(cuda):
+    cuda(False)
+
+    with pytest.raises(UsageError) as error:
+        pick_device("cuda")
+    assert str(error.value) == "device 'cuda' was asked for, but torch sees no CUDA device; use --device cpu"
+
+
+@pytest.mark.parametrize(("fast", "dtype"), [(True, torch.bfloat16), (False, torch.float32)])
+def test_precision_follows_the_hardware(monkeypatch, fast, dtype):
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: fast)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: fast)
+
+    assert inference_dtype(torch.device("cpu")) == dtype
+    assert inference_dtype(torch.device("cuda")) == dtype
+
+
+@pytest.mark.cuda
+def test_the_device_is_real():
+    if not torch.cuda.is_available():
+        pytest.skip("torch sees no CUDA device")
+    assert torch.ones(2, device=pick_device()).sum().item() == 2

@@ -1,0 +1,101 @@
+"""Small encoders for the tests of texts: the embedded one, unpacked once, and tiny random ones made on the spot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+from statgraph.text.backbones import EMBEDDED_E5, resolve_backbone
+
+SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
+WORDS = ("▁query", "▁passage", "▁the", "▁tenant", "▁landlord", "▁pays", "▁rent", "▁work", "▁child", "ing")
+CHARACTERS = tuple("▁abcdefghijklmnopqrstuvwxyz:.0123456789")
+VOCABULARY = (*SPECIAL, *WORDS, *CHARACTERS)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Run torch on one thread: the models here are too small for more."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="session")
+def e5_folder(statgraph_cache: Path) -> Path:
+    """Return the folder of the unpacked embedded encoder."""
+    return Path(resolve_backbone(EMBEDDED_E5).location)
+
+
+@pytest.fixture(scope="session")
+def e5_tokenizer(e5_folder: Path) -> Tokenizer:
+    """Return the embedded encoder's tokenizer."""
+    return Tokenizer.from_file(str(e5_folder / "tokenizer.json"))
+
+
+@pytest.fixture
+def unigram() -> Tokenizer:
+    """Return a small Unigram tokenizer: ten words, the lower-case letters, `<s> text </s>`."""
+    scores = [0.0] * len(SPECIAL) + [-1.0] * len(WORDS) + [-5.0] * len(CHARACTERS)
+    tokenizer = Tokenizer(models.Unigram(list(zip(VOCABULARY, scores, strict=True)), unk_id=3))
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace(prepend_scheme="always")]
+    )
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    tokenizer.add_special_tokens(list(SPECIAL))
+    return tokenizer
+
+
+@pytest.fixture
+def word_piece() -> Tokenizer:
+    """Return a small WordPiece tokenizer."""
+    tokenizer = Tokenizer(models.WordPiece({"[UNK]": 0, "rent": 1, "##s": 2}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    return tokenizer
+
+
+@pytest.fixture
+def tiny_folder(tmp_path: Path, unigram: Tokenizer) -> Path:
+    """Return a folder with a random BERT (3 layers, 32 wide, 64 positions) and its tokenizer."""
+    return save_tiny(tmp_path / "tiny", unigram)
+
+
+@pytest.fixture
+def save_tiny_as(unigram: Tokenizer) -> Callable[[Path], Path]:
+    """Return a function that writes the tiny model of `tiny_folder` to a folder of the test's choice."""
+    return lambda folder: save_tiny(folder, unigram)
+
+
+def save_tiny(folder: Path, unigram: Tokenizer) -> Path:
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        config = BertConfig(
+            vocab_size=len(VOCABULARY),
+            hidden_size=32,
+            num_hidden_layers=3,
+            num_attention_heads=4,
+            intermediate_size=64,
+            max_position_embeddings=64,
+            pad_token_id=1,
+        )
+        BertModel(config, add_pooling_layer=False).save_pretrained(folder)
+    PreTrainedTokenizerFast(
+        tokenizer_object=unigram,
+        bos_token="<s>",
+        cls_token="<s>",
+        eos_token="</s>",
+        sep_token="</s>",
+        pad_token="<pad>",
+        unk_token="<unk>",
+        model_input_names=["input_ids", "attention_mask"],
+    ).save_pretrained(folder)
+    return folder

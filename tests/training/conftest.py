@@ -1,0 +1,121 @@
+"""A village of twelve articles in two codes, and encoders small enough to train in a blink."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+import torch
+
+from statgraph.corpus.records import Article, Corpus, Question
+from statgraph.text.static import StaticEncoder
+from statgraph.text.static_biencoder import StaticBiEncoder
+from statgraph.training.stage1 import TrainingTexts
+
+LAMPS, WELLS = "Lamp Code", "Well Code"
+ARTICLES = (
+    ((LAMPS, "General rules"), "this code governs street lamps"),
+    ((LAMPS, "General rules"), "a lamp is any fixed light"),
+    ((LAMPS, "Duties", "Lighting"), "lamps burn from dusk until dawn"),
+    ((LAMPS, "Duties", "Lighting"), "the keeper trims each wick weekly"),
+    ((LAMPS, "Duties", "Breakage"), "whoever breaks glass pays its price"),
+    ((LAMPS, "Duties"), "neighbours report damage within three days"),
+    ((WELLS, "General rules"), "this code governs wells and springs"),
+    ((WELLS, "General rules"), "water belongs to all"),
+    ((WELLS, "Covers"), "every well has a lid of oak"),
+    ((WELLS, "Covers"), "an open shaft is fenced"),
+    ((WELLS, "Covers", "Duties"), "the owner inspects lids each spring"),
+    ((WELLS,), "the mayor may close a foul well"),
+)
+QUESTIONS = (
+    ("q0", "who pays for a broken lamp", "train", (4, 5)),
+    ("d0", "when is the street lit", "dev", (2,)),
+    ("q1", "must i put a lid on my well", "train", (8,)),
+    ("q2", "which things does the law cover", "train", (0, 6)),
+    ("t0", "who owns the water", "test", (7,)),
+    ("q3", "my child fell down an open shaft", "train", (9, 8)),
+    ("d1", "the water smells bad", "dev", (11, 7)),
+)
+
+
+@pytest.fixture(autouse=True)
+def _two_threads() -> Iterator[None]:
+    """Run each test on two threads, where sums and draws could depend on which comes first."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def village() -> Corpus:
+    """Twelve articles, four training questions, two for dev, one for test."""
+    articles = tuple(
+        Article(f"A{row}", f"Art. {row}, {path[0]}", text, path, row) for row, (path, text) in enumerate(ARTICLES)
+    )
+    questions = tuple(
+        Question(question_id, text, split, tuple(f"A{row}" for row in rows))
+        for question_id, text, split, rows in QUESTIONS
+    )
+    return Corpus("village", "en", "CC0", "written for the tests", articles, questions)
+
+
+@pytest.fixture
+def relabelled(village: Corpus) -> Callable[..., Corpus]:
+    """Return a function that gives some questions other labels: `relabelled(q0=("A1",))`."""
+
+    def changed(**labels: tuple[str, ...]) -> Corpus:
+        return replace(
+            village,
+            questions=tuple(
+                replace(question, article_ids=labels.get(question.question_id, question.article_ids))
+                for question in village.questions
+            ),
+        )
+
+    return changed
+
+
+@pytest.fixture
+def vocabulary() -> dict[str, int]:
+    """Return the number of each word of the village, 0 for the unknown one."""
+    headings = {title for path, _ in ARTICLES for title in path}
+    words = {
+        word
+        for text in (*headings, *(text for _, text in ARTICLES), *(question[1] for question in QUESTIONS))
+        for word in text.lower().split()
+    }
+    return {"?": 0} | {word: number for number, word in enumerate(sorted(words), start=1)}
+
+
+@pytest.fixture
+def static_encoders(vocabulary: dict[str, int]) -> Callable[..., StaticBiEncoder]:
+    """Return a function that builds the static pair over a random table of 8-wide word vectors."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+    def build(*, token_dropout: float = 0.0, trained: bool = True) -> StaticBiEncoder:
+        tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="?"))
+        tokenizer.normalizer = normalizers.Lowercase()
+        tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+        generator = torch.Generator().manual_seed(7)
+        vectors = torch.randn(len(vocabulary), 8, generator=generator)
+        encoder = StaticEncoder(vectors, torch.ones(len(vocabulary)), token_dropout=token_dropout)
+        return StaticBiEncoder(tokenizer, encoder, trained=trained, max_tokens=64)
+
+    return build
+
+
+@pytest.fixture
+def training_texts() -> Callable[..., TrainingTexts]:
+    """Return a function that prepares a corpus's articles and dev questions (none where `dev` is false)."""
+
+    def prepare(encoders: StaticBiEncoder, corpus: Corpus, *, dev: bool = True) -> TrainingTexts:
+        questions: Sequence[Question] = corpus.split("dev") if dev else ()
+        return TrainingTexts(
+            articles=encoders.article_inputs([article.text for article in corpus.articles]),
+            dev_questions=encoders.question_inputs([question.text for question in questions]),
+            dev_labels=corpus.label_rows(questions),
+        )
+
+    return prepare

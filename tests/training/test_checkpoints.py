@@ -1,0 +1,121 @@
+import json
+import re
+
+import pytest
+import torch
+from safetensors import safe_open
+
+from statgraph.errors import RunError
+from statgraph.training.checkpoints import load_optimizer, load_progress, load_weights, save_checkpoint
+
+WEIGHTS = {"a": torch.tensor([[1.0, -2.5]]), "b": torch.tensor([3, 4])}
+
+
+@pytest.fixture
+def trained():
+    """Return a layer and its AdamW after three steps."""
+    torch.manual_seed(0)
+    layer = torch.nn.Linear(3, 2)
+    optimizer = torch.optim.AdamW(
+        [{"params": [layer.weight], "lr": 0.1}, {"params": [layer.bias], "lr": 0.2}], eps=1e-7
+    )
+    for _ in range(3):
+        step(layer, optimizer)
+    return layer, optimizer
+
+
+def step(layer, optimizer) -> None:
+    optimizer.zero_grad()
+    layer(torch.tensor([[1.0, 2.0, -1.0]])).square().sum().backward()
+    optimizer.step()
+
+
+def test_weights_and_progress_come_back(tmp_path):
+    save_checkpoint(tmp_path / "last", WEIGHTS, {"epoch": 3, "R@200": 0.5})
+    loaded = load_weights(tmp_path / "last")
+    assert loaded.keys() == WEIGHTS.keys()
+    assert all(
+        torch.equal(loaded[name], WEIGHTS[name]) and loaded[name].dtype == WEIGHTS[name].dtype for name in loaded
+    )
+    assert load_progress(tmp_path / "last") == {"epoch": 3, "R@200": 0.5}
+
+
+def test_views_and_shared_tensors_are_saved_whole(tmp_path):
+    table = torch.arange(6.0).view(2, 3)
+    save_checkpoint(tmp_path / "last", {"turned": table.T, "same": table, "row": table[1]}, {})
+    loaded = load_weights(tmp_path / "last")
+    assert torch.equal(loaded["turned"], table.T)
+    assert torch.equal(loaded["row"], table[1])
+
+
+def test_the_optimiser_goes_on_as_if_never_saved(tmp_path, trained):
+    layer, optimizer = trained
+    save_checkpoint(tmp_path / "last", layer.state_dict(), {"epoch": 1}, optimizer)
+    again = torch.nn.Linear(3, 2)
+    again.load_state_dict(load_weights(tmp_path / "last"))
+    fresh = torch.optim.AdamW([{"params": [again.weight], "lr": 0.1}, {"params": [again.bias], "lr": 0.2}], eps=1e-7)
+    load_optimizer(tmp_path / "last", fresh)
+    moments, wanted = fresh.state_dict()["state"], optimizer.state_dict()["state"]
+    assert moments.keys() == wanted.keys() == {0, 1}
+    for number, values in wanted.items():
+        assert values.keys() == moments[number].keys() == {"step", "exp_avg", "exp_avg_sq"}
+        assert all(torch.equal(values[key], moments[number][key]) for key in values)
+    step(layer, optimizer)
+    step(again, fresh)
+    assert torch.equal(layer.weight, again.weight)
+    assert torch.equal(layer.bias, again.bias)
+
+
+def test_everything_is_safetensors_or_json(tmp_path, trained):
+    layer, optimizer = trained
+    save_checkpoint(tmp_path / "last", layer.state_dict(), {"epoch": 1}, optimizer)
+    files = sorted(path.name for path in (tmp_path / "last").iterdir())
+    assert files == ["optimizer.safetensors", "progress.json", "weights.safetensors"]
+    for name in ("optimizer.safetensors", "weights.safetensors"):
+        with safe_open(tmp_path / "last" / name, framework="pt") as file:
+            assert list(file.keys())
+    assert json.loads((tmp_path / "last" / "progress.json").read_text()) == {"epoch": 1}
+
+
+def test_no_checkpoint_is_no_progress(tmp_path):
+    assert load_progress(tmp_path / "last") is None
+
+
+@pytest.mark.parametrize("damage", [lambda path: path.unlink(), lambda path: path.write_bytes(b"\x00" * 5)])
+def test_damaged_tensors_are_named(tmp_path, trained, damage):
+    layer, optimizer = trained
+    save_checkpoint(tmp_path / "last", layer.state_dict(), {"epoch": 1}, optimizer)
+    for name, load in (
+        ("weights.safetensors", load_weights),
+        ("optimizer.safetensors", lambda folder: load_optimizer(folder, optimizer)),
+    ):
+        path = tmp_path / "last" / name
+        damage(path)
+        message = rf"^{re.escape(str(path))}: not readable \(.+\); train again without --resume$"
+        with pytest.raises(RunError, match=message):
+            load(tmp_path / "last")
+
+
+def test_damaged_progress_is_named(tmp_path):
+    save_checkpoint(tmp_path / "last", WEIGHTS, {"epoch": 1})
+    path = tmp_path / "last" / "progress.json"
+    path.write_text('{"epoch": ')
+    with pytest.raises(RunError, match=rf"^{re.escape(str(path))}: not readable \(.+\); train again without --resume$"):
+        load_progress(tmp_path / "last")
+
+
+def test_a_checkpoint_replaces_the_last_one_whole_or_not_at_all(tmp_path, monkeypatch):
+    save_checkpoint(tmp_path / "last", WEIGHTS, {"epoch": 1})
+
+    def full_disk(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("statgraph.training.checkpoints.write_json", full_disk)
+        with pytest.raises(OSError, match="No space left"):
+            save_checkpoint(tmp_path / "last", {"a": torch.zeros(1)}, {"epoch": 2})
+    assert torch.equal(load_weights(tmp_path / "last")["a"], WEIGHTS["a"])
+    assert load_progress(tmp_path / "last") == {"epoch": 1}
+    save_checkpoint(tmp_path / "last", {"a": torch.zeros(1)}, {"epoch": 2})
+    assert load_weights(tmp_path / "last").keys() == {"a"}
+    assert [path.name for path in tmp_path.iterdir()] == ["last"]

@@ -1,0 +1,369 @@
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from statgraph.errors import RunError
+from statgraph.index.article_index import ArticleIndex
+from statgraph.training.checkpoints import load_progress, load_weights
+from statgraph.training.loop import train_stage
+from statgraph.training.metrics_log import MetricsLog
+from statgraph.training.stage import Schedule
+
+REPO = Path(__file__).parents[2]
+CPU = torch.device("cpu")
+SCHEDULE = Schedule(epochs=5, warmup=0.2, weight_decay=0.01, patience=0)
+
+
+class Killed(Exception):  # noqa: N818
+    """Stands for a kill: raised from a listener."""
+
+
+class LineStage:
+    """Fits a line to noisy points, with dropout; dev R@200 is read off a list, one value for each evaluation."""
+
+    name = "line"
+    uses_graph = False
+    steps_per_epoch = 4
+
+    def __init__(self, dev: list[float] | None = None):
+        torch.manual_seed(1)
+        self.model = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 1))
+        self.dev = dev
+        self.evaluations = 0
+        self.rates: list[tuple[float, float]] = []
+        self.modes: list[bool] = []
+        self.optimizer_groups: list[dict] = []
+
+    def parameter_groups(self):
+        self.optimizer_groups = [
+            {"params": list(self.model[0].parameters()), "lr": 0.1},
+            {"params": list(self.model[2].parameters()), "lr": 0.02},
+        ]
+        return self.optimizer_groups
+
+    def weights(self):
+        return self.model.state_dict()
+
+    def load_weights(self, weights):
+        self.model.load_state_dict(weights)
+
+    def set_training(self, on):
+        self.model.train(on)
+
+    def batches(self, rng):
+        for _ in range(4):
+            yield torch.from_numpy(rng.standard_normal((6, 3)).astype(np.float32))
+
+    def loss(self, batch):
+        self.modes.append(self.model.training)
+        return (self.model(batch).squeeze(1) - batch.sum(dim=1)).square().mean()
+
+    def dev_metrics(self):
+        assert not self.model.training
+        if self.dev is None:
+            return None
+        epoch = self.evaluations
+        self.evaluations += 1
+        return {"R@200": self.dev[epoch], "mAP": 0.1}
+
+
+@pytest.fixture
+def train(tmp_path):
+    """Return a function that trains a stage in `tmp_path/NAME`; the log lies beside it."""
+
+    def run(stage, schedule=SCHEDULE, *, name="run", seed=0, **settings):
+        log = MetricsLog(tmp_path / f"{name}.jsonl")
+        return train_stage(stage, schedule, seed=seed, device=CPU, folder=tmp_path / name, log=log, **settings)
+
+    return run
+
+
+@pytest.fixture
+def optimizers(monkeypatch) -> list[torch.optim.AdamW]:
+    """Return the list of the optimisers made in the test; each notes the rates of its steps in `.rates`."""
+    made = []
+
+    class Noted(torch.optim.AdamW):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            self.rates = []
+            made.append(self)
+
+        def step(self, closure=None):
+            self.rates.append([group["lr"] for group in self.param_groups])
+            return super().step(closure)
+
+    monkeypatch.setattr(torch.optim, "AdamW", Noted)
+    return made
+
+
+def same(one, other) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def copied(stage) -> dict[str, torch.Tensor]:
+    return {name: tensor.clone() for name, tensor in stage.weights().items()}
+
+
+def log_of(path: Path) -> list[dict]:
+    return [{**json.loads(line), "seconds": None} for line in path.read_text().splitlines()]
+
+
+def killed_at(epoch: int, step: int):
+    def listen(progress):
+        if (progress.epoch, progress.step) == (epoch, step):
+            raise Killed
+
+    return listen
+
+
+def test_rates_rise_and_fall_by_hand(train, optimizers):
+    train(LineStage(), SCHEDULE)  # 20 steps, 4 of them to warm up
+    (optimizer,) = optimizers
+    factors = [1 / 4, 2 / 4, 3 / 4, 1, *(left / 16 for left in range(15, -1, -1))]
+    assert np.allclose(optimizer.rates, [[0.1 * factor, 0.02 * factor] for factor in factors], atol=1e-12)
+
+
+def test_without_warm_up_the_first_step_is_at_full_rate(train, optimizers):
+    train(LineStage(), Schedule(epochs=2, warmup=0.0, weight_decay=0.0, patience=0))
+    factors = [1, *(left / 7 for left in range(6, -1, -1))]
+    assert np.allclose(optimizers[0].rates, [[0.1 * factor, 0.02 * factor] for factor in factors], atol=1e-12)
+
+
+def test_the_optimiser_is_the_papers(train, optimizers):
+    train(LineStage(), Schedule(epochs=1, warmup=0.05, weight_decay=0.03, patience=0))
+    for group in optimizers[0].param_groups:
+        assert (group["betas"], group["eps"], group["weight_decay"]) == ((0.9, 0.999), 1e-7, 0.03)
+
+
+def test_training_lowers_the_loss_and_leaves_the_groups_alone(train, tmp_path):
+    stage = LineStage()
+    train(stage)
+    losses = [record["loss"] for record in log_of(tmp_path / "run.jsonl")]
+    assert losses[0] is None
+    assert losses[5] < 0.7 * losses[1]
+    assert [group["lr"] for group in stage.optimizer_groups] == [0.1, 0.02]
+    assert all(stage.modes)
+    assert not stage.model.training
+
+
+def test_the_best_epoch_is_kept(train, tmp_path):
+    stage = LineStage(dev=[0.1, 0.3, 0.6, 0.6, 0.2, 0.4])  # of equals the first
+    best = train(stage)
+    assert (best["epoch"], best["R@200"], best["stage"]) == (2, 0.6, "line")
+    assert same(stage.weights(), load_weights(tmp_path / "run" / "best"))
+    assert not same(stage.weights(), load_weights(tmp_path / "run" / "last"))
+    assert (load_progress(tmp_path / "run" / "best"), load_progress(tmp_path / "run" / "last")["epoch"]) == (best, 5)
+    shorter = LineStage(dev=[0.1, 0.3, 0.6, 0.6, 0.2, 0.4])
+    with pytest.raises(Killed):
+        train(shorter, name="shorter", listener=killed_at(3, 9))
+    assert same(stage.weights(), load_weights(tmp_path / "shorter" / "last"))  # the weights of epoch 2
+
+
+def test_the_stage_as_it_came_counts_as_epoch_0(train):
+    stage = LineStage(dev=[0.5, 0.4, 0.3, 0.5, 0.2, 0.1])
+    before = copied(stage)
+    assert train(stage)["epoch"] == 0
+    assert same(stage.weights(), before)
+
+
+def test_without_dev_questions_the_last_epoch_is_kept(train, tmp_path):
+    stage = LineStage(dev=None)
+    best = train(stage, Schedule(epochs=3, warmup=0.0, weight_decay=0.0, patience=1))
+    assert best["epoch"] == 3
+    assert "R@200" not in best
+    assert same(stage.weights(), load_weights(tmp_path / "run" / "last"))
+
+
+@pytest.mark.parametrize(("patience", "epochs"), [(0, 5), (1, 2), (2, 5), (3, 5)])
+def test_patience_counts_epochs_without_a_better_one(train, tmp_path, patience, epochs):
+    stage = LineStage(dev=[0.1, 0.5, 0.4, 0.6, 0.6, 0.2])
+    train(stage, Schedule(epochs=5, warmup=0.0, weight_decay=0.0, patience=patience))
+    assert log_of(tmp_path / "run.jsonl")[-1]["epoch"] == epochs
+
+
+def test_one_log_line_for_each_epoch(train, tmp_path):
+    train(LineStage(dev=[0.1, 0.2, 0.3]), Schedule(epochs=2, warmup=0.0, weight_decay=0.0, patience=0))
+    lines = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
+    assert [(line["epoch"], line["R@200"]) for line in lines] == [(0, 0.1), (1, 0.2), (2, 0.3)]
+    assert all(list(line) == ["stage", "epoch", "loss", "seconds", "R@200", "mAP"] for line in lines)
+    assert (lines[0]["loss"], lines[0]["seconds"]) == (None, 0.0)
+    assert all(line["loss"] > 0 for line in lines[1:])
+
+
+def test_the_logged_loss_is_the_mean_of_its_steps(train, tmp_path):
+    losses = []
+    train(LineStage(), listener=lambda progress: losses.append(progress.loss))
+    means = [sum(losses[start : start + 4]) / 4 for start in range(0, 20, 4)]
+    assert [record["loss"] for record in log_of(tmp_path / "run.jsonl")[1:]] == pytest.approx(means)
+
+
+def test_the_listener_hears_of_every_step(train):
+    heard = []
+    train(
+        LineStage(dev=[0.1, 0.4, 0.3]),
+        Schedule(epochs=2, warmup=0.0, weight_decay=0.0, patience=0),
+        listener=heard.append,
+    )
+    assert [(each.epoch, each.step, each.dev) for each in heard] == [
+        *((1, step, 0.1) for step in range(1, 5)),
+        *((2, step, 0.4) for step in range(5, 9)),
+    ]
+    assert {(each.stage, each.epochs, each.steps) for each in heard} == {("line", 2, 8)}
+
+
+def test_a_seed_fixes_the_weights(train):
+    weights = []
+    for number, seed in enumerate((0, 0, 1)):
+        stage = LineStage()
+        train(stage, name=f"run{number}", seed=seed)
+        weights.append(copied(stage))
+    assert same(weights[0], weights[1])
+    assert not same(weights[0], weights[2])
+
+
+DEV = [0.1, 0.5, 0.4, 0.6, 0.6, 0.2]
+
+
+@pytest.mark.parametrize(("epoch", "step"), [(1, 1), (1, 4), (2, 5), (3, 10), (5, 20)])
+@pytest.mark.parametrize("dev", [DEV, None])
+def test_a_killed_run_ends_with_the_same_numbers(train, tmp_path, epoch, step, dev):
+    whole, killed = LineStage(dev), LineStage(dev)
+    wanted = train(whole, name="whole")
+    with pytest.raises(Killed):
+        train(killed, name="killed", listener=killed_at(epoch, step))
+    heard = []
+    resumed = LineStage(dev)
+    resumed.evaluations = epoch if epoch > 1 else 0  # the dev scores go on where the checkpoint stands
+    best = train(resumed, name="killed", resume=True, listener=heard.append)
+    assert {**best, "seconds": None} == {**wanted, "seconds": None}
+    assert same(resumed.weights(), whole.weights())
+    assert same(load_weights(tmp_path / "killed" / "last"), load_weights(tmp_path / "whole" / "last"))
+    assert log_of(tmp_path / "killed.jsonl") == log_of(tmp_path / "whole.jsonl")
+    assert (heard[0].epoch, heard[0].dev) == (epoch, dev and dev[epoch - 1])
+
+
+def test_a_kill_between_the_log_and_the_checkpoint_is_made_good(train, tmp_path, monkeypatch):
+    whole, killed, resumed = LineStage(DEV), LineStage(DEV), LineStage(DEV)
+    train(whole, name="whole")
+    from statgraph.training import loop
+
+    saved = []
+
+    def save(folder, *args):
+        if len(saved) == 6:  # best 0; best 1, last 1; last 2; best 3; and now last 3
+            raise Killed
+        saved.append(folder.name)
+        return save_checkpoint(folder, *args)
+
+    save_checkpoint = loop.save_checkpoint
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "save_checkpoint", save)
+        with pytest.raises(Killed):
+            train(killed, name="killed")
+    assert saved == ["best", "best", "last", "last", "best", "last"]
+    resumed.evaluations = load_progress(tmp_path / "killed" / "last")["epoch"] + 1
+    train(resumed, name="killed", resume=True)
+    assert same(resumed.weights(), whole.weights())
+    assert log_of(tmp_path / "killed.jsonl") == log_of(tmp_path / "whole.jsonl")
+
+
+@pytest.mark.parametrize("missing", ["best", "last"])
+def test_a_half_missing_checkpoint_starts_the_stage_again(train, tmp_path, missing):
+    whole, resumed = LineStage(DEV), LineStage(DEV)
+    train(whole)
+    (tmp_path / "run" / missing).rename(tmp_path / f"retired-{missing}")
+    lines = log_of(tmp_path / "run.jsonl")
+    train(resumed, resume=True)
+    assert same(resumed.weights(), whole.weights())
+    assert log_of(tmp_path / "run.jsonl") == lines
+
+
+def test_resuming_a_finished_stage_changes_nothing(train, tmp_path):
+    stage, again = LineStage(DEV), LineStage(DEV)
+    wanted = train(stage)
+    files = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    heard = []
+    assert train(again, resume=True, listener=heard.append) == wanted
+    assert heard == []
+    assert again.evaluations == 0
+    assert same(again.weights(), stage.weights())
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == files
+
+
+def test_resuming_what_patience_stopped_changes_nothing(train, tmp_path):
+    impatient = Schedule(epochs=5, warmup=0.0, weight_decay=0.0, patience=1)
+    stage, again = LineStage(DEV), LineStage(DEV)
+    train(stage, impatient)
+    lines = log_of(tmp_path / "run.jsonl")
+    train(again, impatient, resume=True)
+    assert same(again.weights(), stage.weights())
+    assert log_of(tmp_path / "run.jsonl") == lines
+
+
+def test_without_resume_an_old_checkpoint_is_forgotten(train, tmp_path):
+    train(LineStage(DEV))
+    stage, fresh = LineStage(DEV), LineStage(DEV)
+    train(stage, seed=1)
+    train(fresh, seed=1, name="fresh")
+    assert same(stage.weights(), fresh.weights())
+    assert log_of(tmp_path / "run.jsonl") == log_of(tmp_path / "fresh.jsonl")
+
+
+@pytest.mark.parametrize(("said", "number"), [(3, 4), (5, 4)])
+def test_a_wrong_number_of_batches_is_refused(train, said, number):
+    stage = LineStage()
+    stage.steps_per_epoch = said
+    with pytest.raises(ValueError, match=f"^line: yielded {number} batches, but steps_per_epoch is {said}$"):
+        train(stage)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_loss_that_is_not_finite_stops_the_run(train, tmp_path, value):
+    class Diverging(LineStage):
+        def loss(self, batch):
+            return super().loss(batch) * (value if len(self.modes) == 6 else 1.0)
+
+    message = f"line, epoch 2, step 6: the loss is {value}; lower the learning rate (--set line.lr=...)"
+    with pytest.raises(RunError, match=f"^{re.escape(message)}$"):
+        train(Diverging())
+    weights = load_weights(tmp_path / "run" / "last")
+    assert load_progress(tmp_path / "run" / "last")["epoch"] == 1
+    assert all(tensor.isfinite().all() for tensor in weights.values())
+
+
+def test_sigkill_and_resume_on_the_command_line(tmp_path, sample_run):
+    backbone = sample_run.folder / "query_encoder"  # what another run has trained, so that none is distilled here
+    settings = [f"encoder.backbone={backbone}", *(f"stage{number}.min_epoch_steps=0" for number in (1, 2))]
+    settings += ["stage1.epochs=1", "stage2.epochs=3", "stage2.batch_size=512", "gnn.citation_dropout=0.3"]
+    command = [sys.executable, str(REPO / "cli.py"), "train", "--device", "cpu"]
+    command += [part for setting in settings for part in ("--set", setting)]
+    quiet = {"cwd": tmp_path, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+
+    begun = subprocess.Popen([*command, "--out", "killed"], **quiet)
+    checkpoint = tmp_path / "killed" / "checkpoints" / "stage2" / "last" / "progress.json"
+    deadline = time.monotonic() + 240
+    while not checkpoint.is_file() and begun.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(begun.pid, signal.SIGKILL)
+    assert begun.wait() == -signal.SIGKILL
+    assert not (tmp_path / "killed" / "manifest.json").is_file()
+
+    subprocess.run([*command, "--out", "whole"], **quiet, check=True)
+    subprocess.run([*command, "--out", "killed", "--resume"], **quiet, check=True)
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    stages = [(record["stage"], record["epoch"]) for record in log_of(whole / "metrics.jsonl")]
+    assert stages[-4:] == [("stage2", epoch) for epoch in range(4)]
+    assert log_of(killed / "metrics.jsonl") == log_of(whole / "metrics.jsonl")
+    indexes = [ArticleIndex.load(folder / "index", device="cpu") for folder in (whole, killed)]
+    assert indexes[0].article_ids == indexes[1].article_ids
+    assert (indexes[0].vectors == indexes[1].vectors).all()

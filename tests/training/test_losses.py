@@ -1,0 +1,91 @@
+import math
+
+import pytest
+import torch
+
+from statgraph.training.losses import contrastive_loss, distillation_loss
+
+NONE = torch.zeros((2, 3), dtype=torch.bool)
+
+
+def test_contrastive_loss_by_hand():
+    # exp(scores) are (1, 2, 4) and (3, 1, 1); the pairs' articles have 1 of 7 and 1 of 5.
+    scores = torch.log(torch.tensor([[1.0, 2.0, 4.0], [3.0, 1.0, 1.0]]))
+    loss = contrastive_loss(scores, torch.tensor([0, 2]), NONE, temperature=1.0)
+    assert loss.item() == pytest.approx((math.log(7) + math.log(5)) / 2)
+
+
+def test_never_negative_is_left_out_of_the_softmax():
+    # Without the 4 the first pair's article has 1 of 3; without the 3 the second's has 1 of 2.
+    scores = torch.log(torch.tensor([[1.0, 2.0, 4.0], [3.0, 1.0, 1.0]]))
+    left_out = torch.tensor([[False, False, True], [True, False, False]])
+    loss = contrastive_loss(scores, torch.tensor([0, 2]), left_out, temperature=1.0)
+    assert loss.item() == pytest.approx((math.log(3) + math.log(2)) / 2)
+
+
+def test_temperature_divides_the_scores():
+    # At 0.5 the weights exp(2 s) are (1, 4, 16) and (9, 1, 1).
+    scores = torch.log(torch.tensor([[1.0, 2.0, 4.0], [3.0, 1.0, 1.0]]))
+    loss = contrastive_loss(scores, torch.tensor([0, 2]), NONE, temperature=0.5)
+    assert loss.item() == pytest.approx((math.log(21) + math.log(11)) / 2)
+
+
+def test_what_is_left_out_gets_no_gradient():
+    scores = torch.tensor([[0.1, 0.2, 0.3]], requires_grad=True)
+    contrastive_loss(scores, torch.tensor([0]), torch.tensor([[False, False, True]]), temperature=0.1).backward()
+    assert scores.grad[0, 2].item() == 0
+    assert scores.grad[0, :2].abs().min() > 0
+
+
+def test_a_pair_alone_has_no_loss():
+    loss = contrastive_loss(torch.tensor([[0.3, 0.9]]), torch.tensor([0]), torch.tensor([[False, True]]), temperature=1)
+    assert loss.item() == 0
+
+
+def test_contrastive_gradients():
+    scores = torch.randn(4, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    left_out = torch.zeros((4, 6), dtype=torch.bool)
+    left_out[0, 3] = left_out[2, 5] = True
+    positives = torch.tensor([0, 1, 2, 1])
+    assert torch.autograd.gradcheck(lambda s: contrastive_loss(s, positives, left_out, temperature=0.3), scores)
+
+
+def test_distillation_by_hand():
+    # First question: teacher (1/2, 1/2), student (1/4, 3/4). Second: both (1/3, 2/3).
+    teacher = torch.log(torch.tensor([[1.0, 1.0], [1.0, 2.0]]))
+    student = torch.log(torch.tensor([[1.0, 3.0], [1.0, 2.0]]))
+    divergence = 0.5 * math.log(0.5 / 0.25) + 0.5 * math.log(0.5 / 0.75)
+    assert distillation_loss(teacher, student, temperature=1.0).item() == pytest.approx(divergence / 2)
+
+
+def test_distillation_is_from_teacher_to_student():
+    # KL((3/4, 1/4) || (1/2, 1/2)) is not KL the other way round.
+    teacher, student = torch.log(torch.tensor([[3.0, 1.0]])), torch.zeros((1, 2))
+    wanted = 0.75 * math.log(1.5) + 0.25 * math.log(0.5)
+    assert distillation_loss(teacher, student, temperature=1.0).item() == pytest.approx(wanted)
+
+
+def test_distillation_temperature_divides_both():
+    # At 0.5 the teacher's weights (1, 3) become (1, 9); the student's stay even.
+    teacher, student = torch.log(torch.tensor([[1.0, 3.0]])), torch.zeros((1, 2))
+    wanted = 0.1 * math.log(0.2) + 0.9 * math.log(1.8)
+    assert distillation_loss(teacher, student, temperature=0.5).item() == pytest.approx(wanted)
+
+
+def test_equal_scores_have_nothing_to_distil():
+    scores = torch.randn(5, 7, generator=torch.Generator().manual_seed(0))
+    assert distillation_loss(scores, scores + 3.0, temperature=0.05).item() == pytest.approx(0, abs=1e-6)
+
+
+def test_no_gradient_reaches_the_teacher():
+    teacher, student = (torch.randn(2, 3, requires_grad=True) for _ in range(2))
+    distillation_loss(teacher, student, temperature=0.1).backward()
+    assert teacher.grad is None
+    assert student.grad.abs().sum() > 0
+
+
+def test_distillation_gradients():
+    generator = torch.Generator().manual_seed(0)
+    teacher = torch.randn(3, 5, dtype=torch.float64, generator=generator)
+    student = torch.randn(3, 5, dtype=torch.float64, generator=generator, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda s: distillation_loss(teacher, s, temperature=0.2), student)

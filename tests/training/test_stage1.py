@@ -1,0 +1,187 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from statgraph.config import Stage1Config
+from statgraph.training.loop import train_stage
+from statgraph.training.metrics_log import MetricsLog
+from statgraph.training.pairs import gold_pairs, heading_pairs
+from statgraph.training.sampling import answers_among
+from statgraph.training.stage import Schedule
+from statgraph.training.stage1 import Stage1
+
+CPU = torch.device("cpu")
+CONFIG = Stage1Config(batch_size=8, lr=0.05, weight_lr=0.05, temperature=0.1, gold=1, headings=1, bm25_negatives=0)
+# For each training question three rows that do not answer it; A5 answers q0, A8 answers q1 and q3.
+HARD = np.array([[8, 9, 0], [5, 0, 1], [5, 8, 3], [5, 4, 0]])
+
+
+@pytest.fixture
+def stage_of(village, static_encoders, training_texts):
+    """Return a function that builds the stage on the village: `stage_of(CONFIG)`."""
+
+    def build(config: Stage1Config, *, hard_negatives=None, dev=True, encoders=None, headings=True) -> Stage1:
+        encoders = encoders or static_encoders()
+        return Stage1(
+            encoders,
+            training_texts(encoders, village, dev=dev),
+            gold=gold_pairs(village),
+            headings=heading_pairs(village) if headings else None,
+            hard_negatives=hard_negatives,
+            config=config,
+            device=CPU,
+        )
+
+    return build
+
+
+def trained(stage: Stage1, folder, *, seed: int = 0, epochs: int = 4) -> tuple[dict, dict[str, torch.Tensor], list]:
+    log = MetricsLog(folder / "metrics.jsonl")
+    schedule = Schedule(epochs=epochs, warmup=0.0, weight_decay=0.0, patience=0)
+    best = train_stage(stage, schedule, seed=seed, device=CPU, folder=folder / "stage1", log=log)
+    return best, {name: tensor.clone() for name, tensor in stage.weights().items()}, log.records()
+
+
+def loss_by_hand(encoders, village, batch, temperature: float, *, all_negative: bool = False) -> float:
+    """Return the mean over the pairs of -log(own / (own + articles that do not answer)), from sets and single texts."""
+    gold, headings = gold_pairs(village), heading_pairs(village)
+    texts = [(gold, *pair) for pair in batch.gold.tolist()] + [(headings, *pair) for pair in batch.headings.tolist()]
+    articles = [row for _, _, row in texts] + batch.negatives.tolist()
+
+    def similarity(question: str, article_row: int) -> float:
+        one = encoders.questions(encoders.question_inputs([question]))
+        other = encoders.articles(encoders.article_inputs([village.articles[article_row].text]))
+        return (one @ other.T).item() / temperature
+
+    losses = []
+    for column, (source, text_row, own) in enumerate(texts):
+        answers = set() if all_negative else set(source.answers_of(text_row).tolist())
+        weights = [
+            np.exp(similarity(source.texts[text_row], row))
+            for place, row in enumerate(articles)
+            if place == column or row not in answers
+        ]
+        losses.append(-np.log(np.exp(similarity(source.texts[text_row], own)) / sum(weights)))
+    return float(np.mean(losses))
+
+
+def test_the_loss_is_that_of_a_slow_sum(stage_of, static_encoders, village):
+    encoders = static_encoders()
+    stage = stage_of(replace(CONFIG, bm25_negatives=2), hard_negatives=HARD, encoders=encoders)
+    for batch in stage.batches(np.random.default_rng(0)):
+        assert len(batch.negatives) == 2 * len(batch.gold)
+        assert stage.loss(batch).item() == pytest.approx(loss_by_hand(encoders, village, batch, 0.1), rel=1e-4)
+
+
+def test_other_answers_of_a_question_are_never_negatives(stage_of, static_encoders, village, vocabulary):
+    # q0 is answered by A4 and A5. Give all its words and A5's one direction, A4's another: were A5 a negative of the
+    # pair (q0, A4), that pair alone would cost 1 / temperature.
+    encoders = static_encoders()
+    with torch.no_grad():
+        for text, axis in (("who pays for a broken lamp", 0), (village.articles[5].text, 0)):
+            for word in text.split():
+                encoders.encoder.vectors[vocabulary[word]] = torch.eye(8)[axis]
+        for word in set(village.articles[4].text.split()) - {"pays"}:
+            encoders.encoder.vectors[vocabulary[word]] = torch.eye(8)[1]
+    stage = stage_of(replace(CONFIG, batch_size=7, headings=0), encoders=encoders, headings=False)
+    (batch,) = stage.batches(np.random.default_rng(0))
+    assert {(0, 4), (0, 5)} <= {tuple(pair) for pair in batch.gold.tolist()}
+    loss = stage.loss(batch).item()
+    assert loss == pytest.approx(loss_by_hand(encoders, village, batch, 0.1), rel=1e-4)
+    assert loss < loss_by_hand(encoders, village, batch, 0.1, all_negative=True) - 0.5
+
+
+def test_bm25_negatives_never_answer_their_question(stage_of, village):
+    stage = stage_of(replace(CONFIG, bm25_negatives=3), hard_negatives=HARD)
+    gold = gold_pairs(village)
+    drawn = set()
+    for seed in range(20):
+        for batch in stage.batches(np.random.default_rng(seed)):
+            negatives = batch.negatives.reshape(len(batch.gold), 3)
+            for (text_row, _), rows in zip(batch.gold.tolist(), negatives.tolist(), strict=True):
+                assert set(rows) <= set(HARD[text_row].tolist())
+                assert not answers_among(gold, [text_row], np.array(rows)).any()
+                drawn |= {(text_row, row) for row in rows}
+    assert drawn == {(text_row, row) for text_row in range(4) for row in HARD[text_row].tolist()}
+
+
+def test_no_bm25_negatives_where_none_are_asked_for(stage_of):
+    stage = stage_of(CONFIG, hard_negatives=HARD)
+    assert all(len(batch.negatives) == 0 for batch in stage.batches(np.random.default_rng(0)))
+
+
+@pytest.mark.parametrize(
+    ("batch_size", "gold", "headings", "sizes"),
+    [(16, 1, 7, (2, 14)), (8, 1, 1, (4, 4)), (8, 3, 1, (6, 2)), (4, 2, 0, (4, 0))],
+)
+def test_a_batch_is_shared_out_by_weight(stage_of, village, batch_size, gold, headings, sizes):
+    stage = stage_of(replace(CONFIG, batch_size=batch_size, gold=gold, headings=headings))
+    batches = list(stage.batches(np.random.default_rng(0)))
+    assert (len(batches[0].gold), len(batches[0].headings)) == sizes
+    assert {len(batch.headings) for batch in batches} == {sizes[1]}
+    assert len(batches) == stage.steps_per_epoch == -(-7 // sizes[0])
+    drawn = np.concatenate([batch.gold for batch in batches])
+    assert sorted(drawn.tolist()) == gold_pairs(village).pairs.tolist()
+
+
+def test_without_gold_an_epoch_is_one_pass_over_the_headings(stage_of, village):
+    stage = stage_of(replace(CONFIG, gold=0, bm25_negatives=1), hard_negatives=HARD)
+    batches = list(stage.batches(np.random.default_rng(0)))
+    pairs = heading_pairs(village).pairs
+    assert len(batches) == stage.steps_per_epoch == -(-len(pairs) // 8)
+    assert sorted(np.concatenate([batch.headings for batch in batches]).tolist()) == pairs.tolist()
+    assert all(len(batch.gold) == len(batch.negatives) == 0 for batch in batches)
+    assert stage.loss(batches[0]).isfinite()
+
+
+def test_an_epoch_has_as_many_steps_as_asked_for(stage_of):
+    stage = stage_of(replace(CONFIG, min_epoch_steps=5))
+    assert len(list(stage.batches(np.random.default_rng(0)))) == stage.steps_per_epoch == 5
+
+
+def test_training_lowers_the_loss_and_lifts_dev(stage_of, tmp_path):
+    best, _, records = trained(stage_of(CONFIG), tmp_path, epochs=8)
+    losses = [record["loss"] for record in records[1:]]
+    assert losses[-1] < 0.5 * losses[0]
+    assert best["R@200"] == 1.0  # of twelve articles
+    assert {"R@100", "R@200", "R@500", "mAP", "mRP", "nDCG@10", "MRR@10"} <= best.keys()
+
+
+def test_both_tables_of_the_encoder_learn(stage_of, static_encoders, tmp_path):
+    before = static_encoders().trained_state()
+    _, after, _ = trained(stage_of(CONFIG, dev=False), tmp_path)
+    assert after.keys() == before.keys() == {"encoder.vectors", "encoder.weights"}
+    assert all((after[name] != before[name]).any() for name in before)
+
+
+def test_a_frozen_encoder_has_nothing_to_train(stage_of, static_encoders):
+    stage = stage_of(CONFIG, encoders=static_encoders(trained=False))
+    assert stage.parameter_groups() == []
+    assert stage.weights() == {}
+
+
+def test_a_seed_fixes_every_choice(stage_of, static_encoders, tmp_path):
+    config = replace(CONFIG, bm25_negatives=2)
+    weights = []
+    for number, seed in enumerate((0, 0, 1)):
+        stage = stage_of(config, hard_negatives=HARD, dev=False, encoders=static_encoders(token_dropout=0.3))
+        weights.append(trained(stage, tmp_path / str(number), seed=seed)[1])
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+    assert not torch.equal(weights[0]["encoder.vectors"], weights[2]["encoder.vectors"])
+
+
+def test_without_dev_questions_the_last_epoch_is_kept(stage_of, tmp_path):
+    stage = stage_of(CONFIG, dev=False)
+    assert stage.dev_metrics() is None
+    best, _, records = trained(stage, tmp_path)
+    assert best["epoch"] == 4
+    assert best == records[-1]
+
+
+def test_weights_can_be_put_back(stage_of, static_encoders):
+    stage, other = stage_of(CONFIG), stage_of(CONFIG, encoders=static_encoders())
+    saved = {name: tensor + 1 for name, tensor in stage.weights().items()}
+    other.load_weights(saved)
+    assert all(torch.equal(other.weights()[name], saved[name]) for name in saved)

@@ -1,0 +1,346 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from statgraph.config import Stage2Config
+from statgraph.gnn.encoder import GraphEncoder
+from statgraph.graph.blocks import BlockSampler, whole_graph_block
+from statgraph.graph.build import build_graph
+from statgraph.graph.relations import NODE_TYPES
+from statgraph.training.loop import train_stage
+from statgraph.training.metrics_log import MetricsLog
+from statgraph.training.pairs import gold_pairs, heading_pairs
+from statgraph.training.stage import Schedule
+from statgraph.training.stage2 import GraphTexts, Stage2
+
+CPU = torch.device("cpu")
+CONFIG = Stage2Config(batch_size=7, lr=0.01, encoder_lr=0.02, encoder_weight_lr=0.02, temperature=0.1)
+ALONG = replace(CONFIG, train_encoders=True)
+
+
+class NotingGraphEncoder(GraphEncoder):
+    """Keeps the vectors that it gave last."""
+
+    def forward(self, nodes, blocks):
+        self.noted = super().forward(nodes, blocks)
+        return self.noted
+
+
+@pytest.fixture
+def built(village, static_encoders, training_texts):
+    """Return a function that builds the stage on a corpus: (stage, text encoders, graph encoder, graph)."""
+
+    def build(
+        config: Stage2Config = CONFIG,
+        *,
+        corpus=village,
+        target_edges="mask",
+        dev=True,
+        fanout=-1,
+        citation_dropout=0.0,
+        token_dropout=0.0,
+        headings=True,
+        graph_seed=3,
+    ):
+        encoders = static_encoders(token_dropout=token_dropout)
+        graph, gold = build_graph(corpus), gold_pairs(corpus)
+        torch.manual_seed(graph_seed)
+        graph_encoder = NotingGraphEncoder(
+            layer="qabisar",
+            width=8,
+            n_layers=2,
+            n_heads=2,
+            n_edge_types=len(graph.edge_types),
+            dropout=0.1,
+            first_gate=0.5,
+        )
+        evaluation = training_texts(encoders, corpus, dev=dev)
+        stage = Stage2(
+            encoders,
+            graph_encoder,
+            sampler=BlockSampler(
+                graph, fanouts=[fanout, fanout], target_edges=target_edges, citation_dropout=citation_dropout
+            ),
+            whole_graph=whole_graph_block(graph),
+            texts=GraphTexts(
+                articles=evaluation.articles,
+                headings=encoders.article_inputs([heading.title for heading in graph.headings]),
+                questions=encoders.question_inputs(gold.texts),
+            ),
+            evaluation=evaluation,
+            gold=gold,
+            headings=heading_pairs(corpus) if headings else None,
+            config=config,
+            device=CPU,
+        )
+        stage.set_training(False)
+        return stage, encoders, graph_encoder, graph
+
+    return build
+
+
+def trained(stage: Stage2, folder, *, seed: int = 0, epochs: int = 3) -> tuple[dict, dict[str, torch.Tensor], list]:
+    log = MetricsLog(folder / "metrics.jsonl")
+    schedule = Schedule(epochs=epochs, warmup=0.0, weight_decay=0.0, patience=0)
+    best = train_stage(stage, schedule, seed=seed, device=CPU, folder=folder / "stage2", log=log)
+    return best, {name: tensor.clone() for name, tensor in stage.weights().items()}, log.records()
+
+
+def first_batch(stage: Stage2, seed: int = 0):
+    return next(iter(stage.batches(np.random.default_rng(seed))))
+
+
+def seen_vectors(stage: Stage2, graph_encoder: NotingGraphEncoder, batch) -> tuple[torch.Tensor, torch.Tensor, float]:
+    """Return the graph's vectors of the batch's articles, those of its questions, and the loss."""
+    loss = stage.loss(batch).item()
+    noted = graph_encoder.noted.detach()
+    assert len(noted) == len(batch.articles) + len(batch.questions)
+    return noted[: len(batch.articles)], noted[len(batch.articles) :], loss
+
+
+def contrastive_by_hand(questions, articles, batch, corpus, temperature=0.1) -> float:
+    """Return the mean over the gold pairs of -log(own / (own + articles that do not answer))."""
+    gold, losses = gold_pairs(corpus), []
+    for text_row, own in batch.gold.tolist():
+        answers = set(gold.answers_of(text_row).tolist()) - {own}
+        scores = articles @ questions[batch.questions.tolist().index(text_row)] / temperature
+        kept = torch.tensor([row not in answers for row in batch.articles.tolist()])
+        losses.append(torch.logsumexp(scores[kept], 0) - scores[batch.articles.tolist().index(own)])
+    return float(torch.stack(losses).mean())
+
+
+def divergence_by_hand(teacher, student, temperature=0.1) -> float:
+    target, guess = torch.softmax(teacher / temperature, 1), torch.softmax(student / temperature, 1)
+    return float((target * (target / guess).log()).sum(1).mean())
+
+
+@pytest.mark.parametrize("config", [CONFIG, ALONG])
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_the_loss_by_hand(built, village, config, share):
+    stage, encoders, graph_encoder, _ = built(
+        replace(config, student_share=share, random_negatives=5, distillation_weight=0.3, contrastive_weight=0.7)
+    )
+    batch = first_batch(stage)
+    articles, teacher, loss = seen_vectors(stage, graph_encoder, batch)
+    texts = gold_pairs(village).texts
+    student = encoders.questions(encoders.question_inputs([texts[row] for row in batch.questions])).detach()
+    contrastive = (1 - share) * contrastive_by_hand(teacher, articles, batch, village)
+    contrastive += share * contrastive_by_hand(student, articles, batch, village)
+    wanted = 0.7 * contrastive + 0.3 * divergence_by_hand(teacher @ articles.T, student @ articles.T)
+    assert loss == pytest.approx(wanted, rel=1e-4)
+
+
+def test_distillation_alone_and_left_out(built, village):
+    # Masked, a question has no neighbours, and an untrained graph network gives it back as it came: nothing to distil.
+    only = replace(CONFIG, contrastive_weight=0.0, distillation_weight=1.0)
+    stage, encoders, graph_encoder, _ = built(only, target_edges="keep")
+    batch = first_batch(stage)
+    articles, teacher, loss = seen_vectors(stage, graph_encoder, batch)
+    student = encoders.questions(encoders.question_inputs(gold_pairs(village).texts)).detach()
+    assert loss == pytest.approx(divergence_by_hand(teacher @ articles.T, student @ articles.T), rel=1e-4)
+    stage, encoders, graph_encoder, _ = built(replace(CONFIG, contrastive_weight=1.0, distillation_weight=0.0))
+    articles, teacher, loss = seen_vectors(stage, graph_encoder, batch)
+    assert loss == pytest.approx(contrastive_by_hand(teacher, articles, batch, village), rel=1e-4)
+    stage.loss(batch).backward()
+    assert encoders.encoder.vectors.grad is None  # nothing asks of the student, and the bank is frozen
+
+
+def test_distillation_teaches_the_student_alone(built):
+    stage, encoders, _, _ = built(replace(CONFIG, contrastive_weight=0.0, distillation_weight=1.0), target_edges="keep")
+    losses = []
+    optimizer = torch.optim.AdamW(encoders.parameters(), lr=0.02)
+    batch = first_batch(stage)
+    for _ in range(30):
+        optimizer.zero_grad()
+        loss = stage.loss(batch)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.3 * losses[0]
+
+
+def test_other_answers_are_never_negatives(built, village):
+    stage, _, graph_encoder, _ = built(replace(CONFIG, distillation_weight=0.0, contrastive_weight=1.0))
+    batch = first_batch(stage)
+    articles, teacher, loss = seen_vectors(stage, graph_encoder, batch)
+    assert {(0, 4), (0, 5)} <= {tuple(pair) for pair in batch.gold.tolist()}
+    columns = [batch.articles.tolist().index(row) for _, row in batch.gold.tolist()]
+    rows = [batch.questions.tolist().index(row) for row, _ in batch.gold.tolist()]
+    naive = torch.nn.functional.cross_entropy((teacher @ articles.T / 0.1)[rows], torch.tensor(columns)).item()
+    assert loss < naive - 0.1
+
+
+@pytest.mark.parametrize("batch_size", [1, 7])
+def test_masked_a_question_does_not_see_its_own_labels(built, relabelled, batch_size):
+    vectors = {"mask": [], "keep": []}
+    for target_edges, seen in vectors.items():
+        for labels in (("A4", "A5"), ("A3", "A9")):
+            stage, _, graph_encoder, _ = built(
+                replace(CONFIG, batch_size=batch_size), corpus=relabelled(q0=labels), target_edges=target_edges
+            )
+            batch = next(each for each in stage.batches(np.random.default_rng(0)) if 0 in each.questions)
+            _, questions, _ = seen_vectors(stage, graph_encoder, batch)
+            seen.append(questions[batch.questions.tolist().index(0)])
+    assert torch.equal(*vectors["mask"])
+    assert (vectors["keep"][0] - vectors["keep"][1]).abs().max() > 0.01
+
+
+def test_masked_an_article_does_not_see_the_question_it_answers(built, relabelled):
+    vectors = {"mask": [], "keep": []}
+    for target_edges, seen in vectors.items():
+        for labels in (("A4",), ("A4", "A5")):
+            stage, _, graph_encoder, _ = built(corpus=relabelled(q0=labels), target_edges=target_edges)
+            batch = first_batch(stage)
+            articles, _, _ = seen_vectors(stage, graph_encoder, batch)
+            seen.append(articles[batch.articles.tolist().index(4)])
+    assert torch.allclose(*vectors["mask"], atol=1e-6)
+    assert (vectors["keep"][0] - vectors["keep"][1]).abs().max() > 1e-4
+
+
+def tokens_of(texts, vocabulary) -> set[int]:
+    return {vocabulary[word] for text in texts for word in text.lower().split()}
+
+
+def test_with_encoders_the_batchs_own_texts_have_gradients(built, village, vocabulary):
+    stage, encoders, graph_encoder, _ = built(replace(ALONG, headings=0.0), headings=False)
+    batch = first_batch(stage)
+    stage.loss(batch).backward()
+    touched = set(torch.nonzero(encoders.encoder.vectors.grad.abs().sum(1)).flatten().tolist())
+    own = tokens_of([village.articles[row].text for row in batch.articles], vocabulary)
+    asked = tokens_of([gold_pairs(village).texts[row] for row in batch.questions], vocabulary)
+    assert touched == own | asked  # and no heading's, and no other article's: those come from the bank
+    assert all(parameter.grad is not None for parameter in graph_encoder.parameters())
+
+
+def test_without_encoders_only_the_question_encoder_and_the_graph_have(built, village, vocabulary):
+    stage, encoders, graph_encoder, _ = built()
+    stage.loss(first_batch(stage)).backward()
+    touched = set(torch.nonzero(encoders.encoder.vectors.grad.abs().sum(1)).flatten().tolist())
+    assert touched == tokens_of(gold_pairs(village).texts, vocabulary)
+    assert all(parameter.grad is not None for parameter in graph_encoder.parameters())
+
+
+def test_parameter_groups_have_their_rates(built):
+    for config in (CONFIG, ALONG):
+        stage, encoders, graph_encoder, _ = built(config)
+        graph, vectors, weights = stage.parameter_groups()
+        assert (graph["lr"], vectors["lr"], weights["lr"]) == (0.01, 0.02, 0.02)
+        assert len(graph["params"]) == len(list(graph_encoder.parameters()))
+        assert vectors["params"][0] is encoders.encoder.vectors
+
+
+@pytest.mark.parametrize(("config", "changes"), [(CONFIG, False), (ALONG, True)])
+def test_a_frozen_bank_stays_as_the_encoders_were(built, config, changes):
+    stage, encoders, _, _ = built(config)
+    before = stage.article_vectors()
+    with torch.no_grad():
+        encoders.encoder.vectors += torch.randn(encoders.encoder.vectors.shape)
+    assert (stage.article_vectors() == before).all() != changes
+
+
+def test_article_vectors_are_those_of_the_whole_graph(built, village):
+    stage, encoders, graph_encoder, graph = built(ALONG)
+    everything = {node_type: torch.arange(graph.node_count(node_type)) for node_type in NODE_TYPES}
+    blocks = BlockSampler(graph, fanouts=[-1, -1], target_edges="keep").sample(everything)
+    with torch.no_grad():
+        texts = [
+            [article.text for article in village.articles],
+            [heading.title for heading in graph.headings],
+            gold_pairs(village).texts,
+        ]
+        nodes = torch.cat([encoders.articles(encoders.article_inputs(each)) for each in texts])
+        wanted = graph_encoder(nodes, blocks.layers)[: len(village.articles)].numpy()
+    vectors = stage.article_vectors()
+    assert (vectors.shape, vectors.dtype) == ((12, 8), np.float32)
+    assert vectors == pytest.approx(wanted, abs=1e-6)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(12), abs=1e-6)
+
+
+def test_dev_and_test_questions_leave_no_trace(built, village, relabelled, tmp_path):
+    # Dev labels may choose the epoch that is kept; so that they cannot here, nothing is chosen.
+    other = relabelled(d0=("A9", "A1"), d1=("A0",), t0=("A4", "A5"))
+    other = replace(
+        other,
+        questions=tuple(
+            question if question.split == "train" else replace(question, text="who owns the mayor")
+            for question in other.questions
+        ),
+    )
+    weights, vectors = [], []
+    for number, corpus in enumerate((village, other)):
+        stage, _, _, graph = built(replace(ALONG, headings=1.0, random_negatives=3), corpus=corpus, dev=False)
+        assert len(graph.question_ids) == 4
+        weights.append(trained(stage, tmp_path / str(number))[1])
+        vectors.append(stage.article_vectors())
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+    assert (vectors[0] == vectors[1]).all()
+
+
+def test_dev_metrics_are_those_of_inference(built, village):
+    stage, encoders, _, _ = built()
+    questions = encoders.questions(encoders.question_inputs([question.text for question in village.split("dev")]))
+    ranking = np.argsort(-(questions.detach().numpy() @ stage.article_vectors().T), axis=1)
+    places = [ranking[0].tolist().index(2), min(ranking[1].tolist().index(row) for row in (7, 11))]
+    wanted = sum(1 / (place + 1) for place in places if place < 10) / 2
+    assert stage.dev_metrics()["MRR@10"] == pytest.approx(wanted, abs=1e-5)
+
+
+def test_heading_pairs_teach_only_where_the_encoders_train(built):
+    stage, *_ = built(replace(ALONG, batch_size=16, gold=1.0, headings=7.0))
+    batches = list(stage.batches(np.random.default_rng(0)))
+    assert [(len(batch.gold), len(batch.headings)) for batch in batches] == [(2, 14)] * 3 + [(1, 14)]
+    assert stage.steps_per_epoch == 4
+    for batch in batches:
+        assert set(batch.gold[:, 1]) | set(batch.headings[:, 1]) == set(batch.articles.tolist())
+    stage, *_ = built(replace(CONFIG, headings=7.0))
+    assert all(len(batch.headings) == 0 for batch in stage.batches(np.random.default_rng(0)))
+    stage, *_ = built(replace(ALONG, headings=0.0))
+    assert all(len(batch.headings) == 0 for batch in stage.batches(np.random.default_rng(0)))
+
+
+def test_random_negatives_join_the_batch(built):
+    stage, *_ = built(replace(CONFIG, random_negatives=40))
+    batch = first_batch(stage)
+    assert batch.articles.tolist() == list(range(12))
+    assert (np.diff(batch.questions) > 0).all()
+
+
+@pytest.mark.parametrize("config", [CONFIG, replace(ALONG, batch_size=14, headings=1.0, student_share=0.5)])
+def test_training_lowers_the_loss(built, tmp_path, config):
+    stage, *_ = built(config)
+    best, _, records = trained(stage, tmp_path, epochs=15)
+    losses = [record["loss"] for record in records[1:]]
+    assert losses[-1] < 0.8 * losses[0]
+    assert best["R@200"] == 1.0  # of twelve articles
+
+
+def test_a_seed_fixes_every_choice(built, tmp_path):
+    weights = []
+    for number, seed in enumerate((0, 0, 1)):
+        stage, *_ = built(
+            replace(ALONG, batch_size=8, headings=1.0, random_negatives=3),
+            dev=False, fanout=1, citation_dropout=0.3, token_dropout=0.3,
+        )  # fmt: skip
+        weights.append(trained(stage, tmp_path / str(number), seed=seed)[1])
+    assert {name.split(".")[0] for name in weights[0]} == {"graph", "text"}
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+    assert any(not torch.equal(weights[0][name], weights[2][name]) for name in weights[0])
+
+
+def test_without_dev_questions_the_last_epoch_is_kept(built, tmp_path):
+    stage, *_ = built(dev=False)
+    assert stage.dev_metrics() is None
+    best, _, records = trained(stage, tmp_path)
+    assert best == records[-1]
+    assert best["epoch"] == 3
+
+
+def test_weights_can_be_put_back(built, tmp_path):
+    stage, *_ = built(ALONG, dev=False)
+    _, weights, _ = trained(stage, tmp_path)
+    other, *_ = built(ALONG, graph_seed=9)
+    assert (other.article_vectors() != stage.article_vectors()).any()
+    other.load_weights(weights)
+    assert (other.article_vectors() == stage.article_vectors()).all()
