@@ -157,3 +157,20 @@ def test_asking_again_gives_the_same_problems(draft, problems_of):
     draft.add_label("qrels/test.tsv:3", question_id="q9", article_id="a1", split="test")
     assert problems_of(draft) == problems_of(draft)
     assert draft.problem_count == 0
+
+
+def test_questions_need_neither_labels_nor_articles(draft):
+    draft.add_question("asked.jsonl:1", question_id="b", text=" Why? ")
+    draft.add_question("asked.jsonl:2", question_id="a", text="When?")
+    assert draft.questions() == [("b", "Why?"), ("a", "When?")]
+
+
+def test_questions_are_refused_with_every_problem(draft):
+    draft.add_question("asked.jsonl:1", question_id="a", text="")
+    draft.add_question("asked.jsonl:2", question_id="a", text="When?")
+    with pytest.raises(CorpusError) as caught:
+        draft.questions()
+    assert caught.value.problems == (
+        "asked.jsonl:1: question 'a' has an empty text; fill it or remove the question",
+        "asked.jsonl:2: question id 'a' appears twice (first on line 1); ids must be unique",
+    )

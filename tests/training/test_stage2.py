@@ -141,6 +141,7 @@ def test_distillation_alone_and_left_out(built, village):
     student = encoders.questions(encoders.question_inputs(gold_pairs(village).texts)).detach()
     assert loss == pytest.approx(divergence_by_hand(teacher @ articles.T, student @ articles.T), rel=1e-4)
     stage, encoders, graph_encoder, _ = built(replace(CONFIG, contrastive_weight=1.0, distillation_weight=0.0))
+    batch = first_batch(stage)
     articles, teacher, loss = seen_vectors(stage, graph_encoder, batch)
     assert loss == pytest.approx(contrastive_by_hand(teacher, articles, batch, village), rel=1e-4)
     stage.loss(batch).backward()
