@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ class Chunks:
     """Texts as chunks of token ids, special tokens included: chunk c is `ids[c]`; text t has the chunks
     `offsets[t]` to `offsets[t + 1]`."""
 
-    ids: tuple[tuple[int, ...], ...]
+    ids: tuple[Sequence[int], ...]
     offsets: np.ndarray  # (texts + 1,) int64
 
     def __len__(self) -> int:
@@ -44,13 +45,13 @@ def chunked(tokenizer, texts: Sequence[str], *, prefix: str, chunk_tokens: int =
             f"chunk_tokens and max_tokens must be at least {around + 1}"
         )
     n_chunks = max_tokens // chunk_tokens
-    ids: list[tuple[int, ...]] = []
+    ids: list[array] = []  # 4 bytes a token; a tuple of ints takes 36
     counts: list[int] = []
     for start in range(0, len(texts), _BATCH):
         for encoding in tokenizer.encode_batch_fast(list(texts[start : start + _BATCH]), add_special_tokens=False):
             pieces = encoding.ids[: room * n_chunks]
             cuts = range(0, max(len(pieces), 1), room)
-            ids.extend((*begin, *prefix_ids, *pieces[cut : cut + room], *end) for cut in cuts)
+            ids.extend(array("i", (*begin, *prefix_ids, *pieces[cut : cut + room], *end)) for cut in cuts)
             counts.append(len(cuts))
     return Chunks(tuple(ids), np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64))
 

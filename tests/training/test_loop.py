@@ -341,7 +341,7 @@ def test_a_loss_that_is_not_finite_stops_the_run(train, tmp_path, value):
 def test_sigkill_and_resume_on_the_command_line(tmp_path, sample_run):
     backbone = sample_run.folder / "query_encoder"  # what another run has trained, so that none is distilled here
     settings = [f"encoder.backbone={backbone}", *(f"stage{number}.min_epoch_steps=0" for number in (1, 2))]
-    settings += ["stage2.epochs=3", "stage2.batch_size=256", "gnn.citation_dropout=0.3", "encoder.max_tokens=32"]
+    settings += ["stage2.epochs=3", "stage2.batch_size=256", "stage2.headings=1", "encoder.max_tokens=32"]
     command = [sys.executable, str(REPO / "cli.py"), "train", "--device", "cpu"]
     command += [part for setting in settings for part in ("--set", setting)]
     quiet = {"cwd": tmp_path, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
