@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -12,6 +11,7 @@ from statgraph.errors import UsageError
 from statgraph.graph.build import LegalGraph
 from statgraph.graph.dgl_loader import load_dgl
 from statgraph.graph.relations import ARTICLE, CITES, NODE_TYPES, QUESTION
+from statgraph.graph.threads import single_threaded
 
 TARGET_EDGES = ("mask", "keep")
 _VISIBLE = "visible"
@@ -116,7 +116,7 @@ class BlockSampler:
             visible = self._visible_citations(asked, generator)
             for edge_type in (CITES.forward_type, CITES.reverse_type):
                 self._heterograph.edges[edge_type].data[_VISIBLE] = visible
-        with _one_thread():
+        with single_threaded():
             inputs, _, layers = self._sampler.sample_blocks(self._heterograph, seeds)
         return Blocks(
             layers=tuple(self._block(layer) for layer in layers),
@@ -163,19 +163,6 @@ def whole_graph_block(graph: LegalGraph) -> Block:
         types.append(torch.full_like(source, number))
     n_nodes = sum(graph.node_count(node_type) for node_type in NODE_TYPES)
     return Block(torch.cat(sources), torch.cat(targets), torch.cat(types), torch.arange(n_nodes), n_nodes)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Keep DGL to one thread: with more, the order of a block's nodes and the edges drawn depend on which thread comes
-    first, whatever the seed, and on blocks of this size the threads cost more than they save."""
-    threads = load_dgl().utils
-    before = threads.get_num_threads()
-    threads.set_num_threads(1)
-    try:
-        yield
-    finally:
-        threads.set_num_threads(before)
 
 
 def _starts(count_of) -> dict[str, int]:

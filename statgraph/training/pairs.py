@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from statgraph.corpus.records import Corpus, Heading, headings_of
+from statgraph.corpus.records import Corpus, Heading
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,3 @@ def _source(
         np.array([row for rows in answers for row in sorted(rows)], dtype=np.int64),
         np.concatenate([[0], np.cumsum([len(set(rows)) for rows in answers])]).astype(np.int64),
     )
-
-
-def heading_count(corpus: Corpus) -> int:
-    """Return the number of headings in a corpus."""
-    return sum(1 for _ in headings_of(corpus.articles))

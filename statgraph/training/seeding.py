@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from statgraph.graph.dgl_loader import load_dgl
+from statgraph.graph.threads import single_threaded
 
 
 def derived_seed(*parts: object) -> int:
@@ -24,21 +25,6 @@ def seed_everything(seed: int, *, with_graph: bool = False) -> np.random.Generat
         with single_threaded():
             load_dgl().seed(seed % 2**31)
     return np.random.default_rng(seed)
-
-
-@contextmanager
-def single_threaded() -> Iterator[None]:
-    """Run the block on one thread, DGL's work included.
-
-    DGL's sampler draws from a generator per thread, and threads share the work as they come: on two of them equal seeds
-    give other blocks.
-    """
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 @contextmanager

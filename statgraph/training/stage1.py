@@ -11,7 +11,7 @@ import torch
 from statgraph.config import Stage1Config
 from statgraph.text.biencoder import BiEncoder, Inputs, encoded
 from statgraph.training.dev_scores import vector_metrics
-from statgraph.training.losses import contrastive_loss
+from statgraph.training.losses import contrastive_loss, similarities
 from statgraph.training.pairs import PairSource
 from statgraph.training.sampling import PairStream, answers_among, epoch_of, epoch_steps
 
@@ -66,7 +66,7 @@ class Stage1:
         self._config = config
         self._device = device
         share = config.gold / (config.gold + (config.headings if headings else 0.0))
-        self._gold_size = round(config.batch_size * share)
+        self._gold_size = max(1, round(config.batch_size * share)) if share else 0
         self._heading_size = config.batch_size - self._gold_size
         self._gold_inputs = encoders.question_inputs(gold.texts)
         self._heading_inputs = encoders.question_inputs(headings.texts) if headings else None
@@ -125,7 +125,7 @@ class Stage1:
         )
         articles = self._encoders.articles(self._texts.articles.take(torch.from_numpy(article_rows)).to(self._device))
         return contrastive_loss(
-            questions @ articles.T,  # (pairs, articles)
+            similarities(questions, articles),  # (pairs, articles)
             torch.from_numpy(own).to(self._device),
             torch.from_numpy(answers).to(self._device),
             temperature=self._config.temperature,

@@ -14,7 +14,7 @@ from statgraph.graph.blocks import Block, Blocks, BlockSampler
 from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION
 from statgraph.text.biencoder import BiEncoder, Inputs, encoded
 from statgraph.training.dev_scores import vector_metrics
-from statgraph.training.losses import contrastive_loss, distillation_loss
+from statgraph.training.losses import contrastive_loss, distillation_loss, similarities
 from statgraph.training.pairs import PairSource
 from statgraph.training.sampling import PairStream, answers_among, epoch_of, epoch_steps
 from statgraph.training.stage1 import TrainingTexts
@@ -103,6 +103,7 @@ class Stage2:
         self._heading_inputs = encoders.question_inputs(self._headings.texts) if self._headings else None
         self.steps_per_epoch = epoch_steps(len(gold.pairs), self._gold_size, config.min_epoch_steps)
         self._frozen_bank = None if config.train_encoders else self._encoded_nodes()
+        self._bank = self._frozen_bank if self._frozen_bank is not None else self._encoded_nodes()
 
     def parameter_groups(self) -> list[dict]:
         """Return the graph encoder's group and the text encoders': both towers, or the query encoder alone."""
@@ -150,7 +151,8 @@ class Stage2:
         vectors = self._vectors(batch)
         answers = answers_among(self._gold, batch.questions, batch.articles)
         question = np.searchsorted(batch.questions, batch.gold[:, 0])
-        teacher, student = vectors.teacher @ vectors.articles.T, vectors.student @ vectors.articles.T
+        teacher = similarities(vectors.teacher, vectors.articles)  # (questions, articles)
+        student = similarities(vectors.student, vectors.articles)
         contrastive = 0.0
         for scores, share in ((teacher, 1 - config.student_share), (student, config.student_share)):
             if share:
@@ -209,7 +211,7 @@ class Stage2:
         rows = torch.from_numpy(batch.headings[:, 0])
         headings = self._encoders.questions(self._heading_inputs.take(rows).to(self._device))
         answers = answers_among(self._headings, batch.headings[:, 0], batch.articles)
-        return self._contrastive(headings @ vectors.plain_articles.T, answers, batch, batch.headings)
+        return self._contrastive(similarities(headings, vectors.plain_articles), answers, batch, batch.headings)
 
     def _contrastive(self, scores: torch.Tensor, answers: np.ndarray, batch: _Batch, pairs: np.ndarray) -> torch.Tensor:
         own = np.searchsorted(batch.articles, pairs[:, 1])

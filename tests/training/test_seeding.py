@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from statgraph.training.seeding import derived_seed, reproducible_sums, seed_everything, single_threaded
+from statgraph.training.seeding import derived_seed, reproducible_sums, seed_everything
 
 REPO = Path(__file__).parents[2]
 
@@ -14,7 +14,8 @@ REPO = Path(__file__).parents[2]
 SAMPLED = """
 import torch
 from statgraph.graph.dgl_loader import load_dgl
-from statgraph.training.seeding import seed_everything, single_threaded
+from statgraph.graph.threads import single_threaded
+from statgraph.training.seeding import seed_everything
 
 torch.set_num_threads(2)
 dgl = load_dgl()
@@ -63,15 +64,6 @@ def test_a_seed_fixes_the_sampler_in_every_process():
         for _ in range(2)
     ]
     assert len(set(runs)) == 1
-
-
-def test_one_thread_within_and_as_many_as_before_after():
-    with single_threaded():
-        assert torch.get_num_threads() == 1
-    assert torch.get_num_threads() == 2
-    with pytest.raises(KeyError), single_threaded():
-        raise KeyError
-    assert torch.get_num_threads() == 2
 
 
 def test_sums_on_a_cpu_have_one_order():
