@@ -152,7 +152,8 @@ class TransformerBiEncoder(BiEncoder):
         if not self.frozen:
             return token_inputs(chunks, pad_id)
         vectors = embedded_chunks(
-            self._inference_model,
+            # A copy, since its weights are rounded to the inference precision; gone after use, for it is large.
+            copy.deepcopy(self._frozen_model[0]),
             chunks.ids,
             pooling=self.backbone.pooling,
             pad_id=pad_id,
@@ -162,11 +163,6 @@ class TransformerBiEncoder(BiEncoder):
             progress=lambda done, total: progress(f"embedding {what}", done, total),
         )
         return ChunkVectors(torch.from_numpy(vectors).float(), chunks.offsets)
-
-    @cached_property
-    def _inference_model(self):
-        """Return a copy for `embedded_chunks`, which rounds its model's weights to the inference precision."""
-        return copy.deepcopy(self._frozen_model[0])
 
     @cached_property
     def _cache(self) -> VectorCache:
