@@ -102,8 +102,8 @@ class Stage2:
         self._heading_size = config.batch_size - self._gold_size if self._headings else 0
         self._heading_inputs = encoders.question_inputs(self._headings.texts) if self._headings else None
         self.steps_per_epoch = epoch_steps(len(gold.pairs), self._gold_size, config.min_epoch_steps)
-        self._frozen_bank = None if config.train_encoders else self._encoded_nodes()
-        self._bank = self._frozen_bank if self._frozen_bank is not None else self._encoded_nodes()
+        self._bank = self._encoded_nodes()
+        self._bank_is_stale = False
 
     def parameter_groups(self) -> list[dict]:
         """Return the graph encoder's group and the text encoders': both towers, or the query encoder alone."""
@@ -123,6 +123,7 @@ class Stage2:
         """Put back what `weights` returned."""
         self._graph_encoder.load_state_dict(_part(weights, GRAPH_PREFIX))
         self._encoders.load_trained_state(_part(weights, TEXT_PREFIX))
+        self._bank_is_stale = True
 
     def set_training(self, on: bool) -> None:
         """Switch dropout on or off."""
@@ -131,7 +132,7 @@ class Stage2:
 
     def batches(self, rng: np.random.Generator) -> Iterator[_Batch]:
         """Yield one pass over the gold pairs with their blocks; the bank is made anew first where encoders train."""
-        self._bank = self._frozen_bank if self._frozen_bank is not None else self._encoded_nodes()
+        self._renew_bank()
         generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
         drawn = PairStream(self._headings, rng) if self._headings else None
         n_articles = len(self._texts.articles)
@@ -148,6 +149,7 @@ class Stage2:
     def loss(self, batch: _Batch) -> torch.Tensor:
         """Return the batch's loss: gold and heading pairs each weigh as many as they are."""
         config = self._config
+        self._bank_is_stale = True  # a step follows; until the next renewal the batches go on with the old one
         vectors = self._vectors(batch)
         answers = answers_among(self._gold, batch.questions, batch.articles)
         question = np.searchsorted(batch.questions, batch.gold[:, 0])
@@ -178,11 +180,11 @@ class Stage2:
 
     def article_vectors(self) -> np.ndarray:
         """Return the graph-enriched vector of every article, (articles, width) float32."""
-        bank = self._encoded_nodes() if self._frozen_bank is None else self._frozen_bank
+        self._renew_bank()
         with torch.no_grad():
-            nodes = torch.cat([bank[node_type] for node_type in NODE_TYPES])
+            nodes = torch.cat([self._bank[node_type] for node_type in NODE_TYPES])
             enriched = self._graph_encoder(nodes, [self._whole_graph] * len(self._graph_encoder.layers))
-        return enriched[: len(bank[ARTICLE])].float().cpu().numpy()
+        return enriched[: len(self._bank[ARTICLE])].float().cpu().numpy()
 
     def _vectors(self, batch: _Batch) -> _Vectors:
         student = self._encoders.questions(
@@ -223,6 +225,12 @@ class Stage2:
             torch.from_numpy(others).to(self._device),
             temperature=self._config.temperature,
         )
+
+    def _renew_bank(self) -> None:
+        """Encode all nodes anew if the encoders have changed since; frozen ones never do."""
+        if self._bank_is_stale and self._config.train_encoders:
+            self._bank = self._encoded_nodes()
+        self._bank_is_stale = False
 
     def _encoded_nodes(self) -> dict[str, torch.Tensor]:
         """Return the text vectors of all nodes by type, on the device, as the encoders stand, without dropout."""

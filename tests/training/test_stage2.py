@@ -234,11 +234,29 @@ def test_parameter_groups_have_their_rates(built):
 
 @pytest.mark.parametrize(("config", "changes"), [(CONFIG, False), (ALONG, True)])
 def test_a_frozen_bank_stays_as_the_encoders_were(built, config, changes):
-    stage, encoders, _, _ = built(config)
+    stage, *_ = built(config)
     before = stage.article_vectors()
-    with torch.no_grad():
-        encoders.encoder.vectors += torch.randn(encoders.encoder.vectors.shape)
+    weights = {name: tensor.clone() for name, tensor in stage.weights().items()}
+    weights["text.encoder.vectors"] += torch.randn(weights["text.encoder.vectors"].shape)
+    stage.load_weights(weights)
     assert (stage.article_vectors() == before).all() != changes
+
+
+def test_the_bank_is_encoded_again_after_a_step_only(built, monkeypatch):
+    stage, encoders, _, _ = built(ALONG)
+    encoded = []
+    articles = encoders.articles
+    monkeypatch.setattr(encoders, "articles", lambda inputs: encoded.append(len(inputs)) or articles(inputs))
+    before = stage.article_vectors()
+    batch = first_batch(stage)
+    assert encoded == []
+    stage.loss(batch).backward()
+    with torch.no_grad():
+        encoders.encoder.vectors -= encoders.encoder.vectors.grad
+    encoded.clear()
+    assert (stage.article_vectors() != before).any()
+    stage.article_vectors()
+    assert encoded == [12, len(stage._texts.headings)]
 
 
 def test_article_vectors_are_those_of_the_whole_graph(built, village):
