@@ -71,7 +71,8 @@ def main() -> None:
 
 
 def measured(row: Row, seed: int, corpus: Path, backbone: str, split: str, work: Path) -> dict:
-    """Return the record of one run: what was run, its metrics by stratum, and the time and memory of its steps."""
+    """Return the record of one run: what was run, its metrics by stratum, its learning curve on dev, and the time
+    and memory of its steps."""
     run = work / f"{row.name.replace(' ', '-')}-{seed}"
     shutil.rmtree(run, ignore_errors=True)
     settings = () if row.system == "bm25" else (f"encoder.backbone={backbone}", *row.settings)
@@ -81,6 +82,7 @@ def measured(row: Row, seed: int, corpus: Path, backbone: str, split: str, work:
     _statgraph(*train)
     report = json.loads(_statgraph("evaluate", "--run", str(run), "--corpus", str(corpus), "--split", split, "--json"))
     manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+    curve = (run / "metrics.jsonl").read_text(encoding="utf-8") if (run / "metrics.jsonl").is_file() else ""
     shutil.rmtree(run)
     return {
         "row": row.name,
@@ -93,6 +95,7 @@ def measured(row: Row, seed: int, corpus: Path, backbone: str, split: str, work:
         },
         "n_questions": {stratum: report["strata"][stratum]["n_questions"] for stratum in STRATA},
         "steps": manifest["steps"],
+        "learning_curve": [json.loads(line) for line in curve.splitlines()],
     }
 
 
