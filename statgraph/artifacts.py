@@ -19,6 +19,7 @@ CORPUS_LABELS = "qrels"
 GRAPH_FILE = "graph.dgl"
 GRAPH_NODES = "nodes.json"
 
+RUN_CONFIG = "config.json"
 RUN_QUERY_ENCODER = "query_encoder"
 RUN_ARTICLE_ENCODER = "article_encoder"
 RUN_GRAPH_ENCODER = "graph_encoder.safetensors"

@@ -49,9 +49,10 @@ def train(
 
     Without options it trains QABISAR on the embedded sample.
     """
+    from statgraph import artifacts
     from statgraph.cli.options import chosen_corpus
     from statgraph.cli.progress import TerminalProgress
-    from statgraph.search.runs import RUN_CONFIG, new_run_folder, newest_unfinished_run
+    from statgraph.search.runs import new_run_folder, newest_unfinished_run
     from statgraph.systems.pipeline import is_finished, train_run
     from statgraph.systems.presets import resolve_config
 
@@ -70,7 +71,7 @@ def train(
                 records, config, folder, resume=resume, on_step=progress.on_step, on_training=progress.on_training
             )
     except KeyboardInterrupt:
-        if (folder / RUN_CONFIG).is_file() and not is_finished(folder):
+        if (folder / artifacts.RUN_CONFIG).is_file() and not is_finished(folder):
             click.echo(f"To go on with it, run the same command with: --out {folder} --resume", err=True)
         raise
     backbone = f", {config.encoder.backbone} ({config.encoder.train})" if config.retriever == "dense" else ""

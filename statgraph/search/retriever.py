@@ -14,7 +14,6 @@ from statgraph.corpus.records import Corpus
 from statgraph.errors import RunError, UsageError
 from statgraph.search.article_store import ARTICLES, ArticleStore
 from statgraph.search.ranker import DenseRanker, LexicalRanker, Ranker
-from statgraph.search.runs import RUN_CONFIG
 from statgraph.text.article_text import article_text
 
 
@@ -104,7 +103,7 @@ def read_run_manifest(folder: Path) -> dict:
     if not folder.is_dir():
         raise RunError(f"{folder}: no such run folder; train one with 'statgraph train'")
     path = folder / artifacts.MANIFEST
-    if not path.is_file() and not (folder / RUN_CONFIG).is_file():
+    if not path.is_file() and not (folder / artifacts.RUN_CONFIG).is_file():
         raise RunError(f"{folder}: no run folder; train one with 'statgraph train --out DIR'")
     if not path.is_file():
         raise RunError(

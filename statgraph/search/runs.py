@@ -10,7 +10,6 @@ from statgraph import artifacts
 from statgraph.errors import RunError
 
 RUNS = Path("runs")
-RUN_CONFIG = "config.json"
 
 
 def newest_run(runs: Path = RUNS) -> Path:
@@ -31,7 +30,7 @@ def newest_unfinished_run(runs: Path = RUNS) -> Path:
     Raises:
         RunError: if there is none.
     """
-    begun = sorted(runs.glob(f"*/{RUN_CONFIG}"), key=_age)
+    begun = sorted(runs.glob(f"*/{artifacts.RUN_CONFIG}"), key=_age)
     open_runs = [path.parent for path in begun if not (path.parent / artifacts.MANIFEST).is_file()]
     if not open_runs:
         raise RunError(f"{runs}: holds no unfinished run; start one with 'statgraph train', or name one with --out")

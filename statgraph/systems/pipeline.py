@@ -20,7 +20,6 @@ from statgraph.evaluation.report import Report
 from statgraph.search.article_store import ARTICLES, OFFSETS, write_article_store
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.retriever import Retriever
-from statgraph.search.runs import RUN_CONFIG
 from statgraph.systems.dense import train_dense
 from statgraph.systems.timing import StepClock
 from statgraph.training.loop import Listener
@@ -98,9 +97,9 @@ def _claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> 
     wanted = {"config": config.to_dict(), "corpus_hash": corpus.content_hash}
     wanted = artifacts.as_json(wanted)
     if resume:
-        if not (folder / RUN_CONFIG).is_file():
+        if not (folder / artifacts.RUN_CONFIG).is_file():
             raise RunError(f"{folder}: no run to resume; start it without --resume")
-        begun = _begun(folder / RUN_CONFIG)
+        begun = _begun(folder / artifacts.RUN_CONFIG)
         if begun["corpus_hash"] != wanted["corpus_hash"]:
             raise RunError(
                 f"{folder}: was begun on another corpus, or another state of this one; name that one with --corpus, "
@@ -116,16 +115,16 @@ def _claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> 
     if folder.exists() and not folder.is_dir():
         raise RunError(f"{folder}: is a file; choose another --out")
     if folder.exists() and any(folder.iterdir()):
-        unfinished = (folder / RUN_CONFIG).is_file() and not is_finished(folder)
+        unfinished = (folder / artifacts.RUN_CONFIG).is_file() and not is_finished(folder)
         remedy = "add --resume to go on with it, or choose another --out" if unfinished else "choose another --out"
         raise RunError(f"{folder}: not empty; {remedy}")
     folder.mkdir(parents=True, exist_ok=True)
-    artifacts.write_json(folder / RUN_CONFIG, wanted)
+    artifacts.write_json(folder / artifacts.RUN_CONFIG, wanted)
 
 
 def _give_back(folder: Path) -> None:
     """Leave a folder as empty as it was claimed."""
-    for name in (RUN_CONFIG, ARTICLES, OFFSETS, artifacts.RUN_METRICS):
+    for name in (artifacts.RUN_CONFIG, ARTICLES, OFFSETS, artifacts.RUN_METRICS):
         (folder / name).unlink(missing_ok=True)
     with suppress(OSError):
         folder.rmdir()
