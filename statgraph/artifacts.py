@@ -27,6 +27,7 @@ RUN_INDEX = "index"
 RUN_CHECKPOINTS = "checkpoints"
 RUN_METRICS = "metrics.jsonl"
 RUN_REPORT = "report.json"
+RUN_SYNTHETIC = "synthetic.jsonl"
 
 
 @contextmanager

@@ -16,7 +16,19 @@ PACKAGE = REPO / "statgraph"
 # From the ground up: a module imports from its own folder and from those named before it.
 GROUND_FLOOR = ("errors", "config", "artifacts", "device")
 FLOORS = (
-    *("corpus", "graph", "lexical", "text", "gnn", "negatives", "evaluation", "index", "training", "search"),
+    *(
+        "corpus",
+        "graph",
+        "lexical",
+        "text",
+        "augmentation",
+        "gnn",
+        "negatives",
+        "evaluation",
+        "index",
+        "training",
+        "search",
+    ),
     *("systems", "service", "doctor", "cli"),
 )
 HEIGHT = dict.fromkeys(GROUND_FLOOR, 0) | {name: floor for floor, name in enumerate(FLOORS, start=1)}

@@ -18,8 +18,12 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "import": ("statgraph.cli.import_", "import_", "Convert your own statutes and questions to a corpus folder."),
     "build-graph": ("statgraph.cli.build_graph", "build_graph", "Build the graph of a corpus."),
     "train": ("statgraph.cli.train", "train", "Train a retriever on a corpus."),
+    "tune": ("statgraph.cli.tune", "tune", "Find the settings that score best on dev."),
+    "pretrain": ("statgraph.cli.pretrain", "pretrain", "Adapt a transformer to statutes."),
     "search": ("statgraph.cli.search", "search", "Find the articles that answer a question."),
     "evaluate": ("statgraph.cli.evaluate", "evaluate", "Measure a trained retriever on a split."),
+    "reproduce": ("statgraph.cli.reproduce", "reproduce", "Make a table or figure of the papers anew."),
+    "augment": ("statgraph.cli.augment", "augment", "Write synthetic questions about the articles of a corpus."),
     "doctor": ("statgraph.cli.doctor", "doctor", "Show what works on this machine and what to install."),
 }
 

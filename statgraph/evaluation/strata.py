@@ -1,25 +1,90 @@
-"""Questions about law that training has seen a question of, and questions about law that it has not."""
+"""The parts of a split that a report looks at one by one: by what training has seen, labels, lengths and topics.
+
+Beside `STRATA`, a question is in one stratum of each family that it has a value for:
+
+- `gold: ...`: how many articles answer it.
+- `length: ...`: the median number of words of those articles; one long article among many short ones counts little.
+- `kind: ...`: the text under `kind` of its metadata.
+- `topic: ...`: the first text under `TOPIC_KEYS` of its metadata.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from statgraph.corpus.records import Article, Question
+
+# In every report, with or without a question; strata of the families are left out where they have none.
 STRATA = ("all", "seen", "unseen")
+
+TOPIC = "topic: "
+# What sources call the subject of a question, best first: fact sheets and the sample, users' tables, BSARD.
+TOPIC_KEYS = ("topic", "theme", "category")
+KIND_KEYS = ("kind",)
+
+# (name, the first value that is too large). Chosen from the labels of legi-fr's training split: 1 to 49 articles a
+# question, and medians of 47 to 212 words from the first decile to the last.
+GOLD_BINS = (("1", 2), ("2-5", 6), ("6-20", 21), ("over 20", math.inf))
+LENGTH_BINS = (("under 75 words", 75), ("75-124 words", 125), ("over 124 words", math.inf))
 
 
 def strata_masks(
-    relevant_rows: Sequence[Sequence[int]], training_rows: Iterable[Iterable[int]]
+    questions: Sequence[Question],
+    relevant_rows: Sequence[Sequence[int]],
+    articles: Sequence[Article],
+    training_rows: Iterable[Iterable[int]],
 ) -> dict[str, np.ndarray]:
-    """Return for each of `STRATA` which questions it holds, (questions,) bool.
+    """Return for each stratum which questions it holds, (questions,) bool: `STRATA`, then each family's.
 
-    A question is seen if a training question is labelled with any of its articles.
+    A question is seen if a training question is labelled with any of its articles. Bins stand in their own order,
+    kinds and topics by their number of questions, most first.
 
     Args:
-        relevant_rows: the article rows of each question that is evaluated.
+        questions: those that are evaluated.
+        relevant_rows: the article rows of each of them, at least one.
+        articles: what the rows are of.
         training_rows: the article rows of each training question.
     """
     cited = {row for rows in training_rows for row in rows}
     seen = np.array([not cited.isdisjoint(rows) for rows in relevant_rows], dtype=bool)
-    return {"all": np.ones(len(seen), dtype=bool), "seen": seen, "unseen": ~seen}
+    masks = {"all": np.ones(len(seen), dtype=bool), "seen": seen, "unseen": ~seen}
+    n_words = {row: len(articles[row].text.split()) for rows in relevant_rows for row in rows}
+    gold = [_bin(GOLD_BINS, len(set(rows))) for rows in relevant_rows]
+    length = [_bin(LENGTH_BINS, np.median([n_words[row] for row in set(rows)])) for rows in relevant_rows]
+    kinds = [_first_text(question.metadata, KIND_KEYS) for question in questions]
+    topics = [_first_text(question.metadata, TOPIC_KEYS) for question in questions]
+    return {
+        **masks,
+        **_family("gold: ", gold, [name for name, _ in GOLD_BINS]),
+        **_family("length: ", length, [name for name, _ in LENGTH_BINS]),
+        **_family("kind: ", kinds, _by_size(kinds)),
+        **_family(TOPIC, topics, _by_size(topics)),
+    }
+
+
+def _bin(bins: Sequence[tuple[str, float]], value: float) -> str:
+    return next(name for name, too_large in bins if value < too_large)
+
+
+def _first_text(metadata: Mapping[str, object], keys: Iterable[str]) -> str:
+    """Return the first value of the keys that is a text and not blank, or ""."""
+    values = (metadata.get(key) for key in keys)
+    return next((value.strip() for value in values if isinstance(value, str) and value.strip()), "")
+
+
+def _by_size(names: Iterable[str]) -> list[str]:
+    counts = Counter(name for name in names if name)
+    return sorted(counts, key=lambda name: (-counts[name], name))
+
+
+def _family(prefix: str, names: Sequence[str], order: Iterable[str]) -> dict[str, np.ndarray]:
+    present = set(names)
+    return {
+        prefix + wanted: np.array([name == wanted for name in names], dtype=bool)
+        for wanted in order
+        if wanted in present
+    }

@@ -1,4 +1,4 @@
-"""The graph encoder: attention layers with residual connections over the vectors of the text encoders."""
+"""The graph encoder: graph layers with residual connections over the vectors of the text encoders."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class GraphEncoder(nn.Module):
         n_edge_types: relations of the graph, reverses included.
         dropout: share of a layer's output components left out in training.
         first_gate: what each gate starts from.
+        unit_length: whether the vectors that come out have length 1, as where the similarity is the cosine.
 
     Raises:
         UsageError: if there is no such layer, or a number is out of range.
@@ -43,6 +44,7 @@ class GraphEncoder(nn.Module):
         n_edge_types: int,
         dropout: float,
         first_gate: float,
+        unit_length: bool = True,
     ):
         super().__init__()
         if n_layers < 1:
@@ -53,9 +55,10 @@ class GraphEncoder(nn.Module):
         self.layers = nn.ModuleList(build(width, n_heads=n_heads, n_edge_types=n_edge_types) for _ in range(n_layers))
         self.gates = nn.Parameter(torch.full((n_layers,), first_gate))
         self.dropout = dropout
+        self.unit_length = unit_length
 
     def forward(self, nodes: torch.Tensor, blocks: Sequence[Block]) -> torch.Tensor:
-        """Return unit-length vectors (outputs of the last block, width) from the inputs' (inputs, width).
+        """Return vectors (outputs of the last block, width) from the inputs' (inputs, width).
 
         Raises:
             ValueError: if there is not one block a layer, or not one vector for each input of the first.
@@ -67,4 +70,4 @@ class GraphEncoder(nn.Module):
         for layer, gate, block in zip(self.layers, self.gates, blocks, strict=True):
             update = functional.dropout(layer(nodes, block), self.dropout, self.training)
             nodes = nodes[block.own_inputs] + gate * update
-        return functional.normalize(nodes, dim=1)
+        return functional.normalize(nodes, dim=1) if self.unit_length else nodes

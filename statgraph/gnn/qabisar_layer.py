@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import torch
 from torch import nn
-from torch.nn import functional
 
-from statgraph.errors import UsageError
-from statgraph.gnn.edge_softmax import edge_softmax
+from statgraph.gnn.attention import attend, by_head, head_width_of, leaky_scalars
+from statgraph.gnn.projections import identity_projection
 from statgraph.graph.blocks import Block
-
-_NEGATIVE_SLOPE = 0.2
 
 
 class QabisarLayer(nn.Module):
@@ -37,12 +34,10 @@ class QabisarLayer(nn.Module):
 
     def __init__(self, width: int, *, n_heads: int, n_edge_types: int):
         super().__init__()
-        if n_heads < 1 or width % n_heads:
-            raise UsageError(f"gnn.heads: {n_heads} heads do not divide the width {width}; use a divisor of it")
         self.n_heads = n_heads
-        self.head_width = width // n_heads
-        self.target_projection = nn.Linear(width, width, bias=False)
-        self.source_projection = nn.Linear(width, width, bias=False)
+        self.head_width = head_width_of(width, n_heads)
+        self.target_projection = identity_projection(width)
+        self.source_projection = identity_projection(width)
         self.edge_projection = nn.Linear(width, width, bias=False)
         self.edge_embeddings = nn.Embedding(n_edge_types + 1, width)
         self.source_attention = nn.Parameter(torch.empty(n_heads, self.head_width))
@@ -50,30 +45,19 @@ class QabisarLayer(nn.Module):
         self.bias = nn.Parameter(torch.zeros(width))
         for parameter in (self.edge_projection.weight, self.source_attention, self.edge_attention):
             nn.init.xavier_uniform_(parameter)
-        for projection in (self.target_projection, self.source_projection):
-            nn.init.eye_(projection.weight)
 
     def forward(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
         """Return the output nodes' vectors (outputs, width) from the input nodes' (inputs, width)."""
-        sources = self._by_head(self.source_projection(nodes))  # (inputs, heads, head width)
-        own = self._by_head(self.target_projection(nodes[block.own_inputs]))  # (outputs, heads, head width)
-        source_logits = _scalars(sources, self.source_attention)  # (inputs, heads)
-        type_logits = _scalars(
-            self._by_head(self.edge_projection(self.edge_embeddings.weight)), self.edge_attention
-        )  # (edge types + 1, heads)
-        edge_weights, own_weights = edge_softmax(
+        sources = by_head(self.source_projection(nodes), self.n_heads)  # (inputs, heads, head width)
+        own = by_head(self.target_projection(nodes[block.own_inputs]), self.n_heads)  # (outputs, heads, head width)
+        types = by_head(self.edge_projection(self.edge_embeddings.weight), self.n_heads)
+        source_logits = leaky_scalars(sources, self.source_attention)  # (inputs, heads)
+        type_logits = leaky_scalars(types, self.edge_attention)  # (edge types + 1, heads)
+        out = attend(
             source_logits[block.sources] + type_logits[block.edge_types],
             source_logits[block.own_inputs] + type_logits[-1],
+            sources[block.sources],
+            own,
             block.targets,
         )
-        messages = sources[block.sources] * edge_weights.unsqueeze(-1)  # (edges, heads, head width)
-        out = (own * own_weights.unsqueeze(-1)).index_add(0, block.targets, messages)
-        return out.flatten(1) + self.bias
-
-    def _by_head(self, vectors: torch.Tensor) -> torch.Tensor:
-        return vectors.view(len(vectors), self.n_heads, self.head_width)
-
-
-def _scalars(vectors: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
-    """Return a . LeakyReLU(v) for each vector and head: (vectors, heads) from (vectors, heads, head width)."""
-    return (functional.leaky_relu(vectors, _NEGATIVE_SLOPE) * attention).sum(dim=-1)
+        return out + self.bias

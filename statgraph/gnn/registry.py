@@ -7,9 +7,21 @@ from collections.abc import Callable
 from torch import nn
 
 from statgraph.errors import UsageError
+from statgraph.gnn.gat_layer import GatLayer
+from statgraph.gnn.gatv2_layer import GatV2Layer
+from statgraph.gnn.gcn_layer import GcnLayer
+from statgraph.gnn.graphsage_layer import GraphSageLayer
+from statgraph.gnn.k_gnn_layer import KGnnLayer
 from statgraph.gnn.qabisar_layer import QabisarLayer
 
-LAYERS: dict[str, Callable[..., nn.Module]] = {"qabisar": QabisarLayer}
+LAYERS: dict[str, Callable[..., nn.Module]] = {
+    "qabisar": QabisarLayer,
+    "gatv2": GatV2Layer,
+    "gat": GatLayer,
+    "gcn": GcnLayer,
+    "graphsage": GraphSageLayer,
+    "k-gnn": KGnnLayer,
+}
 
 
 def layer_of(name: str) -> Callable[..., nn.Module]:

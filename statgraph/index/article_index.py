@@ -1,4 +1,4 @@
-"""The index of a run: unit vectors of articles, their ids, and the exact search among them."""
+"""The index of a run: the vectors of its articles, their ids, and the exact search among them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from statgraph.index.folder import check_vectors, read_index_folder, write_index
 
 
 class ArticleIndex:
-    """Exact search by inner product among unit vectors, made by `build` or `load`.
+    """Exact search by inner product, made by `build` or `load`.
 
     Attributes:
         article_ids: the id of each article row.
@@ -26,23 +26,26 @@ class ArticleIndex:
         self.article_ids = tuple(article_ids)
 
     @classmethod
-    def build(cls, vectors: np.ndarray, article_ids: Sequence[str], *, device: str = "auto") -> ArticleIndex:
-        """Return the index of `vectors` (articles, width) float32, each of length 1.
+    def build(
+        cls, vectors: np.ndarray, article_ids: Sequence[str], *, device: str = "auto", unit_length: bool = True
+    ) -> ArticleIndex:
+        """Return the index of `vectors` (articles, width) float32.
 
         Args:
             vectors: one for each article.
             article_ids: their ids, in the same order.
             device: `auto`, `cpu` or `cuda`: where `search` computes.
+            unit_length: whether each must have length 1, as where the similarity is the cosine.
 
         Raises:
-            RunError: if the counts differ, an id stands twice, or a vector is not finite or not of length 1.
+            RunError: if the counts differ, an id stands twice, or a vector is not finite or not as long as it must be.
         """
         import faiss
 
         vectors = np.ascontiguousarray(vectors, dtype=np.float32)
         if vectors.ndim != 2 or not vectors.size:
             raise RunError(f"index: vectors of shape {vectors.shape}; give (articles, width), at least one of each")
-        check_vectors("index", vectors, article_ids)
+        check_vectors("index", vectors, article_ids, unit_length=unit_length)
         flat = faiss.IndexFlatIP(vectors.shape[1])
         flat.add(vectors)
         return cls(flat, article_ids, device)

@@ -13,7 +13,7 @@ from statgraph.errors import RunError
 
 VECTORS_FILE = "index.faiss"
 IDS_FILE = "ids.json"
-METRIC = "inner product of unit vectors"
+UNIT_METRIC, METRIC = "inner product of unit vectors", "inner product"
 NORM_TOLERANCE = 1e-3
 _REMEDY = "make the index again with 'statgraph train'"
 
@@ -26,7 +26,8 @@ def write_index_folder(folder: Path, flat, article_ids: Sequence[str]) -> None:
         faiss.write_index(flat, str(staging / VECTORS_FILE))
         artifacts.write_json(staging / IDS_FILE, {"article_ids": list(article_ids)})
         versions = {"statgraph": __version__, "faiss": faiss.__version__}
-        manifest = {"articles": flat.ntotal, "width": flat.d, "metric": METRIC, "versions": versions}
+        metric = UNIT_METRIC if (np.abs(_lengths(vectors_view(flat)) - 1) <= NORM_TOLERANCE).all() else METRIC
+        manifest = {"articles": flat.ntotal, "width": flat.d, "metric": metric, "versions": versions}
         artifacts.write_json(staging / artifacts.MANIFEST, manifest)
 
 
@@ -48,12 +49,13 @@ def read_index_folder(folder: Path):
             f"{folder / VECTORS_FILE}: {flat.ntotal} vectors of width {flat.d}, but {artifacts.MANIFEST} says "
             f"{manifest.get('articles')} of width {manifest.get('width')}; {_REMEDY}"
         )
-    check_vectors(str(folder), vectors_view(flat), article_ids)
+    unit_length = manifest.get("metric") != METRIC
+    check_vectors(str(folder), vectors_view(flat), article_ids, unit_length=unit_length)
     return flat, article_ids
 
 
-def check_vectors(place: str, vectors: np.ndarray, article_ids: Sequence[str]) -> None:
-    """Return if every vector has one id of its own and length 1.
+def check_vectors(place: str, vectors: np.ndarray, article_ids: Sequence[str], *, unit_length: bool = True) -> None:
+    """Return if every vector has one id of its own and length 1, or any finite length where `unit_length` is false.
 
     Raises:
         RunError: if not; the text begins with `place` and names the first article that is wrong.
@@ -63,13 +65,23 @@ def check_vectors(place: str, vectors: np.ndarray, article_ids: Sequence[str]) -
     if len(set(article_ids)) < len(article_ids):
         twice, times = Counter(article_ids).most_common(1)[0]
         raise RunError(f"{place}: article id '{twice}' appears {times} times; ids must be unique")
-    lengths = np.sqrt(np.einsum("ad,ad->a", vectors, vectors))  # (articles,)
-    wrong = np.flatnonzero(~(np.abs(lengths - 1) <= NORM_TOLERANCE))  # this way round, nan is wrong too
+    lengths = _lengths(vectors)
+    # This way round, nan is wrong too.
+    wrong = np.flatnonzero(~(np.abs(lengths - 1) <= NORM_TOLERANCE) if unit_length else ~np.isfinite(lengths))
+    if len(wrong) and not unit_length:
+        raise RunError(
+            f"{place}: the vector of article '{article_ids[wrong[0]]}' is not finite ({len(wrong)} of {len(vectors)} "
+            "are wrong); train the run again with a lower learning rate"
+        )
     if len(wrong):
         raise RunError(
             f"{place}: the vector of article '{article_ids[wrong[0]]}' has length {lengths[wrong[0]]:.4g}, not 1 "
             f"({len(wrong)} of {len(vectors)} are wrong); normalise them, or train the run again"
         )
+
+
+def _lengths(vectors: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.einsum("ad,ad->a", vectors, vectors))  # (articles,)
 
 
 def vectors_view(flat) -> np.ndarray:

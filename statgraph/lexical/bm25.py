@@ -60,9 +60,14 @@ class BM25:
         scores = self.scores(question)
         if not len(scores):
             return np.empty(0, dtype=np.int64), scores
-        k = min(k, len(scores))
-        best = np.argpartition(-scores, k - 1)[:k] if k < len(scores) else np.arange(len(scores))
-        # A tie at the cut is settled by row too, so that the ranking does not depend on the partition.
-        best = np.union1d(best, np.flatnonzero(scores == scores[best].min()))
-        best = best[np.lexsort((best, -scores[best]))][:k]
-        return best.astype(np.int64), scores[best]
+        best = best_rows(scores, k)
+        return best, scores[best]
+
+
+def best_rows(scores: np.ndarray, k: int) -> np.ndarray:
+    """Return the rows (int64) of the best `k` of one or more scores, or of all if fewer; best first, ties by row."""
+    k = min(k, len(scores))
+    best = np.argpartition(-scores, k - 1)[:k] if k < len(scores) else np.arange(len(scores))
+    # A tie at the cut is settled by row too, so that the ranking does not depend on the partition.
+    best = np.union1d(best, np.flatnonzero(scores == scores[best].min()))
+    return best[np.lexsort((best, -scores[best]))][:k].astype(np.int64)

@@ -2,20 +2,74 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import numpy as np
 
 from statgraph.corpus.records import SPLITS, Corpus
-from statgraph.errors import UsageError
-from statgraph.evaluation.question_metrics import question_metrics
+from statgraph.errors import RunError, UsageError
+from statgraph.evaluation.question_metrics import QuestionMetrics, question_metrics
 from statgraph.evaluation.report import Report, evaluation_report
 from statgraph.evaluation.strata import strata_masks
 from statgraph.search.retriever import Retriever
 
 DEPTH = 500
+SAVED_DECIMALS = 6
 
 
-def evaluate_split(retriever: Retriever, corpus: Corpus, split: str, *, rng: np.random.Generator) -> Report:
-    """Return the report of a retriever on a split: all metrics with intervals, over all, seen and unseen questions.
+@dataclass(frozen=True)
+class SplitMetrics:
+    """Every metric of every question of a split, and the strata: `masks[name]` is (questions,) bool."""
+
+    question_ids: tuple[str, ...]
+    metrics: QuestionMetrics
+    masks: Mapping[str, np.ndarray]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return JSON values: metrics rounded to `SAVED_DECIMALS`, strata as lists of question ids."""
+        return {
+            "question_ids": list(self.question_ids),
+            "metrics": {
+                name: np.round(values, SAVED_DECIMALS).tolist() for name, values in self.metrics.values.items()
+            },
+            "strata": {
+                name: [question_id for question_id, held in zip(self.question_ids, mask, strict=True) if held]
+                for name, mask in self.masks.items()
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, object]) -> SplitMetrics:
+        """Return what `to_dict` saved.
+
+        Raises:
+            RunError: if a part is missing, has another shape, or does not fit the others.
+        """
+        try:
+            question_ids = tuple(map(str, saved["question_ids"]))
+            values = {name: np.array(column, dtype=np.float64) for name, column in saved["metrics"].items()}
+            strata = {name: set(held) for name, held in saved["strata"].items()}
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise RunError(f"split metrics: not as they were saved ({error}); evaluate the run again") from None
+        for name, column in values.items():
+            if column.shape != (len(question_ids),):
+                raise RunError(
+                    f"split metrics: {name} has shape {column.shape} for {len(question_ids)} questions; "
+                    "evaluate the run again"
+                )
+        for name, held in strata.items():
+            if strange := held.difference(question_ids):
+                raise RunError(
+                    f"split metrics: stratum '{name}' holds '{min(strange, key=str)}', which is no question of the "
+                    "split; evaluate the run again"
+                )
+        masks = {name: np.array([key in held for key in question_ids], dtype=bool) for name, held in strata.items()}
+        return cls(question_ids, QuestionMetrics(values), masks)
+
+
+def split_metrics(retriever: Retriever, corpus: Corpus, split: str) -> SplitMetrics:
+    """Return the metrics of a retriever for every question of a split, in corpus order.
 
     Raises:
         UsageError: if the split is not known or has no questions.
@@ -27,5 +81,16 @@ def evaluate_split(retriever: Retriever, corpus: Corpus, split: str, *, rng: np.
         raise UsageError(f"split '{split}' of corpus '{corpus.name}' has no questions; choose another split")
     labels = corpus.label_rows(questions)
     rankings, _ = retriever.rank([question.text for question in questions], DEPTH)
-    masks = strata_masks(labels, corpus.label_rows(corpus.split("train")))
-    return evaluation_report(question_metrics(rankings, labels), masks, split=split, rng=rng)
+    metrics = question_metrics(rankings, labels)
+    masks = strata_masks(questions, labels, corpus.articles, corpus.label_rows(corpus.split("train")))
+    return SplitMetrics(tuple(question.question_id for question in questions), metrics, masks)
+
+
+def evaluate_split(retriever: Retriever, corpus: Corpus, split: str, *, rng: np.random.Generator) -> Report:
+    """Return the report of a retriever on a split: all metrics with intervals, in every stratum.
+
+    Raises:
+        UsageError: if the split is not known or has no questions.
+    """
+    measured = split_metrics(retriever, corpus, split)
+    return evaluation_report(measured.metrics, measured.masks, split=split, rng=rng)

@@ -9,9 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
+from statgraph.augmentation.records import questions_by_row
+from statgraph.augmentation.store import read_synthetic, unknown_article
 from statgraph.config import RunConfig, overlaid
 from statgraph.corpus.records import Corpus
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import CorpusError, RunError, UsageError
+from statgraph.lexical.expansion import expanded_texts
 from statgraph.search.article_store import ARTICLES, ArticleStore
 from statgraph.search.ranker import DenseRanker, LexicalRanker, Ranker
 from statgraph.text.article_text import article_text
@@ -58,7 +61,11 @@ class Retriever:
         articles = ArticleStore(folder)
         if config.retriever == "bm25":
             heading_path = config.encoder.heading_path
-            texts = [article_text(article, heading_path=heading_path) for article in articles.read_all()]
+            stored = articles.read_all()
+            texts = [article_text(article, heading_path=heading_path) for article in stored]
+            if config.bm25.expansion:
+                questions = _synthetic_questions(folder, [article.article_id for article in stored])
+                texts = expanded_texts(texts, questions, most=config.bm25.expansion)
             return cls(LexicalRanker(texts, language=language, config=config.bm25), articles)
         ranker = DenseRanker(folder, device=device)
         if not _same_articles(ranker.article_ids, articles):
@@ -144,6 +151,22 @@ def _same_articles(index_ids: Sequence[str], articles: ArticleStore) -> bool:
     if len(index_ids) != len(articles):
         return False
     return [index_ids[0], index_ids[-1]] == [article.article_id for article in articles.read([0, len(articles) - 1])]
+
+
+def _synthetic_questions(folder: Path, article_ids: Sequence[str]) -> list[list[str]]:
+    """Return the questions of each article row that a run was given to expand its articles by."""
+    path = folder / artifacts.RUN_SYNTHETIC
+    if not path.is_file():
+        raise RunError(f"{path}: is missing, and the articles are expanded by it; train the run again")
+    try:
+        questions = read_synthetic(path).questions
+    except CorpusError as error:
+        raise RunError(f"{error.problems[0]} (part of a run; train it again)") from None
+    rows = {article_id: row for row, article_id in enumerate(article_ids)}
+    strange = unknown_article(questions, rows)
+    if strange is not None:
+        raise RunError(f"{path}: article '{strange}' is not in the run; train it again")
+    return questions_by_row(questions, rows)
 
 
 def _is_run_manifest(manifest: object) -> bool:

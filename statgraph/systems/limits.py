@@ -10,7 +10,19 @@ from statgraph.config import RunConfig
 from statgraph.errors import UsageError
 from statgraph.graph.relations import relations_of
 
-CHOICES: Mapping[str, tuple[str, ...]] = {"retriever": ("dense", "bm25"), "graph.target_edges": ("mask", "keep")}
+_NEGATIVES = ("none", "bm25", "cusines")
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "retriever": ("dense", "bm25"),
+    "encoder.similarity": ("cosine", "dot", "euclidean"),
+    "negatives.semantic": ("dynamic", "bm25"),
+    "negatives.schedule": ("curriculum", "uniform", "hardest"),
+    "stage1.loss": ("cross-entropy", "triplet"),
+    "stage1.negatives": _NEGATIVES,
+    "stage2.negatives": _NEGATIVES,
+    "stage2.train_encoders": ("none", "query", "both"),
+    "stage2.distillation": ("none", "score", "feature", "both"),
+    "graph.target_edges": ("mask", "keep"),
+}
 
 
 @dataclass(frozen=True)
@@ -29,7 +41,8 @@ _POSITIVE = Limits(math.ulp(0.0), math.inf, "above 0")
 _OTHERS = Limits(0, math.inf, "0 or more")
 LIMITS: Mapping[str, Limits] = {
     **dict.fromkeys(("batch_size", "chunk_tokens", "max_tokens", "article_heads", "heads", "layers"), _COUNT),
-    **dict.fromkeys(("article_dropout", "token_dropout", "dropout", "citation_dropout"), _SHARE),
+    **dict.fromkeys(("depth", "buckets", "per_article", "articles_per_heading", "checkpoint_steps"), _COUNT),
+    **dict.fromkeys(("article_dropout", "token_dropout", "dropout", "citation_dropout", "mask_share"), _SHARE),
     **dict.fromkeys(("warmup", "student_share", "b"), _SHARE),
     **dict.fromkeys(("temperature", "lr"), _POSITIVE),
     "fanout": Limits(-1, math.inf, "-1 (all neighbours) or more"),
@@ -51,9 +64,12 @@ def check_limits(config: RunConfig) -> None:
             if not math.isfinite(value) or not limits.least <= value <= limits.greatest:
                 raise UsageError(f"{name}: {value} is out of range; give {limits.words}")
     relations_of(config.graph.relations)
-    if config.stage1.epochs and not config.stage1.gold + config.stage1.headings:
-        raise UsageError("stage1.gold and stage1.headings: both are 0; give one source of pairs a weight")
-    if config.stage2.epochs and not config.stage2.gold:
+    stage1, stage2 = config.stage1, config.stage2
+    if stage1.epochs and not stage1.gold + stage1.headings + stage1.synthetic:
+        raise UsageError(
+            "stage1.gold, stage1.headings and stage1.synthetic: all are 0; give one source of pairs a weight"
+        )
+    if stage2.epochs and not stage2.gold:
         raise UsageError("stage2.gold: is 0; the graph is trained on gold pairs, so give them a weight above 0")
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import __version__, artifacts
+from statgraph.augmentation.synthetic import partial_beside, write_expansion
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.device import pick_device
@@ -46,12 +47,14 @@ def train_run(
     folder: Path,
     *,
     resume: bool = False,
+    stage1_cache: Path | None = None,
     on_step: StepListener = lambda what, done, total: None,
     on_training: Listener = lambda progress: None,
 ) -> Run:
     """Train a system into a run folder; the manifest comes last, so a folder without one is an unfinished run.
 
-    A configuration or corpus that is refused leaves nothing behind in a folder that was empty.
+    A configuration or corpus that is refused leaves nothing behind in a folder that was empty. `stage1_cache`: a folder
+    where runs of the same first stage keep its weights for each other.
 
     Raises:
         RunError: if the folder is in use by another run, or `resume` meets another configuration or corpus.
@@ -70,11 +73,23 @@ def train_run(
                 log=MetricsLog(folder / artifacts.RUN_METRICS),
                 clock=clock,
                 resume=resume,
+                stage1_cache=stage1_cache,
                 on_step=on_step,
                 on_training=on_training,
             )
+        elif config.bm25.expansion and not (folder / artifacts.RUN_SYNTHETIC).exists():
+            with clock.step("synthetic questions"):
+                write_expansion(
+                    corpus,
+                    config.augment,
+                    folder / artifacts.RUN_SYNTHETIC,
+                    most=config.bm25.expansion,
+                    seed=config.seed,
+                    device=pick_device(config.device),
+                    progress=on_step,
+                )
     except StatgraphError:
-        if not resume and not (folder / artifacts.RUN_CHECKPOINTS).exists():
+        if not resume and not _has_progress(folder):
             _give_back(folder)
         raise
     report = None
@@ -120,6 +135,12 @@ def _claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> 
         raise RunError(f"{folder}: not empty; {remedy}")
     folder.mkdir(parents=True, exist_ok=True)
     artifacts.write_json(folder / artifacts.RUN_CONFIG, wanted)
+
+
+def _has_progress(folder: Path) -> bool:
+    """Return whether a folder holds work that an interrupted run can go on from."""
+    synthetic = folder / artifacts.RUN_SYNTHETIC
+    return any(path.exists() for path in (folder / artifacts.RUN_CHECKPOINTS, synthetic, partial_beside(synthetic)))
 
 
 def _give_back(folder: Path) -> None:

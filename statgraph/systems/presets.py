@@ -22,6 +22,11 @@ def system_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml")))
 
 
+def regime_of(config: RunConfig) -> str:
+    """Return the regime that a resolved configuration trains in: static, head or full."""
+    return _Choice(config.encoder.backbone, config.encoder.train).regime
+
+
 def resolve_config(system: str, settings: Sequence[str] = ()) -> RunConfig:
     """Return the whole configuration of a system with `a.b=c` settings on top.
 
@@ -51,7 +56,13 @@ def resolve_config(system: str, settings: Sequence[str] = ()) -> RunConfig:
 class _Choice:
     backbone: str
     train: str
-    regime: str
+
+    @property
+    def regime(self) -> str:
+        """Return the regime of training, which names its overlay."""
+        if is_static(self.backbone):
+            return "static"
+        return "head" if self.train in ("none", "head") else "full"
 
 
 def _decided(config: RunConfig) -> _Choice:
@@ -60,10 +71,9 @@ def _decided(config: RunConfig) -> _Choice:
     backbone, train = config.encoder.backbone, config.encoder.train
     if backbone == AUTO:
         backbone = EMBEDDED_E5 if on_cuda else EMBEDDED_STATIC
-    static = is_static(backbone)
     if train == AUTO:
-        train = "full" if static or on_cuda else "head"
-    return _Choice(backbone, train, "static" if static else "head" if train in ("none", "head") else "full")
+        train = "full" if is_static(backbone) or on_cuda else "head"
+    return _Choice(backbone, train)
 
 
 def _read(path: Path) -> dict:

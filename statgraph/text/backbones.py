@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -14,6 +15,7 @@ from statgraph.text.embedded import unpack_embedded_e5
 EMBEDDED_E5 = "embedded:multilingual-e5-small"
 EMBEDDED_STATIC = "embedded:static"
 POOLINGS = ("mean", "cls")
+_MODEL_FILES = (".safetensors", ".bin", ".json", ".txt", ".model")
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,21 @@ class Backbone:
 def cache_folder() -> Path:
     """Return the folder for unpacked models and cached vectors: $STATGRAPH_CACHE, or ~/.cache/statgraph."""
     return Path(os.environ.get("STATGRAPH_CACHE") or Path.home() / ".cache" / "statgraph")
+
+
+def backbone_fingerprint(backbone: Backbone) -> str:
+    """Return a hex name for what a backbone computes: from the bytes of its files, or for a hub name from the name."""
+    about = (backbone.pooling, backbone.query_prefix, backbone.passage_prefix)
+    digest = hashlib.blake2b(repr(about).encode(), digest_size=16)  # of the hashes at hand, quick on half a gigabyte
+    folder = Path(backbone.location)
+    if not folder.is_dir():
+        digest.update(backbone.location.encode())
+        return digest.hexdigest()
+    for path in sorted(folder.iterdir()):
+        if path.suffix in _MODEL_FILES and path.is_file():
+            with path.open("rb") as file:
+                digest.update(path.name.encode() + hashlib.file_digest(file, "blake2b").digest())
+    return digest.hexdigest()
 
 
 def is_static(name: str) -> bool:

@@ -11,6 +11,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from statgraph.text.similarity import Similarity
+
 Progress = Callable[[str, int, int], None]
 
 
@@ -31,13 +33,14 @@ class Inputs(Protocol):
 
 
 class BiEncoder(nn.Module, ABC):
-    """A question encoder and an article encoder into one space of unit vectors, (texts, width) float32.
+    """A question encoder and an article encoder into one space, (texts, width) float32, compared by one similarity.
 
     Preparing (`question_inputs`, `article_inputs`) is done once: tokenising, and for a frozen backbone its vectors.
     """
 
     width: int
     encode_batch: int
+    similarity: Similarity
 
     @abstractmethod
     def question_inputs(self, texts: Sequence[str], progress: Progress = no_progress) -> Inputs:
@@ -49,11 +52,11 @@ class BiEncoder(nn.Module, ABC):
 
     @abstractmethod
     def questions(self, inputs: Inputs) -> torch.Tensor:
-        """Return unit-length question vectors (texts, width)."""
+        """Return question vectors (texts, width)."""
 
     @abstractmethod
     def articles(self, inputs: Inputs) -> torch.Tensor:
-        """Return unit-length article vectors (texts, width)."""
+        """Return article vectors (texts, width)."""
 
     @abstractmethod
     def parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:

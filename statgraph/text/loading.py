@@ -17,21 +17,47 @@ def load_backbone(backbone: Backbone):
     Raises:
         ModelError: if it cannot be loaded; where the hub does not answer, within seconds.
     """
+    from transformers import AutoModel
+
+    tokenizer, (model, _) = _loaded(backbone, AutoModel)
+    # The pooler is not used and, where a checkpoint lacks it, random: it would make each load a different model.
+    model.pooler = None
+    return tokenizer, model.eval()
+
+
+def load_masked_model(backbone: Backbone):
+    """Return (fast tokenizer, float32 model with a masked-language head, names of the weights that were not there).
+
+    A backbone without a head of its own, such as E5, gets a random one: its weights are among those names.
+
+    Raises:
+        ModelError: if it cannot be loaded, or is of a family that has no such head.
+    """
+    from transformers import AutoModelForMaskedLM
+
+    tokenizer, (model, about) = _loaded(backbone, AutoModelForMaskedLM)
+    return tokenizer, model.eval(), frozenset(about["missing_keys"])
+
+
+def _loaded(backbone: Backbone, auto_class):
+    """Return (fast tokenizer, (model, about its loading))."""
     import torch
-    from transformers import AutoModel, AutoTokenizer
+    from transformers import AutoTokenizer
 
     quiet_transformers()
 
     def load(*, local: bool):
         tokenizer = AutoTokenizer.from_pretrained(backbone.location, local_files_only=local)
-        return tokenizer, AutoModel.from_pretrained(backbone.location, local_files_only=local, dtype=torch.float32)
+        return tokenizer, auto_class.from_pretrained(
+            backbone.location, local_files_only=local, dtype=torch.float32, output_loading_info=True
+        )
 
     try:
-        if Path(backbone.location).is_dir() or _is_cached(backbone.location):
-            tokenizer, model = load(local=True)
+        if Path(backbone.location).is_dir() or is_cached(backbone.location):
+            tokenizer, model_and_about = load(local=True)
         else:
-            _ask_hub(backbone.location)
-            tokenizer, model = load(local=False)
+            ask_hub(backbone.location)
+            tokenizer, model_and_about = load(local=False)
     except Exception as error:  # the loaders raise their own errors, their transport's and the system's
         reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
         raise ModelError(
@@ -39,9 +65,7 @@ def load_backbone(backbone: Backbone):
         ) from error
     if not getattr(tokenizer, "is_fast", False):
         raise ModelError(f"backbone '{backbone.name}' has no fast tokenizer (tokenizer.json); name another backbone")
-    # The pooler is not used and, where a checkpoint lacks it, random: it would make each load a different model.
-    model.pooler = None
-    return tokenizer, model.eval()
+    return tokenizer, model_and_about
 
 
 def most_tokens(tokenizer, model) -> int:
@@ -50,7 +74,7 @@ def most_tokens(tokenizer, model) -> int:
     return min(tokenizer.model_max_length, positions, 512)
 
 
-def _is_cached(name: str) -> bool:
+def is_cached(name: str) -> bool:
     """Return whether the hub's cache on this machine holds the model's weights."""
     from huggingface_hub import try_to_load_from_cache
 
@@ -58,7 +82,7 @@ def _is_cached(name: str) -> bool:
     return any(isinstance(try_to_load_from_cache(name, file), str) for file in files)
 
 
-def _ask_hub(name: str) -> None:
+def ask_hub(name: str) -> None:
     """Ask the hub for the model once: its client would try each of the files again and again, for a minute or more."""
     from huggingface_hub import HfApi
     from huggingface_hub.errors import OfflineModeIsEnabled, RepositoryNotFoundError

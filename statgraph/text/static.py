@@ -10,6 +10,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from statgraph.text.similarity import SIMILARITIES, Similarity
+
 _DISTIL_BATCH = 512
 FLOOR = 1e-8  # keeps the length of a text without tokens from being zero; far below a token's share
 _SIF_A = 1e-3  # Arora et al. 2017, section 3: the smoothing constant of the inverse-frequency weights
@@ -49,16 +51,26 @@ def token_bags(tokenizer, texts: Sequence[str], *, max_tokens: int) -> TokenBags
 
 
 class StaticEncoder(nn.Module):
-    """An EmbeddingBag with a learnt weight per token: v(text) = sum over tokens of weight[t] * vectors[t], unit length.
+    """An EmbeddingBag with a learnt weight per token: v(text) = mean over tokens of weight[t] * vectors[t], at unit
+    length where the similarity is the cosine.
 
     Args:
         vectors: (vocabulary, width) float32, the start of the token vectors.
         weights: (vocabulary,) float32, the start of the token weights.
         token_dropout: share of a text's tokens left out in training, 0 to 1.
+        similarity: what the vectors are compared by.
     """
 
-    def __init__(self, vectors: torch.Tensor, weights: torch.Tensor, *, token_dropout: float = 0.0):
+    def __init__(
+        self,
+        vectors: torch.Tensor,
+        weights: torch.Tensor,
+        *,
+        token_dropout: float = 0.0,
+        similarity: Similarity = SIMILARITIES["cosine"],
+    ):
         super().__init__()
+        self.similarity = similarity
         self.vectors = nn.Parameter(vectors.clone())
         self.weights = nn.Parameter(weights.clone())
         self.token_dropout = token_dropout
@@ -69,14 +81,15 @@ class StaticEncoder(nn.Module):
         return self.vectors.shape[1]
 
     def forward(self, bags: TokenBags) -> torch.Tensor:
-        """Return unit-length vectors (texts, width); texts without a known token all get the same one."""
+        """Return vectors (texts, width); texts without a known token all get the same one."""
         weights = self.weights[bags.ids]  # (tokens,)
         if self.training and self.token_dropout:
             weights = functional.dropout(weights, self.token_dropout)
         summed = functional.embedding_bag(
             bags.ids, self.vectors, bags.offsets, mode="sum", per_sample_weights=weights, include_last_offset=True
         )
-        return functional.normalize(summed + FLOOR, dim=1)
+        lengths = (bags.offsets[1:] - bags.offsets[:-1]).clamp(min=1).unsqueeze(1)
+        return self.similarity.finished(summed / lengths + FLOOR)
 
 
 def distilled_token_vectors(

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from statgraph.artifacts import replaced_file
 from statgraph.config import EncoderConfig
 from statgraph.errors import ModelError, UsageError
-from statgraph.text.backbones import EMBEDDED_STATIC, Backbone
+from statgraph.text.backbones import EMBEDDED_STATIC, Backbone, backbone_fingerprint, cache_folder
 from statgraph.text.biencoder import BiEncoder, Progress, no_progress
+from statgraph.text.dense_module import dense_module
+from statgraph.text.loading import load_backbone
 from statgraph.text.quiet import quiet_transformers
+from statgraph.text.similarity import Similarity, similarity_of
 from statgraph.text.static import FLOOR, StaticEncoder, TokenBags, distilled_token_vectors, token_bags
 from statgraph.text.vocabulary import pruned_tokenizer, used_piece_ids
 
 ARTICLE_WEIGHTS = "model.safetensors"
 TOKENIZER = "tokenizer.json"
+_DISTILLATION = 1  # counts the ways of distilling: raise it with one that gives other vectors
 
 
 class StaticBiEncoder(BiEncoder):
@@ -45,12 +51,17 @@ class StaticBiEncoder(BiEncoder):
         """Return articles or headings as bags of tokens."""
         return token_bags(self.tokenizer, texts, max_tokens=self.max_tokens)
 
+    @property
+    def similarity(self) -> Similarity:
+        """Return what the vectors are compared by."""
+        return self.encoder.similarity
+
     def questions(self, inputs: TokenBags) -> torch.Tensor:
-        """Return unit-length question vectors (texts, width)."""
+        """Return question vectors (texts, width)."""
         return self.encoder(inputs)
 
     def articles(self, inputs: TokenBags) -> torch.Tensor:
-        """Return unit-length article vectors (texts, width)."""
+        """Return article vectors (texts, width)."""
         return self.encoder(inputs)
 
     def parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
@@ -64,22 +75,22 @@ class StaticBiEncoder(BiEncoder):
         return self.parameter_groups(lr=lr, weight_lr=weight_lr)
 
     def save_question_encoder(self, folder: Path) -> None:
-        """Write a sentence-transformers folder: StaticEmbedding (weight times vector for each token), Dense, Normalize.
+        """Write a sentence-transformers folder: StaticEmbedding (weight times vector for each token), Dense, and for
+        unit vectors Normalize.
 
         The Dense is the identity plus the floor that gives a text without tokens a vector.
         """
         from sentence_transformers import SentenceTransformer
-        from sentence_transformers.sentence_transformer.modules import Dense, Normalize, StaticEmbedding
+        from sentence_transformers.sentence_transformer.modules import Normalize, StaticEmbedding
         from tokenizers import Tokenizer
 
         quiet_transformers()
         cutting = Tokenizer.from_str(self.tokenizer.to_str())
         cutting.enable_truncation(self.max_tokens)
         weighted = self.encoder.vectors.detach() * self.encoder.weights.detach().unsqueeze(1)
-        floor = Dense(self.width, self.width, activation_function=torch.nn.Identity())
-        torch.nn.init.eye_(floor.linear.weight)
-        torch.nn.init.constant_(floor.linear.bias, FLOOR)
-        modules = [StaticEmbedding(cutting, embedding_weights=weighted.cpu().numpy()), floor, Normalize()]
+        floor = dense_module(*self.similarity.query_projection(torch.eye(self.width), torch.full((self.width,), FLOOR)))
+        modules = [StaticEmbedding(cutting, embedding_weights=weighted.cpu().numpy()), floor]
+        modules += [Normalize()] * self.similarity.unit_length
         SentenceTransformer(modules=modules, device="cpu").save(str(folder), create_model_card=False)
 
     def save_article_encoder(self, folder: Path) -> None:
@@ -92,31 +103,64 @@ class StaticBiEncoder(BiEncoder):
         self.tokenizer.save(str(folder / TOKENIZER))
 
 
-def build_static_biencoder(backbone: Backbone, config: EncoderConfig, corpus_texts: Sequence[str]) -> StaticBiEncoder:
-    """Return the static pair before training: distilled from the embedded model over the corpus's vocabulary, or with
-    the token vectors of a sentence-transformers StaticEmbedding folder.
+def build_static_biencoder(
+    backbone: Backbone, config: EncoderConfig, corpus_texts: Sequence[str], source: Backbone | None = None
+) -> StaticBiEncoder:
+    """Return the static pair before training: distilled over the corpus's vocabulary, or with the token vectors of a
+    sentence-transformers StaticEmbedding folder.
+
+    Args:
+        source: the transformer to distil from, in place of the embedded model.
 
     Raises:
         UsageError: if `encoder.train` is not none or full.
     """
     if config.train not in ("none", "full"):
         raise UsageError(f"encoder.train: '{config.train}' does not fit a static backbone; use none or full")
-    build = _distilled if backbone.name == EMBEDDED_STATIC else _loaded
-    tokenizer, vectors, weights = build(backbone, corpus_texts)
-    encoder = StaticEncoder(vectors, weights, token_dropout=config.token_dropout)
+    build = _distilled if source or backbone.name == EMBEDDED_STATIC else _loaded
+    tokenizer, vectors, weights = build(source or backbone, corpus_texts)
+    encoder = StaticEncoder(
+        vectors, weights, token_dropout=config.token_dropout, similarity=similarity_of(config.similarity)
+    )
     return StaticBiEncoder(tokenizer, encoder, trained=config.train == "full", max_tokens=config.max_tokens)
 
 
 def _distilled(backbone: Backbone, corpus_texts: Sequence[str]):
-    from transformers import AutoModel
+    from safetensors.torch import save_file
 
-    quiet_transformers()
     full_tokenizer = _plain_tokenizer(Path(backbone.location) / TOKENIZER)
     tokenizer, piece_ids = pruned_tokenizer(full_tokenizer, used_piece_ids(full_tokenizer, corpus_texts))
     counts = np.bincount(token_bags(tokenizer, corpus_texts, max_tokens=2**20).ids.numpy(), minlength=len(piece_ids))
-    model = AutoModel.from_pretrained(backbone.location, add_pooling_layer=False).eval()
-    vectors, weights = distilled_token_vectors(model, full_tokenizer, piece_ids, counts=counts)
-    return tokenizer, vectors, weights
+    path = _distillate_path(backbone, piece_ids, counts)
+    state = _read_distillate(path, n_pieces=len(piece_ids))
+    if state is None:
+        _, model = load_backbone(backbone)
+        vectors, weights = distilled_token_vectors(model, full_tokenizer, piece_ids, counts=counts)
+        state = {"vectors": vectors.contiguous(), "weights": weights.contiguous()}
+        with replaced_file(path) as staging:
+            save_file(state, staging)
+    return tokenizer, state["vectors"], state["weights"]
+
+
+def _distillate_path(backbone: Backbone, piece_ids: np.ndarray, counts: np.ndarray) -> Path:
+    """Return where the cache keeps the token vectors of these pieces, counted so often, as this model has them."""
+    digest = hashlib.sha256(f"{_DISTILLATION} {backbone_fingerprint(backbone)} ".encode())
+    for numbers in (piece_ids, counts):
+        digest.update(numbers.astype("<i8").tobytes())
+    return cache_folder() / "static" / f"{digest.hexdigest()[:24]}.safetensors"
+
+
+def _read_distillate(path: Path, *, n_pieces: int) -> dict[str, torch.Tensor] | None:
+    """Return token vectors and weights from the cache, or None where it does not hold them whole."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        state = load_file(path)
+    except (OSError, SafetensorError):
+        return None
+    sizes = {name: len(tensor) for name, tensor in state.items()}
+    return state if sizes == {"vectors": n_pieces, "weights": n_pieces} else None
 
 
 def _loaded(backbone: Backbone, corpus_texts: Sequence[str]):

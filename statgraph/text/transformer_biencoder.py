@@ -6,26 +6,25 @@ import copy
 import json
 import re
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 
 import torch
 from torch import nn
-from torch.nn import functional
 
 from statgraph.config import EncoderConfig
 from statgraph.device import inference_dtype
 from statgraph.errors import ModelError, UsageError
-from statgraph.text.backbones import Backbone, cache_folder
+from statgraph.text.backbones import Backbone
 from statgraph.text.biencoder import BiEncoder, Progress, no_progress
 from statgraph.text.chunk_inputs import ChunkTokens, ChunkVectors, token_inputs
 from statgraph.text.chunking import chunked
-from statgraph.text.frozen import cache_for, embedded_chunks, pooled
+from statgraph.text.dense_module import dense_module
+from statgraph.text.frozen import embedded_chunks, pooled
 from statgraph.text.hierarchical import ChunkEncoder
-from statgraph.text.loading import load_backbone, most_tokens
+from statgraph.text.loading import most_tokens
 from statgraph.text.quiet import quiet_transformers
-from statgraph.text.vector_cache import VectorCache
-from statgraph.text.vocabulary import pruned_tokenizer, used_piece_ids
+from statgraph.text.similarity import similarity_of
+from statgraph.text.tower import Tower, loaded_tower
 
 ARTICLE_WEIGHTS = "model.safetensors"
 ARTICLE_CONFIG = "config.json"
@@ -34,26 +33,32 @@ ARTICLE_CONFIG = "config.json"
 class TransformerBiEncoder(BiEncoder):
     """A query encoder (backbone, pooling, projection) and an article encoder (the same, with `ChunkEncoder`).
 
+    The two towers start from one backbone or from one each; the widths are equal.
+
     With `encoder.train` none or head the backbone is frozen and inputs are its cached chunk vectors; with last-N or
     full they are tokens and gradients reach it. The projections start as the identity.
     """
 
     encode_batch = 256
 
-    def __init__(self, backbone: Backbone, config: EncoderConfig, tokenizer, model, device: torch.device):
+    def __init__(self, question: Tower, article: Tower, config: EncoderConfig, device: torch.device):
         super().__init__()
-        self.backbone = backbone
+        self.backbone = question.backbone
         self.config = config
-        self.tokenizer = tokenizer  # transformers' fast tokenizer
+        self.tokenizer = question.tokenizer
         self.device = device
+        self._towers = question, article
+        model = question.model
         self.width = model.config.hidden_size
-        self._max_question_tokens = most_tokens(tokenizer, model)
+        self.similarity = similarity_of(config.similarity)
+        self._max_question_tokens = most_tokens(question.tokenizer, model)
         self.frozen = config.train in ("none", "head")
         if self.frozen:
             self._frozen_model = [model]  # in a list, so that it is no part of the module's state
         else:
             self.query_model = model
-            self.article_model = model if config.shared else copy.deepcopy(model)
+            own = article.model is not model or config.shared
+            self.article_model = article.model if own else copy.deepcopy(model)
             for tower in {id(m): m for m in (self.query_model, self.article_model)}.values():
                 _freeze_all_but(tower, config.train)
         self.query_projection = _identity(self.width)
@@ -72,22 +77,24 @@ class TransformerBiEncoder(BiEncoder):
     def question_inputs(self, texts: Sequence[str], progress: Progress = no_progress) -> ChunkVectors | ChunkTokens:
         """Return questions as one chunk each, at most as long as the backbone takes."""
         limit = self._max_question_tokens
-        return self._inputs(texts, self.backbone.query_prefix, limit, limit, "questions", progress)
+        question, _ = self._towers
+        return self._inputs(question, texts, question.backbone.query_prefix, limit, limit, "questions", progress)
 
     def article_inputs(self, texts: Sequence[str], progress: Progress = no_progress) -> ChunkVectors | ChunkTokens:
         """Return articles or headings as chunks."""
         sizes = self.config.chunk_tokens, self.config.max_tokens
-        return self._inputs(texts, self.backbone.passage_prefix, *sizes, "articles", progress)
+        _, article = self._towers
+        return self._inputs(article, texts, article.backbone.passage_prefix, *sizes, "articles", progress)
 
     def questions(self, inputs: ChunkVectors | ChunkTokens) -> torch.Tensor:
-        """Return unit-length question vectors (texts, width)."""
+        """Return question vectors (texts, width)."""
         vectors = self._chunk_vectors(inputs, "query_model")
-        return functional.normalize(self.query_projection(vectors), dim=1)
+        return self.similarity.finished(self.query_projection(vectors))
 
     def articles(self, inputs: ChunkVectors | ChunkTokens) -> torch.Tensor:
-        """Return unit-length article vectors (texts, width)."""
+        """Return article vectors (texts, width)."""
         vectors = self.chunk_encoder(self._chunk_vectors(inputs, "article_model"), inputs.offsets)
-        return functional.normalize(self.article_projection(vectors), dim=1)
+        return self.similarity.finished(self.article_projection(vectors))
 
     def parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
         """Return one group with everything that this regime trains."""
@@ -101,9 +108,10 @@ class TransformerBiEncoder(BiEncoder):
         return [{"params": trained, "lr": lr}] if trained else []
 
     def save_question_encoder(self, folder: Path) -> None:
-        """Write a sentence-transformers folder: Transformer, Pooling, Dense, Normalize; the prefix is its prompt."""
+        """Write a sentence-transformers folder: Transformer, Pooling, Dense, and for unit vectors Normalize; the prefix
+        is its prompt."""
         from sentence_transformers import SentenceTransformer
-        from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
+        from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 
         quiet_transformers()
         folder.mkdir(parents=True, exist_ok=True)
@@ -112,9 +120,10 @@ class TransformerBiEncoder(BiEncoder):
         copy.deepcopy(model).float().cpu().save_pretrained(plain)
         self.tokenizer.save_pretrained(plain)
         transformer = Transformer(str(plain), max_seq_length=self._max_question_tokens)
-        dense = Dense(self.width, self.width, activation_function=nn.Identity())
-        dense.linear.load_state_dict({k: v.detach().cpu() for k, v in self.query_projection.state_dict().items()})
-        modules = [transformer, Pooling(self.width, pooling_mode=self.backbone.pooling), dense, Normalize()]
+        projection = self.query_projection
+        dense = dense_module(*self.similarity.query_projection(projection.weight.detach(), projection.bias.detach()))
+        modules = [transformer, Pooling(self.width, pooling_mode=self.backbone.pooling), dense]
+        modules += [Normalize()] * self.similarity.unit_length
         prompts = {"query": self.backbone.query_prefix, "document": self.backbone.passage_prefix}
         encoder = SentenceTransformer(modules=modules, device="cpu", prompts=prompts, default_prompt_name="query")
         encoder.save(str(folder), create_model_card=False)
@@ -134,94 +143,98 @@ class TransformerBiEncoder(BiEncoder):
             for name, tensor in getattr(self, part).state_dict().items()
         }
         save_file(state, folder / ARTICLE_WEIGHTS)
-        about = {
-            "backbone": self.backbone.name,
-            "pooling": self.backbone.pooling,
-            "prefix": self.backbone.passage_prefix,
-        }
+        backbone = self._towers[1].backbone
+        about = {"backbone": backbone.name, "pooling": backbone.pooling, "prefix": backbone.passage_prefix}
         (folder / ARTICLE_CONFIG).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
     def _inputs(
-        self, texts: Sequence[str], prefix: str, chunk_tokens: int, max_tokens: int, what: str, progress: Progress
+        self,
+        tower: Tower,
+        texts: Sequence[str],
+        prefix: str,
+        chunk_tokens: int,
+        max_tokens: int,
+        what: str,
+        progress: Progress,
     ) -> ChunkVectors | ChunkTokens:
-        plain = self.tokenizer.backend_tokenizer
+        plain = tower.tokenizer.backend_tokenizer
         plain.no_truncation()
         plain.no_padding()
         chunks = chunked(plain, texts, prefix=prefix, chunk_tokens=chunk_tokens, max_tokens=max_tokens)
-        pad_id = self.tokenizer.pad_token_id
+        pad_id = tower.tokenizer.pad_token_id
         if not self.frozen:
             return token_inputs(chunks, pad_id)
         vectors = embedded_chunks(
             # A copy, since its weights are rounded to the inference precision; gone after use, for it is large.
-            copy.deepcopy(self._frozen_model[0]),
+            copy.deepcopy(tower.model),
             chunks.ids,
-            pooling=self.backbone.pooling,
+            pooling=tower.backbone.pooling,
             pad_id=pad_id,
             device=self.device,
-            dtype=inference_dtype(self.device),
-            cache=self._cache,
+            dtype=tower.dtype,
+            cache=tower.vector_cache,
             progress=lambda done, total: progress(f"embedding {what}", done, total),
         )
         return ChunkVectors(torch.from_numpy(vectors).float(), chunks.offsets)
 
-    @cached_property
-    def _cache(self) -> VectorCache:
-        folder, dtype = cache_folder() / "vectors", inference_dtype(self.device)
-        return cache_for(self._frozen_model[0], folder=folder, pooling=self.backbone.pooling, dtype=dtype)
-
     def _chunk_vectors(self, inputs: ChunkVectors | ChunkTokens, tower: str) -> torch.Tensor:
+        question, article = self._towers
         if isinstance(inputs, ChunkVectors):
             return inputs.vectors
         ids, mask = inputs.padded()
         hidden = getattr(self, tower)(input_ids=ids, attention_mask=mask).last_hidden_state
-        return pooled(hidden.float(), mask, self.backbone.pooling)
+        pooling = {"query_model": question, "article_model": article}[tower].backbone.pooling
+        return pooled(hidden.float(), mask, pooling)
 
 
 def build_transformer_biencoder(
-    backbone: Backbone, config: EncoderConfig, corpus_texts: Sequence[str], device: torch.device
+    backbone: Backbone,
+    config: EncoderConfig,
+    corpus_texts: Sequence[str],
+    device: torch.device,
+    article_backbone: Backbone | None = None,
 ) -> TransformerBiEncoder:
     """Return the transformer pair before training.
 
+    Args:
+        article_backbone: the article side's, where it is another one.
+
     Raises:
-        ModelError: if the backbone cannot be loaded.
-        UsageError: if `encoder.train` is not none, head, last-N or full, or `encoder.chunk_tokens` is too large.
+        ModelError: if a backbone cannot be loaded.
+        UsageError: if `encoder.train` is not none, head, last-N or full, `encoder.chunk_tokens` is too large, or the
+            two backbones do not go together.
     """
     if not re.fullmatch(r"none|head|full|last-[1-9]\d*", config.train):
         raise UsageError(
             f"encoder.train: '{config.train}' is not known; use none, head, last-N (such as last-2) or full"
         )
-    tokenizer, model = load_backbone(backbone)
-    longest = most_tokens(tokenizer, model)
+    kept_texts = corpus_texts if config.prune_vocabulary else None
+    dtype = inference_dtype(device)
+    question = article = loaded_tower(backbone, dtype, kept_texts)
+    if article_backbone not in (None, backbone):
+        article = loaded_tower(_transformer(article_backbone), dtype, kept_texts)
+    widths = [tower.model.config.hidden_size for tower in (question, article)]
+    if widths[0] != widths[1]:
+        raise UsageError(
+            f"encoder.article_backbone: '{article.backbone.name}' is {widths[1]} wide, but backbone '{backbone.name}' "
+            f"is {widths[0]} wide; name two of equal width"
+        )
+    longest = most_tokens(article.tokenizer, article.model)
     if min(config.chunk_tokens, config.max_tokens) > longest:
         raise UsageError(
-            f"encoder.chunk_tokens: {config.chunk_tokens} is more than backbone '{backbone.name}' takes; "
+            f"encoder.chunk_tokens: {config.chunk_tokens} is more than backbone '{article.backbone.name}' takes; "
             f"use {longest} or less"
         )
-    if config.prune_vocabulary:
-        tokenizer = _pruned(tokenizer, model, corpus_texts)
-    return TransformerBiEncoder(backbone, config, tokenizer, model, device)
+    return TransformerBiEncoder(question, article, config, device)
 
 
-def _pruned(tokenizer, model, corpus_texts: Sequence[str]):
-    """Return the tokenizer with the corpus's pieces only, and cut the model's embedding to them in place."""
-    from transformers import PreTrainedTokenizerFast
-
-    plain, kept_ids = pruned_tokenizer(
-        tokenizer.backend_tokenizer, used_piece_ids(tokenizer.backend_tokenizer, corpus_texts)
-    )
-    rows = model.get_input_embeddings().weight.detach()[torch.from_numpy(kept_ids)]
-    pad_id = plain.token_to_id(tokenizer.pad_token)
-    model.set_input_embeddings(nn.Embedding.from_pretrained(rows.clone(), freeze=False, padding_idx=pad_id))
-    model.config.vocab_size, model.config.pad_token_id = len(kept_ids), pad_id
-    special = {
-        name: token for name, token in tokenizer.special_tokens_map.items() if plain.token_to_id(token) is not None
-    }
-    return PreTrainedTokenizerFast(
-        tokenizer_object=plain,
-        model_max_length=tokenizer.model_max_length,
-        model_input_names=tokenizer.model_input_names,
-        **special,
-    )
+def _transformer(backbone: Backbone) -> Backbone:
+    if backbone.kind == "static":
+        raise UsageError(
+            f"encoder.article_backbone: '{backbone.name}' is static, and a static backbone is shared by questions and "
+            "articles; name a transformer"
+        )
+    return backbone
 
 
 def _identity(width: int) -> nn.Linear:

@@ -88,6 +88,7 @@ def train_stage(
         start = time.perf_counter()
         rng = seed_everything(derived_seed(seed, stage.name, epoch), with_graph=stage.uses_graph)
         losses = []
+        stage.begin_epoch(epoch, schedule.epochs)
         stage.set_training(True)
         for number, batch in enumerate(stage.batches(rng), start=1):
             step = (epoch - 1) * stage.steps_per_epoch + number

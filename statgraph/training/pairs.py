@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from statgraph.augmentation.records import SyntheticQuestion
 from statgraph.corpus.records import Corpus, Heading
 
 
@@ -52,6 +53,15 @@ def heading_pairs(corpus: Corpus) -> PairSource:
                     direct.setdefault(wording, set()).add(row)
     texts = sorted(direct)
     return _source("headings", texts, [direct[text] for text in texts], [below[text] for text in texts])
+
+
+def synthetic_pairs(corpus: Corpus, questions: Sequence[SyntheticQuestion]) -> PairSource:
+    """Return synthetic questions with the articles that they were made for; equal texts are one question."""
+    answers: dict[str, set[int]] = {}
+    for question in questions:
+        answers.setdefault(question.text, set()).update(corpus.article_rows[name] for name in question.article_ids)
+    rows = list(answers.values())
+    return _source("synthetic", list(answers), rows, rows)
 
 
 def _wordings(heading: Heading) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -50,6 +50,25 @@ def epoch_of(
                 return
             yield pairs[order[start : start + batch_size]]
             left -= 1
+
+
+def batch_shares(weights: Mapping[str, float], batch_size: int) -> dict[str, int]:
+    """Return how many pairs of a batch each source gives: in proportion to its weight, the first one at least one where
+    it has a weight, and the last one what is left over.
+
+    Raises:
+        ValueError: if no source has a weight.
+    """
+    total = sum(weights.values())
+    if not total:
+        raise ValueError("no source of pairs has a weight; give one a weight above 0")
+    names = [name for name, weight in weights.items() if weight]
+    sizes = dict.fromkeys(weights, 0)
+    for place, name in enumerate(names):
+        left = batch_size - sum(sizes.values())
+        share = round(batch_size * weights[name] / total)
+        sizes[name] = left if name == names[-1] else min(left, max(share, 1 if place == 0 else 0))
+    return sizes
 
 
 def answers_among(source: PairSource, text_rows: Sequence[int], article_rows: np.ndarray) -> np.ndarray:

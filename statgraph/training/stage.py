@@ -39,6 +39,9 @@ class Stage(Protocol):
     def set_training(self, on: bool) -> None:
         """Switch dropout and the like on or off."""
 
+    def begin_epoch(self, epoch: int, epochs: int) -> None:
+        """Make ready for an epoch (from 1) of so many, with the weights as they stand."""
+
     def batches(self, rng: np.random.Generator) -> Iterator[object]:
         """Yield the batches of one epoch, drawn with `rng`."""
 

@@ -9,11 +9,12 @@ import numpy as np
 import torch
 
 from statgraph.config import Stage1Config
+from statgraph.negatives.source import EpochVectors, NegativeSource
 from statgraph.text.biencoder import BiEncoder, Inputs, encoded
 from statgraph.training.dev_scores import vector_metrics
-from statgraph.training.losses import contrastive_loss, similarities
+from statgraph.training.losses import ranking_loss, similarities
 from statgraph.training.pairs import PairSource
-from statgraph.training.sampling import PairStream, answers_among, epoch_of, epoch_steps
+from statgraph.training.sampling import PairStream, answers_among, batch_shares, epoch_of, epoch_steps
 
 
 @dataclass(frozen=True)
@@ -29,18 +30,24 @@ class TrainingTexts:
 class _Batch:
     gold: np.ndarray  # (gold pairs, 2)
     headings: np.ndarray  # (heading pairs, 2)
+    synthetic: np.ndarray  # (synthetic pairs, 2)
     negatives: np.ndarray  # (negatives,)
 
 
+_NO_PAIRS = np.empty((0, 2), dtype=np.int64)
+_NO_ROWS = np.empty(0, dtype=np.int64)
+
+
 class Stage1:
-    """Contrastive training over weighted pair sources, with in-batch and BM25 negatives.
+    """Contrastive training over weighted pair sources, with in-batch and hard negatives.
 
     Args:
         encoders: what is trained.
         texts: articles and dev questions.
         gold: the training questions with their articles.
         headings: headings as questions, or None where their weight is 0.
-        hard_negatives: (training questions, candidates) int64, for each question the BM25 rows that do not answer it.
+        synthetic: synthetic questions with their articles, or None where their weight is 0.
+        negatives: hard negatives of the gold pairs, or None.
         config: sizes, weights and rates.
     """
 
@@ -53,26 +60,28 @@ class Stage1:
         texts: TrainingTexts,
         *,
         gold: PairSource,
-        headings: PairSource | None,
-        hard_negatives: np.ndarray | None,
+        headings: PairSource | None = None,
+        synthetic: PairSource | None = None,
+        negatives: NegativeSource | None = None,
         config: Stage1Config,
         device: torch.device,
     ):
         self._encoders = encoders
         self._texts = texts
-        self._gold = gold
-        self._headings = headings
-        self._hard_negatives = hard_negatives
+        self._negatives = negatives
         self._config = config
         self._device = device
-        share = config.gold / (config.gold + (config.headings if headings else 0.0))
-        self._gold_size = max(1, round(config.batch_size * share)) if share else 0
-        self._heading_size = config.batch_size - self._gold_size
-        self._gold_inputs = encoders.question_inputs(gold.texts)
-        self._heading_inputs = encoders.question_inputs(headings.texts) if headings else None
-        # Without gold pairs an epoch is one pass over the heading pairs.
-        drawn, size = (gold, self._gold_size) if self._gold_size else (headings, self._heading_size)
-        self.steps_per_epoch = epoch_steps(len(drawn.pairs), size, config.min_epoch_steps)
+        weights = {"gold": config.gold, "headings": config.headings, "synthetic": config.synthetic}
+        given = {"gold": gold, "headings": headings, "synthetic": synthetic}
+        self._sources = {name: source for name, source in given.items() if source is not None}
+        self._sizes = batch_shares({name: weights[name] for name in self._sources}, config.batch_size)
+        self._inputs = {name: encoders.question_inputs(source.texts) for name, source in self._sources.items()}
+        # Without gold pairs an epoch is one pass over the pairs of the next source.
+        self._leading = next(name for name, size in self._sizes.items() if size)
+        self.steps_per_epoch = epoch_steps(
+            len(self._sources[self._leading].pairs), self._sizes[self._leading], config.min_epoch_steps
+        )
+        self._article_vectors: np.ndarray | None = None  # of the weights as they stand, where they are known
 
     def parameter_groups(self) -> list[dict]:
         """Return the encoders' groups."""
@@ -85,64 +94,90 @@ class Stage1:
     def load_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
         """Put the encoders' weights back."""
         self._encoders.load_trained_state(dict(weights))
+        self._article_vectors = None
 
     def set_training(self, on: bool) -> None:
         """Switch dropout on or off."""
         self._encoders.train(on)
 
-    def batches(self, rng: np.random.Generator) -> Iterator[_Batch]:
-        """Yield one pass over the gold pairs, heading pairs drawn beside them."""
-        drawn = PairStream(self._headings, rng) if self._headings and self._heading_size else None
-        if not self._gold_size:
-            for pairs in epoch_of(
-                self._headings.pairs, self._heading_size, rng, min_steps=self._config.min_epoch_steps
-            ):
-                yield _Batch(self._gold.pairs[:0], pairs, np.empty(0, dtype=np.int64))
+    def begin_epoch(self, epoch: int, epochs: int) -> None:
+        """Show the source of hard negatives the encoders as they stand."""
+        if self._negatives is None:
             return
-        for gold in epoch_of(self._gold.pairs, self._gold_size, rng, min_steps=self._config.min_epoch_steps):
-            headings = drawn.draw(self._heading_size) if drawn else gold[:0]
-            yield _Batch(gold, headings, self._negatives(gold, rng))
+        vectors = None
+        if self._negatives.needs_vectors:
+            was_training = self._encoders.training
+            self._encoders.eval()
+            questions = self._encoded(self._encoders.questions, self._inputs["gold"])
+            vectors = EpochVectors(self._encoders.similarity.query_vectors(questions), self._index_vectors())
+            self._encoders.train(was_training)
+        self._negatives.begin_epoch(epoch, epochs, vectors)
+
+    def batches(self, rng: np.random.Generator) -> Iterator[_Batch]:
+        """Yield one pass over the gold pairs, pairs of the other sources drawn beside them."""
+        others = {
+            name: PairStream(source, rng)
+            for name, source in self._sources.items()
+            if name != self._leading and self._sizes[name]
+        }
+        leading, size = self._sources[self._leading].pairs, self._sizes[self._leading]
+        for pairs in epoch_of(leading, size, rng, min_steps=self._config.min_epoch_steps):
+            drawn = {name: stream.draw(self._sizes[name]) for name, stream in others.items()} | {self._leading: pairs}
+            gold = drawn.get("gold", _NO_PAIRS)
+            yield _Batch(
+                gold,
+                drawn.get("headings", _NO_PAIRS),
+                drawn.get("synthetic", _NO_PAIRS),
+                self._hard(gold, rng),
+            )
 
     def loss(self, batch: _Batch) -> torch.Tensor:
-        """Return the contrastive loss over the batch's pairs; all articles of the batch are candidates."""
-        pairs = np.concatenate([batch.gold, batch.headings])
+        """Return the loss over the batch's pairs; all articles of the batch are candidates."""
+        self._article_vectors = None  # a step follows
+        drawn = [(name, getattr(batch, name)) for name in self._sources]
+        pairs = np.concatenate([rows for _, rows in drawn])
         article_rows = np.concatenate([pairs[:, 1], batch.negatives])
         answers = np.concatenate(
-            [
-                answers_among(source, rows[:, 0], article_rows)
-                for source, rows in ((self._gold, batch.gold), (self._headings, batch.headings))
-                if source is not None
-            ]
-        )
+            [answers_among(self._sources[name], rows[:, 0], article_rows) for name, rows in drawn]
+        )  # (pairs, articles)
         own = np.arange(len(pairs))
         answers[own, own] = False
         questions = torch.cat(
             [
-                self._encoders.questions(inputs.take(torch.from_numpy(rows[:, 0])).to(self._device))
-                for inputs, rows in ((self._gold_inputs, batch.gold), (self._heading_inputs, batch.headings))
+                self._encoders.questions(self._inputs[name].take(torch.from_numpy(rows[:, 0])).to(self._device))
+                for name, rows in drawn
                 if len(rows)
             ]
         )
         articles = self._encoders.articles(self._texts.articles.take(torch.from_numpy(article_rows)).to(self._device))
-        return contrastive_loss(
-            similarities(questions, articles),  # (pairs, articles)
+        return ranking_loss(
+            self._config.loss,
+            similarities(questions, articles, self._encoders.similarity),  # (pairs, articles)
             torch.from_numpy(own).to(self._device),
             torch.from_numpy(answers).to(self._device),
             temperature=self._config.temperature,
+            margin=self._config.margin,
         )
 
     def dev_metrics(self) -> dict[str, float] | None:
         """Return the dev metrics of ranking by the encoders alone."""
         if not self._texts.dev_labels:
             return None
-        size = {"batch": self._encoders.encode_batch, "device": self._device}
-        questions = encoded(self._encoders.questions, self._texts.dev_questions, **size)
-        articles = encoded(self._encoders.articles, self._texts.articles, **size)
-        return vector_metrics(questions, articles, self._texts.dev_labels)
+        questions = self._encoded(self._encoders.questions, self._texts.dev_questions)
+        query_vectors = self._encoders.similarity.query_vectors(questions)
+        return vector_metrics(query_vectors, self._index_vectors(), self._texts.dev_labels)
 
-    def _negatives(self, gold: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        if self._hard_negatives is None or not self._config.bm25_negatives:
-            return np.empty(0, dtype=np.int64)
-        candidates = self._hard_negatives[gold[:, 0]]  # (pairs, candidates)
-        columns = rng.integers(0, candidates.shape[1], size=(len(gold), self._config.bm25_negatives))
-        return np.take_along_axis(candidates, columns, axis=1).ravel()
+    def _index_vectors(self) -> np.ndarray:
+        """Return the articles' vectors for an inner-product search, computed once for each state of the weights."""
+        if self._article_vectors is None:
+            articles = self._encoded(self._encoders.articles, self._texts.articles)
+            self._article_vectors = self._encoders.similarity.index_vectors(articles)
+        return self._article_vectors
+
+    def _encoded(self, encode, inputs: Inputs) -> np.ndarray:
+        return encoded(encode, inputs, batch=self._encoders.encode_batch, device=self._device)
+
+    def _hard(self, gold: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        if self._negatives is None or not len(gold) or not self._config.negatives_per_pair:
+            return _NO_ROWS
+        return self._negatives.draw(gold[:, 0], self._config.negatives_per_pair, rng).ravel()

@@ -12,9 +12,10 @@ from statgraph.config import Stage2Config
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import Block, Blocks, BlockSampler
 from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION
+from statgraph.negatives.source import EpochVectors, NegativeSource
 from statgraph.text.biencoder import BiEncoder, Inputs, encoded
 from statgraph.training.dev_scores import vector_metrics
-from statgraph.training.losses import contrastive_loss, distillation_loss, similarities
+from statgraph.training.losses import DISTILLATIONS, contrastive_loss, similarities
 from statgraph.training.pairs import PairSource
 from statgraph.training.sampling import PairStream, answers_among, epoch_of, epoch_steps
 from statgraph.training.stage1 import TrainingTexts
@@ -55,9 +56,10 @@ class _Vectors:
 class Stage2:
     """Trains the graph encoder over sampled blocks.
 
-    The block's outer nodes take their vectors from a bank: what the text encoders gave at the start of the epoch. Where
-    the text encoders train along (`train_encoders`), the batch's own questions and articles are encoded afresh, with
-    gradients, and heading pairs keep teaching them beside the gold pairs.
+    The block's outer nodes take their vectors from a bank: what the text encoders gave at the start of the epoch. What
+    trains along (`train_encoders`) is encoded afresh in each batch, with gradients: nothing (G-DSR, whose question
+    vectors are computed once), the batch's questions for the student (QABISAR), or its questions and articles, for the
+    graph too; then heading pairs keep teaching both beside the gold pairs.
 
     Args:
         encoders: the text encoders of stage 1.
@@ -68,6 +70,7 @@ class Stage2:
         evaluation: articles and dev questions.
         gold: the training questions with their articles, in the graph's question order.
         headings: headings as questions, or None.
+        negatives: hard negatives of the gold pairs, or None.
     """
 
     name = "stage2"
@@ -84,6 +87,7 @@ class Stage2:
         evaluation: TrainingTexts,
         gold: PairSource,
         headings: PairSource | None,
+        negatives: NegativeSource | None = None,
         config: Stage2Config,
         device: torch.device,
     ):
@@ -94,7 +98,9 @@ class Stage2:
         self._texts = texts
         self._evaluation = evaluation
         self._gold = gold
-        self._headings = headings if config.train_encoders else None
+        self._trains_both = config.train_encoders == "both"
+        self._headings = headings if self._trains_both else None
+        self._negatives = negatives
         self._config = config
         self._device = device
         share = config.gold / (config.gold + (config.headings if self._headings else 0.0))
@@ -104,15 +110,16 @@ class Stage2:
         self.steps_per_epoch = epoch_steps(len(gold.pairs), self._gold_size, config.min_epoch_steps)
         self._bank = self._encoded_nodes()
         self._bank_is_stale = False
+        self._article_vectors: np.ndarray | None = None  # of the weights as they stand, where they are known
 
     def parameter_groups(self) -> list[dict]:
-        """Return the graph encoder's group and the text encoders': both towers, or the query encoder alone."""
-        config = self._config
-        groups_of = (
-            self._encoders.parameter_groups if config.train_encoders else self._encoders.question_parameter_groups
-        )
-        texts = groups_of(lr=config.encoder_lr, weight_lr=config.encoder_weight_lr)
-        return [{"params": list(self._graph_encoder.parameters()), "lr": config.lr}, *texts]
+        """Return the graph encoder's group, and those of the text encoders that train along."""
+        config, encoders = self._config, self._encoders
+        graph = {"params": list(self._graph_encoder.parameters()), "lr": config.lr}
+        if config.train_encoders == "none":
+            return [graph]
+        groups_of = encoders.parameter_groups if self._trains_both else encoders.question_parameter_groups
+        return [graph, *groups_of(lr=config.encoder_lr, weight_lr=config.encoder_weight_lr)]
 
     def weights(self) -> Mapping[str, torch.Tensor]:
         """Return the graph encoder's weights and what training can change in the text encoders."""
@@ -123,15 +130,29 @@ class Stage2:
         """Put back what `weights` returned."""
         self._graph_encoder.load_state_dict(_part(weights, GRAPH_PREFIX))
         self._encoders.load_trained_state(_part(weights, TEXT_PREFIX))
-        self._bank_is_stale = True
+        self._bank_is_stale, self._article_vectors = True, None
 
     def set_training(self, on: bool) -> None:
         """Switch dropout on or off."""
         self._encoders.train(on)
         self._graph_encoder.train(on)
 
+    def begin_epoch(self, epoch: int, epochs: int) -> None:
+        """Make the bank anew where encoders train, and show the source of hard negatives the model as it stands."""
+        self._renew_bank()
+        if self._negatives is None:
+            return
+        vectors = None
+        if self._negatives.needs_vectors:
+            was_training = self._graph_encoder.training
+            self.set_training(False)
+            questions = self._encoded(self._encoders.questions, self._texts.questions).cpu().numpy()
+            vectors = EpochVectors(self._encoders.similarity.query_vectors(questions), self.index_vectors())
+            self.set_training(was_training)
+        self._negatives.begin_epoch(epoch, epochs, vectors)
+
     def batches(self, rng: np.random.Generator) -> Iterator[_Batch]:
-        """Yield one pass over the gold pairs with their blocks; the bank is made anew first where encoders train."""
+        """Yield one pass over the gold pairs with their blocks."""
         self._renew_bank()
         generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
         drawn = PairStream(self._headings, rng) if self._headings else None
@@ -139,8 +160,11 @@ class Stage2:
         for gold in epoch_of(self._gold.pairs, self._gold_size, rng, min_steps=self._config.min_epoch_steps):
             headings = drawn.draw(self._heading_size) if drawn else gold[:0]
             random = rng.integers(0, n_articles, self._config.random_negatives)
+            hard = gold[:0, 0]
+            if self._negatives is not None:
+                hard = self._negatives.draw(gold[:, 0], self._config.negatives_per_pair, rng).ravel()
             questions = np.unique(gold[:, 0])
-            articles = np.unique(np.concatenate([gold[:, 1], headings[:, 1], random]))
+            articles = np.unique(np.concatenate([gold[:, 1], headings[:, 1], random, hard]))
             blocks = self._sampler.sample(
                 {ARTICLE: torch.from_numpy(articles), QUESTION: torch.from_numpy(questions)}, generator=generator
             )
@@ -149,12 +173,14 @@ class Stage2:
     def loss(self, batch: _Batch) -> torch.Tensor:
         """Return the batch's loss: gold and heading pairs each weigh as many as they are."""
         config = self._config
-        self._bank_is_stale = True  # a step follows; until the next renewal the batches go on with the old one
+        # A step follows; until the next renewal the batches go on with the old bank.
+        self._bank_is_stale, self._article_vectors = True, None
         vectors = self._vectors(batch)
         answers = answers_among(self._gold, batch.questions, batch.articles)
         question = np.searchsorted(batch.questions, batch.gold[:, 0])
-        teacher = similarities(vectors.teacher, vectors.articles)  # (questions, articles)
-        student = similarities(vectors.student, vectors.articles)
+        similarity = self._encoders.similarity
+        teacher = similarities(vectors.teacher, vectors.articles, similarity)  # (questions, articles)
+        student = similarities(vectors.student, vectors.articles, similarity)
         contrastive = 0.0
         for scores, share in ((teacher, 1 - config.student_share), (student, config.student_share)):
             if share:
@@ -162,10 +188,16 @@ class Stage2:
                     scores[question], answers[question], batch, batch.gold
                 )
         loss = config.contrastive_weight * contrastive
-        if config.distillation_weight:
-            loss = loss + config.distillation_weight * distillation_loss(
-                teacher, student, temperature=config.temperature
-            )
+        if config.joint and config.distillation_weight:
+            for distillation in DISTILLATIONS[config.distillation]:
+                # The student learns; the article vectors that it is compared over keep their own gradient.
+                loss = loss + config.distillation_weight * distillation(
+                    vectors.teacher,
+                    vectors.student,
+                    vectors.articles,
+                    similarity=similarity,
+                    temperature=config.temperature,
+                )
         if not len(batch.headings):
             return loss
         n_gold, n_headings = len(batch.gold), len(batch.headings)
@@ -175,26 +207,38 @@ class Stage2:
         """Return the dev metrics as at inference: article vectors of the whole graph, questions by their encoder."""
         if not self._evaluation.dev_labels:
             return None
-        questions = self._encoded(self._encoders.questions, self._evaluation.dev_questions)
-        return vector_metrics(questions.cpu().numpy(), self.article_vectors(), self._evaluation.dev_labels)
+        questions = self._encoded(self._encoders.questions, self._evaluation.dev_questions).cpu().numpy()
+        query_vectors = self._encoders.similarity.query_vectors(questions)
+        return vector_metrics(query_vectors, self.index_vectors(), self._evaluation.dev_labels)
 
-    def article_vectors(self) -> np.ndarray:
-        """Return the graph-enriched vector of every article, (articles, width) float32."""
+    def index_vectors(self) -> np.ndarray:
+        """Return the graph-enriched vectors of all articles for an inner-product search, one row an article, float32;
+        computed once for each state of the weights."""
+        if self._article_vectors is None:
+            articles, _ = self.node_vectors()
+            self._article_vectors = self._encoders.similarity.index_vectors(articles.float().cpu().numpy())
+        return self._article_vectors
+
+    def node_vectors(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the graph-enriched vectors of all articles (articles, width) and all training questions (questions,
+        width), in the whole graph, without gradients."""
         self._renew_bank()
         with torch.no_grad():
             nodes = torch.cat([self._bank[node_type] for node_type in NODE_TYPES])
             enriched = self._graph_encoder(nodes, [self._whole_graph] * len(self._graph_encoder.layers))
-        return enriched[: len(self._bank[ARTICLE])].float().cpu().numpy()
+        return enriched[: len(self._bank[ARTICLE])], enriched[len(enriched) - len(self._bank[QUESTION]) :]
 
     def _vectors(self, batch: _Batch) -> _Vectors:
-        student = self._encoders.questions(
-            self._texts.questions.take(torch.from_numpy(batch.questions)).to(self._device)
-        )
+        question_rows = torch.from_numpy(batch.questions)
+        if self._config.train_encoders == "none":
+            student = self._bank[QUESTION][question_rows.to(self._device)]
+        else:
+            student = self._encoders.questions(self._texts.questions.take(question_rows).to(self._device))
         inputs = {
             node_type: self._bank[node_type][rows.to(self._device)]
             for node_type, rows in batch.blocks.input_nodes.items()
         }
-        if self._config.train_encoders:
+        if self._trains_both:
             own = self._texts.articles.take(torch.from_numpy(batch.articles)).to(self._device)
             plain = self._encoders.articles(own)
             # The batch's own nodes stand first among the inputs of their type.
@@ -213,7 +257,8 @@ class Stage2:
         rows = torch.from_numpy(batch.headings[:, 0])
         headings = self._encoders.questions(self._heading_inputs.take(rows).to(self._device))
         answers = answers_among(self._headings, batch.headings[:, 0], batch.articles)
-        return self._contrastive(similarities(headings, vectors.plain_articles), answers, batch, batch.headings)
+        scores = similarities(headings, vectors.plain_articles, self._encoders.similarity)
+        return self._contrastive(scores, answers, batch, batch.headings)
 
     def _contrastive(self, scores: torch.Tensor, answers: np.ndarray, batch: _Batch, pairs: np.ndarray) -> torch.Tensor:
         own = np.searchsorted(batch.articles, pairs[:, 1])
@@ -228,9 +273,10 @@ class Stage2:
 
     def _renew_bank(self) -> None:
         """Encode all nodes anew if the encoders have changed since; frozen ones never do."""
-        if self._bank_is_stale and self._config.train_encoders:
+        if self._bank_is_stale and self._trains_both:
             self._bank = self._encoded_nodes()
         self._bank_is_stale = False
+        self._article_vectors: np.ndarray | None = None  # of the weights as they stand, where they are known
 
     def _encoded_nodes(self) -> dict[str, torch.Tensor]:
         """Return the text vectors of all nodes by type, on the device, as the encoders stand, without dropout."""

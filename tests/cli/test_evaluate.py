@@ -23,6 +23,40 @@ def test_json_for_programs(run_cli, bm25_run, town):
     assert report["strata"]["all"]["metrics"]["R@100"] == {"mean": 1.0, "low": 1.0, "high": 1.0}
 
 
+def test_strata_stand_below_the_table(run_cli, bm25_run, town):
+    lines = run_cli("evaluate", "--run", bm25_run, "--corpus", town, "--split", "dev").stdout.splitlines()
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines]
+    assert [row[:5] for row in rows if row and ":" in row[0]] == [
+        ["gold: 1", "4", "100.0", "100.0 [100.0, 100.0]", "100.0"],
+        ["length: under 75 words", "4", "100.0", "100.0 [100.0, 100.0]", "100.0"],
+    ]
+
+
+def test_the_difference_to_another_run(run_cli, bm25_run, dense_run, town):
+    arguments = ("evaluate", "--run", dense_run, "--corpus", town, "--against", bm25_run)
+    done = run_cli(*arguments, "--json", "--device", "cpu")
+    assert (done.returncode, done.stderr) == (0, "")
+    report = json.loads(done.stdout)
+    own = json.loads(run_cli("evaluate", "--run", bm25_run, "--corpus", town, "--json").stdout)
+    assert report["against"]["run"] == str(bm25_run)
+    assert list(report["against"]["metrics"]) == list(own["strata"]["all"]["metrics"])
+    compared = report["against"]["metrics"]["mAP"]
+    assert compared["baseline_mean"] == pytest.approx(own["strata"]["all"]["metrics"]["mAP"]["mean"])
+    assert compared["system_mean"] == pytest.approx(report["strata"]["all"]["metrics"]["mAP"]["mean"])
+    gain = compared["system_mean"] - compared["baseline_mean"]
+    assert compared["comparison"]["difference"] == pytest.approx(gain)
+    assert compared["comparison"]["n_questions"] == 4
+
+
+def test_a_run_does_not_differ_from_itself(run_cli, bm25_run, town):
+    done = run_cli("evaluate", "--run", bm25_run, "--corpus", town, "--against", bm25_run)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "difference to" in done.stdout
+    assert done.stdout.count("+0.0 [+0.0, +0.0]") == 7
+    assert done.stdout.count("1.0000") == 14
+    assert max(map(len, done.stdout.splitlines()[1:])) <= 80
+
+
 def test_the_embedded_sample_and_the_newest_run_are_the_defaults(run_cli):
     assert run_cli("train", "--system", "bm25").returncode == 0
     done = run_cli("evaluate", "--split", "dev", "--json")
@@ -66,10 +100,21 @@ def test_a_corpus_that_has_changed_is_refused(refused, bm25_run, town, tmp_path)
     assert message.endswith("); name the folder as it was with --corpus, or train again")
 
 
-@pytest.mark.parametrize("option", ["--corpus", "--run"])
-def test_a_missing_folder_is_refused(refused, bm25_run, option):
+def test_a_run_of_another_corpus_is_not_compared_with(refused, bm25_run, town, tmp_path):
+    other = shutil.copytree(bm25_run, tmp_path / "other")
+    manifest = json.loads((other / "manifest.json").read_text())
+    manifest["corpus"] |= {"name": "village", "content_hash": "0" * 64}
+    (other / "manifest.json").write_text(json.dumps(manifest))
+    assert refused("evaluate", "--run", bm25_run, "--corpus", town, "--against", "other") == (
+        "other: trained on corpus 'village', not on 'town'; name its corpus folder with --corpus"
+    )
+
+
+@pytest.mark.parametrize("option", ["--corpus", "--run", "--against"])
+def test_a_missing_folder_is_refused(refused, bm25_run, town, option):
     said = {
         "--corpus": "none: no such corpus folder; make one with 'statgraph import' or 'statgraph fetch'",
         "--run": "none: no such run folder; train one with 'statgraph train'",
+        "--against": "none: no such run folder; train one with 'statgraph train'",
     }
-    assert refused("evaluate", "--run", bm25_run, option, "none") == said[option]
+    assert refused("evaluate", "--run", bm25_run, "--corpus", town, option, "none") == said[option]

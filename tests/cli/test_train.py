@@ -87,7 +87,11 @@ def test_set_wins_over_seed(run_cli, town, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--system", "qabisr"], "system 'qabisr' is not known; choose from bm25, dpr, dsr, qabisar"),
+        (
+            ["--system", "qabisr"],
+            "system 'qabisr' is not known; choose from bm25, cusines-dsr, cusines-gdsr, doct5query, dpr, dsr, "
+            "dsr-adapted, dsr-augmented, dsr-flat, gdsr, qabisar",
+        ),
         (["--set", "stage2.epoch=3"], "--set: 'stage2.epoch' is not a setting; did you mean 'stage2.epochs'?"),
         (["--set", "stage2.epochs=few"], "--set: 'stage2.epochs' is 'few'; give a whole number"),
         (["--set", "stage2.epochs"], "--set 'stage2.epochs': no '='; write it like --set stage1.epochs=10"),

@@ -8,14 +8,18 @@ from statgraph.evaluation.metrics import METRICS
 from statgraph.evaluation.question_metrics import question_metrics
 from statgraph.evaluation.report import Report, evaluation_report
 from statgraph.evaluation.significance import Estimate
-from statgraph.evaluation.strata import strata_masks
 
 
 @pytest.fixture
 def report() -> Report:
     labels = [[0], [1], [2]]
     metrics = question_metrics([np.array([0, 5]), np.array([5, 1]), np.array([5, 6])], labels)
-    return evaluation_report(metrics, strata_masks(labels, [[0], [1]]), split="test", rng=np.random.default_rng(0))
+    masks = {
+        "all": np.array([True, True, True]),
+        "seen": np.array([True, True, False]),
+        "unseen": np.array([False, False, True]),
+    }
+    return evaluation_report(metrics, masks, split="test", rng=np.random.default_rng(0))
 
 
 def test_report_holds_the_mean_of_each_stratum(report):
@@ -32,7 +36,8 @@ def test_report_comes_back_from_json(report):
 
 def test_a_stratum_without_questions_has_no_metrics():
     metrics = question_metrics([np.array([0])], [[0]])
-    report = evaluation_report(metrics, strata_masks([[0]], []), split="dev", rng=np.random.default_rng(0))
+    masks = {"seen": np.array([False]), "unseen": np.array([True])}
+    report = evaluation_report(metrics, masks, split="dev", rng=np.random.default_rng(0))
     assert report.strata["seen"].n_questions == 0
     assert report.strata["seen"].metrics == {}
     assert Report.from_dict(report.to_dict()) == report

@@ -73,9 +73,10 @@ def test_blocks_narrow_to_the_outputs(encoder_of, block_of):
     assert torch.allclose(encoder_of()(torch.stack([a, b, c]), blocks), (expected / expected.norm()).unsqueeze(0))
 
 
-def test_vectors_have_length_one(random_block):
+@pytest.mark.parametrize("layer", LAYERS)
+def test_vectors_have_length_one(random_block, layer):
     torch.manual_seed(0)
-    encoder = GraphEncoder(**OPTIONS | {"n_layers": 1, "width": 6})
+    encoder = GraphEncoder(**OPTIONS | {"layer": layer, "n_layers": 1, "width": 6})
     out = encoder(100 * torch.randn(7, 6), [random_block()])
     assert torch.allclose(out.norm(dim=1), torch.ones(5), atol=1e-6)
 

@@ -1,17 +1,44 @@
+import copy
+import dataclasses
+import re
+from pathlib import Path
+
 import pytest
 import torch
+from torch.func import functional_call
 
 from statgraph.errors import UsageError
+from statgraph.gnn.gat_layer import GatLayer
+from statgraph.gnn.gatv2_layer import GatV2Layer
+from statgraph.gnn.gcn_layer import GcnLayer
+from statgraph.gnn.graphsage_layer import GraphSageLayer
+from statgraph.gnn.k_gnn_layer import KGnnLayer
 from statgraph.gnn.qabisar_layer import QabisarLayer
 from statgraph.gnn.registry import LAYERS, layer_of
 
+GUIDE = Path(__file__).parents[2] / "docs" / "extending.md"
+ATTENTION_LAYERS = ("qabisar", "gatv2", "gat")
 
-def test_qabisar_is_known():
-    assert layer_of("qabisar") is QabisarLayer
+each_layer = pytest.mark.parametrize("name", LAYERS)
 
 
-@pytest.mark.parametrize("name", LAYERS)
-def test_every_layer_maps_inputs_to_outputs(name, random_block):
+def test_the_layers_by_name():
+    assert list(LAYERS) == ["qabisar", "gatv2", "gat", "gcn", "graphsage", "k-gnn"]
+    assert [layer_of(name) for name in LAYERS] == [
+        QabisarLayer, GatV2Layer, GatLayer, GcnLayer, GraphSageLayer, KGnnLayer,
+    ]  # fmt: skip
+
+
+def test_an_unknown_layer_is_refused():
+    with pytest.raises(UsageError) as refused:
+        layer_of("gatt")
+    assert str(refused.value) == (
+        "gnn.layer: 'gatt' is not known; choose from qabisar, gatv2, gat, gcn, graphsage, k-gnn"
+    )
+
+
+@each_layer
+def test_inputs_become_outputs(name, random_block):
     layer = layer_of(name)(8, n_heads=2, n_edge_types=3)
     block = random_block()
     out = layer(torch.randn(block.n_inputs, 8), block)
@@ -19,7 +46,149 @@ def test_every_layer_maps_inputs_to_outputs(name, random_block):
     assert torch.isfinite(out).all()
 
 
-def test_an_unknown_layer_is_refused():
+@each_layer
+def test_no_edges_at_all(name, random_layer, node_vectors, block_of):
+    layer, nodes = random_layer(layer_of(name)), node_vectors()
+    out = layer(nodes, block_of([], n_inputs=7, own_inputs=[6, 0]))
+    assert torch.isfinite(out).all()
+    assert torch.allclose(out[1:], layer(nodes[:1], block_of([], n_inputs=1)), atol=1e-12)
+
+
+@each_layer
+def test_no_nodes(name, random_layer, node_vectors, block_of):
+    layer = random_layer(layer_of(name))
+    assert layer(node_vectors(0), block_of([], n_inputs=0)).shape == (0, 6)
+    assert layer(node_vectors(7), block_of([], n_inputs=7, own_inputs=[])).shape == (0, 6)
+
+
+@each_layer
+def test_gradients(name, random_layer, random_block, node_vectors):
+    layer, block = random_layer(layer_of(name), width=4), random_block(n_edges=9)
+    names = [parameter for parameter, _ in layer.named_parameters()]
+    values = [parameter.detach().clone().requires_grad_() for parameter in layer.parameters()]
+
+    def forward(nodes, *parameters):
+        return functional_call(layer, dict(zip(names, parameters, strict=True)), (nodes, block))
+
+    assert torch.autograd.gradcheck(forward, (node_vectors(width=4).requires_grad_(), *values))
+
+
+@each_layer
+def test_every_parameter_learns(name, random_layer, random_block, node_vectors):
+    layer = random_layer(layer_of(name))
+    layer(node_vectors(), random_block()).square().sum().backward()
+    assert [of for of, parameter in layer.named_parameters() if not parameter.grad.abs().sum()] == []
+
+
+@each_layer
+def test_the_order_of_edges_changes_nothing(name, random_layer, random_block, node_vectors):
+    layer, block, nodes = random_layer(layer_of(name)), random_block(), node_vectors()
+    order = torch.randperm(len(block.sources), generator=torch.Generator().manual_seed(0))
+    shuffled = dataclasses.replace(
+        block, sources=block.sources[order], targets=block.targets[order], edge_types=block.edge_types[order]
+    )
+    assert torch.allclose(layer(nodes, shuffled), layer(nodes, block), atol=1e-12)
+
+
+@each_layer
+def test_new_numbers_for_the_nodes_change_nothing_else(name, random_layer, random_block, node_vectors):
+    layer, block, nodes = random_layer(layer_of(name)), random_block(), node_vectors()
+    generator = torch.Generator().manual_seed(0)
+    input_order, output_order = torch.randperm(7, generator=generator), torch.randperm(5, generator=generator)
+    new_input, new_output = input_order.argsort(), output_order.argsort()  # old place -> new place
+    renumbered = dataclasses.replace(
+        block,
+        sources=new_input[block.sources],
+        targets=new_output[block.targets],
+        own_inputs=new_input[block.own_inputs[output_order]],
+    )
+    assert torch.allclose(layer(nodes[input_order], renumbered), layer(nodes, block)[output_order], atol=1e-12)
+
+
+@each_layer
+def test_a_neighbour_has_a_part_and_a_far_node_none(name, random_layer, node_vectors, block_of):
+    layer, nodes = random_layer(layer_of(name)), node_vectors(4)
+    block = block_of([(1, 0, 0), (3, 2, 0)], n_inputs=4)
+    for moved_node, expected in ((1, [True, True, False, False]), (3, [False, False, True, True])):
+        moved = nodes.clone()
+        moved[moved_node] += 5
+        changed = (layer(moved, block) - layer(nodes, block)).abs().amax(dim=1) > 0
+        assert changed.tolist() == expected
+
+
+@pytest.mark.parametrize("name", [name for name in LAYERS if name != "qabisar"])
+def test_only_qabisar_looks_at_edge_types(name, random_layer, random_block, node_vectors):
+    layer, block, nodes = random_layer(layer_of(name)), random_block(), node_vectors()
+    other = dataclasses.replace(block, edge_types=(block.edge_types + 1) % 3)
+    assert layer(nodes, other).equal(layer(nodes, block))
+
+
+@each_layer
+def test_no_parameter_is_left_as_memory_had_it(name):
+    deterministic = torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(True)  # fills what is not initialised with NaN
+    try:
+        layer = layer_of(name)(6, n_heads=2, n_edge_types=3)
+    finally:
+        torch.use_deterministic_algorithms(deterministic)
+    assert [of for of, parameter in layer.named_parameters() if not torch.isfinite(parameter).all()] == []
+
+
+@pytest.mark.parametrize("name", ATTENTION_LAYERS)
+def test_untrained_attention_stays_among_the_neighbours(name, random_block, node_vectors, neighbours_of):
+    torch.manual_seed(0)
+    layer, block, nodes = layer_of(name)(6, n_heads=3, n_edge_types=3), random_block(), node_vectors().float()
+    out = layer(nodes, block)
+    for i, own in enumerate(block.own_inputs.tolist()):
+        around = nodes[[own, *neighbours_of(block, i)]]
+        assert (out[i] <= around.amax(dim=0) + 1e-6).all()
+        assert (out[i] >= around.amin(dim=0) - 1e-6).all()
+
+
+@pytest.mark.parametrize("name", ATTENTION_LAYERS)
+def test_heads_that_do_not_divide_the_width_are_refused(name):
     with pytest.raises(UsageError) as refused:
-        layer_of("gatt")
-    assert str(refused.value) == f"gnn.layer: 'gatt' is not known; choose from {', '.join(LAYERS)}"
+        layer_of(name)(10, n_heads=3, n_edge_types=1)
+    assert str(refused.value) == "gnn.heads: 3 heads do not divide the width 10; use a divisor of it"
+
+
+@pytest.mark.parametrize("name", [name for name in LAYERS if name not in ATTENTION_LAYERS])
+def test_layers_without_heads_take_any_number(name):
+    layer_of(name)(10, n_heads=3, n_edge_types=1)
+
+
+@each_layer
+def test_bfloat16_autocast_comes_close(name, random_layer, random_block, node_vectors):
+    layer, block = random_layer(layer_of(name), width=8, dtype=torch.float32), random_block()
+    nodes = node_vectors(width=8).float()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        mixed = layer(nodes, block)
+    exact = layer(nodes, block)
+    assert torch.nn.functional.cosine_similarity(mixed.float(), exact).min() > 0.98
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@each_layer
+def test_cuda_gives_what_the_cpu_gives(name, random_layer, random_block, node_vectors):
+    device = torch.device("cuda")
+    layer, block, nodes = random_layer(layer_of(name)), random_block(n_edges=200), node_vectors()
+    on_cuda = copy.deepcopy(layer).to(device)
+    here, there = nodes.clone().requires_grad_(), nodes.to(device).requires_grad_()
+    out, out_on_cuda = layer(here, block), on_cuda(there, block.to(device))
+    out.square().sum().backward()
+    out_on_cuda.square().sum().backward()
+    assert torch.allclose(out_on_cuda.cpu(), out, atol=1e-10)
+    assert torch.allclose(there.grad.cpu(), here.grad, atol=1e-8)
+
+
+def test_the_layer_in_the_guide_runs_as_it_stands(monkeypatch):
+    section = GUIDE.read_text(encoding="utf-8").partition("## A new graph layer")[2].partition("\n## ")[0]
+    layer_file, trial = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    names = {}
+    exec(layer_file, names)
+    monkeypatch.setitem(LAYERS, "maximum", names["MaximumLayer"])
+    exec(trial, names)
+    # (1, 0) + max((1, 0), (0, 1)) = (2, 1), then unit length; the other node is by itself: (0, 1) + (0, 1).
+    length = 5**0.5
+    assert names["vectors"].tolist() == [pytest.approx([2 / length, 1 / length]), pytest.approx([0.0, 1.0])]

@@ -125,3 +125,21 @@ def test_rounding_to_half_precision_is_let_through(compass):
 def test_an_id_that_stands_twice_is_refused(compass):
     with pytest.raises(RunError, match=r"^index: article id 'B' appears 2 times; ids must be unique$"):
         check_vectors("index", compass[:3], ["A", "B", "B"])
+
+
+def test_vectors_of_any_length_come_back(tmp_path, compass):
+    index = ArticleIndex.build(3 * compass[:2], ["A", "B"], device="cpu", unit_length=False)
+    index.save(tmp_path / "index")
+    assert artifacts.read_json(tmp_path / "index" / "manifest.json")["metric"] == "inner product"
+    assert ArticleIndex.load(tmp_path / "index", device="cpu").vectors.tolist() == (3 * compass[:2]).tolist()
+
+
+def test_vectors_of_any_length_must_be_finite(compass):
+    wrong = 3 * compass[:2]
+    wrong[1, 0] = np.nan
+    with pytest.raises(RunError) as refused:
+        check_vectors("index", wrong, ["A", "B"], unit_length=False)
+    assert str(refused.value) == (
+        "index: the vector of article 'B' is not finite (1 of 2 are wrong); train the run again with a lower "
+        "learning rate"
+    )

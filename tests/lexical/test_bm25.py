@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from statgraph.errors import UsageError
-from statgraph.lexical.bm25 import BM25
+from statgraph.lexical.bm25 import BM25, best_rows
 
 TEXTS = ["cat dog cat", "cat", "bird bird bird bird bird"]  # 3, 1 and 5 terms: 3 on average
 
@@ -86,3 +86,8 @@ def test_texts_without_a_single_term_score_zero(texts):
 def test_k_below_one_is_refused():
     with pytest.raises(UsageError, match=r"^k = 0: nothing to search for; ask for at least 1 article$"):
         BM25(TEXTS, language="xx").ranking("cat", 0)
+
+
+def test_best_rows_settles_a_tie_at_the_cut_by_row():
+    assert best_rows(np.array([1.0, 3.0, 1.0, 1.0]), 2).tolist() == [1, 0]
+    assert best_rows(np.array([1.0, 3.0]), 9).tolist() == [1, 0]

@@ -1,10 +1,13 @@
 import dataclasses
+import json
 
 import numpy as np
 import pytest
 
-from statgraph.errors import UsageError
-from statgraph.search.evaluating import DEPTH, evaluate_split
+from statgraph.errors import RunError, UsageError
+from statgraph.evaluation.metrics import METRICS
+from statgraph.evaluation.question_metrics import QuestionMetrics
+from statgraph.search.evaluating import DEPTH, SplitMetrics, evaluate_split, split_metrics
 from statgraph.search.retriever import Retriever
 
 
@@ -26,12 +29,77 @@ def test_means_over_all_seen_and_unseen_questions(corpus):
     assert ranker.asked == [(["deposit when", "notice when"], DEPTH)]
     assert report.split == "test"
     # q2 (D1, N1) is seen through q1's D1; q3 (X1) is not.
-    assert {name: stratum.n_questions for name, stratum in report.strata.items()} == {"all": 2, "seen": 1, "unseen": 1}
+    assert {name: stratum.n_questions for name, stratum in report.strata.items()} == {
+        "all": 2,
+        "seen": 1,
+        "unseen": 1,
+        "gold: 1": 1,
+        "gold: 2-5": 1,
+        "length: under 75 words": 2,
+    }
+    assert report.strata["gold: 2-5"] == report.strata["seen"]
     assert report.strata["seen"].metrics["mAP"].mean == pytest.approx((1 / 1 + 2 / 3) / 2)
     assert report.strata["unseen"].metrics["mAP"].mean == pytest.approx(1 / 2)
     assert report.strata["all"].metrics["mAP"].mean == pytest.approx((5 / 6 + 1 / 2) / 2)
     assert report.strata["all"].metrics["MRR@10"].mean == pytest.approx((1 + 1 / 2) / 2)
     assert report.strata["all"].metrics["R@100"].mean == 1
+
+
+def test_metrics_of_each_question_in_corpus_order(corpus):
+    measured = split_metrics(Retriever(FixedRanker(1, 2, 0), None), corpus, "test")
+    assert measured.question_ids == ("q2", "q3")
+    assert list(measured.metrics.values) == list(METRICS)
+    assert measured.metrics["mAP"].tolist() == pytest.approx([5 / 6, 1 / 2])
+    assert measured.masks["seen"].tolist() == [True, False]
+    assert measured.masks["gold: 1"].tolist() == [False, True]
+
+
+def test_topics_come_from_the_questions_metadata(corpus):
+    topics = {"q2": {"topic": "Deposits"}, "q3": {"kind": "question"}}
+    questions = tuple(dataclasses.replace(q, metadata=topics.get(q.question_id, {})) for q in corpus.questions)
+    corpus = dataclasses.replace(corpus, questions=questions)
+    measured = split_metrics(Retriever(FixedRanker(1), None), corpus, "test")
+    assert measured.masks["topic: Deposits"].tolist() == [True, False]
+    assert measured.masks["kind: question"].tolist() == [False, True]
+
+
+SAVED = {
+    "question_ids": ["q2", "q3"],
+    "metrics": {"mAP": [0.833333, 0.5]},
+    "strata": {"all": ["q2", "q3"], "seen": ["q2"], "unseen": ["q3"], "topic: A": []},
+}
+
+
+def test_split_metrics_are_saved_with_six_digits_and_strata_by_question_id():
+    masks = {"all": [True, True], "seen": [True, False], "unseen": [False, True], "topic: A": [False, False]}
+    masks = {name: np.array(mask) for name, mask in masks.items()}
+    measured = SplitMetrics(("q2", "q3"), QuestionMetrics({"mAP": np.array([5 / 6, 1 / 2])}), masks)
+    assert json.loads(json.dumps(measured.to_dict())) == SAVED
+
+
+def test_split_metrics_come_back():
+    back = SplitMetrics.from_dict(SAVED)
+    assert back.question_ids == ("q2", "q3")
+    assert back.metrics["mAP"].tolist() == [0.833333, 0.5]
+    assert back.masks["unseen"].tolist() == [False, True]
+    assert back.masks["topic: A"].dtype == bool
+    assert back.to_dict() == SAVED
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"metrics": {"mAP": [0.5]}}, r"mAP has shape \(1,\) for 2 questions"),
+        ({"metrics": {"mAP": ["high", 0.5]}}, r"not as they were saved \(could not convert string to float: 'high'\)"),
+        ({"metrics": [0.5]}, r"not as they were saved \('list' object has no attribute 'items'\)"),
+        ({"question_ids": None}, r"not as they were saved \('NoneType' object is not iterable\)"),
+        ({"strata": {"all": ["q2", "q9"]}}, "stratum 'all' holds 'q9', which is no question of the split"),
+        ({"strata": {"all": 2}}, r"not as they were saved \('int' object is not iterable\)"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(changed, message):
+    with pytest.raises(RunError, match=f"^split metrics: {message}; evaluate the run again$"):
+        SplitMetrics.from_dict({**SAVED, **changed})
 
 
 def test_equal_seeds_give_equal_intervals(corpus):

@@ -9,6 +9,8 @@ import pytest
 
 import statgraph
 from statgraph import Hit, Retriever, artifacts
+from statgraph.augmentation.records import SyntheticQuestion
+from statgraph.augmentation.store import write_synthetic
 from statgraph.errors import RunError, UsageError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.search.retriever import check_corpus, read_run_manifest
@@ -84,6 +86,36 @@ def test_bm25_without_headings_finds_none_by_them(bm25_run):
     config = artifacts.read_json(bm25_run / "manifest.json")["config"]
     changed_manifest(bm25_run, config=config | {"encoder": config["encoder"] | {"heading_path": False}})
     assert [hit.score for hit in Retriever.load(bm25_run).search("leases")] == [0, 0, 0]
+
+
+@pytest.fixture
+def expanded_run(bm25_run):
+    """Return a run of BM25 whose articles have synthetic questions behind them, at most one each."""
+    config = artifacts.read_json(bm25_run / "manifest.json")["config"]
+    changed_manifest(bm25_run, config=config | {"bm25": config["bm25"] | {"expansion": 1}})
+    questions = [SyntheticQuestion("landlord robbery", ("X1",), "m"), SyntheticQuestion("carpets", ("D1", "X1"), "m")]
+    write_synthetic(bm25_run / "synthetic.jsonl", questions, {"corpus": {"name": "rent", "content_hash": "0"}})
+    return bm25_run
+
+
+def test_expanded_articles_are_found_by_their_questions(expanded_run):
+    retriever = Retriever.load(expanded_run)
+    (best, _, _) = retriever.search("robbery", k=3)
+    assert (best.article_id, best.text) == ("X1", "Keys are handed back.")
+    # Of X1's two questions only the first counts.
+    scores = {hit.article_id: hit.score for hit in retriever.search("carpets", k=3)}
+    assert (scores["D1"] > 0, scores["X1"], scores["N1"]) == (True, 0, 0)
+
+
+def test_a_run_without_its_synthetic_questions_is_refused(expanded_run):
+    path = expanded_run / "synthetic.jsonl"
+    path.write_text(path.read_text().replace('"D1"', '"D9"'))
+    assert refusal(expanded_run) == f"{path}: article 'D9' is not in the run; train it again"
+    path.write_text("{\n")
+    assert refusal(expanded_run).startswith(f"{path}:1: broken JSON at column 2 ")
+    assert refusal(expanded_run).endswith(" (part of a run; train it again)")
+    path.unlink()
+    assert refusal(expanded_run) == f"{path}: is missing, and the articles are expanded by it; train the run again"
 
 
 def test_rank_takes_many_questions_or_none(retriever):

@@ -8,18 +8,19 @@ from safetensors.torch import load_file
 
 from statgraph.errors import CorpusError
 from statgraph.index.article_index import ArticleIndex
-from statgraph.lexical.bm25 import BM25
-from statgraph.systems.dense import HARD_NEGATIVE_DEPTH, _wrong_answers, train_dense
+from statgraph.search.article_store import write_article_store
+from statgraph.search.evaluating import evaluate_split
+from statgraph.search.retriever import Retriever
+from statgraph.systems.dense import train_dense
 from statgraph.systems.timing import StepClock
 from statgraph.training.metrics_log import MetricsLog
-from statgraph.training.pairs import gold_pairs
 
 
 @pytest.fixture
 def train(tmp_path, town_corpus, quick_config):
     """Return a function that trains a system into a new folder and returns (folder, names of the steps)."""
 
-    def trained(system, *settings, corpus=town_corpus):
+    def trained(system, *settings, corpus=town_corpus, stage1_cache=None):
         folder = tmp_path / f"run{len(list(tmp_path.iterdir()))}"
         folder.mkdir()
         clock = StepClock()
@@ -31,6 +32,7 @@ def train(tmp_path, town_corpus, quick_config):
             log=MetricsLog(folder / "metrics.jsonl"),
             clock=clock,
             resume=False,
+            stage1_cache=stage1_cache,
             on_step=lambda what, done, total: None,
             on_training=lambda progress: None,
         )
@@ -57,7 +59,7 @@ def test_dpr_trains_nothing(train):
 
 
 def test_dsr_trains_the_text_encoders_alone(train):
-    folder, steps = train("dsr", "stage1.epochs=2", "stage2.epochs=0", "stage1.bm25_negatives=1")
+    folder, steps = train("dsr", "stage1.epochs=2", "stage2.epochs=0", "stage1.negatives=bm25")
     assert steps == ["encoders", "article inputs", "stage 1", "article vectors", "index and encoders to disk"]
     assert epochs_of(folder) == [("stage1", 0), ("stage1", 1), ("stage1", 2)]
     assert not (folder / "graph_encoder.safetensors").exists()
@@ -100,10 +102,57 @@ def test_dpr_needs_no_questions_at_all(train, town_corpus):
     assert vectors_of(folder).shape == (16, 16)
 
 
-def test_hard_negatives_are_wrong_and_always_equally_many(town_corpus):
-    gold = gold_pairs(town_corpus)
-    bm25 = BM25([article.text for article in town_corpus.articles], language="en")
-    for question_row in range(len(gold.texts)):
-        wrong = _wrong_answers(bm25, gold, question_row)
-        assert wrong.shape == (HARD_NEGATIVE_DEPTH,)
-        assert not np.isin(wrong, gold.answers_of(question_row)).any()
+def test_runs_share_a_first_stage(train, tmp_path_factory):
+    cache = tmp_path_factory.mktemp("stage1")
+    alone, _ = train("qabisar", "stage1.epochs=2")
+    first, _ = train("qabisar", "stage1.epochs=2", stage1_cache=cache)
+    assert len(list(cache.iterdir())) == 1
+    second, _ = train("qabisar", "stage1.epochs=2", stage1_cache=cache)
+    assert len([epoch for stage, epoch in epochs_of(second) if stage == "stage1"]) == 1
+    assert (vectors_of(first) == vectors_of(alone)).all()
+    assert (vectors_of(second) == vectors_of(alone)).all()
+    train("qabisar", "stage1.epochs=3", stage1_cache=cache)
+    train("qabisar", "stage1.epochs=2", "seed=5", stage1_cache=cache)
+    assert len(list(cache.iterdir())) == 3
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "dot", "euclidean"])
+def test_a_search_ranks_by_the_similarity_of_training(train, town_corpus, quick_config, similarity):
+    folder, _ = train("dsr", "stage1.epochs=1", "stage2.epochs=0", f"encoder.similarity={similarity}")
+    retriever = Retriever.trained(folder_with_articles(folder, town_corpus), quick_config("dsr"), language="en")
+    dev = json.loads((folder / "metrics.jsonl").read_text().splitlines()[0])  # of equal R@200, the first epoch is kept
+    report = evaluate_split(retriever, town_corpus, "dev", rng=np.random.default_rng(0))
+    assert report.strata["all"].metrics["mAP"].mean == pytest.approx(dev["mAP"], abs=1e-5)
+
+
+def folder_with_articles(folder, corpus):
+    write_article_store(corpus.articles, folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("settings", "stages"),
+    [
+        (("stage2.distillation=none",), ["stage2"]),
+        (("stage2.distillation=both",), ["stage2"]),
+        (("stage2.distillation=feature", "stage2.joint=false"), ["stage2", "distillation"]),
+        (("stage2.distillation=score", "stage2.joint=false", "stage2.train_encoders=none"), ["stage2", "distillation"]),
+    ],
+)
+def test_ways_to_distil(train, settings, stages):
+    folder, _ = train("qabisar", "stage1.epochs=0", "stage2.epochs=1", *settings)
+    assert list(dict.fromkeys(stage for stage, _ in epochs_of(folder))) == stages
+
+
+@pytest.mark.parametrize("system", ["dsr-flat", "dsr-augmented", "gdsr", "cusines-dsr", "cusines-gdsr"])
+def test_systems_of_the_papers_train(train, system):
+    folder, _ = train(system, "stage1.epochs=2", "gnn.layers=2")
+    assert np.isfinite(vectors_of(folder)).all()
+
+
+def test_gdsr_leaves_the_text_encoders_as_stage_1_left_them(train):
+    plain, _ = train("dsr", "stage1.epochs=1", "stage2.epochs=0")
+    graph, _ = train("gdsr", "stage1.epochs=1", "stage2.epochs=2")
+    weights = [load_file(folder / "article_encoder" / "model.safetensors") for folder in (plain, graph)]
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+    assert np.abs(vectors_of(plain) - vectors_of(graph)).max() > 1e-3

@@ -48,7 +48,9 @@ def test_what_cannot_be_trained_with_is_refused(setting, message):
 def test_a_stage_needs_pairs():
     with pytest.raises(UsageError) as refused:
         check_limits(with_settings(RunConfig(), ["stage1.gold=0", "stage1.headings=0"]))
-    assert str(refused.value) == "stage1.gold and stage1.headings: both are 0; give one source of pairs a weight"
+    assert str(refused.value) == (
+        "stage1.gold, stage1.headings and stage1.synthetic: all are 0; give one source of pairs a weight"
+    )
     with pytest.raises(UsageError) as refused:
         check_limits(with_settings(RunConfig(), ["stage2.gold=0", "stage2.headings=1"]))
     assert str(refused.value) == (

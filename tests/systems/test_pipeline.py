@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 
 from statgraph import Retriever, artifacts
+from statgraph.augmentation.store import read_synthetic
 from statgraph.config import RunConfig, overlaid
+from statgraph.corpus.sample import sample_folder
+from statgraph.corpus.store import read_corpus
 from statgraph.errors import CorpusError, RunError, UsageError
 from statgraph.evaluation.report import Report
 from statgraph.index.article_index import ArticleIndex
 from statgraph.systems import pipeline
 from statgraph.systems.pipeline import is_finished, train_run
-from statgraph.systems.presets import resolve_config
+from statgraph.systems.presets import resolve_config, system_names
 
 
 @pytest.fixture
@@ -73,6 +76,39 @@ def test_bm25_writes_articles_and_report_alone(tmp_path, town_corpus, bm25):
         "articles.jsonl", "articles.offsets.npy", "config.json", "manifest.json", "report.json",
     ]  # fmt: skip
     assert Retriever.load(run.folder).search("Who taxes my fences?")[0].article_id == "fences2"
+
+
+def test_doct5query_ranks_by_the_headings_above_too(tmp_path, town_corpus, bm25):
+    expanded = resolve_config("doct5query", ["device=cpu", "bm25.expansion=2"])
+    runs = [train_run(town_corpus, config, tmp_path / config.system) for config in (bm25, expanded)]
+    assert [step["name"] for step in runs[1].manifest["steps"]] == ["synthetic questions", "evaluation on dev"]
+    file = read_synthetic(tmp_path / "doct5query" / "synthetic.jsonl")
+    assert (file.manifest["generator"], file.manifest["expansion"]) == ("headings", 2)
+    assert [question.text for question in file.questions] == [
+        "Book I. Rights", "Town Code Book I. Rights", "Book II. Duties", "Town Code Book II. Duties",
+    ]  # fmt: skip
+    plain, boosted = (Retriever.load(run.folder).search("duties", k=1)[0] for run in runs)
+    assert (plain.article_id, boosted.article_id) == ("lamps2", "lamps2")
+    assert boosted.score > plain.score
+
+
+def test_an_interrupted_doct5query_goes_on(tmp_path, town_corpus, monkeypatch):
+    config = resolve_config("doct5query", ["device=cpu"])
+    with monkeypatch.context() as patch:
+        patch.setattr(pipeline, "evaluate_split", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            train_run(town_corpus, config, tmp_path / "run")
+    written = (tmp_path / "run" / "synthetic.jsonl").read_bytes()
+    monkeypatch.setattr(pipeline, "write_expansion", None)  # nothing is asked a second time
+    assert is_finished(train_run(town_corpus, config, tmp_path / "run", resume=True).folder)
+    assert (tmp_path / "run" / "synthetic.jsonl").read_bytes() == written
+
+
+@pytest.mark.parametrize("setting", ["augment.generator=t5", "augment.round_trip=3"])
+def test_refused_synthetic_questions_leave_nothing_behind(tmp_path, town_corpus, setting):
+    with pytest.raises(UsageError):
+        train_run(town_corpus, resolve_config("doct5query", ["device=cpu", setting]), tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_dev_questions_there_is_no_report(tmp_path, town_corpus, quick_config):
@@ -176,3 +212,19 @@ def test_a_run_moves_with_its_folder(begun, tmp_path, town_corpus, quick_config)
     before = Retriever.load(begun, device="cpu").search("my lamps")
     shutil.move(begun, tmp_path / "moved")
     assert Retriever.load(tmp_path / "moved", device="cpu").search("my lamps") == before
+
+
+# So short that they show only that every part of a system works on real text.
+SHORT = (
+    *("device=cpu", "encoder.backbone=embedded:static", "pretrain.steps=2", "pretrain.batch_size=4"),
+    *("stage1.min_epoch_steps=0", "stage2.min_epoch_steps=0"),
+)
+
+
+@pytest.mark.parametrize("system", system_names())
+def test_every_system_trains_on_the_sample(tmp_path, system):
+    preset = resolve_config(system, ["device=cpu"])
+    epochs = [f"{stage}.epochs=1" for stage in ("stage1", "stage2") if getattr(preset, stage).epochs]
+    run = train_run(read_corpus(sample_folder()), resolve_config(system, (*SHORT, *epochs)), tmp_path / "run")
+    assert len(Retriever.load(run.folder, device="cpu").search("Who gets the deposit back?", k=5)) == 5
+    assert run.report.strata["all"].metrics["R@200"].mean > 0.5

@@ -6,8 +6,10 @@ import torch
 from statgraph.config import RunConfig
 from statgraph.errors import UsageError
 from statgraph.systems import presets
-from statgraph.systems.presets import resolve_config, system_names
+from statgraph.systems.presets import regime_of, resolve_config, system_names
 from statgraph.text.backbones import EMBEDDED_E5, EMBEDDED_STATIC
+
+SYSTEMS = "bm25, cusines-dsr, cusines-gdsr, doct5query, dpr, dsr, dsr-adapted, dsr-augmented, dsr-flat, gdsr, qabisar"
 
 
 @pytest.fixture
@@ -42,7 +44,7 @@ def refusal(*arguments) -> str:
 
 
 def test_the_published_systems():
-    assert system_names() == ("bm25", "dpr", "dsr", "qabisar")
+    assert ", ".join(system_names()) == SYSTEMS
 
 
 @pytest.mark.parametrize("backbone", [EMBEDDED_STATIC, EMBEDDED_E5])
@@ -57,7 +59,15 @@ def test_every_system_loads_in_every_regime(system, device, backbone, on_cuda):
 
 def test_what_a_system_is():
     configs = {system: resolve_config(system, ["device=cpu"]) for system in system_names()}
-    assert [configs[system].retriever for system in system_names()] == ["bm25", "dense", "dense", "dense"]
+    assert [name for name, config in configs.items() if config.retriever == "bm25"] == ["bm25", "doct5query"]
+    assert {name for name, config in configs.items() if not config.stage2.epochs} == {
+        *("cusines-dsr", "dpr", "dsr", "dsr-adapted", "dsr-augmented", "dsr-flat")
+    }
+    assert {config.stage1.negatives for name, config in configs.items() if "cusines" in name} == {"cusines"}
+    assert (configs["gdsr"].gnn.layer, configs["gdsr"].gnn.layers) == ("gatv2", 3)
+    assert (configs["gdsr"].stage2.train_encoders, configs["gdsr"].graph.relations) == ("none", ("tree",))
+    assert (configs["doct5query"].bm25.expansion, configs["dsr-adapted"].encoder.adapted) == (5, True)
+    assert (configs["dsr-augmented"].stage1.headings, configs["dsr-augmented"].stage1.synthetic) == (0, 7)
     assert (configs["dpr"].encoder.train, configs["dpr"].stage1.epochs, configs["dpr"].stage2.epochs) == ("none", 0, 0)
     assert configs["dsr"].stage1.epochs > 0
     assert configs["dsr"].stage2.epochs == 0
@@ -66,12 +76,12 @@ def test_what_a_system_is():
 
 
 def test_an_unknown_system_lists_the_choices():
-    assert refusal("qabisr") == "system 'qabisr' is not known; choose from bm25, dpr, dsr, qabisar"
+    assert refusal("qabisr") == f"system 'qabisr' is not known; choose from {SYSTEMS}"
 
 
 @pytest.mark.parametrize("name", ["", "regimes/static", "../systems/qabisar", "qabisar.yaml"])
 def test_a_path_is_no_system(name):
-    assert refusal(name) == f"system '{name}' is not known; choose from bm25, dpr, dsr, qabisar"
+    assert refusal(name) == f"system '{name}' is not known; choose from {SYSTEMS}"
 
 
 def test_a_machine_without_cuda_takes_the_static_encoder_in_full():
@@ -116,14 +126,14 @@ def test_each_backbone_has_its_regime(own_presets, on_cuda, settings, regime):
 
 def test_later_overlays_win(own_presets):
     own_presets(
-        regimes_static="stage1: {epochs: 1, batch_size: 1, patience: 1, bm25_negatives: 1}",
+        regimes_static="stage1: {epochs: 1, batch_size: 1, patience: 1, negatives_per_pair: 1}",
         qabisar=(
-            "stage1: {batch_size: 2, patience: 2, bm25_negatives: 2}\n"
-            "regimes: {static: {stage1: {patience: 3, bm25_negatives: 3}}, head: {stage1: {epochs: 9}}}"
+            "stage1: {batch_size: 2, patience: 2, negatives_per_pair: 2}\n"
+            "regimes: {static: {stage1: {patience: 3, negatives_per_pair: 3}}, head: {stage1: {epochs: 9}}}"
         ),
     )
-    stage1 = resolve_config("qabisar", ["device=cpu", "stage1.bm25_negatives=4"]).stage1
-    assert (stage1.epochs, stage1.batch_size, stage1.patience, stage1.bm25_negatives) == (1, 2, 3, 4)
+    stage1 = resolve_config("qabisar", ["device=cpu", "stage1.negatives_per_pair=4"]).stage1
+    assert (stage1.epochs, stage1.batch_size, stage1.patience, stage1.negatives_per_pair) == (1, 2, 3, 4)
     assert stage1.lr == RunConfig().stage1.lr
 
 
@@ -162,3 +172,15 @@ def test_a_fault_in_a_preset_names_its_file(own_presets):
     )
     own_presets(qabisar="", regimes_static="sead: 3")
     assert refusal("qabisar", ["device=cpu"]) == "static.yaml: 'sead' is not a setting; did you mean 'seed'?"
+
+
+@pytest.mark.parametrize(
+    ("settings", "regime"),
+    [
+        ((), "static"),
+        ((f"encoder.backbone={EMBEDDED_E5}",), "head"),
+        ((f"encoder.backbone={EMBEDDED_E5}", "encoder.train=last-1"), "full"),
+    ],
+)
+def test_a_configurations_regime(settings, regime):
+    assert regime_of(resolve_config("dsr", ("device=cpu", *settings))) == regime

@@ -10,7 +10,7 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-from statgraph.text.backbones import EMBEDDED_E5, resolve_backbone
+from statgraph.text.backbones import EMBEDDED_E5, Backbone, resolve_backbone
 
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 WORDS = ("▁query", "▁passage", "▁the", "▁tenant", "▁landlord", "▁pays", "▁rent", "▁work", "▁child", "ing")
@@ -67,6 +67,12 @@ def word_piece() -> Tokenizer:
 def tiny_folder(tmp_path: Path, unigram: Tokenizer) -> Path:
     """Return a folder with a random BERT (3 layers, 32 wide, 64 positions) and its tokenizer."""
     return save_tiny(tmp_path / "tiny", unigram)
+
+
+@pytest.fixture
+def tiny_backbone(tiny_folder: Path) -> Backbone:
+    """Return the backbone of `tiny_folder`, mean-pooled and without prefixes."""
+    return Backbone("mine", "transformer", str(tiny_folder), "mean")
 
 
 @pytest.fixture

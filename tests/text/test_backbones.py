@@ -1,4 +1,6 @@
 import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +9,7 @@ from sentence_transformers.sentence_transformer.modules import Pooling, StaticEm
 
 from statgraph.errors import ModelError
 from statgraph.text import backbones
-from statgraph.text.backbones import Backbone, cache_folder, is_static, resolve_backbone
+from statgraph.text.backbones import Backbone, backbone_fingerprint, cache_folder, is_static, resolve_backbone
 
 
 @pytest.fixture
@@ -168,3 +170,26 @@ def test_a_static_folder(unigram, tmp_path):
     assert (found.kind, found.pooling, found.query_prefix) == ("static", "mean", "")
     assert (Path(found.location) / "tokenizer.json").is_file()
     assert is_static(str(tmp_path / "st"))
+
+
+def test_a_fingerprint_is_of_what_a_backbone_computes(tiny_folder, tmp_path):
+    backbone = Backbone("mine", "transformer", str(tiny_folder), "mean")
+    copied = shutil.copytree(tiny_folder, tmp_path / "copy")
+    (copied / "README.md").write_text("about")
+    own = backbone_fingerprint(backbone)
+    assert backbone_fingerprint(replace(backbone, name="another", location=str(copied))) == own
+
+    changed = {backbone_fingerprint(replace(backbone, pooling="cls"))}
+    changed.add(backbone_fingerprint(replace(backbone, query_prefix="query: ")))
+    for name in ("model.safetensors", "tokenizer.json"):
+        data = bytearray((tiny_folder / name).read_bytes())
+        data[-1] ^= 1
+        (copied / name).write_bytes(data)
+        changed.add(backbone_fingerprint(replace(backbone, location=str(copied))))
+    assert len(changed | {own}) == 5
+
+
+def test_a_hub_names_fingerprint():
+    one, same, other = (Backbone("x", "transformer", name, "cls") for name in ("bert", "bert", "camembert"))
+
+    assert backbone_fingerprint(one) == backbone_fingerprint(same) != backbone_fingerprint(other)

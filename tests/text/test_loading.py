@@ -4,12 +4,12 @@ import time
 import huggingface_hub
 import pytest
 import torch
-from transformers import BertConfig, BertModel
+from transformers import BertConfig, BertModel, T5Config
 
 from statgraph.errors import ModelError
 from statgraph.text import loading
 from statgraph.text.backbones import Backbone
-from statgraph.text.loading import load_backbone, most_tokens
+from statgraph.text.loading import load_backbone, load_masked_model, most_tokens
 
 HUB_NAME = "nobody-at-all/no-such-model"
 
@@ -132,7 +132,7 @@ def test_a_model_that_the_hub_does_not_have(monkeypatch):
 def test_a_cached_model_needs_no_hub(tiny_folder, monkeypatch):
     asked = []
     monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", lambda name, file: str(tiny_folder / file))
-    monkeypatch.setattr(loading, "_ask_hub", asked.append)
+    monkeypatch.setattr(loading, "ask_hub", asked.append)
 
     refusal(HUB_NAME)  # its tokenizer is not in the cache: still no question to the hub
     assert asked == []
@@ -155,3 +155,26 @@ def test_a_pooler_is_left_out(tmp_path, save_tiny_as):
     _, model = load_backbone(Backbone("mine", "transformer", str(folder), "mean"))
 
     assert [name for name in model.state_dict() if "pooler" in name] == []
+
+
+def test_a_model_with_a_head(tiny_folder):
+    backbone = Backbone("mine", "transformer", str(tiny_folder), "mean")
+    tokenizer, model, missing = load_masked_model(backbone)
+    encoder = load_backbone(backbone)[1]
+
+    assert tokenizer.tokenize("rent") == ["▁rent"]
+    assert {"cls.predictions.transform.dense.weight", "cls.predictions.bias"} <= missing
+    assert all(
+        torch.equal(tensor, model.base_model.state_dict()[name]) for name, tensor in encoder.state_dict().items()
+    )
+
+    model.save_pretrained(tiny_folder)
+    assert load_masked_model(backbone)[2] == frozenset()
+
+
+def test_a_family_without_a_head(tiny_folder):
+    T5Config(vocab_size=53).save_pretrained(tiny_folder)
+    with pytest.raises(
+        ModelError, match=r"^backbone 'mine' cannot be loaded \(.+\); name a local folder or an embedded"
+    ):
+        load_masked_model(Backbone("mine", "transformer", str(tiny_folder), "mean"))

@@ -1,4 +1,5 @@
 import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,8 @@ from sentence_transformers import SentenceTransformer
 
 from statgraph.config import EncoderConfig
 from statgraph.errors import ModelError, UsageError
-from statgraph.text.backbones import EMBEDDED_STATIC, resolve_backbone
+from statgraph.text import static_biencoder
+from statgraph.text.backbones import EMBEDDED_STATIC, Backbone, resolve_backbone
 from statgraph.text.static import StaticEncoder
 from statgraph.text.static_biencoder import StaticBiEncoder, build_static_biencoder
 
@@ -131,6 +133,60 @@ def test_weights_of_something_else(tmp_path, pair):
     with pytest.raises(ModelError) as error:
         build_static_biencoder(resolve_backbone(str(folder)), CONFIG, [])
     assert str(error.value) == message
+
+
+@pytest.fixture
+def distilled(tiny_folder, tmp_path, monkeypatch):
+    """Return a function that distils from the tiny model under a cache of the test's own."""
+    monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path / "cache"))
+    source = Backbone("tiny", "transformer", str(tiny_folder), "mean")
+
+    def build(*texts: str) -> StaticEncoder:
+        return build_static_biencoder(Backbone(EMBEDDED_STATIC, "static", "", "mean"), CONFIG, texts, source).encoder
+
+    return build
+
+
+def cached(tmp_path):
+    return sorted((tmp_path / "cache" / "static").iterdir())
+
+
+def same(one: StaticEncoder, other: StaticEncoder) -> bool:
+    return torch.equal(one.vectors, other.vectors) and torch.equal(one.weights, other.weights)
+
+
+def test_token_vectors_are_distilled_once(distilled, tmp_path, monkeypatch):
+    first = distilled("the tenant pays rent")
+    assert len(cached(tmp_path)) == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(static_biencoder, "load_backbone", lambda backbone: pytest.fail("loaded again"))
+        assert same(distilled("the tenant pays rent"), first)
+    shutil.rmtree(tmp_path / "cache")
+    assert same(distilled("the tenant pays rent"), first)
+
+
+def test_other_pieces_counts_or_weights_are_distilled_anew(distilled, tmp_path, tiny_folder):
+    first = distilled("the tenant pays rent")
+    assert not same(distilled("the tenant pays rent rent"), first)
+    assert len(distilled("the child").vectors) != len(first.vectors)
+    weights = tiny_folder / "model.safetensors"
+    save_file({name: 0.5 * tensor for name, tensor in load_file(weights).items()}, weights, metadata={"format": "pt"})
+    assert not same(distilled("the tenant pays rent"), first)
+    assert len(cached(tmp_path)) == 4
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "other"])
+def test_a_damaged_cache_entry_is_distilled_again(distilled, tmp_path, damage):
+    first = distilled("the tenant pays rent")
+    (path,) = cached(tmp_path)
+    whole = path.read_bytes()
+    if damage == "other":
+        save_file({"vectors": torch.zeros(2, 2), "weights": torch.zeros(2)}, path)
+    else:
+        path.write_bytes(whole[: len(whole) // 2] if damage == "cut" else b"")
+
+    assert same(distilled("the tenant pays rent"), first)
+    assert path.read_bytes() == whole
 
 
 @pytest.mark.usefixtures("e5_folder")

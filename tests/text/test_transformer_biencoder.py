@@ -312,3 +312,51 @@ def test_layers_that_have_no_known_name(build, monkeypatch):
     with pytest.raises(ModelError) as error:
         transformer_biencoder._freeze_all_but(Odd(), "last-1")
     assert str(error.value) == "encoder.train: the layers of a Odd are not known; use none, head or full"
+
+
+@pytest.fixture
+def build_two(build, backbone, save_tiny_as, tmp_path):
+    """Return a function that builds a pair of two backbones: the articles' is another model, by `cls`, with "p: "."""
+    folder = save_tiny_as(tmp_path / "other")
+    model = AutoModel.from_pretrained(folder, add_pooling_layer=False)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(1.5)
+    model.save_pretrained(folder)
+    other = Backbone("other", "transformer", str(folder), "cls", "q: ", "p: ")
+
+    def build_pair(question=backbone, article=other, **changes) -> TransformerBiEncoder:
+        config = replace(CONFIG, **changes)
+        return build_transformer_biencoder(question, config, ARTICLES, CPU, article).eval()
+
+    return build_pair, other
+
+
+@pytest.mark.parametrize("train", ["head", "full"])
+@pytest.mark.parametrize("prune_vocabulary", [False, True])
+def test_each_side_has_its_own_backbone(build, build_two, train, prune_vocabulary):
+    build_pair, other = build_two
+    changes = {"train": train, "prune_vocabulary": prune_vocabulary}
+    torch.manual_seed(0)
+    questions, articles = vectors_of(build_pair(**changes))
+    torch.manual_seed(0)
+    as_questions, _ = vectors_of(build(ARTICLES, **changes))
+    torch.manual_seed(0)
+    _, as_articles = vectors_of(build(ARTICLES, backbone=other, **changes))
+
+    torch.testing.assert_close(questions, as_questions)
+    torch.testing.assert_close(articles, as_articles)
+    assert not torch.allclose(articles, vectors_of(build(ARTICLES, **changes))[1], atol=1e-2)
+
+
+def test_the_article_encoder_on_disk_names_its_own_backbone(build_two, tmp_path):
+    build_two[0]().save_article_encoder(tmp_path / "article_encoder")
+
+    about = json.loads((tmp_path / "article_encoder" / "config.json").read_text())
+    assert about == {"backbone": "other", "pooling": "cls", "prefix": "p: "}
+
+
+def test_each_side_has_its_own_vectors_in_the_cache(build_two, tmp_path):
+    vectors_of(build_two[0]())
+
+    assert len(list((tmp_path / "cache" / "vectors").iterdir())) == 2

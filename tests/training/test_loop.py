@@ -41,6 +41,7 @@ class LineStage:
         self.evaluations = 0
         self.rates: list[tuple[float, float]] = []
         self.modes: list[bool] = []
+        self.begun: list[tuple[int, int, bool]] = []
         self.optimizer_groups: list[dict] = []
 
     def parameter_groups(self):
@@ -58,6 +59,9 @@ class LineStage:
 
     def set_training(self, on):
         self.model.train(on)
+
+    def begin_epoch(self, epoch, epochs):
+        self.begun.append((epoch, epochs, self.model.training))
 
     def batches(self, rng):
         for _ in range(4):

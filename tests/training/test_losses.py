@@ -3,7 +3,16 @@ import math
 import pytest
 import torch
 
-from statgraph.training.losses import contrastive_loss, distillation_loss
+from statgraph.errors import UsageError
+from statgraph.text.similarity import SIMILARITIES
+from statgraph.training.losses import (
+    DISTILLATIONS,
+    contrastive_loss,
+    feature_distillation,
+    ranking_loss,
+    score_distillation,
+    triplet_loss,
+)
 
 NONE = torch.zeros((2, 3), dtype=torch.bool)
 
@@ -50,42 +59,100 @@ def test_contrastive_gradients():
     assert torch.autograd.gradcheck(lambda s: contrastive_loss(s, positives, left_out, temperature=0.3), scores)
 
 
+def test_triplet_loss_by_hand():
+    # First pair: own 0.9, others 0.5 and 0.2, margin 0.5: max(0, 0.1), max(0, -0.2); mean 0.05.
+    # Second: own 0.1, others 0.3 and 0.4: 0.7 and 0.8; mean 0.75.
+    scores = torch.tensor([[0.9, 0.5, 0.2], [0.3, 0.4, 0.1]])
+    loss = triplet_loss(scores, torch.tensor([0, 2]), NONE, margin=0.5)
+    assert loss.item() == pytest.approx((0.05 + 0.75) / 2)
+
+
+def test_never_negative_is_no_triplet():
+    scores = torch.tensor([[0.9, 0.5, 0.2], [0.3, 0.4, 0.1]])
+    left_out = torch.tensor([[False, False, True], [False, True, False]])
+    loss = triplet_loss(scores, torch.tensor([0, 2]), left_out, margin=0.5)
+    assert loss.item() == pytest.approx((0.1 + 0.7) / 2)
+
+
+def test_a_pair_without_negatives_has_no_triplet_loss():
+    assert triplet_loss(torch.tensor([[0.3]]), torch.tensor([0]), torch.tensor([[False]]), margin=1.0).item() == 0
+
+
+def test_losses_by_name():
+    scores, own = torch.tensor([[0.9, 0.5, 0.2], [0.3, 0.4, 0.1]]), torch.tensor([0, 2])
+    both = {"temperature": 0.1, "margin": 0.5}
+    assert ranking_loss("triplet", scores, own, NONE, **both) == triplet_loss(scores, own, NONE, margin=0.5)
+    assert ranking_loss("cross-entropy", scores, own, NONE, **both) == contrastive_loss(
+        scores, own, NONE, temperature=0.1
+    )
+    with pytest.raises(UsageError, match=r"^stage1\.loss: 'hinge' is not known; choose from cross-entropy, triplet$"):
+        ranking_loss("hinge", scores, own, NONE, **both)
+
+
+# Two articles along the axes: a question's scores by inner product are its components.
+AXES = torch.eye(2)
+DOT = {"similarity": SIMILARITIES["dot"]}
+
+
 def test_distillation_by_hand():
     # First question: teacher (1/2, 1/2), student (1/4, 3/4). Second: both (1/3, 2/3).
     teacher = torch.log(torch.tensor([[1.0, 1.0], [1.0, 2.0]]))
     student = torch.log(torch.tensor([[1.0, 3.0], [1.0, 2.0]]))
     divergence = 0.5 * math.log(0.5 / 0.25) + 0.5 * math.log(0.5 / 0.75)
-    assert distillation_loss(teacher, student, temperature=1.0).item() == pytest.approx(divergence / 2)
+    assert score_distillation(teacher, student, AXES, **DOT, temperature=1.0).item() == pytest.approx(divergence / 2)
 
 
 def test_distillation_is_from_teacher_to_student():
     # KL((3/4, 1/4) || (1/2, 1/2)) is not KL the other way round.
     teacher, student = torch.log(torch.tensor([[3.0, 1.0]])), torch.zeros((1, 2))
     wanted = 0.75 * math.log(1.5) + 0.25 * math.log(0.5)
-    assert distillation_loss(teacher, student, temperature=1.0).item() == pytest.approx(wanted)
+    assert score_distillation(teacher, student, AXES, **DOT, temperature=1.0).item() == pytest.approx(wanted)
 
 
 def test_distillation_temperature_divides_both():
     # At 0.5 the teacher's weights (1, 3) become (1, 9); the student's stay even.
     teacher, student = torch.log(torch.tensor([[1.0, 3.0]])), torch.zeros((1, 2))
     wanted = 0.1 * math.log(0.2) + 0.9 * math.log(1.8)
-    assert distillation_loss(teacher, student, temperature=0.5).item() == pytest.approx(wanted)
+    assert score_distillation(teacher, student, AXES, **DOT, temperature=0.5).item() == pytest.approx(wanted)
 
 
 def test_equal_scores_have_nothing_to_distil():
-    scores = torch.randn(5, 7, generator=torch.Generator().manual_seed(0))
-    assert distillation_loss(scores, scores + 3.0, temperature=0.05).item() == pytest.approx(0, abs=1e-6)
+    scores = torch.randn(5, 2, generator=torch.Generator().manual_seed(0))
+    divergence = score_distillation(scores, scores + 3.0, AXES, **DOT, temperature=0.05)
+    assert divergence.item() == pytest.approx(0, abs=1e-6)
 
 
 def test_no_gradient_reaches_the_teacher():
-    teacher, student = (torch.randn(2, 3, requires_grad=True) for _ in range(2))
-    distillation_loss(teacher, student, temperature=0.1).backward()
+    teacher, student = (torch.randn(2, 2, requires_grad=True) for _ in range(2))
+    score_distillation(teacher, student, AXES, **DOT, temperature=0.1).backward()
     assert teacher.grad is None
     assert student.grad.abs().sum() > 0
 
 
-def test_distillation_gradients():
-    generator = torch.Generator().manual_seed(0)
-    teacher = torch.randn(3, 5, dtype=torch.float64, generator=generator)
-    student = torch.randn(3, 5, dtype=torch.float64, generator=generator, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda s: distillation_loss(teacher, s, temperature=0.2), student)
+def test_the_articles_learn_from_the_student_only():
+    teacher, student = torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 0.0]])
+    articles = torch.eye(2, requires_grad=True)
+    score_distillation(teacher, student, articles, **DOT, temperature=0.5).backward()
+    assert articles.grad.abs().max() < 1e-6  # teacher and student agree
+
+
+def test_feature_distillation_by_hand():
+    # Squared distances 1 + 4 and 9.
+    teacher, student = torch.tensor([[1.0, 2.0], [0.0, 0.0]]), torch.tensor([[0.0, 0.0], [3.0, 0.0]])
+    student.requires_grad_()
+    teacher.requires_grad_()
+    loss = feature_distillation(teacher, student, AXES, **DOT, temperature=0.1)
+    assert loss.item() == pytest.approx((5 + 9) / 2)
+    loss.backward()
+    assert teacher.grad is None
+    assert student.grad.tolist() == [[-1.0, -2.0], [3.0, 0.0]]
+
+
+def test_kinds_of_distillation():
+    kinds = {
+        "none": (),
+        "score": (score_distillation,),
+        "feature": (feature_distillation,),
+        "both": (score_distillation, feature_distillation),
+    }
+    assert kinds == dict(DISTILLATIONS)

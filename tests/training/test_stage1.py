@@ -4,32 +4,51 @@ import numpy as np
 import pytest
 import torch
 
+from statgraph.augmentation.records import SyntheticQuestion
 from statgraph.config import Stage1Config
+from statgraph.text.similarity import SIMILARITIES
 from statgraph.training.loop import train_stage
 from statgraph.training.metrics_log import MetricsLog
-from statgraph.training.pairs import gold_pairs, heading_pairs
+from statgraph.training.pairs import gold_pairs, heading_pairs, synthetic_pairs
 from statgraph.training.sampling import answers_among
 from statgraph.training.stage import Schedule
 from statgraph.training.stage1 import Stage1
 
 CPU = torch.device("cpu")
-CONFIG = Stage1Config(batch_size=8, lr=0.05, weight_lr=0.05, temperature=0.1, gold=1, headings=1, bm25_negatives=0)
+CONFIG = Stage1Config(batch_size=8, lr=0.05, weight_lr=0.05, temperature=0.1, gold=1, headings=1, negatives="none")
 # For each training question three rows that do not answer it; A5 answers q0, A8 answers q1 and q3.
 HARD = np.array([[8, 9, 0], [5, 0, 1], [5, 8, 3], [5, 4, 0]])
+
+
+class ListedNegatives:
+    """Draws from HARD, and notes what it is shown."""
+
+    def __init__(self, *, needs_vectors: bool = False):
+        self.needs_vectors = needs_vectors
+        self.begun: list[tuple] = []
+
+    def begin_epoch(self, epoch, epochs, vectors):
+        self.begun.append((epoch, epochs, vectors))
+
+    def draw(self, question_rows, per_pair, rng):
+        return np.take_along_axis(HARD[question_rows], rng.integers(0, 3, (len(question_rows), per_pair)), axis=1)
 
 
 @pytest.fixture
 def stage_of(village, static_encoders, training_texts):
     """Return a function that builds the stage on the village: `stage_of(CONFIG)`."""
 
-    def build(config: Stage1Config, *, hard_negatives=None, dev=True, encoders=None, headings=True) -> Stage1:
+    def build(
+        config: Stage1Config, *, negatives=None, dev=True, encoders=None, headings=True, synthetic=None
+    ) -> Stage1:
         encoders = encoders or static_encoders()
         return Stage1(
             encoders,
             training_texts(encoders, village, dev=dev),
             gold=gold_pairs(village),
             headings=heading_pairs(village) if headings else None,
-            hard_negatives=hard_negatives,
+            synthetic=synthetic,
+            negatives=negatives,
             config=config,
             device=CPU,
         )
@@ -69,7 +88,7 @@ def loss_by_hand(encoders, village, batch, temperature: float, *, all_negative: 
 
 def test_the_loss_is_that_of_a_slow_sum(stage_of, static_encoders, village):
     encoders = static_encoders()
-    stage = stage_of(replace(CONFIG, bm25_negatives=2), hard_negatives=HARD, encoders=encoders)
+    stage = stage_of(replace(CONFIG, negatives_per_pair=2), negatives=ListedNegatives(), encoders=encoders)
     for batch in stage.batches(np.random.default_rng(0)):
         assert len(batch.negatives) == 2 * len(batch.gold)
         assert stage.loss(batch).item() == pytest.approx(loss_by_hand(encoders, village, batch, 0.1), rel=1e-4)
@@ -93,8 +112,8 @@ def test_other_answers_of_a_question_are_never_negatives(stage_of, static_encode
     assert loss < loss_by_hand(encoders, village, batch, 0.1, all_negative=True) - 0.5
 
 
-def test_bm25_negatives_never_answer_their_question(stage_of, village):
-    stage = stage_of(replace(CONFIG, bm25_negatives=3), hard_negatives=HARD)
+def test_hard_negatives_never_answer_their_question(stage_of, village):
+    stage = stage_of(replace(CONFIG, negatives_per_pair=3), negatives=ListedNegatives())
     gold = gold_pairs(village)
     drawn = set()
     for seed in range(20):
@@ -107,8 +126,8 @@ def test_bm25_negatives_never_answer_their_question(stage_of, village):
     assert drawn == {(text_row, row) for text_row in range(4) for row in HARD[text_row].tolist()}
 
 
-def test_no_bm25_negatives_where_none_are_asked_for(stage_of):
-    stage = stage_of(CONFIG, hard_negatives=HARD)
+def test_no_hard_negatives_where_none_are_asked_for(stage_of):
+    stage = stage_of(replace(CONFIG, negatives_per_pair=0), negatives=ListedNegatives())
     assert all(len(batch.negatives) == 0 for batch in stage.batches(np.random.default_rng(0)))
 
 
@@ -127,7 +146,7 @@ def test_a_batch_is_shared_out_by_weight(stage_of, village, batch_size, gold, he
 
 
 def test_without_gold_an_epoch_is_one_pass_over_the_headings(stage_of, village):
-    stage = stage_of(replace(CONFIG, gold=0, bm25_negatives=1), hard_negatives=HARD)
+    stage = stage_of(replace(CONFIG, gold=0, negatives_per_pair=1), negatives=ListedNegatives())
     batches = list(stage.batches(np.random.default_rng(0)))
     pairs = heading_pairs(village).pairs
     assert len(batches) == stage.steps_per_epoch == -(-len(pairs) // 8)
@@ -163,10 +182,10 @@ def test_a_frozen_encoder_has_nothing_to_train(stage_of, static_encoders):
 
 
 def test_a_seed_fixes_every_choice(stage_of, static_encoders, tmp_path):
-    config = replace(CONFIG, bm25_negatives=2)
+    config = replace(CONFIG, negatives_per_pair=2)
     weights = []
     for number, seed in enumerate((0, 0, 1)):
-        stage = stage_of(config, hard_negatives=HARD, dev=False, encoders=static_encoders(token_dropout=0.3))
+        stage = stage_of(config, negatives=ListedNegatives(), dev=False, encoders=static_encoders(token_dropout=0.3))
         weights.append(trained(stage, tmp_path / str(number), seed=seed)[1])
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
     assert not torch.equal(weights[0]["encoder.vectors"], weights[2]["encoder.vectors"])
@@ -185,3 +204,44 @@ def test_weights_can_be_put_back(stage_of, static_encoders):
     saved = {name: tensor + 1 for name, tensor in stage.weights().items()}
     other.load_weights(saved)
     assert all(torch.equal(other.weights()[name], saved[name]) for name in saved)
+
+
+def test_the_source_of_negatives_sees_the_encoders_as_they_stand(stage_of, static_encoders, village, tmp_path):
+    source, encoders = ListedNegatives(needs_vectors=True), static_encoders(token_dropout=0.5)
+    stage = stage_of(CONFIG, negatives=source, encoders=encoders)
+    stage.set_training(True)
+    stage.begin_epoch(2, 5)
+    assert encoders.training
+    ((epoch, epochs, vectors),) = source.begun
+    assert (epoch, epochs) == (2, 5)
+    encoders.eval()
+    texts = [question.text for question in village.split("train")]
+    assert vectors.questions == pytest.approx(encoders.questions(encoders.question_inputs(texts)).detach().numpy())
+    trained(stage, tmp_path, epochs=2)
+    first, second = (vectors.articles for _, _, vectors in source.begun[1:])
+    assert (first != second).any()
+
+
+def test_a_source_that_needs_no_vectors_gets_none(stage_of):
+    source = ListedNegatives()
+    stage_of(CONFIG, negatives=source).begin_epoch(1, 1)
+    assert source.begun == [(1, 1, None)]
+
+
+def test_synthetic_pairs_take_their_share(stage_of, village):
+    questions = [SyntheticQuestion(f"question {row}", (f"A{row}",), "test") for row in range(12)]
+    synthetic = synthetic_pairs(village, questions)
+    stage = stage_of(replace(CONFIG, batch_size=16, gold=1, headings=1, synthetic=2), synthetic=synthetic)
+    batch = next(iter(stage.batches(np.random.default_rng(0))))
+    assert (len(batch.gold), len(batch.headings), len(batch.synthetic)) == (4, 4, 8)
+    assert stage.loss(batch).isfinite()
+
+
+def test_every_loss_and_similarity_trains(stage_of, static_encoders, tmp_path):
+    for name in SIMILARITIES:
+        for loss in ("cross-entropy", "triplet"):
+            encoders = static_encoders()
+            encoders.encoder.similarity = SIMILARITIES[name]
+            stage = stage_of(replace(CONFIG, loss=loss, temperature=1.0, margin=1.0), encoders=encoders)
+            _, _, records = trained(stage, tmp_path / f"{name}-{loss}", epochs=6)
+            assert records[-1]["loss"] < records[1]["loss"]

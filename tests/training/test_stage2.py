@@ -17,7 +17,7 @@ from statgraph.training.stage2 import GraphTexts, Stage2
 
 CPU = torch.device("cpu")
 CONFIG = Stage2Config(batch_size=7, lr=0.01, encoder_lr=0.02, encoder_weight_lr=0.02, temperature=0.1)
-ALONG = replace(CONFIG, train_encoders=True)
+ALONG = replace(CONFIG, train_encoders="both")
 
 
 class NotingGraphEncoder(GraphEncoder):
@@ -235,11 +235,11 @@ def test_parameter_groups_have_their_rates(built):
 @pytest.mark.parametrize(("config", "changes"), [(CONFIG, False), (ALONG, True)])
 def test_a_frozen_bank_stays_as_the_encoders_were(built, config, changes):
     stage, *_ = built(config)
-    before = stage.article_vectors()
+    before = stage.index_vectors()
     weights = {name: tensor.clone() for name, tensor in stage.weights().items()}
     weights["text.encoder.vectors"] += torch.randn(weights["text.encoder.vectors"].shape)
     stage.load_weights(weights)
-    assert (stage.article_vectors() == before).all() != changes
+    assert (stage.index_vectors() == before).all() != changes
 
 
 def test_the_bank_is_encoded_again_after_a_step_only(built, monkeypatch):
@@ -247,19 +247,19 @@ def test_the_bank_is_encoded_again_after_a_step_only(built, monkeypatch):
     encoded = []
     articles = encoders.articles
     monkeypatch.setattr(encoders, "articles", lambda inputs: encoded.append(len(inputs)) or articles(inputs))
-    before = stage.article_vectors()
+    before = stage.index_vectors()
     batch = first_batch(stage)
     assert encoded == []
     stage.loss(batch).backward()
     with torch.no_grad():
         encoders.encoder.vectors -= encoders.encoder.vectors.grad
     encoded.clear()
-    assert (stage.article_vectors() != before).any()
-    stage.article_vectors()
+    assert (stage.index_vectors() != before).any()
+    stage.index_vectors()
     assert encoded == [12, len(stage._texts.headings)]
 
 
-def test_article_vectors_are_those_of_the_whole_graph(built, village):
+def test_index_vectors_are_those_of_the_whole_graph(built, village):
     stage, encoders, graph_encoder, graph = built(ALONG)
     everything = {node_type: torch.arange(graph.node_count(node_type)) for node_type in NODE_TYPES}
     blocks = BlockSampler(graph, fanouts=[-1, -1], target_edges="keep").sample(everything)
@@ -271,7 +271,7 @@ def test_article_vectors_are_those_of_the_whole_graph(built, village):
         ]
         nodes = torch.cat([encoders.articles(encoders.article_inputs(each)) for each in texts])
         wanted = graph_encoder(nodes, blocks.layers)[: len(village.articles)].numpy()
-    vectors = stage.article_vectors()
+    vectors = stage.index_vectors()
     assert (vectors.shape, vectors.dtype) == ((12, 8), np.float32)
     assert vectors == pytest.approx(wanted, abs=1e-6)
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(12), abs=1e-6)
@@ -292,7 +292,7 @@ def test_dev_and_test_questions_leave_no_trace(built, village, relabelled, tmp_p
         stage, _, _, graph = built(replace(ALONG, headings=1.0, random_negatives=3), corpus=corpus, dev=False)
         assert len(graph.question_ids) == 4
         weights.append(trained(stage, tmp_path / str(number))[1])
-        vectors.append(stage.article_vectors())
+        vectors.append(stage.index_vectors())
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
     assert (vectors[0] == vectors[1]).all()
 
@@ -300,7 +300,7 @@ def test_dev_and_test_questions_leave_no_trace(built, village, relabelled, tmp_p
 def test_dev_metrics_are_those_of_inference(built, village):
     stage, encoders, _, _ = built()
     questions = encoders.questions(encoders.question_inputs([question.text for question in village.split("dev")]))
-    ranking = np.argsort(-(questions.detach().numpy() @ stage.article_vectors().T), axis=1)
+    ranking = np.argsort(-(questions.detach().numpy() @ stage.index_vectors().T), axis=1)
     places = [ranking[0].tolist().index(2), min(ranking[1].tolist().index(row) for row in (7, 11))]
     wanted = sum(1 / (place + 1) for place in places if place < 10) / 2
     assert stage.dev_metrics()["MRR@10"] == pytest.approx(wanted, abs=1e-5)
@@ -360,6 +360,6 @@ def test_weights_can_be_put_back(built, tmp_path):
     stage, *_ = built(ALONG, dev=False)
     _, weights, _ = trained(stage, tmp_path)
     other, *_ = built(ALONG, graph_seed=9)
-    assert (other.article_vectors() != stage.article_vectors()).any()
+    assert (other.index_vectors() != stage.index_vectors()).any()
     other.load_weights(weights)
-    assert (other.article_vectors() == stage.article_vectors()).all()
+    assert (other.index_vectors() == stage.index_vectors()).all()

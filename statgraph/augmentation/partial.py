@@ -1,0 +1,64 @@
+"""What a long generation has finished so far, on disk after every batch, so that a kill costs one batch."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from statgraph.errors import UsageError
+
+
+class PartialFile:
+    """Finished batches, one JSON object a line, behind a first line that says what they are batches of.
+
+    A last line that a kill left half-written is dropped. Nothing is written before the first batch.
+
+    Args:
+        path: the file; it need not exist.
+        about: what decides the batches (JSON values).
+
+    Raises:
+        UsageError: if the file was begun for something else, or is damaged.
+    """
+
+    def __init__(self, path: Path, about: Mapping[str, object]):
+        self._path = path
+        self._about = dict(about)
+        whole = path.read_bytes().rpartition(b"\n")[0] if path.exists() else b""
+        self._size = len(whole) + 1 if whole else 0
+        lines = [self._parsed(line) for line in whole.split(b"\n")] if whole else []
+        if lines and lines[0] != self._about:
+            raise UsageError(
+                f"{path}: was begun with other settings ({self._difference(lines[0])}); go on with the same ones, "
+                "or delete it to begin anew"
+            )
+        self.batches: list[dict] = lines[1:]
+
+    def append(self, batch: Mapping[str, object]) -> None:
+        """Add a batch; it is on the disk when this returns."""
+        lines = [batch] if self._size else [self._about, batch]
+        data = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode("utf-8")
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("ab") as file:
+            file.truncate(self._size)
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        self._size += len(data)
+        self.batches.append(dict(batch))
+
+    def _parsed(self, line: bytes) -> dict:
+        try:
+            value = json.loads(line)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            raise UsageError(f"{self._path}: damaged; delete it to begin anew")
+        return value
+
+    def _difference(self, begun: Mapping[str, object]) -> str:
+        """Return the first setting that differs, in words."""
+        key = next(key for key in (*self._about, *begun) if begun.get(key) != self._about.get(key))
+        return f"{key}: {begun.get(key)} then, {self._about.get(key)} now"

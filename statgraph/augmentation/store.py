@@ -1,0 +1,105 @@
+"""Synthetic questions on disk: JSON lines, the first of which says what corpus they belong to and what made them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from statgraph import artifacts
+from statgraph.augmentation.records import SyntheticQuestion
+from statgraph.corpus.draft import Draft
+from statgraph.corpus.fields import ids_field, object_field, string_field
+from statgraph.corpus.lines import json_lines
+from statgraph.corpus.records import Corpus
+from statgraph.errors import CorpusError
+
+_MANIFEST = "manifest"
+
+
+@dataclass(frozen=True)
+class QuestionFile:
+    """What a file holds. `manifest` has the corpus (name, content_hash) and the settings of the generator."""
+
+    manifest: Mapping[str, object]
+    questions: tuple[SyntheticQuestion, ...]
+
+
+def write_synthetic(path: Path, questions: Sequence[SyntheticQuestion], manifest: Mapping[str, object]) -> None:
+    """Write a file of synthetic questions, whole or not at all."""
+    with artifacts.replaced_file(path) as staging, staging.open("w", encoding="utf-8") as file:
+        file.write(json.dumps({_MANIFEST: manifest}, ensure_ascii=False) + "\n")
+        for question in questions:
+            file.write(json.dumps(asdict(question), ensure_ascii=False) + "\n")
+
+
+def read_synthetic(path: Path) -> QuestionFile:
+    """Return what is in a file of synthetic questions.
+
+    Raises:
+        CorpusError: if it is missing, empty or faulty; every problem is listed.
+    """
+    if not path.is_file():
+        raise CorpusError([f"{path}: no such file; write one with 'statgraph augment'"])
+    draft = Draft(name=str(path), language="en")
+    manifest: Mapping[str, object] = {}
+    questions = []
+    for place, record in json_lines(draft, path, str(path)):
+        if not manifest:
+            manifest = _manifest_in(draft, place, record)
+            if not manifest:
+                break
+        else:
+            question = SyntheticQuestion(
+                text=string_field(draft, place, record, "text"),
+                article_ids=ids_field(draft, place, record, "article_ids"),
+                generator=string_field(draft, place, record, "generator"),
+            )
+            if not question.text.strip() or not question.article_ids:
+                draft.add_problem(place, "lacks a 'text', or an id in 'article_ids'; write the file again")
+            questions.append(question)
+    draft.questions()  # raises what was found
+    if not questions:
+        raise CorpusError([f"{path}: holds no questions; write it again with 'statgraph augment'"])
+    return QuestionFile(manifest, tuple(questions))
+
+
+def synthetic_of(path: Path, corpus: Corpus) -> tuple[SyntheticQuestion, ...]:
+    """Return the questions in a file that was written for a corpus.
+
+    Raises:
+        CorpusError: as in `read_synthetic`, and if it was written for another corpus or another state of this one.
+    """
+    file = read_synthetic(path)
+    made_for = file.manifest["corpus"]
+    if made_for["content_hash"] != corpus.content_hash:
+        raise CorpusError(
+            [
+                f"{path}: made for corpus '{made_for['name']}' (hash {made_for['content_hash'][:12]}), not for "
+                f"'{corpus.name}' (hash {corpus.content_hash[:12]}); name that corpus with --corpus, or write the file "
+                "again with 'statgraph augment'"
+            ]
+        )
+    strange = unknown_article(file.questions, corpus.article_rows)
+    if strange is not None:
+        raise CorpusError([f"{path}: article '{strange}' is not in corpus '{corpus.name}'; write the file again"])
+    return file.questions
+
+
+def unknown_article(questions: Sequence[SyntheticQuestion], article_rows: Mapping[str, int]) -> str | None:
+    """Return the first article id of the questions that has no row, or None where all have one."""
+    named = (article_id for question in questions for article_id in question.article_ids)
+    return next((article_id for article_id in named if article_id not in article_rows), None)
+
+
+def _manifest_in(draft: Draft, place: str, record: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the manifest on a file's first line, {} with the problem recorded where it is none."""
+    manifest = object_field(draft, place, record, _MANIFEST)
+    corpus = manifest.get("corpus")
+    if isinstance(corpus, dict) and all(isinstance(corpus.get(key), str) for key in ("name", "content_hash")):
+        return manifest
+    draft.add_problem(
+        place, "not the manifest of synthetic questions, which comes first; write the file with 'statgraph augment'"
+    )
+    return {}

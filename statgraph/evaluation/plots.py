@@ -1,0 +1,195 @@
+"""Figures as PNG files: heat maps, bars, lines and similarity matrices, drawn without a display."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from statgraph import artifacts
+
+DOTS_PER_INCH = 150
+# Okabe and Ito's colours, which colour-blind readers can tell apart.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+_MOST_CELLS_WITH_TEXT = 400
+_LEGEND_COLUMNS = 4
+_HEAT = "viridis"
+
+
+def heat_map(
+    values: np.ndarray,
+    x_labels: Sequence[object],
+    y_labels: Sequence[object],
+    title: str,
+    path: Path,
+    *,
+    x_name: str = "",
+    y_name: str = "",
+    digits: int = 1,
+) -> None:
+    """Write a heat map with the number in each cell where there is room.
+
+    Args:
+        values: (y_labels, x_labels); the first row is drawn at the bottom.
+        digits: decimals of the numbers.
+
+    Raises:
+        ValueError: if the labels are not as many as the rows and columns.
+    """
+    if values.shape != (len(y_labels), len(x_labels)):
+        raise ValueError(
+            f"values {values.shape}: {len(y_labels)} y labels, {len(x_labels)} x labels; give one for each"
+        )
+    width, height = 2.2 + 0.5 * len(x_labels), 1.6 + 0.36 * len(y_labels)
+    figure, axes = _figure(max(4.5, width), max(3.0, height), title)
+    image = axes.imshow(values, cmap=_HEAT, origin="lower", aspect="auto")
+    axes.set_xticks(range(len(x_labels)), [_label(label) for label in x_labels])
+    axes.set_yticks(range(len(y_labels)), [_label(label) for label in y_labels])
+    axes.set_xlabel(x_name)
+    axes.set_ylabel(y_name)
+    if values.size <= _MOST_CELLS_WITH_TEXT:
+        middle = (np.nanmin(values) + np.nanmax(values)) / 2
+        for (row, column), value in np.ndenumerate(values):
+            colour = "black" if value > middle else "white"
+            axes.text(column, row, f"{value:.{digits}f}", ha="center", va="center", color=colour, fontsize=7)
+    figure.colorbar(image, ax=axes)
+    _save(figure, path)
+
+
+def bar_chart(
+    groups: Sequence[str],
+    series: Mapping[str, Sequence[float]],
+    errors: Mapping[str, Sequence[tuple[float, float]]] | None,
+    path: Path,
+    *,
+    title: str = "",
+    x_name: str = "",
+    y_name: str = "",
+) -> None:
+    """Write groups of bars, one bar a series in each group.
+
+    Args:
+        series: name -> one value for each group.
+        errors: name -> the (low, high) ends of each value's interval; None, or no entry, for bars without.
+
+    Raises:
+        ValueError: if a series or its intervals are not as many as the groups.
+    """
+    figure, axes = _figure(max(5.0, 1.8 + 0.3 * len(groups) * (len(series) + 1)), 4.0, title)
+    bar_width = 0.8 / max(1, len(series))
+    centres = np.arange(len(groups))
+    for number, (name, values) in enumerate(series.items()):
+        intervals = (errors or {}).get(name)
+        _check_length(name, values, len(groups))
+        places = centres + (number - (len(series) - 1) / 2) * bar_width
+        axes.bar(places, values, bar_width, label=name, color=_colour(number), zorder=2)
+        if intervals is not None:
+            _check_length(name, intervals, len(groups))
+            whiskers = _whiskers(values, intervals)
+            axes.errorbar(places, values, whiskers, fmt="none", ecolor="#333333", elinewidth=1, capsize=2.5, zorder=3)
+    labels = [_label(group) for group in groups]
+    crowded = sum(map(len, labels)) > 12 * figure.get_figwidth()
+    axes.set_xticks(centres, labels, rotation=30 if crowded else 0, ha="right" if crowded else "center")
+    _finish(axes, x_name, y_name, n_series=len(series))
+    _save(figure, path)
+
+
+def line_chart(
+    series: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    path: Path,
+    *,
+    errors: Mapping[str, Sequence[tuple[float, float]]] | None = None,
+    points_only: Sequence[str] = (),
+    title: str = "",
+    x_name: str = "",
+    y_name: str = "",
+    log_x: bool = False,
+) -> None:
+    """Write one line a series, with a mark at each of its points.
+
+    Args:
+        series: name -> (x values, y values).
+        errors: name -> the (low, high) ends of each y value's interval; None, or no entry, for lines without.
+        points_only: the series whose points no line joins.
+        log_x: space the x axis by ratios.
+
+    Raises:
+        ValueError: if a series has more or fewer y values, or intervals, than x values.
+    """
+    figure, axes = _figure(6.0, 4.0, title)
+    for number, (name, (xs, ys)) in enumerate(series.items()):
+        _check_length(name, ys, len(xs))
+        intervals = (errors or {}).get(name)
+        whiskers = None
+        if intervals is not None:
+            _check_length(name, intervals, len(xs))
+            whiskers = _whiskers(ys, intervals)
+        line = "none" if name in points_only else "-"
+        axes.errorbar(
+            xs, ys, whiskers, linestyle=line, marker="o", markersize=4, capsize=2.5, label=name, color=_colour(number)
+        )
+    if log_x:
+        axes.set_xscale("log")
+    elif all(float(x).is_integer() for xs, _ in series.values() for x in xs):
+        axes.xaxis.get_major_locator().set_params(integer=True)
+    _finish(axes, x_name, y_name, n_series=len(series))
+    _save(figure, path)
+
+
+def similarity_matrix(matrix: np.ndarray, path: Path, title: str) -> None:
+    """Write a square matrix of similarities, row 0 at the top, on a scale from its least to its greatest value.
+
+    Raises:
+        ValueError: if the matrix is not square.
+    """
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"matrix {matrix.shape}: not square; give the similarities of one list with itself")
+    figure, axes = _figure(5.6, 4.8, title)
+    image = axes.imshow(matrix, cmap=_HEAT, interpolation="nearest")
+    figure.colorbar(image, ax=axes, label="similarity")
+    _save(figure, path)
+
+
+def _figure(width: float, height: float, title: str):
+    """Return (figure, axes) of a size in inches, outside pyplot's list of open figures."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_title(title, fontsize=11)
+    return figure, axes
+
+
+def _finish(axes, x_name: str, y_name: str, *, n_series: int) -> None:
+    axes.set_xlabel(x_name)
+    axes.set_ylabel(y_name)
+    axes.grid(axis="y", color="#dddddd", linewidth=0.8, zorder=0)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    if n_series > 1:  # outside the axes, where it hides no value
+        axes.figure.legend(loc="outside lower center", ncols=min(n_series, _LEGEND_COLUMNS), frameon=False)
+
+
+def _save(figure, path: Path) -> None:
+    with artifacts.replaced_file(path) as staging:
+        figure.savefig(staging, format="png", dpi=DOTS_PER_INCH, bbox_inches="tight", metadata={"Software": None})
+
+
+def _whiskers(values: Sequence[float], intervals: Sequence[tuple[float, float]]) -> np.ndarray:
+    """Return how far each interval reaches below and above its value, (2, values)."""
+    low, high = np.asarray(intervals, dtype=float).reshape(-1, 2).T
+    return np.maximum(0, np.stack([np.asarray(values) - low, high - np.asarray(values)]))
+
+
+def _check_length(name: str, values: Sequence, wanted: int) -> None:
+    if len(values) != wanted:
+        raise ValueError(f"'{name}': {len(values)} values for {wanted} places; give one for each")
+
+
+def _colour(number: int) -> str:
+    return COLOURS[number % len(COLOURS)]
+
+
+def _label(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

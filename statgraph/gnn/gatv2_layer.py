@@ -1,0 +1,57 @@
+"""GATv2: attention whose ranking of the neighbours depends on the node that looks."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from statgraph.gnn.attention import attend, by_head, head_width_of, leaky_scalars
+from statgraph.gnn.projections import identity_projection
+from statgraph.graph.blocks import Block
+
+
+class GatV2Layer(nn.Module):
+    """Dynamic attention (Brody, Alon and Yahav 2022, "How attentive are graph attention networks?", equation 7).
+
+    For node i and each head, with j over the neighbours of i and i itself:
+
+        alpha_ij = softmax_j( a . LeakyReLU(Ws x_i + Wt x_j) )
+        out_i = sum_j alpha_ij Wt x_j
+
+    and the heads are concatenated. LeakyReLU works on the sum of both sides, so the logit does not fall into a part of
+    the target and a part of the source: a tensor of (edges, width) is formed. Edge types are not looked at, as in
+    G-DSR, whose tree has none. Ws and Wt start as the identity, so that an untrained layer averages a node's
+    neighbourhood.
+
+    Args:
+        width: components of a node vector, in and out.
+        n_heads: heads; must divide the width.
+        n_edge_types: not used.
+
+    Raises:
+        UsageError: if the heads do not divide the width.
+    """
+
+    def __init__(self, width: int, *, n_heads: int, n_edge_types: int):
+        super().__init__()
+        self.n_heads = n_heads
+        self.target_projection = identity_projection(width)
+        self.source_projection = identity_projection(width)
+        self.attention = nn.Parameter(torch.empty(n_heads, head_width_of(width, n_heads)))
+        self.bias = nn.Parameter(torch.zeros(width))
+        nn.init.xavier_uniform_(self.attention)
+
+    def forward(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
+        """Return the output nodes' vectors (outputs, width) from the input nodes' (inputs, width)."""
+        sources = by_head(self.source_projection(nodes), self.n_heads)  # (inputs, heads, head width)
+        targets = by_head(self.target_projection(nodes[block.own_inputs]), self.n_heads)  # (outputs, heads, head width)
+        edge_values = sources[block.sources]  # (edges, heads, head width)
+        own_values = sources[block.own_inputs]
+        out = attend(
+            leaky_scalars(targets[block.targets] + edge_values, self.attention),
+            leaky_scalars(targets + own_values, self.attention),
+            edge_values,
+            own_values,
+            block.targets,
+        )
+        return out + self.bias

@@ -1,0 +1,151 @@
+"""BM25 over a grid of its two parameters (G-DSR, appendix C): the texts are counted once, then only weighed anew."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from statgraph.errors import UsageError
+from statgraph.lexical.analysis import analyser
+from statgraph.lexical.bm25 import best_rows
+
+DEPTH = 500
+_QUESTIONS_AT_ONCE = 64
+
+# Of one ranking for each question (article rows, best first): the value of each metric.
+Evaluate = Callable[[list[np.ndarray]], Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class GridPoint:
+    """One pair of parameters and the value of the metric there."""
+
+    k1: float
+    b: float
+    value: float
+
+
+@dataclass(frozen=True)
+class GridResult:
+    """Every metric at every point of a grid: `values[name]` is (k1s, bs) float64. `metric` is what counts as best."""
+
+    k1s: tuple[float, ...]
+    bs: tuple[float, ...]
+    values: Mapping[str, np.ndarray]
+    metric: str
+
+    @property
+    def best(self) -> GridPoint:
+        """Return the best point, the one of the lowest k1 and then b where several are equal."""
+        return self.points[0]
+
+    @property
+    def points(self) -> tuple[GridPoint, ...]:
+        """Return every point, best first, equal ones by k1 and then b."""
+        table = self.values[self.metric]
+        points = (
+            GridPoint(k1, b, float(table[row, column]))
+            for row, k1 in enumerate(self.k1s)
+            for column, b in enumerate(self.bs)
+        )
+        return tuple(sorted(points, key=lambda point: (-point.value, point.k1, point.b)))
+
+
+def bm25_grid(
+    texts: Sequence[str],
+    language: str,
+    questions: Sequence[str],
+    k1s: Sequence[float],
+    bs: Sequence[float],
+    evaluate: Evaluate,
+    *,
+    metric: str,
+    depth: int = DEPTH,
+) -> GridResult:
+    """Return what `evaluate` makes of the questions' rankings at every pair of `k1s` and `bs`.
+
+    The rankings are those of `statgraph.lexical.bm25.BM25`.
+
+    Args:
+        texts: the articles' texts, headings in front where they count.
+        language: ISO 639-1 code that picks the stemmer.
+        questions: the texts to rank the articles for.
+        k1s: values of k1, each 0 or more.
+        bs: values of b, each from 0 to 1.
+        evaluate: gets (depth,) int64 rows for each question, best first, and returns at least `metric`.
+        metric: which of the values decides what is best.
+        depth: how many articles are ranked.
+
+    Raises:
+        UsageError: if the grid is empty, or holds a value twice or out of range.
+    """
+    _check_axis("k1", k1s, greatest=np.inf, words="0 or more")
+    _check_axis("b", bs, greatest=1.0, words="from 0 to 1")
+    counts = TermCounts(texts, language, questions)
+    values: dict[str, np.ndarray] = {}
+    for row, k1 in enumerate(k1s):
+        for column, b in enumerate(bs):
+            for name, value in evaluate(list(counts.rankings(k1, b, depth))).items():
+                values.setdefault(name, np.zeros((len(k1s), len(bs))))[row, column] = value
+    return GridResult(tuple(map(float, k1s)), tuple(map(float, bs)), values, metric)
+
+
+class TermCounts:
+    """How often each term of some questions stands in each text: all that BM25 needs to rank the texts for them.
+
+    Args:
+        texts: the articles' texts.
+        language: ISO 639-1 code that picks the stemmer.
+        questions: the texts to rank the articles for.
+    """
+
+    def __init__(self, texts: Sequence[str], language: str, questions: Sequence[str]):
+        terms_of = analyser(language)
+        asked = [Counter(terms_of(question)) for question in questions]
+        vocabulary = {term: row for row, term in enumerate(sorted({term for terms in asked for term in terms}))}
+        lengths = np.zeros(len(texts))
+        counted = []
+        for row, text in enumerate(texts):
+            terms = terms_of(text)
+            lengths[row] = len(terms)
+            counted.append(Counter(term for term in terms if term in vocabulary))
+        self._asked = _sparse(asked, vocabulary)  # (questions, terms)
+        self._counts = _sparse(counted, vocabulary).T.tocsr()  # (terms, texts)
+        holding = np.diff(self._counts.indptr)  # (terms,) texts that hold the term
+        idf = np.log1p((len(texts) - holding + 0.5) / (holding + 0.5))
+        self._idf = np.repeat(idf, holding)
+        mean = lengths.mean() if lengths.any() else 1.0
+        self._lengths = (lengths / mean)[self._counts.indices]
+
+    def rankings(self, k1: float, b: float, depth: int) -> Iterator[np.ndarray]:
+        """Yield for each question the rows (int64) of its best `depth` texts, best first, ties by row."""
+        weights = self._counts.copy()
+        saturation = k1 * (1 - b + b * self._lengths)
+        weights.data = (self._idf * self._counts.data / (self._counts.data + saturation)).astype(np.float32)
+        for start in range(0, self._asked.shape[0], _QUESTIONS_AT_ONCE):
+            scores = (self._asked[start : start + _QUESTIONS_AT_ONCE] @ weights).toarray()  # (questions, texts)
+            for question_scores in scores:
+                yield best_rows(question_scores, depth) if len(question_scores) else np.empty(0, dtype=np.int64)
+
+
+def _sparse(counted: Sequence[Counter], vocabulary: Mapping[str, int]):
+    """Return the counts as a sparse matrix (texts, terms) float32."""
+    from scipy.sparse import csr_matrix
+
+    starts = np.cumsum([0, *map(len, counted)])
+    columns = [vocabulary[term] for terms in counted for term in terms]
+    data = [times for terms in counted for times in terms.values()]
+    return csr_matrix((np.array(data, dtype=np.float32), columns, starts), shape=(len(counted), len(vocabulary)))
+
+
+def _check_axis(name: str, values: Sequence[float], *, greatest: float, words: str) -> None:
+    if not len(values):
+        raise UsageError(f"{name}: no value; give at least one")
+    for value in values:
+        if not (np.isfinite(value) and 0 <= value <= greatest):
+            raise UsageError(f"{name}: {value:g} is out of range; give {words}")
+    if len(set(values)) < len(values):
+        raise UsageError(f"{name}: holds a value twice; give each once")

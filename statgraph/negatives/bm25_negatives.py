@@ -1,0 +1,48 @@
+"""Negatives from BM25's best, the usual choice for dense retrieval (Karpukhin et al. 2020)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from statgraph.config import NegativesConfig
+from statgraph.corpus.records import Corpus
+from statgraph.errors import UsageError
+from statgraph.lexical.bm25 import BM25
+from statgraph.negatives.drawing import drawn_rows
+from statgraph.negatives.questions import training_questions
+from statgraph.negatives.source import EpochVectors
+
+
+class Bm25Negatives:
+    """Draws uniformly from BM25's best `config.depth` articles that do not answer the question, or all if fewer.
+
+    Raises:
+        UsageError: if the depth is below 1.
+        CorpusError: if a question has no article that could be drawn.
+    """
+
+    needs_vectors = False
+
+    def __init__(self, corpus: Corpus, config: NegativesConfig, *, bm25: Callable[[], BM25]):
+        if config.depth < 1:
+            raise UsageError(f"negatives.depth: is {config.depth}; give a number of articles of 1 or more")
+        questions = training_questions(corpus)
+        index = bm25()
+        self._candidates = []
+        for text, answers in zip(questions.texts, questions.answers, strict=True):
+            ranked, _ = index.ranking(text, config.depth + len(answers))
+            self._candidates.append(ranked[~np.isin(ranked, answers)][: config.depth])
+
+    def begin_epoch(self, epoch: int, epochs: int, vectors: EpochVectors | None) -> None:
+        """Do nothing: the candidates are the same in all epochs."""
+
+    def draw(self, question_rows: np.ndarray, per_pair: int, rng: np.random.Generator) -> np.ndarray:
+        """Return article rows for each of the (pairs,) training questions, (pairs, per_pair) int64."""
+        uniforms = rng.random((len(question_rows), per_pair, 2))
+        rows = [
+            drawn_rows([self._candidates[question_row]], (1.0,), uniforms[pair])
+            for pair, question_row in enumerate(question_rows)
+        ]
+        return np.array(rows, dtype=np.int64).reshape(len(question_rows), per_pair)

@@ -1,0 +1,1 @@
+"""Overlays of the defaults by regime of training, one YAML file each."""

@@ -1,0 +1,90 @@
+"""The finished and unfinished runs of all tables, one folder each, shared by every process that makes tables."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from statgraph import artifacts
+from statgraph.errors import RunError
+from statgraph.search.evaluating import SplitMetrics
+
+RESULT, LOCK, TRAINED = "result.json", "lock", "run"
+
+
+class RunBusyError(RunError):
+    """A run that another live process works on."""
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """A finished run: what was measured, and all that is known of how (`about`, JSON values)."""
+
+    metrics: SplitMetrics
+    about: dict
+
+    def mean(self, metric: str, stratum: str = "all") -> float:
+        """Return the mean of a metric over the questions of a stratum, 0 to 1."""
+        return float(self.metrics.metrics[metric][self.metrics.masks[stratum]].mean())
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the result as JSON values."""
+        return {**self.about, "questions": self.metrics.to_dict()}
+
+
+class RunStore:
+    """The runs under WORK/runs: `<id>/result.json` of a finished one, `<id>/run` of one in training."""
+
+    def __init__(self, work: Path):
+        self.stage1_cache = Path(work) / "stage1"
+        self._runs = Path(work) / "runs"
+
+    def trained_folder(self, run_id: str) -> Path:
+        """Return where a run is trained."""
+        return self._runs / run_id / TRAINED
+
+    def result(self, run_id: str) -> RunResult | None:
+        """Return the result of a run, or None where it is not finished.
+
+        Raises:
+            RunError: if the result is damaged.
+        """
+        path = self._runs / run_id / RESULT
+        if not path.is_file():
+            return None
+        try:
+            about = artifacts.read_json(path)
+            return RunResult(SplitMetrics.from_dict(about.pop("questions")), about)
+        except (ValueError, KeyError, TypeError, AttributeError, RunError) as error:
+            raise RunError(f"{path}: damaged ({error}); remove it, and the run is made anew") from None
+
+    def finish(self, run_id: str, result: RunResult, *, keep_run: bool) -> None:
+        """Write the result of a run, then remove what was trained unless told to keep it."""
+        artifacts.write_json(self._runs / run_id / RESULT, result.to_dict())
+        if not keep_run:
+            shutil.rmtree(self.trained_folder(run_id), ignore_errors=True)
+
+    @contextmanager
+    def claimed(self, run_id: str) -> Iterator[None]:
+        """Hold a run for this process while the block runs; the lock ends with the process, however that ends.
+
+        Raises:
+            RunBusyError: if another process holds it.
+        """
+        path = self._runs / run_id / LOCK
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+", encoding="utf-8") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                lock.seek(0)
+                raise RunBusyError(f"process {lock.read().strip() or '?'} works on it") from None
+            lock.truncate(0)
+            lock.write(f"{os.getpid()}\n")
+            lock.flush()
+            yield

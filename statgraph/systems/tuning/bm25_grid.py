@@ -1,0 +1,88 @@
+"""BM25's two parameters, measured over a grid on one split of a corpus (G-DSR, appendix C)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from statgraph import artifacts
+from statgraph.corpus.records import SPLITS, Corpus
+from statgraph.errors import UsageError
+from statgraph.evaluation.metrics import METRICS
+from statgraph.evaluation.plots import heat_map
+from statgraph.evaluation.question_metrics import aggregate, question_metrics
+from statgraph.lexical.tuning import GridResult, bm25_grid
+from statgraph.search.evaluating import DEPTH
+from statgraph.text.article_text import article_text
+from statgraph.training.loop import SELECTION_METRIC
+
+GRID = "grid.json"
+HEAT_MAP = "grid.png"
+
+# The grid of G-DSR's figure: k1 from 0 to 8, b from 0 to 1.
+DEFAULT_K1S = tuple(step / 2 for step in range(17))
+DEFAULT_BS = tuple(step / 10 for step in range(11))
+
+
+def tuned_bm25(
+    corpus: Corpus,
+    k1s: Sequence[float] = DEFAULT_K1S,
+    bs: Sequence[float] = DEFAULT_BS,
+    *,
+    split: str = "dev",
+    metric: str = SELECTION_METRIC,
+    heading_path: bool = True,
+) -> GridResult:
+    """Return every metric of BM25 at every pair of `k1s` and `bs`, as means over the questions of a split.
+
+    Args:
+        metric: which of them decides what is best.
+        heading_path: put the headings in front of an article's text.
+
+    Raises:
+        UsageError: if the split is not known or has no questions, the metric is not known, or a value of the grid is
+            out of range.
+    """
+    if metric not in METRICS:
+        raise UsageError(f"metric '{metric}' is not known; choose from {', '.join(METRICS)}")
+    if split not in SPLITS:
+        raise UsageError(f"split '{split}' is not known; use one of {', '.join(SPLITS)}")
+    questions = corpus.split(split)
+    if not questions:
+        raise UsageError(
+            f"split '{split}' of corpus '{corpus.name}' has no questions; add some to qrels/{split}.tsv to tune on"
+        )
+    labels = corpus.label_rows(questions)
+
+    def evaluate(rankings: list[np.ndarray]) -> dict[str, float]:
+        return aggregate(question_metrics(rankings, labels))
+
+    texts = [article_text(article, heading_path=heading_path) for article in corpus.articles]
+    asked = [question.text for question in questions]
+    return bm25_grid(texts, corpus.language, asked, k1s, bs, evaluate, metric=metric, depth=DEPTH)
+
+
+def write_grid(result: GridResult, corpus: Corpus, folder: Path, *, split: str = "dev") -> None:
+    """Write every value of a grid as JSON and its metric as a heat map into a folder."""
+    saved = {
+        "corpus": {"name": corpus.name, "content_hash": corpus.content_hash},
+        "split": split,
+        "metric": result.metric,
+        "best": asdict(result.best),
+        "k1": list(result.k1s),
+        "b": list(result.bs),
+        "values": {name: table.tolist() for name, table in result.values.items()},  # (k1, b) each
+    }
+    artifacts.write_json(folder / GRID, saved)
+    heat_map(
+        100 * result.values[result.metric],
+        result.bs,
+        result.k1s,
+        f"BM25 on {corpus.name}: {split} {result.metric}, %",
+        folder / HEAT_MAP,
+        x_name="b",
+        y_name="k1",
+    )

@@ -1,0 +1,118 @@
+"""How alike a question's and an article's vectors are, and how an inner-product index ranks by it (G-DSR, table 6)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from statgraph.errors import UsageError
+
+_LEAST_SQUARE = 1e-12  # the gradient of a square root is infinite at zero
+
+
+class Similarity(ABC):
+    """A similarity of vectors, greater for what belongs together, with the vectors that make an inner product rank as
+    it does: FAISS then needs no index of another metric, and the query encoder stays a plain folder."""
+
+    name: str
+    unit_length: bool = False
+
+    @abstractmethod
+    def finished(self, vectors: torch.Tensor) -> torch.Tensor:
+        """Return an encoder's raw vectors (texts, width) as this similarity takes them."""
+
+    @abstractmethod
+    def scores(self, questions: torch.Tensor, articles: torch.Tensor) -> torch.Tensor:
+        """Return (questions, articles) from float32 vectors (questions, width) and (articles, width)."""
+
+    def query_vectors(self, questions: np.ndarray) -> np.ndarray:
+        """Return what a search is made with, float32, one row a question."""
+        return questions
+
+    def index_vectors(self, articles: np.ndarray) -> np.ndarray:
+        """Return what the index holds, float32, one row an article."""
+        return articles
+
+    def query_projection(self, weight: torch.Tensor, bias: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the last linear map of a query encoder (width, width), (width,) as one that gives `query_vectors`."""
+        return weight, bias
+
+
+class Cosine(Similarity):
+    """The cosine: the inner product of unit vectors."""
+
+    name = "cosine"
+    unit_length = True
+
+    def finished(self, vectors: torch.Tensor) -> torch.Tensor:
+        """Return the vectors at unit length."""
+        return functional.normalize(vectors, dim=1)
+
+    def scores(self, questions: torch.Tensor, articles: torch.Tensor) -> torch.Tensor:
+        """Return the inner products."""
+        return questions @ articles.T
+
+
+class Dot(Similarity):
+    """The inner product of vectors of any length."""
+
+    name = "dot"
+
+    def finished(self, vectors: torch.Tensor) -> torch.Tensor:
+        """Return the vectors as they are."""
+        return vectors
+
+    def scores(self, questions: torch.Tensor, articles: torch.Tensor) -> torch.Tensor:
+        """Return the inner products."""
+        return questions @ articles.T
+
+
+class Euclidean(Similarity):
+    """The negative Euclidean distance.
+
+    For one question, -|q - a| ranks as q . a - |a|^2 / 2, which is the inner product of [q, 1] and [a, -|a|^2 / 2]:
+    both get one component more.
+    """
+
+    name = "euclidean"
+
+    def finished(self, vectors: torch.Tensor) -> torch.Tensor:
+        """Return the vectors as they are."""
+        return vectors
+
+    def scores(self, questions: torch.Tensor, articles: torch.Tensor) -> torch.Tensor:
+        """Return the negative distances."""
+        squares = (
+            questions.square().sum(dim=1, keepdim=True) + articles.square().sum(dim=1) - 2 * questions @ articles.T
+        )  # (questions, articles)
+        return -squares.clamp(min=_LEAST_SQUARE).sqrt()
+
+    def query_vectors(self, questions: np.ndarray) -> np.ndarray:
+        """Return [q, 1], (questions, width + 1)."""
+        return np.column_stack([questions, np.ones(len(questions), dtype=np.float32)])
+
+    def index_vectors(self, articles: np.ndarray) -> np.ndarray:
+        """Return [a, -|a|^2 / 2], (articles, width + 1)."""
+        return np.column_stack([articles, -np.square(articles).sum(axis=1, dtype=np.float32) / 2])
+
+    def query_projection(self, weight: torch.Tensor, bias: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the map with a last component that is always 1."""
+        return torch.cat([weight, torch.zeros_like(weight[:1])]), torch.cat([bias, torch.ones_like(bias[:1])])
+
+
+SIMILARITIES: Mapping[str, Similarity] = {kind.name: kind for kind in (Cosine(), Dot(), Euclidean())}
+
+
+def similarity_of(name: str) -> Similarity:
+    """Return the similarity of a name.
+
+    Raises:
+        UsageError: if the name is not known.
+    """
+    if name not in SIMILARITIES:
+        raise UsageError(f"encoder.similarity: '{name}' is not known; choose from {', '.join(SIMILARITIES)}")
+    return SIMILARITIES[name]

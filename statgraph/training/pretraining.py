@@ -1,0 +1,285 @@
+"""Adapting a transformer backbone to statutes by masked-language modelling (G-DSR, section 4, row 6)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from statgraph import __version__
+from statgraph.artifacts import MANIFEST, as_json, read_json, replaced_folder, write_json
+from statgraph.config import PretrainConfig, RunConfig
+from statgraph.corpus.records import Corpus
+from statgraph.errors import RunError, UsageError
+from statgraph.text.article_text import article_text
+from statgraph.text.backbones import (
+    EMBEDDED_E5,
+    EMBEDDED_STATIC,
+    Backbone,
+    backbone_fingerprint,
+    cache_folder,
+    resolve_backbone,
+)
+from statgraph.text.loading import load_masked_model, most_tokens
+from statgraph.text.masking import TokenBlocks, masked_batch, token_blocks
+from statgraph.text.mlm_head import MaskedLanguageModel
+from statgraph.text.quiet import quiet_transformers
+from statgraph.training.checkpoints import load_optimizer, load_progress, load_weights, save_checkpoint
+from statgraph.training.loop import Listener, TrainingProgress
+from statgraph.training.seeding import derived_seed, reproducible_sums, seed_everything
+
+NAME = "pretrain"
+BEGUN, CHECKPOINT = "begun.json", "last"
+MAX_GRADIENT_NORM = 1.0
+
+
+@dataclass(frozen=True)
+class _Losses:
+    first: float
+    last: float
+
+
+def unfinished_folder(folder: Path) -> Path:
+    """Return where a pre-training that is to end in `folder` keeps its checkpoints until then."""
+    return folder.with_name(f"{folder.name}.unfinished")
+
+
+def pretrain_backbone(
+    backbone_name: str,
+    corpus: Corpus,
+    config: PretrainConfig,
+    folder: Path,
+    *,
+    seed: int,
+    device: torch.device,
+    resume: bool = False,
+    progress: Listener = lambda progress: None,
+) -> Path:
+    """Return `folder`, in which now lies the backbone after masked-language modelling on the corpus's articles.
+
+    The folder is a sentence-transformers one with the backbone's pooling and prefixes, and a manifest of how it came to
+    be; it is written at the end, whole or not at all. Every `checkpoint_steps` the state is saved beside it, in
+    `unfinished_folder`: with `resume` a killed pre-training goes on from there and ends, on a CPU, with the same bits.
+
+    Raises:
+        UsageError: if the backbone is static, or a setting leaves nothing to train on.
+        ModelError: if the backbone cannot be loaded.
+        RunError: if the folder is in use, there is nothing to resume or other settings were, or a loss is not finite.
+    """
+    wanted = as_json(
+        {
+            "backbone": backbone_name,
+            "corpus": {"name": corpus.name, "content_hash": corpus.content_hash},
+            NAME: _deciding(config),
+            "seed": seed,
+        }
+    )
+    _check_settings(config)
+    unfinished = unfinished_folder(folder)
+    _check_folder(folder, unfinished, wanted, resume=resume)
+    backbone = _transformer(backbone_name)
+    tokenizer, masked_model, missing = load_masked_model(backbone)
+    longest = most_tokens(tokenizer, masked_model)
+    if config.max_tokens > longest:
+        raise UsageError(
+            f"pretrain.max_tokens: {config.max_tokens} is more than backbone '{backbone_name}' takes; "
+            f"use {longest} or less"
+        )
+    blocks = token_blocks(
+        tokenizer, [article_text(article) for article in corpus.articles], block_tokens=config.max_tokens
+    )
+    seed_everything(derived_seed(seed, NAME, "head"))
+    model = MaskedLanguageModel(masked_model, missing, blocks.piece_ids).to(device)
+    if not resume:
+        unfinished.mkdir(parents=True, exist_ok=True)
+        write_json(unfinished / BEGUN, wanted)
+    losses = _trained(model, blocks, config, unfinished / CHECKPOINT, seed=seed, device=device, progress=progress)
+    outcome = {
+        "mask_token": blocks.mask_token,
+        "has_mask_token": tokenizer.mask_token is not None,
+        "pieces": len(blocks.piece_ids),
+        "blocks": len(blocks),
+        "first_loss": losses.first,
+        "last_loss": losses.last,
+        "statgraph": __version__,
+    }
+    with replaced_folder(folder) as staging:
+        _save_backbone(model.trained_encoder(), tokenizer, backbone, staging, max_tokens=longest)
+        write_json(staging / MANIFEST, {**wanted, **outcome})
+    shutil.rmtree(unfinished, ignore_errors=True)
+    return folder
+
+
+def adapted_backbone(
+    config: RunConfig, corpus: Corpus, device: torch.device, progress: Listener = lambda progress: None
+) -> str:
+    """Return the folder of the configuration's article backbone after pre-training on the corpus (`encoder.adapted`).
+
+    It lies in the cache, by what decides it: the backbone, the corpus, the settings and the seed. A finished one is
+    used again, and one that was interrupted goes on.
+
+    Raises:
+        UsageError: if the backbone is a folder of token vectors, which has no model to adapt.
+        ModelError, RunError: as `pretrain_backbone`.
+    """
+    name = config.encoder.article_backbone or config.encoder.backbone
+    name = EMBEDDED_E5 if name == EMBEDDED_STATIC else name  # the model that the static one is distilled from
+    deciding = [
+        backbone_fingerprint(_transformer(name)), corpus.content_hash, _deciding(config.pretrain), config.seed,
+    ]  # fmt: skip
+    key = hashlib.sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()[:24]
+    folder = cache_folder() / "adapted" / key
+    if not (folder / MANIFEST).is_file():
+        begun = (unfinished_folder(folder) / BEGUN).is_file()
+        pretrain_backbone(
+            name, corpus, config.pretrain, folder, seed=config.seed, device=device, resume=begun, progress=progress
+        )
+    return str(folder)
+
+
+def _deciding(config: PretrainConfig) -> dict[str, object]:
+    """Return the settings that decide the weights."""
+    return {name: value for name, value in asdict(config).items() if name != "checkpoint_steps"}
+
+
+def _check_settings(config: PretrainConfig) -> None:
+    if config.steps < 1:
+        raise UsageError(f"pretrain.steps: {config.steps} is out of range; give 1 or more")
+    if not 0 < config.mask_share <= 1:
+        raise UsageError(f"pretrain.mask_share: {config.mask_share} is out of range; give a share above 0, up to 1")
+
+
+def _check_folder(folder: Path, unfinished: Path, wanted: Mapping[str, object], *, resume: bool) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise RunError(f"{folder}: is a file; choose another --out")
+    if folder.exists() and any(folder.iterdir()):
+        raise RunError(f"{folder}: not empty; choose another --out")
+    begun = unfinished / BEGUN
+    if not resume:
+        if unfinished.exists():
+            raise RunError(
+                f"{unfinished}: holds an unfinished pre-training; add --resume to go on with it, delete it, or choose "
+                "another --out"
+            )
+        return
+    if not begun.is_file():
+        raise RunError(f"{folder}: no pre-training to resume; start it without --resume")
+    try:
+        settings = read_json(begun)
+    except ValueError as error:
+        raise RunError(f"{begun}: not readable ({error}); delete {unfinished} and start again") from None
+    differing = [key for key in wanted if settings.get(key) != wanted[key]]
+    if differing:
+        shown = "; ".join(f"{key}: {settings.get(key)} then, {wanted[key]} now" for key in differing)
+        raise RunError(f"{folder}: was begun with other settings ({shown}); resume it with the same, or choose another")
+
+
+def _transformer(name: str) -> Backbone:
+    backbone = resolve_backbone(name)
+    if backbone.kind == "static":
+        raise UsageError(
+            f"backbone '{name}' is a table of token vectors, which holds no model to pre-train; name a transformer"
+        )
+    return backbone
+
+
+def _trained(
+    model: MaskedLanguageModel,
+    blocks: TokenBlocks,
+    config: PretrainConfig,
+    folder: Path,
+    *,
+    seed: int,
+    device: torch.device,
+    progress: Listener,
+) -> _Losses:
+    """Train the model in place, from the checkpoint in `folder` where there is one.
+
+    A step's blocks, masks and dropout follow from the seed and its number alone.
+    """
+    parameters = model.trained_state()
+    groups = [
+        {"params": [p for p in parameters.values() if p.ndim > 1], "weight_decay": config.weight_decay},
+        {"params": [p for p in parameters.values() if p.ndim <= 1], "weight_decay": 0.0},
+    ]
+    optimizer = torch.optim.AdamW(groups, lr=config.lr, fused=True)
+    done = load_progress(folder)
+    if done:
+        model.load_trained_state(load_weights(folder))
+        load_optimizer(folder, optimizer)
+    first, last, begun = (done["first_loss"], done["last_loss"], done["step"]) if done else (None, None, 0)
+    epochs = math.ceil(config.steps * config.batch_size / len(blocks))
+    model.train()
+    for step in range(begun + 1, config.steps + 1):
+        rng = seed_everything(derived_seed(seed, NAME, step))
+        rows = _block_rows(step, config.batch_size, len(blocks), seed=seed)
+        for group in optimizer.param_groups:
+            group["lr"] = config.lr * _rate_share(step, config.steps, config.warmup)
+        batch = masked_batch(blocks, rows, rng, share=config.mask_share)
+        last = _step(model, batch, optimizer, device)
+        first = last if first is None else first
+        if not math.isfinite(last):
+            raise RunError(f"pretrain, step {step}: the loss is {last}; lower the rate (--set pretrain.lr=...)")
+        epoch = math.ceil(step * config.batch_size / len(blocks))
+        progress(TrainingProgress(NAME, epoch, epochs, step, config.steps, last, None))
+        if step % config.checkpoint_steps == 0 and step < config.steps:
+            state = {"step": step, "first_loss": first, "last_loss": last}
+            save_checkpoint(folder, model.trained_state(), state, optimizer)
+    model.eval()
+    return _Losses(first, last)
+
+
+def _step(model: MaskedLanguageModel, batch, optimizer: torch.optim.Optimizer, device: torch.device) -> float:
+    ids, places, targets = (torch.from_numpy(part).to(device) for part in (batch.ids, batch.places, batch.targets))
+    optimizer.zero_grad(set_to_none=True)
+    with reproducible_sums(device):
+        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
+            logits = model(ids, places)  # (hidden, pieces)
+        loss = functional.cross_entropy(logits.float(), targets)
+        loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), MAX_GRADIENT_NORM)
+    optimizer.step()
+    return float(loss.detach())
+
+
+def _block_rows(step: int, batch_size: int, n_blocks: int, *, seed: int) -> np.ndarray:
+    """Return the blocks of a step (from 1), (batch,) int64: the next ones of epochs that are each shuffled anew."""
+    places = np.arange((step - 1) * batch_size, step * batch_size)
+    rows = np.empty(batch_size, dtype=np.int64)
+    for epoch in np.unique(places // n_blocks):
+        order = np.random.default_rng(derived_seed(seed, NAME, "order", int(epoch))).permutation(n_blocks)
+        here = places // n_blocks == epoch
+        rows[here] = order[places[here] % n_blocks]
+    return rows
+
+
+def _rate_share(step: int, steps: int, warmup: float) -> float:
+    """Return the share of the rate at a step (from 1): a linear rise over the warm-up, then a linear fall to 0, which
+    would be reached one step after the last."""
+    rise = max(1, round(warmup * steps))
+    return step / rise if step <= rise else (steps + 1 - step) / (steps + 1 - rise)
+
+
+def _save_backbone(encoder, tokenizer, backbone: Backbone, folder: Path, *, max_tokens: int) -> None:
+    """Write a sentence-transformers folder: Transformer and Pooling, the prefixes as its prompts."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+    quiet_transformers()
+    plain = folder / ".backbone"
+    encoder.save_pretrained(plain)
+    tokenizer.save_pretrained(plain)
+    torch.manual_seed(0)  # of the pooler, which nothing uses and a checkpoint may lack: equal weights, equal file
+    modules = [Transformer(str(plain), max_seq_length=max_tokens)]
+    modules.append(Pooling(encoder.config.hidden_size, pooling_mode=backbone.pooling))
+    prompts = {"query": backbone.query_prefix, "document": backbone.passage_prefix}
+    SentenceTransformer(modules=modules, device="cpu", prompts=prompts).save(str(folder), create_model_card=False)
+    shutil.rmtree(plain)

@@ -1,0 +1,163 @@
+import dataclasses
+
+import pytest
+import torch
+
+from statgraph.augmentation import seq2seq
+from statgraph.augmentation.partial import PartialFile
+from statgraph.augmentation.seq2seq import load_seq2seq, seq2seq_questions
+from statgraph.errors import ModelError
+
+ABOUT = {"seed": 0}
+CPU = torch.device("cpu")
+
+
+def unheard(what, done, total):
+    pass
+
+
+@pytest.fixture
+def generate(village, t5_folder, monkeypatch):
+    """Return a function that asks about the village, two articles a batch."""
+    monkeypatch.setattr(seq2seq, "ARTICLES_PER_BATCH", 2)
+
+    def run(*, articles=village.articles, per_article=3, seed=0, progress=unheard, partial=None):
+        return seq2seq_questions(
+            articles, str(t5_folder), per_article=per_article, seed=seed, device=CPU, progress=progress, partial=partial
+        )
+
+    return run
+
+
+def by_article(questions):
+    asked = {}
+    for question in questions:
+        for article_id in question.article_ids:
+            asked.setdefault(article_id, []).append(question.text)
+    return asked
+
+
+def refusal(name) -> str:
+    with pytest.raises(ModelError) as refused:
+        load_seq2seq(str(name))
+    return str(refused.value)
+
+
+def test_every_article_is_asked_about(generate, village, t5_folder):
+    questions = generate()
+    asked = by_article(questions)
+    assert asked.keys() == village.article_rows.keys()
+    assert all(1 <= len(texts) <= 3 for texts in asked.values())
+    assert max(map(len, asked.values())) == 3
+    assert {question.generator for question in questions} == {f"seq2seq:{t5_folder}"}
+    assert len({question.text for question in questions}) == len(questions)
+    assert all(question.text == " ".join(question.text.split()) != "" for question in questions)
+    assert not any(mark in question.text for question in questions for mark in ("<pad>", "</s>"))
+
+
+def test_questions_stand_in_the_order_of_their_articles(generate, village):
+    rows = [village.article_rows[question.article_ids[0]] for question in generate()]
+    assert rows == sorted(rows)
+
+
+def test_a_seed_is_a_result(generate):
+    assert generate() == generate()
+    assert generate() != generate(seed=1)
+
+
+def test_batches_draw_apart(generate, village):
+    alike = [dataclasses.replace(village.articles[0], article_id=article_id) for article_id in "abcd"]
+    asked = by_article(generate(articles=alike))
+    assert (asked["a"], asked["b"]) != (asked["c"], asked["d"])
+
+
+def test_the_caller_s_random_numbers_are_left_alone(generate):
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    generate()
+    assert torch.equal(torch.rand(3), expected)
+
+
+@pytest.mark.parametrize("killed_at", [0, 2, 4, 6])
+def test_a_killed_generation_goes_on(generate, tmp_path, killed_at):
+    def kill(what, done, total):
+        if done == killed_at:
+            raise KeyboardInterrupt
+
+    path = tmp_path / "out.partial"
+    with pytest.raises(KeyboardInterrupt):
+        generate(progress=kill, partial=PartialFile(path, ABOUT))
+    partial = PartialFile(path, ABOUT)
+    assert len(partial.batches) == killed_at // 2
+    assert generate(partial=partial) == generate()
+
+
+def test_finished_batches_are_not_made_again(generate, tmp_path, monkeypatch):
+    whole = generate(partial=PartialFile(tmp_path / "out.partial", ABOUT))
+    monkeypatch.setattr(seq2seq, "load_seq2seq", None)
+    assert generate(partial=PartialFile(tmp_path / "out.partial", ABOUT)) == whole
+
+
+def test_progress_counts_articles(generate):
+    heard = []
+    generate(progress=lambda *step: heard.append(step))
+    assert heard == [("synthetic questions", done, 6) for done in (0, 2, 4, 6)]
+
+
+def test_equal_and_blank_answers_are_dropped(generate, village, monkeypatch):
+    class Tokenizer:
+        model_max_length = 8
+
+        def __call__(self, texts, **options):
+            self.asked = (list(texts), options["max_length"])
+            return self
+
+        def to(self, device):
+            return {"input_ids": None, "attention_mask": None}
+
+        def batch_decode(self, tokens, skip_special_tokens):
+            return [" who  may ", "who may", " ", "when", "who may", "when"]
+
+    class Model:
+        config = type("Config", (), {})
+
+        def to(self, **options):
+            return self
+
+        def generate(self, **options):
+            assert (options["do_sample"], options["top_k"], options["max_new_tokens"]) == (True, 10, 64)
+            assert options["num_return_sequences"] == 3
+
+    tokenizer = Tokenizer()
+    monkeypatch.setattr(seq2seq, "load_seq2seq", lambda name: (tokenizer, Model()))
+    questions = generate(articles=village.articles[:2])
+    # The longer text, L2's, comes first in the batch.
+    assert tokenizer.asked == (["the lamp is lit by night", "the lamp is lit"], 8)
+    assert [(question.text, question.article_ids) for question in questions] == [
+        ("when", ("L1",)), ("who may", ("L1", "L2")),
+    ]  # fmt: skip
+
+
+def test_a_model_in_evaluation_mode(t5_folder):
+    _, model = load_seq2seq(str(t5_folder))
+    assert not model.training
+
+
+def test_a_model_that_is_not_there_is_refused():
+    assert refusal("nobody-at-all/no-such-model") == (
+        "generator 'seq2seq:nobody-at-all/no-such-model' cannot be loaded (not in the hub's cache on this machine, and "
+        "HF_HUB_OFFLINE is set); name the folder or hub name of a doc2query model, or use --generator headings"
+    )
+
+
+@pytest.mark.parametrize("damage", ["empty", "encoder"])
+def test_a_folder_without_such_a_model_is_refused(tmp_path, damage):
+    if damage == "encoder":
+        from transformers import BertConfig
+
+        BertConfig().save_pretrained(tmp_path)
+    message = refusal(tmp_path)
+    assert message.startswith(f"generator 'seq2seq:{tmp_path}' cannot be loaded (")
+    assert message.endswith("); name the folder or hub name of a doc2query model, or use --generator headings")
+    assert "\n" not in message

@@ -1,0 +1,213 @@
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from statgraph import __version__
+from statgraph.augmentation import seq2seq
+from statgraph.augmentation.headings import path_questions
+from statgraph.augmentation.records import questions_by_row
+from statgraph.augmentation.store import read_synthetic
+from statgraph.augmentation.synthetic import (
+    generator_kind,
+    partial_beside,
+    synthetic_questions,
+    write_expansion,
+    write_generated,
+)
+from statgraph.config import AugmentConfig
+from statgraph.errors import CorpusError, UsageError
+
+OPTIONS = {"seed": 0, "device": torch.device("cpu"), "progress": lambda what, done, total: None}
+
+
+@pytest.fixture
+def by_model(t5_folder, monkeypatch):
+    """Return the settings of a generator that is a model, two articles a batch."""
+    monkeypatch.setattr(seq2seq, "ARTICLES_PER_BATCH", 2)
+    return AugmentConfig(generator=f"seq2seq:{t5_folder}", per_article=2)
+
+
+def refusal(call, *arguments, **options) -> str:
+    with pytest.raises((UsageError, CorpusError)) as refused:
+        call(*arguments, **OPTIONS, **options)
+    return str(refused.value)
+
+
+def killed_at(article_count):
+    def progress(what, done, total):
+        if done == article_count:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+def test_the_generators():
+    assert generator_kind("headings") == "headings"
+    assert generator_kind("seq2seq:doc2query/msmarco-french-mt5-base-v1") == "seq2seq"
+
+
+@pytest.mark.parametrize("name", ["", "heading", "headings:x", "t5:x", "Headings"])
+def test_an_unknown_generator_lists_the_choices(village, name):
+    assert refusal(synthetic_questions, village, AugmentConfig(generator=name)) == (
+        f"generator '{name}' is not known; choose from headings, seq2seq:MODEL"
+    )
+
+
+@pytest.mark.parametrize("name", ["seq2seq", "seq2seq:"])
+def test_a_generator_without_its_model_is_refused(village, name):
+    assert refusal(synthetic_questions, village, AugmentConfig(generator=name)) == (
+        f"generator '{name}' names no model; write it like seq2seq:FOLDER or seq2seq:HUB/NAME"
+    )
+
+
+def test_headings_ask(village):
+    questions = synthetic_questions(village, AugmentConfig(), **OPTIONS)
+    assert (questions[0].text, questions[0].article_ids) == ("General rules", ("L1", "L2", "W1", "W2"))
+    assert len(questions) == 6
+    one = synthetic_questions(village, AugmentConfig(articles_per_heading=1), **OPTIONS)
+    assert len(one[0].article_ids) == 2
+
+
+def test_only_the_first_articles(village, by_model):
+    for config in (AugmentConfig(), by_model):
+        questions = synthetic_questions(village, config, **OPTIONS, limit=2)
+        assert {article_id for question in questions for article_id in question.article_ids} == {"L1", "L2"}
+
+
+def test_a_model_asks_as_often_as_told(village, by_model):
+    by_row = questions_by_row(synthetic_questions(village, by_model, **OPTIONS), village.article_rows)
+    assert max(map(len, by_row)) == 2
+
+
+def test_a_round_trip_keeps_what_finds_back(village):
+    asked = []
+
+    def rank(texts, k):
+        asked.append((tuple(texts), k))
+        return [np.array([2]) for _ in texts]
+
+    questions = synthetic_questions(village, AugmentConfig(round_trip=1), **OPTIONS, rank=rank)
+    assert [question.text for question in questions] == ["Lighting", "Duties Lighting"]
+    ((texts, k),) = asked
+    assert (len(texts), k) == (6, 1)
+
+
+def test_a_round_trip_needs_a_retriever(village, tmp_path):
+    message = (
+        "augment.round_trip: 7 asks for a finished run; filter with 'statgraph augment --round-trip K --run RUN "
+        "--out FILE', then set augment.file=FILE and augment.round_trip=0"
+    )
+    asked = AugmentConfig(round_trip=7)
+    assert refusal(synthetic_questions, village, asked) == message
+    assert refusal(write_generated, village, asked, tmp_path / "out.jsonl") == message
+    assert refusal(write_expansion, village, asked, tmp_path / "out.jsonl", most=5) == message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_questions_come_from_a_file(village, tmp_path):
+    out = tmp_path / "out.jsonl"
+    write_generated(village, AugmentConfig(articles_per_heading=1), out, **OPTIONS)
+    from_file = AugmentConfig(file=str(out), generator="not looked at")
+    questions = synthetic_questions(village, from_file, **OPTIONS)
+    assert questions == list(read_synthetic(out).questions)
+    write_expansion(village, from_file, tmp_path / "copy.jsonl", most=5, **OPTIONS)
+    copy = read_synthetic(tmp_path / "copy.jsonl")
+    assert (list(copy.questions), copy.manifest["file"]) == (questions, str(out))
+    changed = dataclasses.replace(village, questions=())
+    assert refusal(synthetic_questions, changed, from_file).startswith(f"{out}: made for corpus 'village' (hash ")
+
+
+def test_articles_are_expanded_by_all_headings_above(village, tmp_path):
+    out = tmp_path / "out.jsonl"
+    write_expansion(village, AugmentConfig(articles_per_heading=1), out, most=3, **OPTIONS)
+    file = read_synthetic(out)
+    assert list(file.questions) == path_questions(village.articles, most=3)
+    assert list(file.manifest) == ["corpus", "generator", "statgraph", "expansion"]
+    by_row = questions_by_row(file.questions, village.article_rows)
+    assert by_row[village.article_rows["L3"]] == ["Lighting", "Duties Lighting", "Duties"]
+
+
+@pytest.mark.parametrize(("most", "made"), [(1, 2), (4, 4)])
+def test_a_model_asks_enough_to_expand_by(village, by_model, tmp_path, most, made):
+    out = tmp_path / "out.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        write_expansion(village, by_model, out, most=most, **{**OPTIONS, "progress": killed_at(4)})
+    assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl.partial"]
+    write_expansion(village, by_model, out, most=most, **OPTIONS)
+    assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
+    file = read_synthetic(out)
+    assert max(map(len, questions_by_row(file.questions, village.article_rows))) == made
+    assert (file.manifest["per_article"], file.manifest["expansion"]) == (made, most)
+
+
+def test_a_file_says_what_made_it(village, tmp_path):
+    written = write_generated(village, AugmentConfig(), tmp_path / "a" / "out.jsonl", **OPTIONS, limit=3)
+    assert (written.made, written.kept, written.articles) == (4, 4, 3)
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["out.jsonl"]
+    file = read_synthetic(tmp_path / "a" / "out.jsonl")
+    assert file.manifest == {
+        "corpus": {"name": "village", "content_hash": village.content_hash},
+        "generator": "headings",
+        "articles_per_heading": 100,
+        "seed": 0,
+        "limit": 3,
+        "round_trip": 0,
+        "statgraph": __version__,
+    }
+    assert list(file.questions) == synthetic_questions(village, AugmentConfig(), **OPTIONS, limit=3)
+
+
+def test_a_manifest_names_the_settings_that_decide(village, by_model, tmp_path):
+    rank = lambda texts, k: [np.arange(6)] * len(texts)  # noqa: E731
+    asked = dataclasses.replace(by_model, round_trip=9)
+    write_generated(village, asked, tmp_path / "out.jsonl", **{**OPTIONS, "seed": 4}, rank=rank)
+    manifest = read_synthetic(tmp_path / "out.jsonl").manifest
+    assert list(manifest) == ["corpus", "generator", "per_article", "seed", "limit", "round_trip", "statgraph"]
+    assert (manifest["per_article"], manifest["seed"], manifest["round_trip"]) == (2, 4, 9)
+
+
+def test_what_the_round_trip_drops_is_counted(village, tmp_path):
+    written = write_generated(
+        village, AugmentConfig(round_trip=1), tmp_path / "out.jsonl", **OPTIONS,
+        rank=lambda texts, k: [np.array([2])] * len(texts),
+    )  # fmt: skip
+    assert (written.made, written.kept, written.articles) == (6, 2, 1)
+
+
+def test_an_existing_file_is_left_alone(village, tmp_path):
+    out = tmp_path / "out.jsonl"
+    out.write_text("mine")
+    assert refusal(write_generated, village, AugmentConfig(), out) == (
+        f"{out}: exists already; choose another --out, or delete it to write it anew"
+    )
+    assert out.read_text() == "mine"
+
+
+def test_a_killed_file_is_finished_as_if_never_killed(village, by_model, tmp_path):
+    write_generated(village, by_model, tmp_path / "whole.jsonl", **OPTIONS)
+    out = tmp_path / "killed.jsonl"
+    for stop in (2, 4):  # killed twice, after one batch each
+        with pytest.raises(KeyboardInterrupt):
+            write_generated(village, by_model, out, **{**OPTIONS, "progress": killed_at(stop)})
+        assert not out.exists()
+        lines = partial_beside(out).read_text().splitlines()
+        assert len(lines) == 1 + stop // 2
+        assert all(len(json.loads(line)) == 2 for line in lines[1:])
+    write_generated(village, by_model, out, **OPTIONS)
+    assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["killed.jsonl", "whole.jsonl"]
+
+
+def test_a_killed_file_is_not_finished_with_other_settings(village, by_model, tmp_path):
+    out = tmp_path / "out.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        write_generated(village, by_model, out, **{**OPTIONS, "progress": killed_at(2)})
+    assert refusal(write_generated, village, AugmentConfig(), out).startswith(f"{out}.partial: was begun with other")
+    more = dataclasses.replace(by_model, per_article=3)
+    assert refusal(write_generated, village, more, out) == (
+        f"{out}.partial: was begun with other settings (per_article: 2 then, 3 now); go on with the same ones, "
+        "or delete it to begin anew"
+    )

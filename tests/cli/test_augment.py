@@ -1,0 +1,104 @@
+import json
+import sys
+
+import pytest
+
+from statgraph.cli.main import main
+
+
+def test_headings_of_the_sample(run_cli, tmp_path):
+    done = run_cli("augment", "--out", "q.jsonl")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    first, *lines = done.stdout.splitlines()
+    assert first.startswith("Questions about valmere, made in ")
+    assert first.endswith(" s, written to q.jsonl")
+    assert lines == ["  generator  headings, seed 0", "  questions  172", "  articles   321 of 321"]
+    assert [path.name for path in tmp_path.iterdir()] == ["q.jsonl"]
+
+
+def test_a_round_trip_over_a_run(run_cli, town, bm25_run, tmp_path):
+    # Two books of eight articles, of which two each are drawn: lamps1 is, lamps2 is not.
+    options = ("--corpus", town, "--articles-per-heading", 2, "--seed", 3)
+    done = run_cli("augment", *options, "--out", "all.jsonl")
+    assert done.stdout.splitlines()[1:] == [
+        "  generator  headings, seed 3", "  questions  4", "  articles   4 of 16",
+    ]  # fmt: skip
+    # BM25 ranks equal scores by row, so a book's best article is its first, on lamps.
+    done = run_cli("augment", *options, "--out", "kept.jsonl", "--round-trip", 1, "--run", bm25_run)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[2:] == ["  questions  2 of 4", "  articles   2 of 16"]
+    made, kept = ((tmp_path / name).read_text().splitlines()[1:] for name in ("all.jsonl", "kept.jsonl"))
+    assert kept == [line for line in made if "lamps1" in json.loads(line)["article_ids"]]
+
+
+def test_a_file_trains_a_run(run_cli, town, tmp_path):
+    run_cli("augment", "--corpus", town, "--out", "q.jsonl")
+    done = run_cli("train", "--system", "doct5query", "--corpus", town, "--out", "run", "--set", "augment.file=q.jsonl")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[0] == "Trained doct5query on town, seed 0"
+    lines = [(tmp_path / name).read_text().splitlines()[1:] for name in ("q.jsonl", "run/synthetic.jsonl")]
+    assert lines[0] == lines[1] != []
+
+
+def test_a_file_is_needed(refused):
+    assert refused("augment", code=2) == "Missing option '--out'."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--generator", "t5"], "generator 't5' is not known; choose from headings, seq2seq:MODEL"),
+        (
+            ["--generator", "seq2seq"],
+            "generator 'seq2seq' names no model; write it like seq2seq:FOLDER or seq2seq:HUB/NAME",
+        ),
+        (["--round-trip", "5"], "--round-trip 5: asks for a retriever; name its run folder with --run"),
+        (["--run", "r"], "--run r: is asked in a round trip only; add --round-trip K, or leave it out"),
+        (["--per-article", "0"], "Invalid value for '--per-article': 0 is not in the range x>=1."),
+        (["--limit", "0"], "Invalid value for '--limit': 0 is not in the range x>=1."),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(refused, tmp_path, arguments, message):
+    assert refused("augment", "--out", "q.jsonl", *arguments, code=2) == message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_that_is_not_there_is_one_line(refused, town, tmp_path):
+    assert refused("augment", "--corpus", town, "--out", "q.jsonl", "--generator", "seq2seq:nobody/no-model") == (
+        "generator 'seq2seq:nobody/no-model' cannot be loaded (not in the hub's cache on this machine, and "
+        "HF_HUB_OFFLINE is set); name the folder or hub name of a doc2query model, or use --generator headings"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_generation_says_how_to_go_on(monkeypatch, capfd, town, tmp_path):
+    out = tmp_path / "q.jsonl"
+
+    def interrupted(*arguments, **options):
+        (tmp_path / "q.jsonl.partial").write_text("begun")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("statgraph.augmentation.synthetic.write_generated", interrupted)
+    monkeypatch.setattr(sys, "argv", ["statgraph", "augment", "--corpus", str(town), "--out", str(out)])
+    with pytest.raises(SystemExit) as exit_:
+        main()
+    stdout, stderr = capfd.readouterr()
+    assert (exit_.value.code, stdout) == (130, "")
+    assert [line for line in stderr.splitlines() if line] == [
+        "To go on with it, run the same command again", "Interrupted",
+    ]  # fmt: skip
+
+
+def test_an_existing_file_is_left_alone(refused, town, tmp_path):
+    (tmp_path / "q.jsonl").write_text("mine")
+    assert refused("augment", "--corpus", town, "--out", "q.jsonl") == (
+        "q.jsonl: exists already; choose another --out, or delete it to write it anew"
+    )
+    assert (tmp_path / "q.jsonl").read_text() == "mine"
+
+
+def test_a_run_of_another_corpus_is_refused(refused, bm25_run):
+    assert refused("augment", "--out", "q.jsonl", "--round-trip", 5, "--run", bm25_run) == (
+        f"{bm25_run}: trained on corpus 'town', not on 'valmere'; name its corpus folder with --corpus"
+    )

@@ -1,0 +1,114 @@
+import json
+
+import pytest
+
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+
+
+@pytest.fixture(scope="session")
+def small_bert(tmp_path_factory, town_corpus):
+    """Return a folder with a random BERT, 8 wide, over the words of the town, and no mask token."""
+    import re
+
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    words = {word for article in town_corpus.articles for word in re.findall(r"\w+", article.text.lower())}
+    numbers = {word: number for number, word in enumerate(["[UNK]", "[CLS]", "[SEP]", "[PAD]", *sorted(words)])}
+    tokenizer = Tokenizer(models.WordLevel(numbers, unk_token="[UNK]"))
+    tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
+    )
+    folder = tmp_path_factory.mktemp("small_bert")
+    config = BertConfig(
+        vocab_size=len(numbers),
+        hidden_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=8,
+        max_position_embeddings=32,
+        pad_token_id=3,
+    )
+    BertModel(config, add_pooling_layer=False).save_pretrained(folder)
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]", pad_token="[PAD]"
+    ).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def options(town, small_bert):
+    return (
+        "--corpus", town, "--backbone", small_bert, "--out", "adapted", "--device", "cpu",
+        "--steps", 3, "--batch-size", 2, "--set", "pretrain.max_tokens=16",
+    )  # fmt: skip
+
+
+def test_from_a_backbone_to_one_that_trains(run_cli, options, tmp_path, town, small_bert):
+    done = run_cli("pretrain", *options, "--seed", 4, env=ONE_THREAD)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    about = json.loads((tmp_path / "adapted" / "manifest.json").read_text())
+    assert done.stdout.splitlines() == [
+        f"Pre-trained {small_bert} on town, 3 steps of 2 x 16 tokens, seed 4",
+        f"  loss  {about['first_loss']:.3f} at first, {about['last_loss']:.3f} at last",
+        "  the tokenizer has no mask token: '[UNK]' hid the words in its place",
+        "Backbone folder: adapted",
+    ]
+    assert [path.name for path in tmp_path.iterdir()] == ["adapted"]
+
+    again = run_cli("pretrain", *options, "--resume")
+    assert again == (
+        0, "adapted is already finished; train with: statgraph train --set encoder.backbone=adapted\n", "",
+    )  # fmt: skip
+    settings = ("backbone=adapted", "train=none", "chunk_tokens=16", "max_tokens=16", "article_heads=2")
+    named = [word for setting in settings for word in ("--set", f"encoder.{setting}")]
+    trained = run_cli("train", "--system", "dpr", "--corpus", town, "--device", "cpu", *named, env=ONE_THREAD)
+    assert (trained.returncode, trained.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--set", "stage1.lr=0.1"], "--set: 'stage1.lr' has no bearing on pre-training; set one of pretrain.*"),
+        (["--set", "pretrain.step=1"], "--set: 'pretrain.step' is not a setting; did you mean 'pretrain.steps'?"),
+        (["--batch-size", 0], "pretrain.batch_size: 0 is out of range; give 1 or more"),
+        (["--steps", 0], "pretrain.steps: 0 is out of range; give 1 or more"),
+        (["--backbone", "embedded:static"],
+         "backbone 'embedded:static' is a table of token vectors, which holds no model to pre-train; "
+         "name a transformer"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused(refused, tmp_path, arguments, message):
+    assert refused("pretrain", "--out", "adapted", *arguments, code=2) == message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_there_must_be_something_to_resume(refused, options):
+    assert refused("pretrain", *options, "--resume") == (
+        "adapted: no pre-training to resume; start it without --resume"
+    )
+
+
+def test_a_folder_is_asked_for(refused):
+    assert refused("pretrain", code=2) == "Missing option '--out'."
+
+
+def test_an_interrupted_one_says_how_to_go_on(monkeypatch, options, tmp_path, capfd):
+    import sys
+
+    from statgraph.cli.main import main
+    from statgraph.training import pretraining
+
+    def interrupt(*args) -> float:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(pretraining, "_step", interrupt)
+    monkeypatch.setattr(sys, "argv", ["statgraph", "pretrain", *map(str, options)])
+    with pytest.raises(SystemExit) as exit_:
+        main()
+    assert exit_.value.code == 130
+    lines = [line for line in capfd.readouterr().err.splitlines() if line]
+    assert lines == ["To go on with it, run the same command with: --resume", "Interrupted"]

@@ -1,0 +1,127 @@
+import pytest
+
+from statgraph.systems.tables import spec as spec_module
+from statgraph.systems.tables.spec import table_names
+
+SPEC = """title: A small table
+source: "nobody's paper, table 0"
+baseline: BM25
+metrics: [R@200, mAP]
+rows:
+  - {name: BM25, system: bm25, seeded: false}
+  - {name: BM25 without b, system: bm25, seeded: false, settings: [bm25.b=0]}
+"""
+
+
+@pytest.fixture
+def small_table(tmp_path, monkeypatch):
+    """Put a table of two quick rows in the place of the papers', for commands run in this process."""
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "specs" / "small.yaml").write_text(SPEC)
+    monkeypatch.setattr(spec_module, "SPECS", tmp_path / "specs")
+
+
+@pytest.fixture
+def run_here(tmp_path, monkeypatch, capfd):
+    """Return a function that runs `statgraph reproduce` in this process: (exit code, standard output, error)."""
+    import sys
+
+    from statgraph.cli.main import main
+
+    def run(*arguments):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["statgraph", "reproduce", *map(str, arguments)])
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        return exit_.value.code, *capfd.readouterr()
+
+    return run
+
+
+def test_a_table(run_here, small_table, town, tmp_path):
+    code, stdout, stderr = run_here("small", "--corpus", town, "--seeds", 2, "--backbone", "embedded:static")
+    assert code == 0
+    lines = stdout.splitlines()
+    assert lines[0] == "| row | seeds | R@200 | mAP | paper (BSARD) |"
+    assert lines[2].startswith("| BM25 | 1 | 100.0 | ")
+    assert lines[-1] == "Table folder: results/small-town-static"
+    assert [line.partition(":")[0] for line in stderr.splitlines()] == ["BM25, seed 0", "BM25 without b, seed 0"]
+    text = (tmp_path / "results" / "small-town-static" / "table.md").read_text()
+    assert f"- Command: `statgraph reproduce small --corpus {town} --seeds 2 --backbone embedded:static`\n" in text
+    assert len(list((tmp_path / "runs" / "reproduce" / "runs").glob("*/result.json"))) == 2
+
+
+def test_one_row_alone(run_here, small_table, town, tmp_path):
+    code, stdout, stderr = run_here(
+        "small", "--corpus", town, "--only", "BM25", "--out", "o", "--work", "w", "--split", "dev", "--keep-runs"
+    )
+    assert (code, len(stderr.splitlines())) == (0, 1)
+    assert "| BM25 without b |" not in stdout
+    text = (tmp_path / "o" / "table.md").read_text()
+    assert "- Split: dev (4 questions)" in text
+    assert "- Missing: BM25 without b, seed 0: not run yet\n" in text
+    assert len(list((tmp_path / "w" / "runs").glob("*/run/manifest.json"))) == 1
+
+
+def test_a_row_that_fails(run_here, small_table, town, tmp_path, monkeypatch):
+    from statgraph.errors import ModelError
+    from statgraph.systems.tables import running
+
+    train = running.train_run
+
+    def failing(corpus, config, folder, **more):
+        if config.bm25.b == 0:
+            raise ModelError("no such model")
+        return train(corpus, config, folder, **more)
+
+    monkeypatch.setattr(running, "train_run", failing)
+    code, stdout, stderr = run_here("small", "--corpus", town)
+    assert code == 1
+    assert "| BM25 |" in stdout
+    assert stderr.splitlines()[1:] == [
+        "BM25 without b, seed 0: failed: no such model", "Missing: BM25 without b, seed 0: no such model",
+    ]  # fmt: skip
+
+
+def test_the_tables_are_listed(run_here):
+    code, stdout, _ = run_here("--list")
+    assert (code, [line.split()[0] for line in stdout.splitlines()]) == (0, list(table_names()))
+    assert "qabisar-table1    QABISAR and what it is made of\n" in stdout
+
+
+def test_the_rows_are_listed(run_here, small_table):
+    code, stdout, _ = run_here("small", "--list")
+    assert code == 0
+    assert stdout.splitlines()[:2] == ["small: A small table", "After nobody's paper, table 0"]
+    assert stdout.splitlines()[3].split("  ")[1:] == ["BM25 without b", *[""] * 15, "bm25 bm25.b=0"]
+
+
+def test_what_is_refused(refused, town):
+    names = ", ".join(table_names())
+    assert refused("reproduce", code=2) == f"TABLE: is missing; choose from {names}"
+    assert refused("reproduce", "table1", code=2) == f"table 'table1' is not known; choose from {names}"
+    assert refused("reproduce", "gdsr-table3", "--only", "BM25", "--corpus", town, code=2) == (
+        "--only 'BM25': is not a row of gdsr-table3; its rows are 'DSR, static', 'DSR, multilingual-e5-small'"
+    )
+    assert refused("reproduce", "gdsr-table2", "--backbones", "a,b", code=2) == (
+        "--backbones: gdsr-table2 has one backbone for all rows; name it with --backbone"
+    )
+    assert refused("reproduce", "gdsr-table2", "--corpus", town, "--split", "tset", code=2) == (
+        "split 'tset' is not known; use one of train, dev, test"
+    )
+    assert refused("reproduce", "gdsr-table2", "--corpus", town, "--set", "stage3.lr=1", code=2).startswith(
+        "--set: 'stage3' is not a setting; "
+    )
+    assert "0 is not in the range x>=1" in refused("reproduce", "gdsr-table2", "--seeds", 0, code=2)
+
+
+def test_ctrl_c_says_how_to_go_on(run_here, small_table, town, monkeypatch):
+    from statgraph.systems.tables import running
+
+    def interrupted(*run, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running, "train_run", interrupted)
+    code, _, stderr = run_here("small", "--corpus", town)
+    assert (code, stderr) == (130, "To go on with it, run the same command again\n\nInterrupted\n")

@@ -1,0 +1,118 @@
+import json
+import shutil
+
+import pytest
+import yaml
+
+RATE = "stage2.lr: {low: 1.0e-4, high: 1.0e-2, log: true}\ngnn.layers: {choices: [1, 2]}\n"
+
+
+@pytest.fixture
+def space(tmp_path):
+    """Return a search space of two settings."""
+    path = tmp_path / "space.yaml"
+    path.write_text(RATE)
+    return path
+
+
+def test_the_grid_of_bm25(run_cli, town, tmp_path):
+    done = run_cli(
+        "tune", "bm25", "--corpus", town, "--k1", "0.5,2.5", "--b", "0,0.5,1", "--metric", "mAP", "--out", "grid"
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "BM25 on town, dev, best 6 of 6"
+    saved = json.loads((tmp_path / "grid" / "grid.json").read_text())
+    best = saved["best"]
+    assert lines[-2] == f"Best: --set bm25.k1={best['k1']:g} --set bm25.b={best['b']:g}"
+    assert lines[-1] == "Written: grid/grid.json, grid/grid.png"
+    cells = [line.strip("│ ").replace("│", " ").split() for line in lines if line.startswith("│")]
+    assert len(cells) == 6
+    assert cells[0] == [f"{best['k1']:g}", f"{best['b']:g}", f"{100 * best['value']:.1f}"]
+    assert (tmp_path / "grid" / "grid.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_grid_of_bm25_stands_under_runs_by_default(run_cli, tmp_path):
+    assert run_cli("tune", "bm25", "--k1", "1", "--b", "0.5").returncode == 0
+    assert (tmp_path / "runs" / "tuning-valmere-bm25" / "grid.json").is_file()
+
+
+def test_a_search_and_its_continuation(run_cli, refused, town, space, set_options, tmp_path):
+    command = ("tune", "qabisar", "--corpus", town, "--space", space, "--out", "study", *set_options)
+    done = run_cli(*command, "--trials", "1")
+    assert done.returncode == 0
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("trial 1/1: dev R@200 100.0 % (")
+
+    done = run_cli(*command, "--trials", "2")
+    assert done.returncode == 0
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("trial 2/2: dev R@200 100.0 % (")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "qabisar on town: the best of 2 trials"
+    assert max(map(len, lines[:-2])) <= 80
+    trials = json.loads((tmp_path / "study" / "trials.json").read_text())["trials"]
+    settings = " ".join(f"--set {name}={value}" for name, value in trials[0]["settings"].items())
+    assert lines[-2].startswith("Best: --set encoder.backbone=")
+    assert lines[-2].endswith(settings)
+    assert lines[-1] == "Written: study/best.yaml, study/trials.json, study/history.png"
+    assert yaml.safe_load((tmp_path / "study" / "best.yaml").read_text())["gnn"]["heads"] == 2
+    assert sorted(path.name for path in (tmp_path / "study").iterdir()) == [
+        "best.yaml", "history.png", "study.db", "trials.json",
+    ]  # fmt: skip
+    assert refused(*command, "--seed", "7") == (
+        "study/study.db: a study with other settings (seed: 0 then, 7 now); give the same ones, or choose another --out"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("bm25", "--k1", "1,x"), "--k1: '1,x' is no list of numbers; give some like 0.9,1.2,2.5"),
+        (("bm25", "--b", "1.5"), "b: 1.5 is out of range; give from 0 to 1"),
+        (("bm25", "--trials", "3"), "--trials: not an option of 'statgraph tune bm25'; leave it out"),
+        (("bm25", "--set", "bm25.k1=1"), "--set bm25.*: the grid tries k1 and b on plain article texts; leave it out"),
+        (("qabisar", "--k1", "3"), "--k1: not an option of 'statgraph tune qabisar'; leave it out"),
+        (("qabisar", "--space", "absent.yaml"), "absent.yaml: no such file; name a YAML file of settings"),
+        (("qabisar", "--set", "stage2.rl=1"), "--set: 'stage2.rl' is not a setting; did you mean 'stage2.lr'?"),
+    ],
+)
+def test_what_cannot_be_tuned_is_refused(refused, town, arguments, message, tmp_path):
+    assert refused("tune", *arguments, "--corpus", town, code=2) == message
+    assert not (tmp_path / "runs").exists()
+
+
+def test_an_unknown_system_is_refused_with_the_known_ones(refused):
+    assert refused("tune", "qabisr", code=2).startswith("system 'qabisr' is not known; choose from bm25, ")
+
+
+def test_no_trials_are_refused(refused):
+    assert "--trials" in refused("tune", "qabisar", "--trials", "0", code=2)
+
+
+def test_an_unknown_setting_in_the_space_is_refused(refused, tmp_path):
+    (tmp_path / "space.yaml").write_text("stage2.rl: {low: 0.1, high: 0.2}\n")
+    assert refused("tune", "qabisar", "--space", "space.yaml", code=2) == (
+        "space.yaml: 'stage2.rl' is not a setting; did you mean 'stage2.lr'?"
+    )
+
+
+def test_nothing_left_to_search_is_refused(refused, space, town):
+    fixed = ("--set", "stage2.lr=0.1", "--set", "gnn.layers=1")
+    assert refused("tune", "qabisar", "--corpus", town, "--space", space, *fixed, code=2) == (
+        "nothing to search: no setting is left open; give a --space, or fix fewer with --set"
+    )
+
+
+@pytest.mark.parametrize(
+    ("system", "message"),
+    [
+        ("bm25", "split 'dev' of corpus 'town' has no questions; add some to qrels/dev.tsv to tune on"),
+        ("qabisar", "corpus 'town': has no dev questions to tune on; add some to qrels/dev.tsv"),
+    ],
+)
+def test_a_corpus_without_dev_questions_is_refused(refused, town, tmp_path, system, message):
+    shutil.copytree(town, tmp_path / "corpus")
+    (tmp_path / "corpus" / "qrels" / "dev.tsv").unlink()
+    assert refused("tune", system, "--corpus", "corpus", code=2) == message

@@ -1,0 +1,132 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from statgraph.evaluation import plots
+from statgraph.evaluation.plots import bar_chart, heat_map, line_chart, similarity_matrix
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Return a list that gets the axes of every figure that is written."""
+    axes, save = [], plots._save
+
+    def kept(figure, path):
+        axes.append(figure.axes[0])
+        save(figure, path)
+
+    monkeypatch.setattr(plots, "_save", kept)
+    return axes
+
+
+def pixels(path):
+    from matplotlib.image import imread
+
+    return imread(path)
+
+
+def texts(axes):
+    return [text.get_text() for text in axes.texts]
+
+
+def test_a_heat_map_shows_each_value_in_its_cell(tmp_path, drawn):
+    heat_map(
+        np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]]), [0.0, 0.5, 1.0], ["low", "high"], "Title", tmp_path / "map.png",
+        x_name="b", y_name="k1",
+    )  # fmt: skip
+    (axes,) = drawn
+    cells = {tuple(text.get_position()): text.get_text() for text in axes.texts}  # (column, row)
+    assert cells == {(0, 0): "1.0", (1, 0): "2.0", (2, 0): "3.0", (0, 1): "4.0", (1, 1): "5.0", (2, 1): "6.5"}
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "0.5", "1"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["low", "high"]
+    assert axes.get_ylim() == (-0.5, 1.5)
+    assert (axes.get_title(), axes.get_xlabel(), axes.get_ylabel()) == ("Title", "b", "k1")
+    assert pixels(tmp_path / "map.png").std() > 0
+
+
+def test_a_large_heat_map_has_no_numbers(tmp_path, drawn):
+    heat_map(np.eye(21), range(21), range(21), "", tmp_path / "map.png")
+    assert texts(drawn[0]) == []
+
+
+def test_labels_of_another_number_are_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"^values \(2, 3\): 3 y labels, 2 x labels; give one for each$"):
+        heat_map(np.zeros((2, 3)), [1, 2], [1, 2, 3], "", tmp_path / "map.png")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bars_stand_side_by_side_with_their_intervals(tmp_path, drawn):
+    bar_chart(
+        ["A", "B"], {"x": [1.0, 2.0], "y": [3.0, 4.0]}, {"y": [(2.5, 3.25), (4.0, 5.0)]}, tmp_path / "bars.png",
+        y_name="R@200, %",
+    )  # fmt: skip
+    (axes,) = drawn
+    bars = [(round(bar.get_x(), 6), bar.get_height()) for bar in axes.patches]
+    assert bars == [(-0.4, 1.0), (0.6, 2.0), (0.0, 3.0), (1.0, 4.0)]
+    whiskers = [line for collection in axes.collections for line in collection.get_segments()]
+    assert np.allclose(whiskers, [[[0.2, 2.5], [0.2, 3.25]], [[1.2, 4.0], [1.2, 5.0]]])
+    assert axes.get_ylim()[1] > 5.0
+    assert [text.get_text() for text in axes.figure.legends[0].get_texts()] == ["x", "y"]
+
+
+def test_long_group_names_are_turned(tmp_path, drawn):
+    bar_chart(["a system of a very long name"] * 5, {"x": range(5)}, None, tmp_path / "bars.png")
+    assert {label.get_rotation() for label in drawn[0].get_xticklabels()} == {30}
+    assert drawn[0].figure.legends == []
+
+
+def test_lines_go_through_their_points(tmp_path, drawn):
+    line_chart(
+        {"best": ([1, 2, 3], [5, 6, 6]), "trial": ([1, 2, 3], [5, 6, 4])}, tmp_path / "lines.png",
+        errors={"best": [(4, 6), (5, 8), (6, 6)]}, points_only=["trial"], x_name="trial",
+    )  # fmt: skip
+    (axes,) = drawn
+    best, trial = (line for line in axes.lines if line.get_marker() == "o")
+    assert (best.get_xdata().tolist(), best.get_ydata().tolist(), best.get_linestyle()) == ([1, 2, 3], [5, 6, 6], "-")
+    assert (trial.get_ydata().tolist(), trial.get_linestyle()) == ([5, 6, 4], "None")
+    segments = [line.tolist() for line in axes.collections[0].get_segments()]
+    assert segments == [[[1, 4], [1, 6]], [[2, 5], [2, 8]], [[3, 6], [3, 6]]]
+    assert all(float(tick).is_integer() for tick in axes.get_xticks())
+
+
+def test_a_logarithmic_x_axis(tmp_path, drawn):
+    line_chart({"x": ([1, 10, 100], [1, 2, 3])}, tmp_path / "lines.png", log_x=True)
+    assert drawn[0].get_xscale() == "log"
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda path: bar_chart(["A", "B"], {"x": [1.0]}, None, path),
+        lambda path: bar_chart(["A", "B"], {"x": [1.0, 2.0]}, {"x": [(0, 1)]}, path),
+        lambda path: line_chart({"x": ([1, 2], [1])}, path),
+    ],
+)
+def test_values_of_another_number_are_refused(draw, tmp_path):
+    with pytest.raises(ValueError, match=r"^'x': 1 values for 2 places; give one for each$"):
+        draw(tmp_path / "x.png")
+
+
+def test_a_similarity_matrix(tmp_path, drawn):
+    similarity_matrix(np.array([[1.0, 0.2], [0.2, 1.0]]), tmp_path / "deep" / "matrix.png", "Similarity")
+    assert drawn[0].images[0].get_array().tolist() == [[1.0, 0.2], [0.2, 1.0]]
+    assert (tmp_path / "deep" / "matrix.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(ValueError, match=r"^matrix \(2, 3\): not square"):
+        similarity_matrix(np.zeros((2, 3)), tmp_path / "x.png", "")
+
+
+def test_the_same_figure_is_the_same_file(tmp_path):
+    for name in ("a.png", "b.png"):
+        line_chart({"x": ([1, 2], [1, 2])}, tmp_path / name)
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+def test_no_state_of_pyplot_is_used(tmp_path):
+    code = (
+        "import sys; from pathlib import Path; from statgraph.evaluation.plots import line_chart;"
+        f"line_chart({{'x': ([1], [1])}}, Path({str(tmp_path / 'x.png')!r})); print('matplotlib.pyplot' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

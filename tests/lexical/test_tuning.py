@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+
+from statgraph.errors import UsageError
+from statgraph.lexical.bm25 import BM25
+from statgraph.lexical.tuning import GridPoint, GridResult, TermCounts, bm25_grid
+
+TEXTS = ["cat dog cat", "cat", "bird bird bird bird bird", "", "dog bird dog bird cat dog", "cats and dogs"]
+QUESTIONS = ["cat", "cat dog dog", "bird of a cat", "whale", ""]
+
+
+@pytest.mark.parametrize("k1", [0.0, 0.9, 2.5, 8.0])
+@pytest.mark.parametrize("b", [0.0, 0.2, 0.75, 1.0])
+@pytest.mark.parametrize("language", ["xx", "en"])
+def test_rankings_are_those_of_bm25(k1, b, language):
+    index = BM25(TEXTS, language=language, k1=k1, b=b)
+    rankings = list(TermCounts(TEXTS, language, QUESTIONS).rankings(k1, b, 4))
+    assert [rows.tolist() for rows in rankings] == [index.ranking(question, 4)[0].tolist() for question in QUESTIONS]
+
+
+def test_rankings_of_many_questions_keep_their_order():
+    questions = ["cat", "bird"] * 100
+    rankings = list(TermCounts(TEXTS, "xx", questions).rankings(2.5, 0.2, 1))
+    assert [rows.tolist() for rows in rankings] == [[0], [2]] * 100
+
+
+def test_each_point_gets_what_the_rankings_there_are_worth():
+    # Scores: at k1 = 0 all 1; at k1 = 8, b = 0: 2 / 10 and 5 / 13; at k1 = 8, b = 1 (4 terms on average): 2 / (2 + 4)
+    # and 5 / (5 + 12).
+    def first_row(rankings):
+        return {"row": rankings[0][0], "depth": len(rankings[0])}
+
+    texts = ["bird bird", "bird bird bird bird bird cat"]
+    grid = bm25_grid(texts, "xx", ["bird"], [0, 8], [0.0, 1.0], first_row, metric="row", depth=1)
+    assert grid.values["row"].tolist() == [[0, 0], [1, 0]]
+    assert grid.values["depth"].tolist() == [[1, 1], [1, 1]]
+    assert (grid.k1s, grid.bs) == ((0.0, 8.0), (0.0, 1.0))
+    assert grid.best == GridPoint(8.0, 0.0, 1.0)
+
+
+def test_points_come_best_first_and_equal_ones_by_k1_then_b():
+    grid = GridResult((2.0, 1.0), (0.5, 0.1), {"x": np.array([[3.0, 5.0], [5.0, 5.0]])}, "x")
+    assert [(point.k1, point.b, point.value) for point in grid.points] == [
+        (1.0, 0.1, 5.0), (1.0, 0.5, 5.0), (2.0, 0.1, 5.0), (2.0, 0.5, 3.0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("k1s", "bs", "message"),
+    [
+        ([], [0.5], "k1: no value; give at least one"),
+        ([1.0], [0.5, 0.5], "b: holds a value twice; give each once"),
+        ([-1.0], [0.5], "k1: -1 is out of range; give 0 or more"),
+        ([float("inf")], [0.5], "k1: inf is out of range; give 0 or more"),
+        ([1.0], [1.5], "b: 1.5 is out of range; give from 0 to 1"),
+        ([1.0], [float("nan")], "b: nan is out of range; give from 0 to 1"),
+    ],
+)
+def test_a_grid_that_cannot_be_is_refused(k1s, bs, message):
+    with pytest.raises(UsageError) as refused:
+        bm25_grid(TEXTS, "xx", QUESTIONS, k1s, bs, lambda rankings: {"x": 0.0}, metric="x")
+    assert str(refused.value) == message

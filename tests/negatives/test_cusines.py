@@ -1,0 +1,198 @@
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from statgraph.config import NegativesConfig
+from statgraph.corpus.sample import sample_folder
+from statgraph.corpus.store import read_corpus
+from statgraph.errors import UsageError
+from statgraph.lexical.bm25 import BM25
+from statgraph.negatives import cusines
+from statgraph.negatives.cusines import CusinesNegatives
+from statgraph.negatives.source import EpochVectors
+
+STRUCTURE = ("hierarchical", "sequential")
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return read_corpus(sample_folder())
+
+
+def vectors_of(corpus, seed: int = 0) -> EpochVectors:
+    rng = np.random.default_rng(seed)
+    return EpochVectors(
+        rng.standard_normal((len(corpus.split("train")), 8)).astype(np.float32),
+        rng.standard_normal((len(corpus.articles), 8)).astype(np.float32),
+    )
+
+
+def frequencies(source: CusinesNegatives, question_row: int, count: int = 20_000) -> dict[int, float]:
+    rows = source.draw(np.full(count, question_row), 1, np.random.default_rng(0)).ravel()
+    return {row: number / count for row, number in Counter(rows.tolist()).items()}
+
+
+def test_structure_fused_and_cut_by_hand(two_codes, no_bm25):
+    # q0, answered by a1. Wrong answers           a0 a2 a3 a4 a5 a6
+    # tree 2 3 4 3 10 10, ranks                    1  2  4  2  5  5
+    # order 1 1 2 3 5 5, ranks                     1  1  3  4  5  5
+    # 1/(60 + rank) summed: a0 .03279, a2 .03252, a4 .03175, a3 .03150, a5 and a6 .03077
+    source = CusinesNegatives(two_codes, NegativesConfig(rankings=STRUCTURE), bm25=no_bm25)
+    assert source.needs_vectors is False
+    expected = {1: (0.7, 0.2, 0.1), 6: (0.15, 0.7, 0.15), 15: (0.1, 0.2, 0.7)}
+    for epoch, (easy, middle, difficult) in expected.items():
+        source.begin_epoch(epoch, 15, None)
+        assert frequencies(source, 0) == pytest.approx(
+            {5: easy / 2, 6: easy / 2, 3: middle / 2, 4: middle / 2, 0: difficult / 2, 2: difficult / 2}, abs=0.01
+        )
+
+
+@pytest.mark.parametrize(("rrf_k", "most_difficult"), [(0, 6), (60, 4)])
+def test_rrf_k_decides_between_one_first_rank_and_two_fair_ones(two_codes, no_bm25, rrf_k, most_difficult):
+    # q1, answered by a3 and a5. Wrong answers   a0 a1 a2 a4 a6
+    # tree 4 4 5 3 2, ranks                       3  3  5  2  1
+    # model, ranks                                3  5  1  2  4
+    # k = 0: a6 1 + 1/4 = 1.25 leads a2 1/5 + 1 = 1.2 and a4 1/2 + 1/2 = 1.
+    # k = 60: a4 2/62 = .03226 leads a6 1/61 + 1/64 = .03202 and a2 1/65 + 1/61 = .03178.
+    scores = np.array([3, 1, 5, 9, 4, 9, 2], dtype=np.float32)
+    vectors = EpochVectors(np.ones((2, 1), dtype=np.float32), scores[:, None])
+    config = NegativesConfig(rankings=("semantic", "hierarchical"), rrf_k=rrf_k, buckets=5, schedule="hardest")
+    source = CusinesNegatives(two_codes, config, bm25=no_bm25)
+    source.begin_epoch(1, 1, vectors)
+    assert set(frequencies(source, 1, 50)) == {most_difficult}
+
+
+def test_uniform_and_hardest_schedules(two_codes, no_bm25):
+    source = CusinesNegatives(two_codes, NegativesConfig(rankings=STRUCTURE, schedule="hardest"), bm25=no_bm25)
+    source.begin_epoch(1, 3, None)
+    assert set(frequencies(source, 0)) == {0, 2}
+    source = CusinesNegatives(two_codes, NegativesConfig(rankings=STRUCTURE, schedule="uniform"), bm25=no_bm25)
+    source.begin_epoch(1, 3, None)
+    assert frequencies(source, 0) == pytest.approx(dict.fromkeys((0, 2, 3, 4, 5, 6), 1 / 6), abs=0.01)
+
+
+def test_bm25_ranks_where_it_is_the_semantic_retriever(two_codes):
+    built = []
+
+    def bm25():
+        built.append(BM25([article.text for article in two_codes.articles], language="en"))
+        return built[-1]
+
+    config = NegativesConfig(rankings=("semantic",), semantic="bm25", buckets=5, schedule="hardest")
+    source = CusinesNegatives(two_codes, config, bm25=bm25)
+    assert source.needs_vectors is False
+    for epoch in (1, 2):
+        source.begin_epoch(epoch, 2, None)
+    assert set(frequencies(source, 1, 50)) == {4}  # beside the answer the only one with "well"
+    assert len(built) == 1
+
+
+def test_dynamic_ranks_by_the_vectors_of_the_epoch(two_codes, no_bm25):
+    config = NegativesConfig(rankings=("semantic",), buckets=5, schedule="hardest")
+    source = CusinesNegatives(two_codes, config, bm25=no_bm25)
+    assert source.needs_vectors is True
+    for epoch, nearest in enumerate((6, 2, 4), start=1):
+        articles = np.zeros((7, 1), dtype=np.float32)
+        articles[[3, 5]], articles[nearest] = 2, 1  # the answers are nearer still
+        source.begin_epoch(epoch, 3, EpochVectors(np.ones((2, 1), dtype=np.float32), articles))
+        assert set(frequencies(source, 1, 50)) == {nearest}
+
+
+@pytest.mark.parametrize("buckets", [1, 3, 7])
+@pytest.mark.parametrize("schedule", ["curriculum", "uniform", "hardest"])
+def test_no_answer_is_drawn_and_no_row_repeats(sample, no_bm25, schedule, buckets):
+    source = CusinesNegatives(sample, NegativesConfig(buckets=buckets, schedule=schedule), bm25=no_bm25)
+    labels = sample.label_rows(sample.split("train"))
+    question_rows = np.tile(np.arange(len(labels)), 5)
+    rng = np.random.default_rng(0)
+    for epoch in (1, 2, 3):
+        source.begin_epoch(epoch, 3, vectors_of(sample, epoch))
+        drawn = source.draw(question_rows, 4, rng)
+        assert (drawn.shape, drawn.dtype) == ((len(question_rows), 4), np.int64)
+        assert drawn.min() >= 0
+        assert {len(set(rows)) for rows in drawn.tolist()} == {4}
+        assert not any(set(rows) & set(labels[row]) for row, rows in zip(question_rows, drawn.tolist(), strict=True))
+
+
+def test_fewer_wrong_answers_than_buckets(corpus_of, no_bm25):
+    corpus = corpus_of([(("A",), order) for order in (1, 2, 4)], [[0]])
+    for schedule in ("curriculum", "hardest"):
+        config = NegativesConfig(rankings=("sequential",), buckets=10, schedule=schedule)
+        source = CusinesNegatives(corpus, config, bm25=no_bm25)
+        source.begin_epoch(1, 1, None)
+        drawn = source.draw(np.zeros(200, dtype=np.int64), 1, np.random.default_rng(0))
+        assert set(drawn.ravel().tolist()) == ({1, 2} if schedule == "curriculum" else {1})
+        # Two rows for three negatives: both, and one of them again.
+        threes = source.draw(np.zeros(50, dtype=np.int64), 3, np.random.default_rng(0))
+        assert {len(set(rows)) for rows in threes.tolist()} == {2}
+
+
+def test_a_resumed_epoch_draws_the_same(sample, no_bm25):
+    def draws(epochs_before: int) -> list:
+        source = CusinesNegatives(sample, NegativesConfig(), bm25=no_bm25)
+        for epoch in range(3 - epochs_before, 4):
+            source.begin_epoch(epoch, 9, vectors_of(sample, epoch))
+        rng = np.random.default_rng(5)
+        return [source.draw(np.array([3, 0, 3, 1]), 2, rng).tolist() for _ in range(20)]
+
+    assert draws(0) == draws(2) == draws(2)
+
+
+def test_other_generators_draw_others(sample, no_bm25):
+    source = CusinesNegatives(sample, NegativesConfig(rankings=STRUCTURE), bm25=no_bm25)
+    source.begin_epoch(1, 1, None)
+    draws = [source.draw(np.arange(5), 4, np.random.default_rng(seed)).tolist() for seed in (1, 1, 2)]
+    assert draws[0] == draws[1] != draws[2]
+
+
+def test_scores_found_again_are_those_that_were_kept(sample, no_bm25, monkeypatch):
+    def draws() -> list:
+        source = CusinesNegatives(sample, NegativesConfig(), bm25=no_bm25)
+        for epoch in (1, 2):
+            source.begin_epoch(epoch, 2, vectors_of(sample, epoch))
+        return source.draw(np.arange(20), 4, np.random.default_rng(0)).tolist()
+
+    kept = draws()
+    monkeypatch.setattr(cusines, "KEPT_BYTES", 0)
+    assert draws() == kept
+
+
+@pytest.mark.parametrize("block", [1, 3, 1000])
+def test_blocks_of_questions_change_nothing(sample, no_bm25, monkeypatch, block):
+    def draws() -> list:
+        source = CusinesNegatives(sample, NegativesConfig(rankings=STRUCTURE), bm25=no_bm25)
+        source.begin_epoch(1, 2, None)
+        return source.draw(np.arange(len(sample.split("train"))), 4, np.random.default_rng(0)).tolist()
+
+    whole = draws()
+    monkeypatch.setattr(cusines, "QUESTIONS_AT_ONCE", block)
+    assert draws() == whole
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"buckets": 0}, "negatives.buckets: is 0; give a number from 1 to 127"),
+        ({"buckets": 128}, "negatives.buckets: is 128; give a number from 1 to 127"),
+        ({"rrf_k": -1}, "negatives.rrf_k: is -1; give 0 or more"),
+        ({"schedule": "slow"}, "negatives.schedule: 'slow' is not known; choose from curriculum, uniform, hardest"),
+    ],
+)
+def test_settings_that_are_refused(two_codes, no_bm25, settings, message):
+    with pytest.raises(UsageError) as refused:
+        CusinesNegatives(two_codes, NegativesConfig(**settings), bm25=no_bm25)
+    assert str(refused.value) == message
+
+
+def test_misuse_is_told(two_codes, no_bm25):
+    source = CusinesNegatives(two_codes, NegativesConfig(), bm25=no_bm25)
+    with pytest.raises(ValueError, match="no epoch has begun; call begin_epoch before draw"):
+        source.draw(np.array([0]), 1, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="epoch 0 of 3: epochs count from 1"):
+        source.begin_epoch(0, 3, None)
+    with pytest.raises(ValueError, match=r"negatives\.semantic = dynamic ranks by the model in training; give its v"):
+        source.begin_epoch(1, 3, None)
+    wrong = EpochVectors(np.zeros((3, 2), dtype=np.float32), np.zeros((7, 2), dtype=np.float32))
+    with pytest.raises(ValueError, match="vectors of 3 questions and 7 articles; give those of the 2 training quest"):
+        source.begin_epoch(1, 3, wrong)

@@ -1,0 +1,79 @@
+import dataclasses
+
+import pytest
+
+from statgraph import artifacts
+from statgraph.errors import UsageError
+from statgraph.evaluation.metrics import METRICS
+from statgraph.systems.pipeline import train_run
+from statgraph.systems.presets import resolve_config
+from statgraph.systems.tuning import bm25_grid
+from statgraph.systems.tuning.bm25_grid import DEFAULT_BS, DEFAULT_K1S, GRID, HEAT_MAP, tuned_bm25, write_grid
+
+
+def test_a_point_has_the_values_of_a_run_with_these_parameters(town_corpus, tmp_path):
+    grid = tuned_bm25(town_corpus, [0.5, 2.5], [0.0, 0.9], metric="mAP")
+    for row, k1 in enumerate(grid.k1s):
+        for column, b in enumerate(grid.bs):
+            settings = ("device=cpu", f"bm25.k1={k1}", f"bm25.b={b}")
+            run = train_run(town_corpus, resolve_config("bm25", settings), tmp_path / f"{row}{column}")
+            means = {name: estimate.mean for name, estimate in run.report.strata["all"].metrics.items()}
+            assert {name: grid.values[name][row, column] for name in METRICS} == pytest.approx(means)
+    assert grid.best.value == grid.values["mAP"].max()
+
+
+def test_headings_and_split_count(town_corpus):
+    def best(**options):
+        return tuned_bm25(town_corpus, [1.0], [0.5], metric="MRR@10", **options).best.value
+
+    questions = [
+        dataclasses.replace(question, text="Duties") if question.split == "dev" else question
+        for question in town_corpus.questions
+    ]
+    by_heading = dataclasses.replace(town_corpus, questions=tuple(questions))
+    found = tuned_bm25(by_heading, [1.0], [0.5]).values["mRP"][0, 0]
+    unfound = tuned_bm25(by_heading, [1.0], [0.5], heading_path=False).values["mAP"][0, 0]
+    assert found > 0
+    assert unfound < tuned_bm25(by_heading, [1.0], [0.5]).values["mAP"][0, 0]
+    assert best(split="train") != best(split="dev")
+
+
+def test_the_default_grid():
+    assert (len(DEFAULT_K1S), DEFAULT_K1S[0], DEFAULT_K1S[1], DEFAULT_K1S[-1]) == (17, 0.0, 0.5, 8.0)
+    assert (len(DEFAULT_BS), DEFAULT_BS[0], DEFAULT_BS[3], DEFAULT_BS[-1]) == (11, 0.0, 0.3, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metric": "R@7"}, "metric 'R@7' is not known; choose from R@100, R@200, R@500, mAP, mRP, nDCG@10, MRR@10"),
+        ({"split": "valid"}, "split 'valid' is not known; use one of train, dev, test"),
+    ],
+)
+def test_what_is_not_known_is_refused(town_corpus, options, message):
+    with pytest.raises(UsageError) as refused:
+        tuned_bm25(town_corpus, **options)
+    assert str(refused.value) == message
+
+
+def test_a_split_without_questions_is_refused(town_corpus):
+    undecided = dataclasses.replace(town_corpus, questions=town_corpus.split("train"))
+    with pytest.raises(UsageError) as refused:
+        tuned_bm25(undecided)
+    assert str(refused.value) == ("split 'dev' of corpus 'town' has no questions; add some to qrels/dev.tsv to tune on")
+
+
+def test_what_is_written(town_corpus, tmp_path, monkeypatch):
+    drawn, draw = [], bm25_grid.heat_map
+    monkeypatch.setattr(bm25_grid, "heat_map", lambda *shown, **names: (drawn.append(shown), draw(*shown, **names)))
+    grid = tuned_bm25(town_corpus, [0.5, 2.5], [0.0, 0.4, 0.9], metric="mAP")
+    write_grid(grid, town_corpus, tmp_path / "out")
+    ((values, x_labels, y_labels, title, _),) = drawn
+    assert values.tolist() == (100 * grid.values["mAP"]).tolist()
+    assert (x_labels, y_labels, title) == ((0.0, 0.4, 0.9), (0.5, 2.5), "BM25 on town: dev mAP, %")
+    saved = artifacts.read_json(tmp_path / "out" / GRID)
+    assert (saved["k1"], saved["b"], saved["metric"], saved["split"]) == ([0.5, 2.5], [0.0, 0.4, 0.9], "mAP", "dev")
+    assert saved["values"]["R@200"] == grid.values["R@200"].tolist()
+    assert saved["best"] == dataclasses.asdict(grid.best)
+    assert saved["corpus"] == {"name": "town", "content_hash": town_corpus.content_hash}
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [GRID, HEAT_MAP]

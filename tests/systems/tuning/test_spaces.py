@@ -1,0 +1,160 @@
+import pytest
+
+from statgraph.errors import UsageError
+from statgraph.systems.presets import resolve_config, system_names
+from statgraph.systems.tuning.spaces import (
+    Choice,
+    Range,
+    preset_space,
+    read_space,
+    space_as_json,
+    standing_values,
+    without_fixed,
+)
+
+STATIC = ("device=cpu", "encoder.backbone=embedded:static")
+TRANSFORMER = ("device=cpu", "encoder.backbone=some/transformer")
+
+
+class Trial:
+    """Suggests always the same, and keeps what it was asked."""
+
+    def __init__(self, value):
+        self.value, self.asked = value, None
+
+    def suggest_int(self, *asked, log):
+        self.asked = (*asked, log)
+        return self.value
+
+    suggest_float = suggest_int
+
+    def suggest_categorical(self, *asked):
+        self.asked = asked
+        return self.value
+
+
+@pytest.fixture
+def config():
+    return resolve_config("dsr", STATIC)
+
+
+@pytest.fixture
+def read(tmp_path, config):
+    """Return a function that reads the space in some YAML."""
+
+    def space_of(text):
+        path = tmp_path / "space.yaml"
+        path.write_text(text, encoding="utf-8")
+        return read_space(path, config)
+
+    return space_of
+
+
+@pytest.mark.parametrize("train", ["full", "head"])
+@pytest.mark.parametrize("system", system_names())
+def test_every_system_has_a_space_that_fits_it(system, train):
+    for settings in (STATIC, (*TRANSFORMER, f"encoder.train={train}")):
+        settings = [setting for setting in settings if "train=" not in setting or system != "dpr"]
+        config = resolve_config(system, settings)
+        groups = {name.partition(".")[0] for name in preset_space(config)}
+        if config.retriever == "bm25":
+            assert groups == {"bm25"}
+            continue
+        assert ("stage1" in groups) == bool(config.stage1.epochs)
+        assert ("stage2" in groups) == ("gnn" in groups) == bool(config.stage2.epochs)
+
+
+def test_the_regime_decides():
+    assert preset_space(resolve_config("dsr", STATIC))["stage1.lr"] == Range(5e-4, 1e-2, log=True, whole=False)
+    full = preset_space(resolve_config("dsr", (*TRANSFORMER, "encoder.train=full")))
+    assert full["stage1.lr"] == Range(5e-6, 5e-5, log=True, whole=False)
+    assert full["stage1.batch_size"] == Choice(("8", "16", "24"))
+    head = preset_space(resolve_config("dsr", (*TRANSFORMER, "encoder.train=head")))
+    assert head["stage1.lr"] == Range(1e-4, 3e-3, log=True, whole=False)
+
+
+def test_encoders_that_stay_fixed_have_no_learning_rate():
+    settings = (*STATIC, "stage2.epochs=1", "stage2.train_encoders=none")
+    names = preset_space(resolve_config("dsr", settings)).keys()
+    assert "stage2.lr" in names
+    assert not {"stage2.encoder_lr", "stage2.encoder_weight_lr"} & names
+
+
+def test_a_space_is_read(read):
+    # YAML takes 1e-5 for text, since it has no dot.
+    space = read(
+        "stage1.lr: {low: 1e-5, high: 1e-3, log: true}\ngnn.layers: {low: 1, high: 3}\n"
+        "encoder.article_pooling: {choices: [mean, max]}\nencoder.adapted: {choices: [true, false]}\n"
+        "graph.relations: {choices: [tree, [tree, order]]}\n"
+    )
+    assert space == {
+        "stage1.lr": Range(1e-5, 1e-3, log=True, whole=False),
+        "gnn.layers": Range(1, 3, log=False, whole=True),
+        "encoder.article_pooling": Choice(("mean", "max")),
+        "encoder.adapted": Choice(("True", "False")),
+        "graph.relations": Choice(("tree", "tree,order")),
+    }
+    assert space_as_json(space)["gnn.layers"] == {"low": 1, "high": 3, "log": False}
+    assert space_as_json(space)["graph.relations"] == {"choices": ["tree", "tree,order"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("stage1.rate: {low: 1, high: 2}", "'stage1.rate' is not a setting; did you mean 'stage1.patience'?"),
+        ("stage1.lr: {low: 0.0, high: 1.0}", "stage1.lr: 0.0 is out of range; give above 0"),
+        ("stage1.lr: {low: fast, high: 1.0}", "'stage1.lr' is 'fast'; give a number"),
+        ("stage1.lr: {low: 0.1, high: 0.1}", "'stage1.lr': low is 0.1 and high is 0.1; give a low below the high"),
+        ("gnn.dropout: {low: 0, high: 1, log: yes}", "'gnn.dropout': low is 0; a range by ratios (log) starts above 0"),
+        ("gnn.dropout: {low: 0.1, high: 0.5, log: 1}", "'gnn.dropout': log is '1'; give true or false"),
+        ("gnn.layers: {low: 1.5, high: 3}", "'gnn.layers' is '1.5'; give a whole number"),
+        ("encoder.backbone: {low: 1, high: 2}", "'encoder.backbone': is not a number; give {choices} for it"),
+        ("stage1.lr: {low: 0.1}", "'stage1.lr': is '{'low': 0.1}'; give {low, high}, {low, high, log} or {choices}"),
+        ("stage1.lr: 0.1", "'stage1.lr': is '0.1'; give {low, high}, {low, high, log} or {choices}"),
+        ("gnn.heads: {choices: []}", "'gnn.heads': choices is '[]'; give a list of values"),
+        ("gnn.heads: {choices: [2, 2]}", "'gnn.heads': lists a choice twice; give each once"),
+        ("gnn.heads: {choices: [2, 0]}", "gnn.heads: 0 is out of range; give 1 or more"),
+        ("", "holds no settings; write lines like 'stage1.lr: {low: 1.0e-5, high: 1.0e-3}'"),
+    ],
+)  # fmt: skip
+def test_a_space_that_cannot_be_searched_is_refused(read, tmp_path, text, message):
+    with pytest.raises(UsageError) as refused:
+        read(text)
+    start, _, end = str(refused.value).partition(": ")
+    assert start == str(tmp_path / "space.yaml")
+    if "did you mean" in message:
+        assert end.startswith(message.partition("did you mean")[0])
+    else:
+        assert end == message
+
+
+def test_a_file_that_is_missing_or_no_yaml_is_refused(read, tmp_path, config):
+    with pytest.raises(UsageError, match=r"absent\.yaml: no such file; name a YAML file of settings"):
+        read_space(tmp_path / "absent.yaml", config)
+    with pytest.raises(UsageError, match=r"space\.yaml: not readable as YAML \(.*\); mend it") as refused:
+        read("a: [")
+    assert "\n" not in str(refused.value)
+
+
+def test_what_is_fixed_is_left_out():
+    space = {"stage1.lr": Range(1, 2, log=False, whole=False), "gnn.heads": Choice(("1", "2"))}
+    assert list(without_fixed(space, ["stage1.lr=0.1", "seed=1"])) == ["gnn.heads"]
+    with pytest.raises(UsageError, match=r"^nothing to search: no setting is left open; "):
+        without_fixed(space, ["stage1.lr=0.1", "gnn.heads = 1"])
+
+
+def test_suggestions_are_rounded_within_their_range():
+    trial = Trial(0.00123456)
+    assert Range(1e-4, 1e-2, log=True, whole=False).suggested(trial, "stage1.lr") == "0.00123"
+    assert trial.asked == ("stage1.lr", 1e-4, 1e-2, True)
+    assert Range(0.12345, 0.2, log=False, whole=False).suggested(Trial(0.12345), "x") == "0.12345"
+    assert Range(1, 4, log=False, whole=True).suggested(Trial(3), "x") == "3"
+    assert Choice(("a", "b")).suggested(Trial("b"), "x") == "b"
+
+
+def test_standing_values_are_the_configuration_s_where_the_space_holds_them(read, config):
+    space = read(
+        "stage1.lr: {low: 1.0e-3, high: 1.0e-2}\nstage1.weight_lr: {low: 0.5, high: 0.6}\n"
+        "stage1.batch_size: {choices: [512, 1024]}\nstage1.warmup: {choices: [0.5]}\n"
+    )
+    assert standing_values(space, config) == {"stage1.lr": 0.002, "stage1.batch_size": "1024"}

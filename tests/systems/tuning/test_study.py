@@ -1,0 +1,228 @@
+import dataclasses
+from types import SimpleNamespace
+
+import pytest
+
+from statgraph.errors import CorpusError, RunError, UsageError
+from statgraph.evaluation.report import Report, Stratum
+from statgraph.evaluation.significance import Estimate
+from statgraph.systems.tuning import study as search
+from statgraph.systems.tuning.results import BEST, HISTORY, TRIALS
+from statgraph.systems.tuning.spaces import Choice, Range
+from statgraph.systems.tuning.study import STUDY, tune_system
+from statgraph.training.loop import TrainingProgress
+
+SPACE = {
+    "stage2.lr": Range(1e-4, 1e-1, log=True, whole=False),
+    "gnn.dropout": Range(0.0, 0.5, log=False, whole=False),
+    "gnn.heads": Choice(("1", "2", "4")),
+}
+OPEN = ("device=cpu", "encoder.backbone=embedded:static")
+RESULTS = sorted([BEST, HISTORY, STUDY, TRIALS])
+
+
+@pytest.fixture
+def tune(town_corpus, tmp_path):
+    """Return a function that tunes QABISAR on the town in the folder `study`."""
+
+    def run(n_trials, *, corpus=town_corpus, system="qabisar", settings=OPEN, space=SPACE, **options):
+        return tune_system(corpus, system, settings, space, tmp_path / "study", n_trials=n_trials, **options)
+
+    return run
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    """Return a function that has every trial end as a function of its configuration and listener says."""
+
+    def by(result):
+        def train(corpus, config, folder, *, on_training):
+            folder.mkdir()
+            (folder / "weights").touch()
+            value = result(config, on_training)
+            return SimpleNamespace(report=Report("dev", {"all": Stratum(4, {"R@200": Estimate(value, value, value)})}))
+
+        monkeypatch.setattr(search, "train_run", train)
+
+    return by
+
+
+def lower_rate_is_better(config, on_training):
+    return 1 - config.stage2.lr
+
+
+def progress(epoch, dev):
+    return TrainingProgress("stage2", epoch, 3, epoch, 3, 0.5, dev)
+
+
+def refusal(error, run, *arguments, **options):
+    with pytest.raises(error) as refused:
+        run(*arguments, **options)
+    return str(refused.value)
+
+
+def test_real_trials_leave_results_and_no_runs(tune, town_corpus, quick_settings, tmp_path):
+    ended = []
+    space = {"stage2.lr": SPACE["stage2.lr"]}
+    tuning = tune(2, settings=quick_settings, space=space, on_trial=lambda trial, n: ended.append((trial, n)))
+    assert ended == [(trial, 2) for trial in tuning.trials]
+    assert [trial.state for trial in tuning.trials] == ["finished", "finished"]
+    assert [trial.value for trial in tuning.trials] == [1.0, 1.0]  # 200 places hold all 16 articles
+    assert [trial.epoch_values for trial in tuning.trials] == [(1.0, 1.0)] * 2  # before either of two epochs
+    assert tuning.trials[0].settings == {"stage2.lr": "0.001"}
+    assert tuning.trials[1].settings != tuning.trials[0].settings
+    assert "stage2.epochs=2" in tuning.fixed
+    assert "device=cpu" not in tuning.fixed
+    assert sorted(path.name for path in (tmp_path / "study").iterdir()) == RESULTS
+
+
+def test_the_first_trial_is_the_system_as_it_stands_and_the_best_counts(tune, trained):
+    trained(lower_rate_is_better)
+    tuning = tune(8)
+    assert tuning.trials[0].settings == {
+        "stage2.lr": "0.001",
+        "gnn.dropout": "0.1",
+        "gnn.heads": tuning.trials[0].settings["gnn.heads"],
+    }
+    rates = [float(trial.settings["stage2.lr"]) for trial in tuning.trials]
+    assert [trial.value for trial in tuning.trials] == pytest.approx([1 - rate for rate in rates])
+    assert tuning.ranked[0].value == pytest.approx(1 - min(rates))
+    assert len({tuple(trial.settings.items()) for trial in tuning.trials}) == 8
+
+
+def test_a_search_that_was_killed_ends_like_one_that_was_not(town_corpus, trained, tmp_path):
+    def tuned(folder, n_trials):
+        tuning = tune_system(town_corpus, "qabisar", OPEN, SPACE, tmp_path / folder, n_trials=n_trials)
+        return [(trial.number, trial.value, trial.settings) for trial in tuning.trials]
+
+    trained(lower_rate_is_better)
+    whole = tuned("whole", 11)  # the sampler's first ten are random
+    calls = []
+
+    def killed_at_third_and_eleventh(config, on_training):
+        calls.append(config)
+        if len(calls) in (3, 12):
+            raise KeyboardInterrupt
+        return lower_rate_is_better(config, on_training)
+
+    trained(killed_at_third_and_eleventh)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            tuned("killed", 11)
+        assert not (tmp_path / "killed" / search._RUN).exists()
+    assert tuned("killed", 11) == whole
+    assert calls[2] == calls[3]
+    assert len(calls) == 13
+
+
+def test_the_same_study_goes_on_to_more_trials(tune, trained):
+    trained(lower_rate_is_better)
+    first = tune(2)
+    assert tune(4).trials[:2] == first.trials
+    assert len(tune(3).trials) == 4
+
+
+def test_another_seed_searches_elsewhere(town_corpus, trained, tmp_path):
+    trained(lower_rate_is_better)
+    settings = [
+        [
+            trial.settings
+            for trial in tune_system(
+                town_corpus, "qabisar", (*OPEN, f"seed={seed}"), SPACE, tmp_path / str(seed), n_trials=2
+            ).trials
+        ]
+        for seed in (0, 1)
+    ]
+    assert settings[0][1] != settings[1][1]
+
+
+def test_a_trial_below_the_median_is_pruned(tune, trained):
+    calls = []
+
+    def last_is_bad(config, on_training):
+        calls.append(0)
+        for epoch in (1, 2, 3):
+            for _ in range(2):  # two steps an epoch
+                on_training(progress(epoch, 0.1 if len(calls) == 7 else 0.1 * epoch))
+            calls[-1] = epoch
+        return 0.5
+
+    trained(last_is_bad)
+    tuning = tune(7)
+    assert [trial.state for trial in tuning.trials] == ["finished"] * 6 + ["pruned"]
+    assert tuning.trials[0].epoch_values == pytest.approx((0.1, 0.2, 0.3))
+    assert tuning.trials[6].epoch_values == pytest.approx((0.1, 0.1))
+    assert calls[6] == 1
+    assert tuning.trials[6].value is None
+
+
+def test_a_trial_whose_training_fails_counts_and_the_search_goes_on(tune, trained):
+    def fails_first(config, on_training):
+        if config.gnn.dropout == 0.1:
+            raise RunError("stage2: the loss is nan")
+        return 0.5
+
+    trained(fails_first)
+    tuning = tune(3)
+    assert [(trial.state, trial.error) for trial in tuning.trials] == [
+        ("failed", "stage2: the loss is nan"), ("finished", ""), ("finished", ""),
+    ]  # fmt: skip
+    assert [trial.number for trial in tuning.ranked] == [2, 3]
+
+
+def test_a_corpus_that_no_trial_can_use_ends_the_search(tune, trained):
+    def fails(config, on_training):
+        raise CorpusError(["town: has no training questions"])
+
+    trained(fails)
+    assert refusal(CorpusError, tune, 3) == "town: has no training questions"
+    trained(lower_rate_is_better)
+    assert len(tune(1).trials) == 1
+
+
+def test_another_study_is_refused(tune, trained, town_corpus, tmp_path):
+    trained(lower_rate_is_better)
+    tune(1)
+    place = f"{tmp_path / 'study' / STUDY}: a study"
+    assert refusal(RunError, tune, 2, system="dsr") == (
+        f"{place} of system 'qabisar', not of 'dsr'; choose another --out"
+    )
+    village = dataclasses.replace(town_corpus, name="village", questions=town_corpus.questions[:-1])
+    assert refusal(RunError, tune, 2, corpus=village) == (
+        f"{place} on corpus 'town'; name that one, or choose another --out"
+    )
+    grown = dataclasses.replace(town_corpus, questions=town_corpus.questions[:-1])
+    assert refusal(RunError, tune, 2, corpus=grown) == (
+        f"{place} on another state of corpus 'town'; name that one, or choose another --out"
+    )
+    assert refusal(RunError, tune, 2, settings=(*OPEN, "stage2.epochs=9", "seed=3")) == (
+        f"{place} with other settings (seed: 0 then, 3 now; stage2.epochs: 4 then, 9 now); give the same ones, or "
+        "choose another --out"
+    )
+    assert refusal(RunError, tune, 2, space={**SPACE, "gnn.heads": Choice(("1", "2"))}) == (
+        f"{place} of another search space (gnn.heads); give the same --space and --set, or choose another --out"
+    )
+
+
+def test_a_damaged_study_is_refused(tune, tmp_path):
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study" / STUDY).write_text("no database " * 100)
+    message = refusal(RunError, tune, 1)
+    assert message.startswith(f"{tmp_path / 'study' / STUDY}: no study of statgraph's, or damaged (")
+    assert message.endswith("); choose another --out")
+    assert "\n" not in message
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tune, tmp_path):
+    (tmp_path / "study").touch()
+    assert refusal(RunError, tune, 1) == f"{tmp_path / 'study'}: is a file; choose another --out"
+
+
+def test_what_cannot_be_searched_leaves_nothing(tune, town_corpus, tmp_path):
+    assert refusal(UsageError, tune, 0) == "0 trials: nothing to try; ask for at least 1"
+    assert refusal(UsageError, tune, 1, system="qabisr").startswith("system 'qabisr' is not known; choose from bm25, ")
+    undecided = dataclasses.replace(town_corpus, questions=town_corpus.split("train"))
+    assert refusal(UsageError, tune, 1, corpus=undecided) == (
+        "corpus 'town': has no dev questions to tune on; add some to qrels/dev.tsv"
+    )
+    assert not (tmp_path / "study").exists()

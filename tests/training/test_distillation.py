@@ -1,0 +1,82 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from statgraph.config import Stage2Config
+from statgraph.text.similarity import SIMILARITIES
+from statgraph.training.distillation import AfterGraph
+from statgraph.training.losses import feature_distillation, score_distillation
+from statgraph.training.pairs import gold_pairs
+
+CPU = torch.device("cpu")
+CONFIG = Stage2Config(batch_size=4, encoder_lr=0.05, encoder_weight_lr=0.05, temperature=0.1, distillation="both")
+
+
+@pytest.fixture
+def after(village, static_encoders, training_texts):
+    """Return a function that builds the stage over random teacher vectors: (stage, encoders, teacher, articles)."""
+
+    def build(config=CONFIG):
+        encoders = static_encoders()
+        generator = torch.Generator().manual_seed(1)
+        teacher, articles = torch.randn(4, 8, generator=generator), torch.randn(12, 8, generator=generator)
+        gold = gold_pairs(village)
+        stage = AfterGraph(
+            encoders,
+            questions=encoders.question_inputs(gold.texts),
+            teacher=teacher,
+            articles=articles,
+            evaluation=training_texts(encoders, village),
+            gold=gold,
+            config=config,
+            device=CPU,
+        )
+        return stage, encoders, teacher, articles
+
+    return build
+
+
+def test_the_loss_by_hand(after, village):
+    stage, encoders, teacher, articles = after()
+    rows, compared = next(iter(stage.batches(np.random.default_rng(0))))
+    texts = gold_pairs(village).texts
+    student = encoders.questions(encoders.question_inputs([texts[row] for row in rows]))
+    about = {"similarity": SIMILARITIES["cosine"], "temperature": 0.1}
+    wanted = sum(
+        kind(teacher[rows], student, articles[compared], **about) for kind in (score_distillation, feature_distillation)
+    )
+    assert stage.loss((rows, compared)).item() == pytest.approx(wanted.item(), rel=1e-5)
+
+
+def test_an_epoch_holds_every_question_with_its_answers(after):
+    stage, *_ = after()
+    batches = list(stage.batches(np.random.default_rng(0)))
+    assert len(batches) == stage.steps_per_epoch == 2  # of seven gold pairs
+    assert set(np.concatenate([questions for questions, _ in batches]).tolist()) == {0, 1, 2, 3}
+    assert {4, 5, 8, 0, 6, 9} <= set(np.concatenate([articles for _, articles in batches]).tolist())
+
+
+def test_the_student_comes_to_the_teacher(after):
+    stage, _, teacher, _ = after(replace(CONFIG, distillation="feature"))
+    teacher /= teacher.norm(dim=1, keepdim=True)
+    optimizer = torch.optim.AdamW(stage.parameter_groups())
+    losses = []
+    for _ in range(20):
+        for batch in stage.batches(np.random.default_rng(0)):
+            optimizer.zero_grad()
+            loss = stage.loss(batch)
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+    assert losses[-1] < 0.3 * losses[0]
+
+
+def test_dev_ranks_by_the_graphs_article_vectors(after, village):
+    stage, encoders, _, articles = after()
+    dev = encoders.questions(encoders.question_inputs([question.text for question in village.split("dev")])).detach()
+    ranking = np.argsort(-(dev @ articles.T).numpy(), axis=1)
+    places = [ranking[0].tolist().index(2), min(ranking[1].tolist().index(row) for row in (7, 11))]
+    wanted = sum(1 / (place + 1) for place in places if place < 10) / 2
+    assert stage.dev_metrics()["MRR@10"] == pytest.approx(wanted, abs=1e-5)

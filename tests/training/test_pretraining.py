@@ -1,0 +1,289 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+from statgraph.config import PretrainConfig, RunConfig
+from statgraph.errors import RunError, UsageError
+from statgraph.text.backbones import resolve_backbone
+from statgraph.text.loading import load_backbone
+from statgraph.training import pretraining
+from statgraph.training.pretraining import adapted_backbone, pretrain_backbone, unfinished_folder
+
+CPU = torch.device("cpu")
+CONFIG = PretrainConfig(steps=6, batch_size=3, max_tokens=16, lr=1e-3, checkpoint_steps=2)
+
+
+@pytest.fixture
+def backbone(tmp_path, vocabulary) -> Path:
+    """Return a sentence-transformers folder: a random BERT over the village's words, mean-pooled, with prefixes."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+    words = [*vocabulary, "rarely", "[CLS]", "[SEP]", "[PAD]", "[MASK]"]
+    numbers = {word: number for number, word in enumerate(words)}
+    tokenizer = Tokenizer(models.WordLevel(numbers, unk_token="?"))
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[(token, numbers[token]) for token in ("[CLS]", "[SEP]")]
+    )
+    special = {"cls": "[CLS]", "sep": "[SEP]", "pad": "[PAD]", "mask": "[MASK]", "unk": "?"}
+    plain = tmp_path / "plain"
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, **{f"{kind}_token": token for kind, token in special.items()}
+    ).save_pretrained(plain)
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(words),
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=32,
+        pad_token_id=numbers["[PAD]"],
+    )
+    BertModel(config, add_pooling_layer=False).save_pretrained(plain)
+    modules = [Transformer(str(plain)), Pooling(32, pooling_mode="mean")]
+    prompts = {"query": "q: ", "document": "p: "}
+    SentenceTransformer(modules=modules, device="cpu", prompts=prompts).save(str(tmp_path / "start"))
+    return tmp_path / "start"
+
+
+@pytest.fixture
+def pretrained(backbone, village, tmp_path):
+    """Return a function that pre-trains the small backbone into a folder of this name."""
+
+    def run(name: str = "out", config: PretrainConfig = CONFIG, **options) -> Path:
+        options = {"seed": 1, "device": CPU} | options
+        return pretrain_backbone(str(backbone), village, config, tmp_path / name, **options)
+
+    return run
+
+
+@pytest.fixture
+def killed_after(pretrained):
+    """Return a function that pre-trains into `out` and is killed once so many steps are done."""
+
+    def run(n_steps: int, **options) -> None:
+        def kill(progress) -> None:
+            if progress.step == n_steps:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            pretrained(progress=kill, **options)
+
+    return run
+
+
+def weights_of(folder: Path) -> dict[str, torch.Tensor]:
+    return load_file(folder / "model.safetensors")
+
+
+def manifest_of(folder: Path) -> dict:
+    return json.loads((folder / "manifest.json").read_text())
+
+
+def test_the_result_is_a_backbone_like_the_one_it_came_from(pretrained, backbone):
+    before, after = resolve_backbone(str(backbone)), resolve_backbone(str(pretrained()))
+    assert replace(after, name=before.name, location=before.location) == before
+    assert (after.pooling, after.query_prefix, after.passage_prefix) == ("mean", "q: ", "p: ")
+
+    (old_tokenizer, old), (tokenizer, new) = load_backbone(before), load_backbone(after)
+    assert tokenizer.get_vocab() == old_tokenizer.get_vocab()
+    assert {name: tensor.shape for name, tensor in new.state_dict().items()} == {
+        name: tensor.shape for name, tensor in old.state_dict().items()
+    }
+    changed = (new.get_input_embeddings().weight != old.get_input_embeddings().weight).any(dim=1)
+    ids = tokenizer.convert_tokens_to_ids(["lamp", "[MASK]", "rarely", "bad", "[PAD]"])
+    assert changed[ids].tolist() == [True, True, False, False, False]  # the articles do not say "bad"
+    assert not torch.equal(new.encoder.layer[0].output.dense.weight, old.encoder.layer[0].output.dense.weight)
+
+
+def test_the_manifest_says_how_it_came_to_be(pretrained, backbone, village):
+    seen = []
+    folder = pretrained(progress=seen.append)
+    about = manifest_of(folder)
+
+    assert about["backbone"] == str(backbone)
+    assert about["corpus"] == {"name": "village", "content_hash": village.content_hash}
+    assert about["pretrain"] == {
+        "steps": 6, "batch_size": 3, "max_tokens": 16, "lr": 1e-3, "warmup": 0.06, "weight_decay": 0.01,
+        "mask_share": 0.15,
+    }  # fmt: skip
+    assert (about["seed"], about["mask_token"], about["has_mask_token"]) == (1, "[MASK]", True)
+    assert (about["first_loss"], about["last_loss"]) == (seen[0].loss, seen[-1].loss)
+    assert [(progress.step, progress.steps) for progress in seen] == [(step, 6) for step in range(1, 7)]
+    assert not unfinished_folder(folder).exists()
+
+
+def test_it_learns_the_statutes(pretrained):
+    torch.set_num_threads(1)
+    losses = []
+    config = replace(CONFIG, steps=60, batch_size=8, lr=5e-3, checkpoint_steps=1000)
+    pretrained(config=config, progress=lambda progress: losses.append(progress.loss))
+
+    assert np.mean(losses[:3]) > 4.0  # about ln 80, as of a guess among the pieces
+    assert np.mean(losses[-10:]) < 3.5
+
+
+def test_the_seed_decides(pretrained):
+    first, again, other = (weights_of(pretrained(name, seed=seed)) for name, seed in (("a", 1), ("b", 1), ("c", 2)))
+
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not all(torch.equal(first[name], other[name]) for name in first)
+
+
+@pytest.mark.parametrize("n_steps", [1, 4, 5])
+def test_a_killed_one_goes_on_to_the_same_bits(pretrained, killed_after, n_steps):
+    whole = pretrained("whole")
+    killed_after(n_steps)
+    seen = []
+    resumed = pretrained(resume=True, progress=lambda progress: seen.append(progress.step))
+
+    # Kept at steps 2 and 4; the kill comes before the checkpoint of its own step.
+    assert seen == list(range({1: 1, 4: 3, 5: 5}[n_steps], 7))
+    expected, found = weights_of(whole), weights_of(resumed)
+    assert expected.keys() == found.keys()
+    assert all(torch.equal(expected[name], found[name]) for name in expected)
+    assert manifest_of(whole) == manifest_of(resumed)
+
+
+def test_a_killed_one_leaves_no_folder(killed_after, tmp_path):
+    killed_after(3)
+
+    assert not (tmp_path / "out").exists()
+    assert sorted(path.name for path in (tmp_path / "out.unfinished").iterdir()) == ["begun.json", "last"]
+
+
+def test_other_settings_do_not_resume(pretrained, killed_after, tmp_path):
+    killed_after(3)
+    with pytest.raises(RunError) as error:
+        pretrained(resume=True, seed=2)
+    assert str(error.value) == (
+        f"{tmp_path / 'out'}: was begun with other settings (seed: 1 then, 2 now); resume it with the same, or choose "
+        "another"
+    )
+    pretrained(resume=True, config=replace(CONFIG, checkpoint_steps=5))  # decides no weight
+
+
+def test_a_folder_in_use(pretrained, killed_after, tmp_path):
+    with pytest.raises(RunError, match=r"out: no pre-training to resume; start it without --resume$"):
+        pretrained(resume=True)
+    killed_after(1)
+    with pytest.raises(RunError, match=r"out.unfinished: holds an unfinished pre-training; add --resume to go on"):
+        pretrained()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    with pytest.raises(RunError, match=r"mine: not empty; choose another --out$"):
+        pretrained("mine")
+    with pytest.raises(RunError, match=r"notes.txt: is a file; choose another --out$"):
+        pretrained("mine/notes.txt")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"max_tokens": 33}, "pretrain.max_tokens: 33 is more than backbone '{}' takes; use 32 or less"),
+        ({"steps": 0}, "pretrain.steps: 0 is out of range; give 1 or more"),
+        ({"mask_share": 0.0}, "pretrain.mask_share: 0.0 is out of range; give a share above 0, up to 1"),
+    ],
+)
+def test_settings_that_leave_nothing_to_train_on(pretrained, backbone, tmp_path, changes, message):
+    with pytest.raises(UsageError) as error:
+        pretrained(config=replace(CONFIG, **changes))
+    assert str(error.value) == message.format(backbone)
+    assert not (tmp_path / "out.unfinished").exists()
+
+
+def test_a_loss_that_is_no_number(pretrained):
+    with pytest.raises(RunError) as error:
+        pretrained(config=replace(CONFIG, lr=1e30))
+    assert str(error.value).endswith("the loss is nan; lower the rate (--set pretrain.lr=...)")
+
+
+def test_a_static_backbone_is_refused(quick_backbone, village, tmp_path):
+    with pytest.raises(UsageError) as error:
+        pretrain_backbone(str(quick_backbone), village, CONFIG, tmp_path / "out", seed=0, device=CPU)
+    assert str(error.value) == (
+        f"backbone '{quick_backbone}' is a table of token vectors, which holds no model to pre-train; "
+        "name a transformer"
+    )
+
+
+def test_the_rate_rises_and_falls():
+    shares = [pretraining._rate_share(step, 10, 0.2) for step in range(1, 11)]
+
+    assert shares == pytest.approx([1 / 2, 1, 8 / 9, 7 / 9, 6 / 9, 5 / 9, 4 / 9, 3 / 9, 2 / 9, 1 / 9])
+
+
+def test_an_epoch_takes_every_block_once():
+    rows = np.concatenate([pretraining._block_rows(step, 4, 6, seed=0) for step in (1, 2, 3)])  # 12 = 2 epochs
+
+    assert sorted(rows[:6]) == sorted(rows[6:]) == list(range(6))
+    assert rows[:6].tolist() != rows[6:].tolist()
+
+
+@pytest.fixture
+def adapt(backbone, village, tmp_path, monkeypatch):
+    """Return a function that adapts the small backbone under a cache of the test's own."""
+    monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path / "cache"))
+
+    def run(progress=lambda progress: None, corpus=village, seed=0, pretrain=CONFIG, **encoder) -> Path:
+        config = RunConfig(seed=seed, pretrain=pretrain)
+        encoder = {"backbone": str(backbone), "adapted": True} | encoder
+        config = replace(config, encoder=replace(config.encoder, **encoder))
+        return Path(adapted_backbone(config, corpus, CPU, progress))
+
+    return run
+
+
+def test_an_adapted_backbone_is_made_once(adapt, tmp_path, village):
+    folder = adapt()
+    assert folder.parent == tmp_path / "cache" / "adapted"
+    assert manifest_of(folder)["pretrain"]["steps"] == 6
+
+    seen = []
+    assert adapt(seen.append) == folder
+    assert adapt(seen.append, pretrain=replace(CONFIG, checkpoint_steps=1)) == folder
+    assert seen == []
+    others = {
+        adapt(seed=1), adapt(pretrain=replace(CONFIG, lr=1e-4)), adapt(corpus=replace(village, questions=())),
+    }  # fmt: skip
+    assert len(others | {folder}) == 4
+
+
+def test_an_adaptation_that_was_killed_goes_on(adapt):
+    def kill(progress) -> None:
+        if progress.step == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        adapt(kill)
+    seen = []
+    adapt(lambda progress: seen.append(progress.step))
+
+    assert seen == [3, 4, 5, 6]
+
+
+def test_the_article_backbone_is_the_one_that_is_adapted(adapt, backbone, quick_backbone):
+    folder = adapt(backbone=str(quick_backbone), article_backbone=str(backbone))
+
+    assert manifest_of(folder)["backbone"] == str(backbone)
+    with pytest.raises(UsageError, match="is a table of token vectors"):
+        adapt(backbone=str(quick_backbone))
+
+
+def test_a_static_backbone_adapts_the_model_behind_it(adapt, monkeypatch, statgraph_cache):
+    asked = []
+    monkeypatch.setenv("STATGRAPH_CACHE", str(statgraph_cache))
+    monkeypatch.setattr(pretraining, "pretrain_backbone", lambda name, *args, **options: asked.append(name))
+    adapt(backbone="embedded:static")
+
+    assert asked == ["embedded:multilingual-e5-small"]
