@@ -51,9 +51,9 @@ def pretrain(
     from statgraph.artifacts import MANIFEST, read_json
     from statgraph.cli.options import chosen_corpus
     from statgraph.cli.progress import TerminalProgress
-    from statgraph.config import with_settings
     from statgraph.device import pick_device
     from statgraph.errors import UsageError
+    from statgraph.settings import with_settings
     from statgraph.systems.limits import check_limits
     from statgraph.text.backbones import EMBEDDED_E5
     from statgraph.training.pretraining import pretrain_backbone, unfinished_folder

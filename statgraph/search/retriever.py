@@ -11,12 +11,13 @@ import numpy as np
 from statgraph import artifacts
 from statgraph.augmentation.records import questions_by_row
 from statgraph.augmentation.store import read_synthetic, unknown_article
-from statgraph.config import RunConfig, overlaid
+from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.errors import CorpusError, RunError, UsageError
 from statgraph.lexical.expansion import expanded_texts
 from statgraph.search.article_store import ARTICLES, ArticleStore
 from statgraph.search.ranker import DenseRanker, LexicalRanker, Ranker
+from statgraph.settings import overlaid
 from statgraph.text.article_text import article_text
 
 

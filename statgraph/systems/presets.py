@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from statgraph.config import RunConfig, overlaid, with_settings
+from statgraph.config import RunConfig
 from statgraph.device import pick_device
 from statgraph.errors import UsageError
+from statgraph.settings import overlaid, with_settings
 from statgraph.systems.limits import check_limits
 from statgraph.text.backbones import EMBEDDED_E5, EMBEDDED_STATIC, is_static
 

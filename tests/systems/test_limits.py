@@ -1,7 +1,8 @@
 import pytest
 
-from statgraph.config import RunConfig, with_settings
+from statgraph.config import RunConfig
 from statgraph.errors import UsageError
+from statgraph.settings import with_settings
 from statgraph.systems.limits import check_limits
 
 

@@ -7,12 +7,13 @@ import pytest
 
 from statgraph import Retriever, artifacts
 from statgraph.augmentation.store import read_synthetic
-from statgraph.config import RunConfig, overlaid
+from statgraph.config import RunConfig
 from statgraph.corpus.sample import sample_folder
 from statgraph.corpus.store import read_corpus
 from statgraph.errors import CorpusError, RunError, UsageError
 from statgraph.evaluation.report import Report
 from statgraph.index.article_index import ArticleIndex
+from statgraph.settings import overlaid
 from statgraph.systems import pipeline
 from statgraph.systems.pipeline import is_finished, train_run
 from statgraph.systems.presets import resolve_config, system_names

@@ -1,7 +1,8 @@
 import pytest
 import torch
 
-from statgraph.config import RunConfig, with_settings
+from statgraph.config import RunConfig
+from statgraph.settings import with_settings
 from statgraph.systems.stage1_cache import Stage1Cache
 
 

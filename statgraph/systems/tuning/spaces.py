@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from statgraph.config import RunConfig, overlaid
+from statgraph.config import RunConfig
 from statgraph.errors import UsageError
+from statgraph.settings import overlaid
 from statgraph.systems.limits import check_limits
 from statgraph.systems.presets import regime_of
 

@@ -3,8 +3,9 @@ import shlex
 
 import pytest
 
-from statgraph.config import RunConfig, with_settings
+from statgraph.config import RunConfig
 from statgraph.errors import UsageError
+from statgraph.settings import with_settings
 from statgraph.systems.presets import resolve_config
 from statgraph.systems.tables.planning import planned_runs, run_id
 from statgraph.systems.tables.spec import RowSpec, TableSpec

@@ -4,8 +4,9 @@ import pytest
 import yaml
 
 from statgraph import artifacts
-from statgraph.config import RunConfig, overlaid, with_settings
+from statgraph.config import RunConfig
 from statgraph.errors import RunError
+from statgraph.settings import overlaid, with_settings
 from statgraph.systems.tuning.results import BEST, HISTORY, TRIALS, TrialRecord, Tuning, write_tuning
 
 FIXED = ("stage2.epochs=2", "encoder.backbone=some/model")

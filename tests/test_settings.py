@@ -3,8 +3,9 @@ from dataclasses import FrozenInstanceError, asdict
 
 import pytest
 
-from statgraph.config import RunConfig, overlaid, with_settings
+from statgraph.config import RunConfig
 from statgraph.errors import UsageError
+from statgraph.settings import overlaid, with_settings
 
 DEFAULT = RunConfig()
 
@@ -131,7 +132,7 @@ def test_half_a_name(setting):
         ("stage1.lr=-inf", "--set: 'stage1.lr' is '-inf'; give a number"),
         ("encoder.shared=yes", "--set: 'encoder.shared' is 'yes'; give true or false"),
         ("encoder.shared=1", "--set: 'encoder.shared' is '1'; give true or false"),
-        ("bm25=1", "--set: 'bm25' is a group of settings; set one of bm25.k1, bm25.b"),
+        ("bm25=1", "--set: 'bm25' is a group of settings; set one of bm25.k1, bm25.b, bm25.expansion"),
         ("seed.x=1", "--set: 'seed' is one setting, not a group; give it a value"),
     ],
 )
@@ -152,7 +153,7 @@ def test_a_wrong_setting(setting, message):
             "x.yaml: 'graph.relations' is 'None'; give names separated by commas, or none",
         ),
         ({"graph": {"relations": {}}}, "x.yaml: 'graph.relations' is one setting, not a group; give it a value"),
-        ({"bm25": None}, "x.yaml: 'bm25' is a group of settings; set one of bm25.k1, bm25.b"),
+        ({"bm25": None}, "x.yaml: 'bm25' is a group of settings; set one of bm25.k1, bm25.b, bm25.expansion"),
     ],
 )
 def test_a_wrong_value_in_yaml(overlay, message):
