@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from statgraph.cli.options import corpus_option, device_option
-from statgraph.config import AugmentConfig, RunConfig
+from statgraph.cli.options import corpus_option, device_option, seed_option
+from statgraph.config import AugmentConfig
 
 
 @click.command()
@@ -47,14 +47,7 @@ from statgraph.config import AugmentConfig, RunConfig
     help="Keep a question if --run finds an article of it among its best K; 0 keeps all.",
 )
 @click.option("--run", metavar="DIR", type=click.Path(path_type=Path), help="Run folder for --round-trip.")
-@click.option(
-    "--seed",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=RunConfig.seed,
-    show_default=True,
-    help="Fixes every random choice.",
-)
+@seed_option
 @click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Only the first N articles.  [default: all]")
 @device_option
 def augment(

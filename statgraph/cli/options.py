@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from statgraph.config import RunConfig
 from statgraph.device import DEVICES
 
 corpus_option = click.option(
@@ -16,6 +17,14 @@ run_option = click.option(
 )
 device_option = click.option(
     "--device", type=click.Choice(DEVICES), default="auto", show_default=True, help="Where to compute."
+)
+seed_option = click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=RunConfig.seed,
+    show_default=True,
+    help="Fixes every random choice.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON in place of a table.")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from statgraph.cli.options import corpus_option, device_option
+from statgraph.cli.options import corpus_option, device_option, seed_option
 from statgraph.config import PretrainConfig, RunConfig
 
 
@@ -23,14 +23,7 @@ from statgraph.config import PretrainConfig, RunConfig
     "--batch-size", metavar="N", type=int, default=PretrainConfig.batch_size, show_default=True, help="Blocks of text."
 )
 @click.option("--set", "settings", multiple=True, metavar="PRETRAIN.B=C", help="Set one more value; repeatable.")
-@click.option(
-    "--seed",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=RunConfig.seed,
-    show_default=True,
-    help="Fixes every random choice.",
-)
+@seed_option
 @click.option("--resume", is_flag=True, help="Go on with an interrupted pre-training (the same --out).")
 @device_option
 def pretrain(

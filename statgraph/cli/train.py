@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from statgraph.cli.options import corpus_option, device_option
+from statgraph.cli.options import corpus_option, device_option, seed_option
 from statgraph.config import RunConfig
 from statgraph.systems.presets import system_names
 
@@ -23,14 +23,7 @@ from statgraph.systems.presets import system_names
 @click.option(
     "--out", metavar="DIR", type=click.Path(path_type=Path), help="Run folder.  [default: a new one under runs/]"
 )
-@click.option(
-    "--seed",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=RunConfig.seed,
-    show_default=True,
-    help="Fixes every random choice.",
-)
+@seed_option
 @click.option(
     "--set", "settings", multiple=True, metavar="A.B=C", help="Set one value of the configuration; repeatable."
 )

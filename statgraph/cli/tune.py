@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from statgraph.cli.options import corpus_option, device_option
+from statgraph.cli.options import corpus_option, device_option, seed_option
 from statgraph.config import RunConfig
 
 GRID_SYSTEM = "bm25"
@@ -38,14 +38,7 @@ _SHOWN_TRIALS = 5
     type=click.Path(path_type=Path),
     help="YAML: setting -> {low, high, log} or {choices}.  [default: the regime's]",
 )
-@click.option(
-    "--seed",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=RunConfig.seed,
-    show_default=True,
-    help="Fixes every random choice, those of the search too.",
-)
+@seed_option
 @click.option(
     "--set", "settings", multiple=True, metavar="A.B=C", help="Fix one value of the configuration; repeatable."
 )

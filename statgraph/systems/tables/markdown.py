@@ -11,9 +11,8 @@ from statgraph.corpus.records import SPLITS, Corpus
 from statgraph.evaluation.comparison import Comparison, SeedSummary
 from statgraph.systems.tables.spec import TableSpec
 from statgraph.systems.tables.store import RunResult
-from statgraph.systems.tables.summary import COMPARED, RowSummary
+from statgraph.systems.tables.summary import COMPARED, PARTS, RowSummary
 
-PARTS = ("seen", "unseen")
 ABSENT = "-"
 _PAPER = "paper (BSARD)"
 _TIME_NOTE = (
@@ -47,6 +46,8 @@ def table_text(spec: TableSpec, rows: Sequence[RowSummary], about: About, *, pic
     lines += ["## Differences", "", *differences_table(rows), ""]
     for part in PARTS:
         lines += [f"## {part.title()} questions", "", *stratum_table(spec, rows, part), ""]
+        if any(part in row.differences for row in rows):
+            lines += [*differences_table(rows, part), ""]
     lines += ["## Time and memory", "", _TIME_NOTE, "", *time_table(rows)]
     return "\n".join(lines) + "\n"
 
@@ -95,9 +96,9 @@ def stratum_table(spec: TableSpec, rows: Sequence[RowSummary], stratum: str) -> 
     return lines
 
 
-def differences_table(rows: Sequence[RowSummary]) -> list[str]:
-    """Return how far each row is from the one that it is compared with."""
-    compared = [row for row in rows if row.differences]
+def differences_table(rows: Sequence[RowSummary], stratum: str = "all") -> list[str]:
+    """Return how far each row is from the one that it is compared with, over the questions of a stratum."""
+    compared = [row for row in rows if stratum in row.differences]
     if not compared:
         return ["No two rows to compare yet."]
     lines = [
@@ -107,7 +108,7 @@ def differences_table(rows: Sequence[RowSummary]) -> list[str]:
         *_header(["row", "against", *COMPARED]),
     ]
     for row in compared:
-        cells = [_difference(row.differences[metric]) for metric in COMPARED]
+        cells = [_difference(row.differences[stratum][metric]) for metric in COMPARED]
         lines.append(_line([row.spec.name, row.against, *cells]))
     return lines
 

@@ -13,19 +13,21 @@ from statgraph.systems.tables.spec import RowSpec, TableSpec
 from statgraph.systems.tables.store import RunResult
 
 COMPARED = ("R@100", "R@200", "mAP")
+PARTS = ("seen", "unseen")  # compared apart: a graph of training questions could live on memory alone
 
 
 @dataclass(frozen=True)
 class RowSummary:
     """A row: `results` by seed, `strata[stratum][metric]` over seeds (strata without a question are left out), and
-    `differences[metric]` from the row `against` over all questions (none where that row has no run yet)."""
+    `differences[stratum][metric]` from the row `against`, over all questions and over each of `PARTS` (none where that
+    row has no run yet)."""
 
     spec: RowSpec
     results: Mapping[int, RunResult]
     strata: Mapping[str, Mapping[str, SeedSummary]]
     n_questions: Mapping[str, int]
     against: str
-    differences: Mapping[str, Comparison]
+    differences: Mapping[str, Mapping[str, Comparison]]
 
     def to_dict(self) -> dict[str, object]:
         """Return JSON values, the runs' own left out."""
@@ -33,7 +35,10 @@ class RowSummary:
             **asdict(self.spec),
             "seeds": sorted(self.results),
             "against": self.against,
-            "differences": {metric: asdict(found) for metric, found in self.differences.items()},
+            "differences": {
+                stratum: {metric: asdict(found) for metric, found in compared.items()}
+                for stratum, compared in self.differences.items()
+            },
             "strata": {
                 stratum: {
                     "n_questions": self.n_questions[stratum],
@@ -70,15 +75,19 @@ def _summary(
     differences = {}
     if others:
         baseline = [others[seed] for seed in sorted(others)]
-        differences = {metric: _comparison(baseline, runs, metric) for metric in COMPARED}
+        differences = {
+            stratum: {metric: _comparison(baseline, runs, metric, stratum) for metric in COMPARED}
+            for stratum in ("all", *PARTS)
+            if counts.get(stratum)
+        }
     return RowSummary(row, dict(results), strata, counts, against, differences)
 
 
-def _comparison(baseline: Sequence[RunResult], runs: Sequence[RunResult], metric: str) -> Comparison:
+def _comparison(baseline: Sequence[RunResult], runs: Sequence[RunResult], metric: str, stratum: str) -> Comparison:
     # A generator for each, so that a row's interval does not depend on which other rows there are.
     return compare(
-        [run.metrics.metrics for run in baseline],
-        [run.metrics.metrics for run in runs],
+        [run.metrics.metrics.where(run.metrics.masks[stratum]) for run in baseline],
+        [run.metrics.metrics.where(run.metrics.masks[stratum]) for run in runs],
         metric,
         np.random.default_rng(0),
     )

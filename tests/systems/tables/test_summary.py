@@ -33,10 +33,14 @@ def test_differences_from_the_other_row(results):
     first, second = summaries(SPEC, results)
     assert (first.against, first.differences) == ("", {})
     assert second.against == "a"
-    assert list(second.differences) == ["R@100", "R@200", "mAP"]
+    assert list(second.differences["all"]) == ["R@100", "R@200", "mAP"]
     # Of the questions' means over seeds: b (1, 1, 1, 0.5) less a (1, 0, 0.5, 0) is (0, 1, 0.5, 0.5), 0.5 on average.
-    assert second.differences["R@200"].difference == pytest.approx(0.5)
-    assert second.differences["mAP"].difference == pytest.approx(0.25)
+    assert second.differences["all"]["R@200"].difference == pytest.approx(0.5)
+    assert second.differences["all"]["mAP"].difference == pytest.approx(0.25)
+    # The made-up results hold the first two questions as seen: (0, 1), and the others as unseen: (0.5, 0.5).
+    by_part = {stratum: compared["R@200"].difference for stratum, compared in second.differences.items()}
+    assert by_part == pytest.approx({"all": 0.5, "seen": 0.5, "unseen": 0.5})
+    assert second.differences["seen"]["R@200"].n_questions == 2
 
 
 def test_a_row_without_runs_is_left_out_and_not_compared_with(made_up):
@@ -50,4 +54,4 @@ def test_as_json(results):
     assert (saved["name"], saved["system"], saved["seeds"], saved["against"]) == ("b", "qabisar", [0, 1], "a")
     assert saved["strata"]["all"]["metrics"]["R@200"]["mean"] == 0.875
     assert saved["strata"]["unseen"]["n_questions"] == 2
-    assert saved["differences"]["R@200"]["n_questions"] == 4
+    assert saved["differences"]["all"]["R@200"]["n_questions"] == 4
