@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from statgraph.artifacts import replaced_file
 from statgraph.config import EncoderConfig
 from statgraph.errors import ModelError, UsageError
 from statgraph.text.backbones import EMBEDDED_STATIC, Backbone, backbone_fingerprint, cache_folder
@@ -19,6 +18,7 @@ from statgraph.text.loading import load_backbone
 from statgraph.text.quiet import quiet_transformers
 from statgraph.text.similarity import Similarity, similarity_of
 from statgraph.text.static import FLOOR, StaticEncoder, TokenBags, distilled_token_vectors, token_bags
+from statgraph.text.static_cache import cached_token_bags, read_distillate, texts_digest, write_distillate
 from statgraph.text.vocabulary import pruned_tokenizer, used_piece_ids
 
 ARTICLE_WEIGHTS = "model.safetensors"
@@ -49,7 +49,7 @@ class StaticBiEncoder(BiEncoder):
 
     def article_inputs(self, texts: Sequence[str], progress: Progress = no_progress) -> TokenBags:
         """Return articles or headings as bags of tokens."""
-        return token_bags(self.tokenizer, texts, max_tokens=self.max_tokens)
+        return cached_token_bags(self.tokenizer, texts, max_tokens=self.max_tokens, folder=cache_folder() / "bags")
 
     @property
     def similarity(self) -> Similarity:
@@ -126,41 +126,25 @@ def build_static_biencoder(
 
 
 def _distilled(backbone: Backbone, corpus_texts: Sequence[str]):
-    from safetensors.torch import save_file
-
+    """Return (tokenizer, token vectors, token weights) of this model over the pieces of these texts, from the cache
+    where it holds them."""
+    path = cache_folder() / "static" / f"{_distillate_name(backbone, corpus_texts)}.safetensors"
+    kept = read_distillate(path)
+    if kept is not None:
+        return kept
     full_tokenizer = _plain_tokenizer(Path(backbone.location) / TOKENIZER)
     tokenizer, piece_ids = pruned_tokenizer(full_tokenizer, used_piece_ids(full_tokenizer, corpus_texts))
     counts = np.bincount(token_bags(tokenizer, corpus_texts, max_tokens=2**20).ids.numpy(), minlength=len(piece_ids))
-    path = _distillate_path(backbone, piece_ids, counts)
-    state = _read_distillate(path, n_pieces=len(piece_ids))
-    if state is None:
-        _, model = load_backbone(backbone)
-        vectors, weights = distilled_token_vectors(model, full_tokenizer, piece_ids, counts=counts)
-        state = {"vectors": vectors.contiguous(), "weights": weights.contiguous()}
-        with replaced_file(path) as staging:
-            save_file(state, staging)
-    return tokenizer, state["vectors"], state["weights"]
+    _, model = load_backbone(backbone)
+    vectors, weights = distilled_token_vectors(model, full_tokenizer, piece_ids, counts=counts)
+    write_distillate(path, tokenizer, vectors, weights)
+    return tokenizer, vectors, weights
 
 
-def _distillate_path(backbone: Backbone, piece_ids: np.ndarray, counts: np.ndarray) -> Path:
-    """Return where the cache keeps the token vectors of these pieces, counted so often, as this model has them."""
+def _distillate_name(backbone: Backbone, corpus_texts: Sequence[str]) -> str:
     digest = hashlib.sha256(f"{_DISTILLATION} {backbone_fingerprint(backbone)} ".encode())
-    for numbers in (piece_ids, counts):
-        digest.update(numbers.astype("<i8").tobytes())
-    return cache_folder() / "static" / f"{digest.hexdigest()[:24]}.safetensors"
-
-
-def _read_distillate(path: Path, *, n_pieces: int) -> dict[str, torch.Tensor] | None:
-    """Return token vectors and weights from the cache, or None where it does not hold them whole."""
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    try:
-        state = load_file(path)
-    except (OSError, SafetensorError):
-        return None
-    sizes = {name: len(tensor) for name, tensor in state.items()}
-    return state if sizes == {"vectors": n_pieces, "weights": n_pieces} else None
+    digest.update(texts_digest(corpus_texts))
+    return digest.hexdigest()[:24]
 
 
 def _loaded(backbone: Backbone, corpus_texts: Sequence[str]):
