@@ -39,7 +39,13 @@ RANKINGS: dict[str, Callable[[Corpus, TrainingQuestions, NegativesConfig, Callab
 def rankings_of(
     corpus: Corpus, questions: TrainingQuestions, config: NegativesConfig, bm25: Callable[[], BM25]
 ) -> list[Ranking]:
-    """Return the rankings that `config.rankings` names, in its order.
+    """Return the rankings that `config.rankings` names, in its order; the errors are those of `check_rankings`."""
+    check_rankings(config)
+    return [RANKINGS[name](corpus, questions, config, bm25) for name in config.rankings]
+
+
+def check_rankings(config: NegativesConfig) -> None:
+    """Return if `config.rankings` names rankings.
 
     Raises:
         UsageError: if it names none, one that is not known, or one twice.
@@ -52,4 +58,3 @@ def rankings_of(
             raise UsageError(f"negatives.rankings: '{name}' is not known; choose from {known}")
         if config.rankings.count(name) > 1:
             raise UsageError(f"negatives.rankings: '{name}' is named twice; name each ranking once")
-    return [RANKINGS[name](corpus, questions, config, bm25) for name in config.rankings]

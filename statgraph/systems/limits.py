@@ -63,7 +63,7 @@ def check_limits(config: RunConfig) -> None:
             limits = LIMITS.get(name.rpartition(".")[2], _OTHERS)
             if not math.isfinite(value) or not limits.least <= value <= limits.greatest:
                 raise UsageError(f"{name}: {value} is out of range; give {limits.words}")
-    relations_of(config.graph.relations)
+    _check_names(config)
     stage1, stage2 = config.stage1, config.stage2
     if stage1.epochs and not stage1.gold + stage1.headings + stage1.synthetic:
         raise UsageError(
@@ -71,6 +71,16 @@ def check_limits(config: RunConfig) -> None:
         )
     if stage2.epochs and not stage2.gold:
         raise UsageError("stage2.gold: is 0; the graph is trained on gold pairs, so give them a weight above 0")
+
+
+def _check_names(config: RunConfig) -> None:
+    """Return if everything that is named in a registry stands there: stage 2 comes long after stage 1."""
+    from statgraph.gnn.registry import layer_of
+    from statgraph.negatives.rankings import check_rankings
+
+    relations_of(config.graph.relations)
+    layer_of(config.gnn.layer)
+    check_rankings(config.negatives)
 
 
 def _leaves(values: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:

@@ -38,6 +38,15 @@ def test_the_ends_are_allowed(setting):
             "graph.relations=tree,cites",
             "graph.relations: 'cites' is not known; choose from tree, bipartite, order (or none)",
         ),
+        (
+            "gnn.layer=mean",
+            "gnn.layer: 'mean' is not known; choose from qabisar, gatv2, gat, gcn, graphsage, k-gnn",
+        ),
+        (
+            "negatives.rankings=none",
+            "negatives.rankings: is empty; name at least one of semantic, hierarchical, sequential",
+        ),
+        ("stage1.negatives=random", "stage1.negatives: 'random' is not known; choose from none, bm25, cusines"),
     ],
 )
 def test_what_cannot_be_trained_with_is_refused(setting, message):
