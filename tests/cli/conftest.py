@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,13 @@ from pathlib import Path
 import pytest
 
 from statgraph.cli.main import main
+
+
+@pytest.fixture
+def heed_interrupts() -> Callable[[], object]:
+    """Return what a child process does first to be ended by Ctrl-C: tests started in the background by a shell hand on
+    that it is ignored."""
+    return lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")

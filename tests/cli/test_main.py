@@ -127,7 +127,7 @@ def test_interrupt_is_one_line(run_failing):
     assert (status, text.strip()) == (130, "Interrupted")
 
 
-def test_interrupt_from_the_keyboard(tmp_path):
+def test_interrupt_from_the_keyboard(tmp_path, heed_interrupts):
     slow = "import click, time\n@click.command()\ndef slow():\n    print('started', flush=True)\n    time.sleep(60)\n"
     (tmp_path / "slow_command.py").write_text(slow)
     code = (
@@ -138,7 +138,12 @@ def test_interrupt_from_the_keyboard(tmp_path):
     )
     path = os.pathsep.join([str(REPO), str(tmp_path)])
     process = subprocess.Popen(
-        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, stdout=-1, stderr=-1, text=True
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=-1,
+        stderr=-1,
+        text=True,
+        preexec_fn=heed_interrupts,
     )
     assert process.stdout.readline() == "started\n"
     time.sleep(0.1)

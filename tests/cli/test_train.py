@@ -157,10 +157,20 @@ def test_a_finished_run_is_not_resumed(run_cli, town, bm25_run):
     assert done == (0, f'{bm25_run} is already finished; search it with: statgraph search --run {bm25_run} "..."\n', "")
 
 
-def test_an_interrupted_run_is_resumed_with_the_same_settings(run_cli, refused, town, bm25_run, set_options, tmp_path):
+def test_an_interrupted_run_is_resumed_with_the_same_settings(
+    run_cli, refused, town, bm25_run, set_options, tmp_path, heed_interrupts
+):
     options = ["--corpus", town, *set_options, "--set", "stage2.epochs=30"]
     command = [sys.executable, str(CLI), "train", *map(str, options)]
-    process = subprocess.Popen(command, cwd=tmp_path, env={**os.environ, **ONE_THREAD}, stdout=-1, stderr=-1, text=True)
+    process = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, **ONE_THREAD},
+        stdout=-1,
+        stderr=-1,
+        text=True,
+        preexec_fn=heed_interrupts,
+    )
     end = time.monotonic() + 120
     while not list(tmp_path.glob("runs/*/checkpoints/stage2/last/progress.json")):
         assert process.poll() is None, process.communicate()
