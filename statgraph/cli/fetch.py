@@ -6,11 +6,10 @@ from pathlib import Path
 
 import click
 
+from statgraph.cli.options import CORPORA
 from statgraph.corpus.catalogue import CATALOGUE
 from statgraph.corpus.fetching import fetch_corpus
 from statgraph.corpus.records import SPLITS, Corpus, headings_of
-
-OUT_FOLDER = Path("corpora")
 
 _HELP = """Bring a catalogue corpus to disk.
 
@@ -29,7 +28,7 @@ NAME is one of:
     "--out",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help=f"Corpus folder to write.  [default: {OUT_FOLDER}/NAME]",
+    help=f"Corpus folder to write.  [default: {CORPORA}/NAME]",
 )
 @click.option(
     "--from",
@@ -39,7 +38,7 @@ NAME is one of:
     help="Folder with the archives or files, downloaded before: nothing is then read from the network.",
 )
 def fetch(name: str, out: Path | None, from_folder: Path | None) -> None:
-    folder = out or OUT_FOLDER / name
+    folder = out or CORPORA / name
     click.echo(_summary(fetch_corpus(name, folder, from_folder), folder))
 
 

@@ -9,8 +9,13 @@ import click
 from statgraph.config import RunConfig
 from statgraph.device import DEVICES
 
+CORPORA = Path("corpora")  # where `statgraph fetch` puts what it brings
+
 corpus_option = click.option(
-    "--corpus", metavar="DIR", type=click.Path(path_type=Path), help="Corpus folder.  [default: the embedded sample]"
+    "--corpus",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Corpus folder, or the name of a fetched one.  [default: the embedded sample]",
 )
 run_option = click.option(
     "--run", metavar="DIR", type=click.Path(path_type=Path), help="Run folder.  [default: the newest under runs/]"
@@ -30,11 +35,14 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON i
 
 
 def chosen_corpus(folder: Path | None):
-    """Return the corpus in a folder, or the embedded sample."""
+    """Return the corpus in a folder, or of that name under corpora/ where `fetch` puts it, or the embedded sample."""
     from statgraph.corpus.sample import sample_folder
     from statgraph.corpus.store import read_corpus
 
-    return read_corpus(folder if folder is not None else sample_folder())
+    if folder is None:
+        return read_corpus(sample_folder())
+    fetched = CORPORA / folder
+    return read_corpus(fetched if not folder.exists() and fetched.is_dir() else folder)
 
 
 def chosen_run(folder: Path | None) -> Path:

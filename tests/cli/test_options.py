@@ -1,13 +1,25 @@
+from pathlib import Path
+
 import pytest
 
 from statgraph.cli.options import chosen_corpus, chosen_run, device_option
 from statgraph.device import DEVICES
-from statgraph.errors import RunError
+from statgraph.errors import CorpusError, RunError
 
 
 def test_the_corpus_named_or_the_sample(town, town_corpus):
     assert chosen_corpus(town) == town_corpus
     assert chosen_corpus(None).name == "valmere"
+
+
+def test_a_fetched_corpus_by_its_name(town, town_corpus, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpora").mkdir()
+    (tmp_path / "corpora" / "town").symlink_to(town)
+    assert chosen_corpus(Path("town")) == town_corpus
+    (tmp_path / "town").mkdir()  # what is there by that very name comes first
+    with pytest.raises(CorpusError):
+        chosen_corpus(Path("town"))
 
 
 def test_the_run_named_or_the_newest(tmp_path, monkeypatch):
