@@ -23,7 +23,7 @@ lint: .venv/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-bench: .venv/.installed
+bench: .venv/.bench-installed
 	$(BIN)/python -m benchmarks
 
 real: .venv/.installed
@@ -36,6 +36,10 @@ docs-cli: .venv/.installed
 	@echo "Installing requirements.txt and statgraph into .venv (a minute or two the first time) ..."
 	$(BIN)/python -m pip install --quiet --requirement requirements.txt
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+.venv/.bench-installed: .venv/.installed
+	$(BIN)/python -m pip install --quiet --editable .[bench] --no-build-isolation
 	touch $@
 
 .venv/bin/python:

@@ -1,60 +1,68 @@
-"""`make bench`: reading, graph building and search, timed in one run on a corpus.
+"""`make bench`: every measure in a process of its own, one table.
 
-    python -m benchmarks [--corpus DIR] [--run DIR]
+    python -m benchmarks [NAME ...] [--corpus DIR] [--run DIR] [--quick]
 
-Without options it takes the embedded sample and the newest run.
+Without names it runs all; without a corpus on the embedded sample and the newest run. Each measure leaves
+`benchmarks/results/NAME.json`; docs/performance.md gets the table of all that is there (not with --quick).
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
-import time
+import importlib
+import os
+import subprocess
+import sys
 from pathlib import Path
 
+from benchmarks import page
+from benchmarks.registry import MEASURES
+from benchmarks.results import save_results
+from benchmarks.settings import Settings
 from statgraph.corpus.sample import sample_folder
-from statgraph.corpus.store import read_corpus
-from statgraph.graph.build import build_graph
-from statgraph.search.retriever import Retriever, check_corpus
-from statgraph.search.runs import newest_run
-from statgraph.systems.timing import peak_memory_mib
 
-REPEATS = 5
-SEARCHES = 100
+WITHIN = "STATGRAPH_BENCH_PROCESS"  # set in the process of a single measure
 
 
-def main() -> None:
-    """Print one line a measurement: median and range over the repeats."""
+def main() -> int:
+    """Run the measures that were asked for; return the number of those that failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(MEASURES)}; default: all")
     parser.add_argument("--corpus", type=Path, default=None)
     parser.add_argument("--run", type=Path, default=None)
+    parser.add_argument("--quick", action="store_true", help="as little as shows that it works; saves nothing")
     arguments = parser.parse_args()
-    folder = arguments.corpus or sample_folder()
-    corpus = read_corpus(folder)
-    print(f"{corpus.name}: {len(corpus.articles):,} articles")
-    _report("reading and checking the corpus", [_seconds(lambda: read_corpus(folder)) for _ in range(REPEATS)])
-    _report("building the graph", [_seconds(lambda: build_graph(corpus)) for _ in range(REPEATS)])
-    run = arguments.run or newest_run()
-    check_corpus(run, corpus)
-    start = time.perf_counter()
-    retriever = Retriever.load(run)
-    retriever.search("warm-up")
-    print(f"  {'loading the run, first search':<36}{1000 * (time.perf_counter() - start):10.2f} ms")
-    questions = [question.text for question in corpus.split("dev")][:SEARCHES]
-    _report("one search, run loaded", [_seconds(lambda q=question: retriever.search(q)) for question in questions])
-    print(f"  {'peak memory of this process':<36}{peak_memory_mib():10,} MiB")
+    unknown = [name for name in arguments.names if name not in MEASURES]
+    if unknown:
+        parser.error(f"no measure '{unknown[0]}'; choose from {', '.join(MEASURES)}")
+    if os.environ.get(WITHIN):
+        _measure(arguments.names[0], Settings(arguments.corpus or sample_folder(), arguments.run, arguments.quick))
+        return 0
+    failed = [name for name in arguments.names or MEASURES if not _in_own_process(name)]
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    if not arguments.quick:
+        page.write()
+    return len(failed)
 
 
-def _seconds(work) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+def _in_own_process(name: str) -> bool:
+    """Run one measure apart, so that its peak memory is its own; return whether it ended well."""
+    options = [argument for argument in sys.argv[1:] if argument not in MEASURES]
+    command = [sys.executable, "-m", "benchmarks", name, *options]
+    return subprocess.run(command, env={**os.environ, WITHIN: "1"}).returncode == 0
 
 
-def _report(name: str, seconds: list[float]) -> None:
-    low, middle, high = (1000 * value for value in (min(seconds), statistics.median(seconds), max(seconds)))
-    print(f"  {name:<36}{middle:10.2f} ms   [{low:.2f} to {high:.2f}], {len(seconds)} times")
+def _measure(name: str, settings: Settings) -> None:
+    print(f"== {name}", flush=True)
+    rows = importlib.import_module(MEASURES[name]).measure(settings)
+    for row in rows:
+        rival = f" against {row.against}" if row.against else ""
+        asked = f" (asked: {row.asked})" if row.asked else ""
+        print(f"  {row.what}{rival}: {row.reached}{asked}", flush=True)
+    if not settings.quick:
+        save_results(name, rows)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

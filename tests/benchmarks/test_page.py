@@ -1,0 +1,36 @@
+from benchmarks import page
+from benchmarks.rows import Row
+
+ABOUT = {"command": "python -m benchmarks x", "commit": "abc", "date": "2026-01-02", "machine": "m", "peak_mib": 1234}
+ROWS = [
+    Row("speed", "rival", "2 times", "3.0 times", True),
+    Row("size", "", "1 MB", "2 MB", False, note="tried smaller"),
+    Row("cuda", "rival", "3 times", "not measured", None, note="no GPU"),
+]
+RESULTS = {"x": {"about": ABOUT, "rows": [row.to_dict() for row in ROWS]}}
+
+
+def test_the_table_says_what_holds_and_numbers_the_notes():
+    assert page.table(RESULTS).splitlines() == [
+        "| what | against | asked | reached | |",
+        "| --- | --- | --- | --- | --- |",
+        "| speed | rival | 2 times | 3.0 times | holds |",
+        "| size |  | 1 MB | 2 MB | **falls short** (1) |",
+        "| cuda | rival | 3 times | not measured | (2) |",
+        "",
+        "1. tried smaller",
+        "2. no GPU",
+        "",
+        "- `python -m benchmarks x`: commit abc, 2026-01-02, m, peak memory 1,234 MiB",
+    ]
+
+
+def test_the_page_keeps_what_people_wrote(tmp_path, monkeypatch):
+    monkeypatch.setattr(page, "PAGE", tmp_path / "performance.md")
+    monkeypatch.setattr(page, "read_results", lambda: RESULTS)
+    page.PAGE.write_text(f"before\n{page.BEGIN}\nold\n{page.END}\nafter\n")
+    page.write()
+    once = page.PAGE.read_text()
+    assert once == f"before\n{page.BEGIN}\n\n{page.table(RESULTS)}\n{page.END}\nafter\n"
+    page.write()
+    assert page.PAGE.read_text() == once
