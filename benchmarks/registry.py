@@ -4,4 +4,5 @@ from __future__ import annotations
 
 MEASURES = {
     "loading": "benchmarks.measures.loading",
+    "embedding": "benchmarks.measures.embedding",
 }

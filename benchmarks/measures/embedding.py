@@ -1,0 +1,134 @@
+"""Embedding articles with a frozen transformer, against sentence-transformers' own `encode` of the same model."""
+
+from __future__ import annotations
+
+import copy
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from benchmarks.rows import Row, not_measured, ratio_text
+from benchmarks.settings import Settings
+from benchmarks.side_by_side import taking_turns, times_faster
+from statgraph.corpus.records import Corpus
+from statgraph.corpus.store import read_corpus
+from statgraph.device import inference_dtype, pick_device
+from statgraph.text.article_text import article_text
+from statgraph.text.backbones import Backbone, resolve_backbone
+from statgraph.text.chunking import chunked
+from statgraph.text.frozen import embedded_chunks
+from statgraph.text.loading import load_backbone
+from statgraph.text.vector_cache import VectorCache
+from statgraph.training.dev_scores import vector_metrics
+
+BACKBONE = "embedded:multilingual-e5-small"
+RIVAL = "SentenceTransformer.encode(batch_size=32)"
+MAX_TOKENS = 512  # the model's positions, where sentence-transformers cuts a text off
+ROUNDS = 5
+ASKED_TIMES = 2.0
+ASKED_POINTS = 0.5
+
+
+def measure(settings: Settings) -> list[Row]:
+    """Return the rows on this machine's CPU; both sides get the same texts, in slices that take turns."""
+    corpus = read_corpus(settings.corpus)
+    n_articles = 100 if settings.quick else min(5000, len(corpus.articles))
+    rows = _sampled_rows(corpus, n_articles)
+    texts = [article_text(corpus.articles[row]) for row in rows]
+    backbone = resolve_backbone(BACKBONE)
+    tokenizer, model = load_backbone(backbone)
+    rival = _sentence_transformer(backbone, tokenizer, model)
+    slices = np.array_split(np.arange(n_articles), 1 if settings.quick else ROUNDS)
+    ours, theirs = np.empty((2, n_articles, model.config.hidden_size), dtype=np.float32)
+    seconds: dict[str, list[float]] = {"statgraph": [], RIVAL: []}
+    for chosen in slices:
+        part = [texts[place] for place in chosen]
+
+        def embed(part=part, chosen=chosen) -> None:
+            ours[chosen] = _embedded(backbone, tokenizer, model, part)
+
+        def encode(part=part, chosen=chosen) -> None:
+            theirs[chosen] = _encoded(rival, part, backbone.passage_prefix)
+
+        turn = taking_turns({"statgraph": embed, RIVAL: encode}, rounds=1, warm_up=False)
+        for name, values in turn.items():
+            seconds[name] += values
+    ratio = times_faster(seconds["statgraph"], seconds[RIVAL])
+    recall = [_dev_recall(corpus, rows, vectors, rival, backbone.query_prefix) for vectors in (ours, theirs)]
+    apart = abs(recall[0] - recall[1])
+    precision = str(inference_dtype(pick_device("cpu"))).removeprefix("torch.")
+    what = f"embedding {n_articles:,} articles of {corpus.name} with {backbone.name} on the CPU ({precision})"
+    return [
+        Row(
+            what,
+            RIVAL,
+            f"{ASKED_TIMES:g} times faster, R@100 within {ASKED_POINTS}",
+            f"{ratio_text(ratio)}; R@100 {recall[0]:.2f} against {recall[1]:.2f}",
+            ratio.median >= ASKED_TIMES and apart <= ASKED_POINTS,
+            {"seconds": seconds, "R@100": recall},
+            f"Texts up to {MAX_TOKENS} tokens, tokenisation included, nothing cached, {len(slices)} slices. R@100 of "
+            "the dev questions with an article among them, without training. Sorted by tokens, batches of equal token "
+            "budget; bfloat16 only where the CPU multiplies it (AMX).",
+        ),
+        not_measured(
+            "the same on CUDA", against=RIVAL, asked="3 times faster, 35 % of the bf16 rate", why="No GPU here."
+        ),
+    ]
+
+
+def _sampled_rows(corpus: Corpus, n_articles: int) -> list[int]:
+    """Return sorted article rows: those that answer dev questions first, then random ones."""
+    wanted = sorted({row for labels in corpus.label_rows(corpus.split("dev")) for row in labels})[:n_articles]
+    rest = np.setdiff1d(np.arange(len(corpus.articles)), wanted)
+    drawn = np.random.default_rng(0).choice(rest, n_articles - len(wanted), replace=False)
+    return sorted([*wanted, *drawn.tolist()])
+
+
+def _embedded(backbone: Backbone, tokenizer, model, texts: Sequence[str]) -> np.ndarray:
+    device = pick_device("cpu")
+    plain = tokenizer.backend_tokenizer
+    plain.no_truncation()
+    plain.no_padding()
+    prefix = backbone.passage_prefix
+    chunks = chunked(plain, texts, prefix=prefix, chunk_tokens=MAX_TOKENS, max_tokens=MAX_TOKENS)
+    with tempfile.TemporaryDirectory() as cache:
+        vectors = embedded_chunks(
+            copy.deepcopy(model),
+            chunks.ids,
+            pooling=backbone.pooling,
+            pad_id=tokenizer.pad_token_id,
+            device=device,
+            dtype=inference_dtype(device),
+            cache=VectorCache(Path(cache)),
+        )
+    return functional.normalize(torch.from_numpy(vectors).float(), dim=1).numpy()
+
+
+def _encoded(rival, texts: Sequence[str], prefix: str) -> np.ndarray:
+    return rival.encode(list(texts), prompt=prefix, batch_size=32, normalize_embeddings=True, show_progress_bar=False)
+
+
+def _sentence_transformer(backbone: Backbone, tokenizer, model):
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+    with tempfile.TemporaryDirectory() as folder:
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        transformer = Transformer(folder, max_seq_length=MAX_TOKENS)
+    pooling = Pooling(model.config.hidden_size, pooling_mode=backbone.pooling)
+    return SentenceTransformer(modules=[transformer, pooling], device="cpu")
+
+
+def _dev_recall(corpus: Corpus, rows: Sequence[int], vectors: np.ndarray, rival, prefix: str) -> float:
+    """Return R@100, in percent, of the dev questions that have an article among the rows."""
+    place = {row: at for at, row in enumerate(rows)}
+    dev = corpus.split("dev")
+    labels = [[place[row] for row in wanted if row in place] for wanted in corpus.label_rows(dev)]
+    asked = [(question.text, found) for question, found in zip(dev, labels, strict=True) if found]
+    questions = _encoded(rival, [text for text, _ in asked], prefix)
+    return 100 * vector_metrics(questions, vectors, [found for _, found in asked])["R@100"]
