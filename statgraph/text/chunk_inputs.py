@@ -12,7 +12,7 @@ from statgraph.text.chunking import Chunks
 from statgraph.text.frozen import padded
 
 
-def _chunk_places(offsets: np.ndarray, rows: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
+def chunk_places(offsets: np.ndarray, rows: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
     """Return (chunk rows, new offsets) of the texts at `rows`."""
     chosen = rows.numpy()
     lengths = offsets[chosen + 1] - offsets[chosen]
@@ -33,7 +33,7 @@ class ChunkVectors:
 
     def take(self, rows: torch.Tensor) -> ChunkVectors:
         """Return the inputs of these rows, in their order."""
-        places, offsets = _chunk_places(self.offsets, rows)
+        places, offsets = chunk_places(self.offsets, rows)
         return ChunkVectors(self.vectors[torch.from_numpy(places)], offsets)
 
     def to(self, device: torch.device) -> ChunkVectors:
@@ -55,7 +55,7 @@ class ChunkTokens:
 
     def take(self, rows: torch.Tensor) -> ChunkTokens:
         """Return the inputs of these rows, in their order."""
-        places, offsets = _chunk_places(self.offsets, rows)
+        places, offsets = chunk_places(self.offsets, rows)
         return ChunkTokens([self.chunk_ids[place] for place in places], offsets, self.pad_id, self.device)
 
     def to(self, device: torch.device) -> ChunkTokens:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -15,6 +16,7 @@ TOKENS_PER_BATCH = 8192
 _SHARD_CHUNKS = 4096
 
 Progress = Callable[[int, int], None]
+_Item = TypeVar("_Item")
 
 
 def pooled(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor:
@@ -66,7 +68,7 @@ def embedded_chunks(
     for start in range(0, len(ordered), _SHARD_CHUNKS):
         shard = ordered[start : start + _SHARD_CHUNKS]
         vectors = []
-        for batch in _token_batches([chunk for _, chunk in shard]):
+        for batch in token_batches([chunk for _, chunk in shard], len):
             ids, mask = padded(batch, pad_id)
             ids, mask = ids.to(device), mask.to(device)
             with torch.inference_mode():
@@ -96,13 +98,13 @@ def _key(chunk: Sequence[int]) -> bytes:
     return hashlib.sha256(np.asarray(chunk, dtype="<i4").tobytes()).digest()[:KEY_BYTES]
 
 
-def _token_batches(chunks: Sequence[Sequence[int]]) -> Iterator[list[Sequence[int]]]:
-    """Yield runs of chunks (sorted by length) whose padded size stays within the token budget."""
-    batch: list[Sequence[int]] = []
-    for chunk in chunks:
-        if batch and len(chunk) * (len(batch) + 1) > TOKENS_PER_BATCH:
+def token_batches(items: Sequence[_Item], length: Callable[[_Item], int]) -> Iterator[list[_Item]]:
+    """Yield runs of items (sorted by `length`, in tokens) whose padded size stays within the token budget."""
+    batch: list[_Item] = []
+    for item in items:
+        if batch and length(item) * (len(batch) + 1) > TOKENS_PER_BATCH:
             yield batch
             batch = []
-        batch.append(chunk)
+        batch.append(item)
     if batch:
         yield batch

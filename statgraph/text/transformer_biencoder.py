@@ -8,22 +8,25 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import nn
 
 from statgraph.config import EncoderConfig
 from statgraph.device import inference_dtype
-from statgraph.errors import ModelError, UsageError
-from statgraph.text.backbones import Backbone
+from statgraph.errors import UsageError
+from statgraph.text.backbones import Backbone, cache_folder
 from statgraph.text.biencoder import BiEncoder, Progress, no_progress
 from statgraph.text.chunk_inputs import ChunkTokens, ChunkVectors, token_inputs
-from statgraph.text.chunking import chunked
+from statgraph.text.chunking import Chunks, chunked
 from statgraph.text.dense_module import dense_module
 from statgraph.text.frozen import embedded_chunks, pooled
 from statgraph.text.hierarchical import ChunkEncoder
+from statgraph.text.layer_states import ChunkStates, layer_states
 from statgraph.text.loading import most_tokens
 from statgraph.text.quiet import quiet_transformers
 from statgraph.text.similarity import similarity_of
+from statgraph.text.split_model import layers_of, split_model
 from statgraph.text.tower import Tower, loaded_tower
 
 ARTICLE_WEIGHTS = "model.safetensors"
@@ -35,8 +38,10 @@ class TransformerBiEncoder(BiEncoder):
 
     The two towers start from one backbone or from one each; the widths are equal.
 
-    With `encoder.train` none or head the backbone is frozen and inputs are its cached chunk vectors; with last-N or
-    full they are tokens and gradients reach it. The projections start as the identity.
+    With `encoder.train` none or head the backbone is frozen and inputs are its cached chunk vectors; with full they are
+    tokens and gradients reach it. With last-N they are what the layers below the last N give for each token, computed
+    once and kept on disk; tokens where a GPU computes them as fast, or where the backbone cannot be cut in two. The
+    projections start as the identity.
     """
 
     encode_batch = 256
@@ -61,6 +66,7 @@ class TransformerBiEncoder(BiEncoder):
             self.article_model = article.model if own else copy.deepcopy(model)
             for tower in {id(m): m for m in (self.query_model, self.article_model)}.values():
                 _freeze_all_but(tower, config.train)
+            self._uppers = self._upper_parts()
         self.query_projection = _identity(self.width)
         self.article_projection = self.query_projection if config.shared else _identity(self.width)
         self.chunk_encoder = ChunkEncoder(
@@ -74,24 +80,28 @@ class TransformerBiEncoder(BiEncoder):
         if config.train == "none":
             self.requires_grad_(False)
 
-    def question_inputs(self, texts: Sequence[str], progress: Progress = no_progress) -> ChunkVectors | ChunkTokens:
+    def question_inputs(
+        self, texts: Sequence[str], progress: Progress = no_progress
+    ) -> ChunkVectors | ChunkStates | ChunkTokens:
         """Return questions as one chunk each, at most as long as the backbone takes."""
         limit = self._max_question_tokens
         question, _ = self._towers
         return self._inputs(question, texts, question.backbone.query_prefix, limit, limit, "questions", progress)
 
-    def article_inputs(self, texts: Sequence[str], progress: Progress = no_progress) -> ChunkVectors | ChunkTokens:
+    def article_inputs(
+        self, texts: Sequence[str], progress: Progress = no_progress
+    ) -> ChunkVectors | ChunkStates | ChunkTokens:
         """Return articles or headings as chunks."""
         sizes = self.config.chunk_tokens, self.config.max_tokens
         _, article = self._towers
         return self._inputs(article, texts, article.backbone.passage_prefix, *sizes, "articles", progress)
 
-    def questions(self, inputs: ChunkVectors | ChunkTokens) -> torch.Tensor:
+    def questions(self, inputs: ChunkVectors | ChunkStates | ChunkTokens) -> torch.Tensor:
         """Return question vectors (texts, width)."""
         vectors = self._chunk_vectors(inputs, "query_model")
         return self.similarity.finished(self.query_projection(vectors))
 
-    def articles(self, inputs: ChunkVectors | ChunkTokens) -> torch.Tensor:
+    def articles(self, inputs: ChunkVectors | ChunkStates | ChunkTokens) -> torch.Tensor:
         """Return article vectors (texts, width)."""
         vectors = self.chunk_encoder(self._chunk_vectors(inputs, "article_model"), inputs.offsets)
         return self.similarity.finished(self.article_projection(vectors))
@@ -156,20 +166,19 @@ class TransformerBiEncoder(BiEncoder):
         max_tokens: int,
         what: str,
         progress: Progress,
-    ) -> ChunkVectors | ChunkTokens:
+    ) -> ChunkVectors | ChunkStates | ChunkTokens:
         plain = tower.tokenizer.backend_tokenizer
         plain.no_truncation()
         plain.no_padding()
         chunks = chunked(plain, texts, prefix=prefix, chunk_tokens=chunk_tokens, max_tokens=max_tokens)
-        pad_id = tower.tokenizer.pad_token_id
         if not self.frozen:
-            return token_inputs(chunks, pad_id)
+            return self._trained_inputs(tower, chunks, what, progress)
         vectors = embedded_chunks(
             # A copy, since its weights are rounded to the inference precision; gone after use, for it is large.
             copy.deepcopy(tower.model),
             chunks.ids,
             pooling=tower.backbone.pooling,
-            pad_id=pad_id,
+            pad_id=tower.tokenizer.pad_token_id,
             device=self.device,
             dtype=tower.dtype,
             cache=tower.vector_cache,
@@ -177,12 +186,38 @@ class TransformerBiEncoder(BiEncoder):
         )
         return ChunkVectors(torch.from_numpy(vectors).float(), chunks.offsets)
 
-    def _chunk_vectors(self, inputs: ChunkVectors | ChunkTokens, tower: str) -> torch.Tensor:
+    def _upper_parts(self) -> dict[str, nn.Module] | None:
+        """Return what trains of each tower's model, apart: None where all of it does, or where it runs whole."""
+        if self.config.train == "full" or self.device.type != "cpu":
+            return None
+        models = {"query_model": self.query_model, "article_model": self.article_model}
+        parts = {name: split_model(model, _n_upper(self.config.train)) for name, model in models.items()}
+        return {name: part[1] for name, part in parts.items()} if all(parts.values()) else None
+
+    def _trained_inputs(self, tower: Tower, chunks: Chunks, what: str, progress: Progress) -> ChunkStates | ChunkTokens:
+        pad_id = tower.tokenizer.pad_token_id
+        if self._uppers is None:
+            return token_inputs(chunks, pad_id)
+        lower, _ = split_model(tower.model, _n_upper(self.config.train))
+        states = layer_states(
+            copy.deepcopy(lower),  # as above
+            chunks.ids,
+            pad_id=pad_id,
+            dtype=tower.dtype,
+            folder=cache_folder() / "layers",
+            progress=lambda done, total: progress(f"frozen layers of {what}", done, total),
+        )
+        return ChunkStates(states, np.arange(len(chunks.ids)), chunks.offsets)
+
+    def _chunk_vectors(self, inputs: ChunkVectors | ChunkStates | ChunkTokens, tower: str) -> torch.Tensor:
         question, article = self._towers
         if isinstance(inputs, ChunkVectors):
             return inputs.vectors
-        ids, mask = inputs.padded()
-        hidden = getattr(self, tower)(input_ids=ids, attention_mask=mask).last_hidden_state
+        tokens, mask = inputs.padded()
+        if isinstance(inputs, ChunkStates):
+            hidden = self._uppers[tower](inputs_embeds=tokens, attention_mask=mask).last_hidden_state
+        else:
+            hidden = getattr(self, tower)(input_ids=tokens, attention_mask=mask).last_hidden_state
         pooling = {"query_model": question, "article_model": article}[tower].backbone.pooling
         return pooled(hidden.float(), mask, pooling)
 
@@ -248,17 +283,11 @@ def _freeze_all_but(model, train: str) -> None:
     """Leave gradients on for all of a backbone (full) or for its last N layers (last-N)."""
     if train == "full":
         return
-    layers = _layers(model)
+    layers = layers_of(model)
     model.requires_grad_(False)
-    for layer in layers[max(0, len(layers) - int(train.removeprefix("last-"))) :]:
+    for layer in layers[max(0, len(layers) - _n_upper(train)) :]:
         layer.requires_grad_(True)
 
 
-def _layers(model) -> nn.ModuleList:
-    """Return a transformer's layers, whatever its family calls them."""
-    for name in ("encoder.layer", "transformer.layer", "encoder.layers", "layers"):
-        try:
-            return model.get_submodule(name)
-        except AttributeError:
-            continue
-    raise ModelError(f"encoder.train: the layers of a {type(model).__name__} are not known; use none, head or full")
+def _n_upper(train: str) -> int:
+    return int(train.removeprefix("last-"))

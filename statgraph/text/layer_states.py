@@ -1,0 +1,134 @@
+"""What the layers below those that train give for each token, computed once and kept on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from statgraph.text.chunk_inputs import chunk_places
+from statgraph.text.frozen import padded, token_batches, weights_fingerprint
+
+Progress = Callable[[int, int], None]
+_BYTES = np.dtype(np.float16).itemsize
+
+
+class LayerStates:
+    """A file of the states of chunks' tokens, (tokens, width) float16, read by chunk.
+
+    Chunks are read where they are asked for, by offset, and nothing stays in memory: the file of 29,115 articles has
+    some gigabytes, and pages of a memory map would count as the process's own.
+
+    Args:
+        path: the file, token after token.
+        offsets: (chunks + 1,) where each chunk begins, in tokens.
+        width: components of a state.
+    """
+
+    def __init__(self, path: Path, offsets: np.ndarray, width: int):
+        self._file = path.open("rb")
+        self._offsets = offsets
+        self.width = width
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def chunk(self, row: int) -> np.ndarray:
+        """Return the states of one chunk, (tokens, width) float16."""
+        begin, end = (int(offset) * self.width * _BYTES for offset in self._offsets[row : row + 2])
+        raw = os.pread(self._file.fileno(), end - begin, begin)
+        return np.frombuffer(raw, dtype=np.float16).reshape(-1, self.width)
+
+
+def layer_states(
+    model,
+    chunk_ids: Sequence[Sequence[int]],
+    *,
+    pad_id: int,
+    dtype: torch.dtype,
+    folder: Path,
+    progress: Progress = lambda done, total: None,
+) -> LayerStates:
+    """Return the states that a frozen model gives for the tokens of chunks, computed unless the folder has them.
+
+    Args:
+        model: what gives `last_hidden_state`; it is moved to `dtype` for good.
+        chunk_ids: the token ids of each chunk.
+        folder: where files are kept, by the model's weights and the chunks.
+    """
+    offsets = np.concatenate([[0], np.cumsum([len(chunk) for chunk in chunk_ids], dtype=np.int64)])
+    width = model.config.hidden_size
+    path = folder / f"{_fingerprint(model, chunk_ids, dtype)}.float16"
+    if not path.is_file() or path.stat().st_size != int(offsets[-1]) * width * _BYTES:
+        folder.mkdir(parents=True, exist_ok=True)
+        staging = path.with_suffix(f".{os.getpid()}")
+        try:
+            _write(staging, model.to(dtype=dtype).eval(), chunk_ids, offsets, pad_id, progress)
+            os.replace(staging, path)
+        finally:
+            staging.unlink(missing_ok=True)
+    return LayerStates(path, offsets, width)
+
+
+def _write(
+    path: Path, model, chunk_ids: Sequence[Sequence[int]], offsets: np.ndarray, pad_id: int, progress: Progress
+) -> None:
+    by_length = sorted(range(len(chunk_ids)), key=lambda row: len(chunk_ids[row]))
+    done = 0
+    width = model.config.hidden_size
+    with path.open("wb") as file:
+        for rows in token_batches(by_length, lambda row: len(chunk_ids[row])):
+            ids, mask = padded([chunk_ids[row] for row in rows], pad_id)
+            with torch.inference_mode():
+                hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state.to(torch.float16).numpy()
+            for place, row in enumerate(rows):
+                file.seek(int(offsets[row]) * width * _BYTES)
+                file.write(hidden[place, : len(chunk_ids[row])].tobytes())
+            done += len(rows)
+            progress(done, len(chunk_ids))
+
+
+def _fingerprint(model, chunk_ids: Sequence[Sequence[int]], dtype: torch.dtype) -> str:
+    digest = hashlib.sha256(weights_fingerprint(model, pooling="layers", dtype=dtype).encode())
+    for chunk in chunk_ids:
+        ids = np.asarray(chunk, dtype="<i4")
+        digest.update(len(ids).to_bytes(4, "little"))
+        digest.update(ids.tobytes())
+    return digest.hexdigest()[:24]
+
+
+@dataclass(frozen=True)
+class ChunkStates:
+    """Texts as the states of their chunks' tokens: chunk c is `rows[c]` of `states`; `offsets` (texts + 1,)."""
+
+    states: LayerStates
+    rows: np.ndarray
+    offsets: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def take(self, rows: torch.Tensor) -> ChunkStates:
+        """Return the inputs of these rows, in their order."""
+        places, offsets = chunk_places(self.offsets, rows)
+        return ChunkStates(self.states, self.rows[places], offsets)
+
+    def to(self, device: torch.device) -> ChunkStates:
+        """Return the same inputs: states are kept where there is no faster device."""
+        return self
+
+    def padded(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return (states (chunks, longest, width) float32, mask (chunks, longest) int64), zeros past the end."""
+        chunks = [self.states.chunk(row) for row in self.rows.tolist()]
+        longest = max(map(len, chunks))
+        states = torch.zeros(len(chunks), longest, self.states.width)
+        mask = torch.zeros(len(chunks), longest, dtype=torch.int64)
+        for row, chunk in enumerate(chunks):
+            states[row, : len(chunk)] = torch.from_numpy(chunk.astype(np.float32))
+            mask[row, : len(chunk)] = 1
+        return states, mask

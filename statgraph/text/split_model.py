@@ -1,0 +1,96 @@
+"""A transformer cut in two between layers: the lower part stays as it is, the upper part trains."""
+
+from __future__ import annotations
+
+import copy
+
+import torch
+from torch import nn
+
+from statgraph.errors import ModelError
+
+# Where families keep their layers: in a list inside of a module that runs them.
+_STACKS = ("encoder.layer", "transformer.layer", "encoder.layers", "layers")
+_TOLERANCE = 1e-3
+
+
+def layers_of(model: nn.Module) -> nn.ModuleList:
+    """Return a transformer's layers, whatever its family calls them.
+
+    Raises:
+        ModelError: if they are not where any known family has them.
+    """
+    return model.get_submodule(_stack_name(model))
+
+
+def split_model(model: nn.Module, n_upper: int) -> tuple[nn.Module, nn.Module] | None:
+    """Return (lower, upper), which share the model's weights: `lower(input_ids, attention_mask)` gives the states that
+    `upper(inputs_embeds=states, attention_mask)` goes on from, each as `last_hidden_state` (texts, tokens, width).
+
+    The upper part has the last `n_upper` layers, or all where there are fewer. None where both together do not give
+    what the model gives, as in families that do more between embeddings and layers.
+    """
+    layers = layers_of(model)
+    at = max(0, len(layers) - n_upper)
+    if not hasattr(model, "embeddings"):
+        return None
+    lower = _with_layers(model, layers[:at])
+    upper = _with_layers(model, layers[at:])
+    upper.embeddings = _Passed()
+    return (lower, upper) if _agrees(model, lower, upper) else None
+
+
+class _Passed(nn.Module):
+    """Stands for the embeddings where vectors come in that have passed them already."""
+
+    def forward(self, input_ids=None, inputs_embeds=None, *places, **rest) -> torch.Tensor:
+        return inputs_embeds
+
+
+def _stack_name(model: nn.Module) -> str:
+    for name in _STACKS:
+        try:
+            model.get_submodule(name)
+        except AttributeError:
+            continue
+        return name
+    raise ModelError(f"encoder.train: the layers of a {type(model).__name__} are not known; use none, head or full")
+
+
+def _with_layers(model: nn.Module, layers: nn.ModuleList) -> nn.Module:
+    """Return the model with other layers; everything else is shared with it."""
+    holder_name, _, list_name = _stack_name(model).rpartition(".")
+    view = _shallow(model)
+    holder = view
+    if holder_name:
+        holder = _shallow(model.get_submodule(holder_name))
+        setattr(view, holder_name, holder)
+    setattr(holder, list_name, layers)
+    return view
+
+
+def _shallow(module: nn.Module) -> nn.Module:
+    view = copy.copy(module)
+    view.__dict__["_modules"] = dict(module._modules)
+    return view
+
+
+def _agrees(model: nn.Module, lower: nn.Module, upper: nn.Module) -> bool:
+    """Return whether both parts, one after the other, compute what the model does: on two texts, one of them padded."""
+    ids = torch.arange(10).reshape(2, 5) % model.config.vocab_size
+    mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
+    was_training = model.training
+    parts = (model, lower, upper)
+    for part in parts:
+        part.eval()
+    try:
+        with torch.no_grad():
+            whole = model(input_ids=ids, attention_mask=mask).last_hidden_state
+            states = lower(input_ids=ids, attention_mask=mask).last_hidden_state
+            found = upper(inputs_embeds=states, attention_mask=mask).last_hidden_state
+    except (TypeError, ValueError, RuntimeError, AttributeError):
+        return False
+    finally:
+        for part in parts:
+            part.train(was_training)
+    return torch.allclose(whole[mask.bool()], found[mask.bool()], atol=_TOLERANCE)
