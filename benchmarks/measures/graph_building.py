@@ -1,0 +1,169 @@
+"""Building the graph: against the data-frame way of G-DSR's reference implementation, and up to 10**7 articles."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.graph_growth import growth_of
+from benchmarks.rows import Row, ratio_text, seconds_text
+from benchmarks.settings import Settings
+from benchmarks.side_by_side import Spread, taking_turns, times_faster
+from statgraph.corpus.records import Corpus
+from statgraph.corpus.store import read_corpus
+from statgraph.graph.build import build_graph
+from statgraph.graph.dgl_loader import load_dgl
+
+ASKED_TIMES = 50
+SIZES = (10**4, 10**5, 10**6, 10**7)
+ASKED_S, ASKED_GB = 120, 12
+# Time ~ articles ** slope: 1 is linear. A tenth is left for the caches that large arrays do not fit into.
+MOST_SLOPE = 1.1
+NUMBERINGS = {
+    "replace": lambda edges, numbers: edges.replace(numbers),
+    "map": lambda edges, numbers: edges.apply(lambda titles: titles.map(numbers)),
+}
+PLOT = Path(__file__).parents[2] / "docs" / "performance" / "graph-growth.png"
+
+
+def measure(settings: Settings) -> list[Row]:
+    """Return the rows of a corpus, and of synthetic laws of growing size."""
+    return [*_against_frames(settings), *_growth(settings)]
+
+
+def frame_graph(corpus: Corpus, *, numbering: str) -> object:
+    """Return the tree as the reference implementation of G-DSR comes by it, written anew: a heading is its title.
+
+    The heading path of each article becomes rows (parent title, child title) of a pandas DataFrame, each pair once, and
+    titles become node numbers by `DataFrame.replace` with a dictionary of all of them, which passes over the frame once
+    for each title. `numbering` = "map" looks each title up instead, as a user who knows pandas would.
+    """
+    import pandas
+
+    paths = ((*article.path, article.article_id) for article in corpus.articles)
+    edges = pandas.DataFrame([pair for path in paths for pair in pairwise(path)], columns=["parent", "child"])
+    edges = edges.astype(object).drop_duplicates(ignore_index=True)  # the dtype of `str` is slower in `replace`
+    numbers = {title: number for number, title in enumerate(pandas.unique(edges.to_numpy().ravel()))}
+    rows = np.array(NUMBERINGS[numbering](edges, numbers), dtype=np.int64)  # (edges, 2)
+    return load_dgl().graph((rows[:, 0], rows[:, 1]), num_nodes=len(numbers))
+
+
+def _against_frames(settings: Settings) -> list[Row]:
+    corpus = read_corpus(settings.corpus)
+    if settings.quick:
+        corpus = dataclasses.replace(corpus, articles=corpus.articles[:300], questions=())
+    works = {
+        # A copy knows neither its hash nor its rows: both are found anew, as in the first build of a process.
+        "ours": lambda: build_graph(dataclasses.replace(corpus)),
+        "ours, hash known": lambda: build_graph(corpus),
+        "map": lambda: frame_graph(corpus, numbering="map"),
+    }
+    rounds = 1 if settings.quick else 5
+    seconds = taking_turns(works, rounds=rounds)
+    # Minutes long, so once and without a warm-up: what it needs is loaded by now.
+    seconds |= taking_turns({"replace": lambda: frame_graph(corpus, numbering="replace")}, rounds=1, warm_up=False)
+    ratio = times_faster(seconds["ours"], seconds["replace"] * rounds)
+    what = f"building the graph: {corpus.name}, {len(corpus.articles):,} articles"
+    nodes = frame_graph(corpus, numbering="map").num_nodes()
+    times = {name: seconds_text(Spread.of(values)) for name, values in seconds.items()}
+    return [
+        Row(
+            what,
+            "pandas edges, DataFrame.replace, as in G-DSR's reference",
+            f"{ASKED_TIMES} times faster",
+            ratio_text(ratio),
+            ratio.median >= ASKED_TIMES,
+            {"seconds": seconds, "frame_nodes": nodes},
+            f"{times['replace'].split(' [')[0]} once, against {times['ours']} with the corpus's SHA-256, and "
+            f"{times['ours, hash known']} where that is known. The rival makes the tree alone, and of equal titles one "
+            f"node ({nodes:,} nodes, not {_tree_nodes(corpus):,}); ours has the questions too.",
+        ),
+        Row(
+            what,
+            "the same with Series.map",
+            "",
+            ratio_text(times_faster(seconds["ours, hash known"], seconds["map"])),
+            None,
+            {"seconds": {name: seconds[name] for name in ("ours, hash known", "map")}},
+            f"{times['map']}; what a look-up in place of DataFrame.replace is worth.",
+        ),
+    ]
+
+
+def _tree_nodes(corpus: Corpus) -> int:
+    graph = build_graph(corpus, ("tree",))
+    return len(graph.article_ids) + len(graph.headings)
+
+
+def _growth(settings: Settings) -> list[Row]:
+    sizes = SIZES[:2] if settings.quick else SIZES
+    steps = [growth_of(n_articles, rounds=1 if settings.quick else 5) for n_articles in sizes]
+    medians = [Spread.of(step["seconds"]).median for step in steps]
+    slope = _slope(sizes[-3:], medians[-3:])  # 10**4 articles take as long as DGL's own start
+    largest, spread = steps[-1], Spread.of(steps[-1]["seconds"])
+    gigabytes = largest["peak_mib"] * 2**20 / 1e9
+    if not settings.quick:
+        draw_growth(sizes, medians, [step["peak_mib"] for step in steps], PLOT)
+    by_size = "; ".join(
+        f"{step['articles']:,}: {seconds_text(Spread.of(step['seconds']))}, {step['peak_mib']:,} MiB" for step in steps
+    )
+    return [
+        Row(
+            f"graph of {largest['articles']:,} synthetic articles, {largest['nodes']:,} nodes, {largest['edges']:,} "
+            "edges: time",
+            "",
+            f"under {ASKED_S} s",
+            seconds_text(spread),
+            spread.high < ASKED_S,
+            {"steps": steps},
+            "From the arrays (parent of each heading and article, question-article pairs) to a heterograph with every "
+            "index that sampling needs; texts and ids are not part of it. Ten children a heading, questions a tenth of "
+            "the articles, ten random citations each.",
+        ),
+        Row(
+            "the same: peak memory of its process",
+            "",
+            f"under {ASKED_GB} GB",
+            f"{gigabytes:.2f} GB",
+            gigabytes < ASKED_GB,
+            {"peak_mib": largest["peak_mib"], "before_mib": largest["before_mib"]},
+            f"{largest['before_mib']:,} MiB of it were there before: the arrays and the libraries.",
+        ),
+        Row(
+            f"the same: growth of time from {sizes[-3:][0]:,} articles",
+            "",
+            f"linear (exponent of articles at most {MOST_SLOPE})",
+            f"exponent {slope:.2f}",
+            slope <= MOST_SLOPE,
+            {"exponent": slope},
+            f"{by_size}. [Plot](performance/{PLOT.name}).",
+        ),
+    ]
+
+
+def _slope(sizes: Sequence[int], seconds: Sequence[float]) -> float:
+    """Return by how many powers of ten the time grows with a power of ten more articles, by least squares."""
+    return float(np.polyfit([math.log10(size) for size in sizes], [math.log10(value) for value in seconds], 1)[0])
+
+
+def draw_growth(sizes: Sequence[int], seconds: Sequence[float], peaks_mib: Sequence[int], path: Path) -> None:
+    """Write the plot of time and memory by number of articles, with a straight line for what linear is."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.5, 3.0), layout="constrained")
+    for axes, values, label in zip(
+        figure.subplots(1, 2), (seconds, peaks_mib), ("seconds", "peak memory, MiB"), strict=True
+    ):
+        axes.loglog(sizes, values, marker="o", color="#0072B2", label="measured")
+        line = [values[-1] * size / sizes[-1] for size in sizes]
+        axes.loglog(sizes, line, linestyle=":", color="black", label="linear, through the last")
+        axes.set_xlabel("articles")
+        axes.set_ylabel(label)
+        axes.legend(fontsize=7)
+    path.parent.mkdir(exist_ok=True)
+    figure.savefig(path, dpi=120)
