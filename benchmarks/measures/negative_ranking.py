@@ -18,7 +18,7 @@ from statgraph.negatives.hierarchical import HierarchicalRanking
 from statgraph.negatives.questions import TrainingQuestions, training_questions
 
 ASKED_TIMES = 1000
-SAMPLED_PAIRS, SAMPLED_QUESTIONS = 300, 12
+SAMPLED_PAIRS, SAMPLED_QUESTIONS = 100, 12
 
 
 def measure(settings: Settings) -> list[Row]:
