@@ -1,6 +1,6 @@
 """The graph of a synthetic law of one size, in a process of its own: its peak memory is that of this size.
 
-python -m benchmarks.graph_growth ARTICLES ROUNDS
+python -m benchmarks.graph_growth ARTICLES ROUNDS [nearby]
 """
 
 from __future__ import annotations
@@ -15,41 +15,48 @@ from statgraph.graph.heterograph import heterograph_of
 from statgraph.systems.timing import peak_memory_mib
 
 
-def growth_of(n_articles: int, *, rounds: int) -> dict:
+def growth_of(n_articles: int, *, rounds: int, nearby: bool = False) -> dict:
     """Return what `measured` does, from a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.graph_growth", str(n_articles), str(rounds)]
+    command = [sys.executable, "-m", "benchmarks.graph_growth", str(n_articles), str(rounds), *["nearby"] * nearby]
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
 
 
-def measured(n_articles: int, *, rounds: int) -> dict:
+def measured(n_articles: int, *, rounds: int, nearby: bool) -> dict:
     """Return the number of articles, nodes and edges (both directions), the seconds of each round from arrays to a
-    graph that can be sampled from, and the peak memory before (the arrays are there, the libraries loaded) and after.
+    graph that can be sampled from, of these the seconds of `heterograph_of`, and the peak memory before (the arrays are
+    there, the libraries loaded) and after. For `nearby` see `synthetic_law`.
     """
-    ready_graph(synthetic_law(100))  # loads the libraries
-    law = synthetic_law(n_articles)
+    timed_graph(synthetic_law(100))  # loads the libraries
+    law = synthetic_law(n_articles, nearby=nearby)
     before_mib = peak_memory_mib()
-    seconds = []
+    times = []
     for _ in range(rounds):
         graph = None  # two at once would count twice
-        start = time.perf_counter()
-        graph = ready_graph(law)
-        seconds.append(time.perf_counter() - start)
+        graph, *of_round = timed_graph(law)
+        times.append(of_round)
+    building_s, indexing_s = zip(*times, strict=True)
     return {
         "articles": n_articles,
         "nodes": graph.num_nodes(),
         "edges": graph.num_edges(),
-        "seconds": seconds,
+        "seconds": [building + indexing for building, indexing in times],
+        "building_s": building_s,
+        "indexing_s": indexing_s,
         "before_mib": before_mib,
         "peak_mib": peak_memory_mib(),
     }
 
 
-def ready_graph(law: SyntheticLaw) -> object:
-    """Return the heterograph with the indices that DGL would make when it samples for the first time."""
+def timed_graph(law: SyntheticLaw) -> tuple[object, float, float]:
+    """Return the heterograph with the indices that DGL would make when it samples for the first time, and the seconds
+    of its building and of the indices."""
+    start = time.perf_counter()
     graph = heterograph_of(law.edges, law.node_counts)
+    built = time.perf_counter()
     graph.create_formats_()
-    return graph
+    return graph, built - start, time.perf_counter() - built
 
 
 if __name__ == "__main__":
-    print(json.dumps(measured(int(sys.argv[1]), rounds=int(sys.argv[2]))))
+    result = measured(int(sys.argv[1]), rounds=int(sys.argv[2]), nearby=sys.argv[3:] == ["nearby"])
+    print(json.dumps(result))

@@ -19,6 +19,7 @@ from statgraph.graph.relations import (
 
 CHILDREN = 10  # of each heading: headings, or articles under the lowest ones
 ARTICLES_A_QUESTION = 10  # cited by each; 12 in legi-fr
+NEARBY = 1000  # articles that stand together
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,9 @@ class SyntheticLaw:
         }
 
 
-def synthetic_law(n_articles: int, *, seed: int = 0) -> SyntheticLaw:
-    """Return a law of ten codes with a question for each ten articles, which cites ten of them at random.
+def synthetic_law(n_articles: int, *, nearby: bool = False, seed: int = 0) -> SyntheticLaw:
+    """Return a law of ten codes with a question for each ten articles, which cites ten of them at random: of all, or
+    with `nearby` of a thousand that stand together, the first hundred questions of the first thousand and so on.
 
     10**7 articles stand under six levels of headings, and each power of ten below has one level fewer.
 
@@ -67,9 +69,12 @@ def synthetic_law(n_articles: int, *, seed: int = 0) -> SyntheticLaw:
     parents = [np.full(CHILDREN, -1)]
     parents += [start + np.arange(size) // CHILDREN for start, size in zip(starts, sizes[1:], strict=False)]
     n_questions = n_articles // CHILDREN
+    choice = min(NEARBY, n_articles) if nearby else n_articles
+    citing = np.repeat(np.arange(n_questions), ARTICLES_A_QUESTION)
+    first = citing * CHILDREN // choice * choice  # of the articles that a question chooses from
     return SyntheticLaw(
         heading_parents=np.concatenate(parents),
         article_parents=starts[-2] + np.arange(n_articles) // CHILDREN,
-        citing=np.repeat(np.arange(n_questions), ARTICLES_A_QUESTION),
-        cited=np.random.default_rng(seed).integers(n_articles, size=n_questions * ARTICLES_A_QUESTION),
+        citing=citing,
+        cited=first + np.random.default_rng(seed).integers(choice, size=len(citing)),
     )

@@ -42,6 +42,13 @@ def test_citations_are_of_articles_and_repeat_with_the_seed():
     assert law.cited.tolist() == again.cited.tolist() != other.cited.tolist()
 
 
+def test_nearby_citations_stay_within_their_thousand():
+    law = synthetic_law(10_000, nearby=True)
+    assert (law.cited // 1_000).tolist() == np.repeat(np.arange(10), 1_000).tolist()
+    assert len(np.unique(law.cited % 1_000)) == 1_000
+    assert synthetic_law(100, nearby=True).cited.max() < 100
+
+
 @pytest.mark.parametrize("n_articles", [0, 10, 99, 200, 12_345])
 def test_what_is_no_power_of_ten_is_refused(n_articles):
     with pytest.raises(ValueError, match=f"{n_articles} articles: no power of ten; give 100, 1000, 10000"):

@@ -21,9 +21,15 @@ def test_a_title_is_a_node_in_the_data_frame(numbering):
     assert list(zip(*edges, strict=True)) == [(0, 1), (1, 2), (1, 3), (0, 4), (4, 5), (6, 1), (1, 7), (6, 8)]
 
 
-def test_slope_is_the_exponent():
-    assert graph_building._slope([10, 100, 1000], [0.5, 5.0, 50.0]) == pytest.approx(1.0)
-    assert graph_building._slope([10, 100], [3.0, 300.0]) == pytest.approx(2.0)
+STEPS = [
+    {"articles": 10, "seconds": [0.5, 9.0, 0.5], "building_s": [0.3, 0.3], "peak_mib": 100},
+    {"articles": 100, "seconds": [5.0], "building_s": [30.0], "peak_mib": 200},
+]
+
+
+def test_slope_is_the_exponent_of_the_medians():
+    assert graph_building._slope(STEPS, "seconds") == pytest.approx(1.0)
+    assert graph_building._slope(STEPS, "building_s") == pytest.approx(2.0)
 
 
 def test_rows_of_a_tree_have_no_questions():
@@ -33,5 +39,5 @@ def test_rows_of_a_tree_have_no_questions():
 
 def test_the_plot_is_a_png(tmp_path):
     path = tmp_path / "performance" / "growth.png"
-    draw_growth([10, 100], [0.1, 1.0], [100, 200], path)
+    draw_growth(STEPS, path)
     assert path.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
