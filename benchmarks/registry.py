@@ -4,5 +4,7 @@ from __future__ import annotations
 
 MEASURES = {
     "loading": "benchmarks.measures.loading",
+    "graph_building": "benchmarks.measures.graph_building",
+    "negative_ranking": "benchmarks.measures.negative_ranking",
     "embedding": "benchmarks.measures.embedding",
 }

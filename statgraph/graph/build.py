@@ -9,12 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from statgraph.corpus.records import Corpus, Heading
-from statgraph.graph.dgl_loader import load_dgl
+from statgraph.graph.heterograph import ITSELF, heterograph_of
 from statgraph.graph.hierarchy import hierarchy_of
 from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION, TRAIN_SPLIT, relations_of
 
 DEFAULT_RELATIONS = ("tree", "bipartite")
-ITSELF = "itself"
 
 
 @dataclass(frozen=True)
@@ -51,19 +50,12 @@ def build_graph(corpus: Corpus, relations: Sequence[str] = DEFAULT_RELATIONS) ->
     Raises:
         UsageError: if a relation group is not known.
     """
-    import torch
-
-    dgl = load_dgl()
     hierarchy = hierarchy_of(corpus.articles)
     questions = corpus.split(TRAIN_SPLIT)
-    edges = {}
-    for relation in relations_of(tuple(relations)):
-        sources, targets = (torch.from_numpy(np.ascontiguousarray(rows)) for rows in relation.edges(corpus, hierarchy))
-        edges[relation.forward_type] = (sources, targets)
-        edges[relation.reverse_type] = (targets, sources)
+    edges = {relation: relation.edges(corpus, hierarchy) for relation in relations_of(tuple(relations))}
     counts = {ARTICLE: len(corpus.articles), HEADING: len(hierarchy.headings), QUESTION: len(questions)}
     return LegalGraph(
-        heterograph=dgl.heterograph({**edges, **_isolated_types(edges)}, num_nodes_dict=counts),
+        heterograph=heterograph_of(edges, counts),
         article_ids=tuple(article.article_id for article in corpus.articles),
         headings=hierarchy.headings,
         question_ids=tuple(question.question_id for question in questions),
@@ -105,10 +97,3 @@ def summary_of(graph: LegalGraph) -> GraphSummary:
         orphan_articles=int((degrees == 0).sum()),
         articles_cited=int((cited > 0).sum()),
     )
-
-
-def _isolated_types(edges: dict) -> dict:
-    """Return an empty relation of its own for each node type that no relation touches: DGL's blocks lose the nodes of
-    a type that stands in no edge type."""
-    touched = {node_type for source, _, target in edges for node_type in (source, target)}
-    return {(node_type, ITSELF, node_type): ([], []) for node_type in NODE_TYPES if node_type not in touched}

@@ -46,7 +46,10 @@ class HierarchicalRanking:
 
     def distances(self, question_rows: np.ndarray, vectors: EpochVectors | None) -> np.ndarray:
         """Return the path lengths to the nearest answer, (questions, articles) int32; an answer's own is 0."""
-        return np.stack([self._to_nearest(self._answers[row]) for row in question_rows])
+        distances = np.empty((len(question_rows), len(self._article_parents)), dtype=np.int32)
+        for place, row in enumerate(question_rows):
+            distances[place] = self._to_nearest(self._answers[row])
+        return distances
 
     def _to_nearest(self, answers: np.ndarray) -> np.ndarray:
         nearest = self._down_to(answers)  # (headings + 1,)

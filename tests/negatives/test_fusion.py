@@ -35,3 +35,17 @@ def test_reciprocal_ranks_add_up_to_the_fused_score():
 def test_rrf_k_dampens_the_lead_of_the_first():
     assert reciprocal_ranks(np.array([1, 2]), 0) == pytest.approx([1, 1 / 2])
     assert reciprocal_ranks(np.array([1, 2]), 9) == pytest.approx([1 / 10, 1 / 11])
+
+
+@pytest.mark.parametrize(
+    ("distances", "dtype", "ranks"),
+    [
+        ([100, -100, 100, 0], np.int8, [3, 1, 3, 2]),  # 200 apart, more than int8 holds
+        ([2**62, -(2**62), 0], np.int64, [3, 1, 2]),  # too far apart to be counted
+        ([7, 5, 6, 5], np.int16, [4, 1, 3, 1]),
+    ],
+)
+def test_whole_numbers_near_and_far_apart(distances, dtype, ranks):
+    assert competition_ranks(np.array(distances * 100, dtype=dtype)).tolist()[: len(ranks)] == [
+        (rank - 1) * 100 + 1 for rank in ranks
+    ]
