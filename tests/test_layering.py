@@ -179,16 +179,19 @@ def test_every_folder_is_a_package():
 
 def test_every_test_mirrors_a_module():
     assert [
-        f"{short(path)}: no such module under statgraph/"
+        f"{short(path)}: no such module under statgraph/ or benchmarks/"
         for path in TESTS
         if not any(path.match(pattern) for pattern in TESTS_OF_THE_WHOLE) and not mirrors_a_module(path)
     ] == []
 
 
 def mirrors_a_module(test: Path) -> bool:
-    """Return whether tests/x/test_y.py has its statgraph/x/y.py, or y_.py where y is a keyword of Python's."""
-    folder, name = PACKAGE / test.relative_to(REPO / "tests").parent, test.stem.removeprefix("test_")
-    return (folder / f"{name}.py").is_file() or (folder / f"{name}_.py").is_file()
+    """Return whether tests/x/test_y.py has its statgraph/x/y.py, or y_.py where y is a keyword of Python's, __y__.py
+    where it is what Python runs; tests/benchmarks/test_y.py has its benchmarks/y.py."""
+    place = test.relative_to(REPO / "tests")
+    house = REPO if place.parts[0] == "benchmarks" else PACKAGE
+    folder, name = house / place.parent, test.stem.removeprefix("test_")
+    return any((folder / f"{module}.py").is_file() for module in (name, f"{name}_", f"__{name}__"))
 
 
 def test_no_init_files_among_the_tests():
