@@ -4,4 +4,6 @@ from __future__ import annotations
 
 MEASURES = {
     "loading": "benchmarks.measures.loading",
+    "cold_start": "benchmarks.measures.cold_start",
+    "query": "benchmarks.measures.query",
 }
