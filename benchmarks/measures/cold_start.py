@@ -29,7 +29,7 @@ _NOTE = "Whole processes, until the last hit is printed; the files are in the sy
 def measure(settings: Settings) -> list[Row]:
     """Return the rows of the run that was named, of a run of the embedded sample where that is another corpus, and of
     the help."""
-    rounds = 1 if settings.quick else 7
+    rounds = 1 if settings.quick else 5
     corpus = read_corpus(settings.corpus)
     run = settings.run or newest_run()
     check_corpus(run, corpus)

@@ -22,6 +22,10 @@ from statgraph.text.encoder_outline import encoder_outline
 
 ASKED_S, ASKED_TIMES, ASKED_POINTS = 0.01, 3.0, 0.5
 K = 10
+_TRIED = (
+    "A question's time is the multiplication by the layers' weights, which the rival shares. torch's dynamic int8 was "
+    "tried and left out: its vectors have a cosine as low as 0.88 to float32's. ONNX Runtime was not tried."
+)
 PLAIN = "SentenceTransformer.encode, faiss.IndexFlatIP, the same fetch"
 
 
@@ -63,9 +67,10 @@ def rows_of(
     )
     figures = {"seconds": list(ours), "plain_seconds": list(plain), "top_10_overlap": overlapping, "recall": recall}
     holds = spread.median < ASKED_S and points <= ASKED_POINTS
+    faster = ratio.median >= ASKED_TIMES
     return [
         Row(what, "", f"p50 under {1000 * ASKED_S:g} ms", seconds_text(spread), holds, figures, note),
-        Row(what, PLAIN, f"{ASKED_TIMES:g} times faster", ratio_text(ratio), ratio.median >= ASKED_TIMES),
+        Row(what, PLAIN, f"{ASKED_TIMES:g} times faster", ratio_text(ratio), faster, {}, "" if faster else _TRIED),
     ]
 
 
