@@ -7,4 +7,6 @@ MEASURES = {
     "graph_building": "benchmarks.measures.graph_building",
     "negative_ranking": "benchmarks.measures.negative_ranking",
     "embedding": "benchmarks.measures.embedding",
+    "query": "benchmarks.measures.query",
+    "cold_start": "benchmarks.measures.cold_start",
 }

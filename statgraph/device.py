@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
+import importlib.util
+import runpy
+import sys
+from pathlib import Path
+
 from statgraph.errors import UsageError
 
 DEVICES = ("auto", "cpu", "cuda")
@@ -23,6 +29,22 @@ def pick_device(name: str = "auto"):
     return torch.device("cuda" if available and name != "cpu" else "cpu")
 
 
+def surely_cpu(name: str) -> bool:
+    """Return whether `pick_device` would come to the CPU, told without torch; false where only torch can tell.
+
+    Its import takes a second, more than a search by a static encoder. CUDA is out of reach where torch is a build for
+    the CPU, or on Linux where the driver's library is not there.
+    """
+    if name != "auto":
+        return name == "cpu"
+    versions = _torch_versions()
+    if versions is None or versions.get("hip") or versions.get("xpu"):
+        return False
+    if not versions.get("cuda"):
+        return True
+    return sys.platform == "linux" and not _has_cuda_driver()
+
+
 def inference_dtype(device):
     """Return the dtype in which frozen transformers run: bfloat16 where the hardware multiplies it, else float32."""
     import torch
@@ -30,3 +52,21 @@ def inference_dtype(device):
     if device.type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
     return torch.bfloat16 if torch.cpu._is_amx_tile_supported() else torch.float32
+
+
+def _torch_versions() -> dict | None:
+    """Return what torch's `version.py` says (`cuda`, `hip`: None where torch is built without), None if unreadable."""
+    spec = importlib.util.find_spec("torch")
+    path = Path(spec.submodule_search_locations[0]) / "version.py" if spec and spec.submodule_search_locations else None
+    if path is None or not path.is_file():
+        return None
+    versions = runpy.run_path(str(path))
+    return versions if "cuda" in versions else None
+
+
+def _has_cuda_driver() -> bool:
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    return True

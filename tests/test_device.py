@@ -1,7 +1,8 @@
 import pytest
 import torch
 
-from statgraph.device import inference_dtype, pick_device
+from statgraph import device as devices
+from statgraph.device import inference_dtype, pick_device, surely_cpu
 from statgraph.errors import UsageError
 
 
@@ -46,6 +47,31 @@ def test_cuda_where_there_is_none(cuda):
     with pytest.raises(UsageError) as error:
         pick_device("cuda")
     assert str(error.value) == "device 'cuda' was asked for, but torch sees no CUDA device; use --device cpu"
+
+
+@pytest.mark.parametrize(
+    ("versions", "system", "driver", "surely"),
+    [
+        ({"cuda": None, "hip": None}, "linux", True, True),
+        ({"cuda": "12.8"}, "linux", True, False),
+        ({"cuda": "12.8"}, "linux", False, True),
+        ({"cuda": "12.8"}, "win32", False, False),
+        ({"cuda": None, "hip": "6.4"}, "linux", False, False),
+        (None, "linux", False, False),
+    ],
+)
+def test_the_cpu_is_sure_where_cuda_is_out_of_reach(monkeypatch, versions, system, driver, surely):
+    monkeypatch.setattr(devices, "_torch_versions", lambda: versions)
+    monkeypatch.setattr(devices, "_has_cuda_driver", lambda: driver)
+    monkeypatch.setattr(devices.sys, "platform", system)
+
+    assert surely_cpu("auto") == surely
+    assert (surely_cpu("cpu"), surely_cpu("cuda"), surely_cpu("tpu")) == (True, False, False)
+
+
+def test_being_sure_agrees_with_torch():
+    assert devices._torch_versions()["cuda"] == torch.version.cuda
+    assert not (surely_cpu("auto") and torch.cuda.is_available())
 
 
 @pytest.mark.parametrize(("fast", "dtype"), [(True, torch.bfloat16), (False, torch.float32)])

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from statgraph.device import pick_device
+from statgraph.device import pick_device, surely_cpu
 from statgraph.index.faiss_engines import FaissCpu, FaissGpu
 from statgraph.index.torch_engine import TorchEngine
 
@@ -29,7 +29,7 @@ def pick_engine(flat, device: str) -> Engine:
     """
     if device in ("auto", "cuda") and faiss_has_gpu():
         return FaissGpu(flat)
-    if device == "cpu":  # spares the import of torch
+    if surely_cpu(device):  # spares the import of torch
         return FaissCpu(flat)
     picked = pick_device(device)
     return TorchEngine(flat, picked) if picked.type == "cuda" else FaissCpu(flat)

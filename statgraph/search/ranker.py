@@ -10,11 +10,11 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import Bm25Config
-from statgraph.errors import RunError
+from statgraph.errors import RunError, UsageError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.lexical.bm25 import BM25
-
-MODULES = "modules.json"
+from statgraph.text.encoder_outline import MODULES
+from statgraph.text.query_encoder import QueryEncoder, load_query_encoder
 
 
 class Ranker(Protocol):
@@ -29,12 +29,12 @@ class DenseRanker:
 
     Raises:
         RunError: if the index or the encoder is missing or damaged.
-        UsageError: if the device is not known or not there.
+        UsageError: if the device or the precision is not known or not there.
     """
 
-    def __init__(self, run_folder: Path, *, device: str = "auto"):
+    def __init__(self, run_folder: Path, *, device: str = "auto", precision: str = "float32"):
         self._index = ArticleIndex.load(run_folder / artifacts.RUN_INDEX, device=device)
-        self._encoder = _query_encoder(run_folder / artifacts.RUN_QUERY_ENCODER, device)
+        self._encoder = _query_encoder(run_folder / artifacts.RUN_QUERY_ENCODER, device, precision)
 
     @property
     def article_ids(self) -> tuple[str, ...]:
@@ -43,8 +43,7 @@ class DenseRanker:
 
     def rank(self, questions: Sequence[str], k: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return for each question (rows, scores) by inner product with the graph-enriched article vectors."""
-        vectors = self._encoder.encode(list(questions), show_progress_bar=False, convert_to_numpy=True)
-        scores, rows = self._index.search(vectors.astype(np.float32), k)
+        scores, rows = self._index.search(self._encoder.encode(questions), k)
         return list(rows), list(scores)
 
 
@@ -60,19 +59,14 @@ class LexicalRanker:
         return [rows for rows, _ in ranked], [scores for _, scores in ranked]
 
 
-def _query_encoder(folder: Path, device: str):
-    # Looked for before the import, which takes seconds; a folder that is not there would count as a name of the hub.
+def _query_encoder(folder: Path, device: str, precision: str) -> QueryEncoder:
+    # A folder that is not there would count as a name of the hub.
     if not (folder / MODULES).is_file():
         raise RunError(f"{folder}: no query encoder ({MODULES} is missing); train the run again")
-    from sentence_transformers import SentenceTransformer
-
-    from statgraph.device import pick_device
-    from statgraph.text.quiet import quiet_transformers
-
-    quiet_transformers()
-    torch_device = str(pick_device(device))
     try:
-        return SentenceTransformer(str(folder), device=torch_device, local_files_only=True)
+        return load_query_encoder(folder, device=device, precision=precision)
+    except UsageError:
+        raise
     except Exception as error:  # each file of the folder has a reader with exceptions of its own
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
         raise RunError(f"{folder}: not loadable ({reason}); train the run again") from None

@@ -41,12 +41,17 @@ class Retriever:
         self._articles = articles
 
     @classmethod
-    def load(cls, run: Path | str, *, device: str = "auto") -> Retriever:
+    def load(cls, run: Path | str, *, device: str = "auto", precision: str = "float32") -> Retriever:
         """Return the retriever in a run folder.
+
+        Args:
+            run: the folder.
+            device: `auto`, `cpu` or `cuda`.
+            precision: what a transformer's layers compute in, as in `load_query_encoder`.
 
         Raises:
             RunError: if the folder is no finished run, or damaged.
-            UsageError: if the device is not known or not there.
+            UsageError: if the device or the precision is not known or not there.
         """
         folder = Path(run)
         manifest = read_run_manifest(folder)
@@ -54,10 +59,13 @@ class Retriever:
             config = overlaid(RunConfig(), manifest["config"], place=str(folder / artifacts.MANIFEST))
         except UsageError as error:
             raise RunError(f"{error} (the run is damaged, or another version's; train it again)") from None
-        return cls.trained(folder, config, language=manifest["corpus"]["language"], device=device)
+        language = manifest["corpus"]["language"]
+        return cls.trained(folder, config, language=language, device=device, precision=precision)
 
     @classmethod
-    def trained(cls, folder: Path, config: RunConfig, *, language: str, device: str = "auto") -> Retriever:
+    def trained(
+        cls, folder: Path, config: RunConfig, *, language: str, device: str = "auto", precision: str = "float32"
+    ) -> Retriever:
         """Return the retriever of a run whose training is done, its manifest written or not; the rest as in `load`."""
         articles = ArticleStore(folder)
         if config.retriever == "bm25":
@@ -68,7 +76,7 @@ class Retriever:
                 questions = _synthetic_questions(folder, [article.article_id for article in stored])
                 texts = expanded_texts(texts, questions, most=config.bm25.expansion)
             return cls(LexicalRanker(texts, language=language, config=config.bm25), articles)
-        ranker = DenseRanker(folder, device=device)
+        ranker = DenseRanker(folder, device=device, precision=precision)
         if not _same_articles(ranker.article_ids, articles):
             raise RunError(f"{folder}: its index and its {ARTICLES} hold different articles; train the run again")
         return cls(ranker, articles)

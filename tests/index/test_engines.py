@@ -38,6 +38,7 @@ def test_without_a_gpu_build_of_faiss_cuda_is_torch(flat, monkeypatch):
         type = "cuda"
 
     monkeypatch.setattr("statgraph.index.engines.pick_device", lambda _: Picked())
+    monkeypatch.setattr("statgraph.index.engines.surely_cpu", lambda _: False)
     monkeypatch.setattr("statgraph.index.engines.faiss_has_gpu", lambda: False)
     monkeypatch.setattr("statgraph.index.engines.TorchEngine", lambda flat, device: (flat, device.type))
     assert pick_engine(flat, "auto") == (flat, "cuda")

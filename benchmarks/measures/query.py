@@ -1,0 +1,113 @@
+"""One question, the run loaded: encoding it, searching, fetching the hits' texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.rows import Row, ratio_text, seconds_text
+from benchmarks.settings import Settings
+from benchmarks.side_by_side import Spread, taking_turns, times_faster
+from statgraph import artifacts
+from statgraph.corpus.records import Corpus
+from statgraph.corpus.store import read_corpus
+from statgraph.index.article_index import ArticleIndex
+from statgraph.search.article_store import ArticleStore
+from statgraph.search.evaluating import split_metrics
+from statgraph.search.retriever import Retriever, check_corpus, read_run_manifest
+from statgraph.search.runs import newest_run
+from statgraph.text.encoder_outline import encoder_outline
+
+ASKED_S, ASKED_TIMES, ASKED_POINTS = 0.01, 3.0, 0.5
+K = 10
+_TRIED = (
+    "A question's time is the multiplication by the layers' weights, which the rival shares. torch's dynamic int8 was "
+    "tried and left out: its vectors have a cosine as low as 0.88 to float32's. ONNX Runtime was not tried."
+)
+PLAIN = "SentenceTransformer.encode, faiss.IndexFlatIP, the same fetch"
+
+
+def measure(settings: Settings) -> list[Row]:
+    """Return the rows of a run: the time of a question, how much faster than put together by hand, and the same in
+    bfloat16 where a transformer encodes."""
+    corpus = read_corpus(settings.corpus)
+    run = settings.run or newest_run()
+    check_corpus(run, corpus)
+    questions = [question.text for question in corpus.split("dev")][: 3 if settings.quick else 100]
+    retrievers = {"float32": Retriever.load(run, device="cpu")}
+    outline = encoder_outline(run / artifacts.RUN_QUERY_ENCODER)
+    if outline is not None and outline.kind == "Transformer":
+        retrievers["bfloat16"] = Retriever.load(run, device="cpu", precision="bfloat16")
+    searches: dict[str, Callable[[str], list[str]]] = {"plain": plain_search(run)}
+    for name, retriever in retrievers.items():
+        searches[name] = lambda text, retriever=retriever: [hit.article_id for hit in retriever.search(text, K)]
+    overlaps = {name: overlap(searches[name], searches["plain"], questions) for name in retrievers}
+    seconds = seconds_of(searches, questions)
+    recalls = {name: recall_at_100(retriever, corpus) for name, retriever in retrievers.items()}
+    backbone = read_run_manifest(run)["config"]["encoder"]["backbone"]
+    what = f"one question, run loaded: {corpus.name}, {len(corpus.articles):,} articles, {backbone}"
+    rows = []
+    for name in retrievers:
+        label = what if name == "float32" else f'{what}, `precision="{name}"`'
+        rows += rows_of(label, seconds[name], seconds["plain"], overlaps[name], recalls[name], recalls["float32"])
+    return rows
+
+
+def rows_of(
+    what: str, ours: Sequence[float], plain: Sequence[float], overlapping: float, recall: float, exact_recall: float
+) -> list[Row]:
+    """Return the row of the time and that of the rival; recalls are R@100 on dev in percent."""
+    spread, ratio = Spread.of(ours), times_faster(ours, plain)
+    points = abs(recall - exact_recall)
+    note = (
+        f"Of {len(ours)} dev questions. The rival's median is {seconds_text(Spread.of(plain))}; the ten hits are the "
+        f"same to {overlapping:.1%}. R@100 on dev {recall:.1f}, {points:.1f} points from float32's."
+    )
+    figures = {"seconds": list(ours), "plain_seconds": list(plain), "top_10_overlap": overlapping, "recall": recall}
+    holds = spread.median < ASKED_S and points <= ASKED_POINTS
+    faster = ratio.median >= ASKED_TIMES
+    return [
+        Row(what, "", f"p50 under {1000 * ASKED_S:g} ms", seconds_text(spread), holds, figures, note),
+        Row(what, PLAIN, f"{ASKED_TIMES:g} times faster", ratio_text(ratio), faster, {}, "" if faster else _TRIED),
+    ]
+
+
+def plain_search(run: Path) -> Callable[[str], list[str]]:
+    """Return the search of a run as a user would put it together: question -> ids of the hits, texts fetched."""
+    import faiss
+    from sentence_transformers import SentenceTransformer
+
+    encoder = SentenceTransformer(str(run / artifacts.RUN_QUERY_ENCODER), device="cpu", local_files_only=True)
+    vectors = ArticleIndex.load(run / artifacts.RUN_INDEX, device="cpu").vectors
+    flat = faiss.IndexFlatIP(vectors.shape[1])
+    flat.add(vectors)
+    articles = ArticleStore(run)
+
+    def search(question: str) -> list[str]:
+        _, rows = flat.search(encoder.encode([question], show_progress_bar=False), K)
+        return [article.article_id for article in articles.read(rows[0])]
+
+    return search
+
+
+def overlap(ours: Callable[[str], list[str]], theirs: Callable[[str], list[str]], questions: Sequence[str]) -> float:
+    """Return the share of their hits that are ours too, over all questions."""
+    shares = [len(set(ours(text)) & set(found)) / len(found) for text in questions if (found := theirs(text))]
+    return float(np.mean(shares))
+
+
+def seconds_of(searches: dict[str, Callable[[str], object]], questions: Sequence[str]) -> dict[str, list[float]]:
+    """Return the seconds of each search by question; all search for a question before the next."""
+    seconds: dict[str, list[float]] = {name: [] for name in searches}
+    for text in questions:
+        works = {name: lambda search=search, text=text: search(text) for name, search in searches.items()}
+        for name, values in taking_turns(works, rounds=1, warm_up=False).items():
+            seconds[name] += values
+    return seconds
+
+
+def recall_at_100(retriever: Retriever, corpus: Corpus) -> float:
+    """Return R@100 on dev, in percent."""
+    return 100 * float(split_metrics(retriever, corpus, "dev").metrics.values["R@100"].mean())

@@ -1,0 +1,163 @@
+"""A saved BERT query encoder in plain torch: the numbers of transformers' BertModel without importing it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from statgraph.text.encoder_outline import MODULE_CONFIG, MODULE_WEIGHTS, EncoderOutline, json_object
+from statgraph.text.packed_linear import packed_linear
+
+TOKENS_PER_BATCH = 8192
+_TOKENIZERS = ("TokenizersBackend", "PreTrainedTokenizerFast")  # both are what tokenizer.json says, and no more
+# What must be so where a configuration says anything about it.
+_PLAIN_BERT = {
+    "model_type": "bert",
+    "hidden_act": "gelu",
+    "dtype": "float32",
+    "position_embedding_type": "absolute",
+    "is_decoder": False,
+    "add_cross_attention": False,
+}
+_PLAIN_TRANSFORMER = {
+    "transformer_task": "feature-extraction",
+    "modality_config": {"text": {"method": "forward", "method_output_name": "last_hidden_state"}},
+    "module_output_name": "token_embeddings",
+}
+
+
+class BertQueryEncoder:
+    """BERT (Devlin et al. 2019), pooled, then the linear map, then unit length.
+
+    Questions of as many tokens as each other go through it together, so that none is padded.
+
+    Args:
+        outline: an encoder that `knows` returns true for.
+        dtype: what the layers compute in; the embeddings, the pooling and the last map are float32 always.
+
+    Raises:
+        OSError, KeyError, ValueError, SafetensorError: if a file is missing or damaged (tokenizers raises a plain
+            Exception).
+    """
+
+    def __init__(self, outline: EncoderOutline, dtype):
+        from safetensors.torch import load_file
+
+        config = json_object(outline.first / MODULE_CONFIG)
+        weights = load_file(outline.first / MODULE_WEIGHTS)  # mapped: only the word vectors that are asked for are read
+        self._tokenizer = _tokenizer(outline, config)
+        self._outline = outline
+        self._dtype = dtype
+        self._heads, self._eps = config["num_attention_heads"], config["layer_norm_eps"]
+        self._words = weights["embeddings.word_embeddings.weight"]
+        self._type = weights["embeddings.token_type_embeddings.weight"][0].clone()
+        self._positions = weights["embeddings.position_embeddings.weight"].clone()
+        self._first_norm = _pair(weights, "embeddings.LayerNorm")
+        self._layers = [
+            _Layer(weights, f"encoder.layer.{layer}.", dtype) for layer in range(config["num_hidden_layers"])
+        ]
+        self._dense = None if outline.dense is None else _pair(load_file(outline.dense / MODULE_WEIGHTS), "linear")
+
+    @classmethod
+    def knows(cls, outline: EncoderOutline) -> bool:
+        """Return whether an outline is that of a plain BERT with a tokenizer that its file alone describes."""
+        if outline.kind != "Transformer":
+            return False
+        config = json_object(outline.first / MODULE_CONFIG)
+        settings = json_object(outline.first / "sentence_bert_config.json")
+        tokenizer = json_object(outline.first / "tokenizer_config.json")
+        return (
+            config.get("model_type") == "bert"
+            and all(config.get(key, value) == value for key, value in _PLAIN_BERT.items())
+            and settings == _PLAIN_TRANSFORMER
+            and tokenizer.get("tokenizer_class") in _TOKENIZERS
+            and {tokenizer.get("truncation_side"), tokenizer.get("padding_side")} <= {None, "right"}
+            and (outline.first / "tokenizer.json").is_file()
+            and (outline.first / MODULE_WEIGHTS).is_file()
+        )
+
+    def encode(self, questions: Sequence[str]) -> np.ndarray:
+        """Return vectors (questions, width) float32."""
+        import torch
+
+        encodings = self._tokenizer.encode_batch([self._outline.prompt + question for question in questions])
+        ids = [encoding.ids for encoding in encodings]
+        vectors: list[np.ndarray] = [np.empty(0, dtype=np.float32)] * len(ids)
+        with torch.inference_mode():
+            for rows in _rows_of_a_length(ids):
+                batch = self._vectors(torch.tensor([ids[row] for row in rows])).numpy()
+                for row, vector in zip(rows, batch, strict=True):
+                    vectors[row] = vector
+        return np.stack(vectors)
+
+    def _vectors(self, ids):
+        """Return vectors (texts, width) of token ids (texts, tokens)."""
+        from torch.nn import functional
+
+        n_texts, n_tokens = ids.shape
+        hidden = functional.embedding(ids, self._words) + self._type + self._positions[:n_tokens]
+        hidden = functional.layer_norm(hidden, hidden.shape[-1:], *self._first_norm, self._eps).to(self._dtype)
+        hidden = hidden.reshape(n_texts * n_tokens, -1)  # (texts * tokens, width)
+        for layer in self._layers:
+            hidden = layer(hidden, n_texts, self._heads, self._eps)
+        hidden = hidden.float().reshape(n_texts, n_tokens, -1)
+        vectors = hidden[:, 0] if self._outline.pooling == "cls" else hidden.sum(dim=1) / n_tokens
+        if self._dense is not None:
+            vectors = functional.linear(vectors, *self._dense)
+        return functional.normalize(vectors, dim=1) if self._outline.unit_length else vectors
+
+
+class _Layer:
+    """One layer: attention and feed-forward, each added to what came in and normalised."""
+
+    def __init__(self, weights: dict, prefix: str, dtype):
+        import torch
+
+        def pair(name: str):
+            return tuple(tensor.to(dtype) for tensor in _pair(weights, prefix + name))
+
+        parts = [pair(f"attention.self.{part}") for part in ("query", "key", "value")]
+        self._question_key_value = packed_linear(*(torch.cat(tensors) for tensors in zip(*parts, strict=True)))
+        self._attention_out = packed_linear(*pair("attention.output.dense"))
+        self._attention_norm = pair("attention.output.LayerNorm")
+        self._widening = packed_linear(*pair("intermediate.dense"), gelu=True)
+        self._narrowing = packed_linear(*pair("output.dense"))
+        self._norm = pair("output.LayerNorm")
+
+    def __call__(self, hidden, n_texts: int, n_heads: int, eps: float):
+        """Return (texts * tokens, width) from the same."""
+        from torch.nn import functional
+
+        width = hidden.shape[-1:]
+        split = self._question_key_value(hidden).reshape(n_texts, -1, 3, n_heads, width[0] // n_heads)
+        split = split.permute(2, 0, 3, 1, 4)  # (3, texts, heads, tokens, width of a head)
+        attended = functional.scaled_dot_product_attention(*split).transpose(1, 2).reshape(hidden.shape)
+        hidden = functional.layer_norm(self._attention_out(attended) + hidden, width, *self._attention_norm, eps)
+        return functional.layer_norm(self._narrowing(self._widening(hidden)) + hidden, width, *self._norm, eps)
+
+
+def _pair(weights: dict, name: str) -> tuple:
+    """Return copies of a weight and its bias: those in `weights` are pages of a file that may be replaced."""
+    return weights[f"{name}.weight"].clone(), weights[f"{name}.bias"].clone()
+
+
+def _tokenizer(outline: EncoderOutline, config: dict):
+    from tokenizers import Tokenizer
+
+    about = json_object(outline.first / "tokenizer_config.json")
+    tokenizer = Tokenizer.from_file(str(outline.first / "tokenizer.json"))
+    tokenizer.no_padding()
+    longest = config["max_position_embeddings"]
+    tokenizer.enable_truncation(min(about.get("model_max_length", longest), longest))
+    return tokenizer
+
+
+def _rows_of_a_length(ids: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+    """Yield the rows of texts of equal length, at most `TOKENS_PER_BATCH` tokens at a time."""
+    by_length: dict[int, list[int]] = {}
+    for row, text_ids in enumerate(ids):
+        by_length.setdefault(len(text_ids), []).append(row)
+    for length, rows in by_length.items():
+        most = max(1, TOKENS_PER_BATCH // max(1, length))
+        yield from (rows[start : start + most] for start in range(0, len(rows), most))
