@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 MEASURES = {
+    "attention": "benchmarks.measures.attention",
     "loading": "benchmarks.measures.loading",
 }
