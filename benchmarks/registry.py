@@ -4,5 +4,6 @@ from __future__ import annotations
 
 MEASURES = {
     "attention": "benchmarks.measures.attention",
+    "sampling": "benchmarks.measures.sampling",
     "loading": "benchmarks.measures.loading",
 }
