@@ -26,7 +26,8 @@ WIDTH, HEADS = 384, 8
 _NOTE = (
     "Seeds are half articles, half questions, every neighbour is kept, and the seed questions' own citations are "
     "masked. k_hop_subgraph (directed) knows no fan-out and no masking, and gives the layers one set of edges, not "
-    "each layer those that it needs: a layer over it computes nodes that nobody reads."
+    "each layer those that it needs: a layer over it computes nodes that nobody reads. "
+    "Nothing was tried here yet to make the sampler faster."
 )
 
 

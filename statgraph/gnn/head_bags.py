@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from statgraph.graph.blocks import Block
+from statgraph.graph.threads import single_threaded
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,9 @@ def head_bags(block: Block, n_heads: int) -> HeadBags:
     """Return the bags of a block, made once for each number of heads."""
     key = ("head bags", n_heads)
     if key not in block.derived:
-        block.derived[key] = _head_bags(block, n_heads)
+        # Many short operations: on a machine with other work threads wait for each other longer than they work.
+        with single_threaded():
+            block.derived[key] = _head_bags(block, n_heads)
     return block.derived[key]
 
 
