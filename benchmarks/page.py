@@ -26,8 +26,9 @@ def table(results: dict[str, dict]) -> str:
         for row in result["rows"]:
             mark = {True: "holds", False: "**falls short**", None: ""}[row["holds"]]
             if row["note"]:
-                notes.append(row["note"])
-                mark = f"{mark} ({len(notes)})".strip()
+                if row["note"] not in notes:
+                    notes.append(row["note"])
+                mark = f"{mark} ({notes.index(row['note']) + 1})".strip()
             cells = (row["what"], row["against"], row["asked"], row["reached"], mark)
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         about = result["about"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 MEASURES = {
     "loading": "benchmarks.measures.loading",
     "graph_building": "benchmarks.measures.graph_building",
+    "attention": "benchmarks.measures.attention",
+    "sampling": "benchmarks.measures.sampling",
     "negative_ranking": "benchmarks.measures.negative_ranking",
     "embedding": "benchmarks.measures.embedding",
     "query": "benchmarks.measures.query",

@@ -7,6 +7,7 @@ from torch import nn
 
 from statgraph.gnn.attention import attend, by_head, head_width_of, leaky_scalars
 from statgraph.gnn.projections import identity_projection
+from statgraph.gnn.separable_attention import runs_here, separable_attention
 from statgraph.graph.blocks import Block
 
 
@@ -48,11 +49,25 @@ class QabisarLayer(nn.Module):
 
     def forward(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
         """Return the output nodes' vectors (outputs, width) from the input nodes' (inputs, width)."""
+        types = by_head(self.edge_projection(self.edge_embeddings.weight), self.n_heads)
+        type_logits = leaky_scalars(types, self.edge_attention)  # (edge types + 1, heads)
+        if runs_here(nodes, block):
+            return separable_attention(
+                nodes,
+                block,
+                source_weight=self.source_projection.weight,
+                target_weight=self.target_projection.weight,
+                source_attention=self.source_attention,
+                type_logits=type_logits,
+                bias=self.bias,
+            )
+        return self._by_operations(nodes, block, type_logits)
+
+    def _by_operations(self, nodes: torch.Tensor, block: Block, type_logits: torch.Tensor) -> torch.Tensor:
+        """Return the same, by operations that run on any device and at any precision."""
         sources = by_head(self.source_projection(nodes), self.n_heads)  # (inputs, heads, head width)
         own = by_head(self.target_projection(nodes[block.own_inputs]), self.n_heads)  # (outputs, heads, head width)
-        types = by_head(self.edge_projection(self.edge_embeddings.weight), self.n_heads)
         source_logits = leaky_scalars(sources, self.source_attention)  # (inputs, heads)
-        type_logits = leaky_scalars(types, self.edge_attention)  # (edge types + 1, heads)
         out = attend(
             source_logits[block.sources] + type_logits[block.edge_types],
             source_logits[block.own_inputs] + type_logits[-1],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 
@@ -23,6 +23,7 @@ class Block:
 
     `sources` (edges,) are positions among the inputs, `targets` (edges,) among the outputs, `edge_types` (edges,)
     places in `LegalGraph.edge_types`; `own_inputs` (outputs,) is where each output node stands among the inputs.
+    `derived` holds what layers have worked out from these and keep for the next time; a changed copy starts without.
     """
 
     sources: torch.Tensor
@@ -30,6 +31,7 @@ class Block:
     edge_types: torch.Tensor
     own_inputs: torch.Tensor
     n_inputs: int
+    derived: dict = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @property
     def n_outputs(self) -> int:

@@ -6,6 +6,7 @@ ROWS = [
     Row("speed", "rival", "2 times", "3.0 times", True),
     Row("size", "", "1 MB", "2 MB", False, note="tried smaller"),
     Row("cuda", "rival", "3 times", "not measured", None, note="no GPU"),
+    Row("cuda too", "rival", "3 times", "not measured", None, note="no GPU"),
 ]
 RESULTS = {"x": {"about": ABOUT, "rows": [row.to_dict() for row in ROWS]}}
 
@@ -17,6 +18,7 @@ def test_the_table_says_what_holds_and_numbers_the_notes():
         "| speed | rival | 2 times | 3.0 times | holds |",
         "| size |  | 1 MB | 2 MB | **falls short** (1) |",
         "| cuda | rival | 3 times | not measured | (2) |",
+        "| cuda too | rival | 3 times | not measured | (2) |",
         "",
         "1. tried smaller",
         "2. no GPU",
