@@ -5,4 +5,5 @@ from __future__ import annotations
 MEASURES = {
     "loading": "benchmarks.measures.loading",
     "embedding": "benchmarks.measures.embedding",
+    "index_kinds": "benchmarks.measures.index_kinds",
 }
