@@ -5,6 +5,7 @@ from statgraph.config import HnswConfig, IndexConfig
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.index.hnsw_index import HnswIndex
+from statgraph.text.similarity import Euclidean
 
 CONFIG = IndexConfig("hnsw", hnsw=HnswConfig(links=8, build_breadth=40, search_breadth=40))
 
@@ -34,6 +35,16 @@ def test_vectors_of_any_length_are_found_by_inner_product(clustered, exact_best,
     assert recall(expected_rows, rows) >= 0.95
     assert scores[:, 0] == pytest.approx(expected_scores[:, 0], abs=1e-5)
     assert (index.width, (index.vectors == vectors).all()) == (16, True)
+
+
+def test_the_nearest_by_distance_are_found(clustered, exact_best, recall):
+    # The component -|a|^2 / 2 (text/similarity.py) would draw every walk to the shortest vectors, were lengths not made
+    # equal: recall would be 0.01.
+    articles, queries = clustered(3000, 50, seed=6)
+    articles *= np.random.default_rng(7).normal(10, 1, size=(3000, 1)).astype(np.float32)
+    vectors, asked = Euclidean().index_vectors(articles), Euclidean().query_vectors(10 * queries)
+    _, rows = HnswIndex.build(vectors, CONFIG, device="cpu").search(asked, 20)
+    assert recall(exact_best(vectors, asked, 20)[1], rows) >= 0.9
 
 
 def test_articles_the_walk_cannot_reach_are_found_exactly(compass, monkeypatch):
