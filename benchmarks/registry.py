@@ -10,5 +10,6 @@ MEASURES = {
     "negative_ranking": "benchmarks.measures.negative_ranking",
     "embedding": "benchmarks.measures.embedding",
     "query": "benchmarks.measures.query",
+    "index_kinds": "benchmarks.measures.index_kinds",
     "cold_start": "benchmarks.measures.cold_start",
 }

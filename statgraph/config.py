@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 
+INDEX_KINDS = ("auto", "flat", "hnsw", "ivf-pq")
+
 
 @dataclass(frozen=True)
 class EncoderConfig:
@@ -206,3 +208,47 @@ class RunConfig:
     def to_dict(self) -> dict:
         """Return the configuration as nested JSON values."""
         return asdict(self)
+
+
+@dataclass(frozen=True)
+class HnswConfig:
+    """A graph of near neighbours that a search walks (Malkov and Yashunin, 2018).
+
+    `links`: the neighbours that an article keeps (M; twice as many on the ground layer). `build_breadth` and
+    `search_breadth`: how many candidates are held while it is built (efConstruction) and searched (efSearch).
+    """
+
+    links: int = 32
+    build_breadth: int = 100
+    search_breadth: int = 256
+
+
+@dataclass(frozen=True)
+class IvfPqConfig:
+    """Lists of product-quantised codes (Jégou et al., 2011), 4 bits a part; the best are ranked anew by exact score.
+
+    `lists`: how many; 0 is the power of two that is at most 2 * sqrt(articles). `probes`: how many of them a search
+    reads; 0 is an eighth, at least 64. `code_bytes` of an article; 0 is a quarter of the width, half a byte for two
+    components. `rerank`: how many candidates are ranked anew, and at least four for each article asked for.
+    `precision` of the vectors on disk: float32, or float16, which halves them and rounds them for good.
+    """
+
+    lists: int = 0
+    probes: int = 0
+    code_bytes: int = 0
+    rerank: int = 400
+    precision: str = "float32"
+
+
+@dataclass(frozen=True)
+class IndexConfig:
+    """How a run's index searches; not part of what decides a run.
+
+    `kind`: flat (exact), hnsw, ivf-pq, or auto: flat up to `flat_most` articles, then ivf-pq (docs/performance.md). It
+    never picks hnsw, which takes over ten times the memory and, at 100,000 articles, several times as long to build.
+    """
+
+    kind: str = "auto"
+    flat_most: int = 200_000
+    hnsw: HnswConfig = field(default_factory=HnswConfig)
+    ivf_pq: IvfPqConfig = field(default_factory=IvfPqConfig)

@@ -6,24 +6,25 @@ import difflib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
-from typing import get_origin, get_type_hints
+from typing import TypeVar, get_origin, get_type_hints
 
-from statgraph.config import RunConfig
 from statgraph.errors import UsageError
 
 _MUCH_ALIKE = 0.6  # of difflib's ratio, 0 to 1
+Config = TypeVar("Config")
 
 
-def overlaid(config: RunConfig, overlay: Mapping[str, object], *, place: str) -> RunConfig:
+def overlaid(config: Config, overlay: Mapping[str, object], *, place: str) -> Config:
     """Return the configuration with the nested values of an overlay in place of its own.
 
     Args:
+        config: a frozen dataclass, `RunConfig` or another.
         place: where the overlay comes from, for messages.
 
     Raises:
         UsageError: for an unknown key (the nearest known one is named) or a value of the wrong type.
     """
-    return _overlaid(config, overlay, place=place, prefix="")
+    return _overlaid(config, overlay, place=place, prefix="", known_names=_setting_names(config))
 
 
 def _setting_names(config, prefix: str = "") -> list[str]:
@@ -36,14 +37,13 @@ def _setting_names(config, prefix: str = "") -> list[str]:
     return names
 
 
-def _nearest_setting(name: str) -> str:
+def _nearest_setting(name: str, known: list[str]) -> str:
     """Return the known setting most like a name: one of the same group that is much alike, else one of the same last
     part elsewhere, else the most alike."""
 
     def likeness(other: str) -> float:
         return difflib.SequenceMatcher(None, name.removeprefix(f"{group}."), other.removeprefix(f"{group}.")).ratio()
 
-    known = _setting_names(RunConfig())
     group, _, last = name.rpartition(".")
     siblings = [other for other in known if other.rpartition(".")[0] == group]
     namesakes = [other for other in known if other.rpartition(".")[2] == last]
@@ -51,7 +51,7 @@ def _nearest_setting(name: str) -> str:
     return max(alike or namesakes or (group and siblings) or known, key=likeness)
 
 
-def with_settings(config: RunConfig, settings: Iterable[str]) -> RunConfig:
+def with_settings(config: Config, settings: Iterable[str]) -> Config:
     """Return the configuration with `a.b=c` settings applied in order.
 
     Raises:
@@ -68,20 +68,21 @@ def with_settings(config: RunConfig, settings: Iterable[str]) -> RunConfig:
     return config
 
 
-def _overlaid(config, overlay: Mapping[str, object], *, place: str, prefix: str):
+def _overlaid(config, overlay: Mapping[str, object], *, place: str, prefix: str, known_names: list[str]):
     known = [item.name for item in fields(config)]
     types = get_type_hints(type(config))
     changed = {}
     for key, value in overlay.items():
         name = f"{prefix}{key}"
         if key not in known:
-            raise UsageError(f"{place}: '{name}' is not a setting; did you mean '{_nearest_setting(name)}'?")
+            nearest = _nearest_setting(name, known_names)
+            raise UsageError(f"{place}: '{name}' is not a setting; did you mean '{nearest}'?")
         current = getattr(config, key)
         if is_dataclass(current):
             if not isinstance(value, Mapping):
                 inner = ", ".join(f"{name}.{item.name}" for item in fields(current))
                 raise UsageError(f"{place}: '{name}' is a group of settings; set one of {inner}")
-            changed[key] = _overlaid(current, value, place=place, prefix=f"{name}.")
+            changed[key] = _overlaid(current, value, place=place, prefix=f"{name}.", known_names=known_names)
         else:
             changed[key] = _converted(value, types[key], place=place, name=name)
     return replace(config, **changed)

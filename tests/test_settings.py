@@ -3,7 +3,7 @@ from dataclasses import FrozenInstanceError, asdict
 
 import pytest
 
-from statgraph.config import RunConfig
+from statgraph.config import IndexConfig, RunConfig
 from statgraph.errors import UsageError
 from statgraph.settings import overlaid, with_settings
 
@@ -158,3 +158,10 @@ def test_a_wrong_setting(setting, message):
 )
 def test_a_wrong_value_in_yaml(overlay, message):
     assert overlay_refusal(overlay) == message
+
+
+def test_another_configuration_names_its_own_settings():
+    assert with_settings(IndexConfig(), ["ivf_pq.probes=7"]).ivf_pq.probes == 7
+    with pytest.raises(UsageError) as refused:
+        with_settings(IndexConfig(), ["ivf_pq.probe=7"])
+    assert str(refused.value) == "--set: 'ivf_pq.probe' is not a setting; did you mean 'ivf_pq.probes'?"

@@ -1,54 +1,62 @@
-"""The index of a run: the vectors of its articles, their ids, and the exact search among them."""
+"""The index of a run: the vectors of its articles, their ids, and the search among them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
+from statgraph.config import IndexConfig
 from statgraph.errors import RunError, UsageError
-from statgraph.index.engines import pick_engine
-from statgraph.index.folder import check_vectors, read_index_folder, write_index_folder
+from statgraph.index.choice import chosen_index
+from statgraph.index.folder import read_index_folder, write_index_folder
+from statgraph.index.kinds import KINDS, VectorIndex
+from statgraph.index.vector_checks import check_vectors
 
 
 class ArticleIndex:
-    """Exact search by inner product, made by `build` or `load`.
+    """Search by inner product, made by `build` or `load`: exact where its kind is flat.
 
     Attributes:
         article_ids: the id of each article row.
     """
 
-    def __init__(self, flat, article_ids: Sequence[str], device: str):
-        self._flat = flat  # faiss.IndexFlatIP in main memory: what holds the vectors, whichever engine searches
-        self._device = device
+    def __init__(self, index: VectorIndex, article_ids: Sequence[str]):
+        self._index = index
         self.article_ids = tuple(article_ids)
 
     @classmethod
     def build(
-        cls, vectors: np.ndarray, article_ids: Sequence[str], *, device: str = "auto", unit_length: bool = True
+        cls,
+        vectors: np.ndarray,
+        article_ids: Sequence[str],
+        *,
+        device: str = "auto",
+        unit_length: bool = True,
+        config: IndexConfig | None = None,
     ) -> ArticleIndex:
-        """Return the index of `vectors` (articles, width) float32.
+        """Return the index of `vectors` (articles, width) float32 or float16, which may be memory-mapped.
 
         Args:
             vectors: one for each article.
             article_ids: their ids, in the same order.
-            device: `auto`, `cpu` or `cuda`: where `search` computes.
+            device: `auto`, `cpu` or `cuda`: where an exact `search` computes; the other kinds search on the CPU.
             unit_length: whether each must have length 1, as where the similarity is the cosine.
+            config: the kind and its settings; without it the index is flat.
 
         Raises:
             RunError: if the counts differ, an id stands twice, or a vector is not finite or not as long as it must be.
+            UsageError: if a setting makes no sense.
         """
-        import faiss
-
-        vectors = np.ascontiguousarray(vectors, dtype=np.float32)
+        vectors = np.asanyarray(vectors)
+        if vectors.dtype not in (np.float32, np.float16):
+            vectors = vectors.astype(np.float32)
         if vectors.ndim != 2 or not vectors.size:
             raise RunError(f"index: vectors of shape {vectors.shape}; give (articles, width), at least one of each")
         check_vectors("index", vectors, article_ids, unit_length=unit_length)
-        flat = faiss.IndexFlatIP(vectors.shape[1])
-        flat.add(vectors)
-        return cls(flat, article_ids, device)
+        chosen = chosen_index(config or IndexConfig(kind="flat"), *vectors.shape)
+        return cls(KINDS[chosen.kind].build(vectors, chosen, device=device), article_ids)
 
     @classmethod
     def load(cls, folder: Path, *, device: str = "auto") -> ArticleIndex:
@@ -57,29 +65,51 @@ class ArticleIndex:
         Raises:
             RunError: if a file is missing or damaged, or the files do not belong together.
         """
-        return cls(*read_index_folder(Path(folder)), device)
+        return cls(*read_index_folder(Path(folder), device=device))
 
     def save(self, folder: Path) -> None:
-        """Write the index to a folder, whole or not at all: `index.faiss`, `ids.json`, `manifest.json`."""
-        write_index_folder(Path(folder), self._flat, self.article_ids)
+        """Write the index to a folder, whole or not at all: what its kind writes, `ids.json`, `manifest.json`."""
+        write_index_folder(Path(folder), self._index, self.article_ids)
+
+    def rebuilt(self, config: IndexConfig, *, device: str = "auto") -> ArticleIndex:
+        """Return an index of the same vectors and ids of another kind; the vectors are not checked again.
+
+        Raises:
+            RunError: if there are too few articles for the kind.
+            UsageError: if a setting makes no sense.
+        """
+        chosen = chosen_index(config, len(self), self.width)
+        return ArticleIndex(KINDS[chosen.kind].build(self._index.vectors, chosen, device=device), self.article_ids)
 
     def __len__(self) -> int:
-        return self._flat.ntotal
+        return len(self._index)
+
+    @property
+    def kind(self) -> str:
+        """Return flat, hnsw or ivf-pq."""
+        return self._index.kind
 
     @property
     def width(self) -> int:
         """Return the number of components of a vector."""
-        return self._flat.d
+        return self._index.width
+
+    @property
+    def precision(self) -> str:
+        """Return float32, or float16 where the vectors were rounded to it."""
+        return self._index.vectors.dtype.name
 
     @property
     def vectors(self) -> np.ndarray:
         """Return a copy of the articles' vectors, (articles, width) float32."""
-        return self._flat.reconstruct_n(0, len(self))
+        return np.array(self._index.vectors, dtype=np.float32)
 
     def search(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, min(k, articles)), best first, ties by row.
 
-        Articles tie when their scores as computed are equal to the last bit.
+        Articles tie when their scores as computed are equal to the last bit. A flat index finds the best there are.
+        Another kind may miss some and find lesser ones in their place; what it finds has the score of its vector and
+        stands in the same order.
 
         Args:
             queries: (queries, width) float32.
@@ -87,7 +117,7 @@ class ArticleIndex:
 
         Raises:
             UsageError: if `k` is below 1.
-            RunError: if the queries have another width, or are not finite.
+            RunError: if the queries have another width, or are not finite; or a vector on disk is damaged.
         """
         if k < 1:
             raise UsageError(f"k = {k}: nothing to search for; ask for at least 1 article")
@@ -99,28 +129,4 @@ class ArticleIndex:
             )
         if not np.isfinite(queries).all():
             raise RunError("queries: a vector holds a value that is not finite; train the run's query encoder again")
-        return self._best(queries, min(k, len(self)))
-
-    @cached_property
-    def _engine(self):
-        return pick_engine(self._flat, self._device)
-
-    def _best(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        # One place more than asked for shows whether a tie goes on past the cut. If so, which of the tied articles the
-        # engine returned is chance: search deeper for those queries.
-        depth = min(k + 1, len(self))
-        scores, rows = _ties_by_row(*self._engine.search(queries, depth))  # (queries, depth)
-        best_scores, best_rows = scores[:, :k].copy(), rows[:, :k].copy()
-        tied = np.arange(len(queries))
-        while depth > k and len(tied := tied[scores[:, k - 1] == scores[:, -1]]):
-            if depth == len(self):
-                break
-            depth = min(2 * depth, len(self))
-            scores, rows = _ties_by_row(*self._engine.search(queries[tied], depth))
-            best_scores[tied], best_rows[tied] = scores[:, :k], rows[:, :k]
-        return best_scores, best_rows
-
-
-def _ties_by_row(scores: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    order = np.lexsort((rows, -scores), axis=1)
-    return np.take_along_axis(scores, order, axis=1), np.take_along_axis(rows, order, axis=1)
+        return self._index.search(queries, min(k, len(self)))

@@ -1,9 +1,11 @@
+import gc
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+from statgraph.config import IndexConfig, IvfPqConfig
 from statgraph.errors import RunError, UsageError
 from statgraph.index.article_index import ArticleIndex
 
@@ -125,3 +127,25 @@ print("done")
 """
     finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert (finished.returncode, finished.stdout) == (0, "done\n"), finished.stderr
+
+
+def test_without_a_configuration_the_index_is_flat(compass):
+    assert ArticleIndex.build(compass, COMPASS_IDS, device="cpu").kind == "flat"
+
+
+def test_vectors_on_disk_can_be_indexed(tmp_path, unit_vectors):
+    np.save(tmp_path / "v.npy", unit_vectors(60, 8, seed=3).astype(np.float16), allow_pickle=False)
+    mapped = np.load(tmp_path / "v.npy", mmap_mode="r", allow_pickle=False)
+    config = IndexConfig("ivf-pq", ivf_pq=IvfPqConfig(precision="float16"))
+    index = ArticleIndex.build(mapped, [f"a{row}" for row in range(60)], device="cpu", config=config)
+    assert (index.kind, index.precision) == ("ivf-pq", "float16")
+    assert index.search(mapped[5:6], 1)[1].tolist() == [[5]]
+    assert isinstance(index._index.vectors, np.memmap)
+
+
+def test_a_rebuilt_index_outlives_the_one_it_came_from(unit_vectors):
+    vectors = unit_vectors(5000, 16, seed=4)
+    index = ArticleIndex.build(vectors, [f"a{row}" for row in range(5000)], device="cpu")
+    index = index.rebuilt(IndexConfig("ivf-pq"))
+    gc.collect()
+    assert (index.vectors == vectors).all()

@@ -58,7 +58,7 @@ def test_engine_on_cuda_agrees_with_the_cpu(unit_vectors):
     vectors, queries = unit_vectors(3000, 32, seed=5), unit_vectors(10, 32, seed=6)
     article_ids = [f"a{row}" for row in range(3000)]
     on_cuda = ArticleIndex.build(vectors, article_ids, device="cuda")
-    assert isinstance(on_cuda._engine, TorchEngine | FaissGpu)
+    assert isinstance(on_cuda._index._engine, TorchEngine | FaissGpu)
     scores, rows = on_cuda.search(queries, 50)
     expected_scores, expected_rows = ArticleIndex.build(vectors, article_ids, device="cpu").search(queries, 50)
     assert (rows == expected_rows).all()

@@ -1,0 +1,112 @@
+"""One index of synthetic vectors in a process of its own: `python -m benchmarks.index_trial STEP FOLDER [JSON]`.
+
+The steps share a folder: `draw` writes the vectors, `build` makes an index of them and saves it, `search` measures it
+beside an exact one. Each prints one JSON object, with the peak memory of its process.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.clustered import WIDTH, ClusteredVectors
+from benchmarks.side_by_side import taking_turns
+from statgraph.config import IndexConfig
+from statgraph.index.article_index import ArticleIndex
+from statgraph.index.blocks import float32_blocks
+from statgraph.index.faiss_files import vectors_view
+from statgraph.settings import overlaid
+from statgraph.systems.timing import peak_memory_mib
+
+DEPTH = 100
+_BLOCK = 100_000
+_ARTICLES_SEED, _QUERIES_SEED = 1, 2
+
+
+def run_step(step: str, folder: Path, **options: object) -> dict:
+    """Return what a step printed; it runs in a process of its own, so that its peak memory is its own.
+
+    Raises:
+        subprocess.CalledProcessError: if the step fails.
+    """
+    command = [sys.executable, "-m", "benchmarks.index_trial", step, str(folder), json.dumps(options)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def draw(folder: Path, *, n_articles: int, precision: str) -> dict:
+    """Write `drawn.npy` (articles, WIDTH), a block at a time."""
+    start = time.perf_counter()
+    source = ClusteredVectors(n_articles)
+    vectors = np.lib.format.open_memmap(folder / "drawn.npy", "w+", np.dtype(precision), (n_articles, WIDTH))
+    for first in range(0, n_articles, _BLOCK):
+        n_rows = min(_BLOCK, n_articles - first)
+        vectors[first : first + n_rows] = source.draw(n_rows, seed=(_ARTICLES_SEED, first))
+    vectors.flush()
+    return {"draw_s": time.perf_counter() - start}
+
+
+def build(folder: Path, *, config: dict) -> dict:
+    """Build the index of `drawn.npy` and save it to `index/`."""
+    vectors = np.load(folder / "drawn.npy", mmap_mode="r", allow_pickle=False)
+    ids = [f"a{row}" for row in range(len(vectors))]
+    start = time.perf_counter()
+    index = ArticleIndex.build(vectors, ids, device="cpu", config=overlaid(IndexConfig(), config, place="trial"))
+    built = time.perf_counter()
+    index.save(folder / "index")
+    sizes = {path.name: path.stat().st_size for path in (folder / "index").iterdir()}
+    return {"kind": index.kind, "build_s": built - start, "save_s": time.perf_counter() - built, "bytes": sizes}
+
+
+def search(folder: Path, *, n_articles: int, n_queries: int, n_single: int, n_batch: int, rounds: int) -> dict:
+    """Measure `index/` beside exact searches of the same vectors: recall, and seconds a query, alone and together.
+
+    The exact ones are FAISS's flat index, and a matrix product with `topk` in torch, over the same memory.
+    """
+    import faiss
+    import torch
+
+    queries = ClusteredVectors(n_articles).draw(n_queries, seed=(_QUERIES_SEED,))
+    start = time.perf_counter()
+    index = ArticleIndex.load(folder / "index", device="cpu")
+    load_s = time.perf_counter() - start
+    _, found = index.search(queries, DEPTH)
+    peak_mib = peak_memory_mib()  # before the exact index comes
+    exact = faiss.IndexFlatIP(WIDTH)
+    drawn = np.load(folder / "drawn.npy", mmap_mode="r", allow_pickle=False)
+    for _, block in float32_blocks(drawn):
+        exact.add(block)
+    vectors = torch.from_numpy(vectors_view(exact))
+    searches = {
+        "ours": lambda asked: index.search(asked, DEPTH)[1],
+        "faiss": lambda asked: exact.search(asked, DEPTH)[1],
+        "torch": lambda asked: torch.topk(torch.from_numpy(asked) @ vectors.T, DEPTH).indices.numpy(),
+    }
+    best = np.concatenate([searches["torch"](queries[first : first + 50]) for first in range(0, n_queries, 50)])
+    recall = float(np.mean([np.isin(rows, others).mean() for rows, others in zip(best, found, strict=True)]))
+    singles = [queries[row : row + 1] for row in range(n_single)]
+    alone = taking_turns(
+        {name: lambda one=one: [one(query) for query in singles] for name, one in searches.items()}, rounds=rounds
+    )
+    batch = queries[:n_batch]
+    together = taking_turns({name: lambda one=one: one(batch) for name, one in searches.items()}, rounds=rounds)
+    return {
+        "recall": recall,
+        "alone_s": {name: [value / n_single for value in values] for name, values in alone.items()},
+        "together_s": {name: [value / n_batch for value in values] for name, values in together.items()},
+        "load_s": load_s,
+        "search_peak_mib": peak_mib,
+        "same_again": bool((index.search(queries, DEPTH)[1] == found).all()),
+    }
+
+
+STEPS = {"draw": draw, "build": build, "search": search}
+
+if __name__ == "__main__":
+    printed = STEPS[sys.argv[1]](Path(sys.argv[2]), **json.loads(sys.argv[3]))
+    print(json.dumps({"peak_mib": peak_memory_mib(), **printed}))

@@ -1,0 +1,121 @@
+"""The index of short codes in lists: codes in memory, the vectors themselves on disk for the candidates alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from statgraph.config import IndexConfig, IvfPqConfig
+from statgraph.index import mapped_vectors
+from statgraph.index.blocks import float32_blocks
+from statgraph.index.equal_length import EqualLength
+from statgraph.index.faiss_files import read_faiss, write_faiss
+from statgraph.index.manifest import read_entries
+from statgraph.index.rankings import short_rankings, ties_by_row
+
+CANDIDATES_PER_HIT = 4
+CODE_BITS = 4  # 16 centres for each part of a vector: what FAISS's fast scan compares within registers
+LEAST_ARTICLES = 2**CODE_BITS
+_SAMPLE_PER_LIST = 64
+_SAMPLE_LEAST = 16_384
+_ROUNDS = 8
+
+
+class IvfPqIndex:
+    """Approximate search in a `faiss.IndexIVFPQFastScan`, on the CPU (Jégou et al., 2011; André et al., 2015).
+
+    A search reads the lists whose centres are nearest to the query, takes the candidates whose codes score best, and
+    ranks these by the inner product with their vectors. It may miss articles; the scores of those it finds are exact
+    up to the precision of the vectors on disk. Where it finds too few for a query, that one is searched exactly.
+    """
+
+    kind = "ivf-pq"
+    in_memory = False
+
+    def __init__(self, codes, vectors: np.ndarray, form: EqualLength, config: IvfPqConfig):
+        self._codes = codes
+        self._vectors = vectors  # (articles, width) float32 or float16, memory-mapped where it was read or given so
+        self._form = form
+        self._config = config
+        codes.nprobe = config.probes
+
+    @classmethod
+    def build(cls, vectors: np.ndarray, config: IndexConfig, *, device: str) -> IvfPqIndex:
+        """Return the index of `vectors` (articles, width), which it keeps; `config` is what `chosen_index` returned.
+
+        Centres and codes are learnt from a sample, which the same vectors give again.
+        """
+        import faiss
+
+        settings = config.ivf_pq
+        n_parts = 2 * settings.code_bytes
+        form = EqualLength.of(vectors, n_parts)
+        centres = faiss.IndexFlatIP(form.held_width)
+        codes = faiss.IndexIVFPQFastScan(
+            centres, form.held_width, settings.lists, n_parts, CODE_BITS, faiss.METRIC_INNER_PRODUCT
+        )
+        codes.cp.niter, codes.cp.spherical = _ROUNDS, True
+        codes.cp.min_points_per_centroid = codes.pq.cp.min_points_per_centroid = 1  # else FAISS prints a warning
+        codes.train(form.held(_sample(vectors, max(_SAMPLE_PER_LIST * settings.lists, _SAMPLE_LEAST))))
+        for _, block in float32_blocks(vectors):
+            codes.add(form.held(block))
+        return cls(codes, vectors.astype(settings.precision, copy=False), form, settings)
+
+    @classmethod
+    def read(cls, folder: Path, manifest: Mapping[str, object], *, device: str) -> IvfPqIndex:
+        """Return the index that `write` left in a folder; the vectors stay on disk.
+
+        Raises:
+            RunError: if a file is missing or damaged, or does not fit the manifest.
+        """
+        codes = read_faiss(folder, "IndexIVFPQFastScan")
+        form, config = read_entries(folder, manifest, IvfPqConfig, held_width=codes.d)
+        vectors = mapped_vectors.read(folder, shape=(codes.ntotal, form.width), precision=config.precision)
+        return cls(codes, vectors, form, config)
+
+    def write(self, folder: Path) -> dict[str, object]:
+        """Write `index.faiss` and `vectors.npy`; return what the manifest says of them."""
+        write_faiss(self._codes, folder)
+        mapped_vectors.write(folder, self._vectors)
+        return {"held": asdict(self._form), "settings": asdict(self._config)}
+
+    def __len__(self) -> int:
+        return self._codes.ntotal
+
+    @property
+    def width(self) -> int:
+        """Return the number of components of a vector."""
+        return self._form.width
+
+    @property
+    def vectors(self) -> np.ndarray:
+        """Return the vectors, (articles, width) float32 or float16, on disk where the index was read from a folder."""
+        return self._vectors
+
+    def search(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return (scores float32, article rows int64), each (queries, k), best first of those found, ties by row.
+
+        Raises:
+            RunError: if a vector on disk is damaged.
+        """
+        n_candidates = min(max(self._config.rerank, CANDIDATES_PER_HIT * k), len(self))
+        if n_candidates == len(self):
+            return mapped_vectors.best(self._vectors, queries, k)
+        _, candidates = self._codes.search(self._form.asked(queries), n_candidates)  # (queries, candidates)
+        scores = mapped_vectors.inner_products(self._vectors, queries, candidates)
+        scores, rows = (ranked[:, :k].copy() for ranked in ties_by_row(scores, candidates))
+        short = short_rankings(rows, k)
+        if len(short):
+            scores[short], rows[short] = mapped_vectors.best(self._vectors, queries[short], k)
+        return scores, rows
+
+
+def _sample(vectors: np.ndarray, n_rows: int) -> np.ndarray:
+    """Return `n_rows` of the vectors, (rows, width), or all where there are fewer; the same ones each time."""
+    if n_rows >= len(vectors):
+        return np.asarray(vectors)
+    rows = np.random.default_rng(0).choice(len(vectors), n_rows, replace=False)
+    return vectors[np.sort(rows)]

@@ -1,0 +1,94 @@
+"""Article vectors in a file that a search reads by row: inner products with some rows, or with all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from statgraph.errors import RunError
+from statgraph.index.blocks import float32_blocks
+from statgraph.index.faiss_files import REMEDY
+from statgraph.index.rankings import NOT_FOUND, ties_by_row
+
+VECTORS_FILE = "vectors.npy"
+PRECISIONS = ("float32", "float16")
+_BLOCK_VALUES = 1 << 24  # of candidates' float16 vectors widened at a time: 64 MiB
+
+
+def write(folder: Path, vectors: np.ndarray) -> None:
+    """Write vectors (articles, width) to a folder's `vectors.npy`, as they are."""
+    np.save(folder / VECTORS_FILE, vectors, allow_pickle=False)
+
+
+def read(folder: Path, *, shape: tuple[int, int], precision: str) -> np.ndarray:
+    """Return the vectors in a folder's `vectors.npy`, memory-mapped.
+
+    Raises:
+        RunError: if the file is missing or damaged, or holds another shape or precision.
+    """
+    path = folder / VECTORS_FILE
+    if not path.is_file():
+        raise RunError(f"{path}: missing; {REMEDY}")
+    try:
+        vectors = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        reason = str(error).partition("\n")[0]
+        raise RunError(f"{path}: damaged ({reason}); {REMEDY}") from None
+    if not isinstance(vectors, np.memmap) or (vectors.shape, vectors.dtype.name) != (shape, precision):
+        raise RunError(
+            f"{path}: {vectors.dtype} of shape {vectors.shape}, but the index is of {precision} {shape}; {REMEDY}"
+        )
+    return vectors
+
+
+def inner_products(vectors: np.ndarray, queries: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return each query's inner products with the vectors of its own rows, float32, as `rows` (queries, candidates).
+
+    A row that was not found scores minus infinity.
+
+    Raises:
+        RunError: if a score is not finite.
+    """
+    import faiss
+
+    (n_queries, n_candidates), width = rows.shape, vectors.shape[1]
+    scores = np.empty(rows.shape, dtype=np.float32)
+    if vectors.dtype == np.float32:
+        rows = np.ascontiguousarray(rows)
+        pointers = (faiss.swig_ptr(array) for array in (scores, queries, vectors, rows))
+        faiss.fvec_inner_products_by_idx(*pointers, width, n_queries, n_candidates)
+    else:
+        n_block = max(1, _BLOCK_VALUES // (n_candidates * width))
+        for start in range(0, n_queries, n_block):
+            block = slice(start, start + n_block)
+            candidates = vectors[rows[block]].astype(np.float32)  # (block, candidates, width)
+            scores[block] = np.einsum("qcd,qd->qc", candidates, queries[block])
+    scores[rows == NOT_FOUND] = 0.0
+    _check_finite(scores)
+    scores[rows == NOT_FOUND] = -np.inf
+    return scores
+
+
+def best(vectors: np.ndarray, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return (scores float32, rows int64), each (queries, k), of an exact search that reads every vector once.
+
+    Best first, ties by row; which of several that tie across the cut are among the `k` is left open.
+
+    Raises:
+        RunError: if a score is not finite.
+    """
+    import faiss
+
+    scores, rows = (np.empty((len(queries), 0), dtype=dtype) for dtype in (np.float32, np.int64))
+    for start, block in float32_blocks(vectors):
+        found, places = faiss.knn(queries, block, min(k, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
+        scores, rows = ties_by_row(np.hstack([scores, found]), np.hstack([rows, places + start]))
+        scores, rows = scores[:, :k], rows[:, :k]
+    _check_finite(scores)
+    return scores, rows
+
+
+def _check_finite(scores: np.ndarray) -> None:
+    if not np.isfinite(scores).all():
+        raise RunError(f"index: {VECTORS_FILE} holds a vector that is not finite; {REMEDY}")

@@ -1,0 +1,53 @@
+"""Giving a finished run another kind of index."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from statgraph import artifacts
+from statgraph.config import IndexConfig
+from statgraph.errors import RunError
+from statgraph.index.article_index import ArticleIndex
+from statgraph.index.faiss_files import INDEX_FILE
+from statgraph.search.retriever import read_run_manifest
+
+
+@dataclass(frozen=True)
+class IndexSummary:
+    """What an index has become: its kind, how many articles it holds, what it takes, how long it took to build.
+
+    `memory_bytes` is what a search loads, `disk_bytes` what the index folder takes. `rounded` says whether its vectors
+    have been float16 at some time.
+    """
+
+    kind: str
+    articles: int
+    memory_bytes: int
+    disk_bytes: int
+    seconds: float
+    rounded: bool
+
+
+def reindex(run: Path, config: IndexConfig) -> IndexSummary:
+    """Return the summary of the index that takes the place of a run's own, whole or not at all.
+
+    Raises:
+        RunError: if the folder is no finished run or has no vectors, its index is damaged, or its articles are too few.
+        UsageError: if the configuration makes no sense.
+    """
+    manifest = read_run_manifest(run)
+    if manifest["config"].get("retriever") == "bm25":
+        raise RunError(f"{run}: ranks by BM25 and has no vectors to index; name a run of another system with --run")
+    folder = run / artifacts.RUN_INDEX
+    old = ArticleIndex.load(folder, device="cpu")
+    start = time.perf_counter()
+    new = old.rebuilt(config, device="cpu")
+    seconds = time.perf_counter() - start
+    new.save(folder)
+    disk_bytes = sum(path.stat().st_size for path in folder.iterdir())
+    memory_bytes = (folder / INDEX_FILE).stat().st_size
+    return IndexSummary(
+        new.kind, len(new), memory_bytes, disk_bytes, seconds, "float16" in (old.precision, new.precision)
+    )

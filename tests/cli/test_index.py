@@ -1,0 +1,68 @@
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from statgraph.artifacts import read_json
+
+QUESTION = "Who taxes my fences?"
+
+
+@pytest.fixture
+def run(tmp_path, dense_run):
+    """Return a copy of a dense run of 16 articles, `run` in the test's folder."""
+    return Path(shutil.copytree(dense_run, tmp_path / "run"))
+
+
+def test_another_kind_serves_search_and_evaluate(run_cli, run, town):
+    before = run_cli("search", QUESTION, "--run", run, "-k", 16, "--json").stdout
+    report = run_cli("evaluate", "--run", run, "--corpus", town, "--json").stdout
+
+    done = run_cli("index", "--run", run, "--kind", "ivf-pq", "--set", "ivf_pq.lists=4")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.fullmatch(
+        rf"Index of {re.escape(str(run))}: ivf-pq, built in \d+\.\d\d s\n"
+        r"  articles  16\n  memory    0\.0 MiB\n  disk      0\.0 MiB\n",
+        done.stdout,
+    )
+    manifest = read_json(run / "index" / "manifest.json")
+    assert (manifest["kind"], manifest["settings"]["lists"]) == ("ivf-pq", 4)
+    after = run_cli("search", QUESTION, "--run", run, "-k", 16, "--json").stdout
+    assert [hit["article_id"] for hit in json.loads(after)] == [hit["article_id"] for hit in json.loads(before)]
+    assert run_cli("evaluate", "--run", run, "--corpus", town, "--json").stdout == report
+
+    assert run_cli("index", "--run", run).stdout.startswith(f"Index of {run}: flat, ")
+    assert run_cli("search", QUESTION, "--run", run, "-k", 16, "--json").stdout == before
+
+
+def test_rounding_is_told(run_cli, run):
+    options = ("--kind", "ivf-pq", "--set", "ivf_pq.precision=float16")
+    told = "  vectors   rounded to float16, which another kind keeps; train the run again for all bits"
+    assert run_cli("index", "--run", run, *options).stdout.splitlines()[-1] == told
+    assert run_cli("index", "--run", run, "--kind", "flat").stdout.splitlines()[-1] == told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--kind", "annoy"], "Invalid value for '--kind': 'annoy' is not one of 'auto', 'flat', 'hnsw', 'ivf-pq'."),
+        (["--set", "hnsw.link=3"], "--set: 'hnsw.link' is not a setting; did you mean 'hnsw.links'?"),
+        (["--set", "hnsw.links=few"], "--set: 'hnsw.links' is 'few'; give a whole number"),
+        (["--set", "hnsw.links=0"], "hnsw.links is 0; give at least 2"),
+        (["--set", "kind=flat"], "--set: 'kind' has an option of its own; give --kind flat"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(refused, run, arguments, message):
+    assert refused("index", "--run", run, *arguments, code=2) == message
+
+
+def test_a_run_of_bm25_is_refused(refused, bm25_run):
+    assert refused("index", "--run", bm25_run) == (
+        f"{bm25_run}: ranks by BM25 and has no vectors to index; name a run of another system with --run"
+    )
+
+
+def test_without_a_run_it_says_how_to_train_one(refused):
+    assert refused("index") == ("runs: holds no finished run; train one with 'statgraph train', or name one with --run")

@@ -1,0 +1,179 @@
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from statgraph import artifacts
+from statgraph.config import IndexConfig, IvfPqConfig
+from statgraph.errors import RunError
+from statgraph.index import ivf_pq_index
+from statgraph.index.article_index import ArticleIndex
+
+SETTINGS = IvfPqConfig(lists=20, probes=6, rerank=100)
+CONFIG = IndexConfig("ivf-pq", ivf_pq=SETTINGS)
+
+
+@pytest.fixture
+def built():
+    """Return a function that builds the index of vectors with some settings."""
+
+    def build(vectors: np.ndarray, *, unit_length: bool = True, **settings: object) -> ArticleIndex:
+        config = replace(CONFIG, ivf_pq=replace(SETTINGS, **settings))
+        ids = [f"a{row}" for row in range(len(vectors))]
+        return ArticleIndex.build(vectors, ids, device="cpu", unit_length=unit_length, config=config)
+
+    return build
+
+
+@pytest.fixture
+def saved(tmp_path, built, clustered):
+    """Return the folder of an index of 500 articles."""
+    built(clustered(500, 0, seed=6)[0]).save(tmp_path / "index")
+    return tmp_path / "index"
+
+
+def test_few_vectors_are_ranked_by_hand(built, compass):
+    vectors = np.concatenate([compass, np.repeat(compass[3:4], 15, axis=0)])  # and fifteen more that look south
+    scores, rows = built(vectors, lists=2).search(np.array([[0.6, 0.8]], dtype=np.float32), 3)
+    assert rows.tolist() == [[4, 1, 0]]  # north-east, north, east
+    assert scores[0] == pytest.approx([1.4 * np.sqrt(0.5), 0.8, 0.6])
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-6), ("float16", 1e-3)])
+def test_it_finds_nearly_all_of_the_best(built, clustered, exact_best, recall, precision, tolerance):
+    vectors, queries = clustered(3000, 50, seed=1)
+    scores, rows = built(vectors, precision=precision).search(queries, 20)
+    assert recall(exact_best(vectors, queries, 20)[1], rows) >= 0.95
+    assert scores == pytest.approx(np.einsum("qkd,qd->qk", vectors[rows], queries), abs=tolerance)
+    assert (scores.dtype, rows.dtype) == (np.float32, np.int64)
+    assert all(len(set(found)) == 20 for found in rows.tolist())
+
+
+def test_candidates_are_ranked_anew(built, clustered, exact_best, recall, monkeypatch):
+    vectors, queries = clustered(3000, 50, seed=1)
+    best = exact_best(vectors, queries, 20)[1]
+    monkeypatch.setattr(ivf_pq_index, "CANDIDATES_PER_HIT", 1)
+    few, many = (built(vectors, probes=20, code_bytes=1, rerank=n).search(queries, 20)[1] for n in (20, 1500))
+    assert recall(best, few) < 0.6  # a byte says little of sixteen components
+    assert recall(best, many) > 0.95
+
+
+def test_more_probes_find_more(built, clustered, exact_best, recall):
+    vectors, queries = clustered(3000, 50, seed=1)
+    best = exact_best(vectors, queries, 50)[1]
+    one, all_ = (built(vectors, probes=probes).search(queries, 50)[1] for probes in (1, 20))
+    assert recall(best, one) < recall(best, all_)
+
+
+def test_vectors_of_any_length_are_found_by_inner_product(built, clustered, exact_best, recall):
+    vectors, queries = clustered(3000, 50, seed=2)
+    vectors *= np.random.default_rng(3).uniform(0.5, 2, size=(3000, 1)).astype(np.float32)
+    scores, rows = built(vectors, unit_length=False).search(queries, 20)
+    expected_scores, expected_rows = exact_best(vectors, queries, 20)
+    assert recall(expected_rows, rows) >= 0.95
+    assert scores[:, 0] == pytest.approx(expected_scores[:, 0], abs=1e-5)
+
+
+def test_equal_scores_go_by_row(built, clustered):
+    vectors, _ = clustered(500, 0, seed=3)
+    vectors[100:110] = vectors[7]
+    _, rows = built(vectors, probes=20).search(vectors[7:8], 11)
+    assert rows[0].tolist() == [7, *range(100, 110)]
+
+
+@pytest.mark.parametrize("k", [1, 60, 125, 400, 500])
+def test_as_many_are_found_as_were_asked_for(built, clustered, exact_best, k):
+    # One probe reads some 25 articles: deeper rankings are searched exactly, those of a quarter or more from the start.
+    vectors, queries = clustered(500, 5, seed=4)
+    scores, rows = built(vectors, probes=1).search(queries, k)
+    assert rows.shape == scores.shape == (5, k)
+    assert all(len(set(found)) == k and min(found) >= 0 for found in rows.tolist())
+    if k >= 125:
+        assert (rows == exact_best(vectors, queries, k)[1]).all()
+
+
+def test_no_query_gives_no_rows(built, clustered):
+    scores, rows = built(clustered(500, 0, seed=5)[0]).search(np.empty((0, 16), dtype=np.float32), 3)
+    assert scores.shape == rows.shape == (0, 3)
+
+
+def test_the_same_vectors_give_the_same_index(built, clustered):
+    vectors, queries = clustered(1000, 20, seed=7)
+    for once, again in zip(built(vectors).search(queries, 10), built(vectors).search(queries, 10), strict=True):
+        assert (once == again).all()
+
+
+@pytest.mark.parametrize("precision", ["float32", "float16"])
+def test_it_comes_back_from_its_folder(tmp_path, built, clustered, precision):
+    vectors, queries = clustered(500, 4, seed=5)
+    index = built(vectors, precision=precision)
+    index.save(tmp_path / "index")
+    names = ["ids.json", "index.faiss", "manifest.json", "vectors.npy"]
+    assert sorted(path.name for path in (tmp_path / "index").iterdir()) == names
+    loaded = ArticleIndex.load(tmp_path / "index", device="cpu")
+    assert (loaded.kind, len(loaded), loaded.width, loaded.precision) == ("ivf-pq", 500, 16, precision)
+    assert (loaded.vectors == vectors.astype(precision)).all()
+    for before, after in zip(index.search(queries, 30), loaded.search(queries, 30), strict=True):
+        assert (before == after).all()
+
+
+def test_saving_over_the_folder_it_was_read_from(saved, clustered):
+    # The vectors of the old folder stay mapped while the new one takes its place.
+    vectors, queries = clustered(500, 0, seed=6)[0], clustered(500, 5, seed=8)[1]
+    loaded = ArticleIndex.load(saved, device="cpu")
+    loaded.rebuilt(CONFIG).save(saved)
+    again = ArticleIndex.load(saved, device="cpu")
+    assert (again.vectors == vectors).all()
+    assert (again.search(queries, 5)[1] == loaded.search(queries, 5)[1]).all()
+
+
+def test_from_flat_and_back_nothing_is_lost(unit_vectors):
+    vectors, queries = unit_vectors(300, 12, seed=9), unit_vectors(6, 12, seed=10)
+    flat = ArticleIndex.build(vectors, [str(row) for row in range(300)], device="cpu")
+    again = flat.rebuilt(CONFIG).rebuilt(IndexConfig("hnsw")).rebuilt(IndexConfig("flat"), device="cpu")
+    assert (again.kind, again.article_ids) == ("flat", flat.article_ids)
+    for before, after in zip(flat.search(queries, 20), again.search(queries, 20), strict=True):
+        assert (before == after).all()
+
+
+def refusal(folder) -> str:
+    with pytest.raises(RunError) as refused:
+        ArticleIndex.load(folder, device="cpu")
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["index.faiss", "ids.json", "manifest.json", "vectors.npy"])
+def test_a_missing_file_is_refused(saved, name):
+    (saved / name).unlink()
+    assert refusal(saved) == f"{saved / name}: missing; make the index again with 'statgraph train'"
+
+
+@pytest.mark.parametrize("name", ["index.faiss", "vectors.npy"])
+@pytest.mark.parametrize("kept", [0, 3, 1000])
+def test_a_file_that_was_cut_off_is_refused(saved, name, kept):
+    (saved / name).write_bytes((saved / name).read_bytes()[:kept])
+    message = refusal(saved)
+    assert message.startswith(f"{saved / name}: damaged")
+    assert "\n" not in message
+
+
+def test_codes_of_another_index_are_refused(saved, built, clustered, tmp_path):
+    built(clustered(400, 0, seed=1)[0]).save(tmp_path / "other")
+    shutil.copy(tmp_path / "other" / "index.faiss", saved / "index.faiss")
+    assert refusal(saved).startswith(f"{saved / 'vectors.npy'}: float32 of shape (500, 16), but the index is of ")
+
+
+def test_another_kind_of_index_is_refused(saved):
+    manifest = artifacts.read_json(saved / "manifest.json")
+    artifacts.write_json(saved / "manifest.json", {**manifest, "kind": "flat"})
+    assert "a IndexIVFPQFastScan of 500 vectors, not an IndexFlatIP that holds some; " in refusal(saved)
+
+
+def test_a_damaged_vector_is_refused_once_it_is_found(saved, clustered):
+    vectors = np.load(saved / "vectors.npy", allow_pickle=False)
+    query = vectors[3:4].copy()
+    vectors[3] = np.nan
+    np.save(saved / "vectors.npy", vectors, allow_pickle=False)
+    with pytest.raises(RunError, match=r"^index: vectors.npy holds a vector that is not finite; make the"):
+        ArticleIndex.load(saved, device="cpu").search(query, 5)

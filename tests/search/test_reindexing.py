@@ -1,0 +1,94 @@
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from statgraph import artifacts
+from statgraph.config import IndexConfig, IvfPqConfig
+from statgraph.errors import RunError, UsageError
+from statgraph.index.article_index import ArticleIndex
+from statgraph.search.reindexing import reindex
+from statgraph.search.retriever import Retriever
+
+
+@pytest.fixture
+def index_folder(dense_run) -> Path:
+    return dense_run / artifacts.RUN_INDEX
+
+
+@pytest.fixture
+def large_run(index_folder) -> Path:
+    """Return a run whose index holds 40 vectors of width 4: enough to learn codes from."""
+    vectors = np.random.default_rng(0).standard_normal((40, 4)).astype(np.float32)
+    ids = [f"a{row}" for row in range(40)]
+    ArticleIndex.build(vectors, ids, device="cpu", unit_length=False).save(index_folder)
+    return index_folder.parent
+
+
+def test_a_search_uses_the_new_kind(dense_run, index_folder):
+    before = Retriever.load(dense_run, device="cpu").search("deposit", k=3)
+    summary = reindex(dense_run, IndexConfig("hnsw"))
+    assert (summary.kind, summary.articles, summary.rounded) == ("hnsw", 3, False)
+    assert summary.memory_bytes == (index_folder / "index.faiss").stat().st_size
+    assert summary.disk_bytes == sum(path.stat().st_size for path in index_folder.iterdir()) > summary.memory_bytes
+    assert ArticleIndex.load(index_folder, device="cpu").kind == "hnsw"
+    assert Retriever.load(dense_run, device="cpu").search("deposit", k=3) == before
+
+
+def test_auto_leaves_few_articles_flat(dense_run):
+    assert reindex(dense_run, IndexConfig()).kind == "flat"
+
+
+def test_there_and_back_leaves_the_same_bytes(large_run, index_folder):
+    files = {path.name: path.read_bytes() for path in index_folder.iterdir()}
+    for kind in ("ivf-pq", "hnsw", "flat"):
+        assert reindex(large_run, IndexConfig(kind)).kind == kind
+    assert {path.name: path.read_bytes() for path in index_folder.iterdir()} == files
+
+
+def test_rounded_vectors_are_told_of(large_run):
+    half = IndexConfig("ivf-pq", ivf_pq=IvfPqConfig(precision="float16"))
+    assert reindex(large_run, half).rounded
+    assert reindex(large_run, IndexConfig("flat")).rounded
+
+
+@pytest.mark.parametrize("failure", [OSError("disk full"), KeyboardInterrupt()])
+def test_an_interrupted_change_leaves_the_old_index(large_run, index_folder, monkeypatch, failure):
+    def fail(*_):
+        raise failure
+
+    files = {path.name: path.read_bytes() for path in index_folder.iterdir()}
+    monkeypatch.setattr("statgraph.index.mapped_vectors.write", fail)
+    with pytest.raises(type(failure)):
+        reindex(large_run, IndexConfig("ivf-pq"))
+    assert {path.name: path.read_bytes() for path in index_folder.iterdir()} == files
+    assert sorted(path.name for path in large_run.iterdir() if "index" in path.name) == ["index"]
+
+
+def test_too_few_articles_for_a_kind_change_nothing(dense_run, index_folder):
+    with pytest.raises(RunError, match=r"^index: 3 articles, and ivf-pq learns"):
+        reindex(dense_run, IndexConfig("ivf-pq"))
+    with pytest.raises(UsageError, match=r"^index: kind 'annoy' is not known"):
+        reindex(dense_run, IndexConfig("annoy"))
+    assert ArticleIndex.load(index_folder, device="cpu").kind == "flat"
+
+
+def test_a_run_without_vectors_is_refused(bm25_run):
+    with pytest.raises(RunError) as refused:
+        reindex(bm25_run, IndexConfig())
+    assert str(refused.value) == (
+        f"{bm25_run}: ranks by BM25 and has no vectors to index; name a run of another system with --run"
+    )
+
+
+def test_an_unfinished_run_is_refused(dense_run):
+    (dense_run / artifacts.MANIFEST).unlink()
+    with pytest.raises(RunError, match="no run folder"):
+        reindex(dense_run, IndexConfig())
+
+
+def test_a_run_without_its_index_is_refused(dense_run, index_folder):
+    shutil.rmtree(index_folder)
+    with pytest.raises(RunError, match="no such index folder"):
+        reindex(dense_run, IndexConfig())
