@@ -23,6 +23,18 @@ def layers_of(model: nn.Module) -> nn.ModuleList:
     return model.get_submodule(_stack_name(model))
 
 
+def freeze_lower(model: nn.Module, n_upper: int) -> None:
+    """Leave gradients on for the last `n_upper` layers alone, or for all layers where there are fewer.
+
+    Raises:
+        ModelError: if the layers are not known.
+    """
+    layers = layers_of(model)
+    model.requires_grad_(False)
+    for layer in layers[max(0, len(layers) - n_upper) :]:
+        layer.requires_grad_(True)
+
+
 def split_model(model: nn.Module, n_upper: int) -> tuple[nn.Module, nn.Module] | None:
     """Return (lower, upper), which share the model's weights: `lower(input_ids, attention_mask)` gives the states that
     `upper(inputs_embeds=states, attention_mask)` goes on from, each as `last_hidden_state` (texts, tokens, width).

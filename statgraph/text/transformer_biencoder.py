@@ -26,7 +26,7 @@ from statgraph.text.layer_states import ChunkStates, layer_states
 from statgraph.text.loading import most_tokens
 from statgraph.text.quiet import quiet_transformers
 from statgraph.text.similarity import similarity_of
-from statgraph.text.split_model import layers_of, split_model
+from statgraph.text.split_model import freeze_lower, split_model
 from statgraph.text.tower import Tower, loaded_tower
 
 ARTICLE_WEIGHTS = "model.safetensors"
@@ -64,8 +64,9 @@ class TransformerBiEncoder(BiEncoder):
             self.query_model = model
             own = article.model is not model or config.shared
             self.article_model = article.model if own else copy.deepcopy(model)
-            for tower in {id(m): m for m in (self.query_model, self.article_model)}.values():
-                _freeze_all_but(tower, config.train)
+            if config.train != "full":
+                for tower in {id(m): m for m in (self.query_model, self.article_model)}.values():
+                    freeze_lower(tower, _n_upper(config.train))
             self._uppers = self._upper_parts()
         self.query_projection = _identity(self.width)
         self.article_projection = self.query_projection if config.shared else _identity(self.width)
@@ -277,16 +278,6 @@ def _identity(width: int) -> nn.Linear:
     nn.init.eye_(linear.weight)
     nn.init.zeros_(linear.bias)
     return linear
-
-
-def _freeze_all_but(model, train: str) -> None:
-    """Leave gradients on for all of a backbone (full) or for its last N layers (last-N)."""
-    if train == "full":
-        return
-    layers = layers_of(model)
-    model.requires_grad_(False)
-    for layer in layers[max(0, len(layers) - _n_upper(train)) :]:
-        layer.requires_grad_(True)
 
 
 def _n_upper(train: str) -> int:

@@ -4,7 +4,7 @@ from torch import nn
 from transformers import AutoModel, DistilBertConfig, DistilBertModel, MPNetConfig, MPNetModel
 
 from statgraph.errors import ModelError
-from statgraph.text.split_model import layers_of, split_model
+from statgraph.text.split_model import freeze_lower, layers_of, split_model
 
 IDS = torch.tensor([[2, 5, 7, 3], [2, 9, 3, 1]])
 MASK = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0]])
@@ -84,3 +84,11 @@ def test_layers_that_are_nowhere_known():
         ModelError, match=r"^encoder.train: the layers of a Linear are not known; use none, head or full$"
     ):
         layers_of(nn.Linear(2, 2))
+
+
+@pytest.mark.parametrize(("n_upper", "training"), [(1, {2}), (2, {1, 2}), (9, {0, 1, 2})])
+def test_only_the_last_layers_have_gradients(model, n_upper, training):
+    freeze_lower(model, n_upper)
+    names = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
+    assert {name.split(".")[2] for name in names} == {str(layer) for layer in training}
+    assert all(name.startswith("encoder.layer.") for name in names)

@@ -9,7 +9,7 @@ from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, DistilBertConfig, DistilBertModel
 
 from statgraph.config import EncoderConfig
-from statgraph.errors import ModelError, UsageError
+from statgraph.errors import UsageError
 from statgraph.text import frozen, layer_states, transformer_biencoder
 from statgraph.text.backbones import Backbone
 from statgraph.text.chunk_inputs import ChunkTokens, ChunkVectors
@@ -242,23 +242,6 @@ def test_what_the_frozen_layers_gave_is_computed_once(build, monkeypatch, tmp_pa
         build(train="last-2").article_inputs(ARTICLES)
 
 
-def test_two_backbones_keep_their_own_layers(build, backbone, save_tiny_as, tmp_path):
-    other = save_tiny_as(tmp_path / "other")
-    model = AutoModel.from_pretrained(other)
-    with torch.no_grad():
-        model.embeddings.word_embeddings.weight.mul_(-1)
-    model.save_pretrained(other)
-    article_backbone = replace(backbone, name="other", location=str(other))
-    config = replace(CONFIG, train="last-1")
-    torch.manual_seed(0)
-    pair = build_transformer_biencoder(backbone, config, (), CPU, article_backbone).eval()
-    torch.manual_seed(0)
-    alone = build(train="last-1", backbone=article_backbone)
-
-    torch.testing.assert_close(vectors_of(pair)[1], vectors_of(alone)[1])
-    torch.testing.assert_close(vectors_of(pair)[0], vectors_of(build(train="last-1"))[0])
-
-
 def test_more_last_layers_than_there_are(build):
     pair = build(train="last-9")
 
@@ -352,15 +335,6 @@ def test_chunks_without_room(build, chunk_tokens):
     assert str(error.value).startswith(f"encoder.chunk_tokens: {chunk_tokens} leaves no room for text")
 
 
-def test_layers_that_have_no_known_name(build, monkeypatch):
-    class Odd(torch.nn.Module):
-        pass
-
-    with pytest.raises(ModelError) as error:
-        transformer_biencoder._freeze_all_but(Odd(), "last-1")
-    assert str(error.value) == "encoder.train: the layers of a Odd are not known; use none, head or full"
-
-
 @pytest.fixture
 def build_two(build, backbone, save_tiny_as, tmp_path):
     """Return a function that builds a pair of two backbones: the articles' is another model, by `cls`, with "p: "."""
@@ -379,7 +353,7 @@ def build_two(build, backbone, save_tiny_as, tmp_path):
     return build_pair, other
 
 
-@pytest.mark.parametrize("train", ["head", "full"])
+@pytest.mark.parametrize("train", ["head", "last-1", "full"])
 @pytest.mark.parametrize("prune_vocabulary", [False, True])
 def test_each_side_has_its_own_backbone(build, build_two, train, prune_vocabulary):
     build_pair, other = build_two
