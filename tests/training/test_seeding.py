@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from statgraph.training import seeding
 from statgraph.training.seeding import derived_seed, reproducible_sums, seed_everything
 
 REPO = Path(__file__).parents[2]
@@ -47,6 +48,15 @@ def test_a_derived_seed_depends_on_every_part_and_their_order():
 def test_a_derived_seed_is_the_same_in_every_process():
     # sha256 of "(0, 'stage1', 1)": Python's own hash() would differ from run to run.
     assert derived_seed(0, "stage1", 1) == 427192861037684053
+
+
+def test_vector_math_is_called_by_one_thread_before_anything_else(monkeypatch):
+    # What it prevents shows in one process of sixty.
+    called = []
+    monkeypatch.setattr(seeding.torch.Tensor, "exp", lambda tensor: called.append(tensor.numel()))
+    monkeypatch.setattr(seeding.torch, "manual_seed", lambda seed: called.append("seed"))
+    seed_everything(1)
+    assert called == [1, "seed"]
 
 
 def test_a_seed_fixes_torch_and_numpy():
