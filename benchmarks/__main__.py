@@ -20,6 +20,7 @@ from benchmarks.registry import MEASURES
 from benchmarks.results import save_results
 from benchmarks.settings import Settings
 from statgraph.corpus.sample import sample_folder
+from statgraph.errors import StatgraphError
 
 WITHIN = "STATGRAPH_BENCH_PROCESS"  # set in the process of a single measure
 
@@ -36,9 +37,20 @@ def main() -> int:
     if unknown:
         parser.error(f"no measure '{unknown[0]}'; choose from {', '.join(MEASURES)}")
     if os.environ.get(WITHIN):
-        _measure(arguments.names[0], Settings(arguments.corpus or sample_folder(), arguments.run, arguments.quick))
+        try:
+            _measure(arguments.names[0], Settings(arguments.corpus or sample_folder(), arguments.run, arguments.quick))
+        except StatgraphError as error:
+            print(f"Error: {error}", file=sys.stderr)
+            return 1
         return 0
-    failed = [name for name in arguments.names or MEASURES if not _in_own_process(name)]
+    options = [
+        part
+        for option, value in (("--corpus", arguments.corpus), ("--run", arguments.run))
+        if value is not None
+        for part in (option, str(value))
+    ]
+    options += ["--quick"] * arguments.quick
+    failed = [name for name in arguments.names or MEASURES if not _in_own_process(name, options)]
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     if not arguments.quick:
@@ -46,9 +58,8 @@ def main() -> int:
     return len(failed)
 
 
-def _in_own_process(name: str) -> bool:
+def _in_own_process(name: str, options: list[str]) -> bool:
     """Run one measure apart, so that its peak memory is its own; return whether it ended well."""
-    options = [argument for argument in sys.argv[1:] if argument not in MEASURES]
     command = [sys.executable, "-m", "benchmarks", name, *options]
     return subprocess.run(command, env={**os.environ, WITHIN: "1"}).returncode == 0
 
@@ -61,7 +72,7 @@ def _measure(name: str, settings: Settings) -> None:
         asked = f" (asked: {row.asked})" if row.asked else ""
         print(f"  {row.what}{rival}: {row.reached}{asked}", flush=True)
     if not settings.quick:
-        save_results(name, rows)
+        save_results(name, rows, command=" ".join(["python -m benchmarks", *sys.argv[1:]]))
 
 
 if __name__ == "__main__":

@@ -21,11 +21,11 @@ _PACKAGES = (
 )  # fmt: skip
 
 
-def save_results(name: str, rows: list[Row]) -> None:
-    """Write the rows of a measure and what they were measured on."""
+def save_results(name: str, rows: list[Row], *, command: str) -> None:
+    """Write the rows of a measure, the command that made them and what they were measured on."""
     FOLDER.mkdir(exist_ok=True)
     about = {
-        "command": f"python -m benchmarks {name}",
+        "command": command,
         "commit": _commit(),
         "date": time.strftime("%Y-%m-%d"),
         "machine": f"{platform.machine()}, {torch.get_num_threads()} threads, {_gpu()}, Python "

@@ -20,3 +20,13 @@ def test_names_are_checked(arguments, status):
     said = done.stdout + done.stderr
     assert all(name in said for name in MEASURES)
     assert "Traceback" not in said
+
+
+def test_a_folder_that_is_not_there_is_one_line():
+    command = [sys.executable, "-m", "benchmarks", "loading", "--corpus", "nowhere", "--quick"]
+    done = subprocess.run(command, cwd=REPO, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "Error: nowhere: no such corpus folder; make one with 'statgraph import' or 'statgraph fetch'",
+        "failed: loading",
+    ]
