@@ -11,5 +11,6 @@ MEASURES = {
     "embedding": "benchmarks.measures.embedding",
     "query": "benchmarks.measures.query",
     "index_kinds": "benchmarks.measures.index_kinds",
+    "step_memory": "benchmarks.measures.step_memory",
     "cold_start": "benchmarks.measures.cold_start",
 }
