@@ -18,6 +18,9 @@ COMMAND_TIMEOUT_S = 300
 # The hub's client reads these once, when it is imported: before any test module is.
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TRANSFORMERS_OFFLINE"] = "1"
+# Where pytest-xdist runs a process a core, threads of their own would only wait for one another.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 class CommandResult(NamedTuple):
