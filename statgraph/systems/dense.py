@@ -11,6 +11,7 @@ import torch
 from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
+from statgraph.distributed import ALONE, Ranks
 from statgraph.errors import CorpusError
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.build import build_graph
@@ -41,8 +42,11 @@ def train_dense(
     stage1_cache: Path | None,
     on_step: Callable[[str, int, int], None],
     on_training: Listener,
+    ranks: Ranks = ALONE,
 ) -> None:
     """Train the stages that the configuration asks for and write encoders and index into the run folder.
+
+    Of several ranks the first alone writes. They do without `stage1_cache`.
 
     Raises:
         CorpusError: if a stage is asked for and the corpus has no training questions.
@@ -54,14 +58,14 @@ def train_dense(
         )
     adapted = None
     if config.encoder.adapted:
-        with clock.step("adaptation to the statutes"):
+        with clock.step("adaptation to the statutes"), ranks.first_goes_first():
             adapted = adapted_backbone(config, corpus, device, on_training)
     seed_everything(derived_seed(config.seed, "encoders"))
     texts = [article_text(article, heading_path=config.encoder.heading_path) for article in corpus.articles]
     questions = [question.text for question in corpus.split("train")]
     dev = corpus.split("dev")
-    with clock.step("encoders"):
-        encoders = build_biencoder(config.encoder, [*texts, *questions], device, adapted=adapted)
+    with clock.step("encoders"), ranks.first_goes_first():
+        encoders = build_biencoder(config.encoder, [*texts, *questions], device, adapted=adapted, ranks=ranks)
     with clock.step("article inputs"):
         evaluation = TrainingTexts(
             articles=encoders.article_inputs(texts, on_step),
@@ -69,17 +73,25 @@ def train_dense(
             dev_labels=corpus.label_rows(dev),
         )
     build = StageBuilder(
-        corpus, config, encoders, evaluation, article_texts=texts, folder=folder, device=device, on_step=on_step
+        corpus,
+        config,
+        encoders,
+        evaluation,
+        article_texts=texts,
+        folder=folder,
+        device=device,
+        on_step=on_step,
+        ranks=ranks,
     )
     run = {
-        "seed": config.seed, "device": device, "log": log, "resume": resume, "listener": on_training,
+        "seed": config.seed, "device": device, "log": log, "resume": resume, "listener": on_training, "ranks": ranks,
     }  # fmt: skip
     checkpoints = folder / artifacts.RUN_CHECKPOINTS
     if config.stage1.epochs and encoders.parameter_groups(lr=1.0, weight_lr=1.0):
         with clock.step("stage 1"):
             stage1 = build.stage1()
             kept = None
-            if stage1_cache is not None:
+            if stage1_cache is not None and ranks.size == 1:
                 kept = Stage1Cache(stage1_cache, config, corpus_hash=corpus.content_hash, device=device.type)
             best = kept.load_into(stage1) if kept else None
             if best is None:
@@ -101,14 +113,18 @@ def train_dense(
             with clock.step("distillation"):
                 after = build.after_graph(stage2)
                 train_stage(after, _schedule(config.stage2), folder=checkpoints / after.name, **run)
-        _save_graph_encoder(graph_encoder, folder / artifacts.RUN_GRAPH_ENCODER)
+        if ranks.is_first:
+            _save_graph_encoder(graph_encoder, folder / artifacts.RUN_GRAPH_ENCODER)
     else:
         encoders.eval()
         with clock.step("article vectors"):
-            plain = encoded(encoders.articles, evaluation.articles, batch=encoders.encode_batch, device=device)
+            plain = encoded(
+                encoders.articles, evaluation.articles, batch=encoders.encode_batch, device=device, ranks=ranks
+            )
             vectors = encoders.similarity.index_vectors(plain)
-    with clock.step("index and encoders to disk"):
-        _export(encoders, vectors, corpus, folder)
+    if ranks.is_first:
+        with clock.step("index and encoders to disk"):
+            _export(encoders, vectors, corpus, folder)
 
 
 def _schedule(stage) -> Schedule:

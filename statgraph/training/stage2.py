@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from statgraph.config import Stage2Config
+from statgraph.distributed import ALONE, Ranks
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import Block, Blocks, BlockSampler
 from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION
@@ -34,12 +35,15 @@ class GraphTexts:
 
 @dataclass(frozen=True)
 class _Batch:
-    """Pairs, and the nodes they need: sorted rows without doubles, and their blocks."""
+    """Pairs, and the nodes they need: sorted rows without doubles, this rank's share of them, and the blocks of that
+    share."""
 
     gold: np.ndarray  # (gold pairs, 2)
     headings: np.ndarray  # (heading pairs, 2)
     questions: np.ndarray  # (questions,)
     articles: np.ndarray  # (articles,)
+    own_questions: np.ndarray
+    own_articles: np.ndarray
     blocks: Blocks
 
 
@@ -48,7 +52,7 @@ class _Vectors:
     """Of a batch: text vectors of its questions and articles, and the graph's of both."""
 
     student: torch.Tensor  # (questions, width)
-    plain_articles: torch.Tensor  # (articles, width)
+    plain_articles: torch.Tensor | None  # (articles, width), where both encoders train
     teacher: torch.Tensor  # (questions, width)
     articles: torch.Tensor  # (articles, width)
 
@@ -71,6 +75,8 @@ class Stage2:
         gold: the training questions with their articles, in the graph's question order.
         headings: headings as questions, or None.
         negatives: hard negatives of the gold pairs, or None.
+        ranks: the processes that train together; each encodes its share of a batch and its block of the graph, and all
+            see all of the batch's vectors.
     """
 
     name = "stage2"
@@ -90,6 +96,7 @@ class Stage2:
         negatives: NegativeSource | None = None,
         config: Stage2Config,
         device: torch.device,
+        ranks: Ranks = ALONE,
     ):
         self._encoders = encoders
         self._graph_encoder = graph_encoder
@@ -103,6 +110,7 @@ class Stage2:
         self._negatives = negatives
         self._config = config
         self._device = device
+        self._ranks = ranks
         share = config.gold / (config.gold + (config.headings if self._headings else 0.0))
         self._gold_size = max(1, round(config.batch_size * share))
         self._heading_size = config.batch_size - self._gold_size if self._headings else 0
@@ -165,10 +173,13 @@ class Stage2:
                 hard = self._negatives.draw(gold[:, 0], self._config.negatives_per_pair, rng).ravel()
             questions = np.unique(gold[:, 0])
             articles = np.unique(np.concatenate([gold[:, 1], headings[:, 1], random, hard]))
+            own_questions, own_articles = self._ranks.share(questions), self._ranks.share(articles)
             blocks = self._sampler.sample(
-                {ARTICLE: torch.from_numpy(articles), QUESTION: torch.from_numpy(questions)}, generator=generator
+                {ARTICLE: torch.from_numpy(own_articles), QUESTION: torch.from_numpy(own_questions)},
+                target_questions=torch.from_numpy(questions),
+                generator=generator,
             )
-            yield _Batch(gold, headings, questions, articles, blocks)
+            yield _Batch(gold, headings, questions, articles, own_questions, own_articles, blocks)
 
     def loss(self, batch: _Batch) -> torch.Tensor:
         """Return the batch's loss: gold and heading pairs each weigh as many as they are."""
@@ -229,7 +240,7 @@ class Stage2:
         return enriched[: len(self._bank[ARTICLE])], enriched[len(enriched) - len(self._bank[QUESTION]) :]
 
     def _vectors(self, batch: _Batch) -> _Vectors:
-        question_rows = torch.from_numpy(batch.questions)
+        question_rows = torch.from_numpy(batch.own_questions)
         if self._config.train_encoders == "none":
             student = self._bank[QUESTION][question_rows.to(self._device)]
         else:
@@ -238,24 +249,28 @@ class Stage2:
             node_type: self._bank[node_type][rows.to(self._device)]
             for node_type, rows in batch.blocks.input_nodes.items()
         }
+        n_articles, n_questions, plain = len(batch.articles), len(batch.questions), None
         if self._trains_both:
-            own = self._texts.articles.take(torch.from_numpy(batch.articles)).to(self._device)
+            own = self._texts.articles.take(torch.from_numpy(batch.own_articles)).to(self._device)
             plain = self._encoders.articles(own)
-            # The batch's own nodes stand first among the inputs of their type.
-            inputs[ARTICLE] = torch.cat([plain, inputs[ARTICLE][len(plain) :]])
-            inputs[QUESTION] = torch.cat([student, inputs[QUESTION][len(student) :]])
+            student, plain = self._ranks.gathered(student, n_questions), self._ranks.gathered(plain, n_articles)
+            nodes = batch.blocks.input_nodes
+            inputs[ARTICLE] = _renewed(inputs[ARTICLE], nodes[ARTICLE], plain, batch.articles)
+            inputs[QUESTION] = _renewed(inputs[QUESTION], nodes[QUESTION], student, batch.questions)
         else:
-            plain = inputs[ARTICLE][: len(batch.articles)]
+            student = self._ranks.gathered(student, n_questions)
         nodes = torch.cat([inputs[node_type] for node_type in NODE_TYPES])
         enriched = self._graph_encoder(nodes, [block.to(self._device) for block in batch.blocks.layers])
-        articles, teacher = enriched[: len(batch.articles)], enriched[len(batch.articles) :]
+        articles, teacher = enriched[: len(batch.own_articles)], enriched[len(batch.own_articles) :]
+        articles, teacher = self._ranks.gathered(articles, n_articles), self._ranks.gathered(teacher, n_questions)
         return _Vectors(student, plain, teacher, articles)
 
     def _heading_loss(self, batch: _Batch, vectors: _Vectors) -> torch.Tensor:
         """Return the contrastive loss of the heading pairs on the text encoders' own vectors: in the graph an article
         would find the heading's vector among its neighbours."""
-        rows = torch.from_numpy(batch.headings[:, 0])
+        rows = torch.from_numpy(self._ranks.share(batch.headings[:, 0]))
         headings = self._encoders.questions(self._heading_inputs.take(rows).to(self._device))
+        headings = self._ranks.gathered(headings, len(batch.headings))
         answers = answers_among(self._headings, batch.headings[:, 0], batch.articles)
         scores = similarities(headings, vectors.plain_articles, self._encoders.similarity)
         return self._contrastive(scores, answers, batch, batch.headings)
@@ -291,8 +306,22 @@ class Stage2:
         return bank
 
     def _encoded(self, encode, inputs: Inputs) -> torch.Tensor:
-        vectors = encoded(encode, inputs, batch=self._encoders.encode_batch, device=self._device)
+        vectors = encoded(encode, inputs, batch=self._encoders.encode_batch, device=self._device, ranks=self._ranks)
         return torch.from_numpy(vectors.reshape(-1, self._encoders.width)).to(self._device)
+
+
+def _renewed(old: torch.Tensor, nodes: torch.Tensor, fresh: torch.Tensor, fresh_nodes: np.ndarray) -> torch.Tensor:
+    """Return the vectors of input nodes, (nodes, width), with those of the batch's nodes in place of the old ones.
+
+    Args:
+        fresh: (fresh nodes, width); `fresh_nodes` are their rows, sorted.
+    """
+    if np.array_equal(nodes[: len(fresh)], fresh_nodes):  # as they stand where one process has the whole batch
+        return torch.cat([fresh, old[len(fresh) :]])
+    places = np.searchsorted(fresh_nodes, nodes).clip(max=len(fresh_nodes) - 1)
+    known = np.flatnonzero(fresh_nodes[places] == nodes.numpy())
+    own, given = (torch.from_numpy(rows).to(old.device) for rows in (known, places[known]))
+    return old.index_copy(0, own, fresh[given].to(old.dtype))
 
 
 def _part(weights: Mapping[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
