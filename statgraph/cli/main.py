@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "pretrain": ("statgraph.cli.pretrain", "pretrain", "Adapt a transformer to statutes."),
     "search": ("statgraph.cli.search", "search", "Find the articles that answer a question."),
     "evaluate": ("statgraph.cli.evaluate", "evaluate", "Measure a trained retriever on a split."),
+    "update": ("statgraph.cli.update", "update", "Bring a run to a new version of its law, without training."),
     "index": ("statgraph.cli.index", "index", "Give a run another kind of index."),
     "reproduce": ("statgraph.cli.reproduce", "reproduce", "Make a table or figure of the papers anew."),
     "augment": ("statgraph.cli.augment", "augment", "Write synthetic questions about the articles of a corpus."),

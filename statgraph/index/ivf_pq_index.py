@@ -84,6 +84,11 @@ class IvfPqIndex:
         mapped_vectors.write(folder, self._vectors)
         return {"held": asdict(self._form), "settings": asdict(self._config)}
 
+    @property
+    def config(self) -> IndexConfig:
+        """Return the configuration of this kind with these settings."""
+        return IndexConfig(kind=self.kind, ivf_pq=self._config)
+
     def __len__(self) -> int:
         return self._codes.ntotal
 

@@ -14,6 +14,7 @@ from statgraph.errors import RunError
 
 ARTICLES = "articles.jsonl"
 OFFSETS = "articles.offsets.npy"
+STORE_FILES = (ARTICLES, OFFSETS)
 
 
 @dataclass(frozen=True)
