@@ -19,7 +19,7 @@ from statgraph.errors import UsageError
 from statgraph.service.access import BearerToken
 from statgraph.service.body_limit import BodyLimit
 from statgraph.service.desk import Desk
-from statgraph.service.documented import add_problem_schema
+from statgraph.service.openapi import add_problem_schema
 from statgraph.service.problems import ProblemError, problem_response
 from statgraph.service.reference_page import STYLE, reference_page
 from statgraph.service.request_log import RequestLog

@@ -95,16 +95,7 @@ class Library:
         Raises:
             UsageError: if the question is blank.
         """
-        if among is None:
-            return self._retriever.search(question, k)
-        (rows,), (scores,) = self._retriever.rank([question], len(self.contents))
-        chosen = np.flatnonzero(np.isin(rows, among))[:k]
-        return [
-            Hit(rank, float(score), article.article_id, article.title, article.path, article.text)
-            for rank, (score, article) in enumerate(
-                zip(scores[chosen], self._store.read(rows[chosen]), strict=True), start=1
-            )
-        ]
+        return self._retriever.search(question, k, among=among)
 
     def article(self, row: int) -> StoredArticle:
         """Return an article with its text."""

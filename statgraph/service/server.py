@@ -145,4 +145,5 @@ class _Server(uvicorn.Server):
             self.fault = error
             self.should_exit = True
         else:
-            self._announce()
+            if not self.should_exit:
+                self._announce()
