@@ -13,6 +13,7 @@ from statgraph.errors import RunError, UsageError
 from statgraph.index.choice import chosen_index
 from statgraph.index.folder import read_index_folder, write_index_folder
 from statgraph.index.kinds import KINDS, VectorIndex
+from statgraph.index.threads import threads_for
 from statgraph.index.vector_checks import check_vectors
 
 
@@ -133,7 +134,9 @@ class ArticleIndex:
         if not np.isfinite(queries).all():
             raise RunError("queries: a vector holds a value that is not finite; train the run's query encoder again")
         if among is None or len(rows := checked_among(among, len(self))) == len(self):
-            return self._index.search(queries, min(k, len(self)))
+            with threads_for(len(queries)):
+                return self._index.search(queries, min(k, len(self)))
         if not len(rows):
             return np.empty((len(queries), 0), dtype=np.float32), np.empty((len(queries), 0), dtype=np.int64)
-        return self._index.search(queries, min(k, len(rows)), rows)
+        with threads_for(len(queries)):
+            return self._index.search(queries, min(k, len(rows)), rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +62,8 @@ class IvfPqIndex:
         codes.train(form.held(_sample(vectors, max(_SAMPLE_PER_LIST * settings.lists, _SAMPLE_LEAST))))
         for _, block in float32_blocks(vectors):
             codes.add(form.held(block))
+        if vectors.dtype == np.float16:  # widened, they would take twice the room and say nothing more
+            settings = replace(settings, precision="float16")
         return cls(codes, vectors.astype(settings.precision, copy=False), form, settings)
 
     @classmethod

@@ -196,3 +196,11 @@ def test_a_search_among_some_reads_more_lists(built, clustered, exact_best, reca
     among = np.sort(np.argsort(vectors @ queries[0])[:200])
     _, rows = built(vectors, rerank=100).search(queries, 20, among)
     assert recall(among[exact_best(vectors[among], queries, 20)[1]], rows) >= 0.9
+
+
+def test_vectors_that_are_rounded_already_are_not_widened(tmp_path, built, clustered):
+    vectors = clustered(500, 0, seed=5)[0].astype(np.float16)
+    index = built(vectors, precision="float32")
+    index.save(tmp_path / "index")
+    assert (index.precision, ArticleIndex.load(tmp_path / "index", device="cpu").precision) == ("float16", "float16")
+    assert (index.vectors == vectors).all()
