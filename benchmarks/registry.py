@@ -11,6 +11,7 @@ MEASURES = {
     "embedding": "benchmarks.measures.embedding",
     "query": "benchmarks.measures.query",
     "index_kinds": "benchmarks.measures.index_kinds",
+    "serving": "benchmarks.measures.serving",
     "step_memory": "benchmarks.measures.step_memory",
     "cold_start": "benchmarks.measures.cold_start",
 }

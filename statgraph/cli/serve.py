@@ -1,0 +1,63 @@
+"""`statgraph serve`: a run over HTTP, with a page to search it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from statgraph.cli.options import device_option, run_option
+
+DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8000
+_EXTRA = ("fastapi", "uvicorn", "prometheus_client")
+
+
+@click.command()
+@run_option
+@click.option("--host", metavar="ADDRESS", default=DEFAULT_HOST, show_default=True, help="Where to listen.")
+@click.option(
+    "--port", metavar="N", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True, help="0: any free."
+)
+@click.option(
+    "--feedback",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where readers' marks are appended.  [default: feedback.jsonl in the run folder]",
+)
+@click.option("--log-questions", is_flag=True, help="Log the text of the questions too.")
+@device_option
+def serve(run: Path | None, host: str, port: int, feedback: Path | None, log_questions: bool, device: str) -> None:
+    """Serve a run over HTTP, with a page to search it.
+
+    STATGRAPH_TOKEN in the environment is a token that every request must then send. SIGTERM and Ctrl-C end the service
+    once the requests under way are answered.
+    """
+    from statgraph.cli.options import chosen_run
+
+    _check_extra()
+    from statgraph.service.config import TOKEN_VARIABLE, ServiceConfig
+    from statgraph.service.feedback import FEEDBACK_FILE
+    from statgraph.service.server import serve as serve_run
+
+    folder = chosen_run(run)
+    config = ServiceConfig(
+        token=os.environ.get(TOKEN_VARIABLE) or None,
+        feedback=feedback or folder / FEEDBACK_FILE,
+        log_questions=log_questions,
+    )
+    serve_run(folder, config, host=host, port=port, device=device, announce=_announce)
+
+
+def _announce(line: str) -> None:
+    click.echo(line, err=line.startswith("Warning"))
+
+
+def _check_extra() -> None:
+    from importlib.util import find_spec
+
+    from statgraph.errors import DependencyError
+
+    missing = [package for package in _EXTRA if find_spec(package) is None]
+    if missing:
+        raise DependencyError(f"{missing[0]}: not installed; run: pip install 'statgraph[serve]'")

@@ -1,0 +1,228 @@
+"""What the service takes and gives, as pydantic models: they make the OpenAPI document."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+MAX_QUESTION = 2000
+MAX_K = 500
+DEFAULT_K = 10
+MAX_CODES = 100
+MAX_SHOWN = 2000
+MAX_COMMENT = 1000
+MAX_ID = 500
+
+
+def _is_date(text: str) -> str:
+    date.fromisoformat(text)
+    return text
+
+
+DateText = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$", json_schema_extra={"format": "date"})]
+QuestionText = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION)]
+
+
+class _Asked(BaseModel):
+    """What a client sends: no unknown field, and no value of another type."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+
+class SearchRequest(_Asked):
+    """A question, and among which articles to look."""
+
+    question: QuestionText = Field(examples=["Who gets the deposit back?"])
+    k: int = Field(DEFAULT_K, ge=1, le=MAX_K, description="How many hits.")
+    codes: list[str] = Field([], max_length=MAX_CODES, description="Titles of codes; none for all.")
+    heading: str | None = Field(None, max_length=MAX_ID, description="Id of a heading: only articles under it.")
+    as_of: Annotated[DateText, AfterValidator(_is_date)] | None = Field(
+        None, description="A date: only articles in force on it."
+    )
+    explain: bool = Field(False, description="Whether to say why each hit was found, where the run can.")
+
+
+class FeedbackRequest(_Asked):
+    """Whether an article answers a question, as a reader sees it."""
+
+    question: QuestionText
+    article_id: str = Field(min_length=1)
+    right: bool
+    comment: str | None = Field(None, max_length=MAX_COMMENT)
+
+
+class HeadingLink(BaseModel):
+    """A heading by id and title."""
+
+    heading_id: str
+    title: str
+
+
+class ArticleLink(BaseModel):
+    """An article by id and title."""
+
+    article_id: str
+    title: str
+
+
+class CodeSummary(HeadingLink):
+    """A code and how many articles it holds."""
+
+    articles: int
+
+
+class About(BaseModel):
+    """What the service answers from."""
+
+    name: str
+    corpus: str
+    language: str
+    articles: int
+    headings: int
+    codes: list[CodeSummary]
+    examples: list[str]
+    explains: bool
+    feedback: bool
+    version: str
+
+
+class Passage(BaseModel):
+    """Where the passage stands in a text, in Unicode code points; `end` is the first after it."""
+
+    start: int
+    end: int
+
+
+class Neighbour(BaseModel):
+    """A node that the graph encoder looked at."""
+
+    kind: Literal["heading", "article", "question"]
+    id: str
+    title: str
+    relation: str
+    weight: float
+
+
+class Term(BaseModel):
+    """A word of the question that the article holds."""
+
+    term: str
+    weight: float
+
+
+class ExplanationAnswer(BaseModel):
+    """Why an article was found."""
+
+    score: float
+    own_text_score: float | None
+    without_graph_score: float | None
+    neighbours: list[Neighbour]
+    terms: list[Term]
+
+
+class HitAnswer(BaseModel):
+    """An article found; `text` is what stands around the passage that fits best."""
+
+    rank: int
+    score: float
+    article_id: str
+    title: str
+    headings: list[HeadingLink]
+    text: str = Field(max_length=MAX_SHOWN)
+    passage: Passage | None
+    explanation: ExplanationAnswer | None
+
+
+class SearchAnswer(BaseModel):
+    """The hits, best first."""
+
+    question: str
+    hits: list[HitAnswer]
+    took_ms: float
+
+
+class ArticleAnswer(BaseModel):
+    """An article in full, and what stands beside it."""
+
+    article_id: str
+    title: str
+    text: str
+    headings: list[HeadingLink]
+    previous: ArticleLink | None
+    next: ArticleLink | None
+    refers_to: list[ArticleLink]
+    referred_by: list[ArticleLink]
+    valid_from: str | None
+    valid_to: str | None
+
+
+class HeadingChild(HeadingLink):
+    """A heading in a list: how many headings and articles stand under it at any depth."""
+
+    headings: int
+    articles: int
+
+
+class HeadingsAnswer(BaseModel):
+    """A heading of the table of contents with what stands directly under it; the codes where `heading` is null."""
+
+    heading: HeadingLink | None
+    ancestors: list[HeadingLink]
+    headings: list[HeadingChild]
+    articles: list[ArticleLink]
+
+
+class GraphNode(BaseModel):
+    """A node of the drawing: `id` is its kind, a colon, and its own id; `hops` from the article asked for."""
+
+    id: str
+    kind: Literal["article", "heading", "question"]
+    title: str
+    hops: int
+
+
+class GraphEdge(BaseModel):
+    """An edge between two nodes of the drawing."""
+
+    source: str
+    target: str
+    relation: str
+
+
+class GraphAnswer(BaseModel):
+    """What stands around an article; `cut` where there was more than is shown."""
+
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+    cut: bool
+
+
+class Stored(BaseModel):
+    """The mark is on disk."""
+
+    stored: Literal[True] = True
+
+
+class Status(BaseModel):
+    """How the service is."""
+
+    status: str
+
+
+class FieldProblem(BaseModel):
+    """A field that does not fit, and why."""
+
+    place: str
+    detail: str
+
+
+class Problem(BaseModel):
+    """RFC 9457 problem details."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: list[FieldProblem] | None = None
