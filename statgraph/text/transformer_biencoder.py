@@ -222,7 +222,9 @@ class TransformerBiEncoder(BiEncoder):
             return inputs.vectors
         tokens, mask = inputs.padded()
         if isinstance(inputs, ChunkStates):
-            hidden = self._uppers[tower](inputs_embeds=tokens, attention_mask=mask).last_hidden_state
+            # In the precision that the layers below ran in: an epoch is nearly all matrix products.
+            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=question.dtype == torch.bfloat16):
+                hidden = self._uppers[tower](inputs_embeds=tokens, attention_mask=mask).last_hidden_state
         else:
             hidden = getattr(self, tower)(input_ids=tokens, attention_mask=mask).last_hidden_state
         pooling = {"query_model": question, "article_model": article}[tower].backbone.pooling
