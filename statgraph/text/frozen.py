@@ -83,8 +83,7 @@ def embedded_chunks(
         computed = ranks.all_rows(own, counts)
         if ranks.is_first:
             cache.add([keys[row] for row in shard], computed)
-    whole = ranks.tensors_from_first(lambda: {"vectors": torch.from_numpy(cache.vectors(keys))})
-    return whole["vectors"].numpy()
+    return ranks.array_from_first(lambda: cache.vectors(keys))
 
 
 def weights_fingerprint(model, *, pooling: str, dtype: torch.dtype) -> str:
