@@ -46,7 +46,7 @@ with launched(lambda error: 1) as ranks:
         linear.zero_grad()
         value = loss_of(torch.arange(2.0 * n_rows).reshape(n_rows, 2) / 10)
         value.backward()
-        found[name] = [float(value), linear.weight.grad.tolist(), linear.bias.grad.tolist(), unused.grad]
+        found[name] = [float(value.detach()), linear.weight.grad.tolist(), linear.bias.grad.tolist(), unused.grad]
     (folder / f"{ranks.rank}.json").write_text(json.dumps(found))
 """
 FAIL = """
