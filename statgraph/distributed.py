@@ -210,6 +210,8 @@ class _Loss(nn.Module):
         super().__init__()
         self._loss = loss
         self.trained = nn.ParameterList(parameters)
+        # DDP warns of time lost where it looks for parameters without a gradient and there are none: here is one.
+        self.unused = nn.Parameter(parameters[0].detach().new_zeros(1))
 
     def forward(self, batch: object) -> torch.Tensor:
         return self._loss(batch)
