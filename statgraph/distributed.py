@@ -14,12 +14,12 @@ import numpy as np
 import torch
 from torch import distributed, nn
 
-from statgraph.errors import UsageError
+from statgraph.errors import RunError, UsageError
 
 # One rank may pre-train a backbone for days while the others wait; torchrun sees to it that none waits for a dead one.
-_PATIENCE = timedelta(days=30)
+_PATIENCE = timedelta(days=7)
 _JOINING = timedelta(minutes=10)
-_LAST_WORD = timedelta(seconds=10)
+_LAST_WORD = timedelta(seconds=30)
 _FAILED, _SAID = "statgraph/failed", "statgraph/said"
 _VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
 
@@ -111,6 +111,14 @@ class Ranks:
 
         return load(_bytes_from_first(save(dict(make())) if self.is_first else b""))
 
+    def array_from_first(self, make: Callable[[], np.ndarray]) -> np.ndarray:
+        """Return on every rank the array that `make` returns on the first; it is called there alone."""
+        if self.size == 1:
+            return make()
+        return self.tensors_from_first(lambda: {"array": torch.from_numpy(np.ascontiguousarray(make()))})[
+            "array"
+        ].numpy()
+
     @contextmanager
     def first_goes_first(self) -> Iterator[None]:
         """Run the block on the first rank, and then on the others, which find what it has left on disk."""
@@ -173,14 +181,26 @@ def _joined() -> Ranks:
 
 def _ended(ranks: Ranks, error: BaseException, report: Callable[[BaseException], int]) -> int:
     """Return the exit code after an error; the first rank to come here says it, the others wait until it has."""
-    with suppress(RuntimeError):  # the store has gone with the process that kept it
+    try:
         if ranks.store.add(_FAILED, 1) > 1:
             ranks.store.wait([_SAID], _LAST_WORD)
             return int(ranks.store.get(_SAID))
-    status = report(error)
+    except RuntimeError:  # the store has gone with the process that kept it, which has had its say
+        return 1
+    status = report(_explained(error))
     with suppress(RuntimeError):
         ranks.store.set(_SAID, str(status))
     return status
+
+
+def _explained(error: BaseException) -> BaseException:
+    """Return what to say of an error: a broken connection that no rank has owned to means that one was killed."""
+    if isinstance(error, RuntimeError) and ("gloo" in str(error) or isinstance(error, distributed.DistBackendError)):
+        return RunError(
+            "a process of this training ended without a word, perhaps for want of memory; free some or start fewer, "
+            "and run the same command with --resume"
+        )
+    return error
 
 
 class _Loss(nn.Module):
@@ -190,6 +210,8 @@ class _Loss(nn.Module):
         super().__init__()
         self._loss = loss
         self.trained = nn.ParameterList(parameters)
+        # DDP warns of time lost where it looks for parameters without a gradient and there are none: here is one.
+        self.unused = nn.Parameter(parameters[0].detach().new_zeros(1))
 
     def forward(self, batch: object) -> torch.Tensor:
         return self._loss(batch)

@@ -24,6 +24,7 @@ with launched(lambda error: 1) as ranks:
     first = {"half": torch.tensor([[1.5, -2.0]], dtype=torch.float16), "empty": torch.empty(0, 3)}
     tensors = ranks.tensors_from_first(lambda: first | {"rank": torch.tensor(ranks.rank)})
     found["tensors"] = {name: [str(tensor.dtype), tensor.tolist()] for name, tensor in tensors.items()}
+    found["array"] = ranks.array_from_first(lambda: np.array([[ranks.rank, 7]], dtype=np.float16)).tolist()
     counts = [2, 0, 1]
     own = np.full((max(1, counts[ranks.rank]), 2), ranks.rank, dtype=np.float16)
     found["rows"] = ranks.all_rows(own, counts).tolist()
@@ -45,16 +46,18 @@ with launched(lambda error: 1) as ranks:
         linear.zero_grad()
         value = loss_of(torch.arange(2.0 * n_rows).reshape(n_rows, 2) / 10)
         value.backward()
-        found[name] = [float(value), linear.weight.grad.tolist(), linear.bias.grad.tolist(), unused.grad]
+        found[name] = [float(value.detach()), linear.weight.grad.tolist(), linear.bias.grad.tolist(), unused.grad]
     (folder / f"{ranks.rank}.json").write_text(json.dumps(found))
 """
 FAIL = """
-import sys
+import os, sys
 from statgraph.cli.main import report
 from statgraph.distributed import launched
 from statgraph.errors import UsageError
 
 with launched(report) as ranks:
+    if sys.argv[1] == "killed" and ranks.rank == 1:
+        os._exit(9)
     if sys.argv[1] == "all" or ranks.rank == 1:
         raise UsageError("graph.layers: 0 is no depth; give 1 or more")
     ranks.barrier()
@@ -87,6 +90,7 @@ def test_one_process_gets_back_what_it_gave():
     vectors, rows, tensors = torch.ones(2, 3), np.ones((2, 3)), {"x": torch.ones(1)}
     assert ALONE.gathered(vectors, 2) is vectors
     assert ALONE.all_rows(rows, [2]) is rows
+    assert ALONE.array_from_first(lambda: rows) is rows
     assert ALONE.tensors_from_first(lambda: tensors) is tensors
     assert ALONE.json_from_first(lambda: (1, 2)) == (1, 2)
     assert ALONE.data_parallel(max, [nn.Parameter(vectors)]) is max
@@ -143,6 +147,10 @@ def test_what_the_first_rank_says(talk):
         }  # fmt: skip
 
 
+def test_an_array_of_the_first_rank(talk):
+    assert [found["array"] for found in talk] == [[[0, 7]]] * 3
+
+
 def test_rows_of_all_ranks(talk):
     assert [found["rows"] for found in talk] == [[[0, 0], [0, 0], [2, 2]]] * 3
 
@@ -173,3 +181,13 @@ def test_an_error_ends_all_with_one_line(run_ranks, who):
     done = run_ranks(2, "-c", FAIL, who)
     assert sorted(rank.stderr for rank in done) == ["", "Error: graph.layers: 0 is no depth; give 1 or more\n"]
     assert [(rank.returncode, rank.stdout) for rank in done] == [(2, "")] * 2
+
+
+def test_a_killed_rank_ends_all(run_ranks):
+    first, second = run_ranks(2, "-c", FAIL, "killed")
+    assert (second.returncode, second.stderr) == (9, "")
+    assert (first.returncode, first.stdout) == (1, "")
+    assert first.stderr == (
+        "Error: a process of this training ended without a word, perhaps for want of memory; free some or start fewer, "
+        "and run the same command with --resume\n"
+    )

@@ -81,10 +81,11 @@ def embedded_chunks(
         own = np.concatenate(vectors) if vectors else np.empty((0, model.config.hidden_size), dtype=np.float32)
         counts = [sum(map(len, batches[ranks.part(len(batches), rank)])) for rank in range(ranks.size)]
         computed = ranks.all_rows(own, counts)
+        if done < start + len(shard):  # the other ranks' batches
+            progress(start + len(shard), len(ordered))
         if ranks.is_first:
             cache.add([keys[row] for row in shard], computed)
-    whole = ranks.tensors_from_first(lambda: {"vectors": torch.from_numpy(cache.vectors(keys))})
-    return whole["vectors"].numpy()
+    return ranks.array_from_first(lambda: cache.vectors(keys))
 
 
 def weights_fingerprint(model, *, pooling: str, dtype: torch.dtype) -> str:

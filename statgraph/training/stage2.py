@@ -16,6 +16,7 @@ from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION
 from statgraph.negatives.source import EpochVectors, NegativeSource
 from statgraph.text.biencoder import BiEncoder, Inputs, encoded
 from statgraph.training.dev_scores import vector_metrics
+from statgraph.training.fresh_inputs import with_fresh
 from statgraph.training.losses import DISTILLATIONS, contrastive_loss, similarities
 from statgraph.training.pairs import PairSource
 from statgraph.training.sampling import PairStream, answers_among, epoch_of, epoch_steps
@@ -155,7 +156,10 @@ class Stage2:
             was_training = self._graph_encoder.training
             self.set_training(False)
             questions = self._encoded(self._encoders.questions, self._texts.questions).cpu().numpy()
-            vectors = EpochVectors(self._encoders.similarity.query_vectors(questions), self.index_vectors())
+            articles = self.index_vectors()
+            # A GPU's sums differ from rank to rank, and the rankings that all draw their batches from must not.
+            articles = self._ranks.array_from_first(lambda: articles)
+            vectors = EpochVectors(self._encoders.similarity.query_vectors(questions), articles)
             self.set_training(was_training)
         self._negatives.begin_epoch(epoch, epochs, vectors)
 
@@ -260,8 +264,8 @@ class Stage2:
             plain = self._encoders.articles(own)
             student, plain = self._ranks.gathered(student, n_questions), self._ranks.gathered(plain, n_articles)
             nodes = batch.blocks.input_nodes
-            inputs[ARTICLE] = _renewed(inputs[ARTICLE], nodes[ARTICLE], plain, batch.articles)
-            inputs[QUESTION] = _renewed(inputs[QUESTION], nodes[QUESTION], student, batch.questions)
+            inputs[ARTICLE] = with_fresh(inputs[ARTICLE], nodes[ARTICLE], plain, batch.articles)
+            inputs[QUESTION] = with_fresh(inputs[QUESTION], nodes[QUESTION], student, batch.questions)
         else:
             student = self._ranks.gathered(student, n_questions)
         nodes = torch.cat([inputs[node_type] for node_type in NODE_TYPES])
@@ -313,20 +317,6 @@ class Stage2:
     def _encoded(self, encode, inputs: Inputs) -> torch.Tensor:
         vectors = encoded(encode, inputs, batch=self._encoders.encode_batch, device=self._device, ranks=self._ranks)
         return torch.from_numpy(vectors.reshape(-1, self._encoders.width)).to(self._device)
-
-
-def _renewed(old: torch.Tensor, nodes: torch.Tensor, fresh: torch.Tensor, fresh_nodes: np.ndarray) -> torch.Tensor:
-    """Return the vectors of input nodes, (nodes, width), with those of the batch's nodes in place of the old ones.
-
-    Args:
-        fresh: (fresh nodes, width); `fresh_nodes` are their rows, sorted.
-    """
-    if np.array_equal(nodes[: len(fresh)], fresh_nodes):  # as they stand where one process has the whole batch
-        return torch.cat([fresh, old[len(fresh) :]])
-    places = np.searchsorted(fresh_nodes, nodes).clip(max=len(fresh_nodes) - 1)
-    known = np.flatnonzero(fresh_nodes[places] == nodes.numpy())
-    own, given = (torch.from_numpy(rows).to(old.device) for rows in (known, places[known]))
-    return old.index_copy(0, own, fresh[given].to(old.dtype))
 
 
 def _part(weights: Mapping[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
