@@ -66,7 +66,8 @@ def rows_of(n_articles: int, asked_kind: str, figures: Mapping[str, dict], *, n_
     scaled = searched["n_exact"] < n_articles
     note = (
         f"The rivals hold the first {searched['n_exact']:,} vectors, float32 in memory; their times are multiplied by "
-        f"{n_articles / searched['n_exact']:g}, since an exact search compares every vector."
+        f"{n_articles / searched['n_exact']:g}, since an exact search compares every vector. "
+        "The candidates' vectors on disk are in the system's cache after an untimed round."
     )
     rows = []
     for how, key in (("one question at a time", "alone_s"), (f"{n_batch} questions at once", "together_s")):
