@@ -14,4 +14,5 @@ MEASURES = {
     "serving": "benchmarks.measures.serving",
     "step_memory": "benchmarks.measures.step_memory",
     "cold_start": "benchmarks.measures.cold_start",
+    "index_largest": "benchmarks.measures.index_largest",
 }

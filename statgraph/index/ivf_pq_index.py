@@ -41,6 +41,7 @@ class IvfPqIndex:
         self._vectors = vectors  # (articles, width) float32 or float16, memory-mapped where it was read or given so
         self._form = form
         self._config = config
+        codes.nprobe = config.probes  # for those who read the file with FAISS alone
 
     @classmethod
     def build(cls, vectors: np.ndarray, config: IndexConfig, *, device: str) -> IvfPqIndex:
