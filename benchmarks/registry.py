@@ -11,5 +11,9 @@ MEASURES = {
     "embedding": "benchmarks.measures.embedding",
     "query": "benchmarks.measures.query",
     "index_kinds": "benchmarks.measures.index_kinds",
+    "index_largest": "benchmarks.measures.index_largest",
     "cold_start": "benchmarks.measures.cold_start",
 }
+
+# Run only when named: each takes half an hour, and gigabytes of disk.
+WHEN_NAMED = ("index_largest",)
