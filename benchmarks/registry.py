@@ -12,6 +12,7 @@ MEASURES = {
     "query": "benchmarks.measures.query",
     "index_kinds": "benchmarks.measures.index_kinds",
     "index_largest": "benchmarks.measures.index_largest",
+    "updating": "benchmarks.measures.updating",
     "cold_start": "benchmarks.measures.cold_start",
 }
 
