@@ -17,5 +17,5 @@ MEASURES = {
     "cold_start": "benchmarks.measures.cold_start",
 }
 
-# Run only when named: index_largest takes half an hour and gigabytes of disk, updating_static another run than updating.
+# Run only when named: index_largest takes half an hour, and gigabytes of disk; updating_static another run.
 WHEN_NAMED = ("index_largest", "updating_static")
