@@ -11,8 +11,10 @@ MEASURES = {
     "embedding": "benchmarks.measures.embedding",
     "query": "benchmarks.measures.query",
     "index_kinds": "benchmarks.measures.index_kinds",
+    "index_largest": "benchmarks.measures.index_largest",
     "serving": "benchmarks.measures.serving",
+    "updating": "benchmarks.measures.updating",
     "step_memory": "benchmarks.measures.step_memory",
     "cold_start": "benchmarks.measures.cold_start",
-    "index_largest": "benchmarks.measures.index_largest",
+    "updating_static": "benchmarks.measures.updating",
 }

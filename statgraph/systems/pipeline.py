@@ -19,7 +19,7 @@ from statgraph.device import pick_device
 from statgraph.distributed import ALONE, Ranks
 from statgraph.errors import RunError, StatgraphError
 from statgraph.evaluation.report import Report
-from statgraph.search.article_store import ARTICLES, OFFSETS, write_article_store
+from statgraph.search.article_store import STORE_FILES, write_article_store
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.retriever import Retriever
 from statgraph.systems.dense import train_dense
@@ -159,7 +159,7 @@ def _has_progress(folder: Path) -> bool:
 
 def _give_back(folder: Path) -> None:
     """Leave a folder as empty as it was claimed."""
-    for name in (artifacts.RUN_CONFIG, ARTICLES, OFFSETS, artifacts.RUN_METRICS):
+    for name in (artifacts.RUN_CONFIG, *STORE_FILES, artifacts.RUN_METRICS):
         (folder / name).unlink(missing_ok=True)
     with suppress(OSError):
         folder.rmdir()

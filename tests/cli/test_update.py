@@ -72,8 +72,8 @@ def test_what_cannot_be_updated_is_one_line(refused, dense_run, tmp_path, amende
     run = shutil.copytree(dense_run, tmp_path / "run")
     shutil.rmtree(run / "graph_inputs")
     assert refused("update", "--run", run, "--corpus", amended) == (
-        f"{run / 'graph_inputs'}: missing; the run comes from a version that did not keep what its graph encoder reads"
-        ": train the run again"
+        f"{run / 'graph_inputs'}: missing; the run comes from a version that did not keep what its graph encoder "
+        "reads: train the run again"
     )
     assert refused("update", "--run", tmp_path / "none", "--corpus", amended) == (
         f"{tmp_path / 'none'}: no such run folder; train one with 'statgraph train'"

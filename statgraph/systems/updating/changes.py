@@ -6,10 +6,13 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from statgraph.corpus.records import Article
+from statgraph.corpus.validity import FOR_EVER, SINCE_EVER, days_in_force
 from statgraph.search.article_store import StoredArticle
 
-PARTS = ("text", "path", "title", "place")
+PARTS = ("text", "path", "title", "place", "dates")
 
 
 @dataclass(frozen=True)
@@ -19,8 +22,8 @@ class ArticleChanges:
     Attributes:
         added: in the order of the new version.
         repealed: in the order of the run.
-        amended: by part (text, path, title, place), those of both versions whose part differs. The place of as few
-            articles as possible counts as changed: those that the others need not have moved for.
+        amended: by part (text, path, title, place, dates in force), those of both versions whose part differs. The
+            place of as few articles as possible counts as changed: those that the others need not have moved for.
         n_kept: how many articles both versions have.
     """
 
@@ -45,8 +48,17 @@ class ArticleChanges:
         }
 
 
-def article_changes(old: Sequence[StoredArticle], new: Sequence[Article]) -> ArticleChanges:
-    """Return what the articles of a run have become in a new version."""
+def article_changes(
+    old: Sequence[StoredArticle], new: Sequence[Article], old_days: np.ndarray | None = None
+) -> ArticleChanges:
+    """Return what the articles of a run have become in a new version.
+
+    Args:
+        old: the articles of the run, by row.
+        new: those of the new version.
+        old_days: (articles of the run, 2) int32, when they are in force; None where none has a date.
+    """
+    undated = (SINCE_EVER, FOR_EVER)
     before = {article.article_id: (row, article) for row, article in enumerate(old)}
     after = {article.article_id for article in new}
     kept = [(article, *before[article.article_id]) for article in new if article.article_id in before]
@@ -56,6 +68,9 @@ def article_changes(old: Sequence[StoredArticle], new: Sequence[Article]) -> Art
         "path": lambda at, now, row, then: now.path != then.path,
         "title": lambda at, now, row, then: now.title != then.title,
         "place": lambda at, now, row, then: at not in in_place,
+        "dates": lambda at, now, row, then: (
+            days_in_force(now.metadata) != (undated if old_days is None else tuple(old_days[row].tolist()))
+        ),
     }
     return ArticleChanges(
         added=tuple(article.article_id for article in new if article.article_id not in before),

@@ -107,15 +107,17 @@ def update_run(
     if out is not None:
         refuse_full_folder(out)
     with clock.step("comparison"):
-        old = ArticleStore(run).read_all()
-        changes = article_changes(old, corpus.articles)
+        store = ArticleStore(run)
+        old = store.read_all()
+        changes = article_changes(old, corpus.articles, store.days_in_force)
         _refuse_other_law(run, manifest, corpus, changes)
     plan = index = None
     if config.retriever == "dense":
         with clock.step("graph and what it reaches" if has_graph(run) else "what has changed"):
             index = _index(run, old)
             plan = _plan(run, config, old, index, corpus, full=full)
-    same = manifest["corpus"]["content_hash"] == corpus.content_hash and not full
+    # The hash of a corpus is that of its texts and questions: dates are not in it.
+    same = manifest["corpus"]["content_hash"] == corpus.content_hash and not changes.amended["dates"] and not full
     written = not dry_run and (out is not None or not same)
     if written:
         _write(run, out, config, manifest, corpus, changes, plan, index, clock=clock, device=device, on_step=on_step)

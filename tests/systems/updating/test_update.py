@@ -69,7 +69,7 @@ def test_it_says_what_it_did(run, reformed):
     summary = update_run(folder, reformed)
     assert summary.changes.counts() == {
         "added": 1, "repealed": 1, "amended": 3, "unchanged": 12,
-        "amended_parts": {"text": 1, "path": 1, "title": 0, "place": 1},
+        "amended_parts": {"text": 1, "path": 1, "title": 0, "place": 1, "dates": 0},
     }  # fmt: skip
     assert (summary.headings, summary.citations) == ((1, 0), (0, 1))
     assert (summary.embedded, summary.articles, summary.run) == (4, 16, folder)
@@ -203,3 +203,20 @@ def test_an_index_of_other_articles_is_refused(run, reformed):
     ArticleIndex.build(index.vectors, ids).save(folder / "index")
     with pytest.raises(RunError, match="its index and its articles are not the same ones; train the run again"):
         update_run(folder, reformed)
+
+
+def test_a_new_end_alone_is_an_amendment(run, town_corpus):
+    folder = run()
+    articles = tuple(
+        replace(article, metadata={"valid_to": "2000-01-01"}) if article.article_id == "dogs1" else article
+        for article in town_corpus.articles
+    )
+    corpus = replace(town_corpus, articles=articles)
+    summary = update_run(folder, corpus)
+    assert (summary.written, summary.embedded, summary.changes.amended["dates"]) == (True, 0, ("dogs1",))
+    hits = Retriever.load(folder, device="cpu")
+    assert "dogs1" not in {hit.article_id for hit in hits.search("May I keep my dogs?", 16)}
+    assert "dogs1" in {hit.article_id for hit in hits.search("May I keep my dogs?", 16, as_of="1999-12-31")}
+    assert not update_run(folder, corpus).written
+    assert update_run(folder, town_corpus).changes.amended["dates"] == ("dogs1",)
+    assert not Retriever.load(folder, device="cpu").has_dates
