@@ -14,7 +14,7 @@ MEASURES = {
     "index_largest": "benchmarks.measures.index_largest",
     "serving": "benchmarks.measures.serving",
     "updating": "benchmarks.measures.updating",
+    "updating_static": "benchmarks.measures.updating",
     "step_memory": "benchmarks.measures.step_memory",
     "cold_start": "benchmarks.measures.cold_start",
-    "updating_static": "benchmarks.measures.updating",
 }
