@@ -18,7 +18,9 @@ from statgraph.systems.presets import resolve_config
 
 @pytest.fixture(scope="module")
 def case_of(statgraph_cache):
-    """Return a function that makes the case of the sample with settings on top of the measure's."""
+    """Return a function that makes the case of the sample with settings on top of the measure's; PyG is a peer that
+    only `statgraph[bench]` brings."""
+    pytest.importorskip("torch_geometric")
     return lambda *settings: Case.of(
         sample_folder(), resolve_config("qabisar", [*SETTINGS, "gnn.citation_dropout=0", *settings])
     )
