@@ -6,6 +6,7 @@ MEASURES = {
     "loading": "benchmarks.measures.loading",
     "graph_building": "benchmarks.measures.graph_building",
     "attention": "benchmarks.measures.attention",
+    "stage2_epoch": "benchmarks.measures.stage2_epoch",
     "sampling": "benchmarks.measures.sampling",
     "negative_ranking": "benchmarks.measures.negative_ranking",
     "embedding": "benchmarks.measures.embedding",

@@ -300,7 +300,6 @@ class Stage2:
         if self._bank_is_stale and self._trains_both:
             self._bank = self._encoded_nodes()
         self._bank_is_stale = False
-        self._article_vectors: np.ndarray | None = None  # of the weights as they stand, where they are known
 
     def _encoded_nodes(self) -> dict[str, torch.Tensor]:
         """Return the text vectors of all nodes by type, on the device, as the encoders stand, without dropout."""
