@@ -1,4 +1,4 @@
-/** The side panel: an article in full, what stands before and after it, its references, its neighbourhood, its place. */
+/** The side panel: an article in full, what stands before and after it, its references, neighbourhood and place. */
 
 import { go, readAddress } from "./address.js";
 import { getJson } from "./api.js";

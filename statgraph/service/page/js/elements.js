@@ -2,7 +2,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Return an HTML element; a property that is a function listens to the event of its name, null or false leaves it out. */
+/** Return an HTML element; a function among the properties listens to the event of its name, null leaves one out. */
 export function el(name, properties = {}, ...children) {
   return filled(document.createElement(name), properties, children);
 }

@@ -14,7 +14,8 @@ export function feedbackButtons(question, hit) {
   const told = el("span", { class: "feedback-told" });
   const buttons = [true, false].map((right) => {
     const sign = el("span", { "aria-hidden": "true" }, right ? "✓ " : "✗ ");
-    return el("button", { type: "button", class: "quiet", click: () => mark(right) }, sign, say(right ? "right" : "wrong"));
+    const click = () => mark(right);
+    return el("button", { type: "button", class: "quiet", click }, sign, say(right ? "right" : "wrong"));
   });
   const show = () => {
     buttons.forEach((button, place) => button.setAttribute("aria-pressed", String(marks.get(key) === (place === 0))));

@@ -35,8 +35,8 @@ function showLanguages() {
     const pressed = String(name === document.documentElement.lang);
     const words = LANGUAGES[name].language_name;
     const click = () => choose(name);
-    const named = { lang: name, "aria-label": words, title: words };
-    return el("button", { type: "button", class: "quiet", "aria-pressed": pressed, click, ...named }, name.toUpperCase());
+    const properties = { class: "quiet", lang: name, "aria-pressed": pressed, "aria-label": words, title: words, click };
+    return el("button", { type: "button", ...properties }, name.toUpperCase());
   });
   byId("languages").replaceChildren(...buttons);
 }
