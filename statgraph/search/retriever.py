@@ -55,10 +55,7 @@ class Retriever:
         """
         folder = Path(run)
         manifest = read_run_manifest(folder)
-        try:
-            config = overlaid(RunConfig(), manifest["config"], place=str(folder / artifacts.MANIFEST))
-        except UsageError as error:
-            raise RunError(f"{error} (the run is damaged, or another version's; train it again)") from None
+        config = read_run_config(folder, manifest)
         language = manifest["corpus"]["language"]
         return cls.trained(folder, config, language=language, device=device, precision=precision)
 
@@ -133,6 +130,18 @@ def read_run_manifest(folder: Path) -> dict:
     if not _is_run_manifest(manifest):
         raise RunError(f"{path}: not the manifest of a run; name a run folder, or train the run again")
     return manifest
+
+
+def read_run_config(folder: Path, manifest: dict) -> RunConfig:
+    """Return the configuration in a run's manifest.
+
+    Raises:
+        RunError: if it holds what is no setting of this version.
+    """
+    try:
+        return overlaid(RunConfig(), manifest["config"], place=str(folder / artifacts.MANIFEST))
+    except UsageError as error:
+        raise RunError(f"{error} (the run is damaged, or another version's; train it again)") from None
 
 
 def check_corpus(folder: Path, corpus: Corpus) -> None:

@@ -1,4 +1,5 @@
-"""Who may ask: an optional bearer token (RFC 6750) before everything but the page and the health checks."""
+"""Who may ask: an optional bearer token (RFC 6750) before all but the page, the reference and the health
+checks."""
 
 from __future__ import annotations
 
@@ -9,8 +10,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from statgraph.service.problems import problem_response
 
-# The page asks its reader for the token, so it must load without one.
-OPEN_PATHS = ("/", "/healthz", "/readyz")
+# The page asks its reader for the token, so it must load without one; what can be asked is no secret.
+OPEN_PATHS = ("/", "/healthz", "/readyz", "/docs", "/docs/style.css", "/openapi.json")
 OPEN_FOLDER = "/static/"
 
 

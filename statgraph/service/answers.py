@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from statgraph import __version__
-from statgraph.graph.relations import HEADING
+from statgraph.graph.relations import HEADING, QUESTION
 from statgraph.search.retriever import Hit
 from statgraph.service import schemas
 from statgraph.service.contents import Contents, heading_id_of
 from statgraph.service.library import Library
-from statgraph.service.neighbourhood import Node, neighbourhood
+from statgraph.service.neighbourhood import Node
 
 
 def about(library: Library, *, takes_feedback: bool) -> schemas.About:
@@ -30,7 +30,7 @@ def about(library: Library, *, takes_feedback: bool) -> schemas.About:
             )
             for row in contents.child_headings(None)
         ],
-        examples=list(library.examples),
+        examples=library.examples,
         explains=False,
         feedback=takes_feedback,
         version=__version__,
@@ -58,6 +58,7 @@ def hit_answers(library: Library, question: str, hits: Sequence[Hit]) -> list[sc
 def article_answer(library: Library, row: int) -> schemas.ArticleAnswer:
     """Return an article in full with what stands beside it."""
     contents, article = library.contents, library.article(row)
+    references = library.surroundings.references
     before, after = contents.beside(row)
     return schemas.ArticleAnswer(
         article_id=article.article_id,
@@ -66,8 +67,8 @@ def article_answer(library: Library, row: int) -> schemas.ArticleAnswer:
         headings=_path_links(article.path),
         previous=None if before is None else _article_link(contents, before),
         next=None if after is None else _article_link(contents, after),
-        refers_to=[],
-        referred_by=[],
+        refers_to=[_article_link(contents, other) for other in references.refers_to(row)],
+        referred_by=[_article_link(contents, other) for other in references.referred_by(row)],
         valid_from=None,
         valid_to=None,
     )
@@ -91,30 +92,30 @@ def headings_answer(contents: Contents, row: int | None) -> schemas.HeadingsAnsw
     )
 
 
-def graph_answer(contents: Contents, article_row: int, *, hops: int) -> schemas.GraphAnswer:
+def graph_answer(library: Library, article_row: int, *, hops: int) -> schemas.GraphAnswer:
     """Return what stands around an article, for drawing."""
-    around = neighbourhood(contents, article_row, hops=hops)
+    around = library.surroundings.neighbourhood(article_row, hops=hops)
+    nodes = {node: _graph_node(library, node, far) for node, far in around.hops.items()}
     return schemas.GraphAnswer(
-        nodes=[
-            schemas.GraphNode(id=_node_id(contents, node), kind=node[0], title=_node_title(contents, node), hops=far)
-            for node, far in around.hops.items()
-        ],
+        nodes=list(nodes.values()),
         edges=[
-            schemas.GraphEdge(source=_node_id(contents, source), target=_node_id(contents, target), relation=relation)
+            schemas.GraphEdge(source=nodes[source].id, target=nodes[target].id, relation=relation)
             for source, target, relation in around.edges
         ],
         cut=around.cut,
     )
 
 
-def _node_id(contents: Contents, node: Node) -> str:
+def _graph_node(library: Library, node: Node, hops: int) -> schemas.GraphNode:
     kind, row = node
-    return f"{kind}:{contents.heading_id(row) if kind == HEADING else contents.outlines[row].article_id}"
-
-
-def _node_title(contents: Contents, node: Node) -> str:
-    kind, row = node
-    return contents.headings[row][-1] if kind == HEADING else contents.outlines[row].title
+    if kind == HEADING:
+        node_id, title = library.contents.heading_id(row), library.contents.headings[row][-1]
+    elif kind == QUESTION:
+        question = library.surroundings.questions.questions[row]
+        node_id, title = question.question_id, question.text
+    else:
+        node_id, title = library.contents.outlines[row].article_id, library.contents.outlines[row].title
+    return schemas.GraphNode(id=f"{kind}:{node_id}", kind=kind, title=title, hops=hops)
 
 
 def _path_links(path: Sequence[str]) -> list[schemas.HeadingLink]:

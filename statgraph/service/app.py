@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, HTMLResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
@@ -21,6 +21,7 @@ from statgraph.service.body_limit import BodyLimit
 from statgraph.service.desk import Desk
 from statgraph.service.documented import add_problem_schema
 from statgraph.service.problems import ProblemError, problem_response
+from statgraph.service.reference_page import STYLE, reference_page
 from statgraph.service.request_log import RequestLog
 from statgraph.service.routes import api_router
 from statgraph.service.security_headers import SecurityHeaders
@@ -54,6 +55,7 @@ def create_app(desk: Desk, *, write_log: Callable[[str], None] = lambda line: pr
     )
     app.include_router(api_router(desk))
     _add_page(app)
+    _add_reference(app)
     _add_problem_handlers(app)
     # The last added is asked first.
     app.add_middleware(BodyLimit, max_bytes=config.max_body, timeout_s=config.timeout_s)
@@ -73,6 +75,17 @@ def _add_page(app: FastAPI) -> None:
         return FileResponse(PAGE / "index.html", headers={"Cache-Control": "no-cache"})
 
     app.mount("/static", StaticFiles(directory=PAGE, check_dir=False), name="static")
+
+
+def _add_reference(app: FastAPI) -> None:
+    @app.get("/docs", include_in_schema=False)
+    async def reference() -> Response:
+        """What the service answers, for people."""
+        return HTMLResponse(reference_page(app.openapi(), style="/docs/style.css"))
+
+    @app.get("/docs/style.css", include_in_schema=False)
+    async def style() -> Response:
+        return Response(STYLE, media_type="text/css")
 
 
 def _add_problem_handlers(app: FastAPI) -> None:

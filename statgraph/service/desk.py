@@ -41,11 +41,13 @@ class Desk:
         self._questions = QuestionPool(library.search, most_waiting=self.config.most_waiting)
         self.metrics.watch_waiting(lambda: self._questions.waiting)
         self.metrics.ready()
+        library.surroundings.references.start()
         self._library = library
 
     def close(self) -> None:
         """End the questions under way."""
-        if self._questions is not None:
+        if self._library is not None:
+            self._library.surroundings.references.stop()
             self._questions.close()
 
     @property

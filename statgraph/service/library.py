@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,33 +12,44 @@ from statgraph.search.article_store import ArticleStore, StoredArticle
 from statgraph.search.filters import ArticleFilter
 from statgraph.search.retriever import Hit, Retriever, read_run_manifest
 from statgraph.service.contents import ArticleOutline, Contents
+from statgraph.service.neighbourhood import Surroundings
 from statgraph.service.passages import PassageFinder
+from statgraph.service.reference_index import ReferenceIndex
 from statgraph.service.schemas import MAX_SHOWN
+from statgraph.service.training_questions import TrainingQuestions
 
+MAX_EXAMPLES = 6
+LONGEST_EXAMPLE = 120
 _READ_AT_ONCE = 1024
 
 
 class Library:
-    """A run, loaded.
+    """A run, loaded; make it with `load`.
 
     Attributes:
         name: of the run folder.
         corpus: the name of the corpus that it was trained on.
         language: the ISO 639 code of that corpus.
         contents: the table of contents of its articles.
-        filter: which articles stand under which headings.
         passages: finds the passage of an article that fits a question.
-        examples: a few of its questions, where it keeps them.
+        surroundings: what each article is tied to.
     """
 
-    def __init__(self, name: str, corpus: dict[str, str], retriever: Retriever, store: ArticleStore):
+    def __init__(
+        self,
+        name: str,
+        corpus: Mapping[str, str],
+        retriever: Retriever,
+        store: ArticleStore,
+        surroundings: Surroundings,
+    ):
         self.name = name
         self.corpus = corpus["name"]
         self.language = corpus["language"]
-        self.contents = Contents(_outlines(store))
-        self.filter = ArticleFilter(self.contents.hierarchy)
+        self.contents = surroundings.contents
         self.passages = PassageFinder(self.language, most=MAX_SHOWN)
-        self.examples: tuple[str, ...] = ()
+        self.surroundings = surroundings
+        self._filter = ArticleFilter(self.contents.hierarchy)
         self._retriever = retriever
         self._store = store
 
@@ -48,10 +59,35 @@ class Library:
 
         Raises:
             RunError: if the folder is no finished run, or damaged.
+            UsageError: if the device is not there.
         """
-        manifest = read_run_manifest(run)
-        retriever = Retriever.load(run, device=device)
-        return cls(run.resolve().name, manifest["corpus"], retriever, ArticleStore(run))
+        corpus = read_run_manifest(run)["corpus"]
+        retriever, store = Retriever.load(run, device=device), ArticleStore(run)
+        contents = Contents(_outlines(store))
+        surroundings = Surroundings(contents, ReferenceIndex(contents, store), TrainingQuestions.load(run, contents))
+        return cls(run.resolve().name, corpus, retriever, store, surroundings)
+
+    @property
+    def examples(self) -> list[str]:
+        """Return a few short questions of the run, from all over its list."""
+        short = [
+            question.text for question in self.surroundings.questions.questions if len(question.text) <= LONGEST_EXAMPLE
+        ]
+        return short[:: max(1, len(short) // MAX_EXAMPLES)][:MAX_EXAMPLES]
+
+    def among(self, *, codes: Sequence[str] = (), heading_id: str | None = None) -> np.ndarray | None:
+        """Return the article rows that stand in one of the codes and under the heading; None for all.
+
+        Raises:
+            UsageError: if a code or the heading is not known.
+        """
+        heading: Sequence[str] = ()
+        if heading_id is not None:
+            row = self.contents.heading_row(heading_id)
+            if row is None:
+                raise UsageError(f"heading '{heading_id}': there is none with this id; take one from /api/headings")
+            heading = self.contents.headings[row]
+        return self._filter.rows(codes=codes, heading=heading)
 
     def search(self, question: str, k: int, among: np.ndarray | None) -> list[Hit]:
         """Return the best `k` articles for a question, those of the rows `among` only.
@@ -70,30 +106,13 @@ class Library:
             )
         ]
 
-    def among(self, *, codes: Sequence[str] = (), heading_id: str | None = None) -> np.ndarray | None:
-        """Return the article rows that stand in one of the codes and under the heading; None for all.
-
-        Raises:
-            UsageError: if a code or the heading is not known.
-        """
-        heading: Sequence[str] = ()
-        if heading_id is not None:
-            row = self.contents.heading_row(heading_id)
-            if row is None:
-                raise UsageError(f"heading '{heading_id}': there is none with this id; take one from /api/headings")
-            heading = self.contents.headings[row]
-        return self.filter.rows(codes=codes, heading=heading)
-
     def article(self, row: int) -> StoredArticle:
         """Return an article with its text."""
         return self._store.read([row])[0]
 
 
 def _outlines(store: ArticleStore) -> Iterator[ArticleOutline]:
-    """Yield every article without its text, a few texts in memory at a time."""
+    """Yield every article without its text, with a few texts in memory at a time."""
     for start in range(0, len(store), _READ_AT_ONCE):
-        yield from _without_text(store.read(range(start, min(start + _READ_AT_ONCE, len(store)))))
-
-
-def _without_text(articles: Iterable[StoredArticle]) -> Iterator[ArticleOutline]:
-    return (ArticleOutline(article.article_id, article.title, article.path) for article in articles)
+        for article in store.read(range(start, min(start + _READ_AT_ONCE, len(store)))):
+            yield ArticleOutline(article.article_id, article.title, article.path)

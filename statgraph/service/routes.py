@@ -67,7 +67,7 @@ def api_router(desk: Desk) -> APIRouter:
         """What stands around an article, for drawing: at most 150 nodes, the nearest first."""
         library = desk.library
         row = _article_row(library, article_id)
-        return await run_in_threadpool(answers.graph_answer, library.contents, row, hops=hops)
+        return await run_in_threadpool(answers.graph_answer, library, row, hops=hops)
 
     @router.post("/api/feedback", status_code=201, responses=documented(400, 404, 422, 503, 507))
     async def feedback(mark: schemas.FeedbackRequest) -> schemas.Stored:

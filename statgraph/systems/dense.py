@@ -12,15 +12,18 @@ from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.errors import CorpusError
-from statgraph.gnn.encoder import GraphEncoder
-from statgraph.graph.build import build_graph
+from statgraph.gnn.graph_inputs import GraphInputs, write_graph_inputs
+from statgraph.gnn.saved_encoder import write_graph_encoder
+from statgraph.graph.build import LegalGraph, build_graph
+from statgraph.graph.relations import ARTICLE, HEADING, QUESTION
 from statgraph.index.article_index import ArticleIndex
 from statgraph.systems.stage1_cache import Stage1Cache
 from statgraph.systems.stages import StageBuilder
 from statgraph.systems.timing import StepClock
-from statgraph.text.article_text import article_text
+from statgraph.text.article_text import article_text, heading_text
 from statgraph.text.biencoder import BiEncoder, encoded
 from statgraph.text.building import build_biencoder
+from statgraph.text.hashes import text_hashes
 from statgraph.training.loop import Listener, train_stage
 from statgraph.training.metrics_log import MetricsLog
 from statgraph.training.pretraining import adapted_backbone
@@ -95,18 +98,26 @@ def train_dense(
         with clock.step("stage 2"):
             graph_encoder = build.graph_encoder(graph)
             stage2 = build.stage2(graph, graph_encoder)
+            trains_articles = config.stage2.train_encoders == "both"
+            if not trains_articles:
+                _save_article_encoder(encoders, folder)
             train_stage(stage2, _schedule(config.stage2), folder=checkpoints / stage2.name, **run)
+            if trains_articles:
+                _save_article_encoder(encoders, folder)
             vectors = stage2.index_vectors()
         if config.stage2.distillation != "none" and not config.stage2.joint:
             with clock.step("distillation"):
                 after = build.after_graph(stage2)
                 train_stage(after, _schedule(config.stage2), folder=checkpoints / after.name, **run)
-        _save_graph_encoder(graph_encoder, folder / artifacts.RUN_GRAPH_ENCODER)
+        write_graph_encoder(graph_encoder, folder / artifacts.RUN_GRAPH_ENCODER)
+        inputs = GraphInputs(stage2.input_vectors(), _node_hashes(texts, graph, corpus), corpus.split("train"))
+        write_graph_inputs(inputs, folder / artifacts.RUN_GRAPH_INPUTS)
     else:
         encoders.eval()
         with clock.step("article vectors"):
             plain = encoded(encoders.articles, evaluation.articles, batch=encoders.encode_batch, device=device)
             vectors = encoders.similarity.index_vectors(plain)
+        _save_article_encoder(encoders, folder)
     with clock.step("index and encoders to disk"):
         _export(encoders, vectors, corpus, folder)
 
@@ -115,11 +126,19 @@ def _schedule(stage) -> Schedule:
     return Schedule(stage.epochs, stage.warmup, stage.weight_decay, stage.patience)
 
 
-def _save_graph_encoder(graph_encoder: GraphEncoder, path: Path) -> None:
-    from safetensors.torch import save_file
+def _node_hashes(article_texts: list[str], graph: LegalGraph, corpus: Corpus) -> dict[str, np.ndarray]:
+    return {
+        ARTICLE: text_hashes(article_texts),
+        HEADING: text_hashes([heading_text(heading) for heading in graph.headings]),
+        QUESTION: text_hashes([question.text for question in corpus.split("train")]),
+    }
 
-    with artifacts.replaced_file(path) as staging:
-        save_file({name: tensor.detach().cpu() for name, tensor in graph_encoder.state_dict().items()}, staging)
+
+def _save_article_encoder(encoders: BiEncoder, folder: Path) -> None:
+    """Keep the article encoder as it was when it gave the graph its vectors: where both sides share weights, what
+    trains the question encoder alone changes it afterwards."""
+    with artifacts.replaced_folder(folder / artifacts.RUN_ARTICLE_ENCODER) as staging:
+        encoders.save_article_encoder(staging)
 
 
 def _export(encoders: BiEncoder, vectors: np.ndarray, corpus: Corpus, folder: Path) -> None:
@@ -128,5 +147,3 @@ def _export(encoders: BiEncoder, vectors: np.ndarray, corpus: Corpus, folder: Pa
     index.save(folder / artifacts.RUN_INDEX)
     with artifacts.replaced_folder(folder / artifacts.RUN_QUERY_ENCODER) as staging:
         encoders.save_question_encoder(staging)
-    with artifacts.replaced_folder(folder / artifacts.RUN_ARTICLE_ENCODER) as staging:
-        encoders.save_article_encoder(staging)

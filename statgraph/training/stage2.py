@@ -228,6 +228,11 @@ class Stage2:
             enriched = self._graph_encoder(nodes, [self._whole_graph] * len(self._graph_encoder.layers))
         return enriched[: len(self._bank[ARTICLE])], enriched[len(enriched) - len(self._bank[QUESTION]) :]
 
+    def input_vectors(self) -> dict[str, np.ndarray]:
+        """Return the text vectors of all nodes by type, (nodes, width) float32: what `node_vectors` enriches."""
+        self._renew_bank()
+        return {node_type: vectors.float().cpu().numpy() for node_type, vectors in self._bank.items()}
+
     def _vectors(self, batch: _Batch) -> _Vectors:
         question_rows = torch.from_numpy(batch.questions)
         if self._config.train_encoders == "none":

@@ -1,0 +1,123 @@
+"""What the graph encoder of a run read, kept on disk, so that it can be run again without the text encoders."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from statgraph import __version__, artifacts
+from statgraph.corpus.records import Question
+from statgraph.errors import RunError
+from statgraph.graph.relations import NODE_TYPES, TRAIN_SPLIT
+from statgraph.text.hashes import HASH_BYTES
+
+QUESTIONS = "questions.jsonl"
+REMEDY = "train the run again"
+
+
+@dataclass(frozen=True)
+class GraphInputs:
+    """The nodes of a graph as its encoder read them.
+
+    The articles' paths give the tree anew, so that the graph needs nothing more than these and the articles of the run.
+
+    Attributes:
+        vectors: by node type (nodes, width) float32, what the text encoders made of each node.
+        hashes: by node type (nodes, 16) uint8, `text_hashes` of the texts behind the vectors.
+        questions: the question nodes, with the articles that they cite.
+    """
+
+    vectors: Mapping[str, np.ndarray]
+    hashes: Mapping[str, np.ndarray]
+    questions: tuple[Question, ...]
+
+    @property
+    def width(self) -> int:
+        """Return the number of components of a vector."""
+        return max(vectors.shape[1] for vectors in self.vectors.values())
+
+
+def write_graph_inputs(inputs: GraphInputs, folder: Path) -> None:
+    """Write a folder whole: `TYPE.npy` and `TYPE.hashes.npy` for each node type, `questions.jsonl`, `manifest.json`."""
+    with artifacts.replaced_folder(folder) as staging:
+        for node_type in NODE_TYPES:
+            vectors = inputs.vectors[node_type].reshape(-1, inputs.width)
+            np.save(_vectors_file(staging, node_type), vectors.astype(np.float32, copy=False), allow_pickle=False)
+            np.save(_hashes_file(staging, node_type), inputs.hashes[node_type], allow_pickle=False)
+        with (staging / QUESTIONS).open("w", encoding="utf-8") as file:
+            for question in inputs.questions:
+                line = [question.question_id, question.text, question.article_ids]
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        manifest = {
+            "nodes": {node_type: len(inputs.hashes[node_type]) for node_type in NODE_TYPES},
+            "width": inputs.width,
+            "versions": {"statgraph": __version__},
+        }
+        artifacts.write_json(staging / artifacts.MANIFEST, manifest)
+
+
+def read_graph_inputs(folder: Path) -> GraphInputs:
+    """Return the inputs in a folder, vectors and hashes memory-mapped.
+
+    Raises:
+        RunError: if a file is missing or damaged, or the files do not belong together.
+    """
+    if not folder.is_dir():
+        raise RunError(
+            f"{folder}: missing; the run comes from a version that did not keep what its graph encoder reads: {REMEDY}"
+        )
+    path = folder / artifacts.MANIFEST
+    try:
+        manifest = artifacts.read_json(path)
+        counts = {node_type: int(manifest["nodes"][node_type]) for node_type in NODE_TYPES}
+        width = int(manifest["width"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RunError(f"{path}: damaged ({type(error).__name__}: {error}); {REMEDY}") from None
+    return GraphInputs(
+        {
+            node_type: _read_array(_vectors_file(folder, node_type), (count, width), np.float32)
+            for node_type, count in counts.items()
+        },
+        {
+            node_type: _read_array(_hashes_file(folder, node_type), (count, HASH_BYTES), np.uint8)
+            for node_type, count in counts.items()
+        },
+        _read_questions(folder / QUESTIONS),
+    )
+
+
+def _vectors_file(folder: Path, node_type: str) -> Path:
+    return folder / f"{node_type}.npy"
+
+
+def _hashes_file(folder: Path, node_type: str) -> Path:
+    return folder / f"{node_type}.hashes.npy"
+
+
+def _read_array(path: Path, shape: tuple[int, int], dtype) -> np.ndarray:
+    try:
+        array = np.load(path, mmap_mode="r" if shape[0] else None, allow_pickle=False)  # nothing cannot be mapped
+    except (OSError, ValueError, EOFError) as error:
+        reason = str(error).partition("\n")[0]
+        raise RunError(f"{path}: not readable ({reason}); {REMEDY}") from None
+    if (array.shape, array.dtype) != (shape, np.dtype(dtype)):
+        raise RunError(
+            f"{path}: {array.dtype} of shape {array.shape} where {np.dtype(dtype)} of shape {shape} was written; "
+            f"{REMEDY}"
+        )
+    return array
+
+
+def _read_questions(path: Path) -> tuple[Question, ...]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        return tuple(
+            Question(question_id, text, TRAIN_SPLIT, tuple(article_ids)) for question_id, text, article_ids in lines
+        )
+    except (OSError, ValueError, TypeError) as error:
+        raise RunError(f"{path}: not readable ({error}); {REMEDY}") from None

@@ -1,0 +1,103 @@
+"""Five articles of two codes, the run of BM25 that holds them with two training questions, and the service over it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("fastapi", reason="the service needs the extra 'serve'")
+
+from statgraph import artifacts
+from statgraph.config import RunConfig
+from statgraph.corpus.records import Article, Corpus, Question
+from statgraph.gnn.graph_inputs import GraphInputs, write_graph_inputs
+from statgraph.graph.relations import NODE_TYPES
+from statgraph.search.article_store import write_article_store
+
+LEASES = ("Housing Code", "Book I. Leases")
+KEYS = (*LEASES, "Chapter 1. Keys")
+WAGES = ("Work Code", "Book I. Leases")  # a title that stands in the other code too
+
+
+@pytest.fixture(scope="session")
+def village() -> Corpus:
+    """Rows 0 to 4: H1, H2 under Book I of the Housing Code, H3 under its Chapter 1, W5 and W6 in the Work Code."""
+    return Corpus(
+        name="village",
+        language="en",
+        licence="CC0",
+        source="written for the tests",
+        articles=(
+            Article("H1", "Art. 1, Housing Code", "The deposit is returned within two months.", LEASES, 1),
+            Article("H2", "Art. 2, Housing Code", "Notice: see article 1, and article 5 of the Work Code.", LEASES, 2),
+            Article("H3", "Art. 3, Housing Code", "Keys are handed back. The lessor signs for them.", KEYS, 3),
+            Article("W5", "Art. 5, Work Code", "Wages are paid monthly.", WAGES, 1),
+            Article("W6", "Art. 6, Work Code", "Articles 5 and 6 hold for apprentices.", WAGES, 2),
+        ),
+        questions=(
+            Question("q1", "Who keeps the deposit?", "train", ("H1", "H3")),
+            Question("q2", "When are wages paid?", "train", ("W5",)),
+        ),
+    )
+
+
+@pytest.fixture(scope="session")
+def village_run(tmp_path_factory: pytest.TempPathFactory, village: Corpus) -> Path:
+    """Return the folder of a finished run of BM25 on the village: look, do not touch."""
+    folder = tmp_path_factory.mktemp("runs") / "village-run"
+    folder.mkdir()
+    write_article_store(village.articles, folder)
+    config = RunConfig(system="bm25", retriever="bm25")
+    about = {"name": village.name, "language": village.language, "content_hash": village.content_hash}
+    artifacts.write_json(folder / artifacts.MANIFEST, {"config": config.to_dict(), "corpus": about})
+    counts = dict(zip(NODE_TYPES, (5, 5, 2), strict=True))
+    inputs = GraphInputs(
+        {kind: np.zeros((count, 2), dtype=np.float32) for kind, count in counts.items()},
+        {kind: np.zeros((count, 16), dtype=np.uint8) for kind, count in counts.items()},
+        village.questions,
+    )
+    write_graph_inputs(inputs, folder / artifacts.RUN_GRAPH_INPUTS)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def library(village_run: Path):
+    """Return the village's library."""
+    from statgraph.service.library import Library
+
+    return Library.load(village_run, device="cpu")
+
+
+@pytest.fixture
+def log() -> list[dict]:
+    """Return the lines that the service of the test has logged."""
+    return []
+
+
+@pytest.fixture
+def serve(library, tmp_path: Path, log: list[dict]) -> Callable:
+    """Return a function that yields a client of the service with a configuration, its run loaded or not."""
+    from fastapi.testclient import TestClient
+
+    from statgraph.service.app import create_app
+    from statgraph.service.config import ServiceConfig
+    from statgraph.service.desk import Desk
+
+    def start(*, loaded: bool = True, **settings) -> TestClient:
+        desk = Desk(ServiceConfig(**{"feedback": tmp_path / "feedback.jsonl", **settings}))
+        if loaded:
+            desk.open(library)
+        app = create_app(desk, write_log=lambda line: log.append(json.loads(line)))
+        return TestClient(app, raise_server_exceptions=False)
+
+    return start
+
+
+@pytest.fixture
+def client(serve):
+    """Return a client of the service as it is without options."""
+    return serve()

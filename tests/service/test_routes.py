@@ -1,0 +1,300 @@
+"""Every address as a client meets it: the whole answer, worked out by hand from the village."""
+
+import json
+
+import pytest
+
+from statgraph import __version__
+from statgraph.service.contents import heading_id_of
+
+HOUSING, WORK = heading_id_of(["Housing Code"]), heading_id_of(["Work Code"])
+LEASES = heading_id_of(["Housing Code", "Book I. Leases"])
+KEYS = heading_id_of(["Housing Code", "Book I. Leases", "Chapter 1. Keys"])
+WAGES = heading_id_of(["Work Code", "Book I. Leases"])
+
+
+def problem(answer, status: int) -> dict:
+    """Return the problem that an answer tells, once its form is checked."""
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == "application/problem+json"
+    told = answer.json()
+    assert (told["type"], told["status"]) == ("about:blank", status)
+    return told
+
+
+def found(client, **asked) -> list[str]:
+    answer = client.post("/api/search", json=asked)
+    assert answer.status_code == 200, answer.text
+    return [hit["article_id"] for hit in answer.json()["hits"]]
+
+
+def test_about(client):
+    assert client.get("/api/about").json() == {
+        "name": "village-run",
+        "corpus": "village",
+        "language": "en",
+        "articles": 5,
+        "headings": 5,
+        "codes": [
+            {"heading_id": HOUSING, "title": "Housing Code", "articles": 3},
+            {"heading_id": WORK, "title": "Work Code", "articles": 2},
+        ],
+        "examples": ["Who keeps the deposit?", "When are wages paid?"],
+        "explains": False,
+        "feedback": True,
+        "version": __version__,
+    }
+
+
+def test_search(client):
+    answer = client.post("/api/search", json={"question": "Who signs for the keys?", "k": 1}).json()
+    (hit,) = answer["hits"]
+    assert answer["question"] == "Who signs for the keys?"
+    assert answer["took_ms"] > 0
+    assert hit.pop("score") > 0
+    text = "Keys are handed back. The lessor signs for them."
+    assert hit == {
+        "rank": 1,
+        "article_id": "H3",
+        "title": "Art. 3, Housing Code",
+        "headings": [
+            {"heading_id": HOUSING, "title": "Housing Code"},
+            {"heading_id": LEASES, "title": "Book I. Leases"},
+            {"heading_id": KEYS, "title": "Chapter 1. Keys"},
+        ],
+        "text": text,
+        "passage": {"start": text.index("The lessor"), "end": len(text)},
+        "explanation": None,
+    }
+
+
+def test_ten_hits_unless_told_and_all_where_there_are_fewer(client):
+    assert sorted(found(client, question="deposit")) == ["H1", "H2", "H3", "W5", "W6"]
+    assert found(client, question="deposit", k=1) == ["H1"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "ids"),
+    [
+        ({"codes": ["Work Code"]}, {"W5", "W6"}),
+        ({"codes": ["Work Code", "Housing Code"]}, {"H1", "H2", "H3", "W5", "W6"}),
+        ({"heading": KEYS}, {"H3"}),
+        ({"heading": LEASES}, {"H1", "H2", "H3"}),
+        ({"heading": WAGES}, {"W5", "W6"}),
+        ({"heading": KEYS, "codes": ["Work Code"]}, set()),
+    ],
+)
+def test_filters(client, limits, ids):
+    assert set(found(client, question="deposit", **limits)) == ids
+
+
+def test_filtered_hits_are_ranked_from_one(client):
+    hits = client.post("/api/search", json={"question": "deposit", "heading": KEYS}).json()["hits"]
+    assert [(hit["rank"], hit["article_id"]) for hit in hits] == [(1, "H3")]
+
+
+@pytest.mark.parametrize(
+    ("asked", "place"),
+    [
+        ({}, "body.question"),
+        ({"question": ""}, "body.question"),
+        ({"question": "x" * 2001}, "body.question"),
+        ({"question": 5}, "body.question"),
+        ({"question": "q", "k": 0}, "body.k"),
+        ({"question": "q", "k": 501}, "body.k"),
+        ({"question": "q", "k": "5"}, "body.k"),
+        ({"question": "q", "codes": [1]}, "body.codes.0"),
+        ({"question": "q", "as_of": "2024-02-30"}, "body.as_of"),
+        ({"question": "q", "as_of": "yesterday"}, "body.as_of"),
+        ({"question": "q", "kk": 5}, "body.kk"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_named(client, asked, place):
+    told = problem(client.post("/api/search", json=asked), 422)
+    assert [error["place"] for error in told["errors"]] == [place]
+    assert told["detail"].startswith(f"{place}: ")
+
+
+def test_the_longest_question_is_taken(client):
+    assert found(client, question="deposit " * 250, k=1) == ["H1"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "detail"),
+    [
+        ({"question": " "}, "the question is blank; ask something"),
+        (
+            {"question": "q", "codes": ["Tax Code"]},
+            "code 'Tax Code': not among the articles; choose from Housing Code, Work Code",
+        ),
+        (
+            {"question": "q", "heading": "0" * 12},
+            f"heading '{'0' * 12}': there is none with this id; take one from /api/headings",
+        ),
+    ],
+)
+def test_what_the_library_does_not_know_is_told(client, asked, detail):
+    assert problem(client.post("/api/search", json=asked), 422)["detail"] == detail
+
+
+def test_half_a_character_is_refused(client):
+    body = '{"question": "\\ud800"}'
+    answer = client.post("/api/search", content=body, headers={"Content-Type": "application/json"})
+    assert problem(answer, 422)["errors"][0]["place"] == "body.question"
+
+
+@pytest.mark.parametrize("body", [b'{"question": "caf\xe9"}', b"{", b"[" * 20_000, b"null", b""])
+def test_what_is_no_json_is_refused(client, body):
+    answer = client.post("/api/search", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code in (400, 422)
+    problem(answer, answer.status_code)
+
+
+def test_a_form_of_another_site_is_refused(client):
+    problem(client.post("/api/feedback", content='{"question": "q", "article_id": "H1", "right": true}'), 422)
+
+
+def test_article(client):
+    assert client.get("/api/articles/H2").json() == {
+        "article_id": "H2",
+        "title": "Art. 2, Housing Code",
+        "text": "Notice: see article 1, and article 5 of the Work Code.",
+        "headings": [
+            {"heading_id": HOUSING, "title": "Housing Code"},
+            {"heading_id": LEASES, "title": "Book I. Leases"},
+        ],
+        "previous": {"article_id": "H1", "title": "Art. 1, Housing Code"},
+        "next": {"article_id": "H3", "title": "Art. 3, Housing Code"},
+        "refers_to": [
+            {"article_id": "H1", "title": "Art. 1, Housing Code"},
+            {"article_id": "W5", "title": "Art. 5, Work Code"},
+        ],
+        "referred_by": [],
+        "valid_from": None,
+        "valid_to": None,
+    }
+
+
+def test_references_are_told_at_both_ends_and_codes_are_not_joined(client):
+    last, first = client.get("/api/articles/H3").json(), client.get("/api/articles/W5").json()
+    assert last["next"] is None
+    assert first["previous"] is None
+    assert [link["article_id"] for link in first["referred_by"]] == ["H2", "W6"]
+
+
+def test_codes(client):
+    assert client.get("/api/headings").json() == {
+        "heading": None,
+        "ancestors": [],
+        "headings": [
+            {"heading_id": HOUSING, "title": "Housing Code", "headings": 2, "articles": 3},
+            {"heading_id": WORK, "title": "Work Code", "headings": 1, "articles": 2},
+        ],
+        "articles": [],
+    }
+
+
+def test_heading(client):
+    assert client.get(f"/api/headings/{LEASES}").json() == {
+        "heading": {"heading_id": LEASES, "title": "Book I. Leases"},
+        "ancestors": [{"heading_id": HOUSING, "title": "Housing Code"}],
+        "headings": [{"heading_id": KEYS, "title": "Chapter 1. Keys", "headings": 0, "articles": 1}],
+        "articles": [
+            {"article_id": "H1", "title": "Art. 1, Housing Code"},
+            {"article_id": "H2", "title": "Art. 2, Housing Code"},
+        ],
+    }
+
+
+def test_graph(client):
+    answer = client.get("/api/graph/H3", params={"hops": 1}).json()
+    assert answer == {
+        "nodes": [
+            {"id": "article:H3", "kind": "article", "title": "Art. 3, Housing Code", "hops": 0},
+            {"id": f"heading:{KEYS}", "kind": "heading", "title": "Chapter 1. Keys", "hops": 1},
+            {"id": "question:q1", "kind": "question", "title": "Who keeps the deposit?", "hops": 1},
+        ],
+        "edges": [
+            {"source": f"heading:{KEYS}", "target": "article:H3", "relation": "contains_article"},
+            {"source": "question:q1", "target": "article:H3", "relation": "cites"},
+        ],
+        "cut": False,
+    }
+    assert client.get("/api/graph/H3").json() == client.get("/api/graph/H3", params={"hops": 2}).json() != answer
+
+
+@pytest.mark.parametrize("hops", ["0", "4", "two"])
+def test_hops_beyond_three_are_refused(client, hops):
+    assert problem(client.get("/api/graph/H3", params={"hops": hops}), 422)["errors"][0]["place"] == "query.hops"
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["/api/articles/H9", "/api/articles/", "/api/articles/a/b", "/api/graph/H9", "/api/headings/00", "/api/x"],
+)
+def test_what_is_not_there_is_a_problem(client, address):
+    problem(client.get(address), 404)
+
+
+def test_another_method_is_a_problem(client):
+    answer = client.put("/api/search", json={})
+    problem(answer, 405)
+    assert answer.headers["allow"] == "POST"
+
+
+def test_feedback_is_on_disk_when_it_is_told(client, tmp_path):
+    marks = [
+        {"question": "Où ?", "article_id": "H1", "right": True, "comment": "clear"},
+        {"question": "Où ?", "article_id": "W5", "right": False},
+    ]
+    for mark in marks:
+        answer = client.post("/api/feedback", json=mark)
+        assert (answer.status_code, answer.json()) == (201, {"stored": True})
+    lines = [json.loads(line) for line in (tmp_path / "feedback.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert all(line.pop("time").endswith("+00:00") for line in lines)
+    assert lines == marks
+
+
+def test_feedback_on_an_unknown_article_is_refused(client, tmp_path):
+    problem(client.post("/api/feedback", json={"question": "q", "article_id": "H9", "right": True}), 404)
+    assert not (tmp_path / "feedback.jsonl").exists()
+
+
+def test_feedback_that_does_not_fit_on_disk_is_a_problem(serve, tmp_path):
+    mark = {"question": "q", "article_id": "H1", "right": True}
+    problem(serve(max_feedback=10).post("/api/feedback", json=mark), 507)
+    problem(serve(feedback=tmp_path / "gone" / "feedback.jsonl").post("/api/feedback", json=mark), 507)
+
+
+def test_a_service_without_feedback_says_so(serve):
+    client = serve(feedback=None)
+    assert client.get("/api/about").json()["feedback"] is False
+    problem(client.post("/api/feedback", json={"question": "q", "article_id": "H1", "right": True}), 404)
+
+
+def test_health(client):
+    assert client.get("/healthz").json() == {"status": "alive"}
+    assert client.get("/readyz").json() == {"status": "ready"}
+
+
+def test_until_the_run_is_loaded_all_but_health_is_turned_away(serve):
+    client = serve(loaded=False)
+    assert client.get("/healthz").status_code == 200
+    for answer in (client.get("/readyz"), client.get("/api/about"), client.post("/api/search", json={"question": "q"})):
+        problem(answer, 503)
+        assert answer.headers["retry-after"] == "1"
+
+
+def test_figures(client):
+    client.get("/api/articles/H1")
+    client.get("/api/articles/H9")
+    client.post("/api/search", json={"question": "deposit"})
+    answer = client.get("/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=")
+    lines = answer.text.splitlines()
+    article = 'statgraph_requests_total{method="GET",route="/api/articles/{article_id:path}"'
+    assert f'{article},status="200"}} 1.0' in lines
+    assert f'{article},status="404"}} 1.0' in lines
+    assert 'statgraph_request_seconds_count{route="/api/search"} 1.0' in lines
+    assert "statgraph_questions_waiting 0.0" in lines
+    assert "statgraph_ready 1.0" in lines
