@@ -25,7 +25,8 @@ export function drawing({ nodes, edges }, centre, size, tell) {
   const points = layout(nodes.length, pairs, { ...size, margin });
   const lines = drawn.map((edge, place) => line(edge, ...pairs[place].map((row) => points[row])));
   const marks = nodes.map((node, row) => mark(node, points[row], node.id === centre));
-  const layer = svg("g", {}, lines, marks);
+  // The nearest are drawn last: over the others.
+  const layer = svg("g", {}, lines, marks.toReversed());
   const picture = svg(
     "svg",
     { viewBox: `0 0 ${size.width} ${size.height}`, width: size.width, height: size.height, "aria-hidden": "true" },
@@ -52,7 +53,7 @@ export function drawing({ nodes, edges }, centre, size, tell) {
     const shown = points.map(({ x, y }) => ({ x: x * zoom, y: y * zoom }));
     placeLabels(shown, labels, pulls, size.width * Math.max(zoom, 1)).forEach((side, row) => {
       const text = marks[row].querySelector("text");
-      marks[row].classList.toggle("labelled", side !== null);
+      marks[row].classList.toggle("labelled", side !== null || nodes[row].id === centre);
       const place = labelPlace(side, nodes[row].id === centre ? CENTRE_LARGER_BY : 0);
       for (const [name, value] of Object.entries(place)) text.setAttribute(name, String(value));
     });
