@@ -78,7 +78,7 @@ class _PageFiles(StaticFiles):
 
 
 def _add_page(app: FastAPI) -> None:
-    @app.get("/", include_in_schema=False)
+    @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     async def page() -> Response:
         """The search page."""
         return FileResponse(PAGE / "index.html", headers=_ASKED_ABOUT)
