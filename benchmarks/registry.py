@@ -11,5 +11,6 @@ MEASURES = {
     "embedding": "benchmarks.measures.embedding",
     "query": "benchmarks.measures.query",
     "index_kinds": "benchmarks.measures.index_kinds",
+    "serving": "benchmarks.measures.serving",
     "cold_start": "benchmarks.measures.cold_start",
 }

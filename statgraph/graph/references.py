@@ -13,8 +13,8 @@ _CODE_WITHIN = 4  # words: "of the Labour Code", not "of the dwelling that the C
 _LETTERS = r"(?:LO|[A-Z])\.?\s?\*{0,2}\s?"
 _DIGITS = r"\d+(?:[-.]\d+)*(?:\s?[A-Z]\b(?!['’]))?(?!\d|\s?°)"
 _NUMBER = rf"(?:{_LETTERS})?{_DIGITS}"
-_ARTICLE = r"[Aa]rt(?:icle|ikel|ícul|icol)?(?:s|en|os?|i)?\b\.?"
-_SECTION = r"(?:[Ss]ections?\b|§{1,2})"
+_ARTICLE = r"\b[Aa]rt(?:icle|ikel|ícul|icol)?(?:s|en|os?|i)?\b\.?"
+_SECTION = r"(?:\b[Ss]ections?\b|§{1,2})"
 _JOIN = r"\s*(?:,\s*(?:et|and|ou|or)?|;|\bet\b|\band\b|\bou\b|\bor\b|\ben\b|\bund\b|à|\bau\b|\bto\b|\btot\b|\bbis\b)\s*"
 _PART = re.compile(rf"(?P<join>à|\bau\b|\bto\b|\btot\b|\bbis\b)|(?P<letters>{_LETTERS})?(?P<digits>{_DIGITS})")
 # What follows the numbers: the text that they belong to; their own code where nothing does.

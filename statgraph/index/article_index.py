@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from statgraph.config import IndexConfig
+from statgraph.corpus.among import checked_among
 from statgraph.errors import RunError, UsageError
 from statgraph.index.choice import chosen_index
 from statgraph.index.folder import read_index_folder, write_index_folder
 from statgraph.index.kinds import KINDS, VectorIndex
+from statgraph.index.threads import threads_for
 from statgraph.index.vector_checks import check_vectors
 
 
@@ -104,7 +106,7 @@ class ArticleIndex:
         """Return a copy of the articles' vectors, (articles, width) float32."""
         return np.array(self._index.vectors, dtype=np.float32)
 
-    def search(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def search(self, queries: np.ndarray, k: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, min(k, articles)), best first, ties by row.
 
         Articles tie when their scores as computed are equal to the last bit. A flat index finds the best there are.
@@ -114,9 +116,11 @@ class ArticleIndex:
         Args:
             queries: (queries, width) float32.
             k: how many articles to find for each.
+            among: the article rows to search among, (rows,) int64 in any order, or None for all. A flat index finds
+                the best of them; another kind may miss some, but none where there are a few thousand at most.
 
         Raises:
-            UsageError: if `k` is below 1.
+            UsageError: if `k` is below 1, or `among` holds what is no article row.
             RunError: if the queries have another width, or are not finite; or a vector on disk is damaged.
         """
         if k < 1:
@@ -129,4 +133,10 @@ class ArticleIndex:
             )
         if not np.isfinite(queries).all():
             raise RunError("queries: a vector holds a value that is not finite; train the run's query encoder again")
-        return self._index.search(queries, min(k, len(self)))
+        if among is None or len(rows := checked_among(among, len(self))) == len(self):
+            with threads_for(len(queries)):
+                return self._index.search(queries, min(k, len(self)))
+        if not len(rows):
+            return np.empty((len(queries), 0), dtype=np.float32), np.empty((len(queries), 0), dtype=np.int64)
+        with threads_for(len(queries)):
+            return self._index.search(queries, min(k, len(rows)), rows)

@@ -9,7 +9,11 @@ import numpy as np
 ROWS = 65_536
 
 
-def float32_blocks(vectors: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield (first row, block (rows, width) float32) of vectors (articles, width), which may be memory-mapped."""
-    for start in range(0, len(vectors), ROWS):
-        yield start, np.ascontiguousarray(vectors[start : start + ROWS], dtype=np.float32)
+def float32_blocks(vectors: np.ndarray, rows: np.ndarray | None = None) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield (first place, block (places, width) float32) of vectors (articles, width), which may be memory-mapped.
+
+    `rows` is the articles that are read, in their order, or None for all; a place counts these.
+    """
+    for start in range(0, len(vectors) if rows is None else len(rows), ROWS):
+        block = vectors[start : start + ROWS] if rows is None else vectors[rows[start : start + ROWS]]
+        yield start, np.ascontiguousarray(block, dtype=np.float32)

@@ -14,10 +14,11 @@ from statgraph.index.torch_engine import TorchEngine
 class Engine(Protocol):
     """Searches among the vectors of the `faiss.IndexFlatIP` that it was made with."""
 
-    def search(self, queries: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+    def search(self, queries: np.ndarray, depth: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, depth), best first, ties in any order.
 
-        `queries` is (queries, width) float32; `depth` is at most the number of vectors.
+        `queries` is (queries, width) float32; `among` the rows to search among, rising, or None for all; `depth` is at
+        most their number.
         """
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from statgraph.index.row_selection import row_selector
+
 # The deepest ranking that FAISS's GPU kernels select.
 _GPU_MAX_DEPTH = 2048
 
@@ -14,13 +16,20 @@ class FaissCpu:
     def __init__(self, flat):
         self._flat = flat
 
-    def search(self, queries: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+    def search(self, queries: np.ndarray, depth: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, depth), best first."""
-        return self._flat.search(queries, depth)
+        if among is None:
+            return self._flat.search(queries, depth)
+        import faiss
+
+        return self._flat.search(queries, depth, params=faiss.SearchParameters(sel=row_selector(among)))
 
 
 class FaissGpu:
-    """FAISS's exact search on the first GPU; rankings too deep for its kernels are computed on the CPU."""
+    """FAISS's exact search on the first GPU.
+
+    Rankings too deep for its kernels, and those among some of the articles, are computed on the CPU.
+    """
 
     def __init__(self, flat):
         import faiss
@@ -29,6 +38,8 @@ class FaissGpu:
         self._resources = faiss.StandardGpuResources()  # must outlive the index that uses it
         self._gpu = faiss.index_cpu_to_gpu(self._resources, 0, flat)
 
-    def search(self, queries: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+    def search(self, queries: np.ndarray, depth: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, depth), best first."""
-        return self._gpu.search(queries, depth) if depth <= _GPU_MAX_DEPTH else self._cpu.search(queries, depth)
+        if among is None and depth <= _GPU_MAX_DEPTH:
+            return self._gpu.search(queries, depth)
+        return self._cpu.search(queries, depth, among)

@@ -11,7 +11,7 @@ import numpy as np
 from statgraph.config import IndexConfig
 from statgraph.index.engines import pick_engine
 from statgraph.index.faiss_files import read_faiss, vectors_view, write_faiss
-from statgraph.index.rankings import ties_by_row
+from statgraph.index.rankings import best_by_row
 
 
 class FlatIndex:
@@ -56,21 +56,13 @@ class FlatIndex:
         """Return the vectors, (articles, width) float32, not copied."""
         return vectors_view(self._flat)
 
-    def search(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return (scores float32, article rows int64), each (queries, k), best first, ties by row."""
-        # One place more than asked for shows whether a tie goes on past the cut. If so, which of the tied articles the
-        # engine returned is chance: search deeper for those queries.
-        depth = min(k + 1, len(self))
-        scores, rows = ties_by_row(*self._engine.search(queries, depth))  # (queries, depth)
-        best_scores, best_rows = scores[:, :k].copy(), rows[:, :k].copy()
-        tied = np.arange(len(queries))
-        while depth > k and len(tied := tied[scores[:, k - 1] == scores[:, -1]]):
-            if depth == len(self):
-                break
-            depth = min(2 * depth, len(self))
-            scores, rows = ties_by_row(*self._engine.search(queries[tied], depth))
-            best_scores[tied], best_rows[tied] = scores[:, :k], rows[:, :k]
-        return best_scores, best_rows
+    def search(self, queries: np.ndarray, k: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return (scores float32, article rows int64), each (queries, k), best first, ties by row.
+
+        `among`: as in `VectorIndex`.
+        """
+        n_left = len(self) if among is None else len(among)
+        return best_by_row(lambda asked, depth: self._engine.search(asked, depth, among), queries, n_left, k)
 
     @cached_property
     def _engine(self):

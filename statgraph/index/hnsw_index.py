@@ -13,7 +13,11 @@ from statgraph.index.blocks import float32_blocks
 from statgraph.index.equal_length import EqualLength
 from statgraph.index.faiss_files import read_faiss, vectors_view, write_faiss
 from statgraph.index.manifest import read_entries
+from statgraph.index.mapped_vectors import best
 from statgraph.index.rankings import short_rankings, ties_by_row
+from statgraph.index.row_selection import COMPARED_MOST, row_selector, widened
+
+_COMPARED_SHARE = 16  # a walk that is to meet one article in so many takes longer than comparing these
 
 
 class HnswIndex:
@@ -75,14 +79,22 @@ class HnswIndex:
         """Return the vectors, (articles, width) float32, not copied."""
         return vectors_view(self._flat, self._graph)[:, : self.width]
 
-    def search(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return (scores float32, article rows int64), each (queries, k), best first of those found, ties by row."""
+    def search(self, queries: np.ndarray, k: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return (scores float32, article rows int64), each (queries, k), best first of those found, ties by row.
+
+        `among`: as in `VectorIndex`. Among few articles each is compared; among more the walk is the broader, the fewer
+        there are.
+        """
         import faiss
 
-        asked = self._form.asked(queries)
-        breadth = faiss.SearchParametersHNSW(efSearch=max(self._config.search_breadth, k))
-        scores, rows = self._graph.search(asked, k, params=breadth)  # (queries, k)
+        if among is not None and len(among) <= max(COMPARED_MOST, len(self) // _COMPARED_SHARE):
+            return best(self.vectors, queries, k, among)
+        breadth, selector = max(self._config.search_breadth, k), None
+        if among is not None:
+            breadth, selector = widened(breadth, among, len(self)), row_selector(among)
+        parameters = faiss.SearchParametersHNSW(efSearch=breadth, sel=selector)
+        scores, rows = self._graph.search(self._form.asked(queries), k, params=parameters)  # (queries, k)
         short = short_rankings(rows, k)
         if len(short):
-            scores[short], rows[short] = self._flat.search(asked[short], k)
+            scores[short], rows[short] = best(self.vectors, queries[short], k, among)
         return ties_by_row(scores, rows)

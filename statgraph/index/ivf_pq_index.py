@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from statgraph.index.equal_length import EqualLength
 from statgraph.index.faiss_files import read_faiss, write_faiss
 from statgraph.index.manifest import read_entries
 from statgraph.index.rankings import short_rankings, ties_by_row
+from statgraph.index.row_selection import COMPARED_MOST, row_selector, widened
 
 CANDIDATES_PER_HIT = 4
 CODE_BITS = 4  # 16 centres for each part of a vector: what FAISS's fast scan compares within registers
@@ -40,7 +41,6 @@ class IvfPqIndex:
         self._vectors = vectors  # (articles, width) float32 or float16, memory-mapped where it was read or given so
         self._form = form
         self._config = config
-        codes.nprobe = config.probes
 
     @classmethod
     def build(cls, vectors: np.ndarray, config: IndexConfig, *, device: str) -> IvfPqIndex:
@@ -62,6 +62,8 @@ class IvfPqIndex:
         codes.train(form.held(_sample(vectors, max(_SAMPLE_PER_LIST * settings.lists, _SAMPLE_LEAST))))
         for _, block in float32_blocks(vectors):
             codes.add(form.held(block))
+        if vectors.dtype == np.float16:  # widened, they would take twice the room and say nothing more
+            settings = replace(settings, precision="float16")
         return cls(codes, vectors.astype(settings.precision, copy=False), form, settings)
 
     @classmethod
@@ -95,21 +97,32 @@ class IvfPqIndex:
         """Return the vectors, (articles, width) float32 or float16, on disk where the index was read from a folder."""
         return self._vectors
 
-    def search(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def search(self, queries: np.ndarray, k: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, k), best first of those found, ties by row.
+
+        `among`: as in `VectorIndex`. Among few articles each is compared; among more the more lists are read, the fewer
+        there are.
 
         Raises:
             RunError: if a vector on disk is damaged.
         """
-        n_candidates = min(max(self._config.rerank, CANDIDATES_PER_HIT * k), len(self))
-        if n_candidates == len(self):
-            return mapped_vectors.best(self._vectors, queries, k)
-        _, candidates = self._codes.search(self._form.asked(queries), n_candidates)  # (queries, candidates)
+        import faiss
+
+        n_candidates = max(self._config.rerank, CANDIDATES_PER_HIT * k)
+        n_compared = n_candidates if among is None else max(n_candidates, COMPARED_MOST)
+        if n_compared >= (len(self) if among is None else len(among)):
+            return mapped_vectors.best(self._vectors, queries, k, among)
+        probes, selector = self._config.probes, None
+        if among is not None:
+            probes, selector = min(self._codes.nlist, widened(probes, among, len(self))), row_selector(among)
+        parameters = faiss.SearchParametersIVF(nprobe=probes, sel=selector)
+        asked = self._form.asked(queries)
+        _, candidates = self._codes.search(asked, n_candidates, params=parameters)  # (queries, candidates)
         scores = mapped_vectors.inner_products(self._vectors, queries, candidates)
         scores, rows = (ranked[:, :k].copy() for ranked in ties_by_row(scores, candidates))
         short = short_rankings(rows, k)
         if len(short):
-            scores[short], rows[short] = mapped_vectors.best(self._vectors, queries[short], k)
+            scores[short], rows[short] = mapped_vectors.best(self._vectors, queries[short], k, among)
         return scores, rows
 
 

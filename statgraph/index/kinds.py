@@ -43,8 +43,12 @@ class VectorIndex(Protocol):
     def __len__(self) -> int:
         """Return the number of articles."""
 
-    def search(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return (scores float32, article rows int64), each (queries, k), best first, ties by row."""
+    def search(self, queries: np.ndarray, k: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return (scores float32, article rows int64), each (queries, k), best first, ties by row.
+
+        `among` is the article rows to search among, (rows,) int64, rising, each once; None is all. `k` is at most their
+        number.
+        """
 
 
 KINDS: dict[str, type[VectorIndex]] = {kind.kind: kind for kind in (FlatIndex, HnswIndex, IvfPqIndex)}

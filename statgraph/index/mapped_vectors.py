@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from statgraph.errors import RunError
 from statgraph.index.blocks import float32_blocks
 from statgraph.index.faiss_files import REMEDY
-from statgraph.index.rankings import NOT_FOUND, ties_by_row
+from statgraph.index.rankings import NOT_FOUND, best_by_row, ties_by_row
 
 VECTORS_FILE = "vectors.npy"
 PRECISIONS = ("float32", "float16")
@@ -70,23 +71,29 @@ def inner_products(vectors: np.ndarray, queries: np.ndarray, rows: np.ndarray) -
     return scores
 
 
-def best(vectors: np.ndarray, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+def best(
+    vectors: np.ndarray, queries: np.ndarray, k: int, among: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return (scores float32, rows int64), each (queries, k), of an exact search that reads every vector once.
 
-    Best first, ties by row; which of several that tie across the cut are among the `k` is left open.
+    Best first, ties by row. `among` is the rows to read, (rows,) int64, rising, or None for all.
 
     Raises:
         RunError: if a score is not finite.
     """
-    import faiss
-
     scores, rows = (np.empty((len(queries), 0), dtype=dtype) for dtype in (np.float32, np.int64))
-    for start, block in float32_blocks(vectors):
-        found, places = faiss.knn(queries, block, min(k, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
+    for start, block in float32_blocks(vectors, among):
+        found, places = best_by_row(partial(_compare, block), queries, len(block), min(k, len(block)))
         scores, rows = ties_by_row(np.hstack([scores, found]), np.hstack([rows, places + start]))
         scores, rows = scores[:, :k], rows[:, :k]
     _check_finite(scores)
-    return scores, rows
+    return scores, rows if among is None else among[rows]
+
+
+def _compare(vectors: np.ndarray, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    import faiss
+
+    return faiss.knn(queries, vectors, k, metric=faiss.METRIC_INNER_PRODUCT)
 
 
 def _check_finite(scores: np.ndarray) -> None:

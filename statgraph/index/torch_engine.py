@@ -19,20 +19,23 @@ class TorchEngine:
 
         self._vectors = torch.from_numpy(flat.reconstruct_n(0, flat.ntotal)).to(device)  # (articles, width)
 
-    def search(self, queries: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+    def search(self, queries: np.ndarray, depth: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, depth), best first."""
         import torch
 
         scores = np.empty((len(queries), depth), dtype=np.float32)
         rows = np.empty((len(queries), depth), dtype=np.int64)
-        n_block = max(1, _BLOCK_SCORES // len(self._vectors))
+        vectors = self._vectors
+        if among is not None:
+            vectors = vectors[torch.from_numpy(among).to(vectors.device)]  # (rows, width)
+        n_block = max(1, _BLOCK_SCORES // len(vectors))
         with torch.no_grad(), _full_precision():
             for start in range(0, len(queries), n_block):
                 block = slice(start, start + n_block)
-                asked = torch.tensor(queries[block], device=self._vectors.device)
-                best = torch.topk(asked @ self._vectors.T, depth, dim=1)  # (block, depth)
+                asked = torch.tensor(queries[block], device=vectors.device)
+                best = torch.topk(asked @ vectors.T, depth, dim=1)  # (block, depth)
                 scores[block], rows[block] = best.values.cpu().numpy(), best.indices.cpu().numpy()
-        return scores, rows
+        return scores, rows if among is None else among[rows]
 
 
 @contextmanager

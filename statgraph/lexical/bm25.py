@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from statgraph.corpus.among import checked_among
 from statgraph.errors import UsageError
 from statgraph.lexical.analysis import analyser
 
@@ -47,20 +48,22 @@ class BM25:
             return np.zeros(self._n_texts, dtype=np.float32)
         return self._index.get_scores_from_ids(rows).astype(np.float32)
 
-    def ranking(self, question: str, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def ranking(self, question: str, k: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (rows int64, scores float32) of the best `k` texts, or of all if fewer; best first, ties by row.
 
-        Texts that share no term with the question come last, with score 0.
+        Texts that share no term with the question come last, with score 0. `among` is the rows to rank, (rows,) int64
+        in any order; None is all.
 
         Raises:
-            UsageError: if `k` is below 1.
+            UsageError: if `k` is below 1, or `among` holds what is no row.
         """
         if k < 1:
             raise UsageError(f"k = {k}: nothing to search for; ask for at least 1 article")
         scores = self.scores(question)
-        if not len(scores):
-            return np.empty(0, dtype=np.int64), scores
-        best = best_rows(scores, k)
+        rows = np.arange(len(scores)) if among is None else checked_among(among, len(scores))
+        if not len(rows):
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
+        best = rows[best_rows(scores[rows], k)]
         return best, scores[best]
 
 

@@ -20,8 +20,14 @@ from statgraph.text.query_encoder import QueryEncoder, load_query_encoder
 class Ranker(Protocol):
     """Ranks articles for questions."""
 
-    def rank(self, questions: Sequence[str], k: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Return for each question (rows int64, scores float32) of its best `k` articles, best first."""
+    def rank(
+        self, questions: Sequence[str], k: int, among: np.ndarray | None = None
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Return for each question (rows int64, scores float32) of its best `k` articles, best first.
+
+        `among` is the article rows to rank, (rows,) int64 in any order; None is all. Where there are fewer than `k`,
+        these are all that is returned.
+        """
 
 
 class DenseRanker:
@@ -41,9 +47,11 @@ class DenseRanker:
         """Return the id of every article row of the index."""
         return self._index.article_ids
 
-    def rank(self, questions: Sequence[str], k: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    def rank(
+        self, questions: Sequence[str], k: int, among: np.ndarray | None = None
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return for each question (rows, scores) by inner product with the graph-enriched article vectors."""
-        scores, rows = self._index.search(self._encoder.encode(questions), k)
+        scores, rows = self._index.search(self._encoder.encode(questions), k, among)
         return list(rows), list(scores)
 
 
@@ -53,9 +61,11 @@ class LexicalRanker:
     def __init__(self, texts: Sequence[str], *, language: str, config: Bm25Config):
         self._bm25 = BM25(texts, language=language, k1=config.k1, b=config.b)
 
-    def rank(self, questions: Sequence[str], k: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    def rank(
+        self, questions: Sequence[str], k: int, among: np.ndarray | None = None
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return for each question (rows, scores) by BM25."""
-        ranked = [self._bm25.ranking(question, k) for question in questions]
+        ranked = [self._bm25.ranking(question, k, among) for question in questions]
         return [rows for rows, _ in ranked], [scores for _, scores in ranked]
 
 

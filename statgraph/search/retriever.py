@@ -78,29 +78,36 @@ class Retriever:
             raise RunError(f"{folder}: its index and its {ARTICLES} hold different articles; train the run again")
         return cls(ranker, articles)
 
-    def search(self, question: str, k: int = 10) -> list[Hit]:
+    def search(self, question: str, k: int = 10, *, among: np.ndarray | None = None) -> list[Hit]:
         """Return the best `k` articles for a question (all of them where there are fewer).
 
+        Args:
+            question: a text.
+            k: how many.
+            among: the article rows to search among, (rows,) int64 in any order; None is all.
+
         Raises:
-            UsageError: if the question is blank or no text, or `k` is below 1.
+            UsageError: if the question is blank or no text, `k` is below 1, or `among` holds what is no article row.
         """
-        (rows,), (scores,) = self.rank([question], k)
+        (rows,), (scores,) = self.rank([question], k, among=among)
         return [
             Hit(rank, float(score), article.article_id, article.title, article.path, article.text)
             for rank, (score, article) in enumerate(zip(scores, self._articles.read(rows), strict=True), start=1)
         ]
 
-    def rank(self, questions: Sequence[str], k: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Return for each question (article rows int64, scores float32), best first.
+    def rank(
+        self, questions: Sequence[str], k: int, *, among: np.ndarray | None = None
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Return for each question (article rows int64, scores float32), best first; `k` and `among` as in `search`.
 
         Raises:
-            UsageError: if a question is blank or no text, or `k` is below 1.
+            UsageError: if a question is blank or no text, `k` is below 1, or `among` holds what is no article row.
         """
         if k < 1:
             raise UsageError(f"k is {k}; ask for at least 1 hit")
         for question in questions:
             _check_question(question)
-        return self._ranker.rank(questions, k) if questions else ([], [])
+        return self._ranker.rank(questions, k, among) if questions else ([], [])
 
     def article_ids(self) -> tuple[str, ...]:
         """Return the id of every article row."""

@@ -35,7 +35,7 @@ class BearerToken:
 
     def _fits(self, headers: Headers) -> bool:
         scheme, _, token = headers.get("authorization", "").partition(" ")
-        given = token.strip().encode("utf-8", errors="replace")
+        given = token.strip().encode("latin-1")  # the bytes as they were sent
         return scheme.lower() == "bearer" and secrets.compare_digest(given, self._token)
 
 

@@ -11,9 +11,9 @@ from fastapi.routing import APIRoute
 
 from statgraph.service import answers, schemas
 from statgraph.service.desk import Desk
-from statgraph.service.documented import documented
 from statgraph.service.feedback import FeedbackFullError
 from statgraph.service.metrics import CONTENT_TYPE
+from statgraph.service.openapi import documented
 from statgraph.service.problems import ProblemError
 from statgraph.service.request_log import QUESTION
 

@@ -246,10 +246,65 @@ def test_help_lists_the_formats(statgraph):
     done = statgraph("import", "--help")
     assert done.returncode == 0
     for line in (
-        "  jsonl  your own articles.jsonl, headings.jsonl, questions.jsonl\n",
-        "  csv    your own articles.csv, headings.csv, questions.csv\n",
-        "  beir   corpus.jsonl, queries.jsonl, qrels/*.tsv\n",
-        "  bsard  the CSV files of BSARD or bBSARD\n",
-        "  legi   the JSON trees of the French codes\n",
+        "  jsonl    your own articles.jsonl, headings.jsonl, questions.jsonl\n",
+        "  csv      your own articles.csv, headings.csv, questions.csv\n",
+        "  beir     corpus.jsonl, queries.jsonl, qrels/*.tsv\n",
+        "  bsard    the CSV files of BSARD or bBSARD\n",
+        "  legi     the JSON trees of the French codes\n",
+        "  feedback the feedback.jsonl of a service, with --corpus\n",
     ):
         assert line in done.stdout
+
+
+def test_feedback_becomes_training_labels(statgraph, source, tmp_path):
+    statgraph("import", "jsonl", source, "--out", "lamp-corpus", "--language", "en")
+    marks = tmp_path / "feedback.jsonl"
+    marks.write_text(
+        '{"question": "Who pays?", "article_id": "L1", "right": true}\n'
+        '{"question": "who  pays?", "article_id": "L2", "right": true}\n'
+        '{"question": "When?", "article_id": "L1", "right": true}\n'
+        '{"question": "How long?", "article_id": "L2", "right": false}\n'
+        '{"question": "How long?", "article_id": "L2", "right": true}\n'
+        '{"question": "How long?", "article_id": "L1", "right": false}\n'
+    )
+    done = statgraph("import", "feedback", marks, "--corpus", "lamp-corpus", "--out", "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "out: corpus 'lamps' with readers' marks\n"
+        "  marks      6\n"
+        "  left out   1 overruled by a later one\n"
+        "  left out   1 wrong\n"
+        "  left out   1 labels already\n"
+        "  left out   1 on questions of dev or test\n"
+        "  labels     2 new\n"
+        "  questions  1 new in train\n"
+        "Next: statgraph train --corpus out\n"
+    )
+    assert (tmp_path / "out" / "qrels" / "train.tsv").read_text().splitlines()[1:3] == ["q1\tL2\t1", "q1\tL1\t1"]
+
+
+def test_faulty_feedback_is_refused_line_by_line(refused, statgraph, source, tmp_path):
+    statgraph("import", "jsonl", source, "--out", "lamp-corpus", "--language", "en")
+    marks = tmp_path / "feedback.jsonl"
+    marks.write_text(
+        '{"question": "Who pays?", "article_id": "L9", "right": true}\n{"question": "Who pays?", "article_id": "L1"}\n'
+    )
+    assert refused("feedback", marks, "--corpus", tmp_path / "lamp-corpus") == (
+        "Error: feedback.jsonl:1: article 'L9' is not in the corpus; name its corpus, or remove the line\n"
+        "feedback.jsonl:2: 'right' is null; give true or false\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["feedback", "f.jsonl"], "feedback: nothing says which corpus it is on; add --corpus DIR"),
+        (
+            ["feedback", "f.jsonl", "--corpus", "c", "--language", "fr"],
+            "feedback: the language and the licence are those of the corpus; leave them out",
+        ),
+        (["jsonl", "f", "--corpus", "c"], "--corpus goes with feedback, not with jsonl; leave it out"),
+    ],
+)
+def test_options_of_feedback_are_its_own(refused, arguments, message):
+    assert refused(*arguments, code=2) == f"Error: {message}\n"

@@ -149,3 +149,37 @@ def test_a_rebuilt_index_outlives_the_one_it_came_from(unit_vectors):
     index = index.rebuilt(IndexConfig("ivf-pq"))
     gc.collect()
     assert (index.vectors == vectors).all()
+
+
+@pytest.fixture(params=["flat", "hnsw", "ivf-pq"])
+def tied_index(request, clustered):
+    """Return an index of each kind of 400 articles, of which 50 to 99 are one vector and 200 to 249 another."""
+    vectors = clustered(400, 0, seed=9)[0]
+    vectors[50:100], vectors[200:250] = vectors[50], vectors[200]
+    config = IndexConfig(request.param)
+    return ArticleIndex.build(vectors, [f"a{row}" for row in range(400)], device="cpu", config=config)
+
+
+@pytest.mark.parametrize("k", [1, 7, 30, 400])
+def test_a_search_among_some_is_the_full_ranking_without_the_others(tied_index, clustered, k):
+    queries = np.concatenate([clustered(0, 8, seed=10)[1], tied_index.vectors[[50, 200]]])
+    among = np.random.default_rng(11).permutation(400)[:60]
+    full_scores, full_rows = tied_index.search(queries, 400)
+    kept = np.isin(full_rows, among)  # 60 of each query
+    scores, rows = tied_index.search(queries, k, among)
+    assert rows.tolist() == full_rows[kept].reshape(10, 60)[:, :k].tolist()
+    assert scores == pytest.approx(full_scores[kept].reshape(10, 60)[:, :k], abs=1e-6)
+    assert (scores.dtype, rows.dtype) == (np.float32, np.int64)
+
+
+def test_a_search_among_all_or_none(tied_index):
+    queries = tied_index.vectors[:2]
+    assert (tied_index.search(queries, 9, np.arange(400))[1] == tied_index.search(queries, 9)[1]).all()
+    scores, rows = tied_index.search(queries, 9, np.array([], dtype=np.int64))
+    assert scores.shape == rows.shape == (2, 0)
+
+
+def test_a_mask_in_place_of_rows_is_refused(compass):
+    index = ArticleIndex.build(compass, COMPASS_IDS, device="cpu")
+    with pytest.raises(UsageError, match=r"^among: bool of shape \(5,\); give article rows"):
+        index.search(compass, 1, np.ones(5, dtype=bool))

@@ -3,6 +3,7 @@ import pytest
 
 from statgraph.config import HnswConfig, IndexConfig
 from statgraph.errors import RunError
+from statgraph.index import hnsw_index
 from statgraph.index.article_index import ArticleIndex
 from statgraph.index.hnsw_index import HnswIndex
 from statgraph.text.similarity import Euclidean
@@ -81,3 +82,26 @@ def test_altered_vectors_are_refused(tmp_path, compass):
     path.write_bytes(whole[:place] + np.array([3, 4], dtype="<f4").tobytes() + whole[place + 8 :])
     with pytest.raises(RunError, match=r": the vector of article 'D' has length 5, not 1 \(1 of 5 are wrong\); "):
         ArticleIndex.load(tmp_path / "index", device="cpu")
+
+
+@pytest.fixture
+def always_walking(monkeypatch):
+    """Make the walk search among few articles too."""
+    monkeypatch.setattr(hnsw_index, "COMPARED_MOST", 0)
+    monkeypatch.setattr(hnsw_index, "_COMPARED_SHARE", 10**6)
+
+
+def test_a_walk_finds_nearly_all_of_the_best_among_some(clustered, exact_best, recall, always_walking):
+    vectors, queries = clustered(3000, 50, seed=1)
+    among = np.flatnonzero(np.random.default_rng(2).random(3000) < 0.2)
+    scores, rows = HnswIndex.build(vectors, CONFIG, device="cpu").search(queries, 20, among)
+    assert recall(among[exact_best(vectors[among], queries, 20)[1]], rows) >= 0.95
+    assert np.isin(rows, among).all()
+    assert scores == pytest.approx(np.einsum("qkd,qd->qk", vectors[rows], queries), abs=1e-6)
+
+
+def test_articles_far_from_every_walk_are_found_exactly(clustered, exact_best, always_walking):
+    vectors, _ = clustered(3000, 0, seed=1)
+    among = np.sort(np.argsort(vectors @ vectors[0])[:30])  # opposite to the question
+    _, rows = HnswIndex.build(vectors, CONFIG, device="cpu").search(vectors[:1], 20, among)
+    assert rows.tolist() == among[exact_best(vectors[among], vectors[:1], 20)[1]].tolist()

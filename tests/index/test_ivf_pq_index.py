@@ -177,3 +177,30 @@ def test_a_damaged_vector_is_refused_once_it_is_found(saved, clustered):
     np.save(saved / "vectors.npy", vectors, allow_pickle=False)
     with pytest.raises(RunError, match=r"^index: vectors.npy holds a vector that is not finite; make the"):
         ArticleIndex.load(saved, device="cpu").search(query, 5)
+
+
+def test_lists_are_searched_among_some(built, clustered, exact_best, recall, monkeypatch):
+    monkeypatch.setattr(ivf_pq_index, "COMPARED_MOST", 0)
+    vectors, queries = clustered(3000, 50, seed=1)
+    among = np.flatnonzero(np.random.default_rng(2).random(3000) < 0.2)
+    scores, rows = built(vectors).search(queries, 20, among)
+    assert recall(among[exact_best(vectors[among], queries, 20)[1]], rows) >= 0.95
+    assert np.isin(rows, among).all()
+    assert scores == pytest.approx(np.einsum("qkd,qd->qk", vectors[rows], queries), abs=1e-6)
+
+
+def test_a_search_among_some_reads_more_lists(built, clustered, exact_best, recall, monkeypatch):
+    # The 200 that are least like a question stand in lists that its own six probes would not reach.
+    monkeypatch.setattr(ivf_pq_index, "COMPARED_MOST", 0)
+    vectors, queries = clustered(3000, 1, seed=1)
+    among = np.sort(np.argsort(vectors @ queries[0])[:200])
+    _, rows = built(vectors, rerank=100).search(queries, 20, among)
+    assert recall(among[exact_best(vectors[among], queries, 20)[1]], rows) >= 0.9
+
+
+def test_vectors_that_are_rounded_already_are_not_widened(tmp_path, built, clustered):
+    vectors = clustered(500, 0, seed=5)[0].astype(np.float16)
+    index = built(vectors, precision="float32")
+    index.save(tmp_path / "index")
+    assert (index.precision, ArticleIndex.load(tmp_path / "index", device="cpu").precision) == ("float16", "float16")
+    assert (index.vectors == vectors).all()

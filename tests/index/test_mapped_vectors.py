@@ -35,6 +35,12 @@ def test_best_of_all_rows(mapped, monkeypatch, block_rows):
     assert (scores.tolist(), rows.tolist()) == ([[3.0, 1.0], [7.5, 2.0]], [[2, 0], [2, 0]])
 
 
+def test_best_among_some_rows(mapped, monkeypatch):
+    monkeypatch.setattr(blocks, "ROWS", 1)
+    scores, rows = mapped_vectors.best(mapped, np.array([[2, 0.5]], dtype=np.float32), 2, np.array([0, 1]))
+    assert (scores.tolist(), rows.tolist()) == ([[2.0, 1.0]], [[0, 1]])
+
+
 def refusal(folder, *, shape=(3, 2), precision="float32") -> str:
     with pytest.raises(RunError) as refused:
         mapped_vectors.read(folder, shape=shape, precision=precision)

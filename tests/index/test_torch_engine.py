@@ -30,3 +30,11 @@ def test_search_leaves_the_precision_of_torch_as_it_was(unit_vectors):
         assert torch.get_float32_matmul_precision() == "high"
     finally:
         torch.set_float32_matmul_precision(before)
+
+
+def test_torch_searches_among_some_rows():
+    flat = faiss.IndexFlatIP(2)
+    flat.add(np.array([[1, 0], [0, 1], [2, 2], [3, 0]], dtype=np.float32))
+    engine = TorchEngine(flat, torch.device("cpu"))
+    scores, rows = engine.search(np.array([[2, 1]], dtype=np.float32), 2, np.array([0, 1, 3]))
+    assert (scores.tolist(), rows.tolist()) == ([[6.0, 2.0]], [[3, 0]])

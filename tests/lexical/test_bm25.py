@@ -91,3 +91,20 @@ def test_k_below_one_is_refused():
 def test_best_rows_settles_a_tie_at_the_cut_by_row():
     assert best_rows(np.array([1.0, 3.0, 1.0, 1.0]), 2).tolist() == [1, 0]
     assert best_rows(np.array([1.0, 3.0]), 9).tolist() == [1, 0]
+
+
+def test_a_ranking_among_some_texts_is_the_full_one_without_the_others():
+    texts = ["keys", "deposit", "keys", "deposit deposit", "keys", "deposit"]
+    index = BM25(texts, language="en")
+    for question in ("deposit", "keys", "zzz"):
+        full_rows, full_scores = index.ranking(question, 6)
+        kept = np.isin(full_rows, [0, 2, 3, 5])
+        rows, scores = index.ranking(question, 3, np.array([5, 2, 0, 3]))
+        assert rows.tolist() == full_rows[kept][:3].tolist()
+        assert scores.tolist() == full_scores[kept][:3].tolist()
+        assert (rows.dtype, scores.dtype) == (np.int64, np.float32)
+
+
+def test_a_ranking_among_none_is_empty():
+    rows, scores = BM25(["keys"], language="en").ranking("keys", 3, np.array([], dtype=np.int64))
+    assert (len(rows), len(scores), rows.dtype, scores.dtype) == (0, 0, np.int64, np.float32)

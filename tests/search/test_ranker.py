@@ -90,3 +90,15 @@ def test_lexical_scores_follow_the_configuration():
     idf = np.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
     assert [ranked.tolist() for ranked in rows] == [[0, 1], [0, 1]]
     np.testing.assert_allclose(scores, [[idf * 2 / 3, idf * 1 / 2], [0, 0]], rtol=1e-6)
+
+
+def test_dense_rankings_among_some(dense_run):
+    rows, scores = DenseRanker(dense_run, device="cpu").rank(["deposit", "notice"], 5, np.array([2, 1]))
+    assert [ranked.tolist() for ranked in rows] == [[2, 1], [1, 2]]
+    np.testing.assert_allclose(np.stack(scores), [[0.8, 0], [1, -0.6]], rtol=0, atol=1e-6)
+
+
+def test_lexical_rankings_among_some():
+    ranker = LexicalRanker(["deposit", "deposit keys", "keys"], language="en", config=Bm25Config())
+    rows, _ = ranker.rank(["deposit", "zzz"], 5, np.array([2, 1]))
+    assert [ranked.tolist() for ranked in rows] == [[1, 2], [1, 2]]

@@ -273,3 +273,16 @@ def test_retriever_and_hit_come_from_the_package_itself():
     assert (done.stdout, done.stderr) == ("Hit Retriever\n", "")
     with pytest.raises(AttributeError, match=r"^module 'statgraph' has no attribute 'Retrieve'$"):
         statgraph.Retrieve  # noqa: B018
+
+
+def test_a_search_among_some_articles(run):
+    retriever = Retriever.load(run, device="cpu")
+    full = retriever.search("deposit", k=3)
+    kept = [hit.article_id for hit in full if hit.article_id != "N1"]
+    hits = retriever.search("deposit", k=3, among=np.array([2, 0]))
+    assert [(hit.rank, hit.article_id) for hit in hits] == list(enumerate(kept, start=1))
+    assert retriever.search("deposit", k=3, among=np.array([], dtype=np.int64)) == []
+    rows, scores = retriever.rank(["deposit", "notice"], 1, among=np.array([1]))
+    assert ([ranked.tolist() for ranked in rows], len(scores)) == ([[1], [1]], 2)
+    with pytest.raises(UsageError, match=r"^among: row 3, but there are 3 articles; give rows 0 to 2$"):
+        retriever.search("deposit", among=np.array([3]))

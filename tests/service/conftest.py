@@ -97,7 +97,15 @@ def serve(library, tmp_path: Path, log: list[dict]) -> Callable:
     return start
 
 
-@pytest.fixture
-def client(serve):
-    """Return a client of the service as it is without options."""
-    return serve()
+@pytest.fixture(scope="session")
+def client(library, tmp_path_factory):
+    """Return a client of the service as it is without options, one for all tests: making the application takes time."""
+    from fastapi.testclient import TestClient
+
+    from statgraph.service.app import create_app
+    from statgraph.service.config import ServiceConfig
+    from statgraph.service.desk import Desk
+
+    desk = Desk(ServiceConfig(feedback=tmp_path_factory.mktemp("marks") / "feedback.jsonl"))
+    desk.open(library)
+    return TestClient(create_app(desk, write_log=lambda line: None), raise_server_exceptions=False)

@@ -242,7 +242,8 @@ def test_another_method_is_a_problem(client):
     assert answer.headers["allow"] == "POST"
 
 
-def test_feedback_is_on_disk_when_it_is_told(client, tmp_path):
+def test_feedback_is_on_disk_when_it_is_told(serve, tmp_path):
+    client = serve()
     marks = [
         {"question": "Où ?", "article_id": "H1", "right": True, "comment": "clear"},
         {"question": "Où ?", "article_id": "W5", "right": False},
@@ -255,8 +256,8 @@ def test_feedback_is_on_disk_when_it_is_told(client, tmp_path):
     assert lines == marks
 
 
-def test_feedback_on_an_unknown_article_is_refused(client, tmp_path):
-    problem(client.post("/api/feedback", json={"question": "q", "article_id": "H9", "right": True}), 404)
+def test_feedback_on_an_unknown_article_is_refused(serve, tmp_path):
+    problem(serve().post("/api/feedback", json={"question": "q", "article_id": "H9", "right": True}), 404)
     assert not (tmp_path / "feedback.jsonl").exists()
 
 
@@ -285,7 +286,8 @@ def test_until_the_run_is_loaded_all_but_health_is_turned_away(serve):
         assert answer.headers["retry-after"] == "1"
 
 
-def test_figures(client):
+def test_figures(serve):
+    client = serve()
     client.get("/api/articles/H1")
     client.get("/api/articles/H9")
     client.post("/api/search", json={"question": "deposit"})

@@ -1,0 +1,164 @@
+"""Readers' marks as labels: what `statgraph serve` writes, turned into training questions of a corpus."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from statgraph.corpus.draft import Draft
+from statgraph.corpus.fields import json_type, string_field
+from statgraph.corpus.lines import json_lines
+from statgraph.corpus.records import Corpus, Question
+from statgraph.errors import CorpusError
+
+TRAIN = "train"
+ID_PREFIX = "feedback-"
+_ID_LENGTH = 12
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A reader's word on whether an article answers a question; `time` orders marks that contradict one another."""
+
+    question: str
+    article_id: str
+    right: bool
+    time: datetime = _EARLIEST
+
+
+@dataclass(frozen=True)
+class FeedbackSummary:
+    """What became of the marks.
+
+    Attributes:
+        marks: how many there were.
+        overruled: those that a later mark of the same question and article takes the place of.
+        wrong: of the rest, those that say "wrong": they give no label, and take none away.
+        known: of the rest, those that say what a label says already.
+        held_out: of the rest, those on a question of dev or test, which must not be trained on.
+        labels: new labels, one for each mark that is left.
+        questions: new questions among them.
+    """
+
+    marks: int
+    overruled: int
+    wrong: int
+    known: int
+    held_out: int
+    labels: int
+    questions: int
+
+
+def read_marks(path: Path, article_ids: Mapping[str, object]) -> list[Mark]:
+    """Return the marks in a JSONL file, earliest first; those without a time stand before all others.
+
+    Args:
+        path: one object a line: `question`, `article_id`, `right`, and `time` (ISO 8601) where it is known.
+        article_ids: the articles that a mark may name.
+
+    Raises:
+        CorpusError: if the file is missing or faulty, or names an article that is not there; every problem is listed.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise CorpusError([f"{path}: no such file; name the JSONL file that 'statgraph serve' appended marks to"])
+    draft = Draft(name=path.name, language="en")
+    marks = []
+    for place, record in json_lines(draft, path, path.name):
+        problems_before = draft.problem_count
+        mark = _mark(draft, place, record)
+        if mark.article_id and mark.article_id not in article_ids:
+            draft.add_problem(
+                place, f"article '{mark.article_id}' is not in the corpus; name its corpus, or remove the line"
+            )
+        if draft.problem_count == problems_before:
+            marks.append(mark)
+    draft.questions()  # raises with every problem
+    return sorted(marks, key=lambda mark: mark.time)
+
+
+def with_feedback(corpus: Corpus, marks: Iterable[Mark]) -> tuple[Corpus, FeedbackSummary]:
+    """Return the corpus with the articles marked right as training labels, and what became of the marks.
+
+    Questions are one where their texts are, whatever the case and the spaces. Of marks that contradict one another the
+    last counts. A question of dev or test gets no label: training on it would leak its answer.
+    """
+    marks = list(marks)
+    latest: dict[tuple[str, str], Mark] = {}
+    for mark in marks:
+        latest[comparable_question(mark.question), mark.article_id] = mark
+    right = {key: mark for key, mark in latest.items() if mark.right}
+    known_questions = {comparable_question(question.text): question for question in corpus.questions}
+    order = {article_id: row for row, article_id in enumerate(corpus.article_rows)}
+    added: dict[str, list[str]] = {}
+    texts: dict[str, str] = {}
+    known = held_out = 0
+    for (key, article_id), mark in right.items():
+        question = known_questions.get(key)
+        if question is not None and question.split != TRAIN:
+            held_out += 1
+        elif question is not None and article_id in question.article_ids:
+            known += 1
+        else:
+            added.setdefault(key, []).append(article_id)
+            texts.setdefault(key, " ".join(mark.question.split()))
+    questions = [
+        replace(question, article_ids=(*question.article_ids, *added.get(comparable_question(question.text), ())))
+        if question.split == TRAIN
+        else question
+        for question in corpus.questions
+    ]
+    new = [
+        Question(_question_id(key), texts[key], TRAIN, tuple(sorted(article_ids, key=order.__getitem__)))
+        for key, article_ids in added.items()
+        if key not in known_questions
+    ]
+    summary = FeedbackSummary(
+        marks=len(marks),
+        overruled=len(marks) - len(latest),
+        wrong=len(latest) - len(right),
+        known=known,
+        held_out=held_out,
+        labels=sum(map(len, added.values())),
+        questions=len(new),
+    )
+    return replace(corpus, questions=(*questions, *new)), summary
+
+
+def comparable_question(text: str) -> str:
+    """Return a question as questions are compared: composed characters, no case, single spaces."""
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+
+
+def _question_id(key: str) -> str:
+    return ID_PREFIX + hashlib.sha256(key.encode("utf-8")).hexdigest()[:_ID_LENGTH]
+
+
+def _mark(draft: Draft, place: str, record: Mapping[str, object]) -> Mark:
+    question = string_field(draft, place, record, "question")
+    article_id = string_field(draft, place, record, "article_id")
+    right = record.get("right")
+    if not question.strip():
+        draft.add_problem(place, "the mark has no 'question'; give its text")
+    if not article_id:
+        draft.add_problem(place, "the mark has no 'article_id'; name the article")
+    if not isinstance(right, bool):
+        draft.add_problem(place, f"'right' is {json_type(right)}; give true or false")
+    return Mark(question, article_id, right is True, _time(draft, place, record))
+
+
+def _time(draft: Draft, place: str, record: Mapping[str, object]) -> datetime:
+    text = string_field(draft, place, record, "time")
+    if not text:
+        return _EARLIEST
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        draft.add_problem(place, f"'time' is '{text}', no ISO 8601 time; write it like 2026-01-31T12:00:00+00:00")
+        return _EARLIEST
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

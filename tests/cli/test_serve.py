@@ -1,0 +1,113 @@
+"""`statgraph serve` as a process, from its first line to its exit status, and what it refuses."""
+
+import http.client
+import importlib.util
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the service needs the extra 'serve'")
+
+REPO = Path(__file__).parents[2]
+WAIT_S = 60
+
+
+def test_a_service_from_start_to_stop(bm25_run, tmp_path):
+    marks = tmp_path / "marks.jsonl"
+    command = [sys.executable, str(REPO / "cli.py"), "serve", "--run", bm25_run, "--port", "0", "--feedback", marks]
+    environment = {**os.environ, "STATGRAPH_TOKEN": "secret"}
+    with (
+        (tmp_path / "log").open("w+") as log,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment) as process,
+    ):
+        try:
+            line = process.stdout.readline()
+            announced = re.fullmatch(rf"Serving {re.escape(str(bm25_run))} at http://127\.0\.0\.1:(\d+)\n", line)
+            port = int(announced[1])
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=WAIT_S)
+            assert _status(connection, "GET", "/readyz") == 200
+            headers = {"Authorization": "Bearer secret", "Content-Type": "application/json"}
+            mark = json.dumps({"question": "May I keep my dogs?", "article_id": "dogs1", "right": True})
+            assert _status(connection, "POST", "/api/feedback", mark) == 401
+            assert _status(connection, "POST", "/api/feedback", mark, headers) == 201
+            connection.close()
+            with socket.create_connection(("127.0.0.1", port), timeout=WAIT_S) as no_http:
+                no_http.sendall(b"no HTTP\r\n\r\n")
+                assert no_http.recv(12) == b"HTTP/1.1 400"
+            # A request under way: its body is only half there when the service is told to end.
+            body = json.dumps({"question": "May I keep my dogs?", "k": 1}).encode()
+            with socket.create_connection(("127.0.0.1", port), timeout=WAIT_S) as under_way:
+                lines = [f"{name}: {value}" for name, value in {**headers, "Content-Length": len(body)}.items()]
+                under_way.sendall("\r\n".join(["POST /api/search HTTP/1.1", "Host: x", *lines, "", ""]).encode())
+                under_way.sendall(body[:10])
+                _wait_for_refusal(process, port)
+                under_way.sendall(body[10:])
+                answer = http.client.HTTPResponse(under_way)
+                answer.begin()
+                assert (answer.status, json.loads(answer.read())["hits"][0]["article_id"]) == (200, "dogs1")
+            assert process.wait(WAIT_S) == 0
+            assert process.stdout.read() == ""
+        finally:
+            process.kill()
+        log.seek(0)
+        logged = [json.loads(line) for line in log]
+    assert [(line.get("path"), line.get("status")) for line in logged] == [
+        ("/readyz", 200), ("/api/feedback", 401), ("/api/feedback", 201), (None, None), ("/api/search", 200),
+    ]  # fmt: skip
+    assert (logged[3]["level"], logged[3]["message"]) == ("warning", "Invalid HTTP request received.")
+    assert json.loads(marks.read_text())["article_id"] == "dogs1"
+
+
+def _status(connection, method, address, body=None, headers=None):
+    connection.request(method, address, body, headers or {})
+    answer = connection.getresponse()
+    answer.read()
+    return answer.status
+
+
+def _wait_for_refusal(process, port):
+    """Tell the service to end, and return once it takes no more connections."""
+    process.send_signal(signal.SIGTERM)
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=WAIT_S).close()
+        except ConnectionRefusedError:
+            return
+        assert process.poll() is None
+
+
+def test_a_run_that_is_not_there_is_refused(refused, tmp_path):
+    assert refused("serve", "--run", "gone") == "gone: no such run folder; train one with 'statgraph train'"
+    assert refused("serve") == "runs: holds no finished run; train one with 'statgraph train', or name one with --run"
+
+
+def test_a_port_in_use_is_refused(refused, bm25_run):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert refused("serve", "--run", bm25_run, "--port", port) == (
+            f"port {port} of 127.0.0.1 is in use; name another with --port"
+        )
+
+
+@pytest.mark.parametrize("port", ["70000", "-1", "http"])
+def test_what_is_no_port_is_refused(refused, bm25_run, port):
+    assert refused("serve", "--run", bm25_run, "--port", port, code=2).startswith("Invalid value for '--port': ")
+
+
+def test_an_address_of_another_machine_is_refused(refused, bm25_run):
+    assert refused("serve", "--run", bm25_run, "--host", "192.0.2.1", code=2) == (
+        "--host 192.0.2.1: no address of this machine; name one that is"
+    )
+
+
+def test_without_the_extra_it_says_what_to_install(refused, bm25_run, monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "uvicorn" else find(name))
+    assert refused("serve", "--run", bm25_run) == "uvicorn: not installed; run: pip install 'statgraph[serve]'"

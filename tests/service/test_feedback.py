@@ -1,0 +1,45 @@
+"""The file of marks: whole lines under many writers, and its bound."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from statgraph.corpus.feedback import read_marks
+from statgraph.service.feedback import FeedbackFullError, FeedbackLog
+
+MARK = {"question": "Où ?\n\u2028", "article_id": "H1", "right": True, "comment": None}
+
+
+def test_marks_of_many_writers_are_whole_lines(tmp_path):
+    logs = [FeedbackLog(tmp_path / "f.jsonl", max_bytes=10**6) for _ in range(2)]
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda number: logs[number % 2].append(**MARK | {"article_id": str(number)}), range(40)))
+    lines = [json.loads(line) for line in (tmp_path / "f.jsonl").read_bytes().split(b"\n")[:-1]]
+    assert sorted(int(line["article_id"]) for line in lines) == list(range(40))
+    assert all("comment" not in line and line["question"] == MARK["question"] for line in lines)
+
+
+def test_what_is_there_stays(tmp_path):
+    path = tmp_path / "f.jsonl"
+    path.write_text("old\n")
+    FeedbackLog(path, max_bytes=1000).append(**MARK)
+    assert path.read_text().startswith("old\n{")
+
+
+def test_the_file_grows_to_its_bound_and_no_further(tmp_path):
+    path = tmp_path / "f.jsonl"
+    FeedbackLog(path, max_bytes=1000).append(**MARK)
+    size = path.stat().st_size
+    FeedbackLog(path, max_bytes=2 * size).append(**MARK)
+    with pytest.raises(FeedbackFullError):
+        FeedbackLog(path, max_bytes=3 * size - 1).append(**MARK)
+    assert path.stat().st_size == 2 * size
+
+
+def test_the_import_reads_what_the_service_writes(tmp_path):
+    path = tmp_path / "f.jsonl"
+    FeedbackLog(path, max_bytes=1000).append(**MARK | {"comment": "clear"})
+    (mark,) = read_marks(path, {"H1": 0})
+    assert (mark.question, mark.article_id, mark.right) == (MARK["question"], "H1", True)
+    assert mark.time.year >= 2025

@@ -1,0 +1,82 @@
+"""The OpenAPI document against the service: Schemathesis makes the requests, and every answer must be as documented.
+
+`STATGRAPH_API_CASES=2000` asks for at least so many in place of the few hundred of the fast suite.
+"""
+
+import os
+from math import ceil
+
+import pytest
+
+pytest.importorskip("schemathesis", reason="the API is tried by schemathesis (the extra 'dev')")
+
+import schemathesis
+import schemathesis.checks
+from hypothesis import HealthCheck, settings
+
+from statgraph.service.openapi import EVERYWHERE, documented
+
+OPERATIONS = 11
+CASES = int(os.environ.get("STATGRAPH_API_CASES", "300"))
+CHECKS = [
+    schemathesis.checks.not_a_server_error,
+    schemathesis.checks.status_code_conformance,
+    schemathesis.checks.content_type_conformance,
+    schemathesis.checks.response_schema_conformance,
+    schemathesis.checks.negative_data_rejection,
+]
+tried = []
+
+
+@pytest.fixture
+def api_schema(client):
+    return schemathesis.openapi.from_asgi("/openapi.json", client.app)
+
+
+schema = schemathesis.pytest.from_fixture("api_schema")
+
+
+@schema.parametrize()
+@settings(
+    max_examples=ceil(CASES / OPERATIONS), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+def test_every_answer_is_as_documented(case):
+    tried.append(case.operation.label)
+    case.call_and_validate(checks=CHECKS)
+
+
+def test_as_many_cases_as_asked_for_were_tried():
+    if not tried:
+        pytest.skip("the cases ran in another process")
+    assert len(set(tried)) == OPERATIONS
+    assert len(tried) >= CASES
+
+
+def test_errors_that_any_request_may_meet_are_documented():
+    for responses in (documented(), documented(404)):
+        assert set(EVERYWHERE) <= set(responses)
+        assert all(list(response["content"]) == ["application/problem+json"] for response in responses.values())
+    assert "Retry-After" in documented(503)[503]["headers"]
+
+
+def test_the_document_defines_what_it_refers_to(client):
+    document = client.get("/openapi.json").json()
+    models = document["components"]["schemas"]
+    assert sum(len(operations) for operations in document["paths"].values()) == OPERATIONS
+    assert {"Problem", "FieldProblem", "SearchRequest", "HitAnswer"} <= set(models)
+    assert "HTTPValidationError" not in models
+
+    def references(value):
+        if isinstance(value, dict):
+            yield from [value["$ref"]] if "$ref" in value else []
+            value = list(value.values())
+        if isinstance(value, list):
+            for item in value:
+                yield from references(item)
+
+    assert {reference.rpartition("/")[2] for reference in references(document)} <= set(models)
+
+
+def test_what_a_search_takes_is_told(client):
+    fields = client.get("/openapi.json").json()["components"]["schemas"]["SearchRequest"]["properties"]
+    assert (fields["question"]["maxLength"], fields["k"]["maximum"], fields["k"]["default"]) == (2000, 500, 10)

@@ -1,0 +1,69 @@
+"""What is logged and counted of a request, and what is not."""
+
+import asyncio
+import json
+
+import pytest
+
+from statgraph.service.metrics import Metrics
+from statgraph.service.request_log import RequestLog
+
+
+def test_one_line_a_request_without_the_question(serve, log):
+    client = serve()
+    answer = client.post("/api/search", json={"question": "Who keeps it?", "k": 1})
+    client.get("/api/articles/H9?q=Who+keeps+it")
+    assert [(line["method"], line["path"], line["status"]) for line in log] == [
+        ("POST", "/api/search", 200),
+        ("GET", "/api/articles/H9", 404),
+    ]
+    assert log[0]["bytes"] == len(answer.content)
+    assert log[0]["ms"] > 0
+    assert set(log[0]) == {"time", "method", "path", "status", "ms", "bytes"}
+    assert "keeps" not in json.dumps(log)
+
+
+def test_the_question_where_it_is_asked_for(serve, log):
+    client = serve(log_questions=True)
+    client.post("/api/search", json={"question": "Où ?"})
+    client.get("/api/about")
+    assert [line.get("question") for line in log] == ["Où ?", None]
+
+
+def test_refusals_are_logged_too(serve, log):
+    client = serve(token="secret")
+    client.get("/api/about")
+    client.post("/api/search", content=b"x" * 70_000, headers={"Authorization": "Bearer secret"})
+    assert [line["status"] for line in log] == [401, 413]
+
+
+def test_a_fault_is_a_problem_to_the_client_and_a_traceback_in_the_log(serve, log, library, monkeypatch):
+    def fail(row):
+        raise RuntimeError("the disk is gone")
+
+    monkeypatch.setattr(library, "article", fail)
+    answer = serve().get("/api/articles/H1")
+    assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
+    assert answer.json()["detail"] == "a fault of the service, not of yours; its log says more"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    (line,) = log
+    assert line["status"] == 500
+    assert "RuntimeError: the disk is gone" in line["error"]
+
+
+@pytest.mark.parametrize("method", ["GET", "BREW"])
+def test_an_unheard_of_method_or_address_is_one_figure(method):
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": 404, "headers": []})
+
+    async def send(message):
+        pass
+
+    metrics = Metrics()
+    lines = []
+    logged = RequestLog(app, write=lines.append, metrics=metrics, log_questions=False)
+    asyncio.run(logged({"type": "http", "method": method, "path": "/x\n\x1b"}, None, send))
+    shown = method if method == "GET" else "other"
+    assert f'statgraph_requests_total{{method="{shown}",route="other",status="404"}} 1.0' in metrics.text().decode()
+    assert "\n" not in lines[0]
+    assert "\x1b" not in lines[0]

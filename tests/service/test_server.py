@@ -1,0 +1,68 @@
+"""The socket, the warning, a run that cannot be loaded; tests/cli/test_serve.py has the process from start to stop."""
+
+import socket
+
+import pytest
+
+from statgraph.errors import RunError, UsageError
+from statgraph.search.article_store import ARTICLES
+from statgraph.service.config import ServiceConfig
+from statgraph.service.server import bound_socket, is_loopback, serve
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("127.0.0.1", True), ("127.8.8.8", True), ("::1", True), ("localhost", True),
+        ("0.0.0.0", False), ("::", False), ("192.168.1.2", False), ("example.org", False),
+    ],
+)  # fmt: skip
+def test_loopback(host, expected):
+    assert is_loopback(host) is expected
+
+
+def test_a_port_in_use_is_told():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with (
+            pytest.raises(RunError, match=rf"^port {port} of 127.0.0.1 is in use; name another with --port$"),
+            bound_socket("127.0.0.1", port),
+        ):
+            pass
+
+
+def test_an_address_of_another_machine_is_told():
+    with (
+        pytest.raises(UsageError, match=r"^--host 192.0.2.1: no address of this machine; name one that is$"),
+        bound_socket("192.0.2.1", 0),
+    ):
+        pass
+
+
+def test_a_host_that_is_none_is_told():
+    with (
+        pytest.raises(UsageError, match=r"^--host no host: .*; name an address of this machine$"),
+        bound_socket("no host", 0),
+    ):
+        pass
+
+
+def test_a_run_that_cannot_be_loaded_ends_the_service(village_run, tmp_path):
+    damaged = tmp_path / "run"
+    damaged.mkdir()
+    for path in village_run.iterdir():
+        (damaged / path.name).symlink_to(path)
+    (damaged / ARTICLES).unlink()
+    (damaged / ARTICLES).write_text("cut\n")
+    told = []
+    with pytest.raises(RunError, match="train the run again"):
+        serve(damaged, ServiceConfig(), host="0.0.0.0", port=0, device="cpu", announce=told.append)
+    assert told == [
+        "Warning: 0.0.0.0 can be reached from other machines, and whoever reaches it may search and send feedback; "
+        "set STATGRAPH_TOKEN to ask for a token"
+    ]
+
+
+def test_no_run_is_told_before_anything_listens(tmp_path):
+    with pytest.raises(RunError, match="no such run folder"):
+        serve(tmp_path / "gone", ServiceConfig(token="t"), host="0.0.0.0", port=0, device="cpu", announce=print)
