@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,13 +42,18 @@ def write_article_store(articles: Sequence[Article], folder: Path) -> None:
 
 
 class ArticleStore:
-    """Articles by row, in the order of the corpus that the run was trained on."""
+    """Articles by row, in the order of the corpus that the run was trained on.
+
+    The file is opened once: a process that has loaded a run goes on with its articles when another puts a new run in
+    its place. `read` may be called from any thread.
+    """
 
     def __init__(self, folder: Path):
         self._path = Path(folder) / ARTICLES
         try:
             self._offsets = np.load(Path(folder) / OFFSETS, mmap_mode="r", allow_pickle=False)
-            size = self._path.stat().st_size
+            self._file = self._path.open("rb", buffering=0)
+            size = os.fstat(self._file.fileno()).st_size
         except (OSError, ValueError, EOFError) as error:
             raise RunError(f"{folder}: the articles of the run are not readable ({error}); train it again") from None
         if self._offsets.ndim != 1 or self._offsets.dtype != np.int64 or not len(self._offsets):
@@ -76,14 +82,13 @@ class ArticleStore:
             RunError: if one of them is damaged.
         """
         articles = []
-        with self._path.open("rb") as file:
-            for row in rows:
-                file.seek(int(self._offsets[row]))
-                try:
-                    article_id, title, text, path = json.loads(file.readline())
-                except ValueError:
-                    raise RunError(f"{self._path}:{row + 1}: damaged; train the run again") from None
-                articles.append(StoredArticle(article_id, title, text, tuple(path)))
+        for row in rows:
+            start, end = int(self._offsets[row]), int(self._offsets[row + 1])
+            try:
+                article_id, title, text, path = json.loads(os.pread(self._file.fileno(), end - start, start))
+            except ValueError:
+                raise RunError(f"{self._path}:{row + 1}: damaged; train the run again") from None
+            articles.append(StoredArticle(article_id, title, text, tuple(path)))
         return articles
 
     def read_all(self) -> list[StoredArticle]:

@@ -26,6 +26,8 @@ from statgraph.service.request_log import RequestLog
 from statgraph.service.routes import api_router
 from statgraph.service.security_headers import SecurityHeaders
 
+# Kept, and asked about each time: a new version of the service brings a new page.
+_ASKED_ABOUT = {"Cache-Control": "no-cache"}
 PAGE = Path(__file__).parent / "page"
 _DETAILS = {404: "there is nothing at this address; /docs lists what there is"}
 
@@ -68,13 +70,20 @@ def create_app(desk: Desk, *, write_log: Callable[[str], None] = lambda line: pr
     return app
 
 
+class _PageFiles(StaticFiles):
+    def file_response(self, *arguments, **options) -> Response:
+        answer = super().file_response(*arguments, **options)
+        answer.headers.update(_ASKED_ABOUT)
+        return answer
+
+
 def _add_page(app: FastAPI) -> None:
-    @app.get("/", include_in_schema=False)
+    @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     async def page() -> Response:
         """The search page."""
-        return FileResponse(PAGE / "index.html", headers={"Cache-Control": "no-cache"})
+        return FileResponse(PAGE / "index.html", headers=_ASKED_ABOUT)
 
-    app.mount("/static", StaticFiles(directory=PAGE, check_dir=False), name="static")
+    app.mount("/static", _PageFiles(directory=PAGE, check_dir=False), name="static")
 
 
 def _add_reference(app: FastAPI) -> None:

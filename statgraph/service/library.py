@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from statgraph.service.training_questions import TrainingQuestions
 MAX_EXAMPLES = 6
 LONGEST_EXAMPLE = 120
 _READ_AT_ONCE = 1024
+_KEPT_LIMITS = 32  # readers browse: one limit is asked for many times
 
 
 class Library:
@@ -49,7 +51,8 @@ class Library:
         self.contents = surroundings.contents
         self.passages = PassageFinder(self.language, most=MAX_SHOWN)
         self.surroundings = surroundings
-        self._filter = ArticleFilter(self.contents.hierarchy)
+        rows = ArticleFilter(self.contents.hierarchy).rows
+        self._rows = lru_cache(_KEPT_LIMITS)(lambda codes, heading: rows(codes=codes, heading=heading))
         self._retriever = retriever
         self._store = store
 
@@ -81,13 +84,13 @@ class Library:
         Raises:
             UsageError: if a code or the heading is not known.
         """
-        heading: Sequence[str] = ()
+        heading: tuple[str, ...] = ()
         if heading_id is not None:
             row = self.contents.heading_row(heading_id)
             if row is None:
                 raise UsageError(f"heading '{heading_id}': there is none with this id; take one from /api/headings")
             heading = self.contents.headings[row]
-        return self._filter.rows(codes=codes, heading=heading)
+        return self._rows(tuple(codes), heading)
 
     def search(self, question: str, k: int, among: np.ndarray | None) -> list[Hit]:
         """Return the best `k` articles for a question, those of the rows `among` only.

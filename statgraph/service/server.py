@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import errno
 import ipaddress
+import json
+import logging
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import uvicorn
@@ -49,6 +52,7 @@ def serve(
             )
         address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
         desk = Desk(config)
+        _log_as_json_lines()
         settings = uvicorn.Config(
             create_app(desk),
             http="h11",
@@ -78,22 +82,20 @@ def bound_socket(host: str, port: int) -> Iterator[socket.socket]:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except OSError as error:
         raise UsageError(f"--host {host}: {error.strerror}; name an address of this machine") from None
-    listener = socket.socket(family, kind, protocol)
-    try:
+    with socket.socket(family, kind, protocol) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(_BACKLOG)
+        try:
+            listener.bind(address)
+            listener.listen(_BACKLOG)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise RunError(f"port {port} of {host} is in use; name another with --port") from None
+            if error.errno == errno.EACCES:
+                raise RunError(f"port {port} of {host} needs more rights; name one above 1023 with --port") from None
+            if error.errno == errno.EADDRNOTAVAIL:
+                raise UsageError(f"--host {host}: no address of this machine; name one that is") from None
+            raise
         yield listener
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            raise RunError(f"port {port} of {host} is in use; name another with --port") from None
-        if error.errno == errno.EACCES:
-            raise RunError(f"port {port} of {host} needs more rights; name one above 1023 with --port") from None
-        if error.errno == errno.EADDRNOTAVAIL:
-            raise UsageError(f"--host {host}: no address of this machine; name one that is") from None
-        raise
-    finally:
-        listener.close()
 
 
 def is_loopback(host: str) -> bool:
@@ -104,6 +106,20 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+class _JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        return json.dumps({"time": time, "level": record.levelname.lower(), "message": record.getMessage()})
+
+
+def _log_as_json_lines() -> None:
+    """Have what uvicorn warns of, such as a request that is no HTTP, stand in the log as one JSON line too."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_JsonLines())
+    logger = logging.getLogger("uvicorn.error")
+    logger.handlers, logger.propagate, logger.level = [handler], False, logging.WARNING
 
 
 def _open(desk: Desk, run: Path, device: str) -> None:

@@ -38,6 +38,9 @@ def test_a_service_from_start_to_stop(bm25_run, tmp_path):
             assert _status(connection, "POST", "/api/feedback", mark) == 401
             assert _status(connection, "POST", "/api/feedback", mark, headers) == 201
             connection.close()
+            with socket.create_connection(("127.0.0.1", port), timeout=WAIT_S) as no_http:
+                no_http.sendall(b"no HTTP\r\n\r\n")
+                assert no_http.recv(12) == b"HTTP/1.1 400"
             # A request under way: its body is only half there when the service is told to end.
             body = json.dumps({"question": "May I keep my dogs?", "k": 1}).encode()
             with socket.create_connection(("127.0.0.1", port), timeout=WAIT_S) as under_way:
@@ -55,9 +58,10 @@ def test_a_service_from_start_to_stop(bm25_run, tmp_path):
             process.kill()
         log.seek(0)
         logged = [json.loads(line) for line in log]
-    assert [(line["path"], line["status"]) for line in logged] == [
-        ("/readyz", 200), ("/api/feedback", 401), ("/api/feedback", 201), ("/api/search", 200),
+    assert [(line.get("path"), line.get("status")) for line in logged] == [
+        ("/readyz", 200), ("/api/feedback", 401), ("/api/feedback", 201), (None, None), ("/api/search", 200),
     ]  # fmt: skip
+    assert (logged[3]["level"], logged[3]["message"]) == ("warning", "Invalid HTTP request received.")
     assert json.loads(marks.read_text())["article_id"] == "dogs1"
 
 

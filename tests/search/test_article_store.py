@@ -31,6 +31,17 @@ def test_all_articles_in_row_order(folder):
     assert (len(store), store.read([])) == (3, [])
 
 
+def test_an_opened_store_goes_on_with_its_articles_when_a_new_run_takes_the_place(folder, tmp_path, corpus):
+    store = ArticleStore(folder)
+    newer = tmp_path / "newer"
+    newer.mkdir()
+    write_article_store(corpus.articles[::-1], newer)
+    for path in newer.iterdir():
+        path.replace(folder / path.name)
+    assert [article.article_id for article in store.read([0, 2])] == ["D1", "X1"]
+    assert [article.article_id for article in ArticleStore(folder).read([0, 2])] == ["X1", "D1"]
+
+
 def test_offsets_are_those_of_the_lines(folder):
     lines = (folder / "articles.jsonl").read_bytes().splitlines(keepends=True)
     ends = np.cumsum([len(line) for line in lines]).tolist()

@@ -1,0 +1,145 @@
+"""Questions under way: too many, too slow, one after another; the service goes on after each."""
+
+import asyncio
+import threading
+
+import pytest
+
+from statgraph.errors import UsageError
+from statgraph.service.config import ServiceConfig
+from statgraph.service.desk import Desk
+from statgraph.service.problems import ProblemError
+
+
+class HeldRetriever:
+    """Searches no further than told: each search waits until `released` is set."""
+
+    def __init__(self):
+        self.begun, self.released = threading.Event(), threading.Event()
+
+    def search(self, question, k, *, among=None):
+        self.begun.set()
+        assert self.released.wait(30)
+        if not question.strip():
+            raise UsageError("the question is blank; ask something")
+        return [(question, k, among)]
+
+    def search_many(self, questions, k, *, among=None):
+        return [self.search(question, k, among=among)[:1] for question in questions]
+
+
+@pytest.fixture
+def held(library, monkeypatch):
+    retriever = HeldRetriever()
+    monkeypatch.setattr(library, "_retriever", retriever)
+    yield retriever
+    retriever.released.set()
+
+
+def opened(library, **settings) -> Desk:
+    desk = Desk(ServiceConfig(**settings))
+    desk.open(library)
+    return desk
+
+
+async def until(condition) -> None:
+    while not condition():
+        await asyncio.sleep(0.001)
+
+
+def test_beyond_the_bound_questions_are_turned_away_and_later_taken(library, held):
+    desk = opened(library, most_waiting=2, retry_after_s=3)
+
+    async def run():
+        under_way = [asyncio.create_task(desk.search("a", 1, None))]
+        await until(held.begun.is_set)
+        while True:  # the one being searched may or may not count among those that wait
+            task = asyncio.create_task(desk.search("b", 2, None))
+            done, _ = await asyncio.wait([task], timeout=0.05)
+            if done:
+                break
+            under_way.append(task)
+        with pytest.raises(ProblemError) as refused:
+            await task
+        assert len(under_way) in (2, 3)
+        assert "statgraph_questions_waiting 2.0" in desk.metrics.text().decode()
+        held.released.set()
+        answers = await asyncio.gather(*under_way)
+        assert [answer[0][:2] for answer in answers] == [("a", 1)] + [("b", 2)] * (len(under_way) - 1)
+        assert (await desk.search("c", 1, None))[0][0] == "c"
+        return refused.value
+
+    problem = asyncio.run(run())
+    assert (problem.status, problem.headers) == (503, {"Retry-After": "3"})
+    assert problem.detail == "too many questions are under way; ask again in a moment"
+    desk.close()
+
+
+def test_a_search_that_takes_too_long_is_given_up(library, held):
+    desk = opened(library, timeout_s=0.05)
+
+    async def run():
+        with pytest.raises(ProblemError) as refused:
+            await desk.search("a", 1, None)
+        held.released.set()
+        return refused.value
+
+    problem = asyncio.run(run())
+    assert (problem.status, problem.detail) == (
+        504,
+        "the search took longer than 0.05 s and was given up; ask again later",
+    )
+    desk.close()
+
+
+def test_the_error_of_one_question_is_its_own(library, held):
+    desk = opened(library)
+    held.released.set()
+
+    async def run():
+        return await asyncio.gather(desk.search(" ", 1, None), desk.search("a", 1, None), return_exceptions=True)
+
+    blank, answered = asyncio.run(run())
+    assert isinstance(blank, UsageError)
+    assert answered[0][0] == "a"
+    desk.close()
+
+
+def test_closing_answers_what_is_under_way(library, held):
+    desk = opened(library)
+
+    async def run():
+        task = asyncio.create_task(desk.search("a", 1, None))
+        await until(held.begun.is_set)
+        closing = asyncio.get_running_loop().run_in_executor(None, desk.close)
+        held.released.set()
+        await closing
+        return await task
+
+    assert asyncio.run(run())[0][0] == "a"
+
+
+def test_a_desk_that_is_not_open_says_so():
+    desk = Desk(ServiceConfig())
+    with pytest.raises(ProblemError, match="the run is still being loaded") as refused:
+        _ = desk.library
+    assert (refused.value.status, desk.is_open) == (503, False)
+    desk.close()
+
+
+def test_a_full_queue_is_503_to_a_client(library, held, serve):
+    client = serve(most_waiting=1)
+    answers = []
+    threads = []
+    while 503 not in answers and len(threads) < 4:
+        thread = threading.Thread(
+            target=lambda: answers.append(client.post("/api/search", json={"question": "deposit"}).status_code)
+        )
+        thread.start()
+        threads.append(thread)
+        thread.join(0.2)
+    assert 503 in answers
+    assert client.get("/healthz").status_code == 200
+    held.released.set()
+    for thread in threads:
+        thread.join(30)
