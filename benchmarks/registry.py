@@ -10,6 +10,7 @@ MEASURES = {
     "negative_ranking": "benchmarks.measures.negative_ranking",
     "embedding": "benchmarks.measures.embedding",
     "query": "benchmarks.measures.query",
+    "callers": "benchmarks.measures.callers",
     "index_kinds": "benchmarks.measures.index_kinds",
     "cold_start": "benchmarks.measures.cold_start",
 }

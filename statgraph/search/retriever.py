@@ -87,11 +87,15 @@ class Retriever:
         Raises:
             UsageError: if the question is blank or no text, or `k` is below 1.
         """
-        (rows,), (scores,) = self.rank([question], k)
-        return [
-            Hit(rank, float(score), article.article_id, article.title, article.path, article.text)
-            for rank, (score, article) in enumerate(zip(scores, self._articles.read(rows), strict=True), start=1)
-        ]
+        return self.search_many([question], k)[0]
+
+    def search_many(self, questions: Sequence[str], k: int = 10) -> list[list[Hit]]:
+        """Return the hits of each question, as `search` does, in one pass through the encoder and the index.
+
+        Raises:
+            UsageError: if a question is blank or no text, or `k` is below 1.
+        """
+        return [self._hits(rows, scores) for rows, scores in zip(*self.rank(questions, k), strict=True)]
 
     def rank(self, questions: Sequence[str], k: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return for each question (article rows int64, scores float32), best first.
@@ -108,6 +112,12 @@ class Retriever:
     def article_ids(self) -> tuple[str, ...]:
         """Return the id of every article row."""
         return tuple(article.article_id for article in self._articles.read_all())
+
+    def _hits(self, rows: np.ndarray, scores: np.ndarray) -> list[Hit]:
+        return [
+            Hit(rank, float(score), article.article_id, article.title, article.path, article.text)
+            for rank, (score, article) in enumerate(zip(scores, self._articles.read(rows), strict=True), start=1)
+        ]
 
 
 def read_run_manifest(folder: Path) -> dict:
