@@ -11,6 +11,7 @@ MEASURES = {
     "negative_ranking": "benchmarks.measures.negative_ranking",
     "embedding": "benchmarks.measures.embedding",
     "query": "benchmarks.measures.query",
+    "callers": "benchmarks.measures.callers",
     "index_kinds": "benchmarks.measures.index_kinds",
     "index_largest": "benchmarks.measures.index_largest",
     "serving": "benchmarks.measures.serving",

@@ -121,6 +121,15 @@ def test_a_run_without_its_synthetic_questions_is_refused(expanded_run):
     assert refusal(expanded_run) == f"{path}: is missing, and the articles are expanded by it; train the run again"
 
 
+def test_many_questions_have_the_hits_of_each(run):
+    retriever = Retriever.load(run, device="cpu")
+    questions = ["notice in writing", "deposit", "keys"]
+    assert retriever.search_many(questions, 2) == [retriever.search(question, 2) for question in questions]
+    assert retriever.search_many([]) == []
+    with pytest.raises(UsageError, match=r"^the question is blank; ask something$"):
+        retriever.search_many(["deposit", " "])
+
+
 def test_rank_takes_many_questions_or_none(retriever):
     rows, scores = retriever.rank(["notice", "deposit"], 1)
     assert ([ranked.tolist() for ranked in rows], len(scores)) == ([[1], [0]], 2)
