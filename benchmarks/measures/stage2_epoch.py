@@ -69,7 +69,8 @@ def rows_of(scale: str, rival: str, seconds: Mapping[str, list[float]], a_step: 
         "optimiser, the dev metrics over the whole graph in both. GATv2Conv has edge features (an embedding for each "
         "edge type). The plain ways, a step: "
         + ", ".join(f"{name} {value:.2f} s" for name, value in a_step.items())
-        + "; the faster is the rival."
+        + "; the faster is the rival. Where ours spends its time was not profiled on a quiet machine; fewer neighbours "
+        "do not shorten it."
     )
     every = f"Ours {times[EVERY_NEIGHBOUR]}: k_hop_subgraph knows no fan-out, and here ours samples none either."
     return [
