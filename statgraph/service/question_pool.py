@@ -14,7 +14,7 @@ Search = Callable[[str, int, np.ndarray | None], list[Hit]]
 
 
 class QueueFullError(Exception):
-    """As many questions wait as may."""
+    """As many questions wait as may, or none is taken any more."""
 
 
 class QuestionPool:
@@ -42,16 +42,16 @@ class QuestionPool:
         """Return the future hits of a question.
 
         Raises:
-            QueueFullError: if too many questions are under way already.
+            QueueFullError: if too many questions are under way already, or after `close`.
         """
         if not self._places.acquire(blocking=False):
             raise QueueFullError
         self._count(1)
         try:
             future = self._threads.submit(self._search, question, k, among)
-        except BaseException:
+        except RuntimeError:  # the threads have been ended
             self._leave()
-            raise
+            raise QueueFullError from None
         future.add_done_callback(lambda _: self._leave())
         return future
 

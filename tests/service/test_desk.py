@@ -117,6 +117,9 @@ def test_closing_answers_what_is_under_way(library, held):
         return await task
 
     assert asyncio.run(run())[0][0] == "a"
+    with pytest.raises(ProblemError) as refused:
+        asyncio.run(desk.search("b", 1, None))
+    assert refused.value.status == 503
 
 
 def test_a_desk_that_is_not_open_says_so():
