@@ -10,7 +10,7 @@ def test_from_question_to_article_and_back(open_page, expect):
     assert page.input_value("#question") == "deposit"
     page.keyboard.type("who pays for repairs")  # all of the old question was selected
     page.keyboard.press("Enter")
-    page.wait_for_function("document.title.startsWith('who pays for repairs') && document.querySelector('.hit')")
+    page.wait_for_function("document.title.startsWith('who') && !document.querySelector('#hits[aria-busy]')")
     page.keyboard.press("ArrowDown")
     expect(hits.first).to_be_focused()
     page.keyboard.press("ArrowDown")

@@ -9,7 +9,7 @@ import { graphView } from "./graph.js";
 import { announce, loadingNotice, problemNotice } from "./notices.js";
 import { paragraphs } from "./passage.js";
 import { passageOfHit } from "./search.js";
-import { say, spokenLanguage } from "./words.js";
+import { day, say, spokenLanguage } from "./words.js";
 
 let shown = { id: null, language: null };
 let shownArticle = null;
@@ -149,11 +149,5 @@ function links(key, articles) {
 function inForce({ valid_from: from, valid_to: until }) {
   if (!from && !until) return null;
   const key = from && until ? "in_force" : from ? "in_force_from" : "in_force_until";
-  return el("p", { class: "in-force" }, say(key, { from: date(from), until: date(until) }));
-}
-
-function date(value) {
-  const day = new Date(`${value}T00:00:00Z`);
-  if (Number.isNaN(day.valueOf())) return value;
-  return new Intl.DateTimeFormat(spokenLanguage(), { dateStyle: "long", timeZone: "UTC" }).format(day);
+  return el("p", { class: "in-force" }, say(key, { from: day(from), until: day(until) }));
 }

@@ -22,7 +22,7 @@ export function nodeList({ nodes, edges }, stage) {
       "li",
       {},
       link(nodeChange(node.kind, node.id, node.title), { lang: textLanguage(), ...listens }, node.title),
-      edge ? el("span", { class: "node-edge" }, ` ${edgeWords(edge, node, titles)}`) : null,
+      edge ? [" ", el("span", { class: "node-edge" }, edgeWords(edge, node, titles))] : null,
     );
   };
   return el(

@@ -6,6 +6,9 @@ import french from "../words/fr.js";
 
 export const LANGUAGES = { en: english, fr: french };
 
+// The day before the month, as the rest of Europe writes it.
+const DAYS = { en: "en-GB", fr: "fr-FR" };
+
 let language = "en";
 
 /** Return the language to show: the address's, else the one chosen before, else the browser's, else English. */
@@ -44,12 +47,16 @@ export function number(value, digits = 0) {
   return new Intl.NumberFormat(language, format).format(value);
 }
 
+/** Return a day (YYYY-MM-DD) in words, or as it came where it is none. */
+export function day(value) {
+  const date = new Date(`${value}T00:00:00Z`);
+  if (Number.isNaN(date.valueOf())) return value;
+  return new Intl.DateTimeFormat(DAYS[language], { dateStyle: "long", timeZone: "UTC" }).format(date);
+}
+
 /** Return a score with three decimals, or with its sign where it is a change. */
 export function score(value, { signed = false } = {}) {
   const signDisplay = signed ? "exceptZero" : "auto";
   const format = { minimumFractionDigits: 3, maximumFractionDigits: 3, signDisplay };
   return new Intl.NumberFormat(language, format).format(value);
 }
-
-/** Return whether the interface knows a message: what the service may add one day has none. */
-export const knows = (key) => Object.hasOwn(LANGUAGES[language], key);
