@@ -42,7 +42,7 @@ def api_router(desk: Desk) -> APIRouter:
         took_ms = 1000 * (time.perf_counter() - start)
         return schemas.SearchAnswer(question=asked.question, hits=found, took_ms=took_ms)
 
-    @router.get("/api/articles/{article_id:path}", responses=documented(404, 503))
+    @router.get("/api/articles/{article_id:path}", responses=documented(404, 422, 503))
     async def article(article_id: ArticleId) -> schemas.ArticleAnswer:
         """An article in full, with what stands beside it."""
         library = desk.library
@@ -53,7 +53,7 @@ def api_router(desk: Desk) -> APIRouter:
         """The codes."""
         return answers.headings_answer(desk.library.contents, None)
 
-    @router.get("/api/headings/{heading_id}", responses=documented(404, 503))
+    @router.get("/api/headings/{heading_id}", responses=documented(404, 422, 503))
     async def heading(heading_id: HeadingId) -> schemas.HeadingsAnswer:
         """A heading with what stands directly under it."""
         contents = desk.library.contents
