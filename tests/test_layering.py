@@ -14,7 +14,7 @@ REPO = Path(__file__).parents[1]
 PACKAGE = REPO / "statgraph"
 
 # From the ground up: a module imports from its own folder and from those named before it.
-GROUND_FLOOR = ("errors", "config", "settings", "artifacts", "device")
+GROUND_FLOOR = ("errors", "config", "settings", "artifacts", "device", "distributed")
 FLOORS = (
     *(
         "corpus",
@@ -187,11 +187,12 @@ def test_every_test_mirrors_a_module():
 
 def mirrors_a_module(test: Path) -> bool:
     """Return whether tests/x/test_y.py has its statgraph/x/y.py, or y_.py where y is a keyword of Python's, __y__.py
-    where it is what Python runs; tests/benchmarks/test_y.py has its benchmarks/y.py."""
+    where it is what Python runs; tests/benchmarks/test_y.py has its benchmarks/y.py, a test of the page its js/y.js."""
     place = test.relative_to(REPO / "tests")
     house = REPO if place.parts[0] == "benchmarks" else PACKAGE
     folder, name = house / place.parent, test.stem.removeprefix("test_")
-    return any((folder / f"{module}.py").is_file() for module in (name, f"{name}_", f"__{name}__"))
+    modules = (f"{name}.py", f"{name}_.py", f"__{name}__.py", f"js/{name}.js")
+    return any((folder / module).is_file() for module in modules)
 
 
 def test_no_init_files_among_the_tests():

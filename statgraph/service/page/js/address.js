@@ -1,0 +1,60 @@
+/** The address holds what is shown (question, filters, article, language): a link can be shared, and "back" works. */
+
+import { el } from "./elements.js";
+
+const listeners = [];
+
+/** Return {q, codes, heading, article, lang} of a query string; what is not in it is "", [] or null. */
+export function readAddress(query = location.search) {
+  const values = new URLSearchParams(query);
+  return {
+    q: (values.get("q") ?? "").trim(),
+    codes: values.getAll("code"),
+    heading: values.get("heading") || null,
+    article: values.get("article") || null,
+    lang: values.get("lang") || null,
+  };
+}
+
+/** Return the query string of what is shown, "./" where that is nothing. */
+export function writeAddress({ q, codes, heading, article, lang }) {
+  const values = new URLSearchParams();
+  if (q) values.set("q", q);
+  for (const code of codes) values.append("code", code);
+  if (heading) values.set("heading", heading);
+  if (article) values.set("article", article);
+  if (lang) values.set("lang", lang);
+  const query = values.toString();
+  return query ? `?${query}` : "./";
+}
+
+/** Show something else: `change` is laid over the present address. The same again makes no new entry. */
+export function go(change, { replace = false } = {}) {
+  const before = readAddress();
+  const address = writeAddress({ ...before, ...change });
+  if (address !== writeAddress(before)) history[replace ? "replaceState" : "pushState"](null, "", address);
+  for (const listener of listeners) listener();
+}
+
+/** Call `listener` whenever the address changes, by `go` or by the browser's back and forward. */
+export function onAddress(listener) {
+  listeners.push(listener);
+  addEventListener("popstate", listener);
+}
+
+/** Return what makes a link show `change`; a click stays on the page, a modified one opens a tab as any link does. */
+export function leadsTo(change) {
+  const changed = typeof change === "function" ? change : () => change;
+  const href = writeAddress({ ...readAddress(), ...changed() });
+  const click = (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    go(changed());
+  };
+  return { href, click };
+}
+
+/** Return a link that shows `change`, an object or a function that is asked at the click. */
+export function link(change, properties, ...children) {
+  return el("a", { ...leadsTo(change), ...properties }, ...children);
+}

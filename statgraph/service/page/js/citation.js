@@ -1,0 +1,69 @@
+/** What an article is called, and where it stands. */
+
+import { link, readAddress } from "./address.js";
+import { el } from "./elements.js";
+import { say } from "./words.js";
+
+const SHOWN_CRUMBS = 4;
+const NARROW = "(max-width: 59.99rem)";
+
+/** Return what to change to search under one heading only; on a narrow screen the article makes room for the hits. */
+export function filterChange(headings, level) {
+  const { heading_id: id, title } = headings[level];
+  const place = level === 0 ? { codes: [title], heading: null } : { codes: [], heading: id };
+  return matchMedia(NARROW).matches ? { ...place, article: null } : place;
+}
+
+/** Return the path from the code down as a list of links, each of which filters by its heading. */
+export function breadcrumbs(headings) {
+  const crumbs = headings.map((heading, level) =>
+    el(
+      "li",
+      {},
+      link(
+        () => filterChange(headings, level),
+        { class: "crumb", title: say("filter_here", { title: heading.title }), lang: textLanguage() },
+        heading.title,
+      ),
+    ),
+  );
+  const list = el("ol", { class: "crumbs", "aria-label": say("path") }, crumbs);
+  if (crumbs.length > SHOWN_CRUMBS) {
+    const hidden = crumbs.slice(1, crumbs.length - SHOWN_CRUMBS + 2);
+    for (const crumb of hidden) crumb.hidden = true;
+    const more = el("button", { type: "button", class: "crumb more", "aria-label": say("path_whole") }, "…");
+    const place = el("li", {}, more);
+    more.addEventListener("click", () => {
+      for (const crumb of hidden) crumb.hidden = false;
+      hidden[0].querySelector("a").focus();
+      place.remove();
+    });
+    crumbs[0].after(place);
+  }
+  return list;
+}
+
+/** Return a link that opens an article. */
+export function articleLink({ article_id: id, title }, properties = {}) {
+  return link({ article: id }, { lang: textLanguage(), ...properties }, title);
+}
+
+/** Return what a node of the graph leads to: an article opens, a heading filters, a question is asked. */
+export function nodeChange(kind, id, title) {
+  // The graph's own ids say the kind, an explanation's need not.
+  const bare = id.startsWith(`${kind}:`) ? id.slice(kind.length + 1) : id;
+  if (kind === "article") return { article: bare };
+  return kind === "heading" ? { heading: bare, codes: [] } : { q: title, article: null };
+}
+
+/** Return whether a link to this article would lead to the one that is open. */
+export const isOpen = (id) => readAddress().article === id;
+
+let corpusLanguage = null;
+
+/** Return the language of the corpus, which its texts are read out in. */
+export const textLanguage = () => corpusLanguage;
+
+export function setTextLanguage(language) {
+  corpusLanguage = language;
+}

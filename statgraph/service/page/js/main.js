@@ -1,0 +1,73 @@
+/** The page: what the service tells of itself first, then whatever the address says, again whenever that changes. */
+
+import { go, onAddress, readAddress } from "./address.js";
+import { getJson } from "./api.js";
+import { markPassage, showArticle } from "./article.js";
+import { setTextLanguage } from "./citation.js";
+import { byId, el } from "./elements.js";
+import { showFilters } from "./filters.js";
+import { startKeyboard } from "./keyboard.js";
+import { loadingNotice, problemNotice } from "./notices.js";
+import { showQuestion, startQuestion } from "./question.js";
+import { showSearch } from "./search.js";
+import { showTheme, startTheme } from "./theme.js";
+import { LANGUAGES, chosenLanguage, keepLanguage, say, speak } from "./words.js";
+
+let about = null;
+
+function show({ first = false } = {}) {
+  const { q, article, lang } = readAddress();
+  speak(chosenLanguage(lang));
+  showLanguages();
+  showTheme();
+  showQuestion(q);
+  if (!article) document.title = q ? `${q} · statgraph` : "statgraph";
+  if (!about) return;
+  byId("corpus").textContent = say("corpus", { name: about.corpus, count: about.articles });
+  byId("version").textContent = `statgraph ${about.version}`;
+  showFilters(about.codes);
+  showSearch(about).then(markPassage);
+  showArticle({ focus: !first });
+}
+
+function showLanguages() {
+  const buttons = Object.keys(LANGUAGES).map((name) => {
+    const pressed = String(name === document.documentElement.lang);
+    const words = LANGUAGES[name].language_name;
+    const click = () => choose(name);
+    const properties = { class: "quiet", lang: name, "aria-pressed": pressed, "aria-label": words, title: words, click };
+    return el("button", { type: "button", ...properties }, name.toUpperCase());
+  });
+  byId("languages").replaceChildren(...buttons);
+}
+
+function choose(language) {
+  keepLanguage(language);
+  go({ lang: language }, { replace: true });
+  byId("languages").querySelector("[aria-pressed=true]").focus();
+}
+
+async function start(tries = 0) {
+  byId("hits").replaceChildren(loadingNotice());
+  try {
+    about = await getJson("api/about");
+  } catch (problem) {
+    byId("hits").replaceChildren(problemNotice(problem, start, tries));
+    return;
+  }
+  setTextLanguage(about.language);
+  byId("question").lang = about.language;
+  show({ first: true });
+}
+
+startTheme();
+startKeyboard();
+startQuestion();
+byId("brand").addEventListener("click", (event) => {
+  event.preventDefault();
+  go({ q: "", codes: [], heading: null, article: null });
+  byId("question").focus();
+});
+onAddress(show);
+show();
+start();

@@ -1,0 +1,139 @@
+/** Asking a question and showing its answer, whatever comes: hits, none, a problem, or nothing asked yet. */
+
+import { link, readAddress } from "./address.js";
+import { postJson } from "./api.js";
+import { textLanguage } from "./citation.js";
+import { contentsTree } from "./contents.js";
+import { byId, el } from "./elements.js";
+import { headingOf } from "./headings.js";
+import { hitList, markOpenHit } from "./hits.js";
+import { announce, loadingNotice, problemNotice } from "./notices.js";
+import { passageWords } from "./passage.js";
+import { number, say, spokenLanguage } from "./words.js";
+
+const SIZES = [10, 25, 50, 100, 200, 500];
+const KEPT_ANSWERS = 20;
+const LOADING_SHOWN_AFTER_MS = 150;
+
+const answers = new Map();
+let shown = { key: null, answer: null };
+let running = null;
+
+/** Show the answer to the address's question. `about` is what the service tells of itself. */
+export async function showSearch(about, { size = 0, tries = 0, anew = false } = {}) {
+  const { q: question, codes, heading } = readAddress();
+  const asked = { question, k: SIZES[size], codes, heading };
+  const key = JSON.stringify([question, codes, heading, spokenLanguage(), about.corpus]);
+  const box = byId("hits");
+  document.body.classList.toggle("asked", question !== "");
+  if (key === shown.key && !anew) {
+    markOpenHit(box);
+    return;
+  }
+  running?.abort();
+  running = null;
+  shown = { key, answer: null };
+  if (!question) {
+    await showHome(about, box, heading, key);
+    return;
+  }
+  const kept = answers.get(JSON.stringify(asked));
+  if (kept) {
+    showAnswer(kept, asked, about, size);
+    return;
+  }
+  const request = new AbortController();
+  running = request;
+  box.setAttribute("aria-busy", "true");
+  const slow = setTimeout(() => {
+    if (!size) box.replaceChildren(loadingNotice("searching"));
+    announce(say("searching"));
+  }, LOADING_SHOWN_AFTER_MS);
+  try {
+    const answer = await postJson("api/search", asked, request.signal);
+    if (running !== request) return;
+    keepAnswer(asked, answer);
+    showAnswer(answer, asked, about, size);
+  } catch (problem) {
+    if (running !== request) return;
+    shown.key = null;
+    box.replaceChildren(problemNotice(problem, (next) => showSearch(about, { size, tries: next }), tries));
+  } finally {
+    clearTimeout(slow);
+    if (running === request) {
+      running = null;
+      box.removeAttribute("aria-busy");
+    }
+  }
+}
+
+/** Return the words to mark in an article, where it is a hit of the present answer and only part of it matches. */
+export function passageOfHit(articleId) {
+  const hit = shown.answer?.hits.find(({ article_id: id }) => id === articleId);
+  return hit ? passageWords(hit.text, hit.passage) : null;
+}
+
+function keepAnswer(asked, answer) {
+  if (answers.size >= KEPT_ANSWERS) answers.delete(answers.keys().next().value);
+  answers.set(JSON.stringify(asked), answer);
+}
+
+function showAnswer(answer, asked, about, size) {
+  shown.answer = answer;
+  const box = byId("hits");
+  const before = box.querySelectorAll(".hit-link").length;
+  const count = answer.hits.length;
+  const found = say("hits_found", { count });
+  announce(count ? found : say("no_hits"));
+  if (!count) {
+    const filtered = asked.codes.length > 0 || asked.heading !== null;
+    const everywhere = filtered ? link({ codes: [], heading: null }, {}, say("filter_clear")) : null;
+    const none = say(filtered ? "no_hits_filtered" : "no_hits");
+    box.replaceChildren(el("p", { class: "notice" }, none, " ", everywhere));
+    return;
+  }
+  const took = say("hits_time", { ms: number(answer.took_ms, answer.took_ms < 10 ? 1 : 0) });
+  const explain = about.explains ? () => explained(asked) : null;
+  const more = count === asked.k && size + 1 < SIZES.length;
+  box.replaceChildren(
+    el("p", { class: "found" }, `${found} · ${took}`),
+    hitList(answer, { explain, feedback: about.feedback }),
+    more ? moreButton(about, size) : "",
+  );
+  if (size) box.querySelectorAll(".hit-link")[before]?.focus();
+}
+
+function moreButton(about, size) {
+  const click = () => showSearch(about, { size: size + 1, anew: true });
+  return el("p", { class: "more-row" }, el("button", { type: "button", class: "quiet", click }, say("more_hits")));
+}
+
+function explained(asked) {
+  const key = JSON.stringify([asked, "explained"]);
+  if (!answers.has(key)) {
+    const answer = postJson("api/search", { ...asked, explain: true });
+    answers.set(key, answer);
+    answer.catch(() => answers.delete(key));
+  }
+  return answers.get(key);
+}
+
+async function showHome(about, box, heading, key) {
+  const examples = about.examples.map((text) =>
+    el("li", {}, link(() => ({ q: text }), { lang: textLanguage() }, text)),
+  );
+  let path = [];
+  try {
+    const level = heading ? await headingOf(heading) : null;
+    path = level ? [...level.ancestors, level.heading] : [];
+  } catch {
+    // The contents are shown from the top then.
+  }
+  if (shown.key !== key) return;
+  box.replaceChildren(
+    examples.length ? el("h2", {}, say("examples")) : "",
+    examples.length ? el("ul", { class: "examples" }, examples) : "",
+    el("h2", {}, say("browse")),
+    contentsTree(path),
+  );
+}

@@ -1,0 +1,173 @@
+"""The page in a real browser: Chromium, driven by Playwright, against the service over a run of the embedded sample."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import threading
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).parents[3]
+CHROMIUM_ARGS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+)
+STARTS_WITHIN_S = 60
+WAITS_MS = 20_000
+
+
+class Service:
+    """A service that runs: its address, and what it answers, for comparing with what the page shows."""
+
+    def __init__(self, url: str):
+        self.url = url
+
+    def get(self, path: str) -> dict:
+        with urllib.request.urlopen(self.url + path, timeout=STARTS_WITHIN_S) as answer:
+            return json.load(answer)
+
+    def search(self, question: str, **asked) -> list[dict]:
+        body = json.dumps({"question": question, **asked}).encode()
+        request = urllib.request.Request(
+            f"{self.url}/api/search", data=body, headers={"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=STARTS_WITHIN_S) as answer:
+            return json.load(answer)["hits"]
+
+
+@pytest.fixture(scope="session")
+def sample_library(sample_run):
+    """Return the library of the trained sample."""
+    from statgraph.service.library import Library
+
+    return Library.load(sample_run.folder, device="cpu")
+
+
+@contextmanager
+def served(library, **settings) -> Iterator[Service]:
+    """Yield the service on a free port of loopback, its server in a thread of this process."""
+    import uvicorn
+
+    from statgraph.service.app import create_app
+    from statgraph.service.config import ServiceConfig
+    from statgraph.service.desk import Desk
+
+    desk = Desk(ServiceConfig(**settings))
+    desk.open(library)
+    app = create_app(desk, write_log=lambda line: None)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    for _ in range(STARTS_WITHIN_S * 20):
+        if server.started:
+            break
+        thread.join(0.05)
+    yield Service(f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}")
+    server.should_exit = True
+    thread.join(STARTS_WITHIN_S)
+
+
+@pytest.fixture(scope="session")
+def feedback_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("feedback") / "feedback.jsonl"
+
+
+@pytest.fixture(scope="session")
+def service(sample_library, feedback_file: Path) -> Iterator[Service]:
+    """Return the service that the page is tested against."""
+    pytest.importorskip("uvicorn", reason="the service needs the extra 'serve'")
+    with served(sample_library, feedback=feedback_file) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def token() -> str:
+    return "open-sesame"
+
+
+@pytest.fixture(scope="session")
+def guarded_service(sample_library, token: str) -> Iterator[Service]:
+    """Return the same behind a token."""
+    with served(sample_library, token=token) as running:
+        yield running
+
+
+# Of a module, not of the session: while Playwright runs, nothing else in its thread can use asyncio.
+@pytest.fixture(scope="module")
+def browser():
+    """Return Chromium."""
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="the page is tested with Playwright's Python package"
+    )
+    chromium = os.environ.get("STATGRAPH_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if not chromium:
+        pytest.skip("no chromium on the PATH; install Debian's, or name one in STATGRAPH_CHROMIUM")
+    with playwright.sync_playwright() as running:
+        started = running.chromium.launch(executable_path=chromium, args=list(CHROMIUM_ARGS))
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def open_page(browser, service: Service) -> Iterator[Callable]:
+    """Return a function that opens an address of the page in a browser that knows nothing yet.
+
+    Whatever the test, the page must ask no other host, and neither throw nor break its content security policy.
+    """
+    contexts, wrong = [], []
+
+    def watch(message) -> None:
+        # A status of 4xx or 5xx is logged by the browser itself; tests of problems cause them.
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            wrong.append(message.text)
+
+    def open_address(address: str = "/", *, url: str = service.url, before=None, **settings):
+        chosen = {"viewport": {"width": 1280, "height": 900}, "locale": "en-GB", **settings}
+        context = browser.new_context(**chosen)
+        context.set_default_timeout(WAITS_MS)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", watch)
+        page.on("request", lambda request: request.url.startswith(url) or wrong.append(f"asks {request.url}"))
+        if before:
+            before(page)
+        page.goto(url + address)
+        return page
+
+    yield open_address
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+@pytest.fixture
+def expect(browser):
+    """Return Playwright's `expect`, which waits for what it is told to expect."""
+    from playwright.sync_api import expect
+
+    expect.set_options(timeout=WAITS_MS)
+    return expect
+
+
+@pytest.fixture
+def answers() -> Callable:
+    """Return a function that makes a route: the service's answer is replaced by JSON, or changed by a function."""
+
+    def route(status: int = 200, *, change: Callable | None = None, headers: dict | None = None, **answer):
+        def fulfil(route) -> None:
+            if change:
+                fetched = route.fetch()
+                route.fulfill(response=fetched, json=change(fetched.json()))
+            else:
+                route.fulfill(status=status, json=answer, headers=headers)
+
+        return fulfil
+
+    return route

@@ -1,0 +1,67 @@
+"""Shared links and the browser's history: the address alone says what is shown."""
+
+QUESTION = "deposit"
+
+
+def test_a_shared_link_shows_all_of_it(open_page, service, expect):
+    heading = service.get("/api/articles/H26")["headings"][1]
+    page = open_page(f"/?q={QUESTION}&heading={heading['heading_id']}&article=H26&lang=fr")
+    expect(page.locator("#article h2")).to_have_text("Art. 26, Housing Code")
+    expect(page.locator(".chip")).to_have_text(f"{heading['title']}×")
+    hits = service.search(QUESTION, heading=heading["heading_id"])
+    expect(page.locator(".hit-link")).to_have_text([hit["title"] for hit in hits])
+    assert page.input_value("#question") == QUESTION
+    assert page.get_attribute("html", "lang") == "fr"
+    # The passage is marked although the article can be there before the hits are.
+    (passage,) = (hit["passage"] for hit in hits if hit["article_id"] == "H26")
+    assert passage["end"] - passage["start"] < len(service.get("/api/articles/H26")["text"])
+    expect(page.locator(".law mark")).to_have_count(1)
+    # Nobody clicked: the focus is where the browser starts.
+    assert page.evaluate("document.activeElement === document.body")
+
+
+def test_back_and_forward(open_page, expect):
+    asked = []
+    page = open_page(before=lambda page: page.on("request", lambda request: asked.append(request.url)))
+    page.fill("#question", QUESTION)
+    page.keyboard.press("Enter")
+    expect(page.locator(".hit")).to_have_count(10)
+    first = page.locator(".hit-link").first
+    title = first.inner_text()
+    first.click()
+    expect(page.locator("#article h2")).to_have_text(title)
+    page.locator("#article .step-next").click()
+    expect(page.locator("#article h2")).not_to_have_text(title)
+    page.go_back()
+    expect(page.locator("#article h2")).to_have_text(title)
+    page.go_back()
+    expect(page.locator("#article")).to_be_hidden()
+    expect(page.locator(".hit")).to_have_count(10)
+    page.go_back()
+    expect(page.locator(".examples li")).to_have_count(6)
+    assert page.input_value("#question") == ""
+    page.go_forward()
+    expect(page.locator(".hit")).to_have_count(10)
+    assert page.input_value("#question") == QUESTION
+    # What was answered once is not asked again.
+    assert len([url for url in asked if url.endswith("/api/search")]) == 1
+
+
+def test_links_open_in_a_tab_of_their_own(open_page, expect):
+    page = open_page(f"/?q={QUESTION}")
+    link = page.locator(".hit-link").first
+    with page.context.expect_page() as opened:
+        link.click(modifiers=["Control"])
+    expect(opened.value.locator("#article h2")).to_have_text(link.inner_text())
+    expect(page.locator("#article")).to_be_hidden()
+
+
+def test_reading_and_writing_an_address(open_page):
+    page = open_page()
+    told = {"q": "a b", "codes": ["Code A, B", "C&D"], "heading": "12", "article": "é/1", "lang": "fr"}
+    written = page.evaluate("async told => (await import('/static/js/address.js')).writeAddress(told)", told)
+    assert written == "?q=a+b&code=Code+A%2C+B&code=C%26D&heading=12&article=%C3%A9%2F1&lang=fr"
+    assert page.evaluate("async query => (await import('/static/js/address.js')).readAddress(query)", written) == told
+    nothing = {"q": "", "codes": [], "heading": None, "article": None, "lang": None}
+    assert page.evaluate("async query => (await import('/static/js/address.js')).readAddress(query)", "") == nothing
+    assert page.evaluate("async told => (await import('/static/js/address.js')).writeAddress(told)", nothing) == "./"

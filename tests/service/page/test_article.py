@@ -1,0 +1,99 @@
+"""The article beside the hits: its text, its neighbours in order, its references, its place in the contents."""
+
+import re
+
+QUESTION = "My landlord keeps my deposit because of a scratch on the floor"
+
+
+def law(page) -> str:
+    return "\n".join(page.locator(".law p").all_inner_texts())
+
+
+def test_a_hit_opens_in_full_with_its_passage(open_page, service, expect):
+    page = open_page(f"/?q={QUESTION}")
+    hits = service.search(QUESTION)
+    place = next(place for place, hit in enumerate(hits) if hit["passage"]["end"] < len(hit["text"]))
+    hit, link = hits[place], page.locator(".hit-link").nth(place)
+    link.click()
+    expect(page.locator("#article h2")).to_be_focused()
+    article = service.get(f"/api/articles/{hit['article_id']}")
+    assert page.locator("#article h2").inner_text() == article["title"]
+    assert law(page) == article["text"]
+    assert page.locator(".law mark").inner_text() == page.locator(".hit").nth(place).locator("mark").inner_text()
+    assert link.get_attribute("aria-current") == "true"
+    assert page.url.endswith(f"&article={hit['article_id']}")
+    page.get_by_role("button", name="Close").click()
+    expect(page.locator("#article")).to_be_hidden()
+    expect(link).to_be_focused()
+    assert link.get_attribute("aria-current") is None
+
+
+def test_previous_and_next(open_page, service, expect):
+    page = open_page("/?article=H26")
+    page.get_by_role("link", name="Next: Art. 27, Housing Code").click()
+    expect(page.locator("#article h2")).to_have_text("Art. 27, Housing Code")
+    expect(page.locator("#article h2")).to_be_focused()
+    page.get_by_role("link", name="Previous: Art. 26, Housing Code").click()
+    expect(page.locator("#article h2")).to_have_text("Art. 26, Housing Code")
+    assert law(page) == service.get("/api/articles/H26")["text"]
+
+
+def test_the_first_article_has_none_before_it(open_page, expect):
+    page = open_page("/?article=H1")
+    expect(page.get_by_role("link", name="Next: Art. 2, Housing Code")).to_be_visible()
+    expect(page.get_by_role("link", name=re.compile("Previous"))).to_have_count(0)
+
+
+def test_references_lead_both_ways(open_page, expect):
+    # Article 26 says "the two inventories drawn up under Article 19".
+    page = open_page("/?article=H26")
+    page.locator(".references").get_by_role("link", name="Art. 19, Housing Code").click()
+    expect(page.locator("#article h2")).to_have_text("Art. 19, Housing Code")
+    back = page.locator(".part-references").get_by_role("link", name="Art. 26, Housing Code")
+    expect(back).to_be_visible()
+    expect(page.locator(".part-references h4").last).to_have_text("Referred to by")
+
+
+def test_its_place_in_the_contents_is_open(open_page, service, expect):
+    page = open_page("/?article=H26")
+    current = page.locator(".contents [aria-current]")
+    expect(current).to_have_text("Art. 26")
+    path = [heading["title"] for heading in service.get("/api/articles/H26")["headings"]]
+    assert page.locator(".branch[aria-expanded=true]").all_inner_texts() == path
+    assert page.locator(".contents .leaf").all_inner_texts() == ["Art. 24", "Art. 25", "Art. 26", "Art. 27", "Art. 28"]
+    page.locator(".contents .leaf a").first.click()
+    expect(page.locator("#article h2")).to_have_text("Art. 24, Housing Code")
+
+
+def test_the_contents_are_fetched_as_they_are_opened(open_page, expect):
+    asked = []
+    page = open_page(before=lambda page: page.on("request", lambda request: asked.append(request.url)))
+    code = page.locator(".contents").get_by_role("button", name="Work Code")
+    expect(code).to_have_attribute("aria-expanded", "false")
+    before = [url for url in asked if "/api/headings/" in url]
+    code.click()
+    expect(page.locator(".contents ul ul > li").first).to_be_visible()
+    assert before == []
+    assert len([url for url in asked if "/api/headings/" in url]) == 1
+    code.click()
+    expect(page.locator(".contents ul ul > li").first).to_be_hidden()
+
+
+def test_an_article_that_is_not_there(open_page, expect):
+    page = open_page("/?article=H999")
+    expect(page.locator("#article [role=alert]")).to_have_text("The service does not know “H999”.")
+    page.get_by_role("button", name="Close").click()
+    expect(page.locator("#article")).to_be_hidden()
+
+
+def test_what_it_was_in_force(open_page, answers, expect):
+    dated = answers(change=lambda article: {**article, "valid_from": "2016-08-10", "valid_to": "2021-03-01"})
+    page = open_page("/?article=H26", before=lambda page: page.route("**/api/articles/*", dated))
+    expect(page.locator(".in-force")).to_have_text("In force from 10 August 2016 until 1 March 2021")
+
+
+def test_the_link_is_copied(open_page, expect):
+    page = open_page(f"/?q={QUESTION}&article=H26", permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("#copied")).to_have_text("Link copied.")
+    assert page.evaluate("navigator.clipboard.readText()") == page.url

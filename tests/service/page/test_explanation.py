@@ -1,0 +1,73 @@
+"""Why a hit was found, as the service explains it: numbers, bars and links."""
+
+import pytest
+
+EXPLANATION = {
+    "score": 0.75,
+    "own_text_score": 0.5,
+    "without_graph_score": 0.8,
+    "neighbours": [
+        {"kind": "heading", "id": "abc", "title": "Section 2", "relation": "contains_article", "weight": 0.6},
+        {"kind": "question", "id": "q1", "title": "Who pays?", "relation": "cites", "weight": 0.3},
+        {"kind": "article", "id": "H19", "title": "Art. 19, Housing Code", "relation": "refers_to", "weight": -0.15},
+    ],
+    "terms": [{"term": "deposit", "weight": 2.5}],
+}
+
+
+@pytest.fixture
+def explained(open_page, answers):
+    """Return the page of a service that explains, and the bodies of the searches that it was asked."""
+    asked = []
+
+    def explain(route) -> None:
+        fetched, body = route.fetch(), route.request.post_data_json
+        asked.append(body)
+        answer = fetched.json()
+        if body.get("explain"):
+            answer["hits"][0]["explanation"] = EXPLANATION
+        route.fulfill(response=fetched, json=answer)
+
+    def route(page) -> None:
+        page.route("**/api/about", answers(change=lambda about: {**about, "explains": True}))
+        page.route("**/api/search", explain)
+
+    return open_page("/?q=deposit", before=route), asked
+
+
+def test_it_is_fetched_when_it_is_asked_for(explained, expect):
+    page, asked = explained
+    why = page.get_by_role("button", name="Why this one?")
+    expect(why).to_have_count(10)
+    assert [body.get("explain", False) for body in asked] == [False]
+    why.first.click()
+    box = page.locator(".explanation")
+    expect(box).to_be_visible()
+    assert asked[1] == {**asked[0], "explain": True}
+    assert box.locator("dt").all_inner_texts() == ["Score", "From its own text alone", "Changed by the graph"]
+    assert box.locator("dd").all_inner_texts() == ["0.750", "0.500", "-0.050"]
+    assert box.locator(".bar-name").all_inner_texts() == ["Section 2", "Who pays?", "Art. 19, Housing Code", "deposit"]
+    assert box.locator(".bars .number").all_inner_texts() == ["0.600", "0.300", "-0.150", "2.500"]
+    shares = box.locator(".bar").evaluate_all("bars => bars.map(bar => bar.style.getPropertyValue('--share'))")
+    assert shares == ["1", "0.5", "0.25", "1"]
+    assert [link.get_attribute("href") for link in box.locator("a").all()] == [
+        *("?q=deposit&heading=abc", "?q=Who+pays%3F", "?q=deposit&article=H19"),
+    ]
+    why.first.click()
+    expect(box).to_be_hidden()
+
+
+def test_hits_that_are_not_explained_say_so_and_one_call_explains_all(explained, expect):
+    page, asked = explained
+    page.get_by_role("button", name="Why this one?").nth(0).click()
+    expect(page.locator(".explanation")).to_be_visible()
+    page.get_by_role("button", name="Why this one?").nth(1).click()
+    expect(page.locator(".why").nth(1)).to_have_text("The service has no explanation for this hit.")
+    assert len(asked) == 2
+
+
+def test_a_service_that_does_not_explain_is_not_asked_to(open_page, answers, expect):
+    silent = answers(change=lambda about: {**about, "explains": False})
+    page = open_page("/?q=deposit", before=lambda page: page.route("**/api/about", silent))
+    expect(page.locator(".hit")).to_have_count(10)
+    expect(page.get_by_role("button", name="Why this one?")).to_have_count(0)

@@ -1,0 +1,67 @@
+"""Searching in part of the law: breadcrumbs, codes and the chips that take a filter off again."""
+
+QUESTION = "Who pays for repairs?"
+
+
+def places(page) -> set[str]:
+    """Return the first crumb of every hit: the code that it stands in."""
+    return {crumbs.locator(".crumb").first.inner_text() for crumbs in page.locator(".hit .crumbs").all()}
+
+
+def test_a_breadcrumb_filters_and_its_chip_takes_the_filter_off(open_page, service, expect):
+    page = open_page(f"/?q={QUESTION}")
+    expect(page.locator(".hit")).to_have_count(10)
+    everywhere = page.locator(".hit-link").all_inner_texts()
+    book = service.search(QUESTION)[0]["headings"][1]
+    page.locator(".hit").first.locator(".crumb").nth(1).click()
+    chip = page.get_by_role("button", name=f"Search outside “{book['title']}” too")
+    expect(chip).to_be_visible()
+    assert page.url.endswith(f"&heading={book['heading_id']}")
+    expected = [hit["title"] for hit in service.search(QUESTION, heading=book["heading_id"])]
+    expect(page.locator(".hit-link")).to_have_text(expected)
+    assert {crumbs.locator(".crumb").nth(1).inner_text() for crumbs in page.locator(".hit .crumbs").all()} == {
+        book["title"]
+    }
+    chip.click()
+    expect(page.locator(".hit-link")).to_have_text(everywhere)
+    expect(page.locator(".chip")).to_have_count(0)
+    expect(page.locator("#question")).to_be_focused()
+
+
+def test_the_first_breadcrumb_filters_by_its_code(open_page, expect):
+    page = open_page(f"/?q={QUESTION}")
+    page.locator(".hit .crumb", has_text="Housing Code").first.click()
+    expect(page.locator(".chip")).to_have_text("Housing Code×")
+    assert page.url.endswith("&code=Housing+Code")
+    expect(page.locator(".hit")).to_have_count(10)
+    assert places(page) == {"Housing Code"}
+
+
+def test_codes_are_ticked(open_page, service, expect):
+    page = open_page(f"/?q={QUESTION}")
+    page.get_by_text("Search in some codes").click()
+    work, family = (page.get_by_role("checkbox", name=f"{name} Code") for name in ("Work", "Family"))
+    work.check()
+    expect(page.locator(".chip")).to_have_count(1)
+    expect(work).to_be_focused()
+    family.check()
+    expect(page.locator(".chip")).to_have_count(2)
+    assert page.url.endswith("&code=Work+Code&code=Family+Code")
+    expected = [hit["title"] for hit in service.search(QUESTION, codes=["Work Code", "Family Code"])]
+    expect(page.locator(".hit-link")).to_have_text(expected)
+    assert places(page) == {"Work Code", "Family Code"}
+    page.locator(".chip").first.click()
+    expect(page.locator(".chip")).to_have_text("Family Code×")
+
+
+def test_a_link_names_the_heading_it_filters_by(open_page, service, expect):
+    heading = service.search(QUESTION)[0]["headings"][-1]
+    page = open_page(f"/?q={QUESTION}&heading={heading['heading_id']}")
+    expect(page.locator(".chip")).to_have_text(f"{heading['title']}×")
+
+
+def test_a_heading_that_is_not_there_is_told_and_can_be_taken_off(open_page, expect):
+    page = open_page(f"/?q={QUESTION}&heading=000000000000")
+    expect(page.locator("#hits .problem")).to_contain_text("000000000000")
+    page.locator(".chip").click()
+    expect(page.locator(".hit")).to_have_count(10)

@@ -1,0 +1,131 @@
+"""The drawing of a neighbourhood: the nodes are those of the service, all of them links, and it can be moved about."""
+
+import re
+
+import pytest
+
+ADDRESS = "/?article=H26"
+
+
+@pytest.fixture
+def drawn(open_page, expect):
+    """Return the page with the neighbourhood of article 26 drawn."""
+    page = open_page(ADDRESS)
+    expect(page.locator(".node.centre")).to_be_attached()
+    page.locator(".graph-frame").scroll_into_view_if_needed()
+    return page
+
+
+def transform(page) -> str:
+    return page.locator(".graph-frame svg > g").get_attribute("transform")
+
+
+def test_nodes_and_edges_are_those_of_the_service(drawn, service, expect):
+    graph = service.get("/api/graph/H26?hops=2")
+    shown = drawn.locator(".node").evaluate_all("nodes => nodes.map(node => node.dataset.node)")
+    assert sorted(shown) == sorted(node["id"] for node in graph["nodes"])
+    expect(drawn.locator(".edge")).to_have_count(len(graph["edges"]))
+    cites = [edge for edge in graph["edges"] if edge["relation"] == "cites"]
+    assert drawn.locator(".edge.relation-cites").count() == len(cites) > 0
+    assert drawn.locator(".node.centre").get_attribute("data-node") == "article:H26"
+    assert drawn.locator(".legend li").all_inner_texts() == [
+        *("Article", "Heading", "Question that cites it"),
+        *("answered by", "contains", "refers to"),
+    ]
+
+
+def test_the_list_has_the_same_nodes(drawn, service):
+    nodes = service.get("/api/graph/H26?hops=2")["nodes"]
+    drawn.locator(".node-list summary").click()
+    listed = drawn.locator(".node-list a").all_inner_texts()
+    assert sorted(listed) == sorted(node["title"] for node in nodes[1:])
+    assert drawn.locator(".node-list summary").inner_text() == f"The same as a list ({len(nodes) - 1} nodes)"
+    reference = drawn.locator(".node-list li", has_text="Art. 19, Housing Code").first
+    assert reference.locator(".node-edge").inner_text() == "← Art. 26, Housing Code refers to"
+    reference.locator("a").focus()
+    assert "pointed" in drawn.locator("[data-node='article:H19']").get_attribute("class")
+
+
+def test_each_kind_of_node_leads_somewhere(drawn, service, expect):
+    node = "[data-node='{}'] a"
+    (heading,) = (node for node in service.get("/api/graph/H26?hops=1")["nodes"] if node["kind"] == "heading")
+    assert drawn.get_attribute(node.format(heading["id"]), "href") == (
+        f"?heading={heading['id'].removeprefix('heading:')}&article=H26"
+    )
+    question = drawn.locator(".node.of-kind-question a").first
+    assert question.get_attribute("href").startswith("?q=")
+    drawn.locator("[data-node='article:H19'] .shape").click()
+    expect(drawn.locator("#article h2")).to_have_text("Art. 19, Housing Code")
+    expect(drawn.locator(".node.centre")).to_have_attribute("data-node", "article:H19")
+
+
+def test_fewer_steps_fewer_nodes(drawn, service, expect):
+    expect(drawn.get_by_role("button", name="Within 2 steps")).to_have_attribute("aria-pressed", "true")
+    drawn.get_by_role("button", name="Within 1 step").click()
+    expect(drawn.locator(".node")).to_have_count(len(service.get("/api/graph/H26?hops=1")["nodes"]))
+    expect(drawn.get_by_role("button", name="Within 1 step")).to_be_focused()
+
+
+def test_buttons_zoom_about_the_middle(drawn):
+    frame = drawn.locator(".graph-frame").bounding_box()
+    width, height = (round(frame[side]) - 2 for side in ("width", "height"))  # less its border
+    assert transform(drawn) == "translate(0 0) scale(1)"
+    drawn.get_by_role("button", name="Zoom in").click()
+    x, y, zoom = (float(part) for part in re.findall(r"-?[\d.]+(?:e-?\d+)?", transform(drawn)))
+    assert zoom == pytest.approx(1.4)
+    assert (x, y) == (pytest.approx(-0.4 * width / 2, abs=1), pytest.approx(-0.4 * height / 2, abs=1))
+    drawn.get_by_role("button", name="Zoom out").click()
+    assert [float(part) for part in re.findall(r"-?[\d.]+(?:e-?\d+)?", transform(drawn))] == pytest.approx([0, 0, 1])
+    drawn.get_by_role("button", name="Zoom in").click()
+    drawn.get_by_role("button", name="Show all").click()
+    assert transform(drawn) == "translate(0 0) scale(1)"
+
+
+def test_keys_move_and_zoom(drawn):
+    drawn.locator(".graph-frame").focus()
+    drawn.keyboard.press("ArrowRight")
+    drawn.keyboard.press("ArrowDown")
+    assert transform(drawn) == "translate(-48 -48) scale(1)"
+    drawn.keyboard.press("+")
+    assert "scale(1.4)" in transform(drawn)
+    drawn.keyboard.press("0")
+    assert transform(drawn) == "translate(0 0) scale(1)"
+
+
+def test_a_wheel_that_passes_by_scrolls_and_one_that_is_meant_zooms(drawn):
+    drawn.locator(".graph-frame").hover(position={"x": 5, "y": 5})
+    drawn.mouse.wheel(0, -100)
+    drawn.wait_for_timeout(100)
+    assert transform(drawn) == "translate(0 0) scale(1)"
+    drawn.locator(".graph-frame").click(position={"x": 5, "y": 5})
+    drawn.mouse.wheel(0, -100)
+    drawn.wait_for_function("document.querySelector('.graph-frame g').getAttribute('transform').includes('scale(1.2')")
+
+
+def test_dragging_moves_and_does_not_click(drawn):
+    node = drawn.locator("[data-node='article:H19'] .shape")
+    place = node.bounding_box()
+    x, y = place["x"] + 5, place["y"] + 5
+    drawn.mouse.move(x, y)
+    drawn.mouse.down()
+    drawn.mouse.move(x + 10, y)
+    drawn.mouse.move(x + 40, y + 20)
+    drawn.mouse.up()
+    moved = node.bounding_box()
+    assert (moved["x"] - place["x"], moved["y"] - place["y"]) == (pytest.approx(40, abs=1), pytest.approx(20, abs=1))
+    assert drawn.url.endswith(ADDRESS)
+    assert drawn.locator("#article h2").inner_text() == "Art. 26, Housing Code"
+
+
+def test_pointing_at_a_node_tells_its_whole_title(drawn, expect):
+    drawn.locator(".node.of-kind-question .shape").first.hover()
+    caption = drawn.locator(".graph-caption").inner_text()
+    assert caption.startswith("Question that cites it: ")
+    drawn.locator("#article h2").hover()
+    expect(drawn.locator(".graph-caption")).to_have_text("")
+
+
+def test_an_article_with_no_neighbour(open_page, answers, expect):
+    alone = answers(change=lambda graph: {**graph, "nodes": graph["nodes"][:1], "edges": []})
+    page = open_page(ADDRESS, before=lambda page: page.route("**/api/graph/**", alone))
+    expect(page.locator(".part-graph .notice")).to_have_text("Nothing is linked to this article.")

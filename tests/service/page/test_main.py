@@ -1,0 +1,97 @@
+"""The whole page: that everyone can use it (axe-core, WCAG), on a telephone too, and what it does when it starts."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).parents[3]
+AXE = Path(os.environ.get("STATGRAPH_AXE") or REPO / "node_modules" / "axe-core" / "axe.min.js")
+SERIOUS = ("serious", "critical")
+PHONE = {"width": 360, "height": 740}
+DESK = {"width": 1280, "height": 900}
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason=f"{AXE} is not there; npm install axe-core, or name it in STATGRAPH_AXE")
+@pytest.mark.parametrize(
+    ("address", "scheme", "viewport"),
+    [
+        ("/", "light", DESK),
+        ("/?q=deposit&code=Housing+Code&article=H26", "light", DESK),
+        ("/?q=deposit&code=Housing+Code&article=H26", "dark", DESK),
+        ("/?q=deposit&code=Housing+Code", "light", PHONE),
+        ("/?q=deposit&article=H26&lang=fr", "dark", PHONE),
+    ],
+)
+def test_no_serious_violation_of_accessibility(open_page, expect, address, scheme, viewport):
+    page = open_page(address, color_scheme=scheme, viewport=viewport)
+    if "article" in address:
+        expect(page.locator(".node.centre")).to_be_attached()
+        expect(page.locator(".contents [aria-current]")).to_be_attached()
+    expect(page.locator(".hit" if "q=" in address else ".examples li").first).to_be_attached()
+    page.evaluate("document.querySelectorAll('details').forEach(details => { details.open = true; })")
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run()")
+    assert len(found["passes"]) > 20
+    assert [
+        f"{violation['id']}: {node['html']}"
+        for violation in found["violations"]
+        if violation["impact"] in SERIOUS
+        for node in violation["nodes"]
+    ] == []
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_a_telephone_never_scrolls_sideways(open_page, expect, language):
+    page = open_page(f"/?lang={language}", viewport=PHONE)
+    width = "document.documentElement.scrollWidth"
+    expect(page.locator(".examples li").first).to_be_visible()
+    assert page.evaluate(width) == 360
+    page.locator(".examples a").first.click()
+    expect(page.locator(".hit")).to_have_count(10)
+    page.locator(".filters summary").click()
+    assert page.evaluate(width) == 360
+    page.locator(".hit-link").first.click()
+    expect(page.locator(".node.centre")).to_be_visible()
+    # The article stands in the place of the hits, and closing it brings them back.
+    expect(page.locator("#hits")).to_be_hidden()
+    assert page.evaluate(width) == 360
+    assert page.evaluate("document.querySelector('#article').scrollWidth") == 360
+    page.locator("#article .close").click()
+    expect(page.locator(".hit-link").first).to_be_focused()
+
+
+def test_on_a_telephone_a_breadcrumb_of_the_article_leads_to_the_hits(open_page, expect):
+    page = open_page("/?q=deposit&article=H26", viewport=PHONE)
+    page.locator("#article .crumb").nth(1).click()
+    expect(page.locator("#article")).to_be_hidden()
+    expect(page.locator(".chip")).to_have_count(1)
+    expect(page.locator(".hit").first).to_be_visible()
+
+
+def test_words_that_do_not_end_do_not_widen_the_page(open_page, answers, expect):
+    endless = "Wohnungseigentumsverwaltungs" * 20
+
+    def widen(answer: dict) -> dict:
+        for hit in answer["hits"]:
+            hit.update(title=endless, text=endless, passage=None)
+            hit["headings"] = [{"heading_id": "abc", "title": endless}] * 9
+        return answer
+
+    page = open_page(
+        "/?q=deposit", viewport=PHONE, before=lambda page: page.route("**/api/search", answers(change=widen))
+    )
+    expect(page.locator(".hit").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    page.get_by_role("button", name="Show the whole path").first.click()
+    expect(page.locator(".hit").first.locator(".crumb")).to_have_count(9)
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_the_brand_leads_to_the_start(open_page, expect):
+    page = open_page("/?q=deposit&code=Work+Code&article=H26")
+    expect(page.locator(".hit").first).to_be_visible()
+    page.locator("#brand").click()
+    expect(page.locator(".examples li").first).to_be_visible()
+    expect(page.locator("#question")).to_be_focused()
+    assert page.url.split("/", 3)[3] == ""

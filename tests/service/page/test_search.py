@@ -1,0 +1,126 @@
+"""Asking a question: what is shown of the answer is what the service says."""
+
+QUESTION = "My landlord keeps my deposit because of a scratch on the floor"
+
+
+def titles(page) -> list[str]:
+    return page.locator(".hit-link").all_inner_texts()
+
+
+def test_a_question_finds_articles(open_page, service, expect):
+    page = open_page()
+    page.fill("#question", QUESTION)
+    page.keyboard.press("Enter")
+    expect(page.locator(".hit")).to_have_count(10)
+    hits = service.search(QUESTION)
+    assert titles(page) == [hit["title"] for hit in hits]
+    assert page.locator(".score b").all_inner_texts() == [f"{hit['score']:.3f}" for hit in hits]
+    assert page.locator(".rank").all_inner_texts() == [str(rank) for rank in range(1, 11)]
+    assert page.locator(".crumbs").first.locator(".crumb").all_inner_texts() == [
+        heading["title"] for heading in hits[0]["headings"]
+    ]
+    expect(page.locator("#status")).to_have_text("10 articles")
+    assert page.url.endswith("/?q=My+landlord+keeps+my+deposit+because+of+a+scratch+on+the+floor")
+    assert page.title() == f"{QUESTION} · statgraph"
+
+
+def test_the_best_passage_is_marked(open_page, service, expect):
+    page = open_page(f"/?q={QUESTION}")
+    expect(page.locator(".hit")).to_have_count(10)
+    parts = [
+        hit for hit in service.search(QUESTION) if len(hit["text"]) > hit["passage"]["end"] - hit["passage"]["start"]
+    ]
+    marked = page.locator(".hit mark").all_inner_texts()
+    assert len(marked) == len(parts) > 5
+    for hit, words in zip(parts, marked, strict=True):
+        passage = hit["text"][hit["passage"]["start"] : hit["passage"]["end"]]
+        assert passage.startswith(words)
+        assert len(words) == len(passage) or len(words) > 300
+
+
+def test_more_hits_come_below_and_get_the_focus(open_page, service, expect):
+    page = open_page(f"/?q={QUESTION}")
+    page.get_by_role("button", name="Show more").click()
+    expect(page.locator(".hit")).to_have_count(25)
+    assert titles(page) == [hit["title"] for hit in service.search(QUESTION, k=25)]
+    expect(page.locator(".hit-link").nth(10)).to_be_focused()
+
+
+def test_an_example_is_asked_when_clicked(open_page, service, expect):
+    page = open_page()
+    examples = page.locator(".examples a")
+    expect(examples).to_have_count(6)
+    assert examples.all_inner_texts() == service.get("/api/about")["examples"]
+    question = examples.nth(1).inner_text()
+    examples.nth(1).click()
+    expect(page.locator(".hit")).to_have_count(10)
+    assert page.input_value("#question") == question
+
+
+def test_while_it_searches_it_says_so(open_page, expect):
+    held = []
+    page = open_page(before=lambda page: page.route("**/api/search", held.append))
+    page.fill("#question", "deposit")
+    page.get_by_role("button", name="Search", exact=True).click()
+    expect(page.locator("#hits")).to_have_attribute("aria-busy", "true")
+    expect(page.locator("#hits")).to_have_text("Searching\u202f…")
+    held[0].continue_()
+    expect(page.locator(".hit")).to_have_count(10)
+    assert page.get_attribute("#hits", "aria-busy") is None
+
+
+def test_the_answer_to_the_last_question_stays(open_page, answers, expect):
+    held = []
+    page = open_page(before=lambda page: page.route("**/api/search", held.append))
+    page.fill("#question", "deposit")
+    page.keyboard.press("Enter")
+    page.fill("#question", "wages")
+    page.keyboard.press("Enter")
+    page.wait_for_function("location.search === '?q=wages'")
+    while len(held) < 2:
+        page.wait_for_timeout(20)
+    held[1].fulfill(json={"question": "wages", "hits": [], "took_ms": 1})
+    expect(page.locator("#hits")).to_have_text("No article answers this.")
+
+
+def test_no_hits_where_it_was_searched(open_page, answers, service, expect):
+    none = answers(question="deposit", hits=[], took_ms=1)
+    page = open_page("/?q=deposit&code=Work+Code", before=lambda page: page.route("**/api/search", none))
+    expect(page.locator("#hits")).to_contain_text("No article answers this where you searched.")
+    page.unroute("**/api/search")
+    page.get_by_role("link", name="Search everywhere").click()
+    expect(page.locator(".hit")).to_have_count(10)
+    assert page.url == f"{service.url}/?q=deposit"
+
+
+def test_nothing_of_an_answer_becomes_markup(open_page, service, expect):
+    bad = '<img src=x onerror="document.title=1"><script>document.title=1</script>'
+
+    def hostile(answer: dict) -> dict:
+        for hit in answer["hits"]:
+            hit["title"] = hit["text"] = bad
+            hit["headings"] = [{"heading_id": bad, "title": bad}]
+            hit["passage"] = {"start": 0, "end": 9}
+        return answer
+
+    def hostile_article(answer: dict) -> dict:
+        return {**answer, "title": bad, "text": bad, "refers_to": [{"article_id": bad, "title": bad}]}
+
+    def hostile_graph(answer: dict) -> dict:
+        return {**answer, "nodes": [{**node, "title": bad} for node in answer["nodes"]]}
+
+    def route(page) -> None:
+        for path, change in (("search", hostile), ("articles/*", hostile_article), ("graph/**", hostile_graph)):
+            page.route(f"**/api/{path}", lambda route, change=change: changed(route, change))
+
+    def changed(route, change) -> None:
+        fetched = route.fetch()
+        route.fulfill(response=fetched, json=change(fetched.json()))
+
+    page = open_page("/?q=deposit&article=H26", before=route)
+    expect(page.locator(".hit-link").first).to_have_text(bad)
+    expect(page.locator("#article h2")).to_have_text(bad)
+    expect(page.locator(".node").first).to_be_attached()
+    assert page.title() != "1"
+    assert page.locator("main img, main script, aside img, aside script").count() == 0
+    assert page.locator("#article .references a").get_attribute("href").startswith("?q=deposit&article=%3Cimg")
