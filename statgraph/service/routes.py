@@ -36,7 +36,7 @@ def api_router(desk: Desk) -> APIRouter:
         start = time.perf_counter()
         setattr(request.state, QUESTION, asked.question)
         library = desk.library
-        among = library.among(codes=asked.codes, heading_id=asked.heading)
+        among = library.among(codes=asked.codes, heading_id=asked.heading, as_of=asked.as_of)
         hits = await desk.search(asked.question, asked.k, among)
         found = await run_in_threadpool(answers.hit_answers, library, asked.question, hits)
         took_ms = 1000 * (time.perf_counter() - start)
