@@ -49,7 +49,7 @@ def test_codes_are_ticked(open_page, service, expect):
     assert page.url.endswith("&code=Work+Code&code=Family+Code")
     expected = [hit["title"] for hit in service.search(QUESTION, codes=["Work Code", "Family Code"])]
     expect(page.locator(".hit-link")).to_have_text(expected)
-    assert places(page) == {"Work Code", "Family Code"}
+    assert places(page) <= {"Work Code", "Family Code"}
     page.locator(".chip").first.click()
     expect(page.locator(".chip")).to_have_text("Family Code×")
 

@@ -40,7 +40,8 @@ def test_the_list_has_the_same_nodes(drawn, service):
     listed = drawn.locator(".node-list a").all_inner_texts()
     assert sorted(listed) == sorted(node["title"] for node in nodes[1:])
     assert drawn.locator(".node-list summary").inner_text() == f"The same as a list ({len(nodes) - 1} nodes)"
-    reference = drawn.locator(".node-list li", has_text="Art. 19, Housing Code").first
+    link = drawn.get_by_role("link", name="Art. 19, Housing Code", exact=True)
+    reference = drawn.locator(".node-list li").filter(has=link)
     assert reference.locator(".node-edge").inner_text() == "← Art. 26, Housing Code refers to"
     reference.locator("a").focus()
     assert "pointed" in drawn.locator("[data-node='article:H19']").get_attribute("class")

@@ -35,8 +35,9 @@ function showLanguages() {
     const pressed = String(name === document.documentElement.lang);
     const words = LANGUAGES[name].language_name;
     const click = () => choose(name);
-    const properties = { class: "quiet", lang: name, "aria-pressed": pressed, "aria-label": words, title: words, click };
-    return el("button", { type: "button", ...properties }, name.toUpperCase());
+    const whole = el("span", { class: "visually-hidden" }, ` ${words}`);
+    const properties = { type: "button", class: "quiet", lang: name, "aria-pressed": pressed, title: words, click };
+    return el("button", properties, name.toUpperCase(), whole);
   });
   byId("languages").replaceChildren(...buttons);
 }
