@@ -57,12 +57,11 @@ def test_links_open_in_a_tab_of_their_own(open_page, expect):
     expect(page.locator("#article")).to_be_hidden()
 
 
-def test_reading_and_writing_an_address(open_page):
-    page = open_page()
+def test_reading_and_writing_an_address(evaluate):
     told = {"q": "a b", "codes": ["Code A, B", "C&D"], "heading": "12", "article": "é/1", "lang": "fr"}
-    written = page.evaluate("async told => (await import('/static/js/address.js')).writeAddress(told)", told)
+    written = evaluate("async told => (await import('/static/js/address.js')).writeAddress(told)", told)
     assert written == "?q=a+b&code=Code+A%2C+B&code=C%26D&heading=12&article=%C3%A9%2F1&lang=fr"
-    assert page.evaluate("async query => (await import('/static/js/address.js')).readAddress(query)", written) == told
+    assert evaluate("async query => (await import('/static/js/address.js')).readAddress(query)", written) == told
     nothing = {"q": "", "codes": [], "heading": None, "article": None, "lang": None}
-    assert page.evaluate("async query => (await import('/static/js/address.js')).readAddress(query)", "") == nothing
-    assert page.evaluate("async told => (await import('/static/js/address.js')).writeAddress(told)", nothing) == "./"
+    assert evaluate("async query => (await import('/static/js/address.js')).readAddress(query)", "") == nothing
+    assert evaluate("async told => (await import('/static/js/address.js')).writeAddress(told)", nothing) == "./"

@@ -9,9 +9,8 @@ PLACE = """async ([points, labels, pulls, width]) => {
 
 
 @pytest.fixture
-def place(open_page):
-    page = open_page()
-    return lambda *told: page.evaluate(PLACE, told)
+def place(evaluate):
+    return lambda *told: evaluate(PLACE, told)
 
 
 def test_a_label_looks_away_from_its_edges(place):
@@ -35,8 +34,7 @@ def test_the_first_chooses_first(place):
     assert place([[100, 50], [100, 60]], ["0123456789", "0123456789"], [0, 0], 400) == ["right", "left"]
 
 
-def test_a_title_is_shortened_to_whole_code_points(open_page):
+def test_a_title_is_shortened_to_whole_code_points(evaluate):
     shortened = "async ([title, most]) => (await import('/static/js/labels.js')).shortened(title, most)"
-    page = open_page()
-    assert page.evaluate(shortened, ["𝌆𝌆𝌆𝌆", 4]) == "𝌆𝌆𝌆𝌆"
-    assert page.evaluate(shortened, ["𝌆𝌆 𝌆𝌆", 4]) == "𝌆𝌆…"
+    assert evaluate(shortened, ["𝌆𝌆𝌆𝌆", 4]) == "𝌆𝌆𝌆𝌆"
+    assert evaluate(shortened, ["𝌆𝌆 𝌆𝌆", 4]) == "𝌆𝌆…"

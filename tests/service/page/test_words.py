@@ -12,9 +12,8 @@ def shapes(words: dict) -> dict[str, set[str]]:
     return {key: {value for form in said for value in VALUES.findall(form)} for key, said in forms.items()}
 
 
-def test_both_languages_say_the_same_things(open_page):
-    page = open_page()
-    english, french = page.evaluate(LOAD, "en"), page.evaluate(LOAD, "fr")
+def test_both_languages_say_the_same_things(evaluate):
+    english, french = evaluate(LOAD, "en"), evaluate(LOAD, "fr")
     assert shapes(english) == shapes(french)
     plurals = [key for key, said in english.items() if isinstance(said, dict)]
     assert plurals == [key for key, said in french.items() if isinstance(said, dict)]
