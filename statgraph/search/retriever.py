@@ -128,7 +128,8 @@ class Retriever:
             raise UsageError(f"k is {k}; ask for at least 1 hit")
         for question in questions:
             _check_question(question)
-        in_force = self._articles.in_force(asked_day(as_of))
+        day = asked_day(as_of)
+        in_force = None if day is None else self._articles.in_force(day)
         if in_force is not None:
             among = in_force if among is None else np.intersect1d(checked_among(among, len(self._articles)), in_force)
         return self._ranker.rank(questions, k, among) if questions else ([], [])

@@ -120,7 +120,8 @@ class Library:
         )
 
     def _limit(self, codes: tuple[str, ...], heading: tuple[str, ...], day: int | None) -> np.ndarray | None:
-        chosen, in_force = self._filter.rows(codes=codes, heading=heading), self._store.in_force(day)
+        chosen = self._filter.rows(codes=codes, heading=heading)
+        in_force = None if day is None else self._store.in_force(day)
         if chosen is None or in_force is None:
             return in_force if chosen is None else chosen
         return np.intersect1d(chosen, in_force)
