@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,7 +41,8 @@ class GraphPart:
 
 
 class GraphExplainer:
-    """Runs the graph encoder of a run again on the L-hop neighbourhood of an article, as inference did on the whole.
+    """Runs the graph encoder again on the L-hop neighbourhood of an article, as inference did on the whole graph; safe
+    to use from any thread.
 
     Raises:
         RunError: if the run has no graph, did not keep its graph's inputs, or is damaged.
@@ -52,6 +54,7 @@ class GraphExplainer:
         self._titles = [article.title for article in articles]
         depth = len(loaded.encoder.layers)
         self._sampler = BlockSampler(loaded.graph, fanouts=[-1] * depth, target_edges="mask")
+        self._sampling = threading.Lock()  # the sampler has one place to work in
 
     @property
     def article_ids(self) -> tuple[str, ...]:
@@ -114,7 +117,8 @@ class GraphExplainer:
         return float(self._enriched(self._blocks([row], torch.tensor(citing)))[0] @ query)
 
     def _blocks(self, rows: Sequence[int], hidden_questions: torch.Tensor) -> Blocks:
-        return self._sampler.sample({ARTICLE: torch.tensor(list(rows))}, target_questions=hidden_questions)
+        with self._sampling:
+            return self._sampler.sample({ARTICLE: torch.tensor(list(rows))}, target_questions=hidden_questions)
 
     def _enriched(self, blocks: Blocks) -> np.ndarray:
         """Return the vectors of the blocks' output articles as the index holds them, (articles, width) float32."""

@@ -1,5 +1,8 @@
 """The graph's part of an explanation, for layers of all kinds."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from statgraph import Retriever
@@ -48,6 +51,27 @@ def test_siblings_in_order_are_neighbours_by_the_name_of_the_edge(train):
     }  # fmt: skip
     assert part.without_questions_score is None
     assert explainer.explain(query, []) == []
+
+
+def test_one_thread_at_a_time_samples(train, monkeypatch):
+    folder = train("gnn.layer=gat")
+    explainer = GraphExplainer(folder, ArticleStore(folder).read_all())
+    query = Retriever.load(folder, device="cpu")._ranker.question_vectors(["dogs?"])[0]
+    expected = explainer.explain(query, [0, 5])
+    sample, at_work, most = explainer._sampler.sample, [], []
+
+    def watched(*asked, **options):
+        at_work.append(1)
+        most.append(len(at_work))
+        time.sleep(0.005)
+        blocks = sample(*asked, **options)
+        at_work.pop()
+        return blocks
+
+    monkeypatch.setattr(explainer._sampler, "sample", watched)
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: explainer.explain(query, [0, 5]), range(4)))
+    assert (max(most), found) == (1, [expected] * 4)
 
 
 def test_a_layer_without_attention_says_so(train):
