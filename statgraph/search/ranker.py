@@ -51,21 +51,29 @@ class DenseRanker:
         self, questions: Sequence[str], k: int, among: np.ndarray | None = None
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return for each question (rows, scores) by inner product with the graph-enriched article vectors."""
-        scores, rows = self._index.search(self._encoder.encode(questions), k, among)
+        scores, rows = self._index.search(self.question_vectors(questions), k, among)
         return list(rows), list(scores)
+
+    def question_vectors(self, questions: Sequence[str]) -> np.ndarray:
+        """Return what the index is searched with, (questions, width) float32."""
+        return self._encoder.encode(questions)
 
 
 class LexicalRanker:
-    """BM25 over the run's articles."""
+    """BM25 over the run's articles.
+
+    Attributes:
+        bm25: the index of their texts.
+    """
 
     def __init__(self, texts: Sequence[str], *, language: str, config: Bm25Config):
-        self._bm25 = BM25(texts, language=language, k1=config.k1, b=config.b)
+        self.bm25 = BM25(texts, language=language, k1=config.k1, b=config.b)
 
     def rank(
         self, questions: Sequence[str], k: int, among: np.ndarray | None = None
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return for each question (rows, scores) by BM25."""
-        ranked = [self._bm25.ranking(question, k, among) for question in questions]
+        ranked = [self.bm25.ranking(question, k, among) for question in questions]
         return [rows for rows, _ in ranked], [scores for _, scores in ranked]
 
 

@@ -12,13 +12,12 @@ import numpy as np
 from statgraph.corpus.validity import ALWAYS, FOR_EVER, SINCE_EVER, asked_day
 from statgraph.errors import UsageError
 from statgraph.search.article_store import ArticleStore, StoredArticle
+from statgraph.search.explanation import Explanation
 from statgraph.search.filters import ArticleFilter
 from statgraph.search.retriever import Hit, Retriever, read_run_manifest
 from statgraph.service.contents import ArticleOutline, Contents
 from statgraph.service.neighbourhood import Surroundings
-from statgraph.service.passages import PassageFinder
 from statgraph.service.reference_index import ReferenceIndex
-from statgraph.service.schemas import MAX_SHOWN
 from statgraph.service.training_questions import TrainingQuestions
 
 MAX_EXAMPLES = 6
@@ -35,7 +34,6 @@ class Library:
         corpus: the name of the corpus that it was trained on.
         language: the ISO 639 code of that corpus.
         contents: the table of contents of its articles.
-        passages: finds the passage of an article that fits a question.
         surroundings: what each article is tied to.
     """
 
@@ -51,7 +49,6 @@ class Library:
         self.corpus = corpus["name"]
         self.language = corpus["language"]
         self.contents = surroundings.contents
-        self.passages = PassageFinder(self.language, most=MAX_SHOWN)
         self.surroundings = surroundings
         self._filter = ArticleFilter(self.contents.hierarchy)
         self._limits = lru_cache(_KEPT_LIMITS)(self._limit)
@@ -104,6 +101,14 @@ class Library:
             UsageError: if a question is blank.
         """
         return self._retriever.search_many(questions, k, among=among, as_of=ALWAYS)
+
+    def with_passages(self, question: str, hits: Sequence[Hit]) -> list[Hit]:
+        """Return the same hits, each with the passage that fits the question best."""
+        return self._retriever.with_passages(question, hits)
+
+    def explain(self, question: str, hits: Sequence[Hit]) -> list[Explanation]:
+        """Return why each hit was found; the first call takes seconds."""
+        return self._retriever.explain(question, hits)
 
     def article(self, row: int) -> StoredArticle:
         """Return an article with its text."""
