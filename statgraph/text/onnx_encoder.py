@@ -23,6 +23,7 @@ from statgraph.text.static_query import StaticQueryEncoder
 MODEL_FILE, TOKENIZER_FILE = "model.onnx", "tokenizer.json"
 WEIGHTS_FILE = "model.onnx.data"  # where the weights are more than one file of ONNX's can hold
 _MOST_IN_ONE_FILE = 2**31 - 2**24  # bytes of weights; the operators need some room too
+_LEAST_APART = 256  # bytes; shapes and single numbers stay beside their operators
 _REMEDY = "export it as sentence-transformers, and convert that folder with a tool of its own, such as optimum"
 
 
@@ -115,7 +116,7 @@ def _save(model, folder: Path, *, apart: bool) -> None:
     import onnx
 
     path = str(folder / MODEL_FILE)
-    onnx.save_model(model, path, save_as_external_data=apart, location=WEIGHTS_FILE)
+    onnx.save_model(model, path, save_as_external_data=apart, location=WEIGHTS_FILE, size_threshold=_LEAST_APART)
     onnx.checker.check_model(path)
 
 
