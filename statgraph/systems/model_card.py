@@ -12,6 +12,7 @@ from statgraph import artifacts
 from statgraph.corpus.records import SPLITS, Corpus, headings_of
 from statgraph.errors import RunError
 from statgraph.evaluation.report import Report
+from statgraph.evaluation.strata import STRATA
 from statgraph.text.backbones import is_static
 
 MISSING = "not recorded"
@@ -158,9 +159,8 @@ def _metrics(manifest: Mapping, report: Report | None) -> list[str]:
     if report is None:
         why = "it was updated to other law since" if manifest.get("updates") else "the run has no report"
         return [f"Not measured: {why}. `statgraph evaluate --run DIR --corpus DIR` measures it."]
-    names = [name for stratum in report.strata.values() for name in stratum.metrics]
-    names = list(dict.fromkeys(names))
-    strata = {name: stratum for name, stratum in report.strata.items() if stratum.metrics}
+    strata = {name: report.strata[name] for name in STRATA if name in report.strata and report.strata[name].metrics}
+    names = list(dict.fromkeys(name for stratum in strata.values() for name in stratum.metrics))
     heads = [f"{name} ({stratum.n_questions})" for name, stratum in strata.items()]
     lines = [
         f"On the questions of {report.split} (in brackets how many), in per cent, with {report.confidence:.0%} "
@@ -172,6 +172,10 @@ def _metrics(manifest: Mapping, report: Report | None) -> list[str]:
     for name in names:
         cells = [_estimate(stratum.metrics.get(name)) for stratum in strata.values()]
         lines.append(f"| {name} | {' | '.join(cells)} |")
+    lines += [
+        "",
+        "Seen: a training question cites one of the articles that answer. `report.json` of the run has more parts.",
+    ]
     if report.split == _DEV and _trains(manifest["config"]):
         lines += [
             "",
