@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "index": ("statgraph.cli.index", "index", "Give a run another kind of index."),
     "reproduce": ("statgraph.cli.reproduce", "reproduce", "Make a table or figure of the papers anew."),
     "augment": ("statgraph.cli.augment", "augment", "Write synthetic questions about the articles of a corpus."),
+    "export": ("statgraph.cli.export", "export", "Write a run or a corpus in the format of another tool."),
     "serve": ("statgraph.cli.serve", "serve", "Serve a run over HTTP, with a page to search it."),
     "doctor": ("statgraph.cli.doctor", "doctor", "Show what works on this machine and what to install."),
 }
