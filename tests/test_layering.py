@@ -29,7 +29,7 @@ FLOORS = (
         "training",
         "search",
     ),
-    *("systems", "service", "doctor", "cli"),
+    *("systems", "plotting", "service", "doctor", "cli"),
 )
 HEIGHT = dict.fromkeys(GROUND_FLOOR, 0) | {name: floor for floor, name in enumerate(FLOORS, start=1)}
 

@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "reproduce": ("statgraph.cli.reproduce", "reproduce", "Make a table or figure of the papers anew."),
     "augment": ("statgraph.cli.augment", "augment", "Write synthetic questions about the articles of a corpus."),
     "serve": ("statgraph.cli.serve", "serve", "Serve a run over HTTP, with a page to search it."),
+    "plot": ("statgraph.cli.plot", "plot", "Draw a corpus, its graph, or the training of a run."),
     "doctor": ("statgraph.cli.doctor", "doctor", "Show what works on this machine and what to install."),
 }
 
