@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,3 +83,14 @@ def test_the_example_of_your_own_statutes_runs_as_it_stands(run_cli, tmp_path):
     assert list(said) == ["import", "build-graph", "plot", "train", "search"]
     assert said["search"].split()[0] == "1"
     assert "Art. 1, Harbour Code" in said["search"].splitlines()[0]
+
+
+def test_the_site_is_built_without_a_warning_and_names_no_other_host(tmp_path):
+    pytest.importorskip("mkdocstrings", reason="the extra 'docs' is not installed")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=REPO, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    built = {page.relative_to(tmp_path).as_posix(): page.read_text("utf-8") for page in tmp_path.rglob("*.html")}
+    assert 'id="statgraph.search.retriever.Retriever.search"' in built["reference/retriever/index.html"]
+    loaded = re.compile(r'<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="?(?:https?:)?//[^>]*>')
+    assert {name: found for name, text in built.items() if (found := loaded.findall(text))} == {}
