@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "augment": ("statgraph.cli.augment", "augment", "Write synthetic questions about the articles of a corpus."),
     "export": ("statgraph.cli.export", "export", "Write a run or a corpus in the format of another tool."),
     "serve": ("statgraph.cli.serve", "serve", "Serve a run over HTTP, with a page to search it."),
+    "plot": ("statgraph.cli.plot", "plot", "Draw a corpus, its graph, or the training of a run."),
     "doctor": ("statgraph.cli.doctor", "doctor", "Show what works on this machine and what to install."),
 }
 
