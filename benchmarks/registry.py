@@ -20,3 +20,6 @@ MEASURES = {
     "step_memory": "benchmarks.measures.step_memory",
     "cold_start": "benchmarks.measures.cold_start",
 }
+
+# Run only when named: each takes half an hour, and gigabytes of disk.
+WHEN_NAMED = ("index_largest",)
