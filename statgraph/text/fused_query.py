@@ -25,8 +25,8 @@ class FusedQueryEncoder:
     """BERT, pooled, then the linear map, then unit length, as `write_query_graph` wrote it beside the weights.
 
     Questions of nearly one length go through it together. The word vectors are read from the mapped file as they are
-    asked for; the layers take as many threads as torch would. These wait by spinning, for some 30 ms after a question at most: without
-    it, or where it ends with the question, one took half as long again.
+    asked for; the layers take as many threads as torch would. These wait by spinning, for some 30 ms after a question
+    at most: without it, or where it ends with the question, one took half as long again.
 
     Args:
         outline: an encoder that `knows` returns true for.

@@ -58,7 +58,8 @@ def test_saving_leaves_out_other_vectors_with_one_line(folder, wrong_layers, cap
     add_query_graph(folder)
     assert not (folder / QUERY_GRAPH).exists()
     (line,) = warnings_of_ours(caplog)
-    assert line.startswith(f"{folder}: in ONNX Runtime its vectors differ by ") and "\n" not in line
+    assert line.startswith(f"{folder}: in ONNX Runtime its vectors differ by ")
+    assert "\n" not in line
 
 
 @pytest.mark.parametrize("package", ["onnx", "onnxruntime"])
