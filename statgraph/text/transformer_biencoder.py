@@ -23,6 +23,7 @@ from statgraph.text.chunk_inputs import ChunkTokens, ChunkVectors, token_inputs
 from statgraph.text.chunking import Chunks, chunked
 from statgraph.text.dense_module import dense_module
 from statgraph.text.frozen import embedded_chunks, pooled
+from statgraph.text.fused_export import add_query_graph
 from statgraph.text.hierarchical import ChunkEncoder
 from statgraph.text.layer_states import ChunkStates, layer_states
 from statgraph.text.loading import most_tokens
@@ -126,7 +127,7 @@ class TransformerBiEncoder(BiEncoder):
 
     def save_question_encoder(self, folder: Path) -> None:
         """Write a sentence-transformers folder: Transformer, Pooling, Dense, and for unit vectors Normalize; the prefix
-        is its prompt."""
+        is its prompt. A plain BERT gets the graph of `write_query_graph` where its packages are installed."""
         from sentence_transformers import SentenceTransformer
         from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 
@@ -147,6 +148,7 @@ class TransformerBiEncoder(BiEncoder):
         for file in plain.iterdir():
             file.unlink()
         plain.rmdir()
+        add_query_graph(folder)
 
     def save_article_encoder(self, folder: Path) -> None:
         """Write the chunk encoder and projection (and the backbone, where it trained) with the configuration."""

@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -131,6 +132,8 @@ def test_the_export_is_plain_sentence_transformers(build, backbone, tmp_path, tr
     assert loaded.default_prompt_name == "query"
     assert loaded.prompts == {"query": "query: ", "document": "passage: "}
     assert not (tmp_path / "query_encoder" / ".backbone").exists()
+    has_extra = find_spec("onnx") is not None and find_spec("onnxruntime") is not None
+    assert (tmp_path / "query_encoder" / "query.onnx").is_file() == has_extra
 
 
 @pytest.mark.parametrize("train", ["none", "head"])
