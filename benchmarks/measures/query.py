@@ -67,8 +67,9 @@ def rows_of(
     spread, ratio = Spread.of(ours), times_faster(ours, plain)
     points = abs(recall - exact_recall)
     note = (
-        f"Of {len(ours)} dev questions, each after {1000 * PAUSE_S:g} ms of rest. The rival's median is {seconds_text(Spread.of(plain))}; the ten hits are the "
-        f"same to {overlapping:.1%}. R@100 on dev {recall:.1f}, {points:.1f} points from float32's."
+        f"Of {len(ours)} dev questions, each after {1000 * PAUSE_S:g} ms of rest. The rival's median is "
+        f"{seconds_text(Spread.of(plain))}; the ten hits are the same to {overlapping:.1%}. R@100 on dev {recall:.1f}, "
+        f"{points:.1f} points from float32's."
     )
     figures = {"seconds": list(ours), "plain_seconds": list(plain), "top_10_overlap": overlapping, "recall": recall}
     holds = spread.median < ASKED_S and points <= ASKED_POINTS
