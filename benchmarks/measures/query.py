@@ -68,7 +68,8 @@ def rows_of(
     points = abs(recall - exact_recall)
     note = (
         f"Of {len(ours)} dev questions, each after {1000 * PAUSE_S:g} ms of rest. The rival's median is "
-        f"{seconds_text(Spread.of(plain))}; the ten hits are the same to {overlapping:.1%}. R@100 on dev {recall:.1f}, {points:.1f} points from float32's."
+        f"{seconds_text(Spread.of(plain))}; the ten hits are the same to {overlapping:.1%}. R@100 on dev {recall:.1f}, "
+        f"{points:.1f} points from float32's."
     )
     figures = {"seconds": list(ours), "plain_seconds": list(plain), "top_10_overlap": overlapping, "recall": recall}
     holds = spread.median < ASKED_S and points <= ASKED_POINTS

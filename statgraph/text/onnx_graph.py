@@ -24,7 +24,7 @@ class OnnxGraph:
     def weight(self, array: np.ndarray) -> str:
         """Return the name of a new constant tensor."""
         name = f"weight_{len(self._weights)}"
-        self._weights[name] = np.ascontiguousarray(array)
+        self._weights[name] = np.asarray(array, order="C")  # a scalar stays one
         return name
 
     def number(self, value: float) -> str:
