@@ -227,7 +227,8 @@ def log_of(folder) -> list[dict]:
 
 
 def near(value):
-    return pytest.approx(value, rel=1e-4) if isinstance(value, float) else value
+    """Return what a logged figure, or a list of them, is compared with."""
+    return pytest.approx(value, rel=1e-4) if isinstance(value, float | list) else value
 
 
 @pytest.mark.parametrize("name", ["both", "resumed", "after", "head", "layers"])
