@@ -85,5 +85,5 @@ class GraphEncoder(nn.Module):
         """Return the vectors behind the first layers, as many as there are blocks."""
         for layer, gate, block in zip(self.layers, self.gates, blocks, strict=False):
             update = functional.dropout(layer(nodes, block), self.dropout, self.training)
-            nodes = nodes[block.own_inputs] + gate * update
+            nodes = torch.addcmul(block.own(nodes), update, gate)
         return nodes
