@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,7 +94,11 @@ class Stage2:
         self._encoders = encoders
         self._graph_encoder = graph_encoder
         self._sampler = sampler
-        self._whole_graph = whole_graph.to(device)
+        n_layers = len(graph_encoder.layers)
+        self._whole_graph = [whole_graph.to(device)] * n_layers
+        # What the index holds are articles, which come first among the nodes: the last layer need give no others.
+        to_articles = whole_graph if graph_encoder.needs_whole_graph else whole_graph.first_outputs(len(texts.articles))
+        self._to_articles = [*self._whole_graph[:-1], to_articles.to(device)]
         self._texts = texts
         self._evaluation = evaluation
         self._gold = gold
@@ -222,22 +226,26 @@ class Stage2:
         """Return the graph-enriched vectors of all articles for an inner-product search, one row an article, float32;
         computed once for each state of the weights."""
         if self._article_vectors is None:
-            articles, _ = self.node_vectors()
+            articles = self._enriched(self._to_articles)[: len(self._texts.articles)]
             self._article_vectors = self._encoders.similarity.index_vectors(articles.float().cpu().numpy())
         return self._article_vectors
 
     def node_vectors(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the graph-enriched vectors of all articles (articles, width) and all training questions (questions,
         width), in the whole graph, without gradients."""
-        self._renew_bank()
-        with torch.no_grad():
-            enriched = self._graph_encoder(self._bank.nodes, [self._whole_graph] * len(self._graph_encoder.layers))
-        return enriched[: len(self._bank[ARTICLE])], enriched[len(enriched) - len(self._bank[QUESTION]) :]
+        enriched = self._enriched(self._whole_graph)
+        return enriched[: len(self._texts.articles)], enriched[len(enriched) - len(self._texts.questions) :]
 
     def input_vectors(self) -> dict[str, np.ndarray]:
         """Return the text vectors of all nodes by type, (nodes, width) float32: what `node_vectors` enriches."""
         self._renew_bank()
         return {node_type: self._bank[node_type].float().cpu().numpy() for node_type in NODE_TYPES}
+
+    def _enriched(self, blocks: Sequence[Block]) -> torch.Tensor:
+        """Return the vectors of the last block's outputs, (outputs, width), from the bank, without gradients."""
+        self._renew_bank()
+        with torch.no_grad():
+            return self._graph_encoder(self._bank.nodes, blocks)
 
     def _vectors(self, batch: _Batch) -> _Vectors:
         question_rows = torch.from_numpy(batch.own_questions)
