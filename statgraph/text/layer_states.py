@@ -179,11 +179,9 @@ class ChunkStates:
 
     def padded(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Return (states (chunks, longest, width) float32, mask (chunks, longest) int64), zeros past the end."""
-        chunks = [self.states.chunk(row) for row in self.rows.tolist()]
-        longest = max(map(len, chunks))
-        states = torch.zeros(len(chunks), longest, self.states.width)
-        mask = torch.zeros(len(chunks), longest, dtype=torch.int64)
-        for row, chunk in enumerate(chunks):
-            states[row, : len(chunk)] = torch.from_numpy(chunk.astype(np.float32))
-            mask[row, : len(chunk)] = 1
-        return states, mask
+        lengths = np.array([self.states.length(row) for row in self.rows.tolist()])
+        states = np.zeros((len(lengths), lengths.max(), self.states.width), dtype=np.float16)
+        for place, (row, length) in enumerate(zip(self.rows.tolist(), lengths.tolist(), strict=True)):
+            states[place, :length] = self.states.chunk(row)
+        mask = np.arange(lengths.max()) < lengths[:, None]
+        return torch.from_numpy(states).float(), torch.from_numpy(mask.astype(np.int64))

@@ -11,7 +11,7 @@ from transformers import AutoModel, DistilBertConfig, DistilBertModel
 
 from statgraph.config import EncoderConfig
 from statgraph.errors import UsageError
-from statgraph.text import frozen, layer_states, transformer_biencoder
+from statgraph.text import cheap_dropout, frozen, layer_states, transformer_biencoder
 from statgraph.text.backbones import Backbone
 from statgraph.text.chunk_inputs import ChunkTokens, ChunkVectors
 from statgraph.text.layer_states import ChunkStates
@@ -247,6 +247,57 @@ def test_the_last_layers_take_chunks_in_parts(build, monkeypatch):
     for alone, together in zip(found[1], found[10_000], strict=True):
         torch.testing.assert_close(alone, together, atol=2e-3, rtol=0)
     assert found[1][1].abs().max() > 0.01
+
+
+def test_two_towers_share_what_is_frozen_in_them(build):
+    pair = build(train="last-1")
+    towers = dict(pair.query_model.named_parameters()), dict(pair.article_model.named_parameters())
+
+    shared = {name for name in towers[0] if towers[0][name] is towers[1][name]}
+    assert shared == {name for name in towers[0] if not name.startswith("encoder.layer.2.")}
+    assert all(torch.equal(towers[0][name], towers[1][name]) for name in towers[0])
+    assert all(towers[1][name].requires_grad for name in towers[1].keys() - shared)
+
+
+def test_the_last_layers_leave_out_as_cheap_dropout_does(build, monkeypatch):
+    pair = build(train="last-1")
+    inputs = pair.article_inputs(ARTICLES)
+    settled = pair.articles(inputs).detach()
+    called = []
+
+    def all_stay(shape, share, dtype):
+        called.append(share)
+        return torch.ones(shape, dtype=dtype), 1.0
+
+    monkeypatch.setattr(cheap_dropout, "kept", all_stay)
+    pair.article_model.train()
+    vectors = pair.articles(inputs)
+
+    torch.testing.assert_close(vectors.detach(), settled)
+    assert called == [0.1] * 3  # one part, one layer: the attention's weights, its output and the layer's
+    vectors.sum().backward()  # what was left out is found again where parts are computed anew
+    assert called == [0.1] * 6
+
+
+def test_a_gradient_is_of_the_dropout_that_gave_the_vectors(build):
+    pair = build(train="last-1")
+    inputs = pair.article_inputs(ARTICLES)
+    pair.article_model.train()
+    bias = pair.article_model.encoder.layer[-1].output.dense.bias
+
+    def total():
+        torch.manual_seed(5)
+        return pair.articles(inputs).pow(3).sum()
+
+    (gradient,) = torch.autograd.grad(total(), bias)
+    step = torch.zeros_like(bias)
+    step[3] = 0.01
+    with torch.no_grad():
+        bias += step
+        above = total()
+        bias -= 2 * step
+        below = total()
+    assert gradient[3].item() == pytest.approx((above - below).item() / 0.02, rel=0.02, abs=1e-3)
 
 
 def test_what_the_frozen_layers_gave_is_computed_once(build, monkeypatch, tmp_path):

@@ -1,0 +1,98 @@
+"""Dropout on a CPU at a fraction of its price: torch draws the mask of a layer's attention for longer than the layer
+multiplies, and leaves its fast attention wherever there is dropout in it."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import nn
+from torch.overrides import TorchFunctionMode
+
+_DRAWS = 2**16  # the values of 16 random bits
+
+
+class CheapDropout(TorchFunctionMode):
+    """While it is entered, what torch calls `dropout` and `scaled_dot_product_attention` with dropout is computed here.
+
+    The distribution is torch's, with the share rounded to a multiple of 2**-16. Masks come from torch's own generator,
+    so that seeds and recomputation for a gradient hold.
+    """
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        """Return what the function gives, or stands for it."""
+        kwargs = kwargs or {}
+        if function is nn.functional.dropout:
+            return _dropout(*args, **kwargs)
+        if function is nn.functional.scaled_dot_product_attention and _has_dropout_alone(**kwargs):
+            return _attention(*args, **kwargs)
+        return function(*args, **kwargs)
+
+
+def kept(shape: torch.Size, share: float, dtype: torch.dtype) -> tuple[torch.Tensor, float]:
+    """Return (mask, factor): 1 for the places that stay and 0 for those left out, and what they are multiplied by."""
+    count = math.prod(shape)
+    below = round(share * _DRAWS)
+    # The whole range, since each of the 64 bits is used: one number decides four places.
+    numbers = torch.empty(-(-count // 4), dtype=torch.int64).random_(-(2**63), None)
+    bits = numbers.view(torch.int16)[:count].view(shape)
+    # In the type that it is multiplied with: a mask of booleans takes several times as long.
+    return torch.ge(bits, below - _DRAWS // 2, out=torch.empty(shape, dtype=dtype)), 1 / (1 - below / _DRAWS)
+
+
+def _dropout(values: torch.Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> torch.Tensor:
+    if not training or not 0 < p < 1:
+        return nn.functional.dropout(values, p, training, inplace)
+    mask, factor = kept(values.shape, p, values.dtype)
+    return values * mask * factor
+
+
+def _has_dropout_alone(*, dropout_p: float = 0.0, is_causal: bool = False, enable_gqa: bool = False, **others) -> bool:
+    return 0 < dropout_p < 1 and not is_causal and not enable_gqa
+
+
+def _attention(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    *,
+    attn_mask: torch.Tensor | None = None,
+    dropout_p: float,
+    scale: float | None = None,
+    **others,
+) -> torch.Tensor:
+    return _DroppedAttention.apply(query, key, value, attn_mask, dropout_p, scale or query.shape[-1] ** -0.5)
+
+
+class _DroppedAttention(torch.autograd.Function):
+    """Attention over (texts, heads, tokens, width), some of its weights left out.
+
+    Scores and softmax are in float32, as in torch; the weights are kept for the gradient in the values' precision.
+    """
+
+    @staticmethod
+    def forward(ctx, query, key, value, attn_mask, share, scale):
+        with torch.autocast("cpu", enabled=False):
+            scores = (query.float() * scale) @ key.float().transpose(-1, -2)  # (texts, heads, tokens, tokens)
+            if attn_mask is not None:
+                scores = scores.masked_fill_(~attn_mask, -torch.inf) if _is_bool(attn_mask) else scores + attn_mask
+            weights = torch.softmax(scores, dim=-1).to(value.dtype)
+            mask, factor = kept(weights.shape, share, weights.dtype)
+            ctx.save_for_backward(query, key, value, weights, mask)
+            ctx.scale, ctx.factor = scale, factor
+            return ((weights * mask) @ value) * factor
+
+    @staticmethod
+    def backward(ctx, grad):
+        query, key, value, weights, mask = ctx.saved_tensors
+        grad = grad * ctx.factor
+        grad_value = (weights * mask).transpose(-1, -2) @ grad
+        grad_weights = (grad @ value.transpose(-1, -2)).mul_(mask)
+        grad_scores = torch._softmax_backward_data(grad_weights, weights, -1, weights.dtype)
+        grad_query = (grad_scores @ key) * ctx.scale
+        grad_key = (grad_scores.transpose(-1, -2) @ query) * ctx.scale
+        return grad_query, grad_key, grad_value, None, None, None
+
+
+def _is_bool(mask: torch.Tensor) -> bool:
+    return mask.dtype == torch.bool
