@@ -8,8 +8,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from statgraph.dropout import dropout
 from statgraph.errors import UsageError
-from statgraph.gnn.dropout import dropout
 from statgraph.gnn.registry import layer_of
 from statgraph.graph.blocks import Block
 

@@ -1,22 +1,20 @@
-"""Dropout on a CPU at a fraction of its price: torch draws the mask of a layer's attention for longer than the layer
-multiplies, and leaves its fast attention wherever there is dropout in it."""
+"""A transformer's dropout on a CPU made cheap: torch leaves its fast attention wherever there is dropout
+in it, and draws masks for longer than the layers multiply."""
 
 from __future__ import annotations
-
-import math
 
 import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-_DRAWS = 2**16  # the values of 16 random bits
+from statgraph.dropout import dropout, kept
 
 
 class CheapDropout(TorchFunctionMode):
     """While it is entered, what torch calls `dropout` and `scaled_dot_product_attention` with dropout is computed here.
 
-    The distribution is torch's, with the share rounded to a multiple of 2**-16. Masks come from torch's own generator,
-    so that seeds and recomputation for a gradient hold.
+    The distribution is torch's, with the share rounded as in `statgraph.dropout.kept`; seeds and recomputation for a
+    gradient hold.
     """
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
@@ -29,22 +27,8 @@ class CheapDropout(TorchFunctionMode):
         return function(*args, **kwargs)
 
 
-def kept(shape: torch.Size, share: float, dtype: torch.dtype) -> tuple[torch.Tensor, float]:
-    """Return (mask, factor): 1 for the places that stay and 0 for those left out, and what they are multiplied by."""
-    count = math.prod(shape)
-    below = round(share * _DRAWS)
-    # The whole range, since each of the 64 bits is used: one number decides four places.
-    numbers = torch.empty(-(-count // 4), dtype=torch.int64).random_(-(2**63), None)
-    bits = numbers.view(torch.int16)[:count].view(shape)
-    # In the type that it is multiplied with: a mask of booleans takes several times as long.
-    return torch.ge(bits, below - _DRAWS // 2, out=torch.empty(shape, dtype=dtype)), 1 / (1 - below / _DRAWS)
-
-
 def _dropout(values: torch.Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> torch.Tensor:
-    if not training or not 0 < p < 1:
-        return nn.functional.dropout(values, p, training, inplace)
-    mask, factor = kept(values.shape, p, values.dtype)
-    return values * mask * factor
+    return nn.functional.dropout(values, p, training, inplace) if inplace else dropout(values, p, training)
 
 
 def _has_dropout_alone(*, dropout_p: float = 0.0, is_causal: bool = False, enable_gqa: bool = False, **others) -> bool:

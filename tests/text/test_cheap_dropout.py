@@ -4,7 +4,7 @@ from torch import nn
 from torch.nn.functional import dropout, scaled_dot_product_attention
 
 from statgraph.text import cheap_dropout as module
-from statgraph.text.cheap_dropout import CheapDropout, kept
+from statgraph.text.cheap_dropout import CheapDropout
 
 
 @pytest.fixture(autouse=True)
@@ -16,24 +16,6 @@ def seeded():
 def attended():
     """Return query, key and value (texts 2, heads 2, tokens 3, width 4) with gradients."""
     return [torch.randn(2, 2, 3, 4, requires_grad=True) for _ in range(3)]
-
-
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-def test_as_many_are_left_out_as_asked_for(share):
-    mask, factor = kept(torch.Size((400, 1001)), share, torch.float32)
-    assert set(mask.unique().tolist()) == {0.0, 1.0}
-    assert mask.mean().item() == pytest.approx(1 - share, abs=0.004)  # five standard deviations
-    assert factor == pytest.approx(1 / (1 - share), rel=1e-4)
-    assert mask.view(-1)[: 4 * 100_000].view(-1, 4).mean(dim=0).tolist() == pytest.approx([1 - share] * 4, abs=0.008)
-
-
-def test_a_number_decides_four_places(monkeypatch):
-    drawn = torch.tensor([-32768, 32767, -26214, -26215], dtype=torch.int16).view(torch.int64)  # 0.1: 6554 of 65536
-    monkeypatch.setattr(torch.Tensor, "random_", lambda numbers, *bounds: numbers.copy_(drawn))
-    mask, factor = kept(torch.Size((4,)), 0.1, torch.bfloat16)
-    assert mask.tolist() == [0, 1, 1, 0]
-    assert mask.dtype == torch.bfloat16
-    assert factor == 65536 / (65536 - 6554)
 
 
 def test_the_same_seed_leaves_out_the_same():

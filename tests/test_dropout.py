@@ -1,0 +1,68 @@
+import pytest
+import torch
+
+from statgraph.dropout import dropout, kept
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    torch.manual_seed(0)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_as_many_are_left_out_as_asked_for(share):
+    mask, factor = kept(torch.Size((400, 1001)), share, torch.float32)
+    assert set(mask.unique().tolist()) == {0.0, 1.0}
+    assert mask.mean().item() == pytest.approx(1 - share, abs=0.004)  # five standard deviations
+    assert factor == pytest.approx(1 / (1 - share), rel=1e-4)
+    assert mask.view(-1)[: 4 * 100_000].view(-1, 4).mean(dim=0).tolist() == pytest.approx([1 - share] * 4, abs=0.008)
+
+
+def test_a_number_decides_four_places(monkeypatch):
+    drawn = torch.tensor([-32768, 32767, -26214, -26215], dtype=torch.int16).view(torch.int64)  # 0.1: 6554 of 65536
+    monkeypatch.setattr(torch.Tensor, "random_", lambda numbers, *bounds: numbers.copy_(drawn))
+    mask, factor = kept(torch.Size((4,)), 0.1, torch.bfloat16)
+    assert mask.tolist() == [0, 1, 1, 0]
+    assert mask.dtype == torch.bfloat16
+    assert factor == 65536 / (65536 - 6554)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (400, 64)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_what_stays_is_scaled_up(shape, dtype):
+    left = dropout(torch.full(shape, 3.0, dtype=dtype), 0.25)
+    assert (left.shape, left.dtype) == (shape, dtype)
+    assert set(left.unique().tolist()) <= {0.0, 4.0}
+
+
+def test_neighbours_fall_out_independently():
+    out = dropout(torch.ones(40_000, 4), 0.5) == 0
+    both = (out[:, :3] & out[:, 1:]).double().mean(dim=0)
+    assert both.tolist() == pytest.approx([0.25] * 3, abs=0.012)  # five standard deviations
+
+
+def test_the_gradient_goes_through_what_stays():
+    values = torch.ones(10, 10, requires_grad=True)
+    left = dropout(values, 0.5)
+    left.sum().backward()
+    assert values.grad.equal(left.detach())
+
+
+def test_a_seed_decides_and_nothing_else():
+    drawn = []
+    for seed in (4, 4, 5):
+        torch.manual_seed(seed)
+        drawn.append(dropout(torch.ones(20, 20), 0.5))
+    assert drawn[0].equal(drawn[1])
+    assert not drawn[0].equal(drawn[2])
+
+
+@pytest.mark.parametrize(("share", "training", "expected"), [(0.5, False, 1.0), (0.0, True, 1.0), (1.0, True, 0.0)])
+def test_nothing_and_all(share, training, expected):
+    assert dropout(torch.ones(5, 5), share, training).unique().tolist() == [expected]
+
+
+def test_a_share_that_rounds_to_all_still_has_a_factor():
+    mask, factor = kept(torch.Size((100,)), 1 - 1e-9, torch.float32)
+    assert factor == 65536
+    assert mask.sum() <= 1
