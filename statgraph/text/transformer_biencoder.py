@@ -23,6 +23,7 @@ from statgraph.text.cheap_dropout import CheapDropout
 from statgraph.text.chunk_inputs import ChunkTokens, ChunkVectors, token_inputs
 from statgraph.text.chunking import Chunks, chunked
 from statgraph.text.dense_module import dense_module
+from statgraph.text.freed_memory import FreedMemory
 from statgraph.text.frozen import embedded_chunks, pooled
 from statgraph.text.fused_export import add_query_graph
 from statgraph.text.hierarchical import ChunkEncoder
@@ -76,6 +77,7 @@ class TransformerBiEncoder(BiEncoder):
             own = article.model is not model or config.shared
             self.article_model = article.model if own else _second(model)
             self._uppers = self._upper_parts()
+            self._freed_memory = FreedMemory()
         self.query_projection = _identity(self.width)
         self.article_projection = self.query_projection if config.shared else _identity(self.width)
         self.chunk_encoder = ChunkEncoder(
@@ -240,6 +242,7 @@ class TransformerBiEncoder(BiEncoder):
         for part_places, part in inputs.parts(_TOKENS_PER_PART):
             places += part_places
             vectors.append(checkpoint(self._upper_part, part, tower, use_reentrant=False))
+            self._freed_memory.give_back()
         return torch.cat(vectors)[torch.from_numpy(np.argsort(places))]
 
     def _upper_part(self, inputs: ChunkStates, tower: str) -> torch.Tensor:
