@@ -22,8 +22,8 @@ def resident():
 held = []
 large = []
 for _ in range(3000):
-    large.append(bytearray(60_000))
-    held.append(bytearray(100))
+    large.append(bytearray(b"x") * 60_000)
+    held.append(bytearray(600))
 before = resident()
 del large
 kept = resident()
