@@ -189,13 +189,18 @@ def test_lists_are_searched_among_some(built, clustered, exact_best, recall, mon
     assert scores == pytest.approx(np.einsum("qkd,qd->qk", vectors[rows], queries), abs=1e-6)
 
 
-def test_a_search_among_some_reads_more_lists(built, clustered, exact_best, recall, monkeypatch):
-    # The 200 that are least like a question stand in lists that its own six probes would not reach.
+def test_a_search_among_a_fifth_reads_five_times_the_lists(built, clustered, monkeypatch):
     monkeypatch.setattr(ivf_pq_index, "COMPARED_MOST", 0)
     vectors, queries = clustered(3000, 1, seed=1)
-    among = np.sort(np.argsort(vectors @ queries[0])[:200])
-    _, rows = built(vectors, rerank=100).search(queries, 20, among)
-    assert recall(among[exact_best(vectors[among], queries, 20)[1]], rows) >= 0.9
+    index = built(vectors, probes=2)
+    codes, probes = index._index._codes, []
+    search = codes.search
+    monkeypatch.setattr(
+        codes, "search", lambda *asked, params: probes.append(params.nprobe) or search(*asked, params=params)
+    )
+    for among in (None, np.arange(0, 3000, 5), np.arange(0, 3000, 20)):
+        index.search(queries, 20, among)
+    assert probes == [2, 10, 20]
 
 
 def test_vectors_that_are_rounded_already_are_not_widened(tmp_path, built, clustered):
