@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from statgraph.index.products import inner_products
 from statgraph.index.rankings import NOT_FOUND, ties_by_row
 from statgraph.index.threads import threads_for
 from statgraph.index.vector_checks import vector_lengths
 
-_BLOCK_PRODUCTS, _BLOCK_QUERIES, _BLOCK_ROWS = 1 << 22, 128, 65_536  # 16 MiB of products stay in the caches
+_BLOCK_PRODUCTS, _BLOCK_QUERIES, _BLOCK_ROWS = 1 << 23, 128, 65_536  # 32 MiB of products stay in the caches
 _GROUP = 32  # places of a block that are looked at only where their best score is good enough
 _GATHERED_SHARE = 8  # one row in so many is copied out of its block in less time than the others are multiplied
 _FLOAT32_ROUNDING = 2.0**-24
@@ -69,13 +70,13 @@ class ExactScan:
         for start in range(0, len(self._vectors), n_rows):
             block = self._vectors[start : start + n_rows]
             if among is None:
-                yield queries @ block.T, np.arange(start, start + len(block))
+                yield inner_products(queries, block), np.arange(start, start + len(block))
                 continue
             rows = among[slice(*np.searchsorted(among, [start, start + len(block)]))]
             if len(rows) * _GATHERED_SHARE >= len(block):
-                yield (queries @ block.T)[:, rows - start], rows
+                yield inner_products(queries, block)[:, rows - start], rows
             elif len(rows):
-                yield queries @ self._vectors[rows].T, rows
+                yield inner_products(queries, self._vectors[rows]), rows
 
     def _compare(self, queries: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return each query's inner products with its own rows, float32, as `rows` (queries, candidates)."""

@@ -1,8 +1,15 @@
 import numpy as np
 import pytest
 
-from statgraph.index import exact_scan
+from statgraph.index import exact_scan, products
 from statgraph.index.exact_scan import ExactScan
+
+
+@pytest.fixture(autouse=True, params=[1, 1 << 40], ids=["torch", "a loop"])
+def routine(request, monkeypatch):
+    """Let each of the routines multiply, whatever the size."""
+    pytest.importorskip("torch")
+    monkeypatch.setattr(products, "_FEW_VALUES", request.param)
 
 
 @pytest.fixture(params=[(1, 1), (70, 3), (1 << 16, 128)], ids=["one row at a time", "some rows", "all rows"])
