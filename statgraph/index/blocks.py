@@ -16,4 +16,4 @@ def float32_blocks(vectors: np.ndarray, rows: np.ndarray | None = None) -> Itera
     """
     for start in range(0, len(vectors) if rows is None else len(rows), ROWS):
         block = vectors[start : start + ROWS] if rows is None else vectors[rows[start : start + ROWS]]
-        yield start, np.ascontiguousarray(block, dtype=np.float32)
+        yield start, np.require(block, dtype=np.float32, requirements="CA")  # mapped from a FAISS file they lie askew

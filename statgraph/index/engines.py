@@ -1,4 +1,4 @@
-"""Which engine computes an exact search: FAISS on the CPU, FAISS on a GPU, or torch where only torch has the GPU."""
+"""Which engine computes an exact search: our own on the CPU, FAISS on a GPU, or torch where only torch has the GPU."""
 
 from __future__ import annotations
 
@@ -7,15 +7,23 @@ from typing import Protocol
 import numpy as np
 
 from statgraph.device import pick_device, surely_cpu
-from statgraph.index.faiss_engines import FaissCpu, FaissGpu
+from statgraph.index.exact_scan import ExactScan
+from statgraph.index.faiss_files import vectors_view
+from statgraph.index.faiss_gpu import FaissGpu
 from statgraph.index.torch_engine import TorchEngine
 
 
 class Engine(Protocol):
-    """Searches among the vectors of the `faiss.IndexFlatIP` that it was made with."""
+    """Searches among the vectors of the `faiss.IndexFlatIP` that it was made with.
+
+    Attributes:
+        orders_ties: whether equal scores stand by row, those at the cut too; else in any order.
+    """
+
+    orders_ties: bool
 
     def search(self, queries: np.ndarray, depth: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return (scores float32, article rows int64), each (queries, depth), best first, ties in any order.
+        """Return (scores float32, article rows int64), each (queries, depth), best first.
 
         `queries` is (queries, width) float32; `among` the rows to search among, rising, or None for all; `depth` is at
         most their number.
@@ -31,9 +39,9 @@ def pick_engine(flat, device: str) -> Engine:
     if device in ("auto", "cuda") and faiss_has_gpu():
         return FaissGpu(flat)
     if surely_cpu(device):  # spares the import of torch
-        return FaissCpu(flat)
+        return ExactScan(vectors_view(flat))
     picked = pick_device(device)
-    return TorchEngine(flat, picked) if picked.type == "cuda" else FaissCpu(flat)
+    return TorchEngine(flat, picked) if picked.type == "cuda" else ExactScan(vectors_view(flat))
 
 
 def faiss_has_gpu() -> bool:

@@ -19,8 +19,8 @@ def write_faiss(index, folder: Path) -> None:
     faiss.write_index(index, str(folder / INDEX_FILE))
 
 
-def read_faiss(folder: Path, kind: str):
-    """Return the FAISS index in a folder's `index.faiss`, of the class named `kind`.
+def read_faiss(folder: Path, kind: str, *, mapped: bool = False):
+    """Return the FAISS index in a folder's `index.faiss`, of the class named `kind`; `mapped` leaves its vectors there.
 
     Raises:
         RunError: if the file is missing or damaged, or holds another class, or nothing.
@@ -31,7 +31,7 @@ def read_faiss(folder: Path, kind: str):
     if not path.is_file():
         raise RunError(f"{path}: missing; {REMEDY}")
     try:
-        index = faiss.read_index(str(path))
+        index = faiss.read_index(str(path), getattr(faiss, "IO_FLAG_MMAP_IFC", 0) if mapped else 0)  # none before 1.11
     except (RuntimeError, MemoryError):
         raise RunError(f"{path}: damaged, FAISS cannot read it; {REMEDY}") from None
     found = type(index).__name__

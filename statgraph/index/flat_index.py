@@ -1,4 +1,4 @@
-"""The exact index: every vector in memory as float32, every one compared."""
+"""The exact index: every vector as float32, every one compared."""
 
 from __future__ import annotations
 
@@ -15,28 +15,29 @@ from statgraph.index.rankings import best_by_row
 
 
 class FlatIndex:
-    """Exact search by inner product in a `faiss.IndexFlatIP`, on the device that `pick_engine` finds."""
+    """Exact search by inner product in a `faiss.IndexFlatIP`, on the device that `pick_engine` finds.
+
+    Vectors that were read from a folder stay on disk until the first search brings them into memory: who makes another
+    index of them needs them a block at a time.
+    """
 
     kind = "flat"
     in_memory = True
 
-    def __init__(self, flat, device: str):
-        self._flat = flat  # in main memory: what holds the vectors, whichever engine searches
+    def __init__(self, flat, device: str, *, mapped: bool = False):
+        self._flat = flat  # what holds the vectors, whichever engine searches
         self._device = device
+        self._mapped = mapped
 
     @classmethod
     def build(cls, vectors: np.ndarray, config: IndexConfig, *, device: str) -> FlatIndex:
         """Return the index of `vectors` (articles, width); it has no settings."""
-        import faiss
-
-        flat = faiss.IndexFlatIP(vectors.shape[1])
-        flat.add(np.ascontiguousarray(vectors, dtype=np.float32))
-        return cls(flat, device)
+        return cls(_in_memory(vectors), device)
 
     @classmethod
     def read(cls, folder: Path, manifest: Mapping[str, object], *, device: str) -> FlatIndex:
         """Return the index that `write` left in a folder."""
-        return cls(read_faiss(folder, "IndexFlatIP"), device)
+        return cls(read_faiss(folder, "IndexFlatIP", mapped=True), device, mapped=True)
 
     def write(self, folder: Path) -> dict[str, object]:
         """Write `index.faiss`; return what the manifest says of it: nothing more."""
@@ -66,9 +67,22 @@ class FlatIndex:
 
         `among`: as in `VectorIndex`.
         """
+        if self._engine.orders_ties:
+            return self._engine.search(queries, k, among)
         n_left = len(self) if among is None else len(among)
         return best_by_row(lambda asked, depth: self._engine.search(asked, depth, among), queries, n_left, k)
 
     @cached_property
     def _engine(self):
+        if self._mapped:
+            self._flat = _in_memory(self.vectors)
         return pick_engine(self._flat, self._device)
+
+
+def _in_memory(vectors: np.ndarray):
+    """Return a `faiss.IndexFlatIP` of vectors (articles, width), which it copies."""
+    import faiss
+
+    flat = faiss.IndexFlatIP(vectors.shape[1])
+    flat.add(np.ascontiguousarray(vectors, dtype=np.float32))
+    return flat

@@ -19,7 +19,7 @@ class VectorIndex(Protocol):
 
     Attributes:
         kind: the name in `KINDS`.
-        in_memory: whether the vectors are in memory, so that reading an index can check them all.
+        in_memory: whether a search has all vectors in memory, so that reading an index can check them all.
         width: the number of components of a vector.
         vectors: (articles, width) float32 or float16: a view, or a file on disk.
         config: the configuration of this kind with its settings.

@@ -14,6 +14,8 @@ _BLOCK_SCORES = 1 << 28
 class TorchEngine:
     """Exact search on a torch device; the vectors are copied there once."""
 
+    orders_ties = False
+
     def __init__(self, flat, device):
         import torch
 

@@ -189,13 +189,46 @@ def test_lists_are_searched_among_some(built, clustered, exact_best, recall, mon
     assert scores == pytest.approx(np.einsum("qkd,qd->qk", vectors[rows], queries), abs=1e-6)
 
 
-def test_a_search_among_some_reads_more_lists(built, clustered, exact_best, recall, monkeypatch):
-    # The 200 that are least like a question stand in lists that its own six probes would not reach.
+@pytest.mark.parametrize(
+    ("n_candidates", "read"),
+    [(5, [4, 2, 7, -1, -1]), (10, [4, 2, 7, -1, -1]), (11, [4, 2, 7, 0, -1]), (100, [4, 2, 7, 0, 9])],
+)
+def test_lists_that_score_little_are_not_read(built, clustered, monkeypatch, n_candidates, read):
+    # The mean of all centres scores 0.1, the nearest 1.1: a fifth of the way is 0.3. The first three lists hold 20
+    # articles, twice 10 candidates; the first four 25.
+    index = built(clustered(500, 0, seed=6)[0], probes=5)._index
+    scores, lists = np.array([[1.1, 0.9, 0.31, 0.29, -1.0]], dtype=np.float32), np.array([[4, 2, 7, 0, 9]])
+    monkeypatch.setattr(index._centres, "search", lambda asked, depth: (scores[:, :depth], lists[:, :depth]))
+    vars(index).update(_mean_centre=np.full(16, 0.1 / 16, dtype=np.float32))
+    vars(index).update(_list_sizes=np.array([5, 0, 8, 0, 6, 0, 0, 6, 0, 475]))
+    asked = np.ones((1, 16), dtype=np.float32)
+    assert index._lists(asked, n_candidates, None)[1].tolist() == [read]
+    assert index._lists(asked, n_candidates, np.arange(0, 500, 2))[1][0, :5].tolist() == [4, 2, 7, 0, 9]
+
+
+def test_a_question_reads_its_own_lists_alone_and_in_a_batch(built, clustered):
+    # The batch's lists are filled up with none where another question reads more.
+    vectors, queries = clustered(3000, 30, seed=1)
+    index = built(vectors, lists=60, probes=30, rerank=60)
+    _, lists = index._index._lists(queries, 60, None)
+    assert len({int((row >= 0).sum()) for row in lists}) > 1
+    scores, rows = index.search(queries, 15)
+    for place in range(30):
+        one_scores, one_rows = index.search(queries[place : place + 1], 15)
+        assert (one_scores == scores[place]).all()
+        assert (one_rows == rows[place]).all()
+
+
+def test_a_search_among_a_fifth_reads_five_times_the_lists(built, clustered, monkeypatch):
     monkeypatch.setattr(ivf_pq_index, "COMPARED_MOST", 0)
     vectors, queries = clustered(3000, 1, seed=1)
-    among = np.sort(np.argsort(vectors @ queries[0])[:200])
-    _, rows = built(vectors, rerank=100).search(queries, 20, among)
-    assert recall(among[exact_best(vectors[among], queries, 20)[1]], rows) >= 0.9
+    index = built(vectors, probes=2)
+    codes, probes = index._index._codes, []
+    search = codes.search_preassigned_c
+    monkeypatch.setattr(codes, "search_preassigned_c", lambda *asked: probes.append(asked[-1].nprobe) or search(*asked))
+    for among in (None, np.arange(0, 3000, 5), np.arange(0, 3000, 20)):
+        index.search(queries, 20, among)
+    assert probes == [2, 10, 20]
 
 
 def test_vectors_that_are_rounded_already_are_not_widened(tmp_path, built, clustered):

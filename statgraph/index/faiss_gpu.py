@@ -1,28 +1,14 @@
-"""Exact search by FAISS."""
+"""Exact search by FAISS on a GPU."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from statgraph.index.row_selection import row_selector
+from statgraph.index.exact_scan import ExactScan
+from statgraph.index.faiss_files import vectors_view
 
 # The deepest ranking that FAISS's GPU kernels select.
 _GPU_MAX_DEPTH = 2048
-
-
-class FaissCpu:
-    """FAISS's exact search on the CPU."""
-
-    def __init__(self, flat):
-        self._flat = flat
-
-    def search(self, queries: np.ndarray, depth: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return (scores float32, article rows int64), each (queries, depth), best first."""
-        if among is None:
-            return self._flat.search(queries, depth)
-        import faiss
-
-        return self._flat.search(queries, depth, params=faiss.SearchParameters(sel=row_selector(among)))
 
 
 class FaissGpu:
@@ -31,10 +17,12 @@ class FaissGpu:
     Rankings too deep for its kernels, and those among some of the articles, are computed on the CPU.
     """
 
+    orders_ties = False
+
     def __init__(self, flat):
         import faiss
 
-        self._cpu = FaissCpu(flat)
+        self._cpu = ExactScan(vectors_view(flat))
         self._resources = faiss.StandardGpuResources()  # must outlive the index that uses it
         self._gpu = faiss.index_cpu_to_gpu(self._resources, 0, flat)
 

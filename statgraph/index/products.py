@@ -1,0 +1,37 @@
+"""Inner products of questions with many vectors, by whichever routine leaves the processor to others afterwards."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+_FEW_QUERIES = 20
+_FEW_VALUES = 1 << 21  # 5,461 vectors of 384: a question takes a tenth of a millisecond, no thread is worth waking
+
+
+def inner_products(queries: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Return (queries, vectors) float32 of queries (queries, width) and vectors (vectors, width), float32 in order.
+
+    Their last bits depend on the routine. torch's is taken where torch is loaded, as by an encoder: its threads are
+    those that have just encoded the question. Threads of any other library go on spinning for the next product: after
+    one of numpy's the next question took twice as long to encode. Few questions are therefore left to FAISS's loop, on
+    one thread, and numpy multiplies where there are many.
+    """
+    few_values = vectors.size <= _FEW_VALUES
+    torch = None if few_values else sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "from_numpy"):  # else it is being imported
+        with torch.no_grad():
+            return (torch.tensor(queries) @ torch.from_numpy(vectors).T).numpy()
+    if few_values or len(queries) < _FEW_QUERIES:
+        return _by_loop(queries, vectors)
+    return queries @ vectors.T
+
+
+def _by_loop(queries: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    import faiss
+
+    products = np.empty((len(queries), len(vectors)), dtype=np.float32)
+    for query, row in zip(queries, products, strict=True):
+        faiss.fvec_inner_products_ny(*(faiss.swig_ptr(array) for array in (row, query, vectors)), *vectors.shape[::-1])
+    return products

@@ -1,0 +1,44 @@
+import sys
+
+import numpy as np
+import pytest
+
+from statgraph.index import products
+from statgraph.index.products import inner_products
+
+VECTORS = np.array([[1, 2, 3], [4, 5, 6]], dtype=np.float32)
+
+
+@pytest.fixture
+def routine(monkeypatch):
+    """Return a function that names the routine that multiplied."""
+    torch = pytest.importorskip("torch")
+    taken = []
+    loop, from_numpy = products._by_loop, torch.from_numpy
+    monkeypatch.setattr(products, "_by_loop", lambda *given: taken.append("loop") or loop(*given))
+    monkeypatch.setattr(torch, "from_numpy", lambda array: taken.append("torch") or from_numpy(array))
+    return lambda: taken[0] if taken else "numpy"
+
+
+@pytest.mark.parametrize(
+    ("n_queries", "few_values", "loaded", "expected"),
+    [
+        (1, 6, True, "loop"),
+        (50, 6, False, "loop"),
+        (1, 5, True, "torch"),
+        (50, 5, True, "torch"),
+        (19, 5, False, "loop"),
+        (20, 5, False, "numpy"),
+    ],
+)
+def test_every_routine_multiplies(monkeypatch, routine, n_queries, few_values, loaded, expected):
+    monkeypatch.setattr(products, "_FEW_VALUES", few_values)
+    if not loaded:
+        monkeypatch.setitem(sys.modules, "torch", None)
+    queries = np.tile(np.array([[1, 0, 2]], dtype=np.float32), (n_queries, 1))
+    assert inner_products(queries, VECTORS).tolist() == [[7.0, 16.0]] * n_queries
+    assert routine() == expected
+
+
+def test_no_query_gives_no_products():
+    assert inner_products(np.empty((0, 3), dtype=np.float32), VECTORS).shape == (0, 2)
