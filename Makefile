@@ -16,8 +16,9 @@ demo: .venv/.installed
 	$(BIN)/statgraph train
 	$(BIN)/statgraph search "$(QUESTION)"
 
+# A file's tests stay in one process, and each process computes on one thread: tests/conftest.py.
 test: .venv/.installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 lint: .venv/.installed
 	$(BIN)/ruff check .

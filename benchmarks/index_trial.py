@@ -1,12 +1,13 @@
 """One index of synthetic vectors in a process of its own: `python -m benchmarks.index_trial STEP FOLDER [JSON]`.
 
 The steps share a folder: `draw` writes the vectors, `build` makes an index of them and saves it, `search` measures it
-beside an exact one. Each prints one JSON object, with the peak memory of its process.
+beside an exact one. Each prints one JSON object, with the peak memory of its process and the load of the machine.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -63,10 +64,13 @@ def build(folder: Path, *, config: dict) -> dict:
     return {"kind": index.kind, "build_s": built - start, "save_s": time.perf_counter() - built, "bytes": sizes}
 
 
-def search(folder: Path, *, n_articles: int, n_queries: int, n_single: int, n_batch: int, rounds: int) -> dict:
+def search(
+    folder: Path, *, n_articles: int, n_queries: int, n_single: int, n_batch: int, rounds: int, n_exact: int
+) -> dict:
     """Measure `index/` beside exact searches of the same vectors: recall, and seconds a query, alone and together.
 
-    The exact ones are FAISS's flat index, and a matrix product with `topk` in torch, over the same memory.
+    The exact ones are FAISS's flat index, and a matrix product with `topk` in torch, over the same memory. They hold
+    the first `n_exact` vectors; their seconds are multiplied by how many times more there are.
     """
     import faiss
     import torch
@@ -79,7 +83,7 @@ def search(folder: Path, *, n_articles: int, n_queries: int, n_single: int, n_ba
     peak_mib = peak_memory_mib()  # before the exact index comes
     exact = faiss.IndexFlatIP(WIDTH)
     drawn = np.load(folder / "drawn.npy", mmap_mode="r", allow_pickle=False)
-    for _, block in float32_blocks(drawn):
+    for _, block in float32_blocks(drawn[:n_exact]):
         exact.add(block)
     vectors = torch.from_numpy(vectors_view(exact))
     searches = {
@@ -87,7 +91,7 @@ def search(folder: Path, *, n_articles: int, n_queries: int, n_single: int, n_ba
         "faiss": lambda asked: exact.search(asked, DEPTH)[1],
         "torch": lambda asked: torch.topk(torch.from_numpy(asked) @ vectors.T, DEPTH).indices.numpy(),
     }
-    best = np.concatenate([searches["torch"](queries[first : first + 50]) for first in range(0, n_queries, 50)])
+    best = _best(drawn, queries)
     recall = float(np.mean([np.isin(rows, others).mean() for rows, others in zip(best, found, strict=True)]))
     singles = [queries[row : row + 1] for row in range(n_single)]
     alone = taking_turns(
@@ -95,18 +99,35 @@ def search(folder: Path, *, n_articles: int, n_queries: int, n_single: int, n_ba
     )
     batch = queries[:n_batch]
     together = taking_turns({name: lambda one=one: one(batch) for name, one in searches.items()}, rounds=rounds)
+    scale = {name: 1.0 if name == "ours" else len(drawn) / exact.ntotal for name in searches}
     return {
         "recall": recall,
-        "alone_s": {name: [value / n_single for value in values] for name, values in alone.items()},
-        "together_s": {name: [value / n_batch for value in values] for name, values in together.items()},
+        "alone_s": {name: [scale[name] * value / n_single for value in values] for name, values in alone.items()},
+        "together_s": {name: [scale[name] * value / n_batch for value in values] for name, values in together.items()},
+        "n_exact": exact.ntotal,
         "load_s": load_s,
         "search_peak_mib": peak_mib,
         "same_again": bool((index.search(queries, DEPTH)[1] == found).all()),
     }
 
 
+def _best(vectors: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """Return the rows of the best DEPTH of all vectors, (queries, DEPTH), by products of blocks."""
+    import torch
+
+    asked = torch.from_numpy(queries)
+    scores, rows = torch.empty(len(queries), 0), torch.empty(len(queries), 0, dtype=torch.int64)
+    for first, block in float32_blocks(vectors):
+        products = asked @ torch.tensor(block).T  # (queries, block)
+        found = torch.topk(products, min(DEPTH, len(block)))
+        scores, rows = torch.hstack([scores, found.values]), torch.hstack([rows, found.indices + first])
+        scores, places = torch.topk(scores, min(DEPTH, scores.shape[1]))
+        rows = rows.gather(1, places)
+    return rows.numpy()
+
+
 STEPS = {"draw": draw, "build": build, "search": search}
 
 if __name__ == "__main__":
     printed = STEPS[sys.argv[1]](Path(sys.argv[2]), **json.loads(sys.argv[3]))
-    print(json.dumps({"peak_mib": peak_memory_mib(), **printed}))
+    print(json.dumps({"peak_mib": peak_memory_mib(), "load": os.getloadavg()[0], **printed}))

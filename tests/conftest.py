@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -18,6 +19,9 @@ COMMAND_TIMEOUT_S = 300
 # The hub's client reads these once, when it is imported: before any test module is.
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TRANSFORMERS_OFFLINE"] = "1"
+# Where pytest-xdist runs a process a core, threads of their own would only wait for one another.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 class CommandResult(NamedTuple):
@@ -59,6 +63,38 @@ def run_cli(tmp_path: Path) -> Callable[..., CommandResult]:
             timeout=COMMAND_TIMEOUT_S,
         )
         return CommandResult(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def run_ranks() -> Callable[..., list[CommandResult]]:
+    """Return a function that runs `python ARGS...` in so many processes at once, each with its rank in the environment
+    as torchrun would put it there, and returns what each of them leaves."""
+
+    def run(size: int, *args: object, env: dict[str, str] | None = None) -> list[CommandResult]:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        place = {"WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "OMP_NUM_THREADS": "1"}
+        ranks = [
+            subprocess.Popen(
+                [sys.executable, *map(str, args)],
+                cwd=REPO,
+                env={**os.environ, **(env or {}), **place, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                encoding="utf-8",
+            )
+            for rank in range(size)
+        ]
+        try:
+            said = [rank.communicate(timeout=COMMAND_TIMEOUT_S) for rank in ranks]
+        finally:
+            for rank in ranks:
+                rank.kill()
+        return [CommandResult(rank.returncode, *streams) for rank, streams in zip(ranks, said, strict=True)]
 
     return run
 

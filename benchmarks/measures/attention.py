@@ -80,11 +80,12 @@ _NOTES = {
     PYG: "GATv2Conv with edge features (an embedding for each edge type, as wide as a node); each node's loop to "
     "itself is among the edges beforehand, so that PyG need not add it.",
     DGL: "GATv2Conv for each relation, summed by HeteroGraphConv; no loops of a node to itself.",
-    FLOOR: "Forward and backward of QABISAR's two Linear maps alone, on the same nodes. QABISAR's layer has sorted the "
-    "block's edges before (`sorting_s`): once for a whole graph, but once a step for a sampled block. Beyond the "
-    "projections it reads and writes (nodes, width) a few times; DGL's sums, torch's CSR products and sums over chunks "
-    "of edges were slower than bags. On two threads it is more sensitive to other work on the machine than a matrix "
-    "product is, having many more and shorter operations.",
+    FLOOR: "Forward and backward of QABISAR's two Linear maps alone, on the same nodes; GATv2's are as large. Both "
+    "have sorted the block's edges before (`sorting_s`): once for a whole graph, but once a step for a sampled block. "
+    "Beyond the projections QABISAR's reads and writes (nodes, width) a few times; DGL's sums, torch's CSR products "
+    "and sums over chunks of edges were slower than bags. GATv2's forms the vectors of a thousand edges at a time, "
+    "once forward and twice backward, by target and by source. On two threads both are more sensitive to other work "
+    "on the machine than a matrix product is, having many more and shorter operations.",
 }
 
 

@@ -118,13 +118,16 @@ def under_load(pid: int, port: int, questions: Sequence[str], load_s: float) -> 
     def ask(client: int) -> None:
         own = itertools.cycle(questions[client % len(questions) :] + questions[: client % len(questions)])
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT_S)
-        while (start := time.monotonic()) < end:
+        while True:
+            start = time.monotonic()
             status, retry_after_s = _asked(connection, next(own))
             outcomes[client][status] += 1
             if status == _OK:
                 seconds[client].append(time.monotonic() - start)
             else:
                 time.sleep(retry_after_s)
+            if time.monotonic() >= end:
+                break
         connection.close()
 
     threads = [threading.Thread(target=ask, args=(client,)) for client in range(CLIENTS)]

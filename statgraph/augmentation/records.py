@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -13,6 +13,12 @@ class SyntheticQuestion:
     text: str
     article_ids: tuple[str, ...]
     generator: str
+
+    def only(self, article_ids: Container[str]) -> SyntheticQuestion:
+        """Return the question for those of its articles that are among these."""
+        return replace(
+            self, article_ids=tuple(article_id for article_id in self.article_ids if article_id in article_ids)
+        )
 
 
 def questions_by_row(questions: Iterable[SyntheticQuestion], article_rows: Mapping[str, int]) -> list[list[str]]:

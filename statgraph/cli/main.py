@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "pretrain": ("statgraph.cli.pretrain", "pretrain", "Adapt a transformer to statutes."),
     "search": ("statgraph.cli.search", "search", "Find the articles that answer a question."),
     "evaluate": ("statgraph.cli.evaluate", "evaluate", "Measure a trained retriever on a split."),
+    "update": ("statgraph.cli.update", "update", "Bring a run to a new version of its law, without training."),
     "index": ("statgraph.cli.index", "index", "Give a run another kind of index."),
     "reproduce": ("statgraph.cli.reproduce", "reproduce", "Make a table or figure of the papers anew."),
     "augment": ("statgraph.cli.augment", "augment", "Write synthetic questions about the articles of a corpus."),
@@ -78,31 +79,36 @@ def main() -> None:
     """
     try:
         status = cli.main(prog_name="statgraph", standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("Interrupted", err=True)
-        sys.exit(INTERRUPTED)
-    except StatgraphError as error:
-        _fail(str(error), error.exit_code)
-    except OSError as error:
-        _fail(_os_error_line(error), 1)
-    except Exception as error:
-        if os.environ.get(DEBUG_VARIABLE):
-            raise
-        text = str(error).strip().partition("\n")[0]
-        _fail(
-            f"{type(error).__name__}: {text}; this is a fault of statgraph, not of yours: "
-            f"set {DEBUG_VARIABLE}=1 to see where, and report it",
-            1,
-        )
+    except (Exception, KeyboardInterrupt) as error:
+        sys.exit(report(error))
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def _fail(message: str, exit_code: int) -> None:
+def report(error: BaseException) -> int:
+    """Say on standard error what ended a command, in one line, and return its exit code."""
+    if isinstance(error, click.ClickException):
+        error.show()
+        return error.exit_code
+    if isinstance(error, (click.Abort, KeyboardInterrupt)):
+        click.echo("Interrupted", err=True)
+        return INTERRUPTED
+    if isinstance(error, StatgraphError):
+        return _failed(str(error), error.exit_code)
+    if isinstance(error, OSError):
+        return _failed(_os_error_line(error), 1)
+    if os.environ.get(DEBUG_VARIABLE) or not isinstance(error, Exception):
+        raise error
+    text = str(error).strip().partition("\n")[0]
+    return _failed(
+        f"{type(error).__name__}: {text}; this is a fault of statgraph, not of yours: "
+        f"set {DEBUG_VARIABLE}=1 to see where, and report it",
+        1,
+    )
+
+
+def _failed(message: str, exit_code: int) -> int:
     click.echo(f"Error: {message}", err=True)
-    sys.exit(exit_code)
+    return exit_code
 
 
 def _os_error_line(error: OSError) -> str:
@@ -110,3 +116,7 @@ def _os_error_line(error: OSError) -> str:
     place = f"{error.filename}: " if error.filename else ""
     remedy = _REMEDIES.get(error.errno)
     return f"{place}{reason}; {remedy}" if remedy else f"{place}{reason}"
+
+
+if __name__ == "__main__":  # torchrun -m statgraph.cli.main
+    main()

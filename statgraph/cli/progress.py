@@ -10,7 +10,7 @@ from statgraph.training.loop import TrainingProgress
 class TerminalProgress(AbstractContextManager):
     """One bar for what is being embedded and one for each stage, with loss and dev recall."""
 
-    def __init__(self):
+    def __init__(self, *, shown: bool = True):
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -22,7 +22,7 @@ class TerminalProgress(AbstractContextManager):
             TextColumn("{task.fields[detail]}"),
         )
         console = Console(stderr=True)
-        self._progress = Progress(*columns, console=console, disable=not console.is_terminal)
+        self._progress = Progress(*columns, console=console, disable=not (shown and console.is_terminal))
         self._tasks: dict[str, int] = {}
 
     def __enter__(self) -> TerminalProgress:

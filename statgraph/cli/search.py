@@ -25,12 +25,29 @@ SNIPPET_CHARACTERS = 160
     type=click.Path(path_type=Path),
     help="A JSONL file of questions (_id, text): prints one JSON line for each.",
 )
+@click.option(
+    "--as-of",
+    metavar="DATE",
+    default="today",
+    show_default=True,
+    help="Search the law in force on a day: YYYY-MM-DD, today, or always for all articles, repealed ones too.",
+)
 @click.option("--trec", is_flag=True, help="With --questions: print a TREC run (qid Q0 docid rank score tag).")
 @device_option
 def search(
-    question: str | None, run: Path | None, k: int, as_json: bool, questions: Path | None, trec: bool, device: str
+    question: str | None,
+    run: Path | None,
+    k: int,
+    as_json: bool,
+    questions: Path | None,
+    as_of: str,
+    trec: bool,
+    device: str,
 ) -> None:
-    """Find the articles that answer QUESTION, in the newest run or the one of --run."""
+    """Find the articles that answer QUESTION, in the newest run or the one of --run.
+
+    Where the corpus says from when to when its articles are in force, only those of --as-of are searched.
+    """
     from statgraph.cli.options import chosen_run
     from statgraph.errors import UsageError
     from statgraph.search.question_file import read_question_file
@@ -45,20 +62,20 @@ def search(
     folder = chosen_run(run)
     if questions is not None:
         ids, texts = read_question_file(questions)
-        _print_batch(Retriever.load(folder, device=device), ids, texts, k, trec=trec)
+        _print_batch(Retriever.load(folder, device=device), ids, texts, k, as_of, trec=trec)
         return
-    hits = Retriever.load(folder, device=device).search(question, k)
+    hits = Retriever.load(folder, device=device).search(question, k, as_of=as_of)
     if as_json:
         click.echo(json.dumps([asdict(hit) for hit in hits], ensure_ascii=False, indent=2))
     else:
         _print_hits(hits)
 
 
-def _print_batch(retriever, ids: list[str], texts: list[str], k: int, *, trec: bool) -> None:
+def _print_batch(retriever, ids: list[str], texts: list[str], k: int, as_of: str, *, trec: bool) -> None:
     """Print the hits of every question: a TREC run, or one JSON line a question."""
     from statgraph.evaluation.trec import write_trec_run
 
-    rows, scores = retriever.rank(texts, k)
+    rows, scores = retriever.rank(texts, k, as_of=as_of)
     article_ids = retriever.article_ids()
     if trec:
         write_trec_run(sys.stdout, ids, rows, scores, article_ids)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from statgraph.cli.options import corpus_option, device_option, seed_option
 from statgraph.config import RunConfig
 from statgraph.systems.presets import system_names
+
+if TYPE_CHECKING:  # what these load takes seconds, and --help needs none of it
+    from statgraph.distributed import Ranks
+    from statgraph.systems.pipeline import Run
 
 
 @click.command()
@@ -40,8 +45,21 @@ def train(
 ) -> None:
     """Train a retriever.
 
-    Without options it trains QABISAR on the embedded sample.
+    Without options it trains QABISAR on the embedded sample. Under torchrun several processes train together:
+
+    \b
+        torchrun --nproc-per-node 2 -m statgraph.cli train
     """
+    from statgraph.cli.main import report
+    from statgraph.distributed import launched
+
+    with launched(report) as ranks:
+        _trained(ranks, corpus, system, out, (f"seed={seed}", f"device={device}", *settings), resume=resume)
+
+
+def _trained(
+    ranks: Ranks, corpus: Path | None, system: str, out: Path | None, settings: tuple[str, ...], *, resume: bool
+) -> None:
     from statgraph import artifacts
     from statgraph.cli.options import chosen_corpus
     from statgraph.cli.progress import TerminalProgress
@@ -49,26 +67,42 @@ def train(
     from statgraph.systems.pipeline import is_finished, train_run
     from statgraph.systems.presets import resolve_config
 
-    config = resolve_config(system, (f"seed={seed}", f"device={device}", *settings))
+    config = resolve_config(system, settings)
     if resume:
-        folder = out if out is not None else newest_unfinished_run()
-        if is_finished(folder):
-            click.echo(f'{folder} is already finished; search it with: statgraph search --run {folder} "..."')
+        folder = Path(ranks.json_from_first(lambda: str(out if out is not None else newest_unfinished_run())))
+        if ranks.json_from_first(lambda: is_finished(folder)):
+            if ranks.is_first:
+                click.echo(f'{folder} is already finished; search it with: statgraph search --run {folder} "..."')
             return
     records = chosen_corpus(corpus)
     if not resume:
-        folder = out if out is not None else new_run_folder(records.name, system)
+        folder = Path(
+            ranks.json_from_first(lambda: str(out if out is not None else new_run_folder(records.name, system)))
+        )
     try:
-        with TerminalProgress() as progress:
+        with TerminalProgress(shown=ranks.is_first) as progress:
             run = train_run(
-                records, config, folder, resume=resume, on_step=progress.on_step, on_training=progress.on_training
+                records,
+                config,
+                folder,
+                resume=resume,
+                on_step=progress.on_step,
+                on_training=progress.on_training,
+                ranks=ranks,
             )
     except KeyboardInterrupt:
-        if (folder / artifacts.RUN_CONFIG).is_file() and not is_finished(folder):
+        if ranks.is_first and (folder / artifacts.RUN_CONFIG).is_file() and not is_finished(folder):
             click.echo(f"To go on with it, run the same command with: --out {folder} --resume", err=True)
         raise
+    if ranks.is_first:
+        _show(run, f"Trained {system} on {records.name}", config)
+
+
+def _show(run: Run, what: str, config: RunConfig) -> None:
     backbone = f", {config.encoder.backbone} ({config.encoder.train})" if config.retriever == "dense" else ""
-    click.echo(f"Trained {system} on {records.name}{backbone}, seed {config.seed}")
+    processes = run.manifest["processes"]
+    together = f", {processes} processes" if processes > 1 else ""
+    click.echo(f"{what}{backbone}, seed {config.seed}{together}")
     for step in run.manifest["steps"]:
         click.echo(f"  {step['name']:<28}{step['seconds']:>8.1f} s{step['peak_mib']:>8,} MiB")
     if run.report is not None:

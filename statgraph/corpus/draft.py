@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from statgraph.corpus.records import SPLITS, Article, Corpus, Question
+from statgraph.corpus.validity import validity_problem
 from statgraph.errors import CorpusError
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
@@ -70,6 +71,9 @@ class Draft:
             )
         if not text.strip():
             self.add_problem(place, f"article '{article_id}' has an empty text; fill it or remove the article")
+        problem = validity_problem(metadata or {})
+        if problem:
+            self.add_problem(place, f"article '{article_id}' {problem}")
         path = tuple(heading.strip() for heading in path)
         if not path or not all(path):
             self.add_problem(

@@ -16,7 +16,8 @@ class Article:
     """One article of law: the unit that is retrieved.
 
     `path` holds the headings above it, from the code down to its own section; `order` is its place within its code.
-    `metadata` is whatever else the source says of it (JSON values), kept but not used.
+    `metadata` is whatever else the source says of it (JSON values), kept but not used, save for when it is in force
+    (`statgraph.corpus.validity`).
     """
 
     article_id: str

@@ -57,6 +57,11 @@ class GraphEncoder(nn.Module):
         self.dropout = dropout
         self.unit_length = unit_length
 
+    @property
+    def needs_whole_graph(self) -> bool:
+        """Return whether a layer looks at more than the edges that end in a node, so that blocks give other vectors."""
+        return any(getattr(layer, "counts_outgoing_edges", False) for layer in self.layers)
+
     def forward(self, nodes: torch.Tensor, blocks: Sequence[Block]) -> torch.Tensor:
         """Return vectors (outputs of the last block, width) from the inputs' (inputs, width).
 

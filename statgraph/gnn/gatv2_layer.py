@@ -6,6 +6,8 @@ import torch
 from torch import nn
 
 from statgraph.gnn.attention import attend, by_head, head_width_of, leaky_scalars
+from statgraph.gnn.bag_attention import runs_here
+from statgraph.gnn.dynamic_attention import dynamic_attention
 from statgraph.gnn.projections import identity_projection
 from statgraph.graph.blocks import Block
 
@@ -19,9 +21,9 @@ class GatV2Layer(nn.Module):
         out_i = sum_j alpha_ij Wt x_j
 
     and the heads are concatenated. LeakyReLU works on the sum of both sides, so the logit does not fall into a part of
-    the target and a part of the source: a tensor of (edges, width) is formed. Edge types are not looked at, as in
-    G-DSR, whose tree has none. Ws and Wt start as the identity, so that an untrained layer averages a node's
-    neighbourhood.
+    the target and a part of the source: vectors of edges are formed, on a CPU a thousand at a time. Edge types are not
+    looked at, as in G-DSR, whose tree has none. Ws and Wt start as the identity, so that an untrained layer averages a
+    node's neighbourhood.
 
     Args:
         width: components of a node vector, in and out.
@@ -43,6 +45,19 @@ class GatV2Layer(nn.Module):
 
     def forward(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
         """Return the output nodes' vectors (outputs, width) from the input nodes' (inputs, width)."""
+        if runs_here(nodes, block):
+            return dynamic_attention(
+                nodes,
+                block,
+                source_weight=self.source_projection.weight,
+                target_weight=self.target_projection.weight,
+                attention=self.attention,
+                bias=self.bias,
+            )
+        return self._by_operations(nodes, block)
+
+    def _by_operations(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
+        """Return the same, by operations that run on any device and at any precision."""
         sources = by_head(self.source_projection(nodes), self.n_heads)  # (inputs, heads, head width)
         targets = by_head(self.target_projection(nodes[block.own_inputs]), self.n_heads)  # (outputs, heads, head width)
         edge_values = sources[block.sources]  # (edges, heads, head width)

@@ -33,6 +33,8 @@ class GcnLayer(nn.Module):
         n_edge_types: not used.
     """
 
+    counts_outgoing_edges = True
+
     def __init__(self, width: int, *, n_heads: int, n_edge_types: int):
         super().__init__()
         self.projection = identity_projection(width)

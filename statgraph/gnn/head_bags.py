@@ -39,18 +39,17 @@ class Bags:
 class HeadBags:
     """The bags of a block under a number of heads, each output node counted as a neighbour of its own.
 
-    The table that is summed holds the inputs and, behind them, one row for each output: what it gives to itself.
-    `incoming` has the edges sorted by target, a node's own edge first; `outgoing` has the block's edges alone, sorted
-    by source, to sum gradients the other way.
+    `incoming` has the edges sorted by target, a node's own edge first; `outgoing` sorted by source, to sum gradients
+    the other way. They are those of `head_bags` or of `looped_head_bags`, which differ in what an own edge takes.
 
     Attributes:
-        incoming: bags of (output, head) over the table, (outputs + edges) edges.
+        incoming: bags of (output, head) over the table that is summed, (outputs + edges) edges.
         bag_of_entry: (entries,) the incoming bag each entry lies in.
         logit_inputs: (outputs + edges,) int64, the input that decides each incoming edge's logit.
         edge_types: (outputs + edges,) int64; -1 for a node's own edge.
         targets: (outputs + edges,) int64.
         outgoing: bags of (input, head) over the outputs.
-        outgoing_edges: (edges,) int64, where each outgoing edge lies among the incoming.
+        outgoing_edges: where each outgoing edge lies among the incoming, int64.
     """
 
     incoming: Bags
@@ -68,32 +67,46 @@ class HeadBags:
 
 
 def head_bags(block: Block, n_heads: int) -> HeadBags:
-    """Return the bags of a block, made once for each number of heads."""
-    key = ("head bags", n_heads)
+    """Return the bags of a block where a node gives itself something else than its neighbours: the table holds the
+    inputs and, behind them, a row for each output's own edge; outgoing are the block's edges alone."""
+    return _made_once(block, n_heads, looped=False)
+
+
+def looped_head_bags(block: Block, n_heads: int) -> HeadBags:
+    """Return the bags of a block where a node is a neighbour like any other: the table holds the inputs, and own edges
+    are among the outgoing."""
+    return _made_once(block, n_heads, looped=True)
+
+
+def _made_once(block: Block, n_heads: int, *, looped: bool) -> HeadBags:
+    key = ("head bags", n_heads, looped)
     if key not in block.derived:
         # Many short operations: on a machine with other work threads wait for each other longer than they work.
         with single_threaded():
-            block.derived[key] = _head_bags(block, n_heads)
+            block.derived[key] = _head_bags(block, n_heads, looped=looped)
     return block.derived[key]
 
 
-def _head_bags(block: Block, n_heads: int) -> HeadBags:
+def _head_bags(block: Block, n_heads: int, *, looped: bool) -> HeadBags:
     outputs = torch.arange(block.n_outputs)
+    all_targets = torch.cat([outputs, block.targets])
+    logit_inputs = torch.cat([block.own_inputs, block.sources])
     # A stable sort keeps the own edges, which come first here, first in each bag.
-    targets, order = torch.sort(torch.cat([outputs, block.targets]), stable=True)
-    table_rows = torch.cat([block.n_inputs + outputs, block.sources])[order]
-    incoming = _bags(targets, table_rows, block.n_outputs, n_heads)
+    targets, order = torch.sort(all_targets, stable=True)
+    table_rows = logit_inputs if looped else torch.cat([block.n_inputs + outputs, block.sources])
+    incoming = _bags(targets, table_rows[order], block.n_outputs, n_heads)
     sizes = incoming.bounds.diff().repeat_interleave(n_heads)
     place = torch.empty_like(order).scatter_(0, order, torch.arange(len(order)))  # of each edge among the incoming
-    sources, by_source = torch.sort(block.sources, stable=True)
+    going_out = slice(0 if looped else block.n_outputs, None)
+    sources, by_source = torch.sort(logit_inputs[going_out], stable=True)
     return HeadBags(
         incoming=incoming,
         bag_of_entry=torch.repeat_interleave(torch.arange(len(sizes), dtype=incoming.rows.dtype), sizes),
-        logit_inputs=torch.cat([block.own_inputs, block.sources])[order],
+        logit_inputs=logit_inputs[order],
         edge_types=torch.cat([torch.full_like(outputs, -1), block.edge_types])[order],
         targets=targets,
-        outgoing=_bags(sources, block.targets[by_source], block.n_inputs, n_heads),
-        outgoing_edges=place[block.n_outputs :][by_source],
+        outgoing=_bags(sources, all_targets[going_out][by_source], block.n_inputs, n_heads),
+        outgoing_edges=place[going_out][by_source],
     )
 
 

@@ -6,8 +6,9 @@ import torch
 from torch import nn
 
 from statgraph.gnn.attention import attend, by_head, head_width_of, leaky_scalars
+from statgraph.gnn.bag_attention import runs_here
 from statgraph.gnn.projections import identity_projection
-from statgraph.gnn.separable_attention import runs_here, separable_attention
+from statgraph.gnn.separable_attention import separable_attention
 from statgraph.graph.blocks import Block
 
 

@@ -1,20 +1,21 @@
-"""L-hop blocks: the part of the graph that a layer needs to compute its outputs, sampled by DGL on the CPU."""
+"""L-hop blocks: the part of the graph that a layer needs to compute its outputs, sampled on the CPU."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import torch
 
 from statgraph.errors import UsageError
 from statgraph.graph.build import LegalGraph
-from statgraph.graph.dgl_loader import load_dgl
+from statgraph.graph.fanouts import NeighbourDrawer
+from statgraph.graph.incoming import EdgeType, incoming_edges
+from statgraph.graph.neighbourhoods import LayerEdges, NeighbourhoodWalker, Visible
 from statgraph.graph.relations import ARTICLE, CITES, NODE_TYPES, QUESTION
-from statgraph.graph.threads import single_threaded
 
 TARGET_EDGES = ("mask", "keep")
-_VISIBLE = "visible"
 
 
 @dataclass(frozen=True)
@@ -88,15 +89,16 @@ class BlockSampler:
         wrong = [fanout for fanout in fanouts if fanout < -1 or fanout == 0]
         if wrong:
             raise UsageError(f"gnn.fanout: {wrong[0]} is no number of neighbours; give -1 (all), or 1 or more")
-        dgl = load_dgl()
-        self._graph = graph
-        self._heterograph = graph.heterograph.local_var()  # the sampler's own, to write on its edges which are visible
-        self._sampler = dgl.dataloading.NeighborSampler(list(fanouts), mask=_VISIBLE)
+        self._edge_types = graph.edge_types
+        self._node_counts = _node_counts(graph)
         self._target_edges = target_edges
         self._citation_dropout = citation_dropout
         self._has_citations = CITES.forward_type in graph.edge_types
-        if self._has_citations:
-            _, self._cited_articles = graph.heterograph.edges(etype=CITES.forward_type)
+        incoming = incoming_edges(graph.heterograph)
+        if all(fanout == -1 for fanout in fanouts):
+            self._source = NeighbourhoodWalker(incoming, self._node_counts, len(fanouts))
+        else:
+            self._source = NeighbourDrawer(incoming, self._node_counts, fanouts)
 
     def sample(
         self,
@@ -113,63 +115,71 @@ class BlockSampler:
         """
         none = torch.empty(0, dtype=torch.int64)
         seeds = {node_type: output_nodes.get(node_type, none) for node_type in NODE_TYPES}
-        if self._has_citations:
-            asked = seeds[QUESTION] if target_questions is None else target_questions
-            visible = self._visible_citations(asked, generator)
-            for edge_type in (CITES.forward_type, CITES.reverse_type):
-                self._heterograph.edges[edge_type].data[_VISIBLE] = visible
-        with single_threaded():
-            inputs, _, layers = self._sampler.sample_blocks(self._heterograph, seeds)
+        visible = self._visible(seeds[QUESTION] if target_questions is None else target_questions, generator)
+        found = self._source.neighbourhood({node_type: rows.numpy() for node_type, rows in seeds.items()}, visible)
         return Blocks(
-            layers=tuple(self._block(layer) for layer in layers),
-            input_nodes={node_type: inputs[node_type] for node_type in NODE_TYPES},
-            output_nodes={node_type: layers[-1].dstnodes[node_type].data["_ID"] for node_type in NODE_TYPES},
+            layers=tuple(_block(self._edge_types, layer) for layer in found.layers),
+            input_nodes={node_type: torch.from_numpy(found.nodes[node_type]) for node_type in NODE_TYPES},
+            output_nodes=seeds,
         )
 
-    def _visible_citations(self, questions: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
-        """Return for each question-article edge whether it may be sampled, (edges,) bool.
+    def _visible(self, questions: torch.Tensor, generator: torch.Generator | None) -> Visible:
+        """Return what tells which edges may be sampled: an edge and its reverse alike."""
+        hidden_questions = open_articles = None
+        if self._has_citations and self._target_edges == "mask" and len(questions):
+            hidden_questions = np.zeros(self._node_counts[QUESTION], dtype=bool)
+            hidden_questions[questions.numpy()] = True
+        if self._has_citations and self._citation_dropout:
+            draw = torch.rand(self._node_counts[ARTICLE], generator=generator)
+            open_articles = (draw >= self._citation_dropout).numpy()
 
-        A citation and its reverse have the same id, so that one answer serves both. They are masked before the sampler
-        draws: left out afterwards, as DGL's `exclude_eids` does, they would take the places of visible neighbours.
-        """
-        visible = torch.ones(len(self._cited_articles), dtype=torch.bool)
-        if self._target_edges == "mask" and len(questions):
-            visible[self._heterograph.out_edges(questions, form="eid", etype=CITES.forward_type)] = False
-        if self._citation_dropout:
-            draw = torch.rand(self._graph.node_count(ARTICLE), generator=generator)
-            visible &= draw[self._cited_articles] >= self._citation_dropout
+        def visible(edge_type: EdgeType, sources: np.ndarray, targets: np.ndarray) -> np.ndarray | None:
+            ends = {CITES.forward_type: (sources, targets), CITES.reverse_type: (targets, sources)}.get(edge_type)
+            if ends is None or (hidden_questions is None and open_articles is None):
+                return None
+            questions, articles = ends
+            if hidden_questions is None:
+                return open_articles[articles]
+            seen = ~hidden_questions[questions]
+            return seen if open_articles is None else seen & open_articles[articles]
+
         return visible
-
-    def _block(self, layer) -> Block:
-        input_starts = _starts(layer.num_src_nodes)
-        output_starts = _starts(layer.num_dst_nodes)
-        sources, targets, types = [], [], []
-        for number, edge_type in enumerate(self._graph.edge_types):
-            source, target = layer.edges(etype=edge_type)
-            sources.append(source + input_starts[edge_type[0]])
-            targets.append(target + output_starts[edge_type[2]])
-            types.append(torch.full_like(source, number))
-        # DGL puts a block's output nodes first among the inputs of their type.
-        own = [torch.arange(layer.num_dst_nodes(node_type)) + input_starts[node_type] for node_type in NODE_TYPES]
-        return Block(torch.cat(sources), torch.cat(targets), torch.cat(types), torch.cat(own), layer.num_src_nodes())
 
 
 def whole_graph_block(graph: LegalGraph) -> Block:
     """Return the block whose inputs and outputs are all nodes: inference uses it once a layer."""
-    starts = _starts(graph.node_count)
-    sources, targets, types = [], [], []
-    for number, edge_type in enumerate(graph.edge_types):
-        source, target = graph.heterograph.edges(etype=edge_type)
-        sources.append(source + starts[edge_type[0]])
-        targets.append(target + starts[edge_type[2]])
-        types.append(torch.full_like(source, number))
-    n_nodes = sum(graph.node_count(node_type) for node_type in NODE_TYPES)
-    return Block(torch.cat(sources), torch.cat(targets), torch.cat(types), torch.arange(n_nodes), n_nodes)
+    edges = {
+        edge_type: tuple(ends.numpy() for ends in graph.heterograph.edges(etype=edge_type))
+        for edge_type in graph.edge_types
+    }
+    counts = _node_counts(graph)
+    return _block(graph.edge_types, LayerEdges(counts, counts, edges))
 
 
-def _starts(count_of) -> dict[str, int]:
+def _block(edge_types: Sequence[EdgeType], layer: LayerEdges) -> Block:
+    """Return a layer's edges with its node types in one numbering, and the edge types by their place."""
+    input_starts, output_starts = _starts(layer.input_counts), _starts(layer.output_counts)
+    n_edges = sum(len(sources) for sources, _ in layer.edges.values())
+    sources, targets, types = (np.empty(n_edges, dtype=np.int64) for _ in range(3))
+    end = 0
+    for number, edge_type in enumerate(edge_types):
+        of_type = slice(end, end := end + len(layer.edges[edge_type][0]))
+        np.add(layer.edges[edge_type][0], input_starts[edge_type[0]], out=sources[of_type])
+        np.add(layer.edges[edge_type][1], output_starts[edge_type[2]], out=targets[of_type])
+        types[of_type] = number
+    own_inputs = [np.arange(layer.output_counts[node_type]) + start for node_type, start in input_starts.items()]
+    tensors = map(torch.from_numpy, (sources, targets, types, np.concatenate(own_inputs)))
+    return Block(*tensors, n_inputs=sum(layer.input_counts.values()))
+
+
+def _node_counts(graph: LegalGraph) -> dict[str, int]:
+    return {node_type: graph.node_count(node_type) for node_type in NODE_TYPES}
+
+
+def _starts(node_counts: Mapping[str, int]) -> dict[str, int]:
+    """Return where each node type begins in one numbering of all."""
     starts, at = {}, 0
     for node_type in NODE_TYPES:
         starts[node_type] = at
-        at += count_of(node_type)
+        at += node_counts[node_type]
     return starts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +83,18 @@ class ArticleIndex:
         """
         chosen = chosen_index(config, len(self), self.width)
         return ArticleIndex(KINDS[chosen.kind].build(self._index.vectors, chosen, device=device), self.article_ids)
+
+    def renewed(
+        self, vectors: np.ndarray, article_ids: Sequence[str], *, device: str = "auto", unit_length: bool = True
+    ) -> ArticleIndex:
+        """Return an index of other vectors and ids, of this one's kind and settings; the rest as in `build`.
+
+        Lists and codes of an approximate kind are made anew, so that it is what `build` gives.
+        """
+        config = self._index.config
+        lists = min(config.ivf_pq.lists, len(article_ids))
+        config = replace(config, ivf_pq=replace(config.ivf_pq, lists=lists))
+        return ArticleIndex.build(vectors, article_ids, device=device, unit_length=unit_length, config=config)
 
     def __len__(self) -> int:
         return len(self._index)

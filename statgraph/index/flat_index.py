@@ -43,6 +43,11 @@ class FlatIndex:
         write_faiss(self._flat, folder)
         return {}
 
+    @property
+    def config(self) -> IndexConfig:
+        """Return the configuration of this kind with these settings."""
+        return IndexConfig(kind=self.kind)
+
     def __len__(self) -> int:
         return self._flat.ntotal
 

@@ -66,6 +66,11 @@ class HnswIndex:
         write_faiss(self._graph, folder)
         return {"held": asdict(self._form), "settings": asdict(self._config)}
 
+    @property
+    def config(self) -> IndexConfig:
+        """Return the configuration of this kind with these settings."""
+        return IndexConfig(kind=self.kind, hnsw=self._config)
+
     def __len__(self) -> int:
         return self._graph.ntotal
 

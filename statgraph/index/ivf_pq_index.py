@@ -41,6 +41,7 @@ class IvfPqIndex:
         self._vectors = vectors  # (articles, width) float32 or float16, memory-mapped where it was read or given so
         self._form = form
         self._config = config
+        codes.nprobe = config.probes  # for those who read the file with FAISS alone
 
     @classmethod
     def build(cls, vectors: np.ndarray, config: IndexConfig, *, device: str) -> IvfPqIndex:
@@ -83,6 +84,11 @@ class IvfPqIndex:
         write_faiss(self._codes, folder)
         mapped_vectors.write(folder, self._vectors)
         return {"held": asdict(self._form), "settings": asdict(self._config)}
+
+    @property
+    def config(self) -> IndexConfig:
+        """Return the configuration of this kind with these settings."""
+        return IndexConfig(kind=self.kind, ivf_pq=self._config)
 
     def __len__(self) -> int:
         return self._codes.ntotal

@@ -22,12 +22,14 @@ class VectorIndex(Protocol):
         in_memory: whether the vectors are in memory, so that reading an index can check them all.
         width: the number of components of a vector.
         vectors: (articles, width) float32 or float16: a view, or a file on disk.
+        config: the configuration of this kind with its settings.
     """
 
     kind: str
     in_memory: bool
     width: int
     vectors: np.ndarray
+    config: IndexConfig
 
     @classmethod
     def build(cls, vectors: np.ndarray, config: IndexConfig, *, device: str) -> VectorIndex:

@@ -6,15 +6,18 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from statgraph.corpus.records import Article
 from statgraph.errors import RunError
+from statgraph.search.article_dates import DATES, read_article_dates, rows_in_force, write_article_dates
 
 ARTICLES = "articles.jsonl"
 OFFSETS = "articles.offsets.npy"
+STORE_FILES = (ARTICLES, OFFSETS, DATES)
 
 
 @dataclass(frozen=True)
@@ -28,13 +31,14 @@ class StoredArticle:
 
 
 def write_article_store(articles: Sequence[Article], folder: Path) -> None:
-    """Write `articles.jsonl` and the byte offset of each line (articles + 1,) int64."""
+    """Write `articles.jsonl`, the byte offset of each line (articles + 1,) int64, and when they are in force."""
     offsets = [0]
     with (folder / ARTICLES).open("wb") as file:
         for article in articles:
             line = json.dumps([article.article_id, article.title, article.text, article.path], ensure_ascii=False)
             offsets.append(offsets[-1] + file.write(line.encode("utf-8") + b"\n"))
     np.save(folder / OFFSETS, np.array(offsets, dtype=np.int64), allow_pickle=False)
+    write_article_dates(articles, folder)
 
 
 class ArticleStore:
@@ -59,6 +63,17 @@ class ArticleStore:
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
+
+    @cached_property
+    def days_in_force(self) -> np.ndarray | None:
+        """Return (articles, 2) int32, the first day in force and the first after, or None where none has a date."""
+        return read_article_dates(self._path.parent, len(self))
+
+    def in_force(self, day: int | None) -> np.ndarray | None:
+        """Return the article rows (rows,) int64 that are in force on a day (an ordinal); None is all of them."""
+        if day is None or self.days_in_force is None:
+            return None
+        return rows_in_force(self.days_in_force, day)
 
     def read(self, rows: Sequence[int]) -> list[StoredArticle]:
         """Return the articles of these rows, in the order of the rows.

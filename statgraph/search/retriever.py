@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,9 @@ from statgraph import artifacts
 from statgraph.augmentation.records import questions_by_row
 from statgraph.augmentation.store import read_synthetic, unknown_article
 from statgraph.config import RunConfig
+from statgraph.corpus.among import checked_among
 from statgraph.corpus.records import Corpus
+from statgraph.corpus.validity import ALWAYS, asked_day
 from statgraph.errors import CorpusError, RunError, UsageError
 from statgraph.lexical.expansion import expanded_texts
 from statgraph.search.article_store import ARTICLES, ArticleStore
@@ -78,40 +81,72 @@ class Retriever:
             raise RunError(f"{folder}: its index and its {ARTICLES} hold different articles; train the run again")
         return cls(ranker, articles)
 
-    def search(self, question: str, k: int = 10, *, among: np.ndarray | None = None) -> list[Hit]:
+    def search(
+        self, question: str, k: int = 10, *, among: np.ndarray | None = None, as_of: str | date = "today"
+    ) -> list[Hit]:
         """Return the best `k` articles for a question (all of them where there are fewer).
 
         Args:
             question: a text.
             k: how many.
             among: the article rows to search among, (rows,) int64 in any order; None is all.
+            as_of: the day whose law is searched, where the corpus says when its articles are in force: a date, ISO
+                text, `today`, or `always` for all of them. An article without dates is always in force.
 
         Raises:
-            UsageError: if the question is blank or no text, `k` is below 1, or `among` holds what is no article row.
+            UsageError: if the question is blank or no text, `k` is below 1, `among` holds what is no article row, or
+                `as_of` is no day.
         """
-        (rows,), (scores,) = self.rank([question], k, among=among)
-        return [
-            Hit(rank, float(score), article.article_id, article.title, article.path, article.text)
-            for rank, (score, article) in enumerate(zip(scores, self._articles.read(rows), strict=True), start=1)
-        ]
+        return self.search_many([question], k, among=among, as_of=as_of)[0]
+
+    def search_many(
+        self,
+        questions: Sequence[str],
+        k: int = 10,
+        *,
+        among: np.ndarray | None = None,
+        as_of: str | date = "today",
+    ) -> list[list[Hit]]:
+        """Return the hits of each question, as `search` does, in one pass through the encoder and the index.
+
+        Raises:
+            UsageError: as in `search`.
+        """
+        ranked = self.rank(questions, k, among=among, as_of=as_of)
+        return [self._hits(rows, scores) for rows, scores in zip(*ranked, strict=True)]
 
     def rank(
-        self, questions: Sequence[str], k: int, *, among: np.ndarray | None = None
+        self, questions: Sequence[str], k: int, *, among: np.ndarray | None = None, as_of: str | date = ALWAYS
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Return for each question (article rows int64, scores float32), best first; `k` and `among` as in `search`.
+        """Return for each question (article rows int64, scores float32), best first; the rest as in `search`, but that
+        without a day all articles are ranked, so that what is measured does not change from day to day.
 
         Raises:
-            UsageError: if a question is blank or no text, `k` is below 1, or `among` holds what is no article row.
+            UsageError: as in `search`.
         """
         if k < 1:
             raise UsageError(f"k is {k}; ask for at least 1 hit")
         for question in questions:
             _check_question(question)
+        in_force = self._articles.in_force(asked_day(as_of))
+        if in_force is not None:
+            among = in_force if among is None else np.intersect1d(checked_among(among, len(self._articles)), in_force)
         return self._ranker.rank(questions, k, among) if questions else ([], [])
+
+    @property
+    def has_dates(self) -> bool:
+        """Return whether any article says when it is in force."""
+        return self._articles.days_in_force is not None
 
     def article_ids(self) -> tuple[str, ...]:
         """Return the id of every article row."""
         return tuple(article.article_id for article in self._articles.read_all())
+
+    def _hits(self, rows: np.ndarray, scores: np.ndarray) -> list[Hit]:
+        return [
+            Hit(rank, float(score), article.article_id, article.title, article.path, article.text)
+            for rank, (score, article) in enumerate(zip(scores, self._articles.read(rows), strict=True), start=1)
+        ]
 
 
 def read_run_manifest(folder: Path) -> dict:

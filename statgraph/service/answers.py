@@ -60,6 +60,7 @@ def article_answer(library: Library, row: int) -> schemas.ArticleAnswer:
     contents, article = library.contents, library.article(row)
     references = library.surroundings.references
     before, after = contents.beside(row)
+    valid_from, valid_to = library.validity(row)
     return schemas.ArticleAnswer(
         article_id=article.article_id,
         title=article.title,
@@ -69,8 +70,8 @@ def article_answer(library: Library, row: int) -> schemas.ArticleAnswer:
         next=None if after is None else _article_link(contents, after),
         refers_to=[_article_link(contents, other) for other in references.refers_to(row)],
         referred_by=[_article_link(contents, other) for other in references.referred_by(row)],
-        valid_from=None,
-        valid_to=None,
+        valid_from=valid_from,
+        valid_to=valid_to,
     )
 
 

@@ -17,7 +17,7 @@ class ServiceConfig:
         feedback: the JSONL file that readers' marks are appended to; None takes none.
         log_questions: whether the log holds the text of the questions.
         timeout_s: how long a question may take, waiting included.
-        most_waiting: how many questions may be under way before others are turned away.
+        most_waiting: how many questions may wait for their search before others are turned away.
         max_body: bytes of a request's body.
         max_feedback: bytes that the feedback file may grow to.
         retry_after_s: when a client that was turned away may come again.

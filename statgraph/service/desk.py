@@ -6,13 +6,13 @@ import asyncio
 
 import numpy as np
 
+from statgraph.search.batching import BatcherClosedError, QuestionBatcher, QueueFullError
 from statgraph.search.retriever import Hit
 from statgraph.service.config import ServiceConfig
 from statgraph.service.feedback import FeedbackLog
 from statgraph.service.library import Library
 from statgraph.service.metrics import Metrics
 from statgraph.service.problems import ProblemError
-from statgraph.service.question_pool import QuestionPool, QueueFullError
 
 
 class Desk:
@@ -29,7 +29,7 @@ class Desk:
         self.metrics = Metrics()
         self.feedback = FeedbackLog(config.feedback, max_bytes=config.max_feedback) if config.feedback else None
         self._library: Library | None = None
-        self._questions: QuestionPool | None = None
+        self._questions: QuestionBatcher | None = None
 
     @property
     def is_open(self) -> bool:
@@ -38,7 +38,9 @@ class Desk:
 
     def open(self, library: Library) -> None:
         """Answer from a library from now on."""
-        self._questions = QuestionPool(library.search, most_waiting=self.config.most_waiting)
+        self._questions = QuestionBatcher(
+            library, max_waiting=self.config.most_waiting, on_batch=self.metrics.searched_together
+        )
         self.metrics.watch_waiting(lambda: self._questions.waiting)
         self.metrics.ready()
         library.surroundings.references.start()
@@ -65,13 +67,15 @@ class Desk:
         """Return the hits of a question.
 
         Raises:
-            ProblemError: with 503 if too many questions are under way, 504 if this one takes too long.
+            ProblemError: with 503 if too many questions wait or the service ends, 504 if this one takes too long.
             UsageError: if the question is blank.
         """
         try:
             future = self._questions.submit(question, k, among)
         except QueueFullError:
             raise self._come_back("too many questions are under way; ask again in a moment") from None
+        except BatcherClosedError:
+            raise self._come_back("the service is ending; ask again in a moment") from None
         try:
             async with asyncio.timeout(self.config.timeout_s):
                 return await asyncio.wrap_future(future)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
+from statgraph.corpus.validity import ALWAYS, FOR_EVER, SINCE_EVER, asked_day
 from statgraph.errors import UsageError
 from statgraph.search.article_store import ArticleStore, StoredArticle
 from statgraph.search.filters import ArticleFilter
@@ -51,8 +53,8 @@ class Library:
         self.contents = surroundings.contents
         self.passages = PassageFinder(self.language, most=MAX_SHOWN)
         self.surroundings = surroundings
-        rows = ArticleFilter(self.contents.hierarchy).rows
-        self._rows = lru_cache(_KEPT_LIMITS)(lambda codes, heading: rows(codes=codes, heading=heading))
+        self._filter = ArticleFilter(self.contents.hierarchy)
+        self._limits = lru_cache(_KEPT_LIMITS)(self._limit)
         self._retriever = retriever
         self._store = store
 
@@ -78,11 +80,14 @@ class Library:
         ]
         return short[:: max(1, len(short) // MAX_EXAMPLES)][:MAX_EXAMPLES]
 
-    def among(self, *, codes: Sequence[str] = (), heading_id: str | None = None) -> np.ndarray | None:
-        """Return the article rows that stand in one of the codes and under the heading; None for all.
+    def among(
+        self, *, codes: Sequence[str] = (), heading_id: str | None = None, as_of: str | None = None
+    ) -> np.ndarray | None:
+        """Return the rows of the articles in force on a day, today without one, that stand in one of the codes and
+        under the heading; None for all.
 
         Raises:
-            UsageError: if a code or the heading is not known.
+            UsageError: if a code, the heading or the day is not known.
         """
         heading: tuple[str, ...] = ()
         if heading_id is not None:
@@ -90,19 +95,35 @@ class Library:
             if row is None:
                 raise UsageError(f"heading '{heading_id}': there is none with this id; take one from /api/headings")
             heading = self.contents.headings[row]
-        return self._rows(tuple(codes), heading)
+        return self._limits(tuple(codes), heading, asked_day(as_of or "today"))
 
-    def search(self, question: str, k: int, among: np.ndarray | None) -> list[Hit]:
-        """Return the best `k` articles for a question, those of the rows `among` only.
+    def search_many(self, questions: Sequence[str], k: int, *, among: np.ndarray | None = None) -> list[list[Hit]]:
+        """Return the best `k` articles for each question, those of the rows `among` only, whatever the day.
 
         Raises:
-            UsageError: if the question is blank.
+            UsageError: if a question is blank.
         """
-        return self._retriever.search(question, k, among=among)
+        return self._retriever.search_many(questions, k, among=among, as_of=ALWAYS)
 
     def article(self, row: int) -> StoredArticle:
         """Return an article with its text."""
         return self._store.read([row])[0]
+
+    def validity(self, row: int) -> tuple[str | None, str | None]:
+        """Return (first day in force, first day after) of an article as ISO dates, None where there is none."""
+        if self._store.days_in_force is None:
+            return None, None
+        first, after = self._store.days_in_force[row].tolist()
+        return (
+            None if first == SINCE_EVER else date.fromordinal(first).isoformat(),
+            None if after == FOR_EVER else date.fromordinal(after).isoformat(),
+        )
+
+    def _limit(self, codes: tuple[str, ...], heading: tuple[str, ...], day: int | None) -> np.ndarray | None:
+        chosen, in_force = self._filter.rows(codes=codes, heading=heading), self._store.in_force(day)
+        if chosen is None or in_force is None:
+            return in_force if chosen is None else chosen
+        return np.intersect1d(chosen, in_force)
 
 
 def _outlines(store: ArticleStore) -> Iterator[ArticleOutline]:

@@ -26,7 +26,7 @@ class Metrics:
             buckets=_SECONDS,
             registry=self._registry,
         )
-        self._waiting = Gauge("statgraph_questions_waiting", "Questions under way.", registry=self._registry)
+        self._waiting = Gauge("statgraph_questions_waiting", "Questions that wait.", registry=self._registry)
         self._ready = Gauge("statgraph_ready", "1 once the run is loaded.", registry=self._registry)
         self._batches = Histogram(
             "statgraph_batch_questions", "Questions searched together.", buckets=_QUESTIONS, registry=self._registry

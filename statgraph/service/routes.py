@@ -36,13 +36,13 @@ def api_router(desk: Desk) -> APIRouter:
         start = time.perf_counter()
         setattr(request.state, QUESTION, asked.question)
         library = desk.library
-        among = library.among(codes=asked.codes, heading_id=asked.heading)
+        among = library.among(codes=asked.codes, heading_id=asked.heading, as_of=asked.as_of)
         hits = await desk.search(asked.question, asked.k, among)
         found = await run_in_threadpool(answers.hit_answers, library, asked.question, hits)
         took_ms = 1000 * (time.perf_counter() - start)
         return schemas.SearchAnswer(question=asked.question, hits=found, took_ms=took_ms)
 
-    @router.get("/api/articles/{article_id:path}", responses=documented(404, 503))
+    @router.get("/api/articles/{article_id:path}", responses=documented(404, 422, 503))
     async def article(article_id: ArticleId) -> schemas.ArticleAnswer:
         """An article in full, with what stands beside it."""
         library = desk.library
@@ -53,7 +53,7 @@ def api_router(desk: Desk) -> APIRouter:
         """The codes."""
         return answers.headings_answer(desk.library.contents, None)
 
-    @router.get("/api/headings/{heading_id}", responses=documented(404, 503))
+    @router.get("/api/headings/{heading_id}", responses=documented(404, 422, 503))
     async def heading(heading_id: HeadingId) -> schemas.HeadingsAnswer:
         """A heading with what stands directly under it."""
         contents = desk.library.contents

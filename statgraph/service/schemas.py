@@ -39,7 +39,7 @@ class SearchRequest(_Asked):
     codes: list[str] = Field([], max_length=MAX_CODES, description="Titles of codes; none for all.")
     heading: str | None = Field(None, max_length=MAX_ID, description="Id of a heading: only articles under it.")
     as_of: Annotated[DateText, AfterValidator(_is_date)] | None = Field(
-        None, description="A date: only articles in force on it."
+        None, description="A date: only articles in force on it; today where none is named."
     )
     explain: bool = Field(False, description="Whether to say why each hit was found, where the run can.")
 

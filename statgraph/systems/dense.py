@@ -11,6 +11,7 @@ import torch
 from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
+from statgraph.distributed import ALONE, Ranks
 from statgraph.errors import CorpusError
 from statgraph.gnn.graph_inputs import GraphInputs, write_graph_inputs
 from statgraph.gnn.saved_encoder import write_graph_encoder
@@ -44,8 +45,11 @@ def train_dense(
     stage1_cache: Path | None,
     on_step: Callable[[str, int, int], None],
     on_training: Listener,
+    ranks: Ranks = ALONE,
 ) -> None:
     """Train the stages that the configuration asks for and write encoders and index into the run folder.
+
+    Of several ranks the first alone writes. They do without `stage1_cache`.
 
     Raises:
         CorpusError: if a stage is asked for and the corpus has no training questions.
@@ -57,14 +61,14 @@ def train_dense(
         )
     adapted = None
     if config.encoder.adapted:
-        with clock.step("adaptation to the statutes"):
+        with clock.step("adaptation to the statutes"), ranks.first_goes_first():
             adapted = adapted_backbone(config, corpus, device, on_training)
     seed_everything(derived_seed(config.seed, "encoders"))
     texts = [article_text(article, heading_path=config.encoder.heading_path) for article in corpus.articles]
     questions = [question.text for question in corpus.split("train")]
     dev = corpus.split("dev")
-    with clock.step("encoders"):
-        encoders = build_biencoder(config.encoder, [*texts, *questions], device, adapted=adapted)
+    with clock.step("encoders"), ranks.first_goes_first():
+        encoders = build_biencoder(config.encoder, [*texts, *questions], device, adapted=adapted, ranks=ranks)
     with clock.step("article inputs"):
         evaluation = TrainingTexts(
             articles=encoders.article_inputs(texts, on_step),
@@ -72,17 +76,25 @@ def train_dense(
             dev_labels=corpus.label_rows(dev),
         )
     build = StageBuilder(
-        corpus, config, encoders, evaluation, article_texts=texts, folder=folder, device=device, on_step=on_step
+        corpus,
+        config,
+        encoders,
+        evaluation,
+        article_texts=texts,
+        folder=folder,
+        device=device,
+        on_step=on_step,
+        ranks=ranks,
     )
     run = {
-        "seed": config.seed, "device": device, "log": log, "resume": resume, "listener": on_training,
+        "seed": config.seed, "device": device, "log": log, "resume": resume, "listener": on_training, "ranks": ranks,
     }  # fmt: skip
     checkpoints = folder / artifacts.RUN_CHECKPOINTS
     if config.stage1.epochs and encoders.parameter_groups(lr=1.0, weight_lr=1.0):
         with clock.step("stage 1"):
             stage1 = build.stage1()
             kept = None
-            if stage1_cache is not None:
+            if stage1_cache is not None and ranks.size == 1:
                 kept = Stage1Cache(stage1_cache, config, corpus_hash=corpus.content_hash, device=device.type)
             best = kept.load_into(stage1) if kept else None
             if best is None:
@@ -99,27 +111,32 @@ def train_dense(
             graph_encoder = build.graph_encoder(graph)
             stage2 = build.stage2(graph, graph_encoder)
             trains_articles = config.stage2.train_encoders == "both"
-            if not trains_articles:
+            if ranks.is_first and not trains_articles:
                 _save_article_encoder(encoders, folder)
             train_stage(stage2, _schedule(config.stage2), folder=checkpoints / stage2.name, **run)
-            if trains_articles:
+            if ranks.is_first and trains_articles:
                 _save_article_encoder(encoders, folder)
             vectors = stage2.index_vectors()
         if config.stage2.distillation != "none" and not config.stage2.joint:
             with clock.step("distillation"):
                 after = build.after_graph(stage2)
                 train_stage(after, _schedule(config.stage2), folder=checkpoints / after.name, **run)
-        write_graph_encoder(graph_encoder, folder / artifacts.RUN_GRAPH_ENCODER)
         inputs = GraphInputs(stage2.input_vectors(), _node_hashes(texts, graph, corpus), corpus.split("train"))
-        write_graph_inputs(inputs, folder / artifacts.RUN_GRAPH_INPUTS)
+        if ranks.is_first:
+            write_graph_encoder(graph_encoder, folder / artifacts.RUN_GRAPH_ENCODER)
+            write_graph_inputs(inputs, folder / artifacts.RUN_GRAPH_INPUTS)
     else:
         encoders.eval()
         with clock.step("article vectors"):
-            plain = encoded(encoders.articles, evaluation.articles, batch=encoders.encode_batch, device=device)
+            plain = encoded(
+                encoders.articles, evaluation.articles, batch=encoders.encode_batch, device=device, ranks=ranks
+            )
             vectors = encoders.similarity.index_vectors(plain)
-        _save_article_encoder(encoders, folder)
-    with clock.step("index and encoders to disk"):
-        _export(encoders, vectors, corpus, folder)
+        if ranks.is_first:
+            _save_article_encoder(encoders, folder)
+    if ranks.is_first:
+        with clock.step("index and encoders to disk"):
+            _export(encoders, vectors, corpus, folder)
 
 
 def _schedule(stage) -> Schedule:

@@ -16,9 +16,10 @@ from statgraph.augmentation.synthetic import partial_beside, write_expansion
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.device import pick_device
+from statgraph.distributed import ALONE, Ranks
 from statgraph.errors import RunError, StatgraphError
 from statgraph.evaluation.report import Report
-from statgraph.search.article_store import ARTICLES, OFFSETS, write_article_store
+from statgraph.search.article_store import STORE_FILES, write_article_store
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.retriever import Retriever
 from statgraph.systems.dense import train_dense
@@ -50,34 +51,40 @@ def train_run(
     stage1_cache: Path | None = None,
     on_step: StepListener = lambda what, done, total: None,
     on_training: Listener = lambda progress: None,
+    ranks: Ranks = ALONE,
 ) -> Run:
     """Train a system into a run folder; the manifest comes last, so a folder without one is an unfinished run.
 
     A configuration or corpus that is refused leaves nothing behind in a folder that was empty. `stage1_cache`: a folder
-    where runs of the same first stage keep its weights for each other.
+    where runs of the same first stage keep its weights for each other. `ranks`: the processes that call this together,
+    all with the same arguments; the first alone writes, and BM25 is its work alone.
 
     Raises:
         RunError: if the folder is in use by another run, or `resume` meets another configuration or corpus.
         CorpusError, UsageError, ModelError: if corpus and configuration cannot be trained on.
     """
-    _claim(folder, corpus, config, resume=resume)
+    if ranks.is_first:
+        _claim(folder, corpus, config, resume=resume)
+    ranks.barrier()
     clock = StepClock()
     try:
-        write_article_store(corpus.articles, folder)
+        if ranks.is_first:
+            write_article_store(corpus.articles, folder)
         if config.retriever == "dense":
             train_dense(
                 corpus,
                 config,
                 folder,
-                device=pick_device(config.device),
+                device=ranks.device(pick_device(config.device)),
                 log=MetricsLog(folder / artifacts.RUN_METRICS),
                 clock=clock,
                 resume=resume,
                 stage1_cache=stage1_cache,
                 on_step=on_step,
                 on_training=on_training,
+                ranks=ranks,
             )
-        elif config.bm25.expansion and not (folder / artifacts.RUN_SYNTHETIC).exists():
+        elif ranks.is_first and config.bm25.expansion and not (folder / artifacts.RUN_SYNTHETIC).exists():
             with clock.step("synthetic questions"):
                 write_expansion(
                     corpus,
@@ -89,23 +96,30 @@ def train_run(
                     progress=on_step,
                 )
     except StatgraphError:
-        if not resume and not _has_progress(folder):
+        if ranks.is_first and not resume and not _has_progress(folder):
             _give_back(folder)
         raise
+    run = _finished(corpus, config, folder, clock, processes=ranks.size) if ranks.is_first else None
+    manifest, report = ranks.json_from_first(lambda: [run.manifest, run.report and run.report.to_dict()])
+    return run or Run(folder, manifest, report and Report.from_dict(report))
+
+
+def is_finished(folder: Path) -> bool:
+    """Return whether a folder holds a finished run."""
+    return (folder / artifacts.MANIFEST).is_file()
+
+
+def _finished(corpus: Corpus, config: RunConfig, folder: Path, clock: StepClock, processes: int) -> Run:
+    """Return the trained run after its evaluation, with report and manifest on disk."""
     report = None
     if corpus.split("dev"):
         with clock.step("evaluation on dev"):
             retriever = Retriever.trained(folder, config, language=corpus.language, device=config.device)
             report = evaluate_split(retriever, corpus, "dev", rng=np.random.default_rng(config.seed))
         artifacts.write_json(folder / artifacts.RUN_REPORT, report.to_dict())
-    manifest = _manifest(corpus, config, clock)
+    manifest = _manifest(corpus, config, clock, processes)
     artifacts.write_json(folder / artifacts.MANIFEST, manifest)
     return Run(folder, manifest, report)
-
-
-def is_finished(folder: Path) -> bool:
-    """Return whether a folder holds a finished run."""
-    return (folder / artifacts.MANIFEST).is_file()
 
 
 def _claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> None:
@@ -145,7 +159,7 @@ def _has_progress(folder: Path) -> bool:
 
 def _give_back(folder: Path) -> None:
     """Leave a folder as empty as it was claimed."""
-    for name in (artifacts.RUN_CONFIG, ARTICLES, OFFSETS, artifacts.RUN_METRICS):
+    for name in (artifacts.RUN_CONFIG, *STORE_FILES, artifacts.RUN_METRICS):
         (folder / name).unlink(missing_ok=True)
     with suppress(OSError):
         folder.rmdir()
@@ -178,7 +192,7 @@ def _differences(begun: dict, wanted: dict, prefix: str = "") -> list[str]:
     return changed
 
 
-def _manifest(corpus: Corpus, config: RunConfig, clock: StepClock) -> dict:
+def _manifest(corpus: Corpus, config: RunConfig, clock: StepClock, processes: int) -> dict:
     versions = {"python": platform.python_version(), "statgraph": __version__}
     for package in _VERSIONED:
         try:
@@ -188,6 +202,7 @@ def _manifest(corpus: Corpus, config: RunConfig, clock: StepClock) -> dict:
     return {
         "config": config.to_dict(),
         "seed": config.seed,
+        "processes": processes,
         "corpus": {
             "name": corpus.name,
             "language": corpus.language,

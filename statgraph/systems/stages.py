@@ -9,9 +9,11 @@ from pathlib import Path
 import torch
 
 from statgraph import artifacts
+from statgraph.augmentation.records import SyntheticQuestion
 from statgraph.augmentation.synthetic import partial_beside, synthetic_questions
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
+from statgraph.distributed import ALONE, Ranks
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import BlockSampler, whole_graph_block
 from statgraph.graph.build import LegalGraph
@@ -38,6 +40,7 @@ class StageBuilder:
         article_texts: the articles as text, for BM25.
         folder: the run folder, where synthetic questions are kept.
         on_step: told how far the long steps are.
+        ranks: the processes that train together.
     """
 
     def __init__(
@@ -51,6 +54,7 @@ class StageBuilder:
         folder: Path,
         device: torch.device,
         on_step: Callable[[str, int, int], None],
+        ranks: Ranks = ALONE,
     ):
         self._corpus = corpus
         self._config = config
@@ -60,6 +64,7 @@ class StageBuilder:
         self._folder = folder
         self._device = device
         self._on_step = on_step
+        self._ranks = ranks
 
     def stage1(self) -> Stage1:
         """Return the training of the text encoders."""
@@ -73,6 +78,7 @@ class StageBuilder:
             negatives=self._negatives(config.negatives, config.negatives_per_pair),
             config=config,
             device=self._device,
+            ranks=self._ranks,
         )
 
     def graph_encoder(self, graph: LegalGraph) -> GraphEncoder:
@@ -115,6 +121,7 @@ class StageBuilder:
             negatives=self._negatives(config.negatives, config.negatives_per_pair),
             config=config,
             device=self._device,
+            ranks=self._ranks,
         )
 
     def after_graph(self, stage2: Stage2) -> AfterGraph:
@@ -129,6 +136,7 @@ class StageBuilder:
             gold=self._gold,
             config=self._config.stage2,
             device=self._device,
+            ranks=self._ranks,
         )
 
     @cached_property
@@ -145,14 +153,21 @@ class StageBuilder:
         return BM25(self._article_texts, language=self._corpus.language, k1=bm25.k1, b=bm25.b)
 
     def _synthetic(self) -> PairSource:
-        questions = synthetic_questions(
-            self._corpus,
-            self._config.augment,
-            seed=self._config.seed,
-            device=self._device,
-            progress=self._on_step,
-            partial=partial_beside(self._folder / artifacts.RUN_SYNTHETIC),
-        )
+        def generated() -> list[tuple[str, tuple[str, ...], str]]:
+            questions = synthetic_questions(
+                self._corpus,
+                self._config.augment,
+                seed=self._config.seed,
+                device=self._device,
+                progress=self._on_step,
+                partial=partial_beside(self._folder / artifacts.RUN_SYNTHETIC),
+            )
+            return [(question.text, question.article_ids, question.generator) for question in questions]
+
+        questions = [
+            SyntheticQuestion(text, tuple(article_ids), generator)
+            for text, article_ids, generator in self._ranks.json_from_first(generated)
+        ]
         return synthetic_pairs(self._corpus, questions)
 
     def _negatives(self, name: str, per_pair: int) -> NegativeSource | None:

@@ -30,7 +30,7 @@ _PLAIN_TRANSFORMER = {
 class BertQueryEncoder:
     """BERT (Devlin et al. 2019), pooled, then the linear map, then unit length.
 
-    Questions of as many tokens as each other go through it together, so that none is padded.
+    Questions of any lengths go through it together, token behind token; only the attention pads them.
 
     Args:
         outline: an encoder that `knows` returns true for.
@@ -85,27 +85,51 @@ class BertQueryEncoder:
         ids = [encoding.ids for encoding in encodings]
         vectors: list[np.ndarray] = [np.empty(0, dtype=np.float32)] * len(ids)
         with torch.inference_mode():
-            for rows in _rows_of_a_length(ids):
-                batch = self._vectors(torch.tensor([ids[row] for row in rows])).numpy()
+            for rows in _batches([len(text_ids) for text_ids in ids]):
+                batch = self._vectors([ids[row] for row in rows]).numpy()
                 for row, vector in zip(rows, batch, strict=True):
                     vectors[row] = vector
         return np.stack(vectors)
 
-    def _vectors(self, ids):
-        """Return vectors (texts, width) of token ids (texts, tokens)."""
+    def _vectors(self, ids: Sequence[Sequence[int]]):
+        """Return vectors (texts, width) of the token ids of texts, none without a token."""
+        import torch
         from torch.nn import functional
 
-        n_texts, n_tokens = ids.shape
-        hidden = functional.embedding(ids, self._words) + self._type + self._positions[:n_tokens]
+        lengths = [len(text_ids) for text_ids in ids]
+        tokens = torch.tensor([token for text_ids in ids for token in text_ids], dtype=torch.int64)
+        places = torch.cat([self._positions[:length] for length in lengths]) if len(ids) > 1 else self._positions
+        hidden = functional.embedding(tokens, self._words) + self._type + places[: len(tokens)]  # (tokens, width)
         hidden = functional.layer_norm(hidden, hidden.shape[-1:], *self._first_norm, self._eps).to(self._dtype)
-        hidden = hidden.reshape(n_texts * n_tokens, -1)  # (texts * tokens, width)
+        padding = _Padding(lengths) if len(set(lengths)) > 1 else None
         for layer in self._layers:
-            hidden = layer(hidden, n_texts, self._heads, self._eps)
-        hidden = hidden.float().reshape(n_texts, n_tokens, -1)
-        vectors = hidden[:, 0] if self._outline.pooling == "cls" else hidden.sum(dim=1) / n_tokens
+            hidden = layer(hidden, len(ids), padding, self._heads, self._eps)
+        texts = hidden.float().split(lengths)
+        pooled = [text[0] if self._outline.pooling == "cls" else text.sum(dim=0) / len(text) for text in texts]
+        vectors = torch.stack(pooled)
         if self._dense is not None:
             vectors = functional.linear(vectors, *self._dense)
         return functional.normalize(vectors, dim=1) if self._outline.unit_length else vectors
+
+
+class _Padding:
+    """Where the tokens of texts of different lengths stand once the shorter ones are filled up.
+
+    Attributes:
+        rows: (texts, longest), the row of each place's token; of a filled place row 0.
+        places: (tokens,), the place of each token.
+        mask: (texts, 1, 1, longest) bool, whether a place holds a token of its text.
+    """
+
+    def __init__(self, lengths: Sequence[int]):
+        import torch
+
+        counts = torch.tensor(lengths)[:, None]
+        column = torch.arange(max(lengths))
+        filled = column < counts  # (texts, longest)
+        self.rows = torch.where(filled, counts.cumsum(dim=0) - counts + column, 0)
+        self.places = filled.flatten().nonzero()[:, 0]
+        self.mask = filled[:, None, None]
 
 
 class _Layer:
@@ -125,14 +149,21 @@ class _Layer:
         self._narrowing = packed_linear(*pair("output.dense"))
         self._norm = pair("output.LayerNorm")
 
-    def __call__(self, hidden, n_texts: int, n_heads: int, eps: float):
-        """Return (texts * tokens, width) from the same."""
+    def __call__(self, hidden, n_texts: int, padding: _Padding | None, n_heads: int, eps: float):
+        """Return (tokens, width) from the same; without padding all texts are of one length."""
         from torch.nn import functional
 
         width = hidden.shape[-1:]
-        split = self._question_key_value(hidden).reshape(n_texts, -1, 3, n_heads, width[0] // n_heads)
-        split = split.permute(2, 0, 3, 1, 4)  # (3, texts, heads, tokens, width of a head)
-        attended = functional.scaled_dot_product_attention(*split).transpose(1, 2).reshape(hidden.shape)
+        split = self._question_key_value(hidden)  # (tokens, 3 * width)
+        if padding is not None:
+            split = split[padding.rows]  # (texts, longest, 3 * width)
+        split = split.reshape(n_texts, -1, 3, n_heads, width[0] // n_heads)
+        split = split.permute(2, 0, 3, 1, 4)  # (3, texts, heads, longest, width of a head)
+        mask = None if padding is None else padding.mask
+        attended = functional.scaled_dot_product_attention(*split, attn_mask=mask).transpose(1, 2)
+        attended = attended.reshape(-1, width[0])
+        if padding is not None:
+            attended = attended[padding.places]  # (tokens, width)
         hidden = functional.layer_norm(self._attention_out(attended) + hidden, width, *self._attention_norm, eps)
         return functional.layer_norm(self._narrowing(self._widening(hidden)) + hidden, width, *self._norm, eps)
 
@@ -153,11 +184,13 @@ def _tokenizer(outline: EncoderOutline, config: dict):
     return tokenizer
 
 
-def _rows_of_a_length(ids: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Yield the rows of texts of equal length, at most `TOKENS_PER_BATCH` tokens at a time."""
-    by_length: dict[int, list[int]] = {}
-    for row, text_ids in enumerate(ids):
-        by_length.setdefault(len(text_ids), []).append(row)
-    for length, rows in by_length.items():
-        most = max(1, TOKENS_PER_BATCH // max(1, length))
-        yield from (rows[start : start + most] for start in range(0, len(rows), most))
+def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the rows of texts, the shortest first, at most `TOKENS_PER_BATCH` tokens with their padding at a time."""
+    batch: list[int] = []
+    for row in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and lengths[row] * (len(batch) + 1) > TOKENS_PER_BATCH:
+            yield batch
+            batch = []
+        batch.append(row)
+    if batch:
+        yield batch

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from statgraph.distributed import ALONE, Ranks
 from statgraph.text.similarity import Similarity
 
 Progress = Callable[[str, int, int], None]
@@ -85,12 +86,23 @@ class BiEncoder(nn.Module, ABC):
 
 
 def encoded(
-    encode: Callable[[Inputs], torch.Tensor], inputs: Inputs, *, batch: int, device: torch.device
+    encode: Callable[[Inputs], torch.Tensor],
+    inputs: Inputs,
+    *,
+    batch: int,
+    device: torch.device,
+    ranks: Ranks = ALONE,
 ) -> np.ndarray:
-    """Return the vectors of all inputs, (texts, width) float32, computed in batches without gradients."""
+    """Return the vectors of all inputs, (texts, width) float32, computed in batches without gradients; of several ranks
+    each computes its share of the batches, and all get all vectors."""
+    starts = np.arange(0, len(inputs), batch)
+    if not len(starts):
+        return np.empty((0, 0), dtype=np.float32)
     vectors = []
     with torch.inference_mode():
-        for start in range(0, len(inputs), batch):
+        for start in ranks.share(starts).tolist():
             rows = torch.arange(start, min(start + batch, len(inputs)))
             vectors.append(encode(inputs.take(rows).to(device)).float().cpu().numpy())
-    return np.concatenate(vectors) if vectors else np.empty((0, 0), dtype=np.float32)
+    ends = np.append(starts, len(inputs))
+    parts = [ranks.part(len(starts), rank) for rank in range(ranks.size)]
+    return ranks.all_rows(np.concatenate(vectors), [int(ends[part.stop] - ends[part.start]) for part in parts])

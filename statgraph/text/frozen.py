@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 import torch
 
+from statgraph.distributed import ALONE, Ranks
 from statgraph.text.vector_cache import KEY_BYTES, VectorCache
 
 TOKENS_PER_BATCH = 8192
@@ -51,33 +52,40 @@ def embedded_chunks(
     pad_id: int,
     device: torch.device,
     dtype: torch.dtype,
-    cache: VectorCache,
+    cache: VectorCache | None,
     progress: Progress = lambda done, total: None,
+    ranks: Ranks = ALONE,
 ) -> np.ndarray:
     """Return the pooled vector of every chunk, (chunks, width) float16, taking from the cache what is there.
 
     New ones are computed in batches of equal token budget, sorted by length, and saved a shard at a time, so that an
-    interrupted run goes on where it was.
+    interrupted run goes on where it was. Of several ranks each computes its part of a shard's batches; the first looks
+    into the cache and fills it for all, and only it needs one.
     """
     keys = [_key(chunk) for chunk in chunk_ids]
-    missing = {key: chunk for key, chunk in zip(keys, chunk_ids, strict=True) if key not in cache}
-    ordered = sorted(missing.items(), key=lambda item: len(item[1]))
+    ordered = ranks.json_from_first(lambda: _missing(keys, chunk_ids, cache))
     if ordered:
         model = model.to(device=device, dtype=dtype).eval()
-    done = 0
     for start in range(0, len(ordered), _SHARD_CHUNKS):
         shard = ordered[start : start + _SHARD_CHUNKS]
-        vectors = []
-        for batch in token_batches([chunk for _, chunk in shard], len):
-            ids, mask = padded(batch, pad_id)
+        batches = list(token_batches(shard, lambda row: len(chunk_ids[row])))
+        vectors, done = [], start
+        for batch in batches[ranks.part(len(batches))]:
+            ids, mask = padded([chunk_ids[row] for row in batch], pad_id)
             ids, mask = ids.to(device), mask.to(device)
             with torch.inference_mode():
                 hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state
                 vectors.append(pooled(hidden.float(), mask, pooling).cpu().numpy())
             done += len(batch)
             progress(done, len(ordered))
-        cache.add([key for key, _ in shard], np.concatenate(vectors))
-    return cache.vectors(keys)
+        own = np.concatenate(vectors) if vectors else np.empty((0, model.config.hidden_size), dtype=np.float32)
+        counts = [sum(map(len, batches[ranks.part(len(batches), rank)])) for rank in range(ranks.size)]
+        computed = ranks.all_rows(own, counts)
+        if done < start + len(shard):  # the other ranks' batches
+            progress(start + len(shard), len(ordered))
+        if ranks.is_first:
+            cache.add([keys[row] for row in shard], computed)
+    return ranks.array_from_first(lambda: cache.vectors(keys))
 
 
 def weights_fingerprint(model, *, pooling: str, dtype: torch.dtype) -> str:
@@ -92,6 +100,15 @@ def weights_fingerprint(model, *, pooling: str, dtype: torch.dtype) -> str:
 def cache_for(model, *, folder: Path, pooling: str, dtype: torch.dtype) -> VectorCache:
     """Return the vector cache of a frozen model under a folder."""
     return VectorCache(folder / weights_fingerprint(model, pooling=pooling, dtype=dtype))
+
+
+def _missing(keys: Sequence[bytes], chunk_ids: Sequence[Sequence[int]], cache: VectorCache) -> list[int]:
+    """Return one row of each key that the cache does not hold, the shortest chunks first."""
+    rows: dict[bytes, int] = {}
+    for row, key in enumerate(keys):
+        if key not in cache:
+            rows.setdefault(key, row)
+    return sorted(rows.values(), key=lambda row: len(chunk_ids[row]))
 
 
 def _key(chunk: Sequence[int]) -> bytes:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from statgraph.distributed import ALONE, Ranks
+from statgraph.errors import ModelError
 from statgraph.text.chunk_inputs import chunk_places
 from statgraph.text.frozen import padded, token_batches, weights_fingerprint
 
@@ -53,6 +55,7 @@ def layer_states(
     dtype: torch.dtype,
     folder: Path,
     progress: Progress = lambda done, total: None,
+    ranks: Ranks = ALONE,
 ) -> LayerStates:
     """Return the states that a frozen model gives for the tokens of chunks, computed unless the folder has them.
 
@@ -60,37 +63,75 @@ def layer_states(
         model: what gives `last_hidden_state`; it is moved to `dtype` for good.
         chunk_ids: the token ids of each chunk.
         folder: where files are kept, by the model's weights and the chunks.
+        ranks: the processes that compute them together; the first writes, and all read its file.
+
+    Raises:
+        ModelError: if a rank does not see the file of the first.
     """
     offsets = np.concatenate([[0], np.cumsum([len(chunk) for chunk in chunk_ids], dtype=np.int64)])
     width = model.config.hidden_size
     path = folder / f"{_fingerprint(model, chunk_ids, dtype)}.float16"
-    if not path.is_file() or path.stat().st_size != int(offsets[-1]) * width * _BYTES:
-        folder.mkdir(parents=True, exist_ok=True)
-        staging = path.with_suffix(f".{os.getpid()}")
-        try:
-            _write(staging, model.to(dtype=dtype).eval(), chunk_ids, offsets, pad_id, progress)
-            os.replace(staging, path)
-        finally:
-            staging.unlink(missing_ok=True)
+    n_bytes = int(offsets[-1]) * width * _BYTES
+    if not ranks.json_from_first(lambda: path.is_file() and path.stat().st_size == n_bytes):
+        computed = _computed(model.to(dtype=dtype).eval(), chunk_ids, pad_id, ranks)
+        if ranks.is_first:
+            folder.mkdir(parents=True, exist_ok=True)
+            staging = path.with_suffix(f".{os.getpid()}")
+            try:
+                _write(staging, computed, offsets, width, progress)
+                os.replace(staging, path)
+            finally:
+                staging.unlink(missing_ok=True)
+        else:
+            for _ in computed:
+                pass
+        ranks.barrier()
+    if not path.is_file():
+        raise ModelError(
+            f"{path}: not there for this process; name a folder that all machines share in STATGRAPH_CACHE"
+        )
     return LayerStates(path, offsets, width)
 
 
-def _write(
-    path: Path, model, chunk_ids: Sequence[Sequence[int]], offsets: np.ndarray, pad_id: int, progress: Progress
-) -> None:
+def _computed(
+    model, chunk_ids: Sequence[Sequence[int]], pad_id: int, ranks: Ranks
+) -> Iterator[tuple[list[int], np.ndarray]]:
+    """Yield chunk rows with the states of their tokens, (tokens of them all, width) float16, the shortest chunks first;
+    the ranks compute as many batches at a time as they are."""
     by_length = sorted(range(len(chunk_ids)), key=lambda row: len(chunk_ids[row]))
-    done = 0
-    width = model.config.hidden_size
-    with path.open("wb") as file:
-        for rows in token_batches(by_length, lambda row: len(chunk_ids[row])):
-            ids, mask = padded([chunk_ids[row] for row in rows], pad_id)
+    batches = list(token_batches(by_length, lambda row: len(chunk_ids[row])))
+    for start in range(0, len(batches), ranks.size):
+        together = batches[start : start + ranks.size]
+        own = together[ranks.rank] if ranks.rank < len(together) else []
+        states = np.empty((0, model.config.hidden_size), dtype=np.float16)
+        if own:
+            ids, mask = padded([chunk_ids[row] for row in own], pad_id)
             with torch.inference_mode():
-                hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state.to(torch.float16).numpy()
-            for place, row in enumerate(rows):
+                hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state.to(torch.float16)
+            states = hidden[mask.bool()].numpy()
+        counts = [sum(len(chunk_ids[row]) for row in batch) for batch in together]
+        counts += [0] * (ranks.size - len(together))
+        yield [row for batch in together for row in batch], ranks.all_rows(states, counts)
+
+
+def _write(
+    path: Path,
+    computed: Iterator[tuple[list[int], np.ndarray]],
+    offsets: np.ndarray,
+    width: int,
+    progress: Progress,
+) -> None:
+    done = 0
+    with path.open("wb") as file:
+        for rows, states in computed:
+            begin = 0
+            for row in rows:
+                end = begin + int(offsets[row + 1] - offsets[row])
                 file.seek(int(offsets[row]) * width * _BYTES)
-                file.write(hidden[place, : len(chunk_ids[row])].tobytes())
+                file.write(states[begin:end].tobytes())
+                begin = end
             done += len(rows)
-            progress(done, len(chunk_ids))
+            progress(done, len(offsets) - 1)
 
 
 def _fingerprint(model, chunk_ids: Sequence[Sequence[int]], dtype: torch.dtype) -> str:

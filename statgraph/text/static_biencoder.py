@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from statgraph.config import EncoderConfig
+from statgraph.distributed import ALONE, Ranks
 from statgraph.errors import ModelError, UsageError
 from statgraph.text.backbones import EMBEDDED_STATIC, Backbone, backbone_fingerprint, cache_folder
 from statgraph.text.biencoder import BiEncoder, Progress, no_progress
@@ -31,8 +32,9 @@ class StaticBiEncoder(BiEncoder):
 
     encode_batch = 4096
 
-    def __init__(self, tokenizer, encoder: StaticEncoder, *, trained: bool, max_tokens: int):
+    def __init__(self, tokenizer, encoder: StaticEncoder, *, trained: bool, max_tokens: int, ranks: Ranks = ALONE):
         super().__init__()
+        self._ranks = ranks
         self.tokenizer = tokenizer
         self.encoder = encoder
         self.max_tokens = max_tokens
@@ -49,7 +51,8 @@ class StaticBiEncoder(BiEncoder):
 
     def article_inputs(self, texts: Sequence[str], progress: Progress = no_progress) -> TokenBags:
         """Return articles or headings as bags of tokens."""
-        return cached_token_bags(self.tokenizer, texts, max_tokens=self.max_tokens, folder=cache_folder() / "bags")
+        with self._ranks.first_goes_first():
+            return cached_token_bags(self.tokenizer, texts, max_tokens=self.max_tokens, folder=cache_folder() / "bags")
 
     @property
     def similarity(self) -> Similarity:
@@ -104,7 +107,11 @@ class StaticBiEncoder(BiEncoder):
 
 
 def build_static_biencoder(
-    backbone: Backbone, config: EncoderConfig, corpus_texts: Sequence[str], source: Backbone | None = None
+    backbone: Backbone,
+    config: EncoderConfig,
+    corpus_texts: Sequence[str],
+    source: Backbone | None = None,
+    ranks: Ranks = ALONE,
 ) -> StaticBiEncoder:
     """Return the static pair before training: distilled over the corpus's vocabulary, or with the token vectors of a
     sentence-transformers StaticEmbedding folder.
@@ -122,7 +129,8 @@ def build_static_biencoder(
     encoder = StaticEncoder(
         vectors, weights, token_dropout=config.token_dropout, similarity=similarity_of(config.similarity)
     )
-    return StaticBiEncoder(tokenizer, encoder, trained=config.train == "full", max_tokens=config.max_tokens)
+    trained = config.train == "full"
+    return StaticBiEncoder(tokenizer, encoder, trained=trained, max_tokens=config.max_tokens, ranks=ranks)
 
 
 def _distilled(backbone: Backbone, corpus_texts: Sequence[str]):

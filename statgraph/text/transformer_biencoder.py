@@ -14,6 +14,7 @@ from torch import nn
 
 from statgraph.config import EncoderConfig
 from statgraph.device import inference_dtype
+from statgraph.distributed import ALONE, Ranks
 from statgraph.errors import UsageError
 from statgraph.text.backbones import Backbone, cache_folder
 from statgraph.text.biencoder import BiEncoder, Progress, no_progress
@@ -41,17 +42,20 @@ class TransformerBiEncoder(BiEncoder):
     With `encoder.train` none or head the backbone is frozen and inputs are its cached chunk vectors; with full they are
     tokens and gradients reach it. With last-N they are what the layers below the last N give for each token, computed
     once and kept on disk; tokens where a GPU computes them as fast, or where the backbone cannot be cut in two. The
-    projections start as the identity.
+    projections start as the identity. Of several `ranks` each computes its part of what frozen layers give.
     """
 
     encode_batch = 256
 
-    def __init__(self, question: Tower, article: Tower, config: EncoderConfig, device: torch.device):
+    def __init__(
+        self, question: Tower, article: Tower, config: EncoderConfig, device: torch.device, ranks: Ranks = ALONE
+    ):
         super().__init__()
         self.backbone = question.backbone
         self.config = config
         self.tokenizer = question.tokenizer
         self.device = device
+        self._ranks = ranks
         self._towers = question, article
         model = question.model
         self.width = model.config.hidden_size
@@ -182,8 +186,9 @@ class TransformerBiEncoder(BiEncoder):
             pad_id=tower.tokenizer.pad_token_id,
             device=self.device,
             dtype=tower.dtype,
-            cache=tower.vector_cache,
+            cache=tower.vector_cache if self._ranks.is_first else None,
             progress=lambda done, total: progress(f"embedding {what}", done, total),
+            ranks=self._ranks,
         )
         return ChunkVectors(torch.from_numpy(vectors).float(), chunks.offsets)
 
@@ -207,6 +212,7 @@ class TransformerBiEncoder(BiEncoder):
             dtype=tower.dtype,
             folder=cache_folder() / "layers",
             progress=lambda done, total: progress(f"frozen layers of {what}", done, total),
+            ranks=self._ranks,
         )
         return ChunkStates(states, np.arange(len(chunks.ids)), chunks.offsets)
 
@@ -216,7 +222,9 @@ class TransformerBiEncoder(BiEncoder):
             return inputs.vectors
         tokens, mask = inputs.padded()
         if isinstance(inputs, ChunkStates):
-            hidden = self._uppers[tower](inputs_embeds=tokens, attention_mask=mask).last_hidden_state
+            # In the precision that the layers below ran in: an epoch is nearly all matrix products.
+            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=question.dtype == torch.bfloat16):
+                hidden = self._uppers[tower](inputs_embeds=tokens, attention_mask=mask).last_hidden_state
         else:
             hidden = getattr(self, tower)(input_ids=tokens, attention_mask=mask).last_hidden_state
         pooling = {"query_model": question, "article_model": article}[tower].backbone.pooling
@@ -229,6 +237,7 @@ def build_transformer_biencoder(
     corpus_texts: Sequence[str],
     device: torch.device,
     article_backbone: Backbone | None = None,
+    ranks: Ranks = ALONE,
 ) -> TransformerBiEncoder:
     """Return the transformer pair before training.
 
@@ -261,7 +270,7 @@ def build_transformer_biencoder(
             f"encoder.chunk_tokens: {config.chunk_tokens} is more than backbone '{article.backbone.name}' takes; "
             f"use {longest} or less"
         )
-    return TransformerBiEncoder(question, article, config, device)
+    return TransformerBiEncoder(question, article, config, device, ranks)
 
 
 def _transformer(backbone: Backbone) -> Backbone:

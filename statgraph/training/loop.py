@@ -11,6 +11,7 @@ from pathlib import Path
 
 import torch
 
+from statgraph.distributed import ALONE, Ranks
 from statgraph.errors import RunError
 from statgraph.training.checkpoints import (
     load_optimizer,
@@ -52,12 +53,14 @@ def train_stage(
     log: MetricsLog,
     resume: bool = False,
     listener: Listener = lambda progress: None,
+    ranks: Ranks = ALONE,
 ) -> dict[str, object]:
     """Train a stage and leave in it the weights of its best epoch by dev R@200; return that epoch's log record.
 
     The stage as it came counts as epoch 0, so training never makes it worse on dev. Every epoch draws from a seed made
     of (seed, stage, epoch) and ends with a checkpoint under `folder`: with `resume`, a killed run goes on after its
-    last whole epoch and ends with the same numbers.
+    last whole epoch and ends with the same numbers. Of several ranks the first alone writes, and its record of an epoch
+    decides for all.
 
     Raises:
         RunError: if a loss is not finite, or a checkpoint is damaged.
@@ -65,28 +68,31 @@ def train_stage(
     """
     groups = [{**group, "base_lr": group["lr"]} for group in stage.parameter_groups()]
     steps = schedule.epochs * stage.steps_per_epoch
-    checkpoint = load_progress(folder / LAST) if resume else None
-    best = load_progress(folder / BEST) if checkpoint else None
-    if best is None:
+    checkpoint = load_progress(folder / LAST, ranks) if resume else None
+    best = load_progress(folder / BEST, ranks) if checkpoint else None
+    if best is None and ranks.is_first:
         shutil.rmtree(folder, ignore_errors=True)
     optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.999), eps=1e-7, weight_decay=schedule.weight_decay)
     if best is None:
-        best = last = _record(stage, epoch=0, loss=None, seconds=0.0)
-        log.take_back(stage.name, -1)
-        log.append(**best)
-        save_checkpoint(folder / BEST, stage.weights(), best)
+        best = last = _record(stage, ranks, epoch=0, loss=None, seconds=0.0)
+        if ranks.is_first:
+            log.take_back(stage.name, -1)
+            log.append(**best)
+            save_checkpoint(folder / BEST, stage.weights(), best)
     else:
         last = checkpoint
-        stage.load_weights(load_weights(folder / LAST))
-        load_optimizer(folder / LAST, optimizer)
-        log.take_back(stage.name, last["epoch"])
+        stage.load_weights(load_weights(folder / LAST, ranks))
+        load_optimizer(folder / LAST, optimizer, ranks)
+        if ranks.is_first:
+            log.take_back(stage.name, last["epoch"])
+    loss_of = ranks.data_parallel(stage.loss, [parameter for group in groups for parameter in group["params"]])
 
     dev = last.get(SELECTION_METRIC)
     for epoch in range(last["epoch"] + 1, schedule.epochs + 1):
         if schedule.patience and epoch - 1 - best["epoch"] >= schedule.patience:
             break
         start = time.perf_counter()
-        rng = seed_everything(derived_seed(seed, stage.name, epoch), with_graph=stage.uses_graph)
+        rng = seed_everything(derived_seed(seed, stage.name, epoch), with_graph=stage.uses_graph, rank=ranks.rank)
         losses = []
         stage.begin_epoch(epoch, schedule.epochs)
         stage.set_training(True)
@@ -94,7 +100,7 @@ def train_stage(
             step = (epoch - 1) * stage.steps_per_epoch + number
             for group in optimizer.param_groups:
                 group["lr"] = group["base_lr"] * _factor(step, steps, schedule.warmup)
-            losses.append(_step(stage, batch, optimizer, device))
+            losses.append(_step(loss_of, batch, optimizer, device))
             if not math.isfinite(losses[-1]):
                 raise RunError(
                     f"{stage.name}, epoch {epoch}, step {step}: the loss is {losses[-1]}; lower the learning rate "
@@ -105,23 +111,29 @@ def train_stage(
             raise ValueError(
                 f"{stage.name}: yielded {len(losses)} batches, but steps_per_epoch is {stage.steps_per_epoch}"
             )
-        record = _record(stage, epoch=epoch, loss=sum(losses) / len(losses), seconds=time.perf_counter() - start)
+        seconds = time.perf_counter() - start
+        record = _record(stage, ranks, epoch=epoch, loss=sum(losses) / len(losses), seconds=seconds)
         dev = record.get(SELECTION_METRIC)
-        log.append(**record)
-        if dev is None or dev > best.get(SELECTION_METRIC, -1.0):
+        is_best = dev is None or dev > best.get(SELECTION_METRIC, -1.0)
+        if is_best:
             best = record
-            save_checkpoint(folder / BEST, stage.weights(), best)
-        save_checkpoint(folder / LAST, stage.weights(), record, optimizer)
-    stage.load_weights(load_weights(folder / BEST))
+        if ranks.is_first:
+            log.append(**record)
+            if is_best:
+                save_checkpoint(folder / BEST, stage.weights(), best)
+            save_checkpoint(folder / LAST, stage.weights(), record, optimizer)
+    stage.load_weights(load_weights(folder / BEST, ranks))
     stage.set_training(False)
     return best
 
 
-def _step(stage: Stage, batch: object, optimizer: torch.optim.Optimizer, device: torch.device) -> float:
+def _step(
+    loss_of: Callable[[object], torch.Tensor], batch: object, optimizer: torch.optim.Optimizer, device: torch.device
+) -> float:
     optimizer.zero_grad(set_to_none=True)
     with reproducible_sums(device):
         with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
-            loss = stage.loss(batch)
+            loss = loss_of(batch)
         loss.backward()
     optimizer.step()
     return float(loss.detach())
@@ -133,12 +145,8 @@ def _factor(step: int, steps: int, warmup: float) -> float:
     return step / rise if step <= rise else (steps - step) / max(1, steps - rise)
 
 
-def _record(stage: Stage, *, epoch: int, loss: float | None, seconds: float) -> dict[str, object]:
+def _record(stage: Stage, ranks: Ranks, *, epoch: int, loss: float | None, seconds: float) -> dict[str, object]:
     stage.set_training(False)
-    return {
-        "stage": stage.name,
-        "epoch": epoch,
-        "loss": loss,
-        "seconds": round(seconds, 2),
-        **(stage.dev_metrics() or {}),
-    }
+    metrics = stage.dev_metrics() or {}
+    record = {"stage": stage.name, "epoch": epoch, "loss": loss, "seconds": round(seconds, 2), **metrics}
+    return ranks.json_from_first(lambda: record)

@@ -18,13 +18,18 @@ def derived_seed(*parts: object) -> int:
     return int.from_bytes(hashlib.sha256(repr(parts).encode()).digest()[:8], "little") >> 1
 
 
-def seed_everything(seed: int, *, with_graph: bool = False) -> np.random.Generator:
-    """Seed torch (and DGL's sampler where the graph is in use) and return a NumPy generator of the same seed."""
+def seed_everything(seed: int, *, with_graph: bool = False, rank: int = 0) -> np.random.Generator:
+    """Seed torch (and DGL's sampler where the graph is in use) and return a NumPy generator of the same seed.
+
+    The generator draws what all ranks must agree on, such as batches. Dropout and the neighbours of a rank's own rows
+    come from torch and DGL, whose seeds differ by rank: with equal ones row i of every part would be dropped alike.
+    """
     _settle_vector_math()
-    torch.manual_seed(seed)
+    own = derived_seed(seed, "rank", rank) if rank else seed
+    torch.manual_seed(own)
     if with_graph:
         with single_threaded():
-            load_dgl().seed(seed % 2**31)
+            load_dgl().seed(own % 2**31)
     return np.random.default_rng(seed)
 
 

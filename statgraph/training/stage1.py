@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from statgraph.config import Stage1Config
+from statgraph.distributed import ALONE, Ranks
 from statgraph.negatives.source import EpochVectors, NegativeSource
 from statgraph.text.biencoder import BiEncoder, Inputs, encoded
 from statgraph.training.dev_scores import vector_metrics
@@ -49,6 +50,7 @@ class Stage1:
         synthetic: synthetic questions with their articles, or None where their weight is 0.
         negatives: hard negatives of the gold pairs, or None.
         config: sizes, weights and rates.
+        ranks: the processes that train together; each encodes its share of a batch, and all see all of its vectors.
     """
 
     name = "stage1"
@@ -65,12 +67,14 @@ class Stage1:
         negatives: NegativeSource | None = None,
         config: Stage1Config,
         device: torch.device,
+        ranks: Ranks = ALONE,
     ):
         self._encoders = encoders
         self._texts = texts
         self._negatives = negatives
         self._config = config
         self._device = device
+        self._ranks = ranks
         weights = {"gold": config.gold, "headings": config.headings, "synthetic": config.synthetic}
         given = {"gold": gold, "headings": headings, "synthetic": synthetic}
         self._sources = {name: source for name, source in given.items() if source is not None}
@@ -142,14 +146,15 @@ class Stage1:
         )  # (pairs, articles)
         own = np.arange(len(pairs))
         answers[own, own] = False
-        questions = torch.cat(
-            [
-                self._encoders.questions(self._inputs[name].take(torch.from_numpy(rows[:, 0])).to(self._device))
-                for name, rows in drawn
-                if len(rows)
-            ]
-        )
-        articles = self._encoders.articles(self._texts.articles.take(torch.from_numpy(article_rows)).to(self._device))
+        questions = [
+            self._encoded_share(self._encoders.questions, self._inputs[name], rows[:, 0])
+            for name, rows in drawn
+            if len(rows)
+        ]
+        articles = self._encoded_share(self._encoders.articles, self._texts.articles, article_rows)
+        counts = [len(rows) for _, rows in drawn if len(rows)]
+        questions = torch.cat([self._ranks.gathered(*part) for part in zip(questions, counts, strict=True)])
+        articles = self._ranks.gathered(articles, len(article_rows))
         return ranking_loss(
             self._config.loss,
             similarities(questions, articles, self._encoders.similarity),  # (pairs, articles)
@@ -175,7 +180,10 @@ class Stage1:
         return self._article_vectors
 
     def _encoded(self, encode, inputs: Inputs) -> np.ndarray:
-        return encoded(encode, inputs, batch=self._encoders.encode_batch, device=self._device)
+        return encoded(encode, inputs, batch=self._encoders.encode_batch, device=self._device, ranks=self._ranks)
+
+    def _encoded_share(self, encode, inputs: Inputs, rows: np.ndarray) -> torch.Tensor:
+        return encode(inputs.take(torch.from_numpy(self._ranks.share(rows))).to(self._device))
 
     def _hard(self, gold: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         if self._negatives is None or not len(gold) or not self._config.negatives_per_pair:

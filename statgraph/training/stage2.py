@@ -9,12 +9,14 @@ import numpy as np
 import torch
 
 from statgraph.config import Stage2Config
+from statgraph.distributed import ALONE, Ranks
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import Block, Blocks, BlockSampler
 from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION
 from statgraph.negatives.source import EpochVectors, NegativeSource
 from statgraph.text.biencoder import BiEncoder, Inputs, encoded
 from statgraph.training.dev_scores import vector_metrics
+from statgraph.training.fresh_inputs import with_fresh
 from statgraph.training.losses import DISTILLATIONS, contrastive_loss, similarities
 from statgraph.training.pairs import PairSource
 from statgraph.training.sampling import PairStream, answers_among, epoch_of, epoch_steps
@@ -34,12 +36,15 @@ class GraphTexts:
 
 @dataclass(frozen=True)
 class _Batch:
-    """Pairs, and the nodes they need: sorted rows without doubles, and their blocks."""
+    """Pairs, and the nodes they need: sorted rows without doubles, this rank's share of them, and the blocks of that
+    share."""
 
     gold: np.ndarray  # (gold pairs, 2)
     headings: np.ndarray  # (heading pairs, 2)
     questions: np.ndarray  # (questions,)
     articles: np.ndarray  # (articles,)
+    own_questions: np.ndarray
+    own_articles: np.ndarray
     blocks: Blocks
 
 
@@ -48,7 +53,7 @@ class _Vectors:
     """Of a batch: text vectors of its questions and articles, and the graph's of both."""
 
     student: torch.Tensor  # (questions, width)
-    plain_articles: torch.Tensor  # (articles, width)
+    plain_articles: torch.Tensor | None  # (articles, width), where both encoders train
     teacher: torch.Tensor  # (questions, width)
     articles: torch.Tensor  # (articles, width)
 
@@ -71,6 +76,8 @@ class Stage2:
         gold: the training questions with their articles, in the graph's question order.
         headings: headings as questions, or None.
         negatives: hard negatives of the gold pairs, or None.
+        ranks: the processes that train together; each encodes its share of a batch and its block of the graph, and all
+            see all of the batch's vectors.
     """
 
     name = "stage2"
@@ -90,6 +97,7 @@ class Stage2:
         negatives: NegativeSource | None = None,
         config: Stage2Config,
         device: torch.device,
+        ranks: Ranks = ALONE,
     ):
         self._encoders = encoders
         self._graph_encoder = graph_encoder
@@ -103,6 +111,7 @@ class Stage2:
         self._negatives = negatives
         self._config = config
         self._device = device
+        self._ranks = ranks
         share = config.gold / (config.gold + (config.headings if self._headings else 0.0))
         self._gold_size = max(1, round(config.batch_size * share))
         self._heading_size = config.batch_size - self._gold_size if self._headings else 0
@@ -147,7 +156,10 @@ class Stage2:
             was_training = self._graph_encoder.training
             self.set_training(False)
             questions = self._encoded(self._encoders.questions, self._texts.questions).cpu().numpy()
-            vectors = EpochVectors(self._encoders.similarity.query_vectors(questions), self.index_vectors())
+            articles = self.index_vectors()
+            # A GPU's sums differ from rank to rank, and the rankings that all draw their batches from must not.
+            articles = self._ranks.array_from_first(lambda: articles)
+            vectors = EpochVectors(self._encoders.similarity.query_vectors(questions), articles)
             self.set_training(was_training)
         self._negatives.begin_epoch(epoch, epochs, vectors)
 
@@ -165,10 +177,13 @@ class Stage2:
                 hard = self._negatives.draw(gold[:, 0], self._config.negatives_per_pair, rng).ravel()
             questions = np.unique(gold[:, 0])
             articles = np.unique(np.concatenate([gold[:, 1], headings[:, 1], random, hard]))
+            own_questions, own_articles = self._ranks.share(questions), self._ranks.share(articles)
             blocks = self._sampler.sample(
-                {ARTICLE: torch.from_numpy(articles), QUESTION: torch.from_numpy(questions)}, generator=generator
+                {ARTICLE: torch.from_numpy(own_articles), QUESTION: torch.from_numpy(own_questions)},
+                target_questions=torch.from_numpy(questions),
+                generator=generator,
             )
-            yield _Batch(gold, headings, questions, articles, blocks)
+            yield _Batch(gold, headings, questions, articles, own_questions, own_articles, blocks)
 
     def loss(self, batch: _Batch) -> torch.Tensor:
         """Return the batch's loss: gold and heading pairs each weigh as many as they are."""
@@ -234,7 +249,7 @@ class Stage2:
         return {node_type: vectors.float().cpu().numpy() for node_type, vectors in self._bank.items()}
 
     def _vectors(self, batch: _Batch) -> _Vectors:
-        question_rows = torch.from_numpy(batch.questions)
+        question_rows = torch.from_numpy(batch.own_questions)
         if self._config.train_encoders == "none":
             student = self._bank[QUESTION][question_rows.to(self._device)]
         else:
@@ -243,24 +258,28 @@ class Stage2:
             node_type: self._bank[node_type][rows.to(self._device)]
             for node_type, rows in batch.blocks.input_nodes.items()
         }
+        n_articles, n_questions, plain = len(batch.articles), len(batch.questions), None
         if self._trains_both:
-            own = self._texts.articles.take(torch.from_numpy(batch.articles)).to(self._device)
+            own = self._texts.articles.take(torch.from_numpy(batch.own_articles)).to(self._device)
             plain = self._encoders.articles(own)
-            # The batch's own nodes stand first among the inputs of their type.
-            inputs[ARTICLE] = torch.cat([plain, inputs[ARTICLE][len(plain) :]])
-            inputs[QUESTION] = torch.cat([student, inputs[QUESTION][len(student) :]])
+            student, plain = self._ranks.gathered(student, n_questions), self._ranks.gathered(plain, n_articles)
+            nodes = batch.blocks.input_nodes
+            inputs[ARTICLE] = with_fresh(inputs[ARTICLE], nodes[ARTICLE], plain, batch.articles)
+            inputs[QUESTION] = with_fresh(inputs[QUESTION], nodes[QUESTION], student, batch.questions)
         else:
-            plain = inputs[ARTICLE][: len(batch.articles)]
+            student = self._ranks.gathered(student, n_questions)
         nodes = torch.cat([inputs[node_type] for node_type in NODE_TYPES])
         enriched = self._graph_encoder(nodes, [block.to(self._device) for block in batch.blocks.layers])
-        articles, teacher = enriched[: len(batch.articles)], enriched[len(batch.articles) :]
+        articles, teacher = enriched[: len(batch.own_articles)], enriched[len(batch.own_articles) :]
+        articles, teacher = self._ranks.gathered(articles, n_articles), self._ranks.gathered(teacher, n_questions)
         return _Vectors(student, plain, teacher, articles)
 
     def _heading_loss(self, batch: _Batch, vectors: _Vectors) -> torch.Tensor:
         """Return the contrastive loss of the heading pairs on the text encoders' own vectors: in the graph an article
         would find the heading's vector among its neighbours."""
-        rows = torch.from_numpy(batch.headings[:, 0])
+        rows = torch.from_numpy(self._ranks.share(batch.headings[:, 0]))
         headings = self._encoders.questions(self._heading_inputs.take(rows).to(self._device))
+        headings = self._ranks.gathered(headings, len(batch.headings))
         answers = answers_among(self._headings, batch.headings[:, 0], batch.articles)
         scores = similarities(headings, vectors.plain_articles, self._encoders.similarity)
         return self._contrastive(scores, answers, batch, batch.headings)
@@ -281,7 +300,6 @@ class Stage2:
         if self._bank_is_stale and self._trains_both:
             self._bank = self._encoded_nodes()
         self._bank_is_stale = False
-        self._article_vectors: np.ndarray | None = None  # of the weights as they stand, where they are known
 
     def _encoded_nodes(self) -> dict[str, torch.Tensor]:
         """Return the text vectors of all nodes by type, on the device, as the encoders stand, without dropout."""
@@ -296,7 +314,7 @@ class Stage2:
         return bank
 
     def _encoded(self, encode, inputs: Inputs) -> torch.Tensor:
-        vectors = encoded(encode, inputs, batch=self._encoders.encode_batch, device=self._device)
+        vectors = encoded(encode, inputs, batch=self._encoders.encode_batch, device=self._device, ranks=self._ranks)
         return torch.from_numpy(vectors.reshape(-1, self._encoders.width)).to(self._device)
 
 

@@ -13,3 +13,8 @@ def test_each_article_has_its_questions_in_order():
 def test_a_question_does_not_change():
     with pytest.raises(AttributeError):
         SyntheticQuestion("x", ("a",), "headings").text = "y"
+
+
+def test_a_question_for_some_of_its_articles():
+    question = SyntheticQuestion("x", ("b", "a", "c"), "headings")
+    assert question.only({"a", "b"}) == SyntheticQuestion("x", ("b", "a"), "headings")

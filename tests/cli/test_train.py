@@ -12,6 +12,7 @@ import pytest
 
 CLI = Path(__file__).parents[2] / "cli.py"
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+COMMAND_TIMEOUT_S = 300
 PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1
 
 
@@ -65,6 +66,28 @@ def test_qabisar_from_corpus_to_run(run_cli, town, set_options, tmp_path):
     assert dev == "  dev   R@100 100.0, R@200 100.0, mAP " + dev.rpartition(" ")[2]
     assert last == "Run folder: run"
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["seed"] == 3
+
+
+def test_torchrun_trains_with_several_processes(town, set_options, tmp_path):
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    done = subprocess.run(
+        [*torchrun, "-m", "statgraph.cli", "train", "--corpus", town, "--seed", "3", *set_options],
+        cwd=tmp_path,
+        env={**os.environ, **ONE_THREAD, "PYTHONPATH": str(CLI.parent)},
+        capture_output=True,
+        text=True,
+        timeout=COMMAND_TIMEOUT_S,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    first, *_, last = done.stdout.splitlines()
+    assert first.startswith("Trained qabisar on town, ")
+    assert first.endswith(" (full), seed 3, 2 processes")
+    (run,) = (tmp_path / "runs").iterdir()
+    assert last == f"Run folder: runs/{run.name}"
+    assert json.loads((run / "manifest.json").read_text())["processes"] == 2
+    assert [json.loads(line)["epoch"] for line in (run / "metrics.jsonl").read_text().splitlines()] == [0, 1, 2]
 
 
 def test_bm25_end_to_end(run_cli, tmp_path):

@@ -174,3 +174,16 @@ def test_questions_are_refused_with_every_problem(draft):
         "asked.jsonl:1: question 'a' has an empty text; fill it or remove the question",
         "asked.jsonl:2: question id 'a' appears twice (first on line 1); ids must be unique",
     )
+
+
+def test_dates_that_make_no_sense_are_problems_of_their_article():
+    draft = Draft(name="d", language="en")
+    add_article(draft, "a1", metadata={"valid_from": "soon"})
+    add_article(draft, "a2", metadata={"valid_from": "2026-01-01", "valid_to": "2026-01-01"})
+    with pytest.raises(CorpusError) as refused:
+        draft.corpus()
+    assert [problem.partition("article ")[2] for problem in refused.value.problems] == [
+        "'a1' has the valid_from 'soon', which is no date; write it like 2026-01-31",
+        "'a2' is in force from 2026-01-01 up to 2026-01-01, which is not a day; valid_to is the first day on which it "
+        "no longer is",
+    ]

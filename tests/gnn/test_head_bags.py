@@ -2,7 +2,7 @@ import dataclasses
 
 import torch
 
-from statgraph.gnn.head_bags import head_bags
+from statgraph.gnn.head_bags import head_bags, looped_head_bags
 
 
 def test_worked_by_hand(block_of):
@@ -24,6 +24,23 @@ def test_worked_by_hand(block_of):
     assert bags.outgoing.rows.tolist() == [2, 3, 2, 3]
     assert bags.outgoing.starts.tolist() == [0, 1, 2, 2, 2, 3]
     assert bags.outgoing.bounds.tolist() == [0, 1, 1, 2]
+
+
+def test_looped_worked_by_hand(block_of):
+    # The same block; an own edge takes the row of its own input, and goes out from there. Inputs 0 and 2 are outputs.
+    block = block_of([(2, 1, 5), (0, 1, 6)], n_inputs=3, own_inputs=[2, 0])
+    bags = looped_head_bags(block, 2)
+    assert bags.targets.tolist() == [0, 1, 1, 1]
+    assert bags.logit_inputs.tolist() == [2, 0, 2, 0]
+    assert bags.edge_types.tolist() == [-1, -1, 5, 6]
+    assert bags.incoming.rows.tolist() == [4, 5, 0, 4, 0, 1, 5, 1]
+    assert bags.incoming.starts.tolist() == [0, 1, 2, 5]
+    # Input 0 sends to output 1 by its own edge and by the last; input 2 to output 0 by its own and to output 1.
+    assert bags.outgoing_edges.tolist() == [1, 3, 0, 2]
+    assert bags.outgoing.rows.tolist() == [2, 2, 3, 3, 0, 2, 1, 3]
+    assert bags.outgoing.bounds.tolist() == [0, 2, 2, 4]
+    assert looped_head_bags(block, 2) is bags
+    assert head_bags(block, 2) is not bags
 
 
 def test_values_go_out_and_come_back(random_block):

@@ -7,7 +7,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import statgraph.gnn.separable_attention as module
 from statgraph.gnn import qabisar_layer
 from statgraph.gnn.qabisar_layer import QabisarLayer
-from statgraph.gnn.separable_attention import runs_here, separable_attention
+from statgraph.gnn.separable_attention import separable_attention
 
 
 @pytest.fixture
@@ -111,13 +111,3 @@ def test_inputs_without_gradients_get_none(random_layer, random_block, node_vect
     layer(nodes, random_block()).sum().backward()
     assert nodes.grad is None
     assert layer.source_projection.weight.grad.abs().sum() > 0
-
-
-@pytest.mark.parametrize(
-    ("dtype", "outputs", "answer"),
-    [(torch.float32, 2, True), (torch.float64, 2, True), (torch.bfloat16, 2, False), (torch.float32, 0, False)],
-)
-def test_what_runs_here(block_of, dtype, outputs, answer):
-    block = block_of([], n_inputs=2, own_inputs=list(range(outputs)))
-    assert runs_here(torch.zeros(2, 4, dtype=dtype), block) is answer
-    assert not runs_here(torch.zeros(2, 4, dtype=dtype, device="meta"), block)

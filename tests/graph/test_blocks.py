@@ -214,9 +214,10 @@ def test_target_questions_are_hidden_instead_of_the_seeds(town, layer_edges):
     assert citations(found) == {(0, 0), (0, 1), (1, 0), (2, 3)}
 
 
-def test_one_batch_leaves_no_mask_for_the_next(town, layer_edges):
+@pytest.mark.parametrize("fanout", [-1, 100])
+def test_one_batch_leaves_no_mask_for_the_next(town, layer_edges, fanout):
     graph = build_graph(town)
-    sampler = BlockSampler(graph, fanouts=[-1])
+    sampler = BlockSampler(graph, fanouts=[fanout])
     articles = torch.arange(6)
     sampler.sample({"article": articles, "question": rows(0, 1, 2)})
     assert len(citations(layer_edges(graph, sampler.sample({"article": articles}))[0])) == 4

@@ -3,6 +3,8 @@ import os
 import subprocess
 import sys
 import unicodedata
+from dataclasses import replace
+from datetime import date
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from statgraph.augmentation.records import SyntheticQuestion
 from statgraph.augmentation.store import write_synthetic
 from statgraph.errors import RunError, UsageError
 from statgraph.index.article_index import ArticleIndex
+from statgraph.search.article_store import write_article_store
 from statgraph.search.retriever import check_corpus, read_run_manifest
 
 ODD_QUESTIONS = {
@@ -116,6 +119,15 @@ def test_a_run_without_its_synthetic_questions_is_refused(expanded_run):
     assert refusal(expanded_run).endswith(" (part of a run; train it again)")
     path.unlink()
     assert refusal(expanded_run) == f"{path}: is missing, and the articles are expanded by it; train the run again"
+
+
+def test_many_questions_have_the_hits_of_each(run):
+    retriever = Retriever.load(run, device="cpu")
+    questions = ["notice in writing", "deposit", "keys"]
+    assert retriever.search_many(questions, 2) == [retriever.search(question, 2) for question in questions]
+    assert retriever.search_many([]) == []
+    with pytest.raises(UsageError, match=r"^the question is blank; ask something$"):
+        retriever.search_many(["deposit", " "])
 
 
 def test_rank_takes_many_questions_or_none(retriever):
@@ -286,3 +298,57 @@ def test_a_search_among_some_articles(run):
     assert ([ranked.tolist() for ranked in rows], len(scores)) == ([[1], [1]], 2)
     with pytest.raises(UsageError, match=r"^among: row 3, but there are 3 articles; give rows 0 to 2$"):
         retriever.search("deposit", among=np.array([3]))
+
+
+@pytest.fixture
+def dated_run(dense_run, corpus):
+    """Return a run where D1 is in force in 2020 and 2021, N1 from 2022 on, and X1, without dates, always."""
+    dates = {"D1": {"valid_from": "2020-01-01", "valid_to": "2022-01-01"}, "N1": {"valid_from": "2022-01-01"}, "X1": {}}
+    write_article_store([replace(a, metadata=dates[a.article_id]) for a in corpus.articles], dense_run)
+    return dense_run
+
+
+@pytest.mark.parametrize(
+    ("as_of", "found"),
+    [
+        ("2019-12-31", {"X1"}),
+        ("2020-01-01", {"D1", "X1"}),
+        (date(2021, 12, 31), {"D1", "X1"}),
+        ("2022-01-01", {"N1", "X1"}),
+        ("today", {"N1", "X1"}),
+        ("always", {"D1", "N1", "X1"}),
+    ],
+)
+def test_the_law_of_a_day_is_searched(dated_run, as_of, found):
+    retriever = Retriever.load(dated_run, device="cpu")
+    assert {hit.article_id for hit in retriever.search("deposit", 3, as_of=as_of)} == found
+    assert {hit.article_id for hit in retriever.search("deposit", 1, as_of=as_of)} <= found
+    (rows,), _ = retriever.rank(["deposit"], 3, as_of=as_of)
+    assert {["D1", "N1", "X1"][row] for row in rows} == found
+
+
+def test_the_law_of_a_day_among_some_articles(dated_run):
+    retriever = Retriever.load(dated_run, device="cpu")
+    hits = retriever.search("deposit", 3, among=np.array([2, 0]), as_of="2022-01-01")
+    assert [hit.article_id for hit in hits] == ["X1"]
+    with pytest.raises(UsageError, match="row 9"):
+        retriever.search("deposit", 3, among=np.array([9]), as_of="2022-01-01")
+
+
+def test_a_search_without_a_day_is_of_today_and_a_ranking_of_all(dated_run):
+    retriever = Retriever.load(dated_run, device="cpu")
+    assert {hit.article_id for hit in retriever.search("deposit", 3)} == {"N1", "X1"}
+    assert len(retriever.rank(["deposit"], 3)[0][0]) == 3
+    assert retriever.has_dates
+
+
+def test_without_dates_all_law_is_of_every_day(dense_run):
+    retriever = Retriever.load(dense_run, device="cpu")
+    assert not retriever.has_dates
+    assert len(retriever.search("deposit", 3, as_of="1804-03-21")) == 3
+
+
+def test_a_day_that_is_none_is_refused(dense_run):
+    with pytest.raises(UsageError) as refused:
+        Retriever.load(dense_run, device="cpu").search("deposit", as_of="31.1.2026")
+    assert str(refused.value) == "as of '31.1.2026': no date; write it like 2026-01-31, or today, or always"

@@ -1,8 +1,11 @@
 """A run as the service holds it."""
 
+from dataclasses import replace
+
 import pytest
 
 from statgraph.errors import RunError, UsageError
+from statgraph.search.article_dates import write_article_dates
 from statgraph.service.contents import heading_id_of
 from statgraph.service.library import Library
 
@@ -22,6 +25,24 @@ def test_limits_are_rows_of_articles(library):
     assert library.among(codes=["Housing Code"], heading_id=leases).tolist() == [0, 1, 2]
     with pytest.raises(UsageError, match="there is none with this id"):
         library.among(heading_id="x")
+
+
+def test_a_day_limits_the_articles_to_those_in_force(village, village_run, tmp_path):
+    folder = tmp_path / "dated"
+    folder.mkdir()
+    for path in village_run.iterdir():
+        (folder / path.name).symlink_to(path)
+    dates = [{"valid_from": "2001-01-01"}, {"valid_to": "2001-01-01"}, {}, {"valid_to": "9999-01-01"}, {}]
+    dated = [replace(article, metadata=days) for article, days in zip(village.articles, dates, strict=True)]
+    write_article_dates(dated, folder)
+    library = Library.load(folder, device="cpu")
+    assert [library.validity(row) for row in range(3)] == [("2001-01-01", None), (None, "2001-01-01"), (None, None)]
+    assert library.among(as_of="2000-12-31").tolist() == [1, 2, 3, 4]
+    assert library.among(as_of="2001-01-01").tolist() == library.among().tolist() == [0, 2, 3, 4]
+    assert library.among(codes=["Housing Code"], as_of="2000-12-31").tolist() == [1, 2]
+    (hits,) = library.search_many(["deposit notice"], 5, among=library.among(as_of="2000-12-31"))
+    assert hits[0].article_id == "H2"
+    assert len(hits) == 4
 
 
 def test_a_damaged_run_is_refused(village_run, tmp_path):

@@ -1,17 +1,22 @@
 import dataclasses
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
 
+from statgraph import artifacts
+from statgraph.corpus.store import write_corpus
 from statgraph.errors import CorpusError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.search.article_store import write_article_store
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.retriever import Retriever
 from statgraph.systems.dense import train_dense
+from statgraph.systems.pipeline import train_run
+from statgraph.systems.presets import resolve_config
 from statgraph.systems.timing import StepClock
 from statgraph.training.metrics_log import MetricsLog
 
@@ -156,3 +161,104 @@ def test_gdsr_leaves_the_text_encoders_as_stage_1_left_them(train):
     weights = [load_file(folder / "article_encoder" / "model.safetensors") for folder in (plain, graph)]
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
     assert np.abs(vectors_of(plain) - vectors_of(graph)).max() > 1e-3
+
+
+# Nothing is drawn that ranks draw apart: no dropout, all neighbours. Batches that two ranks cannot halve.
+SETTLED = ("encoder.token_dropout=0", "encoder.article_dropout=0", "gnn.dropout=0", "gnn.fanout=-1")
+ODD = ("stage1.epochs=1", "stage1.batch_size=7", "stage2.batch_size=7", "stage2.epochs=2")
+BOTH = ("stage2.train_encoders=both", "stage2.headings=1", "stage1.negatives=cusines", "stage1.headings=1")
+AFTER = ("stage2.joint=false", "stage2.negatives=cusines", "graph.target_edges=keep")
+
+
+@pytest.fixture(scope="module")
+def together(tmp_path_factory, town_corpus, quick_settings, quick_transformer, run_ranks):
+    """Train some configurations on two ranks; return their configurations, their folder and what the ranks printed.
+
+    The ranks have a cache of their own, so that they do compute what one process has in its cache.
+    """
+    settled, tiny = (*quick_settings, *SETTLED, *ODD), f"encoder.backbone={quick_transformer}"
+    small = (
+        "encoder.chunk_tokens=8",
+        "encoder.max_tokens=24",
+        "encoder.article_heads=2",
+        "stage2.train_encoders=query",
+    )
+    runs = {
+        "both": ("qabisar", (*settled, *BOTH)),
+        "resumed": ("qabisar", (*settled, *BOTH)),
+        "after": ("qabisar", (*settled, *AFTER)),
+        "head": ("qabisar", (*settled, *small, tiny, "encoder.train=head")),
+        "layers": ("qabisar", (*settled, *small, tiny, "encoder.train=last-1", "stage1.negatives=none")),
+    }
+    folder = tmp_path_factory.mktemp("together")
+    write_corpus(town_corpus, folder / "town")
+    listed = json.dumps([[name, system, settings] for name, (system, settings) in runs.items()])
+    script = Path(__file__).with_name("several_processes.py")
+    done = run_ranks(2, script, folder, listed, env={"STATGRAPH_CACHE": str(folder / "cache")})
+    assert [(rank.returncode, rank.stderr) for rank in done] == [(0, ""), (0, "")]
+    return runs, folder, [rank.stdout for rank in done]
+
+
+@pytest.fixture(scope="module")
+def alone(together, town_corpus, tmp_path_factory):
+    """Return a function that trains one of those configurations in one process and returns its folder."""
+    runs, _, _ = together
+    folder = tmp_path_factory.mktemp("alone")
+
+    def trained(name):
+        if not (folder / name).exists():
+            train_run(town_corpus, resolve_config(*runs[name]), folder / name)
+        return folder / name
+
+    return trained
+
+
+def weights_of(folder) -> dict[str, torch.Tensor]:
+    return {
+        f"{path.relative_to(folder)} {name}": tensor.float()
+        for path in sorted(folder.rglob("*.safetensors"))
+        if path.name != "optimizer.safetensors"
+        for name, tensor in load_file(path).items()
+    }
+
+
+def log_of(folder) -> list[dict]:
+    return [json.loads(line) | {"seconds": 0} for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize("name", ["both", "resumed", "after", "head", "layers"])
+def test_two_ranks_end_as_one_process(together, alone, name):
+    _, folder, _ = together
+    one, two = alone("both" if name == "resumed" else name), folder / name
+
+    losses = [record["loss"] for record in log_of(one) if record["stage"] == "stage2"]
+    assert abs(losses[1] - losses[2]) > 1e-3  # what is compared has moved
+    for expected, found in zip(log_of(one), log_of(two), strict=True):
+        assert found == {key: pytest.approx(value, rel=1e-4) for key, value in expected.items()}
+    expected, found = weights_of(one), weights_of(two)
+    assert expected.keys() == found.keys()
+    for key, tensor in expected.items():
+        torch.testing.assert_close(found[key], tensor, rtol=1e-3, atol=2e-4, msg=lambda text, key=key: f"{key}: {text}")
+    assert (two / artifacts.RUN_REPORT).read_text() == (one / artifacts.RUN_REPORT).read_text()
+
+
+def test_one_rank_writes_and_all_know_the_outcome(together):
+    runs, folder, said = together
+    assert said[0] == said[1]
+    assert [line.split()[:2] for line in said[0].splitlines()] == [[name, "2"] for name in runs]
+    for name in runs:
+        assert not list((folder / name).rglob(".*"))  # what is half-written begins with a dot
+
+
+def test_what_ranks_embed_together_is_what_one_embeds(together, alone, statgraph_cache):
+    _, folder, _ = together
+    alone("layers"), alone("head")
+    states = list((folder / "cache" / "layers").iterdir())
+    vectors = list((folder / "cache" / "vectors").rglob("*.npz"))
+    assert states
+    assert vectors
+    for file in states:
+        assert file.read_bytes() == (statgraph_cache / "layers" / file.name).read_bytes()
+    for file in vectors:
+        one = np.load(statgraph_cache / file.relative_to(folder / "cache"), allow_pickle=False)
+        assert np.array_equal(np.load(file, allow_pickle=False)["vectors"], one["vectors"])

@@ -51,7 +51,8 @@ def test_a_run_folder_holds_what_the_architecture_promises(tmp_path, town_corpus
     assert run.folder == tmp_path / "a" / "run"
     assert sorted(path.name for path in run.folder.iterdir()) == [
         "article_encoder", "articles.jsonl", "articles.offsets.npy", "checkpoints", "config.json",
-        "graph_encoder.safetensors", "index", "manifest.json", "metrics.jsonl", "query_encoder", "report.json",
+        "graph_encoder.safetensors", "graph_inputs", "index", "manifest.json", "metrics.jsonl", "query_encoder",
+        "report.json",
     ]  # fmt: skip
     manifest = artifacts.read_json(run.folder / "manifest.json")
     assert manifest == artifacts.as_json(run.manifest)

@@ -71,6 +71,20 @@ def test_the_company_of_a_question_changes_nothing(folder, monkeypatch):
     np.testing.assert_allclose(ours(folder), together, rtol=0, atol=1e-6)
 
 
+def test_batches_are_sorted_and_within_the_tokens_with_padding(monkeypatch):
+    monkeypatch.setattr(bert_query, "TOKENS_PER_BATCH", 12)
+    # Lengths 2, 3, 3 fill 9 places; with a fourth of 4 tokens they would fill 16.
+    assert list(bert_query._batches([4, 3, 13, 2, 4, 3])) == [[3, 1, 5], [0, 4], [2]]
+    assert list(bert_query._batches([])) == []
+
+
+def test_padding_by_hand():
+    padding = bert_query._Padding([2, 1, 3])
+    assert padding.rows.tolist() == [[0, 1, 0], [2, 0, 0], [3, 4, 5]]
+    assert padding.places.tolist() == [0, 1, 3, 6, 7, 8]
+    assert padding.mask[:, 0, 0].tolist() == [[True, True, False], [True, False, False], [True, True, True]]
+
+
 def test_bfloat16_is_near(folder):
     near = ours(folder, dtype=torch.bfloat16)
     assert near.dtype == np.float32

@@ -259,6 +259,27 @@ def test_the_bank_is_encoded_again_after_a_step_only(built, monkeypatch):
     assert encoded == [12, len(stage._texts.headings)]
 
 
+def test_the_whole_graph_is_run_once_for_each_state_of_the_weights(built, monkeypatch):
+    stage, *_ = built(ALONG)
+    seen, forward = [], NotingGraphEncoder.forward
+    monkeypatch.setattr(
+        NotingGraphEncoder,
+        "forward",
+        lambda self, nodes, blocks: seen.append(len(nodes)) or forward(self, nodes, blocks),
+    )
+    stage.dev_metrics()
+    stage.begin_epoch(1, 1)
+    batch = first_batch(stage)
+    stage.index_vectors()
+    assert len(seen) == 1
+    stage.loss(batch)
+    stage.index_vectors()
+    assert len(seen) == 3  # the batch's blocks, and the whole graph again
+    stage.load_weights(stage.weights())
+    stage.index_vectors()
+    assert len(seen) == 4
+
+
 def test_index_vectors_are_those_of_the_whole_graph(built, village):
     stage, encoders, graph_encoder, graph = built(ALONG)
     everything = {node_type: torch.arange(graph.node_count(node_type)) for node_type in NODE_TYPES}

@@ -6,7 +6,7 @@
 - `questions.csv`: `id`, `text`, `articles` (ids with a comma, a semicolon or a space between them), `split`.
 
 `_id` does for `id`. Articles stand in the order of the file. Any other column of articles or questions is kept as
-metadata.
+metadata; `valid_from` and `valid_to` say when an article is in force (`statgraph.corpus.validity`).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 - `questions.jsonl`: `id`, `text`, `articles` (the list of article ids), `split`.
 
 `_id` does for `id`. Articles stand in the order of the file. Any other key of an article or a question is kept as
-metadata.
+metadata; `valid_from` and `valid_to` say when an article is in force (`statgraph.corpus.validity`).
 """
 
 from __future__ import annotations

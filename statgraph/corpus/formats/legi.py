@@ -11,16 +11,19 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 
 from statgraph.corpus.draft import Draft
+from statgraph.corpus.validity import VALID_FROM, VALID_TO, validity_problem
 
 FILE_PATTERN = "LEGITEXT*.json"
 MAX_DEPTH = 100
 IN_FORCE = ("VIGUEUR", "VIGUEUR_DIFF", "ABROGE_DIFF")
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NO_END_MS = 32_000_000_000_000  # in the year 2984
 _NUMBER = re.compile(r"(?:LO|[LRDA])?\*{0,2}\d[\d-]*(?: ?-?[A-Z])?")
 _PARAGRAPH_TAGS = {"p", "br", "div", "tr", "table", "li", "ul", "ol", "center", "h1", "h2", "h3", "h4", "h5", "h6"}
 _CELL_TAGS = {"td", "th"}
@@ -181,7 +184,7 @@ class _CodeReader:
             text=text,
             path=path,
             order=len(self._order),
-            metadata={"number": number, "cid": data.get("cid"), "etat": data.get("etat")},
+            metadata={"number": number, "cid": data.get("cid"), "etat": data.get("etat"), **_validity(data)},
         )
         self._register_number(article_number(number), article_id)
         self._register_versions(data, article_id)
@@ -259,6 +262,14 @@ def _in_force(data: Mapping, day_ms: float | None) -> bool:
     if day_ms is None or not isinstance(start_ms, int) or not isinstance(end_ms, int):
         return not state
     return start_ms <= day_ms < end_ms
+
+
+def _validity(data: Mapping) -> dict[str, str]:
+    """Return when an article is in force, as far as its dates say it; the source ends in 2999 what has no end."""
+    dates = {VALID_FROM: data.get("dateDebut"), VALID_TO: data.get("dateFin")}
+    known = {key: value / 1000 for key, value in dates.items() if isinstance(value, int) and abs(value) < _NO_END_MS}
+    validity = {key: (_EPOCH + timedelta(seconds=seconds)).date().isoformat() for key, seconds in known.items()}
+    return {} if validity_problem(validity) else validity
 
 
 def _milliseconds(day: object) -> float | None:

@@ -3,7 +3,7 @@
 import os
 import threading
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -39,8 +39,12 @@ class _Failing(BaseHTTPRequestHandler):
         pass
 
 
+class _Crowded(ThreadingHTTPServer):
+    request_queue_size = 2 * CLIENTS
+
+
 def test_an_answer_without_hits_is_an_error():
-    with HTTPServer(("127.0.0.1", 0), _Failing) as server:
+    with _Crowded(("127.0.0.1", 0), _Failing) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         load = under_load(os.getpid(), server.server_port, ["q"], 0.05)
         server.shutdown()

@@ -238,3 +238,15 @@ def test_a_source_that_does_not_exist_is_a_problem(tmp_path, problems_of):
     assert (
         f"{tmp_path / 'none.json'}: no such file or folder; name a LEGITEXT*.json or the folder of them"
     ) in problems_of(draft)
+
+
+def test_articles_keep_when_they_are_in_force(read):
+    ends = {"dateDebut": 1209600000000, "dateFin": 1735689600000}  # 1 May 2008, 1 January 2025
+    open_ended = {"dateDebut": 1209600000000, "dateFin": 32472144000000}  # 1 January 2999
+    draft, _ = read(code("C", article("A1", "L1", **ends), article("A2", "L2", **open_ended), article("A3", "L3")))
+    dates = [
+        {key: value for key, value in a.metadata.items() if key.startswith("valid")} for a in draft.corpus().articles
+    ]
+    assert dates == [
+        {"valid_from": "2008-05-01", "valid_to": "2025-01-01"}, {"valid_from": "2008-05-01"}, {},
+    ]  # fmt: skip

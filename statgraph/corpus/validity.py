@@ -1,0 +1,72 @@
+"""When an article is in force: the days from `metadata.valid_from` up to, and without, `metadata.valid_to`.
+
+Both are ISO dates. An article without the first has always been in force, without the second it still is. Versions of
+one article stand in a corpus as articles of their own, under ids of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date
+
+from statgraph.errors import UsageError
+
+VALID_FROM, VALID_TO = "valid_from", "valid_to"
+ALWAYS = "always"
+SINCE_EVER, FOR_EVER = 0, 2**31 - 1  # days as `date.toordinal` counts them, from 1
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def days_in_force(metadata: Mapping[str, object]) -> tuple[int, int]:
+    """Return (first day in force, first day after), as ordinals.
+
+    Raises:
+        ValueError: if a date is none; `validity_problem` says so in words.
+    """
+    first, after = (metadata.get(key) for key in (VALID_FROM, VALID_TO))
+    return (
+        SINCE_EVER if first in (None, "") else _ordinal(first),
+        FOR_EVER if after in (None, "") else _ordinal(after),
+    )
+
+
+def validity_problem(metadata: Mapping[str, object]) -> str | None:
+    """Return what is wrong with an article's dates, to stand after its name; None where nothing is."""
+    for key in (VALID_FROM, VALID_TO):
+        value = metadata.get(key)
+        try:
+            days_in_force({key: value})
+        except ValueError:
+            return f"has the {key} {value!r}, which is no date; write it like 2026-01-31"
+    first, after = days_in_force(metadata)
+    if first >= after:
+        return (
+            f"is in force from {metadata[VALID_FROM]} up to {metadata[VALID_TO]}, which is not a day; {VALID_TO} is "
+            "the first day on which it no longer is"
+        )
+    return None
+
+
+def asked_day(as_of: str | date) -> int | None:
+    """Return the ordinal of a day that is asked about: a date, ISO text or `today`; None for `always`.
+
+    Raises:
+        UsageError: if it is none of these.
+    """
+    if isinstance(as_of, date):
+        return as_of.toordinal()
+    if as_of == ALWAYS:
+        return None
+    if as_of == "today":
+        return date.today().toordinal()
+    try:
+        return _ordinal(as_of)
+    except ValueError:
+        raise UsageError(f"as of '{as_of}': no date; write it like 2026-01-31, or today, or {ALWAYS}") from None
+
+
+def _ordinal(value: object) -> int:
+    if not isinstance(value, str) or not _ISO_DATE.fullmatch(value):
+        raise ValueError(value)
+    return date.fromisoformat(value).toordinal()

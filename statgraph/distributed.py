@@ -1,0 +1,252 @@
+"""The processes that train together (torchrun): which part of the work is whose, and what they tell each other."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import numpy as np
+import torch
+from torch import distributed, nn
+
+from statgraph.errors import RunError, UsageError
+
+# One rank may pre-train a backbone for days while the others wait; torchrun sees to it that none waits for a dead one.
+_PATIENCE = timedelta(days=7)
+_JOINING = timedelta(minutes=10)
+_LAST_WORD = timedelta(seconds=30)
+_FAILED, _SAID = "statgraph/failed", "statgraph/said"
+_VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """A process's place among those that train together: `rank` of `size`, and `local_rank` on its machine.
+
+    What a method says of the ranks must happen on all of them, in the same order. One process alone (`size` 1) talks to
+    nobody: every method gives back what it was given.
+    """
+
+    rank: int = 0
+    size: int = 1
+    local_rank: int = 0
+    store: object = field(default=None, repr=False, compare=False)
+
+    @property
+    def is_first(self) -> bool:
+        """Return whether this is the rank that writes and speaks for all."""
+        return self.rank == 0
+
+    def device(self, device: torch.device) -> torch.device:
+        """Return the device of a kind that is this rank's own.
+
+        Raises:
+            UsageError: if this machine has more ranks than CUDA devices.
+        """
+        if self.size == 1 or device.type != "cuda":
+            return device
+        if self.local_rank >= torch.cuda.device_count():
+            raise UsageError(
+                f"LOCAL_RANK {self.local_rank}: this machine has {torch.cuda.device_count()} CUDA device(s); start as "
+                "many processes with --nproc-per-node, or train with --device cpu"
+            )
+        torch.cuda.set_device(self.local_rank)
+        return torch.device("cuda", self.local_rank)
+
+    def part(self, count: int, rank: int | None = None) -> slice:
+        """Return which of `count` things are a rank's (this one's), in runs that differ by one in length at most."""
+        rank = self.rank if rank is None else rank
+        return slice(count * rank // self.size, count * (rank + 1) // self.size)
+
+    def share(self, rows: np.ndarray) -> np.ndarray:
+        """Return this rank's part of the rows; the first row where the part is empty, so that every rank's model runs
+        and the ranks' gradients are of the same parameters. `gathered` drops what that row gave."""
+        part = rows[self.part(len(rows))]
+        return part if len(part) else rows[:1]
+
+    def gathered(self, vectors: torch.Tensor, count: int) -> torch.Tensor:
+        """Return the vectors of all `count` rows, (count, width), from those of each rank's `share` of them.
+
+        Gradients flow back to the rank that a row came from, from every rank that used it, added up.
+        """
+        if self.size == 1:
+            return vectors
+        return _Gathered.apply(vectors[: _length(self.part(count))], self, count)
+
+    def all_rows(self, rows: np.ndarray, counts: Sequence[int]) -> np.ndarray:
+        """Return the rows of all ranks, rank after rank; rank r has the first `counts[r]` of its own to give."""
+        if self.size == 1:
+            return rows
+        own = torch.from_numpy(np.ascontiguousarray(rows[: counts[self.rank]]))
+        return _all_rows(own, counts).numpy()
+
+    def data_parallel(
+        self, loss: Callable[[object], torch.Tensor], parameters: Sequence[nn.Parameter]
+    ) -> Callable[[object], torch.Tensor]:
+        """Return the loss as a function whose gradients are the mean over the ranks (DistributedDataParallel).
+
+        Where every rank has the same loss, made of `gathered` vectors, that mean is the gradient of one process.
+        """
+        if self.size == 1:
+            return loss
+        # A relation without an edge in a rank's block leaves parameters without a gradient there.
+        return nn.parallel.DistributedDataParallel(_Loss(loss, parameters), find_unused_parameters=True)
+
+    def json_from_first(self, make: Callable[[], object]) -> object:
+        """Return on every rank the JSON value that `make` returns on the first; it is called there alone."""
+        if self.size == 1:
+            return make()
+        return json.loads(_bytes_from_first(json.dumps(make()).encode() if self.is_first else b""))
+
+    def tensors_from_first(self, make: Callable[[], Mapping[str, torch.Tensor]]) -> Mapping[str, torch.Tensor]:
+        """Return on every rank the tensors (on the CPU) that `make` returns on the first; it is called there alone."""
+        if self.size == 1:
+            return make()
+        from safetensors.torch import load, save
+
+        return load(_bytes_from_first(save(dict(make())) if self.is_first else b""))
+
+    def array_from_first(self, make: Callable[[], np.ndarray]) -> np.ndarray:
+        """Return on every rank the array that `make` returns on the first; it is called there alone."""
+        if self.size == 1:
+            return make()
+        return self.tensors_from_first(lambda: {"array": torch.from_numpy(np.ascontiguousarray(make()))})[
+            "array"
+        ].numpy()
+
+    @contextmanager
+    def first_goes_first(self) -> Iterator[None]:
+        """Run the block on the first rank, and then on the others, which find what it has left on disk."""
+        if not self.is_first:
+            self.barrier()
+        yield
+        if self.is_first:
+            self.barrier()
+
+    def barrier(self) -> None:
+        """Wait for all ranks."""
+        if self.size > 1:
+            distributed.all_reduce(torch.zeros(1))
+
+
+ALONE = Ranks()
+
+
+@contextmanager
+def launched(report: Callable[[BaseException], int]) -> Iterator[Ranks]:
+    """Yield this process's place among those that torchrun started, `ALONE` where it did not.
+
+    An error on any rank ends them all: the rank that failed first hands it to `report`, which says it and returns the
+    exit code, and the others, to whom it left a broken connection or the very same error, end in silence.
+
+    Raises:
+        UsageError: if the environment does not say where the others are.
+    """
+    if os.environ.get("WORLD_SIZE", "1") == "1":
+        yield ALONE
+        return
+    ranks = _joined()
+    try:
+        yield ranks
+        ranks.barrier()
+    except BaseException as error:
+        sys.stdout.flush()
+        # os._exit, for the threads of a broken process group can keep a process from its ordinary end.
+        os._exit(_ended(ranks, error, report))
+    distributed.destroy_process_group()
+
+
+def _joined() -> Ranks:
+    from torch.distributed.rendezvous import rendezvous
+
+    values = {name: os.environ.get(name, "") for name in _VARIABLES}
+    wrong = [name for name, value in values.items() if not (value if name == "MASTER_ADDR" else value.isdecimal())]
+    if wrong or int(values["RANK"]) >= int(values["WORLD_SIZE"]):
+        name = wrong[0] if wrong else "RANK"
+        raise UsageError(
+            f"environment variable {name}: '{values[name]}' with WORLD_SIZE '{values['WORLD_SIZE']}' says nothing of "
+            "this process's place; start it with torchrun, or unset WORLD_SIZE"
+        )
+    store, rank, size = next(iter(rendezvous("env://", timeout=_JOINING)))
+    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+    group = {"store": distributed.PrefixStore("statgraph", store), "rank": rank, "world_size": size}
+    distributed.init_process_group(backend, timeout=_PATIENCE, **group)
+    return Ranks(rank, size, int(values["LOCAL_RANK"]), store)
+
+
+def _ended(ranks: Ranks, error: BaseException, report: Callable[[BaseException], int]) -> int:
+    """Return the exit code after an error; the first rank to come here says it, the others wait until it has."""
+    try:
+        if ranks.store.add(_FAILED, 1) > 1:
+            ranks.store.wait([_SAID], _LAST_WORD)
+            return int(ranks.store.get(_SAID))
+    except RuntimeError:  # the store has gone with the process that kept it, which has had its say
+        return 1
+    status = report(_explained(error))
+    with suppress(RuntimeError):
+        ranks.store.set(_SAID, str(status))
+    return status
+
+
+def _explained(error: BaseException) -> BaseException:
+    """Return what to say of an error: a broken connection that no rank has owned to means that one was killed."""
+    if isinstance(error, RuntimeError) and ("gloo" in str(error) or isinstance(error, distributed.DistBackendError)):
+        return RunError(
+            "a process of this training ended without a word, perhaps for want of memory; free some or start fewer, "
+            "and run the same command with --resume"
+        )
+    return error
+
+
+class _Loss(nn.Module):
+    """A loss as a module of the parameters that it trains, and of nothing else that the stage holds."""
+
+    def __init__(self, loss: Callable[[object], torch.Tensor], parameters: Sequence[nn.Parameter]):
+        super().__init__()
+        self._loss = loss
+        self.trained = nn.ParameterList(parameters)
+        # DDP warns of time lost where it looks for parameters without a gradient and there are none: here is one.
+        self.unused = nn.Parameter(parameters[0].detach().new_zeros(1))
+
+    def forward(self, batch: object) -> torch.Tensor:
+        return self._loss(batch)
+
+
+class _Gathered(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, own: torch.Tensor, ranks: Ranks, count: int) -> torch.Tensor:
+        ctx.ranks, ctx.count = ranks, count
+        return _all_rows(own, [_length(ranks.part(count, rank)) for rank in range(ranks.size)])
+
+    @staticmethod
+    def backward(ctx, gradient: torch.Tensor) -> tuple[torch.Tensor, None, None]:
+        summed = gradient.clone(memory_format=torch.contiguous_format)
+        distributed.all_reduce(summed)
+        return summed[ctx.ranks.part(ctx.count)], None, None
+
+
+def _length(part: slice) -> int:
+    return part.stop - part.start
+
+
+def _all_rows(own: torch.Tensor, counts: Sequence[int]) -> torch.Tensor:
+    padded = own.new_zeros((max(counts), *own.shape[1:]))  # what is gathered has one shape on every rank
+    padded[: len(own)] = own
+    parts = [torch.empty_like(padded) for _ in counts]
+    distributed.all_gather(parts, padded)
+    return torch.cat([part[:count] for part, count in zip(parts, counts, strict=True)])
+
+
+def _bytes_from_first(raw: bytes) -> bytes:
+    length = torch.tensor([len(raw)])
+    distributed.broadcast(length, src=0)
+    data = torch.zeros(int(length), dtype=torch.uint8)
+    if raw:
+        data = torch.frombuffer(bytearray(raw), dtype=torch.uint8)
+    distributed.broadcast(data, src=0)
+    return data.numpy().tobytes()

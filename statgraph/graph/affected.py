@@ -1,0 +1,84 @@
+"""Which nodes a change of the graph reaches, so that no others need to be computed again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from statgraph.graph.build import LegalGraph
+from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION
+
+NEW = -1
+
+
+def old_rows(old: LegalGraph, new: LegalGraph) -> dict[str, np.ndarray]:
+    """Return by node type the row that each node of `new` has in `old`, (nodes,) int64, `NEW` where it has none.
+
+    Articles and questions are the same where their ids are, headings where their whole paths are.
+    """
+    return {node_type: _places(_names(old)[node_type], _names(new)[node_type]) for node_type in NODE_TYPES}
+
+
+def affected_nodes(
+    old: LegalGraph, new: LegalGraph, *, rows: Mapping[str, np.ndarray], changed: Mapping[str, np.ndarray], hops: int
+) -> dict[str, np.ndarray]:
+    """Return by node type of `new`, (nodes,) bool, whether `hops` layers may give another vector than in `old`.
+
+    A layer's output depends on the node itself and the edges that end in it. It may change where the node's own vector
+    or its set of incoming edges has changed, or where one of its neighbours' has: one hop more with each layer.
+
+    Args:
+        rows: what `old_rows` returned.
+        changed: by node type (nodes of `new`,) bool, whose input vectors have changed; nodes that are new count so too.
+        hops: layers.
+    """
+    rewired = _rewired(old, new, rows)
+    reached = {node_type: changed[node_type] | (rows[node_type] == NEW) for node_type in NODE_TYPES}
+    for _ in range(hops):
+        further = {node_type: reached[node_type] | rewired[node_type] for node_type in NODE_TYPES}
+        for edge_type in new.edge_types:
+            sources, targets = _edges(new, edge_type)
+            further[edge_type[2]][targets[reached[edge_type[0]][sources]]] = True
+        reached = further
+    return reached
+
+
+def _rewired(old: LegalGraph, new: LegalGraph, rows: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return by node type of `new`, (nodes,) bool, whose incoming edges are not those they had."""
+    rewired = {node_type: np.zeros(len(rows[node_type]), dtype=bool) for node_type in NODE_TYPES}
+    new_rows = {node_type: _inverse(rows[node_type], old.node_count(node_type)) for node_type in NODE_TYPES}
+    for edge_type in new.edge_types:
+        source_type, _, target_type = edge_type
+        old_sources, old_targets = _edges(old, edge_type)
+        before = new_rows[source_type][old_sources], new_rows[target_type][old_targets]
+        after = _edges(new, edge_type)
+        lost_source = (before[0] == NEW) & (before[1] != NEW)
+        rewired[target_type][before[1][lost_source]] = True
+        both = (before[0] != NEW) & (before[1] != NEW)
+        n_targets = max(1, new.node_count(target_type))
+        differing = np.setxor1d(before[0][both] * n_targets + before[1][both], after[0] * n_targets + after[1])
+        rewired[target_type][differing % n_targets] = True
+    return rewired
+
+
+def _edges(graph: LegalGraph, edge_type: tuple[str, str, str]) -> tuple[np.ndarray, np.ndarray]:
+    sources, targets = graph.heterograph.edges(etype=edge_type)
+    return sources.numpy(), targets.numpy()
+
+
+def _names(graph: LegalGraph) -> dict[str, Sequence[object]]:
+    return {ARTICLE: graph.article_ids, HEADING: graph.headings, QUESTION: graph.question_ids}
+
+
+def _places(old: Sequence[object], new: Sequence[object]) -> np.ndarray:
+    rows = {name: row for row, name in enumerate(old)}
+    return np.array([rows.get(name, NEW) for name in new], dtype=np.int64)
+
+
+def _inverse(rows: np.ndarray, n_old: int) -> np.ndarray:
+    """Return the new row of each old node, (old nodes,) int64, `NEW` where it has gone."""
+    inverse = np.full(n_old, NEW, dtype=np.int64)
+    kept = rows != NEW
+    inverse[rows[kept]] = np.flatnonzero(kept)
+    return inverse

@@ -1,0 +1,195 @@
+"""Questions of many callers, searched together: one pass through the encoder costs little more for ten than for one."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Protocol
+
+import numpy as np
+
+from statgraph.errors import StatgraphError, UsageError
+from statgraph.search.retriever import Hit
+
+
+class QueueFullError(StatgraphError):
+    """As many questions wait as may; a service answers 503."""
+
+
+class BatcherClosedError(StatgraphError):
+    """A question after `QuestionBatcher.close`."""
+
+
+class SearchesTogether(Protocol):
+    """A `Retriever`, or what stands for one."""
+
+    def search_many(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
+        """Return the hits of each question; `among` is named only where a caller limits the articles."""
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """A question that waits; those of equal `key` can be searched in one go."""
+
+    question: str
+    k: int
+    among: np.ndarray | None
+    key: Hashable
+    future: Future[list[Hit]] = field(default_factory=Future)
+
+
+class QuestionBatcher:
+    """Searches whatever waits when the last search is done, on one thread of its own; safe to use from any thread.
+
+    The hits are those of `Retriever.search`, scores to within rounding. A caller who is alone is answered at once.
+    Where the last batch held more than one question, as many are awaited again, `max_wait_ms` at most: callers who
+    have just been answered are about to ask again.
+
+    Args:
+        retriever: what searches; it is only used on the one thread.
+        max_batch: how many questions are searched together at most.
+        max_wait_ms: how long a batch waits for as many questions as the last one held.
+        max_waiting: how many questions may wait for their batch.
+        on_batch: is told the number of questions of each batch, on that thread; what it raises is logged.
+
+    Raises:
+        UsageError: if a number makes no sense.
+    """
+
+    def __init__(
+        self,
+        retriever: SearchesTogether,
+        *,
+        max_batch: int = 32,
+        max_wait_ms: float = 2.0,
+        max_waiting: int = 256,
+        on_batch: Callable[[int], None] = lambda questions: None,
+    ):
+        for name, value, least in (
+            ("max_batch", max_batch, 1),
+            ("max_wait_ms", max_wait_ms, 0),
+            ("max_waiting", max_waiting, 1),
+        ):
+            if not value >= least:
+                raise UsageError(f"{name} is {value}; give at least {least}")
+        self._retriever = retriever
+        self._max_batch, self._max_wait_s, self._max_waiting = max_batch, max_wait_ms / 1000, max_waiting
+        self._on_batch = on_batch
+        self._queue: deque[_Waiting] = deque()
+        self._changed = threading.Condition()
+        self._closed = False
+        self._thread = threading.Thread(target=self._work, name="question-batcher", daemon=True)
+        self._thread.start()
+
+    @property
+    def waiting(self) -> int:
+        """Return how many questions wait for their batch."""
+        return len(self._queue)
+
+    def submit(self, question: str, k: int = 10, among: np.ndarray | None = None) -> Future[list[Hit]]:
+        """Return the future hits of a question; cancelling it in time spares the search.
+
+        What `Retriever.search` would raise is in the future, and in no other caller's.
+
+        Raises:
+            QueueFullError: if `max_waiting` questions wait already.
+            BatcherClosedError: after `close`.
+        """
+        waiting = _Waiting(question, k, among, _key(k, among))
+        with self._changed:
+            if self._closed:
+                raise BatcherClosedError("the questions' batcher is closed; make another one")
+            if len(self._queue) >= self._max_waiting:
+                raise QueueFullError(
+                    f"{len(self._queue)} questions wait already (max_waiting={self._max_waiting}); ask again later"
+                )
+            self._queue.append(waiting)
+            self._changed.notify()
+        return waiting.future
+
+    def search(
+        self, question: str, k: int = 10, among: np.ndarray | None = None, *, timeout_s: float | None = None
+    ) -> list[Hit]:
+        """Return the hits of a question.
+
+        Raises:
+            TimeoutError: if they are not there after `timeout_s` seconds.
+            StatgraphError: as in `submit` and `Retriever.search`.
+        """
+        future = self.submit(question, k, among)
+        try:
+            return future.result(timeout_s)
+        finally:
+            future.cancel()
+
+    def close(self) -> None:
+        """Take no more questions, answer those that wait, then end the thread; may be called again."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    def __enter__(self) -> QuestionBatcher:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _work(self) -> None:
+        last = 1
+        while batch := self._next_batch(last):
+            last = len(batch)
+            asked = [waiting for waiting in batch if waiting.future.set_running_or_notify_cancel()]
+            groups: dict[Hashable, list[_Waiting]] = {}
+            for waiting in asked:
+                groups.setdefault(waiting.key, []).append(waiting)
+            for group in groups.values():
+                self._answer(group)
+            if asked:
+                self._tell(len(asked))
+
+    def _tell(self, questions: int) -> None:
+        try:
+            self._on_batch(questions)
+        except Exception:  # a thread that ended here would leave every later caller waiting
+            logging.getLogger(__name__).exception("on_batch failed")
+
+    def _next_batch(self, expected: int) -> list[_Waiting]:
+        """Return the questions to search next, none once the batcher is closed and all are answered."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._queue or self._closed)
+            enough = min(expected, self._max_batch)
+            self._changed.wait_for(lambda: len(self._queue) >= enough or self._closed, self._max_wait_s)
+            return [self._queue.popleft() for _ in range(min(len(self._queue), self._max_batch))]
+
+    def _answer(self, group: Sequence[_Waiting]) -> None:
+        """Search questions of one key together, or each alone where that fails: the error may be of one of them."""
+        first = group[0]
+        limits = {} if first.among is None else {"among": first.among}
+        try:
+            hits = self._retriever.search_many([waiting.question for waiting in group], first.k, **limits)
+            answers = list(zip(group, hits, strict=True))
+        except Exception as error:  # whatever it is, it is the caller's
+            if len(group) == 1:
+                first.future.set_exception(error)
+            else:
+                for waiting in group:
+                    self._answer([waiting])
+            return
+        for waiting, found in answers:
+            waiting.future.set_result(found)
+
+
+def _key(k: int, among: np.ndarray | None) -> Hashable:
+    if among is None:
+        return k, None
+    rows = np.asarray(among)
+    return k, (rows.dtype.str, rows.shape, rows.tobytes())

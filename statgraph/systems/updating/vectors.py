@@ -1,0 +1,176 @@
+"""The index vectors of a new version of the law, with as few of them computed as can be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from statgraph.config import EncoderConfig
+from statgraph.corpus.records import Article, Corpus, Question
+from statgraph.gnn.graph_inputs import GraphInputs
+from statgraph.graph.affected import NEW, affected_nodes, old_rows
+from statgraph.graph.blocks import BlockSampler, whole_graph_block
+from statgraph.graph.build import LegalGraph, build_graph
+from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION
+from statgraph.search.graph_run import GraphRun
+from statgraph.systems.updating.known_vectors import KnownVectors
+from statgraph.text.article_text import article_text, heading_text
+from statgraph.text.hashes import HASH_BYTES, text_hashes
+from statgraph.text.similarity import similarity_of
+
+Encode = Callable[[Sequence[str]], np.ndarray]
+
+
+@dataclass(frozen=True)
+class VectorPlan:
+    """What there is to compute for a new version.
+
+    Attributes:
+        unknown: by hash, the texts of articles and headings that must be embedded.
+        stale: (articles,) bool, whose index vectors must be computed.
+        old_rows: (articles,) int64, the row in the old index, -1 where there is none.
+        hashes: by node type, (nodes, 16) uint8; articles alone where there is no graph.
+        known: the text vectors that are there already.
+        graph: the new graph, and the run's own; None in a run without one.
+        questions: the question nodes of the new graph.
+    """
+
+    unknown: Mapping[bytes, str]
+    stale: np.ndarray
+    old_rows: np.ndarray
+    hashes: Mapping[str, np.ndarray]
+    known: KnownVectors
+    encoder: EncoderConfig
+    graph: LegalGraph | None = None
+    graph_run: GraphRun | None = None
+    questions: tuple[Question, ...] = ()
+
+
+def plan_without_graph(
+    old_texts: Sequence[str],
+    old_ids: Sequence[str],
+    old_vectors: np.ndarray,
+    corpus: Corpus,
+    encoder: EncoderConfig,
+    *,
+    full: bool = False,
+) -> VectorPlan:
+    """Return the plan for a run whose index vectors are those of the text encoder.
+
+    Args:
+        old_texts: the articles of the run as its encoder read them.
+        old_ids: their ids.
+        old_vectors: the vectors of the run's index.
+        corpus: the new version.
+        encoder: the run's encoder configuration.
+        full: whether to compute everything anew.
+    """
+    known = KnownVectors(old_vectors.shape[1])
+    old_hashes = text_hashes(old_texts)
+    if not full:
+        known.add(old_hashes, old_vectors)
+    texts = _article_texts(corpus.articles, encoder)
+    hashes = text_hashes(texts)
+    known_rows = {article_id: row for row, article_id in enumerate(old_ids)}
+    rows = np.array([known_rows.get(article.article_id, NEW) for article in corpus.articles], dtype=np.int64)
+    stale = _changed(rows, hashes, old_hashes) | full
+    return VectorPlan(known.unknown(hashes, texts), stale, rows, {ARTICLE: hashes}, known, encoder)
+
+
+def plan_with_graph(run: GraphRun, corpus: Corpus, *, full: bool = False) -> VectorPlan:
+    """Return the plan for a run whose index vectors are those of its graph encoder."""
+    encoder = run.config.encoder
+    known = KnownVectors(run.inputs.width)
+    if not full:
+        for node_type in (ARTICLE, HEADING):
+            known.add(run.inputs.hashes[node_type], run.inputs.vectors[node_type])
+    questions = kept_questions(run.inputs.questions, corpus)
+    graph = build_graph(replace(corpus, questions=questions), run.config.graph.relations)
+    texts = {
+        ARTICLE: _article_texts(corpus.articles, encoder),
+        HEADING: [heading_text(heading) for heading in graph.headings],
+    }
+    hashes = {node_type: text_hashes(of_type) for node_type, of_type in texts.items()}
+    hashes[QUESTION] = np.asarray(run.inputs.hashes[QUESTION])
+    rows = old_rows(run.graph, graph)
+    changed = {
+        node_type: _changed(rows[node_type], hashes[node_type], run.inputs.hashes[node_type])
+        for node_type in NODE_TYPES
+    }
+    n_hops = len(run.encoder.layers)
+    stale = affected_nodes(run.graph, graph, rows=rows, changed=changed, hops=n_hops)[ARTICLE] | full
+    if run.encoder.needs_whole_graph and stale.any():
+        stale[:] = True
+    unknown = {**known.unknown(hashes[ARTICLE], texts[ARTICLE]), **known.unknown(hashes[HEADING], texts[HEADING])}
+    return VectorPlan(unknown, stale, rows[ARTICLE], hashes, known, encoder, graph, run, questions)
+
+
+def kept_questions(questions: Sequence[Question], corpus: Corpus) -> tuple[Question, ...]:
+    """Return the training questions of a run as the nodes of a new version's graph.
+
+    They stay those that it was trained with. Where the new version has the same training question, with the same id and
+    text, that one's citations count; elsewhere the old ones. An article that the new version does not have is no longer
+    cited.
+    """
+    now = {question.question_id: question for question in corpus.split("train")}
+    rows = corpus.article_rows
+    kept = []
+    for question in questions:
+        same = now.get(question.question_id)
+        cited = same.article_ids if same is not None and same.text == question.text else question.article_ids
+        kept.append(replace(question, article_ids=tuple(article_id for article_id in cited if article_id in rows)))
+    return tuple(kept)
+
+
+def carried_out(plan: VectorPlan, old_vectors: np.ndarray, encode: Encode) -> tuple[np.ndarray, GraphInputs | None]:
+    """Return (index vectors of the new version (articles, width) float32, what its graph encoder reads).
+
+    Args:
+        plan: what there is to compute.
+        old_vectors: the vectors of the old index.
+        encode: gives text vectors (texts, width) for texts; not called where none are unknown.
+    """
+    similarity = similarity_of(plan.encoder.similarity)
+    if plan.unknown:
+        new_hashes = np.frombuffer(b"".join(plan.unknown), dtype=np.uint8).reshape(-1, HASH_BYTES)
+        vectors = encode(list(plan.unknown.values()))
+        plan.known.add(new_hashes, vectors if plan.graph else similarity.index_vectors(vectors))
+    index_vectors = np.empty((len(plan.stale), old_vectors.shape[1]), dtype=np.float32)
+    index_vectors[~plan.stale] = old_vectors[plan.old_rows[~plan.stale]]
+    if plan.graph is None:
+        index_vectors[plan.stale] = plan.known.vectors(plan.hashes[ARTICLE][plan.stale])
+        return index_vectors, None
+    run = plan.graph_run
+    nodes = {node_type: plan.known.vectors(plan.hashes[node_type]) for node_type in (ARTICLE, HEADING)}
+    nodes[QUESTION] = np.asarray(run.inputs.vectors[QUESTION])
+    if plan.stale.any():
+        enriched = _enriched(run, plan.graph, nodes, np.flatnonzero(plan.stale))
+        index_vectors[plan.stale] = similarity.index_vectors(enriched)
+    return index_vectors, GraphInputs(nodes, plan.hashes, plan.questions)
+
+
+def _enriched(run: GraphRun, graph: LegalGraph, nodes: Mapping[str, np.ndarray], articles: np.ndarray) -> np.ndarray:
+    """Return the graph encoder's vectors of some article rows, (rows, width) float32."""
+    n_layers = len(run.encoder.layers)
+    with torch.inference_mode():
+        if len(articles) == graph.node_count(ARTICLE):
+            inputs = torch.from_numpy(np.concatenate([nodes[node_type] for node_type in NODE_TYPES]))
+            return run.encoder(inputs, [whole_graph_block(graph)] * n_layers)[: len(articles)].float().numpy()
+        sampler = BlockSampler(graph, fanouts=[-1] * n_layers, target_edges="keep")
+        blocks = sampler.sample({ARTICLE: torch.from_numpy(articles)})
+        inputs = np.concatenate([nodes[node_type][blocks.input_nodes[node_type].numpy()] for node_type in NODE_TYPES])
+        return run.encoder(torch.from_numpy(inputs), blocks.layers).float().numpy()
+
+
+def _article_texts(articles: Sequence[Article], encoder: EncoderConfig) -> list[str]:
+    return [article_text(article, heading_path=encoder.heading_path) for article in articles]
+
+
+def _changed(rows: np.ndarray, hashes: np.ndarray, old_hashes: np.ndarray) -> np.ndarray:
+    """Return (nodes,) bool, whether a node is new or its text is not what it was."""
+    if not len(old_hashes):
+        return np.ones(len(rows), dtype=bool)
+    return (rows == NEW) | (hashes != np.asarray(old_hashes)[rows]).any(axis=1)

@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+import torch
+
+from benchmarks.measures.stage2_epoch import (
+    EVERY_NEIGHBOUR,
+    OURS,
+    SETTINGS,
+    SUBGRAPH,
+    WHOLE,
+    Case,
+    PlainStage,
+    rows_of,
+)
+from statgraph.corpus.sample import sample_folder
+from statgraph.systems.presets import resolve_config
+
+
+@pytest.fixture(scope="module")
+def case_of(statgraph_cache):
+    """Return a function that makes the case of the sample with settings on top of the measure's; PyG is a peer that
+    only `statgraph[bench]` brings."""
+    pytest.importorskip("torch_geometric")
+    return lambda *settings: Case.of(
+        sample_folder(), resolve_config("qabisar", [*SETTINGS, "gnn.citation_dropout=0", *settings])
+    )
+
+
+def loss_of(stage, batch) -> float:
+    stage.set_training(False)
+    return stage.loss(batch).item()
+
+
+def test_the_rows_say_what_holds():
+    seconds = {OURS: [1.0, 2.0, 1.0], EVERY_NEIGHBOUR: [2.0, 2.0, 4.0], SUBGRAPH: [4.0, 10.0, 6.0]}
+    row, unsampled = rows_of("this much", SUBGRAPH, seconds, {SUBGRAPH: 0.5, WHOLE: 2.0})
+    assert (row.reached, row.holds) == ("5.0 times [4.0 to 6.0]", True)
+    assert (unsampled.reached, unsampled.holds) == ("2.0 times [1.5 to 5.0]", None)
+    assert "k_hop_subgraph 0.50 s, the whole graph 2.00 s" in row.note
+    assert rows_of("", SUBGRAPH, seconds | {SUBGRAPH: [4.0, 9.0, 5.0]}, {})[0].holds is False
+
+
+def test_with_the_graph_switched_off_both_have_the_same_loss(case_of):
+    case = case_of("gnn.first_gate=0")
+    ours, plain = case.stage2(), PlainStage(case, whole=False)
+    batch = next(iter(ours.batches(np.random.default_rng(0))))
+    wanted = loss_of(ours, batch)
+    assert loss_of(plain, (batch.gold, batch.questions, batch.articles)) == pytest.approx(wanted, rel=1e-5)
+    assert ours.steps_per_epoch == plain.steps_per_epoch
+    assert plain.dev_metrics() == pytest.approx(ours.dev_metrics())
+
+
+def test_the_subgraph_gives_the_loss_of_the_whole_graph(case_of):
+    case = case_of()
+    plain = {whole: PlainStage(case, whole=whole) for whole in (False, True)}
+    plain[True].encoder.load_state_dict(plain[False].encoder.state_dict())
+    gold = case.gold.pairs[:6]
+    batch = gold, np.unique(gold[:, 0]), np.unique(gold[:, 1])
+    subgraph, everything = (loss_of(plain[whole], batch) for whole in (False, True))
+    assert subgraph == pytest.approx(everything, rel=1e-5)
+    torch.nn.init.constant_(plain[True].encoder.gates, 0.0)
+    assert loss_of(plain[True], batch) != pytest.approx(everything, rel=1e-3)
+
+
+def test_the_plain_way_hides_the_batchs_citations_and_those_of_dropped_articles(case_of):
+    case = case_of()
+    plain = PlainStage(case, whole=True)
+    asked = torch.tensor([0, 2])
+    n_answers = sum(len(case.gold.answers_of(row)) for row in asked.tolist())
+    first_question = len(case.bank) - len(case.gold.texts)
+    assert int((~plain._visible(asked + first_question)).sum()) == 2 * n_answers
+    plain = PlainStage(case_of("gnn.citation_dropout=1"), whole=True)
+    assert int((~plain._visible(asked + first_question)).sum()) == 2 * len(case.gold.pairs)

@@ -1,0 +1,40 @@
+"""What every rank of tests/systems/test_dense.py runs: FOLDER RUNS, RUNS a JSON list of [name, system, settings].
+
+A name with "resumed" in it is stopped in the last epoch of stage 2, on all ranks, and taken up again.
+"""
+
+import json
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from statgraph.cli.main import report
+from statgraph.corpus.store import read_corpus
+from statgraph.distributed import launched
+from statgraph.systems.pipeline import train_run
+from statgraph.systems.presets import resolve_config
+
+
+class _StopError(Exception):
+    pass
+
+
+def _stop(progress) -> None:
+    if (progress.stage, progress.epoch) == ("stage2", progress.epochs):
+        raise _StopError
+
+
+def main(folder: Path, runs: list) -> None:
+    with launched(report) as ranks:
+        corpus = read_corpus(folder / "town")
+        for name, system, settings in runs:
+            arguments = corpus, resolve_config(system, settings), folder / name
+            if "resumed" in name:
+                with suppress(_StopError):
+                    train_run(*arguments, ranks=ranks, on_training=_stop)
+            run = train_run(*arguments, ranks=ranks, resume="resumed" in name)
+            print(name, run.manifest["processes"], round(run.report.strata["all"].metrics["mAP"].mean, 3))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), json.loads(sys.argv[2]))

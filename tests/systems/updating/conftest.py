@@ -1,0 +1,50 @@
+"""The town's law after a reform, and runs trained on the law before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from statgraph.corpus.records import Article, Corpus
+from statgraph.systems.pipeline import train_run
+from statgraph.systems.presets import resolve_config
+
+REPEALED, AMENDED, MOVED, MOVED_UP = "wells1", "dogs1", "carts2", "fences2"
+
+
+@pytest.fixture(scope="session")
+def reformed(town_corpus) -> Corpus:
+    """Return the town's law with an article added under a new heading, one repealed, one amended, one under another
+    heading, and one before its siblings; the question about the repealed one cites nothing more and is gone."""
+
+    def now(article: Article) -> Article:
+        if article.article_id == AMENDED:
+            return replace(article, text="Dogs are taxed by day.")
+        if article.article_id == MOVED:
+            return replace(article, path=("Town Code", "Book III. Wheels"))
+        return article
+
+    kept = [now(article) for article in town_corpus.articles if article.article_id not in (REPEALED, MOVED_UP)]
+    up = next(article for article in town_corpus.articles if article.article_id == MOVED_UP)
+    added = Article("wheels1", "Art. 1 on wheels", "Carts are allowed.", ("Town Code", "Book III. Wheels"), 99)
+    articles = tuple(replace(article, order=order) for order, article in enumerate([up, *kept, added], start=1))
+    questions = tuple(question for question in town_corpus.questions if REPEALED not in question.article_ids)
+    return replace(town_corpus, articles=articles, questions=questions)
+
+
+@pytest.fixture(scope="session")
+def train(tmp_path_factory, town_corpus, quick_settings) -> Callable[..., Path]:
+    """Return a function that trains a system on the law before the reform, each only once: look, do not touch."""
+    folders: dict[tuple[str, ...], Path] = {}
+
+    def trained(system: str, *settings: str) -> Path:
+        key = (system, *settings)
+        if key not in folders:
+            config = resolve_config(system, (*quick_settings, "stage1.epochs=1", *settings))
+            folders[key] = train_run(town_corpus, config, tmp_path_factory.mktemp("runs") / "run").folder
+        return folders[key]
+
+    return trained

@@ -1,0 +1,161 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from statgraph.corpus.records import Question
+from statgraph.graph.blocks import whole_graph_block
+from statgraph.graph.build import build_graph
+from statgraph.index.article_index import ArticleIndex
+from statgraph.search.graph_run import load_graph_run
+from statgraph.systems.updating.vectors import carried_out, kept_questions, plan_with_graph, plan_without_graph
+from statgraph.text.article_encoder import load_article_encoder
+from statgraph.text.article_text import article_text, heading_text
+from statgraph.text.similarity import similarity_of
+
+CPU = torch.device("cpu")
+
+
+def vectors_anew(run, corpus, folder) -> np.ndarray:
+    """Return the index vectors of a corpus by encoding and enriching everything, step by step."""
+    encode = load_article_encoder(folder, run.config.encoder, CPU).encode
+    graph = build_graph(replace(corpus, questions=kept_questions(run.inputs.questions, corpus)), run.graph.relations)
+    articles = encode(
+        [article_text(article, heading_path=run.config.encoder.heading_path) for article in corpus.articles]
+    )
+    headings = encode([heading_text(heading) for heading in graph.headings])
+    nodes = torch.from_numpy(np.concatenate([articles, headings, run.inputs.vectors["question"]]))
+    with torch.no_grad():
+        enriched = run.encoder(nodes, [whole_graph_block(graph)] * len(run.encoder.layers))
+    return similarity_of(run.config.encoder.similarity).index_vectors(enriched[: len(articles)].numpy())
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        (),
+        ("gnn.layers=1", "encoder.heading_path=false"),
+        ("gnn.layers=3", "graph.relations=tree,bipartite,order"),
+        ("gnn.layer=gcn", "encoder.similarity=euclidean"),
+        ("graph.relations=tree", "stage2.train_encoders=query"),
+        ("graph.relations=none", "encoder.similarity=dot"),
+        ("stage2.joint=false", "stage2.headings=1", "stage2.train_encoders=both"),
+    ],
+)
+def test_what_is_computed_and_what_stays_equal_computing_all_anew(train, reformed, settings):
+    folder = train("qabisar", *settings)
+    run = load_graph_run(folder)
+    old = ArticleIndex.load(folder / "index", device="cpu").vectors
+    plan = plan_with_graph(run, reformed)
+    vectors, inputs = carried_out(plan, old, load_article_encoder(folder, run.config.encoder, CPU).encode)
+    anew = vectors_anew(run, reformed, folder)
+    np.testing.assert_allclose(vectors, anew, atol=2e-6)
+    assert np.abs(anew).max() > 0.1
+    assert inputs.questions == kept_questions(run.inputs.questions, reformed)
+    assert [len(inputs.vectors[kind]) for kind in ("article", "heading", "question")] == [16, 4, 8]
+
+
+def test_only_what_has_no_vector_is_embedded(train, reformed):
+    folder = train("qabisar")
+    plan = plan_with_graph(load_graph_run(folder), reformed)
+    path = "Town Code > Book III. Wheels"
+    assert set(plan.unknown.values()) == {
+        "Town Code > Book I. Rights\nDogs are taxed by day.",
+        f"{path}\nCarts are taxed.",
+        f"{path}\nCarts are allowed.",
+        path,
+    }
+
+
+def test_a_renumbered_article_keeps_its_vector(train, town_corpus):
+    renamed = tuple(
+        replace(article, article_id="dogs1-bis") if article.article_id == "dogs1" else article
+        for article in town_corpus.articles
+    )
+    questions = tuple(question for question in town_corpus.questions if "dogs1" not in question.article_ids)
+    corpus = replace(town_corpus, articles=renamed, questions=questions)
+    plan = plan_with_graph(load_graph_run(train("qabisar")), corpus)
+    assert plan.unknown == {}
+    assert plan.stale[[article.article_id for article in renamed].index("dogs1-bis")]
+
+
+def test_one_layer_reaches_the_article_alone_and_two_its_siblings(train, town_corpus):
+    def stale(*settings) -> set[str]:
+        articles = tuple(
+            replace(article, text="Lamps burn.") if article.article_id == "lamps1" else article
+            for article in town_corpus.articles
+        )
+        plan = plan_with_graph(load_graph_run(train("qabisar", *settings)), replace(town_corpus, articles=articles))
+        return {article.article_id for article, is_stale in zip(articles, plan.stale, strict=True) if is_stale}
+
+    assert stale("gnn.layers=1", "encoder.heading_path=false") == {"lamps1"}
+    assert stale() == {article.article_id for article in town_corpus.articles if article.path[1] == "Book I. Rights"}
+    assert len(stale("gnn.layer=gcn", "encoder.similarity=euclidean")) == 16
+
+
+def test_vectors_out_of_reach_are_those_of_before(train, town_corpus):
+    folder = train("qabisar")
+    run = load_graph_run(folder)
+    articles = tuple(
+        replace(article, text="Lamps burn.") if article.article_id == "lamps1" else article
+        for article in town_corpus.articles
+    )
+    plan = plan_with_graph(run, replace(town_corpus, articles=articles))
+    marked = np.full((16, 16), 7.0, dtype=np.float32)
+    vectors, _ = carried_out(plan, marked, load_article_encoder(folder, run.config.encoder, CPU).encode)
+    assert ((vectors == 7.0).all(axis=1) == ~plan.stale).all()
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
+def test_without_a_graph(train, town_corpus, reformed, similarity):
+    settings = ("stage2.epochs=0", f"encoder.similarity={similarity}")
+    folder = train("dsr", *settings)
+    index = ArticleIndex.load(folder / "index", device="cpu")
+    config = load_config(folder)
+    texts = [article_text(article) for article in town_corpus.articles]
+    plan = plan_without_graph(texts, index.article_ids, index.vectors, reformed, config)
+    encode = load_article_encoder(folder, config, CPU).encode
+    vectors, inputs = carried_out(plan, index.vectors, encode)
+    anew = encode([article_text(article) for article in reformed.articles])
+    np.testing.assert_allclose(vectors, similarity_of(similarity).index_vectors(anew), atol=2e-6)
+    assert inputs is None
+    assert len(plan.unknown) == plan.stale.sum() == 3
+
+
+def load_config(folder):
+    from statgraph.search.retriever import read_run_config, read_run_manifest
+
+    return read_run_config(folder, read_run_manifest(folder)).encoder
+
+
+def test_full_embeds_and_computes_everything(train, town_corpus):
+    folder = train("qabisar")
+    run = load_graph_run(folder)
+    plan = plan_with_graph(run, town_corpus, full=True)
+    assert (len(plan.unknown), plan.stale.all()) == (19, True)
+    old = ArticleIndex.load(folder / "index", device="cpu").vectors
+    vectors, _ = carried_out(plan, old, load_article_encoder(folder, run.config.encoder, CPU).encode)
+    np.testing.assert_allclose(vectors, old, atol=2e-6)
+
+
+def test_questions_keep_citations_or_take_those_of_the_same_question(town_corpus):
+    def question(number, text, *article_ids, split="train"):
+        return Question(f"q{number}", text, split, article_ids)
+
+    before = (
+        question(1, "one?", "lamps1", "gone"),
+        question(2, "two?", "lamps1"),
+        question(3, "three?", "lamps1"),
+        question(4, "four?", "lamps1"),
+    )
+    now = (
+        question(2, "two?", "wells1", "dogs1"),
+        question(3, "another three?", "wells1"),
+        question(4, "four?", "wells1", split="test"),
+        question(5, "new?", "wells1"),
+    )
+    kept = kept_questions(before, replace(town_corpus, questions=now))
+    assert [(question.question_id, question.article_ids) for question in kept] == [
+        ("q1", ("lamps1",)), ("q2", ("wells1", "dogs1")), ("q3", ("lamps1",)), ("q4", ("lamps1",)),
+    ]  # fmt: skip

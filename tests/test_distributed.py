@@ -1,0 +1,193 @@
+import json
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from statgraph.cli.main import report
+from statgraph.distributed import ALONE, Ranks, launched
+from statgraph.errors import RunError, UsageError
+
+# What every rank does in one spawn; each writes what it found to RANK.json.
+TALK = """
+import json, sys
+from pathlib import Path
+import numpy as np, torch
+from torch import nn
+from statgraph.distributed import launched
+
+folder = Path(sys.argv[1])
+with launched(lambda error: 1) as ranks:
+    found = {"place": [ranks.rank, ranks.size, ranks.local_rank]}
+    found["json"] = ranks.json_from_first(lambda: {"of": ranks.rank, "text": "art. 3 \u00a7 é", "none": None})
+    first = {"half": torch.tensor([[1.5, -2.0]], dtype=torch.float16), "empty": torch.empty(0, 3)}
+    tensors = ranks.tensors_from_first(lambda: first | {"rank": torch.tensor(ranks.rank)})
+    found["tensors"] = {name: [str(tensor.dtype), tensor.tolist()] for name, tensor in tensors.items()}
+    found["array"] = ranks.array_from_first(lambda: np.array([[ranks.rank, 7]], dtype=np.float16)).tolist()
+    counts = [2, 0, 1]
+    own = np.full((max(1, counts[ranks.rank]), 2), ranks.rank, dtype=np.float16)
+    found["rows"] = ranks.all_rows(own, counts).tolist()
+    with ranks.first_goes_first():
+        found["seen"] = (folder / "left").exists()
+        (folder / "left").touch()
+    linear, unused = nn.Linear(2, 2), nn.Parameter(torch.ones(1))
+    with torch.no_grad():
+        linear.weight.copy_(torch.tensor([[1.0, 2.0], [3.0, 4.0]]) if ranks.is_first else torch.zeros(2, 2))
+        linear.bias.fill_(0.5 * ranks.is_first)
+
+    def loss(rows):
+        vectors = ranks.gathered(linear(rows[torch.from_numpy(ranks.share(np.arange(len(rows))))]), len(rows))
+        # a second way back to the rank of a row, another one on each rank, as through the graph
+        return (vectors @ vectors.T).logsumexp(dim=1).sum() + (3 * vectors[0, 0] if ranks.rank == 2 else 0)
+
+    loss_of = ranks.data_parallel(loss, [*linear.parameters(), unused])
+    for name, n_rows in (("five", 5), ("two", 2)):
+        linear.zero_grad()
+        value = loss_of(torch.arange(2.0 * n_rows).reshape(n_rows, 2) / 10)
+        value.backward()
+        found[name] = [float(value.detach()), linear.weight.grad.tolist(), linear.bias.grad.tolist(), unused.grad]
+    (folder / f"{ranks.rank}.json").write_text(json.dumps(found))
+"""
+FAIL = """
+import os, sys
+from statgraph.cli.main import report
+from statgraph.distributed import launched
+from statgraph.errors import UsageError
+
+with launched(report) as ranks:
+    if sys.argv[1] == "killed" and ranks.rank == 1:
+        os._exit(9)
+    if sys.argv[1] == "all" or ranks.rank == 1:
+        raise UsageError("graph.layers: 0 is no depth; give 1 or more")
+    ranks.barrier()
+"""
+
+
+@pytest.fixture(scope="module")
+def talk(run_ranks, tmp_path_factory):
+    """Return what each of three ranks found."""
+    folder = tmp_path_factory.mktemp("ranks")
+    done = run_ranks(3, "-c", TALK, folder)
+    assert [(rank.returncode, rank.stderr) for rank in done] == [(0, "")] * 3
+    return [json.loads((folder / f"{rank}.json").read_text()) for rank in range(3)]
+
+
+def test_parts_by_hand():
+    assert [Ranks(rank, 3).part(7) for rank in range(3)] == [slice(0, 2), slice(2, 4), slice(4, 7)]
+    assert [Ranks(0, 3).part(2, rank) for rank in range(3)] == [slice(0, 0), slice(0, 1), slice(1, 2)]
+    assert ALONE.part(7) == slice(0, 7)
+
+
+def test_a_rank_without_a_row_takes_the_first():
+    rows = np.array([4, 9])
+    assert [Ranks(rank, 3).share(rows).tolist() for rank in range(3)] == [[4], [4], [9]]
+    assert Ranks(0, 3).share(rows[:0]).tolist() == []
+    assert ALONE.share(rows).tolist() == [4, 9]
+
+
+def test_one_process_gets_back_what_it_gave():
+    vectors, rows, tensors = torch.ones(2, 3), np.ones((2, 3)), {"x": torch.ones(1)}
+    assert ALONE.gathered(vectors, 2) is vectors
+    assert ALONE.all_rows(rows, [2]) is rows
+    assert ALONE.array_from_first(lambda: rows) is rows
+    assert ALONE.tensors_from_first(lambda: tensors) is tensors
+    assert ALONE.json_from_first(lambda: (1, 2)) == (1, 2)
+    assert ALONE.data_parallel(max, [nn.Parameter(vectors)]) is max
+    with ALONE.first_goes_first():
+        ALONE.barrier()
+    assert ALONE.device(torch.device("cuda")) == torch.device("cuda")
+
+
+@pytest.mark.parametrize("environment", [{}, {"WORLD_SIZE": "1", "RANK": "0"}])
+def test_without_torchrun_there_is_one_process(monkeypatch, environment):
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    for variable, given in environment.items():
+        monkeypatch.setenv(variable, given)
+    with launched(report) as ranks:
+        assert ranks is ALONE
+        assert not torch.distributed.is_initialized()
+
+
+def test_the_error_of_one_process_goes_on_as_it_is(monkeypatch):
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    with pytest.raises(RunError, match="as it is"), launched(report):
+        raise RunError("as it is")
+
+
+@pytest.mark.parametrize(("name", "value"), [("RANK", ""), ("RANK", "2"), ("LOCAL_RANK", "-1"), ("MASTER_ADDR", "")])
+def test_an_environment_that_says_nothing(monkeypatch, name, value):
+    whole = {"WORLD_SIZE": "2", "RANK": "0", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
+    for variable, given in (whole | {name: value}).items():
+        monkeypatch.setenv(variable, given)
+    with pytest.raises(UsageError) as refused, launched(report):
+        pass
+    assert str(refused.value) == (
+        f"environment variable {name}: '{value}' with WORLD_SIZE '2' says nothing of this process's place; start it "
+        "with torchrun, or unset WORLD_SIZE"
+    )
+
+
+def test_more_ranks_than_cuda_devices(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    with pytest.raises(UsageError, match=r"LOCAL_RANK 1: this machine has 1 CUDA device\(s\); start as many"):
+        Ranks(1, 2, 1).device(torch.device("cuda"))
+    assert Ranks(1, 2, 1).device(torch.device("cpu")) == torch.device("cpu")
+
+
+def test_each_rank_knows_its_place(talk):
+    assert [found["place"] for found in talk] == [[0, 3, 0], [1, 3, 1], [2, 3, 2]]
+
+
+def test_what_the_first_rank_says(talk):
+    for found in talk:
+        assert found["json"] == {"of": 0, "text": "art. 3 \u00a7 é", "none": None}
+        assert found["tensors"] == {
+            "half": ["torch.float16", [[1.5, -2.0]]], "empty": ["torch.float32", []], "rank": ["torch.int64", 0],
+        }  # fmt: skip
+
+
+def test_an_array_of_the_first_rank(talk):
+    assert [found["array"] for found in talk] == [[[0, 7]]] * 3
+
+
+def test_rows_of_all_ranks(talk):
+    assert [found["rows"] for found in talk] == [[[0, 0], [0, 0], [2, 2]]] * 3
+
+
+def test_the_first_goes_first(talk):
+    assert [found["seen"] for found in talk] == [False, True, True]
+
+
+@pytest.mark.parametrize(("name", "n_rows"), [("five", 5), ("two", 2)])
+def test_loss_and_gradients_are_those_of_one_process(talk, name, n_rows):
+    linear = nn.Linear(2, 2)
+    with torch.no_grad():
+        linear.weight.copy_(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        linear.bias.fill_(0.5)
+    vectors = linear(torch.arange(2.0 * n_rows).reshape(n_rows, 2) / 10)
+    loss = (vectors @ vectors.T).logsumexp(dim=1).sum()
+    (loss + vectors[0, 0]).backward()  # the mean over three ranks, one of which adds three times as much
+
+    for rank, (value, weight, bias, unused) in enumerate(found[name] for found in talk):
+        assert value == pytest.approx(float(loss) + 3 * float(vectors[0, 0]) * (rank == 2), rel=1e-6)
+        np.testing.assert_allclose(weight, linear.weight.grad.numpy(), rtol=1e-5)
+        np.testing.assert_allclose(bias, linear.bias.grad.numpy(), rtol=1e-5)
+        assert unused is None
+
+
+@pytest.mark.parametrize("who", ["all", "one"])
+def test_an_error_ends_all_with_one_line(run_ranks, who):
+    done = run_ranks(2, "-c", FAIL, who)
+    assert sorted(rank.stderr for rank in done) == ["", "Error: graph.layers: 0 is no depth; give 1 or more\n"]
+    assert [(rank.returncode, rank.stdout) for rank in done] == [(2, "")] * 2
+
+
+def test_a_killed_rank_ends_all(run_ranks):
+    first, second = run_ranks(2, "-c", FAIL, "killed")
+    assert (second.returncode, second.stderr) == (9, "")
+    assert (first.returncode, first.stdout) == (1, "")
+    assert first.stderr == (
+        "Error: a process of this training ended without a word, perhaps for want of memory; free some or start fewer, "
+        "and run the same command with --resume\n"
+    )
