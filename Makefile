@@ -9,7 +9,7 @@ QUESTION ?= Who gets the deposit back?
 export PIP_CONSTRAINT := requirements.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench real docs-cli
+.PHONY: demo test lint bench real docs docs-cli
 
 demo: .venv/.installed
 	$(BIN)/statgraph build-graph
@@ -29,6 +29,9 @@ bench: .venv/.bench-installed
 
 real: .venv/.installed
 	$(BIN)/python -m pytest -m real
+
+docs: .venv/.installed
+	$(BIN)/mkdocs build --strict
 
 docs-cli: .venv/.installed
 	$(BIN)/python -m statgraph.cli.docs > docs/cli.md

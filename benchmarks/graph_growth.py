@@ -12,7 +12,8 @@ import time
 
 from benchmarks.synthetic_law import SyntheticLaw, synthetic_law
 from statgraph.graph.heterograph import heterograph_of
-from statgraph.graph.incoming import EdgeType, IncomingEdges, incoming_edges
+from statgraph.graph.incoming import incoming_edges
+from statgraph.graph.merged import MergedEdges
 from statgraph.systems.timing import peak_memory_mib
 
 
@@ -49,13 +50,13 @@ def measured(n_articles: int, *, rounds: int, nearby: bool) -> dict:
     }
 
 
-def timed_graph(law: SyntheticLaw) -> tuple[tuple[object, dict[EdgeType, IncomingEdges]], float, float]:
+def timed_graph(law: SyntheticLaw) -> tuple[tuple[object, MergedEdges], float, float]:
     """Return the heterograph with the index that samplers need, and the seconds of the one and of the other."""
     start = time.perf_counter()
     graph = heterograph_of(law.edges, law.node_counts)
     built = time.perf_counter()
-    incoming = incoming_edges(graph)
-    return (graph, incoming), built - start, time.perf_counter() - built
+    merged = MergedEdges.of(incoming_edges(graph), law.node_counts)
+    return (graph, merged), built - start, time.perf_counter() - built
 
 
 if __name__ == "__main__":

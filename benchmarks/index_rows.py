@@ -20,9 +20,9 @@ BATCH = 64
 _MILLION = 1_000_000
 _SHORT_NOTE = (
     "torch multiplies on two threads, and a block of questions at the processor's full speed. Ours searches one "
-    "question on one thread (two only wait for one another), reads an eighth of the lists for each question and ranks 400 "
-    "candidates anew by their vectors. Not tried: fewer of both (ivf_pq.probes, ivf_pq.rerank), which recall on these "
-    "vectors would bear; real questions need more probes than these."
+    "question on one thread (two only wait for one another), reads an eighth of the lists for each question and ranks "
+    "400 candidates anew by their vectors. Not tried: fewer of both (ivf_pq.probes, ivf_pq.rerank), which recall on "
+    "these vectors would bear; real questions need more probes than these."
 )
 _MIB = 2**20
 

@@ -20,3 +20,6 @@ MEASURES = {
     "step_memory": "benchmarks.measures.step_memory",
     "cold_start": "benchmarks.measures.cold_start",
 }
+
+# Run only when named: half an hour and gigabytes of disk for the one, a run on the static encoder for the other.
+WHEN_NAMED = ("index_largest", "updating_static")

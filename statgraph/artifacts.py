@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 MANIFEST = "manifest.json"
+MODEL_CARD = "README.md"
 
 CORPUS_ARTICLES = "corpus.jsonl"
 CORPUS_QUESTIONS = "queries.jsonl"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,7 +21,8 @@ from statgraph.errors import RunError, UsageError
 _PATIENCE = timedelta(days=7)
 _JOINING = timedelta(minutes=10)
 _LAST_WORD = timedelta(seconds=30)
-_FAILED, _SAID = "statgraph/failed", "statgraph/said"
+_LEAVING_S = 5.0
+_FAILED, _SAID, _LEFT = "statgraph/failed", "statgraph/said", "statgraph/left"
 _VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
 
 
@@ -181,16 +183,26 @@ def _joined() -> Ranks:
 
 def _ended(ranks: Ranks, error: BaseException, report: Callable[[BaseException], int]) -> int:
     """Return the exit code after an error; the first rank to come here says it, the others wait until it has."""
-    try:
-        if ranks.store.add(_FAILED, 1) > 1:
+    status = 1
+    with suppress(RuntimeError):  # the store has gone with the process that kept it, which has had its say
+        if ranks.store.add(_FAILED, 1) == 1:
+            status = report(_explained(error))
+            ranks.store.set(_SAID, str(status))
+        else:
             ranks.store.wait([_SAID], _LAST_WORD)
-            return int(ranks.store.get(_SAID))
-    except RuntimeError:  # the store has gone with the process that kept it, which has had its say
-        return 1
-    status = report(_explained(error))
-    with suppress(RuntimeError):
-        ranks.store.set(_SAID, str(status))
+            status = int(ranks.store.get(_SAID))
+        _leave(ranks)
     return status
+
+
+def _leave(ranks: Ranks) -> None:
+    """Let go whoever waits for this rank; the first, whose process keeps the store, stays until all have left it."""
+    distributed.destroy_process_group()
+    n_left = ranks.store.add(_LEFT, 1)
+    deadline = time.monotonic() + _LEAVING_S
+    while ranks.is_first and n_left < ranks.size and time.monotonic() < deadline:
+        time.sleep(0.02)
+        n_left = ranks.store.add(_LEFT, 0)
 
 
 def _explained(error: BaseException) -> BaseException:

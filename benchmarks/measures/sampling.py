@@ -29,7 +29,9 @@ _NOTE = (
     "masked. k_hop_subgraph (directed) knows no fan-out and no masking, and gives the layers one set of edges, not "
     "each layer those that it needs: a layer over it computes nodes that nobody reads. Each of its hops passes over "
     "all edges of the graph; ours takes the edges of each node that it meets from an index made beforehand, once for "
-    "all hops, and remembers in an array of all nodes which it has met, wiping only these."
+    "all hops, and remembers in an array of all nodes which it has met, wiping only these. After a "
+    "step the index is in no cache, and what counts is how much of it is looked at: with one for each relation, in "
+    "int64, it was 2.7 times [2.3 to 11.6]."
 )
 _DGL_NOTE = (
     "NeighborSampler with all neighbours on one thread, as blocks were drawn here before: without masking, and without "

@@ -32,6 +32,7 @@ SNIPPET_CHARACTERS = 160
     show_default=True,
     help="Search the law in force on a day: YYYY-MM-DD, today, or always for all articles, repealed ones too.",
 )
+@click.option("--explain", is_flag=True, help="Say of each hit why it was found: its text, the graph, the words.")
 @click.option("--trec", is_flag=True, help="With --questions: print a TREC run (qid Q0 docid rank score tag).")
 @device_option
 def search(
@@ -41,6 +42,7 @@ def search(
     as_json: bool,
     questions: Path | None,
     as_of: str,
+    explain: bool,
     trec: bool,
     device: str,
 ) -> None:
@@ -57,6 +59,8 @@ def search(
         raise UsageError('give either a question in quotes or --questions FILE.jsonl: statgraph search "..."')
     if trec and questions is None:
         raise UsageError("--trec writes a run for many questions; give them with --questions FILE.jsonl")
+    if explain and questions is not None:
+        raise UsageError("--explain is for one question; give it in quotes")
     if trec and as_json:
         raise UsageError("--trec and --json are two formats; give one of them")
     folder = chosen_run(run)
@@ -64,11 +68,16 @@ def search(
         ids, texts = read_question_file(questions)
         _print_batch(Retriever.load(folder, device=device), ids, texts, k, as_of, trec=trec)
         return
-    hits = Retriever.load(folder, device=device).search(question, k, as_of=as_of)
+    retriever = Retriever.load(folder, device=device)
+    hits = retriever.search(question, k, as_of=as_of, passages=True)
+    explanations = retriever.explain(question, hits) if explain else []
     if as_json:
-        click.echo(json.dumps([asdict(hit) for hit in hits], ensure_ascii=False, indent=2))
+        found = [asdict(hit) for hit in hits]
+        for hit, explanation in zip(found, explanations, strict=False):
+            hit["explanation"] = asdict(explanation)
+        click.echo(json.dumps(found, ensure_ascii=False, indent=2))
     else:
-        _print_hits(hits)
+        _print_hits(hits, explanations)
 
 
 def _print_batch(retriever, ids: list[str], texts: list[str], k: int, as_of: str, *, trec: bool) -> None:
@@ -88,11 +97,18 @@ def _print_batch(retriever, ids: list[str], texts: list[str], k: int, as_of: str
         click.echo(json.dumps({"_id": question_id, "hits": hits}, ensure_ascii=False))
 
 
-def _print_hits(hits) -> None:
-    """Print rank, score, citation, path and snippet: a table as wide as the terminal, elsewhere three whole lines."""
+def _print_hits(hits, explanations) -> None:
+    """Print rank, score, citation, path, snippet and explanation: a table as wide as the terminal, elsewhere whole
+    lines."""
+    from itertools import zip_longest
+
+    from statgraph.cli.explanation_lines import explanation_lines
     from statgraph.text.article_text import PATH_SEPARATOR
 
-    bodies = [(hit.title, PATH_SEPARATOR.join(hit.path), _snippet(hit.text)) for hit in hits]
+    bodies = [
+        (hit.title, PATH_SEPARATOR.join(hit.path), _snippet(hit), *(explanation_lines(why) if why else []))
+        for hit, why in zip_longest(hits, explanations)
+    ]
     if not sys.stdout.isatty():
         for hit, lines in zip(hits, bodies, strict=True):
             click.echo(f"{hit.rank:>3} {hit.score:>7.3f}  " + f"\n{'':13}".join(lines))
@@ -105,15 +121,21 @@ def _print_hits(hits) -> None:
     table.add_column("rank", justify="right")
     table.add_column("score", justify="right")
     table.add_column("article", overflow="fold")
-    for hit, (title, path, snippet) in zip(hits, bodies, strict=True):
-        body = Text.assemble((title, "bold"), (f"\n{path}", "dim"), f"\n{snippet}")
+    for hit, (title, path, snippet, *why) in zip(hits, bodies, strict=True):
+        body = Text.assemble(
+            (title, "bold"), (f"\n{path}", "dim"), f"\n{snippet}", *((f"\n{line}", "dim") for line in why)
+        )
         table.add_row(str(hit.rank), f"{hit.score:.3f}", body)
     Console(highlight=False).print(table)
 
 
-def _snippet(text: str) -> str:
-    """Return the start of a text on one line, cut at a word."""
-    line = " ".join(text.split())
-    if len(line) <= SNIPPET_CHARACTERS:
-        return line
-    return line[:SNIPPET_CHARACTERS].rsplit(" ", 1)[0] + " ..."
+def _snippet(hit) -> str:
+    """Return a hit's passage with what follows it on one line, cut at a word; where it has none its text's start."""
+    start, end = hit.passage or (0, 0)
+    before, passage = hit.text[:start].strip(), " ".join(hit.text[start:end].split())
+    line = " ".join(hit.text[start:].split())
+    room = max(SNIPPET_CHARACTERS, len(passage))
+    if len(line) > room:
+        whole_word = room if line[room] == " " else line.rfind(" ", 0, room)
+        line = line[: whole_word if whole_word > 0 else room] + " ..."
+    return f"... {line}" if before else line

@@ -72,7 +72,18 @@ class GraphEncoder(nn.Module):
             raise ValueError(f"{len(blocks)} blocks for {len(self.layers)} layers; give one block a layer")
         if len(nodes) != blocks[0].n_inputs:
             raise ValueError(f"{len(nodes)} node vectors for a block of {blocks[0].n_inputs} inputs; give one an input")
-        for layer, gate, block in zip(self.layers, self.gates, blocks, strict=True):
+        nodes = self._passed(nodes, blocks)
+        return functional.normalize(nodes, dim=1) if self.unit_length else nodes
+
+    def last_attention(self, nodes: torch.Tensor, blocks: Sequence[Block]) -> tuple[torch.Tensor, torch.Tensor] | None:
+        """Return the last layer's attention, (edge weights (edges, heads), own weights (outputs, heads)), over its own
+        block; None where the layer has none. The arguments are those of `forward`."""
+        weights_of = getattr(self.layers[-1], "attention_weights", None)
+        return None if weights_of is None else weights_of(self._passed(nodes, blocks[:-1]), blocks[-1])
+
+    def _passed(self, nodes: torch.Tensor, blocks: Sequence[Block]) -> torch.Tensor:
+        """Return the vectors behind the first layers, as many as there are blocks."""
+        for layer, gate, block in zip(self.layers, self.gates, blocks, strict=False):
             update = functional.dropout(layer(nodes, block), self.dropout, self.training)
             nodes = nodes[block.own_inputs] + gate * update
-        return functional.normalize(nodes, dim=1) if self.unit_length else nodes
+        return nodes

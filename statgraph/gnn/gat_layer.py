@@ -7,6 +7,7 @@ from torch import nn
 from torch.nn import functional
 
 from statgraph.gnn.attention import NEGATIVE_SLOPE, attend, by_head, head_width_of
+from statgraph.gnn.edge_softmax import edge_softmax
 from statgraph.gnn.projections import identity_projection
 from statgraph.graph.blocks import Block
 
@@ -47,13 +48,21 @@ class GatLayer(nn.Module):
         """Return the output nodes' vectors (outputs, width) from the input nodes' (inputs, width)."""
         values = by_head(self.projection(nodes), self.n_heads)  # (inputs, heads, head width)
         own_values = values[block.own_inputs]  # (outputs, heads, head width)
+        edge_logits, own_logits = self._logits(values, own_values, block)
+        return attend(edge_logits, own_logits, values[block.sources], own_values, block.targets) + self.bias
+
+    def attention_weights(self, nodes: torch.Tensor, block: Block) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return (edge weights (edges, heads), own weights (outputs, heads)): alpha_ij of each edge and alpha_ii."""
+        values = by_head(self.projection(nodes), self.n_heads)
+        return edge_softmax(*self._logits(values, values[block.own_inputs], block), block.targets)
+
+    def _logits(
+        self, values: torch.Tensor, own_values: torch.Tensor, block: Block
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the logits of the edges (edges, heads) and of the nodes themselves (outputs, heads)."""
         source_scalars = (values * self.source_attention).sum(dim=-1)  # (inputs, heads)
         target_scalars = (own_values * self.target_attention).sum(dim=-1)  # (outputs, heads)
-        out = attend(
+        return (
             functional.leaky_relu(target_scalars[block.targets] + source_scalars[block.sources], NEGATIVE_SLOPE),
             functional.leaky_relu(target_scalars + source_scalars[block.own_inputs], NEGATIVE_SLOPE),
-            values[block.sources],
-            own_values,
-            block.targets,
         )
-        return out + self.bias

@@ -8,6 +8,7 @@ from torch import nn
 from statgraph.gnn.attention import attend, by_head, head_width_of, leaky_scalars
 from statgraph.gnn.bag_attention import runs_here
 from statgraph.gnn.dynamic_attention import dynamic_attention
+from statgraph.gnn.edge_softmax import edge_softmax
 from statgraph.gnn.projections import identity_projection
 from statgraph.graph.blocks import Block
 
@@ -56,17 +57,28 @@ class GatV2Layer(nn.Module):
             )
         return self._by_operations(nodes, block)
 
+    def attention_weights(self, nodes: torch.Tensor, block: Block) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return (edge weights (edges, heads), own weights (outputs, heads)): alpha_ij of each edge and alpha_ii."""
+        edge_values, own_values = self._values(nodes, block)
+        return edge_softmax(*self._logits(nodes, block, edge_values, own_values), block.targets)
+
     def _by_operations(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
-        """Return the same, by operations that run on any device and at any precision."""
+        """Return the same as `forward`, by operations that run on any device and at any precision."""
+        edge_values, own_values = self._values(nodes, block)
+        edge_logits, own_logits = self._logits(nodes, block, edge_values, own_values)
+        return attend(edge_logits, own_logits, edge_values, own_values, block.targets) + self.bias
+
+    def _values(self, nodes: torch.Tensor, block: Block) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return what each edge (edges, heads, head width) and each node itself (outputs, heads, head width) gives."""
         sources = by_head(self.source_projection(nodes), self.n_heads)  # (inputs, heads, head width)
+        return sources[block.sources], sources[block.own_inputs]
+
+    def _logits(
+        self, nodes: torch.Tensor, block: Block, edge_values: torch.Tensor, own_values: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the logits of the edges (edges, heads) and of the nodes themselves (outputs, heads)."""
         targets = by_head(self.target_projection(nodes[block.own_inputs]), self.n_heads)  # (outputs, heads, head width)
-        edge_values = sources[block.sources]  # (edges, heads, head width)
-        own_values = sources[block.own_inputs]
-        out = attend(
+        return (
             leaky_scalars(targets[block.targets] + edge_values, self.attention),
             leaky_scalars(targets + own_values, self.attention),
-            edge_values,
-            own_values,
-            block.targets,
         )
-        return out + self.bias

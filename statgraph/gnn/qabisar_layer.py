@@ -7,6 +7,7 @@ from torch import nn
 
 from statgraph.gnn.attention import attend, by_head, head_width_of, leaky_scalars
 from statgraph.gnn.bag_attention import runs_here
+from statgraph.gnn.edge_softmax import edge_softmax
 from statgraph.gnn.projections import identity_projection
 from statgraph.gnn.separable_attention import separable_attention
 from statgraph.graph.blocks import Block
@@ -50,8 +51,7 @@ class QabisarLayer(nn.Module):
 
     def forward(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
         """Return the output nodes' vectors (outputs, width) from the input nodes' (inputs, width)."""
-        types = by_head(self.edge_projection(self.edge_embeddings.weight), self.n_heads)
-        type_logits = leaky_scalars(types, self.edge_attention)  # (edge types + 1, heads)
+        type_logits = self._type_logits()
         if runs_here(nodes, block):
             return separable_attention(
                 nodes,
@@ -64,16 +64,29 @@ class QabisarLayer(nn.Module):
             )
         return self._by_operations(nodes, block, type_logits)
 
+    def attention_weights(self, nodes: torch.Tensor, block: Block) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return (edge weights (edges, heads), own weights (outputs, heads)): alpha_ij of each edge and alpha_ii."""
+        sources = by_head(self.source_projection(nodes), self.n_heads)
+        return edge_softmax(*self._logits(sources, block, self._type_logits()), block.targets)
+
     def _by_operations(self, nodes: torch.Tensor, block: Block, type_logits: torch.Tensor) -> torch.Tensor:
-        """Return the same, by operations that run on any device and at any precision."""
+        """Return the same as `forward`, by operations that run on any device and at any precision."""
         sources = by_head(self.source_projection(nodes), self.n_heads)  # (inputs, heads, head width)
         own = by_head(self.target_projection(nodes[block.own_inputs]), self.n_heads)  # (outputs, heads, head width)
+        edge_logits, own_logits = self._logits(sources, block, type_logits)
+        return attend(edge_logits, own_logits, sources[block.sources], own, block.targets) + self.bias
+
+    def _type_logits(self) -> torch.Tensor:
+        """Return the logit of each edge type and of the node itself, (edge types + 1, heads)."""
+        types = by_head(self.edge_projection(self.edge_embeddings.weight), self.n_heads)
+        return leaky_scalars(types, self.edge_attention)
+
+    def _logits(
+        self, sources: torch.Tensor, block: Block, type_logits: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the logits of the edges (edges, heads) and of the nodes themselves (outputs, heads)."""
         source_logits = leaky_scalars(sources, self.source_attention)  # (inputs, heads)
-        out = attend(
+        return (
             source_logits[block.sources] + type_logits[block.edge_types],
             source_logits[block.own_inputs] + type_logits[-1],
-            sources[block.sources],
-            own,
-            block.targets,
         )
-        return out + self.bias

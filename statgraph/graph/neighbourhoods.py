@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from statgraph.graph.incoming import EdgeType, Ends, IncomingEdges
+from statgraph.graph.merged import MergedEdges
 from statgraph.graph.relations import NODE_TYPES
 
 # Tells of edges of a type, by the rows of their sources and targets, (edges,) each, which of them can be seen, (edges,)
@@ -48,7 +49,8 @@ class NeighbourhoodWalker:
     """
 
     def __init__(self, incoming: Mapping[EdgeType, IncomingEdges], node_counts: Mapping[str, int], n_layers: int):
-        self._incoming = incoming
+        self._edge_types = tuple(incoming)
+        self._merged = MergedEdges.of(incoming, node_counts)
         self._n_layers = n_layers
         # A node's place in the neighbourhood at hand. Kept from one to the next: to wipe the nodes that were met costs
         # as much as they are, a new array as much as the graph has.
@@ -69,14 +71,11 @@ class NeighbourhoodWalker:
         counts = [{node_type: len(rows) for node_type, (rows,) in met.items()}]  # of nodes within 0, 1, ... hops
         for node_type, (rows,) in met.items():
             self._places[node_type][rows] = np.arange(len(rows))
-        edges = {edge_type: [] for edge_type in self._incoming}
+        edges = {edge_type: [] for edge_type in self._edge_types}
         before = dict.fromkeys(NODE_TYPES, 0)
         for _ in range(self._n_layers):
             within = counts[-1]
-            hop = {
-                edge_type: self._edges_into(edge_type, met[edge_type[2]][-1], before[edge_type[2]], visible)
-                for edge_type in self._incoming
-            }
+            hop = self._edges_into({node_type: rows[-1] for node_type, rows in met.items()}, before, visible)
             for node_type in NODE_TYPES:
                 sources = [rows for edge_type, (rows, _) in hop.items() if edge_type[0] == node_type]
                 met[node_type].append(self._newly_met(node_type, sources, within[node_type]))
@@ -87,13 +86,23 @@ class NeighbourhoodWalker:
         nodes = {node_type: np.concatenate(rows) for node_type, rows in met.items()}
         return Neighbourhood(nodes, self._layers(counts, edges))
 
-    def _edges_into(self, edge_type: EdgeType, rows: np.ndarray, first: int, visible: Visible) -> Ends:
-        """Return the source rows of the edges into nodes whose places begin with `first`, and the targets' places."""
-        sources, counts = self._incoming[edge_type].into(rows)
-        targets = np.repeat(np.arange(first, first + len(rows)), counts)
-        if len(sources) and (seen := visible(edge_type, sources, rows[targets - first])) is not None:
-            return sources[seen], targets[seen]
-        return sources, targets
+    def _edges_into(
+        self, rows: Mapping[str, np.ndarray], before: Mapping[str, int], visible: Visible
+    ) -> dict[EdgeType, Ends]:
+        """Return the source rows of the visible edges into some nodes and the places of their targets, by edge type;
+        the places of the nodes of a type are those after the `before` that it had."""
+        numbers, targets, sources = self._merged.into(rows)  # targets: places among all `rows`
+        starts = dict(
+            zip(NODE_TYPES, np.cumsum([0, *(len(rows[node_type]) for node_type in NODE_TYPES)]), strict=False)
+        )
+        found = {}
+        for number, edge_type in enumerate(self._edge_types):
+            of_type = np.flatnonzero(numbers == number)
+            source_rows, places = sources[of_type], targets[of_type] - starts[edge_type[2]]
+            if len(of_type) and (seen := visible(edge_type, source_rows, rows[edge_type[2]][places])) is not None:
+                source_rows, places = source_rows[seen], places[seen]
+            found[edge_type] = source_rows, places + before[edge_type[2]]
+        return found
 
     def _newly_met(self, node_type: str, sources: list[np.ndarray], n_before: int) -> np.ndarray:
         """Return the rows among edges' sources that have no place yet, each once, and give them the next ones."""

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from statgraph.corpus.among import checked_among
 from statgraph.errors import UsageError
 from statgraph.lexical.analysis import analyser
+
+
+@dataclass(frozen=True)
+class TermWeight:
+    """A term as BM25 counts it, stemmed, and its part of a text's score."""
+
+    term: str
+    weight: float
 
 
 class BM25:
@@ -47,6 +57,17 @@ class BM25:
         if not rows:
             return np.zeros(self._n_texts, dtype=np.float32)
         return self._index.get_scores_from_ids(rows).astype(np.float32)
+
+    def term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]]:
+        """Return for each text the question's terms that it holds, heaviest first; the weights add up to its score."""
+        asked = Counter(term for term in self._terms(question) if term in self._vocabulary)
+        held: list[list[TermWeight]] = [[] for _ in rows]
+        for term, times in asked.items():
+            weights = times * self._index.get_scores_from_ids([self._vocabulary[term]])[list(rows)]
+            for of_text, weight in zip(held, weights, strict=True):
+                if weight > 0:
+                    of_text.append(TermWeight(term, float(weight)))
+        return [sorted(of_text, key=lambda part: (-part.weight, part.term)) for of_text in held]
 
     def ranking(self, question: str, k: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (rows int64, scores float32) of the best `k` texts, or of all if fewer; best first, ties by row.

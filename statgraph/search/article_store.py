@@ -69,9 +69,9 @@ class ArticleStore:
         """Return (articles, 2) int32, the first day in force and the first after, or None where none has a date."""
         return read_article_dates(self._path.parent, len(self))
 
-    def in_force(self, day: int | None) -> np.ndarray | None:
+    def in_force(self, day: int) -> np.ndarray | None:
         """Return the article rows (rows,) int64 that are in force on a day (an ordinal); None is all of them."""
-        if day is None or self.days_in_force is None:
+        if self.days_in_force is None:
             return None
         return rows_in_force(self.days_in_force, day)
 

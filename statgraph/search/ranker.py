@@ -10,7 +10,7 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import Bm25Config
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import ModelError, RunError, UsageError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.lexical.bm25 import BM25
 from statgraph.text.encoder_outline import MODULES
@@ -35,6 +35,7 @@ class DenseRanker:
 
     Raises:
         RunError: if the index or the encoder is missing or damaged.
+        ModelError: if the graph beside the encoder is.
         UsageError: if the device or the precision is not known or not there.
     """
 
@@ -51,21 +52,29 @@ class DenseRanker:
         self, questions: Sequence[str], k: int, among: np.ndarray | None = None
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return for each question (rows, scores) by inner product with the graph-enriched article vectors."""
-        scores, rows = self._index.search(self._encoder.encode(questions), k, among)
+        scores, rows = self._index.search(self.question_vectors(questions), k, among)
         return list(rows), list(scores)
+
+    def question_vectors(self, questions: Sequence[str]) -> np.ndarray:
+        """Return what the index is searched with, (questions, width) float32."""
+        return self._encoder.encode(questions)
 
 
 class LexicalRanker:
-    """BM25 over the run's articles."""
+    """BM25 over the run's articles.
+
+    Attributes:
+        bm25: the index of their texts.
+    """
 
     def __init__(self, texts: Sequence[str], *, language: str, config: Bm25Config):
-        self._bm25 = BM25(texts, language=language, k1=config.k1, b=config.b)
+        self.bm25 = BM25(texts, language=language, k1=config.k1, b=config.b)
 
     def rank(
         self, questions: Sequence[str], k: int, among: np.ndarray | None = None
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return for each question (rows, scores) by BM25."""
-        ranked = [self._bm25.ranking(question, k, among) for question in questions]
+        ranked = [self.bm25.ranking(question, k, among) for question in questions]
         return [rows for rows, _ in ranked], [scores for _, scores in ranked]
 
 
@@ -75,7 +84,7 @@ def _query_encoder(folder: Path, device: str, precision: str) -> QueryEncoder:
         raise RunError(f"{folder}: no query encoder ({MODULES} is missing); train the run again")
     try:
         return load_query_encoder(folder, device=device, precision=precision)
-    except UsageError:
+    except (ModelError, UsageError):
         raise
     except Exception as error:  # each file of the folder has a reader with exceptions of its own
         reason = str(error).strip().partition("\n")[0] or type(error).__name__

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,14 +22,25 @@ from statgraph.corpus.validity import ALWAYS, asked_day
 from statgraph.errors import CorpusError, RunError, UsageError
 from statgraph.lexical.expansion import expanded_texts
 from statgraph.search.article_store import ARTICLES, ArticleStore
+from statgraph.search.explanation import Explanation
+from statgraph.search.passages import PassageFinder
 from statgraph.search.ranker import DenseRanker, LexicalRanker, Ranker
 from statgraph.settings import overlaid
 from statgraph.text.article_text import article_text
 
+if TYPE_CHECKING:
+    from statgraph.search.explaining import Explainer
+
+_BACKGROUND = 256  # articles that tell rare words from common ones
+
 
 @dataclass(frozen=True)
 class Hit:
-    """An article found. `rank` counts from 1; `score` is comparable within one run only."""
+    """An article found. `rank` counts from 1; `score` is comparable within one run only.
+
+    `passage` is where in the text what fits the question best stands, (start, end) in characters; None where it was not
+    asked for, or nothing fits.
+    """
 
     rank: int
     score: float
@@ -34,14 +48,26 @@ class Hit:
     title: str
     path: tuple[str, ...]
     text: str
+    passage: tuple[int, int] | None = None
 
 
 class Retriever:
     """Answers questions with the articles of one run; make it with `load`."""
 
-    def __init__(self, ranker: Ranker, articles: ArticleStore):
+    def __init__(
+        self,
+        ranker: Ranker,
+        articles: ArticleStore,
+        *,
+        language: str = "",
+        make_explainer: Callable[[], Explainer] | None = None,
+    ):
         self._ranker = ranker
         self._articles = articles
+        self._passages = PassageFinder(language, self._background)
+        self._make_explainer = make_explainer
+        self._explainer: Explainer | None = None
+        self._explainer_lock = threading.Lock()
 
     @classmethod
     def load(cls, run: Path | str, *, device: str = "auto", precision: str = "float32") -> Retriever:
@@ -75,14 +101,27 @@ class Retriever:
             if config.bm25.expansion:
                 questions = _synthetic_questions(folder, [article.article_id for article in stored])
                 texts = expanded_texts(texts, questions, most=config.bm25.expansion)
-            return cls(LexicalRanker(texts, language=language, config=config.bm25), articles)
-        ranker = DenseRanker(folder, device=device, precision=precision)
-        if not _same_articles(ranker.article_ids, articles):
-            raise RunError(f"{folder}: its index and its {ARTICLES} hold different articles; train the run again")
-        return cls(ranker, articles)
+            ranker: Ranker = LexicalRanker(texts, language=language, config=config.bm25)
+        else:
+            ranker = DenseRanker(folder, device=device, precision=precision)
+            if not _same_articles(ranker.article_ids, articles):
+                raise RunError(f"{folder}: its index and its {ARTICLES} hold different articles; train the run again")
+
+        def make_explainer() -> Explainer:
+            from statgraph.search.explaining import Explainer  # loads torch, which a search may do without
+
+            return Explainer(folder, config, ranker, articles, language=language)
+
+        return cls(ranker, articles, language=language, make_explainer=make_explainer)
 
     def search(
-        self, question: str, k: int = 10, *, among: np.ndarray | None = None, as_of: str | date = "today"
+        self,
+        question: str,
+        k: int = 10,
+        *,
+        among: np.ndarray | None = None,
+        as_of: str | date = "today",
+        passages: bool = False,
     ) -> list[Hit]:
         """Return the best `k` articles for a question (all of them where there are fewer).
 
@@ -92,12 +131,13 @@ class Retriever:
             among: the article rows to search among, (rows,) int64 in any order; None is all.
             as_of: the day whose law is searched, where the corpus says when its articles are in force: a date, ISO
                 text, `today`, or `always` for all of them. An article without dates is always in force.
+            passages: whether to find each hit's `passage`: a few milliseconds for ten hits.
 
         Raises:
             UsageError: if the question is blank or no text, `k` is below 1, `among` holds what is no article row, or
                 `as_of` is no day.
         """
-        return self.search_many([question], k, among=among, as_of=as_of)[0]
+        return self.search_many([question], k, among=among, as_of=as_of, passages=passages)[0]
 
     def search_many(
         self,
@@ -106,6 +146,7 @@ class Retriever:
         *,
         among: np.ndarray | None = None,
         as_of: str | date = "today",
+        passages: bool = False,
     ) -> list[list[Hit]]:
         """Return the hits of each question, as `search` does, in one pass through the encoder and the index.
 
@@ -113,7 +154,31 @@ class Retriever:
             UsageError: as in `search`.
         """
         ranked = self.rank(questions, k, among=among, as_of=as_of)
-        return [self._hits(rows, scores) for rows, scores in zip(*ranked, strict=True)]
+        hits = [self._hits(rows, scores) for rows, scores in zip(*ranked, strict=True)]
+        if passages:
+            hits = [self.with_passages(*of_question) for of_question in zip(questions, hits, strict=True)]
+        return hits
+
+    def with_passages(self, question: str, hits: Sequence[Hit]) -> list[Hit]:
+        """Return the same hits, each with its `passage`."""
+        passages = self._passages.passages(question, [hit.text for hit in hits])
+        return [replace(hit, passage=passage) for hit, passage in zip(hits, passages, strict=True)]
+
+    def explain(self, question: str, hits: Sequence[Hit]) -> list[Explanation]:
+        """Return why each of these hits was found for a question, in their order; each at most once.
+
+        The first call reads the graph and makes a BM25 index: seconds, for tens of thousands of articles.
+
+        Raises:
+            UsageError: if the question is blank, or a hit is no article of the run.
+        """
+        _check_question(question)
+        with self._explainer_lock:
+            if self._explainer is None:
+                if self._make_explainer is None:
+                    raise UsageError("this retriever was not loaded from a run; make it with Retriever.load")
+                self._explainer = self._make_explainer()
+        return self._explainer.explain(question, hits)
 
     def rank(
         self, questions: Sequence[str], k: int, *, among: np.ndarray | None = None, as_of: str | date = ALWAYS
@@ -128,7 +193,8 @@ class Retriever:
             raise UsageError(f"k is {k}; ask for at least 1 hit")
         for question in questions:
             _check_question(question)
-        in_force = self._articles.in_force(asked_day(as_of))
+        day = asked_day(as_of)
+        in_force = None if day is None else self._articles.in_force(day)
         if in_force is not None:
             among = in_force if among is None else np.intersect1d(checked_among(among, len(self._articles)), in_force)
         return self._ranker.rank(questions, k, among) if questions else ([], [])
@@ -141,6 +207,13 @@ class Retriever:
     def article_ids(self) -> tuple[str, ...]:
         """Return the id of every article row."""
         return tuple(article.article_id for article in self._articles.read_all())
+
+    def _background(self) -> list[str]:
+        """Return a few hundred texts from all over the law."""
+        n_articles = len(self._articles)
+        return [
+            article.text for article in self._articles.read(range(0, n_articles, math.ceil(n_articles / _BACKGROUND)))
+        ]
 
     def _hits(self, rows: np.ndarray, scores: np.ndarray) -> list[Hit]:
         return [

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 from statgraph import __version__
 from statgraph.graph.relations import HEADING, QUESTION
+from statgraph.search.explanation import Explanation
 from statgraph.search.retriever import Hit
 from statgraph.service import schemas
 from statgraph.service.contents import Contents, heading_id_of
+from statgraph.service.excerpts import excerpt
 from statgraph.service.library import Library
 from statgraph.service.neighbourhood import Node
+from statgraph.service.schemas import MAX_SHOWN
 
 
 def about(library: Library, *, takes_feedback: bool) -> schemas.About:
@@ -31,15 +34,19 @@ def about(library: Library, *, takes_feedback: bool) -> schemas.About:
             for row in contents.child_headings(None)
         ],
         examples=library.examples,
-        explains=False,
+        explains=True,
         feedback=takes_feedback,
         version=__version__,
     )
 
 
-def hit_answers(library: Library, question: str, hits: Sequence[Hit]) -> list[schemas.HitAnswer]:
-    """Return the hits of a question, each with the part of its text that fits best."""
-    excerpts = library.passages.excerpts(question, [hit.text for hit in hits])
+def hit_answers(
+    library: Library, question: str, hits: Sequence[Hit], *, explain: bool = False
+) -> list[schemas.HitAnswer]:
+    """Return the hits of a question, each with the part of its text that fits best, and why it was found."""
+    found = library.with_passages(question, hits)
+    excerpts = [excerpt(hit.text, hit.passage, most=MAX_SHOWN) for hit in found]
+    explanations = [explanation_answer(why) for why in library.explain(question, hits)] if explain else None
     return [
         schemas.HitAnswer(
             rank=hit.rank,
@@ -47,12 +54,39 @@ def hit_answers(library: Library, question: str, hits: Sequence[Hit]) -> list[sc
             article_id=hit.article_id,
             title=hit.title,
             headings=_path_links(hit.path),
-            text=excerpt.text,
-            passage=excerpt.passage and schemas.Passage(start=excerpt.passage[0], end=excerpt.passage[1]),
-            explanation=None,
+            text=shown.text,
+            passage=shown.passage and schemas.Passage(start=shown.passage[0], end=shown.passage[1]),
+            explanation=explanations and explanations[place],
         )
-        for hit, excerpt in zip(hits, excerpts, strict=True)
+        for place, (hit, shown) in enumerate(zip(hits, excerpts, strict=True))
     ]
+
+
+def explanation_answer(why: Explanation) -> schemas.ExplanationAnswer:
+    """Return why an article was found.
+
+    The question's vector does not pass through the graph, so the score without the graph is that of the own text.
+    """
+    return schemas.ExplanationAnswer(
+        score=why.score,
+        own_text_score=why.own_text_score,
+        without_graph_score=why.own_text_score,
+        without_questions_score=why.without_questions_score,
+        neighbours=[
+            schemas.Neighbour(
+                kind=neighbour.kind,
+                id=heading_id_of(neighbour.path) if neighbour.path else neighbour.node_id,
+                title=neighbour.title,
+                relation=neighbour.relation,
+                weight=neighbour.weight,
+                least=neighbour.least,
+                most=neighbour.most,
+            )
+            for neighbour in why.neighbours
+        ],
+        terms=[schemas.Term(term=term.term, weight=term.weight) for term in why.terms],
+        note=why.note,
+    )
 
 
 def article_answer(library: Library, row: int) -> schemas.ArticleAnswer:

@@ -12,13 +12,12 @@ import numpy as np
 from statgraph.corpus.validity import ALWAYS, FOR_EVER, SINCE_EVER, asked_day
 from statgraph.errors import UsageError
 from statgraph.search.article_store import ArticleStore, StoredArticle
+from statgraph.search.explanation import Explanation
 from statgraph.search.filters import ArticleFilter
 from statgraph.search.retriever import Hit, Retriever, read_run_manifest
 from statgraph.service.contents import ArticleOutline, Contents
 from statgraph.service.neighbourhood import Surroundings
-from statgraph.service.passages import PassageFinder
 from statgraph.service.reference_index import ReferenceIndex
-from statgraph.service.schemas import MAX_SHOWN
 from statgraph.service.training_questions import TrainingQuestions
 
 MAX_EXAMPLES = 6
@@ -35,7 +34,6 @@ class Library:
         corpus: the name of the corpus that it was trained on.
         language: the ISO 639 code of that corpus.
         contents: the table of contents of its articles.
-        passages: finds the passage of an article that fits a question.
         surroundings: what each article is tied to.
     """
 
@@ -51,7 +49,6 @@ class Library:
         self.corpus = corpus["name"]
         self.language = corpus["language"]
         self.contents = surroundings.contents
-        self.passages = PassageFinder(self.language, most=MAX_SHOWN)
         self.surroundings = surroundings
         self._filter = ArticleFilter(self.contents.hierarchy)
         self._limits = lru_cache(_KEPT_LIMITS)(self._limit)
@@ -105,6 +102,14 @@ class Library:
         """
         return self._retriever.search_many(questions, k, among=among, as_of=ALWAYS)
 
+    def with_passages(self, question: str, hits: Sequence[Hit]) -> list[Hit]:
+        """Return the same hits, each with the passage that fits the question best."""
+        return self._retriever.with_passages(question, hits)
+
+    def explain(self, question: str, hits: Sequence[Hit]) -> list[Explanation]:
+        """Return why each hit was found; the first call takes seconds."""
+        return self._retriever.explain(question, hits)
+
     def article(self, row: int) -> StoredArticle:
         """Return an article with its text."""
         return self._store.read([row])[0]
@@ -120,7 +125,8 @@ class Library:
         )
 
     def _limit(self, codes: tuple[str, ...], heading: tuple[str, ...], day: int | None) -> np.ndarray | None:
-        chosen, in_force = self._filter.rows(codes=codes, heading=heading), self._store.in_force(day)
+        chosen = self._filter.rows(codes=codes, heading=heading)
+        in_force = None if day is None else self._store.in_force(day)
         if chosen is None or in_force is None:
             return in_force if chosen is None else chosen
         return np.intersect1d(chosen, in_force)

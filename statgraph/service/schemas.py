@@ -96,30 +96,35 @@ class Passage(BaseModel):
 
 
 class Neighbour(BaseModel):
-    """A node that the graph encoder looked at."""
+    """A node that the last graph layer looked at: its share of the attention, a mean over the heads, and the least and
+    the most that a head gives it. The article is one of its own neighbours, by the relation `itself`."""
 
     kind: Literal["heading", "article", "question"]
     id: str
     title: str
     relation: str
     weight: float
+    least: float
+    most: float
 
 
 class Term(BaseModel):
-    """A word of the question that the article holds."""
+    """A word of the question that the article holds, stemmed, and its part of the article's BM25 score."""
 
     term: str
     weight: float
 
 
 class ExplanationAnswer(BaseModel):
-    """Why an article was found."""
+    """Why an article was found; `note` says why a part is missing."""
 
     score: float
     own_text_score: float | None
     without_graph_score: float | None
+    without_questions_score: float | None
     neighbours: list[Neighbour]
     terms: list[Term]
+    note: str
 
 
 class HitAnswer(BaseModel):

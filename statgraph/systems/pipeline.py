@@ -22,7 +22,9 @@ from statgraph.evaluation.report import Report
 from statgraph.search.article_store import STORE_FILES, write_article_store
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.retriever import Retriever
+from statgraph.systems.backbone_licences import backbone_licences
 from statgraph.systems.dense import train_dense
+from statgraph.systems.model_card import corpus_entry, write_model_cards
 from statgraph.systems.timing import StepClock
 from statgraph.training.loop import Listener
 from statgraph.training.metrics_log import MetricsLog
@@ -118,6 +120,7 @@ def _finished(corpus: Corpus, config: RunConfig, folder: Path, clock: StepClock,
             report = evaluate_split(retriever, corpus, "dev", rng=np.random.default_rng(config.seed))
         artifacts.write_json(folder / artifacts.RUN_REPORT, report.to_dict())
     manifest = _manifest(corpus, config, clock, processes)
+    write_model_cards(folder, manifest, report)
     artifacts.write_json(folder / artifacts.MANIFEST, manifest)
     return Run(folder, manifest, report)
 
@@ -209,6 +212,8 @@ def _manifest(corpus: Corpus, config: RunConfig, clock: StepClock, processes: in
             "content_hash": corpus.content_hash,
             "articles": len(corpus.articles),
         },
+        "data": corpus_entry(corpus),
+        "backbone_licences": backbone_licences(config),
         "steps": clock.to_list(),
         "versions": versions,
     }

@@ -46,7 +46,7 @@ class BertQueryEncoder:
 
         config = json_object(outline.first / MODULE_CONFIG)
         weights = load_file(outline.first / MODULE_WEIGHTS)  # mapped: only the word vectors that are asked for are read
-        self._tokenizer = _tokenizer(outline, config)
+        self._tokenizer = bert_tokenizer(outline, config)
         self._outline = outline
         self._dtype = dtype
         self._heads, self._eps = config["num_attention_heads"], config["layer_norm_eps"]
@@ -85,7 +85,7 @@ class BertQueryEncoder:
         ids = [encoding.ids for encoding in encodings]
         vectors: list[np.ndarray] = [np.empty(0, dtype=np.float32)] * len(ids)
         with torch.inference_mode():
-            for rows in _batches([len(text_ids) for text_ids in ids]):
+            for rows in batches([len(text_ids) for text_ids in ids]):
                 batch = self._vectors([ids[row] for row in rows]).numpy()
                 for row, vector in zip(rows, batch, strict=True):
                     vectors[row] = vector
@@ -173,7 +173,15 @@ def _pair(weights: dict, name: str) -> tuple:
     return weights[f"{name}.weight"].clone(), weights[f"{name}.bias"].clone()
 
 
-def _tokenizer(outline: EncoderOutline, config: dict):
+def bert_tokenizer(outline: EncoderOutline, config: dict):
+    """Return the tokenizer of a BERT that `BertQueryEncoder` knows: it truncates and never pads.
+
+    Args:
+        config: the BERT's own.
+
+    Raises:
+        Exception: of tokenizers', if its file is damaged.
+    """
     from tokenizers import Tokenizer
 
     about = json_object(outline.first / "tokenizer_config.json")
@@ -184,13 +192,22 @@ def _tokenizer(outline: EncoderOutline, config: dict):
     return tokenizer
 
 
-def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Yield the rows of texts, the shortest first, at most `TOKENS_PER_BATCH` tokens with their padding at a time."""
+def batches(lengths: Sequence[int], *, most_padding: float = 1.0) -> Iterator[list[int]]:
+    """Yield the rows of texts, the shortest first, at most `TOKENS_PER_BATCH` tokens with their padding at a time.
+
+    Args:
+        lengths: of the texts, in tokens.
+        most_padding: the largest part of a batch's places that may be padding.
+    """
     batch: list[int] = []
+    n_tokens = 0
     for row in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and lengths[row] * (len(batch) + 1) > TOKENS_PER_BATCH:
+        n_places = lengths[row] * (len(batch) + 1)
+        n_padding = n_places - n_tokens - lengths[row]
+        if batch and (n_places > TOKENS_PER_BATCH or n_padding > most_padding * n_places):
             yield batch
-            batch = []
+            batch, n_tokens = [], 0
         batch.append(row)
+        n_tokens += lengths[row]
     if batch:
         yield batch

@@ -115,11 +115,15 @@ def _key(chunk: Sequence[int]) -> bytes:
     return hashlib.sha256(np.asarray(chunk, dtype="<i4").tobytes()).digest()[:KEY_BYTES]
 
 
-def token_batches(items: Sequence[_Item], length: Callable[[_Item], int]) -> Iterator[list[_Item]]:
-    """Yield runs of items (sorted by `length`, in tokens) whose padded size stays within the token budget."""
+def token_batches(
+    items: Sequence[_Item], length: Callable[[_Item], int], most_tokens: int | None = None
+) -> Iterator[list[_Item]]:
+    """Yield runs of items (sorted by `length`, in tokens) whose padded size stays within `most_tokens`, as a rule
+    `TOKENS_PER_BATCH`; an item that is longer stands alone."""
+    most_tokens = most_tokens or TOKENS_PER_BATCH
     batch: list[_Item] = []
     for item in items:
-        if batch and length(item) * (len(batch) + 1) > TOKENS_PER_BATCH:
+        if batch and length(item) * (len(batch) + 1) > most_tokens:
             yield batch
             batch = []
         batch.append(item)

@@ -40,6 +40,10 @@ class LayerStates:
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
+    def length(self, row: int) -> int:
+        """Return the tokens of one chunk."""
+        return int(self._offsets[row + 1] - self._offsets[row])
+
     def chunk(self, row: int) -> np.ndarray:
         """Return the states of one chunk, (tokens, width) float16."""
         begin, end = (int(offset) * self.width * _BYTES for offset in self._offsets[row : row + 2])
@@ -162,6 +166,16 @@ class ChunkStates:
     def to(self, device: torch.device) -> ChunkStates:
         """Return the same inputs: states are kept where there is no faster device."""
         return self
+
+    def parts(self, most_tokens: int) -> Iterator[tuple[list[int], ChunkStates]]:
+        """Yield chunks of about equal length together: their places among these, and their states as texts of one chunk
+        each; a part has at most `most_tokens` tokens with its padding, or one chunk."""
+
+        def length(place: int) -> int:
+            return self.states.length(self.rows[place])
+
+        for places in token_batches(sorted(range(len(self.rows)), key=length), length, most_tokens):
+            yield places, ChunkStates(self.states, self.rows[places], np.arange(len(places) + 1))
 
     def padded(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Return (states (chunks, longest, width) float32, mask (chunks, longest) int64), zeros past the end."""

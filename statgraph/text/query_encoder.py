@@ -12,6 +12,7 @@ from statgraph.device import pick_device, surely_cpu
 from statgraph.errors import UsageError
 from statgraph.text.bert_query import BertQueryEncoder
 from statgraph.text.encoder_outline import encoder_outline
+from statgraph.text.fused_query import FusedQueryEncoder
 from statgraph.text.static_query import StaticQueryEncoder
 
 PRECISIONS = ("float32", "bfloat16")
@@ -28,7 +29,8 @@ def load_query_encoder(folder: Path, *, device: str = "auto", precision: str = "
     """Return the query encoder in a sentence-transformers folder.
 
     On the CPU the shapes that `BiEncoder.save_question_encoder` writes are read without sentence-transformers, whose
-    import takes longer than the search: static ones without torch too. The vectors are the same to within rounding.
+    import takes longer than the search: static ones without torch too, and so a BERT's in float32 with the graph of
+    `write_query_graph` beside it, where onnxruntime is installed. The vectors are the same to within rounding.
 
     Args:
         folder: a sentence-transformers folder.
@@ -38,6 +40,7 @@ def load_query_encoder(folder: Path, *, device: str = "auto", precision: str = "
 
     Raises:
         UsageError: if the device or the precision is not known, or not to be had.
+        ModelError: if the graph is damaged or older than the weights.
         Exception: whatever the reader of a damaged file raises.
     """
     if precision not in PRECISIONS:
@@ -46,6 +49,8 @@ def load_query_encoder(folder: Path, *, device: str = "auto", precision: str = "
     outline = encoder_outline(folder) if on_cpu else None
     if outline is not None and StaticQueryEncoder.knows(outline):
         return StaticQueryEncoder(outline)
+    if outline is not None and precision == "float32" and FusedQueryEncoder.knows(outline, folder):
+        return FusedQueryEncoder(outline, folder)
     if outline is not None and BertQueryEncoder.knows(outline):
         import torch
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 from statgraph.config import EncoderConfig
 from statgraph.device import inference_dtype
@@ -22,6 +23,7 @@ from statgraph.text.chunk_inputs import ChunkTokens, ChunkVectors, token_inputs
 from statgraph.text.chunking import Chunks, chunked
 from statgraph.text.dense_module import dense_module
 from statgraph.text.frozen import embedded_chunks, pooled
+from statgraph.text.fused_export import add_query_graph
 from statgraph.text.hierarchical import ChunkEncoder
 from statgraph.text.layer_states import ChunkStates, layer_states
 from statgraph.text.loading import most_tokens
@@ -32,6 +34,7 @@ from statgraph.text.tower import Tower, loaded_tower
 
 ARTICLE_WEIGHTS = "model.safetensors"
 ARTICLE_CONFIG = "config.json"
+_TOKENS_PER_PART = 4096
 
 
 class TransformerBiEncoder(BiEncoder):
@@ -124,7 +127,7 @@ class TransformerBiEncoder(BiEncoder):
 
     def save_question_encoder(self, folder: Path) -> None:
         """Write a sentence-transformers folder: Transformer, Pooling, Dense, and for unit vectors Normalize; the prefix
-        is its prompt."""
+        is its prompt. A plain BERT gets the graph of `write_query_graph` where its packages are installed."""
         from sentence_transformers import SentenceTransformer
         from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 
@@ -145,6 +148,7 @@ class TransformerBiEncoder(BiEncoder):
         for file in plain.iterdir():
             file.unlink()
         plain.rmdir()
+        add_query_graph(folder)
 
     def save_article_encoder(self, folder: Path) -> None:
         """Write the chunk encoder and projection (and the backbone, where it trained) with the configuration."""
@@ -217,16 +221,35 @@ class TransformerBiEncoder(BiEncoder):
         return ChunkStates(states, np.arange(len(chunks.ids)), chunks.offsets)
 
     def _chunk_vectors(self, inputs: ChunkVectors | ChunkStates | ChunkTokens, tower: str) -> torch.Tensor:
-        question, article = self._towers
         if isinstance(inputs, ChunkVectors):
             return inputs.vectors
-        tokens, mask = inputs.padded()
         if isinstance(inputs, ChunkStates):
-            # In the precision that the layers below ran in: an epoch is nearly all matrix products.
-            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=question.dtype == torch.bfloat16):
-                hidden = self._uppers[tower](inputs_embeds=tokens, attention_mask=mask).last_hidden_state
-        else:
-            hidden = getattr(self, tower)(input_ids=tokens, attention_mask=mask).last_hidden_state
+            return self._upper_vectors(inputs, tower)
+        tokens, mask = inputs.padded()
+        hidden = getattr(self, tower)(input_ids=tokens, attention_mask=mask).last_hidden_state
+        return self._pooled(hidden, mask, tower)
+
+    def _upper_vectors(self, inputs: ChunkStates, tower: str) -> torch.Tensor:
+        """Return the vectors of chunks from what the frozen layers gave, (chunks, width) float32.
+
+        A part at a time, and each part anew for its gradient: what two layers keep for one of a hundred articles at
+        once is some gigabytes.
+        """
+        places, vectors = [], []
+        for part_places, part in inputs.parts(_TOKENS_PER_PART):
+            places += part_places
+            vectors.append(checkpoint(self._upper_part, part, tower, use_reentrant=False))
+        return torch.cat(vectors)[torch.from_numpy(np.argsort(places))]
+
+    def _upper_part(self, inputs: ChunkStates, tower: str) -> torch.Tensor:
+        tokens, mask = inputs.padded()
+        # In the precision that the layers below ran in: an epoch is nearly all matrix products.
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self._towers[0].dtype == torch.bfloat16):
+            hidden = self._uppers[tower](inputs_embeds=tokens, attention_mask=mask).last_hidden_state
+        return self._pooled(hidden, mask, tower)
+
+    def _pooled(self, hidden: torch.Tensor, mask: torch.Tensor, tower: str) -> torch.Tensor:
+        question, article = self._towers
         pooling = {"query_model": question, "article_model": article}[tower].backbone.pooling
         return pooled(hidden.float(), mask, pooling)
 

@@ -118,7 +118,7 @@ def train_stage(
         if is_best:
             best = record
         if ranks.is_first:
-            log.append(**record)
+            log.append(**record, step_losses=[round(loss, 6) for loss in losses])
             if is_best:
                 save_checkpoint(folder / BEST, stage.weights(), best)
             save_checkpoint(folder / LAST, stage.weights(), record, optimizer)

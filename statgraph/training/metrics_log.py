@@ -1,4 +1,4 @@
-"""The log of a run: one JSON line for each epoch of each stage."""
+"""The log of a run: one JSON line for each epoch of each stage, with the loss of each step in `step_losses`."""
 
 from __future__ import annotations
 

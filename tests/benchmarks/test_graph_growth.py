@@ -16,8 +16,7 @@ def test_a_size_is_measured_in_a_process_of_its_own(nearby):
 
 
 def test_a_timed_graph_comes_with_its_index():
-    (graph, incoming), building_s, indexing_s = timed_graph(synthetic_law(100))
+    (graph, merged), building_s, indexing_s = timed_graph(synthetic_law(100))
     assert min(building_s, indexing_s) > 0
-    assert {edge_type: len(edges.sources) for edge_type, edges in incoming.items()} == {
-        edge_type: graph.num_edges(edge_type) for edge_type in graph.canonical_etypes
-    }
+    assert len(merged.edges.sources) == graph.num_edges()
+    assert len(merged.edges.starts) == graph.num_nodes() + 1

@@ -54,13 +54,38 @@ def test_a_long_article_is_cut_at_a_word(run_cli, town_corpus, tmp_path, town):
     assert snippet == "Zebras are " + "allowed " * 18 + "..."
 
 
+def test_the_passage_is_shown_in_place_of_the_beginning(run_cli, town_corpus, tmp_path, town):
+    shutil.copytree(town, tmp_path / "long")
+    articles = [json.loads(line) for line in (town / "corpus.jsonl").read_text().splitlines()]
+    articles[0]["text"] = "Nothing is said here. " * 10 + "Zebras  are\nallowed. No more."
+    (tmp_path / "long" / "corpus.jsonl").write_text("".join(json.dumps(article) + "\n" for article in articles))
+    assert run_cli("train", "--corpus", "long", "--system", "bm25", "--out", "run").returncode == 0
+
+    snippet = run_cli("search", "zebras", "-k", 1, "--run", "run").stdout.splitlines()[2].strip()
+    assert snippet == "... Zebras are allowed. No more."
+
+
+def test_explained_hits(run_cli, dense_run, bm25_run):
+    done = run_cli("search", QUESTION, "--run", dense_run, "-k", 2, "--explain")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    assert sum(line.endswith("by the graph") or "by the graph (" in line for line in lines) == 2
+    assert sum(line.endswith("itself") for line in lines) == 2
+    assert sum(line.startswith("BM25: ") for line in lines) == 2
+
+    (hit,) = json.loads(run_cli("search", QUESTION, "--run", bm25_run, "-k", 1, "--explain", "--json").stdout)
+    why = hit["explanation"]
+    assert sum(term["weight"] for term in why["terms"]) == pytest.approx(hit["score"], abs=1e-6)
+    assert (why["own_text_score"], why["neighbours"]) == (None, [])
+
+
 def test_json_is_what_python_gives(run_cli, dense_run):
     done = run_cli("search", QUESTION, "--run", dense_run, "-k", 3, "--json", "--device", "cpu")
 
     assert (done.returncode, done.stderr) == (0, "")
     printed = json.loads(done.stdout)
     hits = Retriever.load(dense_run, device="cpu").search(QUESTION, k=3)
-    assert [list(hit) for hit in printed] == [["rank", "score", "article_id", "title", "path", "text"]] * 3
+    assert [list(hit) for hit in printed] == [["rank", "score", "article_id", "title", "path", "text", "passage"]] * 3
     for hit, expected in zip(printed, hits, strict=True):
         assert hit.pop("score") == pytest.approx(expected.score, abs=1e-6)
         assert (hit["article_id"], hit["rank"], tuple(hit["path"])) == (
@@ -125,6 +150,7 @@ def test_a_reader_that_leaves_is_no_error(bm25_run, tmp_path):
         ([], EITHER),
         (["Who?", "--questions", "x"], EITHER),
         (["Who?", "--trec"], "--trec writes a run for many questions; give them with --questions FILE.jsonl"),
+        (["--questions", "x", "--explain"], "--explain is for one question; give it in quotes"),
         (["--questions", "x", "--trec", "--json"], "--trec and --json are two formats; give one of them"),
         (["Who?", "-k", "0"], "Invalid value for '-k': 0 is not in the range x>=1."),
         (["Who?", "-k", "ten"], "Invalid value for '-k': 'ten' is not a valid integer range."),

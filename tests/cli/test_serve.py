@@ -44,8 +44,10 @@ def test_a_service_from_start_to_stop(bm25_run, tmp_path):
             # A request under way: its body is only half there when the service is told to end.
             body = json.dumps({"question": "May I keep my dogs?", "k": 1}).encode()
             with socket.create_connection(("127.0.0.1", port), timeout=WAIT_S) as under_way:
-                lines = [f"{name}: {value}" for name, value in {**headers, "Content-Length": len(body)}.items()]
+                asked = {**headers, "Content-Length": len(body), "Expect": "100-continue"}
+                lines = [f"{name}: {value}" for name, value in asked.items()]
                 under_way.sendall("\r\n".join(["POST /api/search HTTP/1.1", "Host: x", *lines, "", ""]).encode())
+                assert under_way.recv(100).startswith(b"HTTP/1.1 100 ")  # it is being read
                 under_way.sendall(body[:10])
                 _wait_for_refusal(process, port)
                 under_way.sendall(body[10:])

@@ -159,3 +159,23 @@ def test_cuda_gives_what_the_cpu_gives(random_block):
     here = encoder(nodes, [block])
     there = encoder.cuda()(nodes.cuda(), [block.to(torch.device("cuda"))])
     assert torch.allclose(there.cpu(), here, atol=1e-5)
+
+
+@pytest.mark.parametrize("layer", ["qabisar", "gatv2", "gat"])
+def test_the_last_attention_is_that_of_the_last_layer(random_block, block_of, layer):
+    torch.manual_seed(4)
+    encoder = GraphEncoder(**{**OPTIONS, "layer": layer, "first_gate": 0.5})
+    first, last = random_block(), block_of([(1, 0, 2), (4, 0, 1), (2, 1, 0)], n_inputs=5, own_inputs=[0, 3])
+    nodes = torch.randn(7, 4)
+    between = nodes[first.own_inputs] + 0.5 * encoder.layers[0](nodes, first)
+    edges, own = encoder.last_attention(nodes, [first, last])
+    expected_edges, expected_own = encoder.layers[1].attention_weights(between, last)
+    assert torch.equal(edges, expected_edges)
+    assert torch.equal(own, expected_own)
+    assert torch.allclose(edges[0] + edges[1] + own[0], torch.ones(2))
+
+
+@pytest.mark.parametrize("layer", ["gcn", "graphsage", "k-gnn"])
+def test_a_layer_without_attention_has_no_last_attention(path, layer):
+    encoder = GraphEncoder(**{**OPTIONS, "layer": layer})
+    assert encoder.last_attention(torch.zeros(2, 4), [path, path]) is None

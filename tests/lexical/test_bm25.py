@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from statgraph.errors import UsageError
-from statgraph.lexical.bm25 import BM25, best_rows
+from statgraph.lexical.bm25 import BM25, TermWeight, best_rows
 
 TEXTS = ["cat dog cat", "cat", "bird bird bird bird bird"]  # 3, 1 and 5 terms: 3 on average
 
@@ -23,6 +23,19 @@ def test_scores_of_several_terms_add_up_and_a_repeated_term_counts_twice():
     index = BM25(TEXTS, language="xx")
     assert index.scores("cat dog") == pytest.approx(index.scores("cat") + index.scores("dog"))
     assert index.scores("cat cat") == pytest.approx(2 * index.scores("cat"))
+
+
+def test_term_weights_are_the_parts_of_the_score():
+    index = BM25(TEXTS, language="xx")
+    cat, dog = index.scores("cat")[0], index.scores("dog")[0]
+    weights = index.term_weights("cat dog cat whale", [0, 2, 1])
+    assert [[part.term for part in of_text] for of_text in weights] == [["cat", "dog"], [], ["cat"]]
+    assert [part.weight for part in weights[0]] == pytest.approx([2 * cat, dog])
+    sums = [sum(part.weight for part in of_text) for of_text in weights]
+    assert sums == pytest.approx(index.scores("cat dog cat whale")[[0, 2, 1]].tolist())
+    assert index.term_weights("cat", [1]) == [[TermWeight("cat", pytest.approx(float(index.scores("cat")[1])))]]
+    assert index.term_weights("", [1]) == [[]]
+    assert index.term_weights("cat", []) == []
 
 
 def test_k1_and_b_are_used():

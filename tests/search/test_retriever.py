@@ -55,7 +55,7 @@ def changed_manifest(run, **changes):
 
 def test_a_hit_is_what_the_architecture_promises():
     assert [field.name for field in dataclasses.fields(Hit)] == [
-        "rank", "score", "article_id", "title", "path", "text",
+        "rank", "score", "article_id", "title", "path", "text", "passage",
     ]  # fmt: skip
 
 
@@ -67,6 +67,19 @@ def test_search_returns_hits_best_first(retriever):
         Hit(2, pytest.approx(0.8), "X1", "Art. 3", path, "Keys are handed back."),
     ]
     assert all(type(hit.score) is float and type(hit.rank) is int for hit in hits)
+
+
+def test_passages_are_found_where_asked_for(run):
+    retriever = Retriever.load(run, device="cpu")
+    hits = {hit.article_id: hit for hit in retriever.search("months, keys", k=3, passages=True)}
+    assert {article_id: hit.passage for article_id, hit in hits.items()} == {"D1": None, "N1": (28, 56), "X1": (0, 21)}
+    assert hits["N1"].text[28:56] == "Its length: “three months” €"
+    assert retriever.with_passages("writing", [hits["N1"]])[0].passage == (0, 27)
+
+
+def test_a_retriever_of_no_run_explains_nothing():
+    with pytest.raises(UsageError, match=r"not loaded from a run; make it with Retriever\.load"):
+        Retriever(None, None).explain("deposit", [])
 
 
 def test_more_hits_than_articles_are_all_articles(run):

@@ -40,7 +40,7 @@ def test_about(client):
             {"heading_id": WORK, "title": "Work Code", "articles": 2},
         ],
         "examples": ["Who keeps the deposit?", "When are wages paid?"],
-        "explains": False,
+        "explains": True,
         "feedback": True,
         "version": __version__,
     }
@@ -66,6 +66,21 @@ def test_search(client):
         "passage": {"start": text.index("The lessor"), "end": len(text)},
         "explanation": None,
     }
+
+
+def test_an_explained_search(client):
+    asked = {"question": "Who signs for the keys?", "explain": True}
+    for hit in client.post("/api/search", json=asked).json()["hits"]:
+        why = hit["explanation"]
+        assert sum(term["weight"] for term in why.pop("terms")) == pytest.approx(hit["score"], abs=1e-6)
+        assert why == {
+            "score": hit["score"],
+            "own_text_score": None,
+            "without_graph_score": None,
+            "without_questions_score": None,
+            "neighbours": [],
+            "note": "",
+        }
 
 
 def test_ten_hits_unless_told_and_all_where_there_are_fewer(client):

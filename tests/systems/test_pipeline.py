@@ -15,6 +15,7 @@ from statgraph.evaluation.report import Report
 from statgraph.index.article_index import ArticleIndex
 from statgraph.settings import overlaid
 from statgraph.systems import pipeline
+from statgraph.systems.model_card import model_card
 from statgraph.systems.pipeline import is_finished, train_run
 from statgraph.systems.presets import resolve_config, system_names
 
@@ -50,7 +51,7 @@ def test_a_run_folder_holds_what_the_architecture_promises(tmp_path, town_corpus
     run = train_run(town_corpus, config, tmp_path / "a" / "run")
     assert run.folder == tmp_path / "a" / "run"
     assert sorted(path.name for path in run.folder.iterdir()) == [
-        "article_encoder", "articles.jsonl", "articles.offsets.npy", "checkpoints", "config.json",
+        "README.md", "article_encoder", "articles.jsonl", "articles.offsets.npy", "checkpoints", "config.json",
         "graph_encoder.safetensors", "graph_inputs", "index", "manifest.json", "metrics.jsonl", "query_encoder",
         "report.json",
     ]  # fmt: skip
@@ -70,12 +71,14 @@ def test_the_report_is_that_of_the_dev_split(tmp_path, town_corpus, quick_config
     saved = Report.from_dict(artifacts.read_json(run.folder / "report.json"))
     assert saved == run.report
     assert (saved.split, saved.strata["all"].n_questions) == ("dev", 4)
+    for part in ("", "query_encoder"):
+        assert (run.folder / part / "README.md").read_text() == model_card(run.manifest, saved, part=part)
 
 
 def test_bm25_writes_articles_and_report_alone(tmp_path, town_corpus, bm25):
     run = train_run(town_corpus, bm25, tmp_path / "run")
     assert sorted(path.name for path in run.folder.iterdir()) == [
-        "articles.jsonl", "articles.offsets.npy", "config.json", "manifest.json", "report.json",
+        "README.md", "articles.jsonl", "articles.offsets.npy", "config.json", "manifest.json", "report.json",
     ]  # fmt: skip
     assert Retriever.load(run.folder).search("Who taxes my fences?")[0].article_id == "fences2"
 

@@ -81,6 +81,32 @@ def save_tiny_as(unigram: Tokenizer) -> Callable[[Path], Path]:
     return lambda folder: save_tiny(folder, unigram)
 
 
+@pytest.fixture
+def save_bert(tiny_folder: Path, tmp_path: Path) -> Callable[[str], Path]:
+    """Return a function that saves a query encoder over the tiny BERT: pooled as told, turned by a random map, brought
+    to length 1."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
+
+    from statgraph.text.dense_module import dense_module
+
+    def save(pooling: str) -> Path:
+        generator = torch.Generator().manual_seed(1)
+        dense = dense_module(torch.randn(32, 32, generator=generator), torch.randn(32, generator=generator))
+        transformer = Transformer(str(tiny_folder))
+        with torch.no_grad():  # at their first size the weights say so little that a wrong layer would hardly show
+            for name, weight in transformer.model.named_parameters():
+                drawn = torch.randn(weight.shape, generator=generator) * weight.shape[-1] ** -0.5
+                weight.copy_(1 + drawn if name.endswith("LayerNorm.weight") else 2 * drawn)
+        modules = [transformer, Pooling(32, pooling_mode=pooling), dense, Normalize()]
+        prompts = {"query": "query: ", "document": "passage: "}
+        encoder = SentenceTransformer(modules=modules, device="cpu", prompts=prompts, default_prompt_name="query")
+        encoder.save(str(tmp_path / "query_encoder"), create_model_card=False)
+        return tmp_path / "query_encoder"
+
+    return save
+
+
 def save_tiny(folder: Path, unigram: Tokenizer) -> Path:
     with torch.random.fork_rng():
         torch.manual_seed(0)

@@ -6,31 +6,18 @@ import pytest
 import torch
 from safetensors import safe_open
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
+from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
 from statgraph.text import bert_query
 from statgraph.text.bert_query import BertQueryEncoder
-from statgraph.text.dense_module import dense_module
 from statgraph.text.encoder_outline import encoder_outline
 
 QUESTIONS = ("The tenant pays rent", "work", "the landlord pays the child", "rent", "<mask> <s> é?", "pays " * 200)
 
 
 @pytest.fixture(params=["mean", "cls"])
-def folder(request, tiny_folder, tmp_path):
-    """Return a saved query encoder over the tiny BERT: pooled, turned by a random map, brought to length 1."""
-    generator = torch.Generator().manual_seed(1)
-    dense = dense_module(torch.randn(32, 32, generator=generator), torch.randn(32, generator=generator))
-    transformer = Transformer(str(tiny_folder))
-    with torch.no_grad():  # at their first size the weights say so little that a wrong layer would hardly show
-        for name, weight in transformer.model.named_parameters():
-            drawn = torch.randn(weight.shape, generator=generator) * weight.shape[-1] ** -0.5
-            weight.copy_(1 + drawn if name.endswith("LayerNorm.weight") else 2 * drawn)
-    modules = [transformer, Pooling(32, pooling_mode=request.param), dense, Normalize()]
-    prompts = {"query": "query: ", "document": "passage: "}
-    encoder = SentenceTransformer(modules=modules, device="cpu", prompts=prompts, default_prompt_name="query")
-    encoder.save(str(tmp_path / "query_encoder"), create_model_card=False)
-    return tmp_path / "query_encoder"
+def folder(request, save_bert):
+    return save_bert(request.param)
 
 
 def theirs(folder, questions=QUESTIONS):
@@ -74,8 +61,14 @@ def test_the_company_of_a_question_changes_nothing(folder, monkeypatch):
 def test_batches_are_sorted_and_within_the_tokens_with_padding(monkeypatch):
     monkeypatch.setattr(bert_query, "TOKENS_PER_BATCH", 12)
     # Lengths 2, 3, 3 fill 9 places; with a fourth of 4 tokens they would fill 16.
-    assert list(bert_query._batches([4, 3, 13, 2, 4, 3])) == [[3, 1, 5], [0, 4], [2]]
-    assert list(bert_query._batches([])) == []
+    assert list(bert_query.batches([4, 3, 13, 2, 4, 3])) == [[3, 1, 5], [0, 4], [2]]
+    assert list(bert_query.batches([])) == []
+
+
+def test_batches_are_within_the_padding():
+    # 9, 10 fill 20 places, 1 of them padding; with 12 it would be 36 places and 5 of them, more than a tenth.
+    assert list(bert_query.batches([10, 12, 9, 13, 30], most_padding=0.1)) == [[2, 0], [1, 3], [4]]
+    assert list(bert_query.batches([1, 2, 2], most_padding=0.0)) == [[0], [1, 2]]
 
 
 def test_padding_by_hand():

@@ -84,3 +84,12 @@ def test_texts_are_taken_in_any_order(by_hand):
     assert taken.padded()[0].tolist() == [[[4, 5], [0, 0]], [[6, 7], [0, 0]], [[0, 1], [2, 3]]]
     again = taken.take(torch.tensor([1, 1]))
     assert again.padded()[0].tolist() == [[[0, 1], [2, 3]], [[0, 1], [2, 3]]]
+
+
+def test_parts_have_chunks_of_about_equal_length(computed):
+    texts = ChunkStates(computed(), np.array([0, 2, 1, 2]), np.array([0, 2, 4]))  # 5, 3, 2 and 3 tokens
+    parts = list(texts.parts(most_tokens=6))
+    assert [places for places, _ in parts] == [[2, 1], [3], [0]]  # 2 chunks of 3, the third would make 9
+    for places, part in parts:
+        assert part.rows.tolist() == texts.rows[places].tolist()
+        assert part.offsets.tolist() == list(range(len(places) + 1))

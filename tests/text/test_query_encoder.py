@@ -7,7 +7,8 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 
 from statgraph.errors import UsageError
-from statgraph.text import query_encoder
+from statgraph.text import fused_query, query_encoder
+from statgraph.text.fused_export import write_query_graph
 from statgraph.text.query_encoder import load_query_encoder
 
 QUESTIONS = ["the tenant pays rent", "work"]
@@ -55,6 +56,18 @@ def test_all_readers_give_the_same_vectors(bert, other, quick_backbone):
         np.testing.assert_allclose(vectors, theirs, rtol=0, atol=1e-6)
 
 
+def test_a_graph_beside_a_bert_is_for_float32_where_onnxruntime_is(bert, monkeypatch):
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    before = load_query_encoder(bert, device="cpu").encode(QUESTIONS)
+    write_query_graph(bert)
+    kinds = [type(load_query_encoder(bert, device="cpu", precision=name)).__name__ for name in ("float32", "bfloat16")]
+    assert kinds == ["FusedQueryEncoder", "BertQueryEncoder"]
+    np.testing.assert_allclose(load_query_encoder(bert, device="cpu").encode(QUESTIONS), before, rtol=0, atol=1e-6)
+    monkeypatch.setattr(fused_query, "find_spec", lambda name: None)
+    assert type(load_query_encoder(bert, device="cpu")).__name__ == "BertQueryEncoder"
+
+
 def test_bfloat16_is_for_layers_of_ours(bert, other, quick_backbone):
     exact, near = (
         load_query_encoder(bert, device="cpu", precision=p).encode(QUESTIONS) for p in ("float32", "bfloat16")
@@ -74,15 +87,20 @@ def test_an_unknown_precision(bert):
         load_query_encoder(bert, precision="int8")
 
 
-def test_what_is_not_needed_is_not_imported(bert, quick_backbone):
+@pytest.mark.parametrize("with_graph", [False, True])
+def test_what_is_not_needed_is_not_imported(bert, quick_backbone, with_graph):
+    if with_graph:
+        pytest.importorskip("onnx")
+        pytest.importorskip("onnxruntime")
+        write_query_graph(bert)
     code = (
         "import sys\n"
         "from pathlib import Path\n"
         "from statgraph.text.query_encoder import load_query_encoder\n"
         "for folder in sys.argv[1:]:\n"
         "    load_query_encoder(Path(folder), device='cpu').encode(['rent'])\n"
-        "    print(*sorted({'torch', 'transformers', 'sentence_transformers', 'scipy'} & set(sys.modules)))\n"
+        "    print(*sorted({'onnx', 'torch', 'transformers', 'sentence_transformers', 'scipy'} & set(sys.modules)))\n"
     )
     command = [sys.executable, "-c", code, str(quick_backbone), str(bert)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == ("\ntorch\n", "")
+    assert (done.stdout, done.stderr) == ("\n\n" if with_graph else "\ntorch\n", "")

@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -131,6 +132,8 @@ def test_the_export_is_plain_sentence_transformers(build, backbone, tmp_path, tr
     assert loaded.default_prompt_name == "query"
     assert loaded.prompts == {"query": "query: ", "document": "passage: "}
     assert not (tmp_path / "query_encoder" / ".backbone").exists()
+    has_extra = find_spec("onnx") is not None and find_spec("onnxruntime") is not None
+    assert (tmp_path / "query_encoder" / "query.onnx").is_file() == has_extra
 
 
 @pytest.mark.parametrize("train", ["none", "head"])
@@ -228,6 +231,22 @@ def test_last_layers_go_on_from_what_the_others_gave(build, backbone, monkeypatc
 
     for ours, expected in zip(found, vectors_of(whole), strict=True):
         torch.testing.assert_close(ours, expected, atol=2e-3, rtol=0)
+
+
+def test_the_last_layers_take_chunks_in_parts(build, monkeypatch):
+    pair = shaken(build(train="last-1")).eval()
+    inputs = pair.article_inputs(ARTICLES)
+    weight = pair.article_model.encoder.layer[-1].output.dense.weight
+    found = {}
+    for most_tokens in (1, 10_000):  # each chunk alone, and all together
+        monkeypatch.setattr(transformer_biencoder, "_TOKENS_PER_PART", most_tokens)
+        vectors = pair.articles(inputs)
+        (gradient,) = torch.autograd.grad(vectors[:, 0].sum(), weight)
+        found[most_tokens] = vectors.detach(), gradient
+
+    for alone, together in zip(found[1], found[10_000], strict=True):
+        torch.testing.assert_close(alone, together, atol=2e-3, rtol=0)
+    assert found[1][1].abs().max() > 0.01
 
 
 def test_what_the_frozen_layers_gave_is_computed_once(build, monkeypatch, tmp_path):

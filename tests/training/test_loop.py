@@ -199,7 +199,10 @@ def test_one_log_line_for_each_epoch(train, tmp_path):
     train(LineStage(dev=[0.1, 0.2, 0.3]), Schedule(epochs=2, warmup=0.0, weight_decay=0.0, patience=0))
     lines = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
     assert [(line["epoch"], line["R@200"]) for line in lines] == [(0, 0.1), (1, 0.2), (2, 0.3)]
-    assert all(list(line) == ["stage", "epoch", "loss", "seconds", "R@200", "mAP"] for line in lines)
+    always = ["stage", "epoch", "loss", "seconds", "R@200", "mAP"]
+    assert [list(line) for line in lines] == [always, *[[*always, "step_losses"]] * (len(lines) - 1)]
+    for line in lines[1:]:
+        assert sum(line["step_losses"]) / len(line["step_losses"]) == pytest.approx(line["loss"], abs=1e-6)
     assert (lines[0]["loss"], lines[0]["seconds"]) == (None, 0.0)
     assert all(line["loss"] > 0 for line in lines[1:])
 

@@ -373,7 +373,7 @@ def test_without_dev_questions_the_last_epoch_is_kept(built, tmp_path):
     stage, *_ = built(dev=False)
     assert stage.dev_metrics() is None
     best, _, records = trained(stage, tmp_path)
-    assert best == records[-1]
+    assert best == {key: value for key, value in records[-1].items() if key != "step_losses"}
     assert best["epoch"] == 3
 
 

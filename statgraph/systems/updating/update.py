@@ -20,6 +20,7 @@ from statgraph.index.article_index import ArticleIndex
 from statgraph.search.article_store import STORE_FILES, ArticleStore, StoredArticle, write_article_store
 from statgraph.search.graph_run import has_graph, load_graph_run
 from statgraph.search.retriever import read_run_config, read_run_manifest
+from statgraph.systems.model_card import corpus_entry, write_model_cards
 from statgraph.systems.timing import StepClock
 from statgraph.systems.updating.changes import ArticleChanges, article_changes
 from statgraph.systems.updating.run_copy import changed_run, refuse_full_folder
@@ -33,7 +34,7 @@ StepListener = Callable[[str, int, int], None]
 # What an update writes anew. The report is of the law as it was: `statgraph evaluate` measures the run again.
 _REPLACED = (
     *STORE_FILES, artifacts.MANIFEST, artifacts.RUN_INDEX, artifacts.RUN_GRAPH_INPUTS, artifacts.RUN_SYNTHETIC,
-    artifacts.RUN_REPORT,
+    artifacts.RUN_REPORT, artifacts.MODEL_CARD,
 )  # fmt: skip
 
 
@@ -162,7 +163,9 @@ def _write(
             "content_hash": corpus.content_hash,
             "articles": len(corpus.articles),
         }
-        artifacts.write_json(folder / artifacts.MANIFEST, {**manifest, "corpus": about, "updates": updates})
+        updated = {**manifest, "corpus": about, "data": corpus_entry(corpus), "updates": updates}
+        write_model_cards(folder, {**updated, "config": config.to_dict()}, None)
+        artifacts.write_json(folder / artifacts.MANIFEST, updated)
 
 
 def _write_vectors(

@@ -25,6 +25,8 @@ def explained(open_page, answers):
         asked.append(body)
         answer = fetched.json()
         if body.get("explain"):
+            for hit in answer["hits"]:
+                hit["explanation"] = None
             answer["hits"][0]["explanation"] = EXPLANATION
         route.fulfill(response=fetched, json=answer)
 

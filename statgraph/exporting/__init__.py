@@ -1,0 +1,1 @@
+"""Runs and corpora in the formats of other tools: `statgraph export`."""

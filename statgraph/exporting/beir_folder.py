@@ -1,0 +1,45 @@
+"""A corpus in the layout of BEIR, with a run's rankings of a split in TREC's format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from statgraph.corpus.records import SPLITS, Corpus
+from statgraph.corpus.store import write_corpus
+from statgraph.errors import UsageError
+from statgraph.evaluation.trec import write_trec_run
+from statgraph.exporting.new_path import new_folder, refuse_existing
+from statgraph.search.evaluating import DEPTH
+from statgraph.search.retriever import Retriever, check_corpus
+
+RUNS = "runs"
+
+
+def export_beir(
+    corpus: Corpus, out: Path, *, run: Path | None = None, split: str | None = None, device: str = "auto"
+) -> None:
+    """Write `corpus.jsonl`, `queries.jsonl` and `qrels/*.tsv`; with a run and a split also `runs/SPLIT.trec`, the best
+    500 articles for each question of the split.
+
+    Raises:
+        UsageError: if `out` is there already, or the split is not known or has no questions.
+        RunError: if the run is not finished, damaged, or of another corpus.
+    """
+    refuse_existing(out)
+    questions = ()
+    if run is not None:
+        check_corpus(run, corpus)
+        if split not in SPLITS:
+            raise UsageError(f"split '{split}' is not known; use one of {', '.join(SPLITS)}")
+        questions = corpus.split(split)
+        if not questions:
+            raise UsageError(f"split '{split}' of corpus '{corpus.name}' has no questions; choose another split")
+    with new_folder(out) as folder:
+        write_corpus(corpus, folder)
+        if run is None:
+            return
+        rows, scores = Retriever.load(run, device=device).rank([question.text for question in questions], DEPTH)
+        (folder / RUNS).mkdir()
+        with (folder / RUNS / f"{split}.trec").open("w", encoding="utf-8") as file:
+            ids = [question.question_id for question in questions]
+            write_trec_run(file, ids, rows, scores, [article.article_id for article in corpus.articles])

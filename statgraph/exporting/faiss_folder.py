@@ -1,0 +1,71 @@
+"""The index of a run as a file that FAISS alone reads."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from statgraph import artifacts
+from statgraph.config import IndexConfig
+from statgraph.exporting.dense_run import DenseRun
+from statgraph.exporting.new_path import new_folder, refuse_existing
+from statgraph.index.faiss_files import INDEX_FILE
+from statgraph.index.folder import IDS_FILE
+
+_README = """# An index of {articles:,} articles
+
+`{index}` is a FAISS index of {width} components by inner product (kind {kind}), `{ids}` the article id of each row. It
+is asked with vectors of the query encoder of the same run (`statgraph export --to sentence-transformers` or `onnx`):
+
+```python
+import faiss, json
+
+index = faiss.read_index("{index}")
+article_ids = json.load(open("{ids}"))["article_ids"]
+scores, rows = index.search(question_vectors, 10)  # (questions, {width}) float32
+```
+
+Corpus: {corpus}, content hash {hash}.
+{note}"""
+_CODES = "\nIts scores are estimates from short codes; in the run the best of them are ranked anew by the vectors.\n"
+
+
+def export_faiss(run: Path, out: Path) -> str:
+    """Write a run's index as `index.faiss`, with `ids.json` and a README; return the kind of index that was written.
+
+    It is the run's own file where plain query vectors can ask it, else a flat one of the same vectors: approximate
+    kinds may hold their vectors with components more.
+
+    Raises:
+        RunError: if it is no finished dense run, or damaged.
+        UsageError: if `out` is there already.
+    """
+    import faiss
+
+    refuse_existing(out)
+    dense = DenseRun.open(run)
+    index = dense.index()
+    source = run / artifacts.RUN_INDEX
+    with new_folder(out) as folder:
+        shutil.copyfile(source / INDEX_FILE, folder / INDEX_FILE)
+        kind = index.kind
+        if faiss.read_index(str(folder / INDEX_FILE)).d != index.width:
+            flat = index.rebuilt(IndexConfig(kind="flat"), device="cpu")
+            flat.save(folder / "flat")
+            kind = flat.kind
+            (folder / "flat" / INDEX_FILE).replace(folder / INDEX_FILE)
+            shutil.rmtree(folder / "flat")
+        artifacts.write_json(folder / IDS_FILE, {"article_ids": list(index.article_ids)})
+        about = dense.manifest["corpus"]
+        readme = _README.format(
+            articles=len(index),
+            index=INDEX_FILE,
+            ids=IDS_FILE,
+            width=index.width,
+            kind=kind,
+            corpus=about["name"],
+            hash=about["content_hash"],
+            note=_CODES if kind == "ivf-pq" else "",
+        )
+        (folder / artifacts.MODEL_CARD).write_text(readme, encoding="utf-8")
+    return kind

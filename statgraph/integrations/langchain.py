@@ -1,0 +1,48 @@
+"""A run as a retriever of LangChain's. Needs the extra `langchain`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from statgraph.errors import DependencyError
+from statgraph.integrations.metadata import hit_metadata
+from statgraph.search.retriever import Retriever
+
+try:
+    from langchain_core.callbacks import CallbackManagerForRetrieverRun
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+    from pydantic import Field, PrivateAttr
+except ImportError as error:
+    raise DependencyError(f"{error.name}: not installed; run: pip install 'statgraph[langchain]'") from None
+
+
+class StatgraphRetriever(BaseRetriever):
+    """Finds articles of law for a chain: `invoke`, `ainvoke` (on a thread), `batch` and their like return documents,
+    best first.
+
+    A document's `page_content` is the article's text, its `id` the article's, and its `metadata` what `hit_metadata`
+    gives.
+
+    Raises:
+        RunError: if `run` is no finished run, or damaged.
+        UsageError: if `device` is not known or not there, and at a search if the question is blank or `as_of` no day.
+    """
+
+    run: Path
+    k: int = Field(default=10, ge=1)
+    as_of: str = "today"
+    device: str = "auto"
+
+    _retriever: Retriever = PrivateAttr()
+
+    def model_post_init(self, context: Any) -> None:
+        """Load the run."""
+        super().model_post_init(context)
+        self._retriever = Retriever.load(self.run, device=self.device)
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        """Return the `k` best articles."""
+        hits = self._retriever.search(query, k=self.k, as_of=self.as_of)
+        return [Document(page_content=hit.text, id=hit.article_id, metadata=hit_metadata(hit)) for hit in hits]

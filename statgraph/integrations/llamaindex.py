@@ -1,0 +1,54 @@
+"""A run as a retriever of LlamaIndex's. Needs the extra `llamaindex`."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from statgraph.errors import DependencyError
+from statgraph.integrations.metadata import hit_metadata
+from statgraph.search.retriever import Retriever
+
+try:
+    from llama_index.core.base.base_retriever import BaseRetriever
+    from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+except ImportError as error:
+    raise DependencyError(f"{error.name}: not installed; run: pip install 'statgraph[llamaindex]'") from None
+
+
+class StatgraphRetriever(BaseRetriever):
+    """Finds articles of law for an index or a query engine: `retrieve` and `aretrieve` (on a thread) return nodes with
+    scores, best first.
+
+    A node's `text` is the article's, its `node_id` the article's id, and its `metadata` what `hit_metadata` gives.
+
+    Args:
+        run: a run folder.
+        k: how many articles.
+        as_of: the day whose law is searched, as in `Retriever.search`.
+        device: `auto`, `cpu` or `cuda`.
+        options: what LlamaIndex's own `BaseRetriever` takes, such as `callback_manager`.
+
+    Raises:
+        RunError: if `run` is no finished run, or damaged.
+        UsageError: if `device` is not known or not there, and at a search if the question is blank, `k` is below 1 or
+            `as_of` no day.
+    """
+
+    def __init__(self, run: Path | str, *, k: int = 10, as_of: str = "today", device: str = "auto", **options):
+        self._retriever = Retriever.load(run, device=device)
+        self._k = k
+        self._as_of = as_of
+        super().__init__(**options)
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """Return the `k` best articles."""
+        hits = self._retriever.search(query_bundle.query_str, k=self._k, as_of=self._as_of)
+        return [
+            NodeWithScore(node=TextNode(text=hit.text, id_=hit.article_id, metadata=hit_metadata(hit)), score=hit.score)
+            for hit in hits
+        ]
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """Return the same, computed on a thread: the event loop goes on meanwhile."""
+        return await asyncio.to_thread(self._retrieve, query_bundle)

@@ -1,0 +1,16 @@
+"""What a framework is told of a hit beside its text."""
+
+from __future__ import annotations
+
+from statgraph.search.retriever import Hit
+
+
+def hit_metadata(hit: Hit) -> dict[str, object]:
+    """Return JSON values: article_id, title, path (a list, from the code down), score and rank (from 1)."""
+    return {
+        "article_id": hit.article_id,
+        "title": hit.title,
+        "path": list(hit.path),
+        "score": hit.score,
+        "rank": hit.rank,
+    }

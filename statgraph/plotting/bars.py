@@ -1,0 +1,95 @@
+"""Bars that carry their number: upright ones for a distribution, lying ones for things with long names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from statgraph.plotting.drawing import FAINT_INK, HUES, INK, PAPER, dress, new_figure, shortened
+
+_LABEL_CHARACTERS = 46
+_MOST_CHARACTERS = 70  # of upright labels
+_LEAST_PLACES = 6  # a single bar would fill the picture
+
+
+def upright_bars(
+    labels: Sequence[str], series: Mapping[str, Sequence[int]], *, x_name: str, y_name: str
+) -> tuple[object, dict[str, tuple[str, ...]]]:
+    """Return (figure, hovers) of bars with their whole height above them, the series piled up in each.
+
+    Args:
+        labels: one a bar.
+        series: name -> one count for each label; a single one needs no key.
+    """
+    figure, axes = new_figure(7.2, 3.8)
+    return figure, pile(axes, labels, series, x_name=x_name, y_name=y_name)
+
+
+def pile(
+    axes, labels: Sequence[str], series: Mapping[str, Sequence[int]], *, x_name: str, y_name: str, prefix: str = "bar"
+) -> dict[str, tuple[str, ...]]:
+    """Draw bars on axes as `upright_bars` does, and return what each part says; `prefix` begins the parts' ids."""
+    dress(axes)
+    hovers = {}
+    heights = [0] * len(labels)
+    for number, (name, counts) in enumerate(series.items()):
+        label = name if len(series) > 1 else None
+        for place, count in enumerate(counts):
+            if not count:
+                continue
+            (bar,) = axes.bar(
+                place,
+                count,
+                0.82,
+                bottom=heights[place],
+                color=HUES[number % len(HUES)],
+                edgecolor=PAPER,
+                linewidth=0.5,
+                zorder=2,
+            )
+            part = f"{prefix}-{number}-{place}"
+            bar.set_gid(part)
+            hovers[part] = (f"{x_name} {labels[place]}{f', {name}' if label else ''}: {count:,}",)
+            heights[place] += count
+        if label:
+            axes.bar(0, 0, color=HUES[number % len(HUES)], label=label)
+    for place, height in enumerate(heights):
+        axes.annotate(
+            f"{height:,}", (place, height), (0, 2), textcoords="offset points", ha="center", color=INK, fontsize=8
+        )
+    crowded = sum(map(len, labels)) > _MOST_CHARACTERS
+    axes.set_xticks(range(len(labels)), labels, rotation=35 * crowded, ha="right" if crowded else "center")
+    middle, half = (len(labels) - 1) / 2, max(len(labels), _LEAST_PLACES) / 2
+    axes.set_xlim(middle - half, middle + half)
+    axes.set_xlabel(x_name)
+    axes.set_ylabel(y_name)
+    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.grid(axis="y", color=FAINT_INK, alpha=0.3, linewidth=0.7, zorder=0)
+    axes.margins(y=0.1)
+    if len(series) > 1:
+        axes.legend(frameon=False, labelcolor=INK, fontsize=9)
+    return hovers
+
+
+def lying_bars(
+    labels: Sequence[str], counts: Sequence[int], *, x_name: str, colours: Sequence[str] = ()
+) -> tuple[object, dict[str, tuple[str, ...]]]:
+    """Return (figure, hovers) of bars from top to bottom, each with its count behind it."""
+    figure, axes = new_figure(7.2, 1.1 + 0.3 * len(labels))
+    hovers = {}
+    for place, (label, count) in enumerate(zip(labels, counts, strict=True)):
+        (bar,) = axes.barh(place, count, 0.74, color=colours[place] if colours else HUES[0], zorder=2)
+        bar.set_gid(f"bar-{place}")
+        hovers[f"bar-{place}"] = (f"{label}: {count:,}",)
+        axes.annotate(
+            f"{count:,}", (count, place), (4, 0), textcoords="offset points", va="center", color=INK, fontsize=8
+        )
+    axes.set_yticks(range(len(labels)), [shortened(label, _LABEL_CHARACTERS) for label in labels])
+    axes.tick_params(axis="y", length=0)
+    axes.invert_yaxis()
+    axes.set_xlabel(x_name)
+    axes.xaxis.get_major_locator().set_params(integer=True, nbins=6)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.grid(axis="x", color=FAINT_INK, alpha=0.3, linewidth=0.7, zorder=0)
+    axes.margins(x=0.12)
+    return figure, hovers

@@ -1,0 +1,64 @@
+"""What a picture is before it is written: a matplotlib figure, its words, its numbers, and what its parts say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from statgraph.evaluation.plots import COLOURS
+
+# Without black and yellow, which a dark or a light page swallows.
+HUES = tuple(colour for colour in COLOURS if colour not in ("#000000", "#F0E442"))
+# Stands for the page's own text colour, and for a fainter one: `statgraph.plotting.svg` puts those in their place.
+INK, FAINT_INK = "#1b1b1f", "#8e8e93"
+PAPER = "#ffffff"
+REST = "#9a9aa0"
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture with what it shows in words and in numbers.
+
+    Attributes:
+        name: the stem of its files.
+        title: what is seen.
+        description: how to read it, for those who see it and those who do not.
+        figure: the matplotlib figure, without a title.
+        columns: the head of the table of its numbers.
+        rows: the table's rows, as long as `columns`.
+        hovers: id of a part of the figure (matplotlib's `gid`) -> what it says when pointed at; several for a set of
+            points, in their order.
+    """
+
+    name: str
+    title: str
+    description: str
+    figure: object
+    columns: tuple[str, ...]
+    rows: tuple[tuple[object, ...], ...]
+    hovers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def new_figure(width: float, height: float):
+    """Return (figure, axes) of a size in inches, outside pyplot's list of open figures, in the page's ink."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained", facecolor=PAPER)
+    axes = figure.add_subplot(facecolor="none")
+    dress(axes)
+    return figure, axes
+
+
+def dress(axes) -> None:
+    """Give axes the page's ink, and leave out the lines that frame nothing."""
+    axes.tick_params(colors=INK, labelcolor=INK, labelsize=9)
+    for spine in axes.spines.values():
+        spine.set_color(FAINT_INK)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.xaxis.label.set_color(INK)
+    axes.yaxis.label.set_color(INK)
+
+
+def shortened(text: str, length: int) -> str:
+    """Return the text, or its beginning and an ellipsis where it has more characters than `length`."""
+    return text if len(text) <= length else f"{text[: max(1, length - 1)].rstrip()}…"

@@ -1,0 +1,106 @@
+"""Why a run found what it found: its graph looked into, BM25's terms counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from statgraph.config import RunConfig
+from statgraph.errors import RunError, UsageError
+from statgraph.lexical.bm25 import BM25, TermWeight
+from statgraph.search.article_store import ArticleStore
+from statgraph.search.explanation import Explanation
+from statgraph.search.graph_run import has_graph
+from statgraph.search.neighbours import GraphExplainer, GraphPart
+from statgraph.search.ranker import LexicalRanker, Ranker
+from statgraph.search.retriever import Hit
+from statgraph.text.article_text import article_text
+
+# An index of float16 vectors is off by a thousandth; more is another graph's, or another index's.
+_MOST_OFF = 0.01
+
+
+class Explainer:
+    """Explains the hits of one run; safe to use from any thread.
+
+    What it needs beside the run's search is made or read once, seconds for tens of thousands of articles: a BM25 index,
+    where the run does not rank by one, and the graph.
+
+    Args:
+        run: the run folder.
+        config: the run's configuration.
+        language: the ISO 639 code of its articles.
+        ranker: what ranks them.
+        articles: their texts.
+    """
+
+    def __init__(self, run: Path, config: RunConfig, ranker: Ranker, articles: ArticleStore, *, language: str):
+        stored = articles.read_all()
+        self._ranker = ranker
+        self._rows = {article.article_id: row for row, article in enumerate(stored)}
+        self._graph: GraphExplainer | None = None
+        self._note = ""
+        self._score_is_of_own_text = False
+        if isinstance(ranker, LexicalRanker):
+            self._bm25 = ranker.bm25
+            return
+        texts = [article_text(article, heading_path=config.encoder.heading_path) for article in stored]
+        self._bm25 = BM25(texts, language=language, k1=config.bm25.k1, b=config.bm25.b)
+        if not has_graph(run):
+            self._note = "the run was trained without a graph"
+            self._score_is_of_own_text = True
+            return
+        try:
+            self._graph = GraphExplainer(run, stored)
+        except RunError as error:
+            self._note = str(error)
+            return
+        if self._graph.article_ids != tuple(self._rows):
+            self._graph, self._note = None, f"{run}: another run has taken its place on disk; load it again"
+        elif not self._graph.has_attention:
+            self._note = f"graph layer '{self._graph.layer}' has no attention to show"
+
+    def explain(self, question: str, hits: Sequence[Hit]) -> list[Explanation]:
+        """Return why each of these hits was found for a question, in their order.
+
+        Raises:
+            UsageError: if a hit is no article of the run, or stands twice.
+        """
+        rows = self._rows_of(hits)
+        terms = self._bm25.term_weights(question, rows)
+        parts: list[GraphPart | None] = [None] * len(hits)
+        if self._graph is not None:
+            parts = self._graph.explain(self._ranker.question_vectors([question])[0], rows)
+        return [self._explanation(*of_hit) for of_hit in zip(hits, parts, terms, strict=True)]
+
+    def _rows_of(self, hits: Sequence[Hit]) -> list[int]:
+        strange = next((hit.article_id for hit in hits if hit.article_id not in self._rows), None)
+        if strange is not None:
+            raise UsageError(f"article '{strange}': not in the run; explain hits of the same run")
+        rows = [self._rows[hit.article_id] for hit in hits]
+        if len(np.unique(rows)) < len(rows):
+            raise UsageError("a hit stands twice; give each once")
+        return rows
+
+    def _explanation(self, hit: Hit, part: GraphPart | None, terms: list[TermWeight]) -> Explanation:
+        words = tuple(terms), sum(term.weight for term in terms)
+        if part is None:
+            own_text_score = hit.score if self._score_is_of_own_text else None
+            return Explanation(hit.article_id, hit.score, own_text_score, None, (), *words, self._note)
+        if abs(part.score - hit.score) > _MOST_OFF * max(1.0, abs(hit.score)):
+            note = (
+                f"what the run keeps of its graph gives a score of {part.score:.3f} where its index gives "
+                f"{hit.score:.3f}: it is not what the index was made from; train the run again"
+            )
+            return Explanation(hit.article_id, hit.score, None, None, (), *words, note)
+        return Explanation(
+            hit.article_id,
+            part.score,
+            part.own_text_score,
+            part.without_questions_score,
+            part.neighbours,
+            *words,
+            self._note,
+        )

@@ -1,0 +1,85 @@
+"""The passage of an article that fits a question best, by the words that they share."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+from statgraph.lexical.analysis import Analyser, analyser
+
+MAX_PASSAGE = 400
+# The end of a sentence or of a clause of a list, with the spaces after it; an abbreviation such as "L. 12" is none.
+_CUT = re.compile(r"(?<=[.;:!?…])\s+(?=[A-ZÀ-ÖØ-Þ«\"(\d-])|\s*\n\s*")
+_ABBREVIATED = re.compile(r"\b(?:[A-Z]|[Aa]rt|[Nn]o|[Cc]f|al|[Pp]ar)\.$")
+
+
+class PassageFinder:
+    """Finds passages by the words that they share with a question, rare words first.
+
+    Spans were tried by their vectors too, those of the run's query encoder and of its article encoder: what that gave,
+    and what it takes, is in docs/explaining.md.
+
+    Args:
+        language: the ISO 639 code that picks the stemmer.
+        background: gives texts that tell rare words from those of every sentence; called once, at the first question.
+    """
+
+    def __init__(self, language: str, background: Callable[[], Sequence[str]]):
+        self._language = language
+        self._background = background
+
+    def passages(self, question: str, texts: Sequence[str]) -> list[tuple[int, int] | None]:
+        """Return (start, end) of the best passage of each text, None where it shares no word with the question.
+
+        A word counts by how few of the background's texts hold it: ln(1 + (n - df + 0.5) / (df + 0.5)), as in `BM25`.
+        Offsets count characters (Unicode code points); the first of equals is taken.
+        """
+        n_texts, holding = self._counts
+        weights = {
+            term: math.log(1 + (n_texts - holding[term] + 0.5) / (holding[term] + 0.5))
+            for term in self._terms(question)
+        }
+        return [self._best(weights, text) for text in texts]
+
+    def _best(self, weights: Mapping[str, float], text: str) -> tuple[int, int] | None:
+        best, most = None, 0.0
+        for start, end in passage_spans(text):
+            weight = math.fsum(weights[term] for term in weights.keys() & set(self._terms(text[start:end])))
+            if weight > most:
+                best, most = (start, end), weight
+        return best
+
+    @cached_property
+    def _terms(self) -> Analyser:
+        return analyser(self._language)
+
+    @cached_property
+    def _counts(self) -> tuple[int, Counter[str]]:
+        """Return how many texts the background has, and how many of them hold each term."""
+        texts = self._background()
+        return len(texts), Counter(term for text in texts for term in set(self._terms(text)))
+
+
+def passage_spans(text: str) -> list[tuple[int, int]]:
+    """Return (start, end) of the passages of a text: sentences and list items, none longer than 400 characters."""
+    spans, start = [], 0
+    for cut in _CUT.finditer(text):
+        if _ABBREVIATED.search(text[max(start, cut.start() - 5) : cut.start()]):
+            continue
+        spans += _short(text, start, cut.start())
+        start = cut.end()
+    return [*spans, *_short(text, start, len(text.rstrip()))]
+
+
+def _short(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Return a stretch of a text in parts of at most 400 characters, cut at spaces where there are any."""
+    spans = []
+    while end - start > MAX_PASSAGE:
+        cut = text.rfind(" ", start + 1, start + MAX_PASSAGE)
+        cut = cut if cut > start else start + MAX_PASSAGE
+        spans.append((start, cut))
+        start = cut + 1 if text[cut].isspace() else cut
+    return [*spans, (start, end)] if end > start else spans

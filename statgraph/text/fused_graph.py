@@ -1,0 +1,225 @@
+"""A BERT query encoder as an ONNX graph of ONNX Runtime's fused operators, whose weights stay where they are saved."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from statgraph.errors import ModelError
+from statgraph.text.encoder_outline import MODULE_CONFIG, MODULE_WEIGHTS, EncoderOutline, json_object
+
+TOKEN_IDS, LENGTHS, VECTORS = "token_ids", "lengths", "vectors"
+WEIGHT_MARKS = "weights"  # the graph's own note of where it expects what
+_OPERATOR_SET, _FORMAT_VERSION = 17, 8
+_FUSED = "com.microsoft"  # operators that ONNX Runtime has, and no other runtime
+_LENGTH_BYTES = 8  # at the start of a safetensors file: the length of its header
+
+
+def fused_bert(outline: EncoderOutline, root: Path):
+    """Return an `onnx.ModelProto` of a BERT, its pooling, its linear map and its normalising.
+
+    Inputs: `token_ids` (texts, longest) int64, filled up on the right with any token, and `lengths` (texts,) int32.
+    Output: `vectors` (texts, width) float32. The weights are external data: places in the safetensors files of the
+    query encoder, so the model has to be saved in `root`.
+
+    Args:
+        outline: an encoder that `BertQueryEncoder` knows.
+        root: the query encoder's folder.
+
+    Raises:
+        ModelError: if a weight is missing or not float32.
+        OSError, KeyError, ValueError: if a file is missing or damaged.
+    """
+    config = json_object(outline.first / MODULE_CONFIG)
+    graph = _Graph(root)
+    graph.add_file(outline.first / MODULE_WEIGHTS, "")
+    eps, heads = config["layer_norm_eps"], config["num_attention_heads"]
+    hidden = _embedded(graph, eps)
+    for layer in range(config["num_hidden_layers"]):
+        hidden = _layer(graph, hidden, f"encoder.layer.{layer}", eps=eps, heads=heads)
+    vectors = _pooled(graph, hidden, outline.pooling)
+    if outline.dense is not None:
+        graph.add_file(outline.dense / MODULE_WEIGHTS, "dense.")
+        dense = graph.pair("dense.linear")
+        vectors = graph.add("Gemm", vectors, *dense, transB=1)
+    if outline.unit_length:
+        vectors = graph.add("LpNormalization", vectors, axis=-1, p=2)
+    return graph.model(vectors, {WEIGHT_MARKS: weight_marks(outline, root)})
+
+
+def weight_marks(outline: EncoderOutline, root: Path) -> str:
+    """Return a text that changes with the place, the shape or the type of any weight: JSON, file to hash of its header
+    and size.
+
+    Raises:
+        OSError, ValueError: if a file is missing or damaged.
+    """
+    marks = {}
+    for folder in filter(None, (outline.first, outline.dense)):
+        path = folder / MODULE_WEIGHTS
+        digest = hashlib.sha256(_header(path)).hexdigest()
+        marks[path.relative_to(root).as_posix()] = f"{digest} {path.stat().st_size}"
+    return json.dumps(marks)
+
+
+def weight_places(path: Path) -> dict[str, dict]:
+    """Return what a safetensors file's header says of each weight: `dtype`, `shape`, and `data_offsets`, here counted
+    from the start of the file.
+
+    Raises:
+        OSError, ValueError: if the file is missing or damaged.
+    """
+    header = _header(path)
+    start = _LENGTH_BYTES + len(header)
+    weights = json.loads(header)
+    weights.pop("__metadata__", None)
+    return {
+        name: about | {"data_offsets": [start + offset for offset in about["data_offsets"]]}
+        for name, about in weights.items()
+    }
+
+
+def _header(path: Path) -> bytes:
+    """Return the JSON at the start of a safetensors file, as it stands there."""
+    with path.open("rb") as file:
+        n_bytes = int.from_bytes(file.read(_LENGTH_BYTES), "little")
+        if _LENGTH_BYTES + n_bytes > path.stat().st_size:
+            raise ValueError(f"{path.name} ends within its header")
+        return file.read(n_bytes)
+
+
+def _embedded(graph: _Graph, eps: float) -> str:
+    """Return the sum of the words', positions' and first token type's vectors, normalised, (texts, longest, width)."""
+    words, places, types = (
+        graph.weight(f"embeddings.{kind}_embeddings.weight") for kind in ("word", "position", "token_type")
+    )
+    longest = graph.add("Shape", TOKEN_IDS, start=1, end=2)
+    places = graph.add("Slice", places, graph.integers([0]), longest, graph.integers([0]))  # (longest, width)
+    types = graph.add("Gather", types, graph.integers([0]))  # (1, width)
+    hidden = graph.add("Add", graph.add("Gather", words, TOKEN_IDS), graph.add("Add", places, types))
+    return graph.add("LayerNormalization", hidden, *graph.pair("embeddings.LayerNorm"), axis=-1, epsilon=eps)
+
+
+def _layer(graph: _Graph, hidden: str, name: str, *, eps: float, heads: int) -> str:
+    """Return (texts, longest, width) from the same: attention and feed-forward, each added and normalised."""
+    parts = [graph.pair(f"{name}.attention.self.{part}") for part in ("query", "key", "value")]
+    weights, biases = (graph.add("Concat", *tensors, axis=0) for tensors in zip(*parts, strict=True))
+    attended = graph.fused("Attention", hidden, graph.turned(weights), biases, LENGTHS, num_heads=heads)
+    hidden = _added(graph, attended, hidden, f"{name}.attention.output", eps)
+    weight, bias = graph.pair(f"{name}.intermediate.dense")
+    wide = graph.fused("BiasGelu", graph.add("MatMul", hidden, graph.turned(weight)), bias)
+    return _added(graph, wide, hidden, f"{name}.output", eps)
+
+
+def _added(graph: _Graph, block: str, hidden: str, name: str, eps: float) -> str:
+    """Return `hidden` plus what a block's last linear map gives, normalised."""
+    weight, bias = graph.pair(f"{name}.dense")
+    mapped = graph.add("MatMul", block, graph.turned(weight))
+    return graph.fused("SkipLayerNormalization", hidden, mapped, *graph.pair(f"{name}.LayerNorm"), bias, epsilon=eps)
+
+
+def _pooled(graph: _Graph, hidden: str, pooling: str) -> str:
+    """Return the first token's state, or the mean of a text's own, (texts, width)."""
+    if pooling == "cls":
+        return graph.add("Gather", hidden, graph.constant(np.array(0, dtype=np.int64)), axis=1)
+    from onnx import TensorProto
+
+    zero, one = (graph.constant(np.array(value, dtype=np.int64)) for value in (0, 1))
+    longest = graph.add("Squeeze", graph.add("Shape", TOKEN_IDS, start=1, end=2))
+    lengths = graph.add("Unsqueeze", graph.add("Cast", LENGTHS, to=TensorProto.INT64), graph.integers([1]))
+    own = graph.add("Less", graph.add("Range", zero, longest, one), lengths)  # (texts, longest)
+    own = graph.add("Unsqueeze", graph.add("Cast", own, to=TensorProto.FLOAT), graph.integers([2]))
+    total = graph.add("ReduceSum", graph.add("Mul", hidden, own), graph.integers([1]), keepdims=0)
+    return graph.add("Div", total, graph.add("Cast", lengths, to=TensorProto.FLOAT))
+
+
+class _Graph:
+    """Operators, each named by what it gives, and the weights that they read."""
+
+    def __init__(self, root: Path):
+        self._root = root
+        self._nodes: list = []
+        self._tensors: dict[str, object] = {}
+        self._places: dict[str, tuple[str, dict]] = {}
+
+    def add_file(self, path: Path, prefix: str) -> None:
+        """Let the weights of a safetensors file be had, `prefix` before their names."""
+        location = path.relative_to(self._root).as_posix()
+        for name, about in weight_places(path).items():
+            self._places[prefix + name] = location, about
+
+    def weight(self, name: str) -> str:
+        """Return the name of a weight, which is from now on part of the graph."""
+        from onnx import TensorProto
+
+        if name not in self._places:
+            raise ModelError(f"{self._root}: no weight '{name}', which a BERT has; train the run again")
+        location, about = self._places[name]
+        if about["dtype"] != "F32":
+            raise ModelError(f"{self._root / location}: '{name}' is {about['dtype']}; only F32 goes into a graph")
+        begin, end = about["data_offsets"]
+        tensor = TensorProto(
+            name=name, dims=about["shape"], data_type=TensorProto.FLOAT, data_location=TensorProto.EXTERNAL
+        )
+        for key, value in {"location": location, "offset": begin, "length": end - begin}.items():
+            tensor.external_data.add(key=key, value=str(value))
+        self._tensors[name] = tensor
+        return name
+
+    def pair(self, name: str) -> tuple[str, str]:
+        """Return the names of a weight and its bias."""
+        return self.weight(f"{name}.weight"), self.weight(f"{name}.bias")
+
+    def constant(self, array: np.ndarray) -> str:
+        """Return the name of a constant."""
+        from onnx import numpy_helper
+
+        name = f"constant_{len(self._tensors)}"
+        self._tensors[name] = numpy_helper.from_array(array, name)
+        return name
+
+    def integers(self, values: Sequence[int]) -> str:
+        """Return the name of a list of integers, as operators take axes and places."""
+        return self.constant(np.array(values, dtype=np.int64))
+
+    def turned(self, weight: str) -> str:
+        """Return a weight transposed, which ONNX Runtime does once, when it loads the graph."""
+        return self.add("Transpose", weight, perm=[1, 0])
+
+    def add(self, operator: str, *inputs: str, domain: str = "", **attributes: object) -> str:
+        """Return the name of what an operator gives."""
+        from onnx import helper
+
+        name = f"{operator}_{len(self._nodes)}"
+        self._nodes.append(helper.make_node(operator, list(inputs), [name], name=name, domain=domain, **attributes))
+        return name
+
+    def fused(self, operator: str, *inputs: str, **attributes: object) -> str:
+        """Return the name of what an operator of ONNX Runtime's own gives."""
+        return self.add(operator, *inputs, domain=_FUSED, **attributes)
+
+    def model(self, vectors: str, notes: dict[str, str]):
+        """Return the `onnx.ModelProto` whose output is `vectors`, with notes that its readers find."""
+        from onnx import TensorProto, helper
+
+        from statgraph import __version__
+
+        self._nodes.append(helper.make_node("Identity", [vectors], [VECTORS]))
+        inputs = [
+            helper.make_tensor_value_info(TOKEN_IDS, TensorProto.INT64, ["texts", "longest"]),
+            helper.make_tensor_value_info(LENGTHS, TensorProto.INT32, ["texts"]),
+        ]
+        outputs = [helper.make_tensor_value_info(VECTORS, TensorProto.FLOAT, ["texts", "width"])]
+        model = helper.make_model(
+            helper.make_graph(self._nodes, "query_encoder", inputs, outputs, list(self._tensors.values())),
+            opset_imports=[helper.make_opsetid("", _OPERATOR_SET), helper.make_opsetid(_FUSED, 1)],
+            ir_version=_FORMAT_VERSION,
+            producer_name="statgraph",
+            producer_version=__version__,
+        )
+        helper.set_model_props(model, notes)
+        return model

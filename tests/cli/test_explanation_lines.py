@@ -1,0 +1,46 @@
+from dataclasses import replace
+
+from statgraph.cli.explanation_lines import explanation_lines
+from statgraph.lexical.bm25 import TermWeight
+from statgraph.search.explanation import Explanation, Neighbour
+
+HEADING = Neighbour("heading", "Code > Book", "Book", ("Code", "Book"), "contains_article", 0.5, 0.25, 0.75)
+ITSELF = Neighbour("article", "D1", "Art. 1", (), "itself", 0.3, 0.25, 0.5)
+QUESTION = Neighbour("question", "q1", "Who  keeps\nit?" + " really" * 20, (), "cites", 0.2, 0.0, 1.0)
+WHY = Explanation(
+    "D1", 0.75, 0.5, 0.625, (HEADING, ITSELF, QUESTION), (TermWeight("deposit", 2.0), TermWeight("keep", 0.5)), 2.5
+)
+
+
+def test_all_there_is_to_say():
+    assert explanation_lines(WHY) == [
+        "score 0.750: 0.500 by its own text, +0.250 by the graph (0.625 without the training questions that cite it)",
+        "attention of the last layer (mean over the heads, least and most):",
+        "   50.0% (25.0% to 75.0%)  heading: Book",
+        "   30.0% (25.0% to 50.0%)  itself",
+        f"   20.0% (0.0% to 100.0%)  question: Who keeps it?{' really' * 10} rea...",
+        "BM25: deposit 2.00 + keep 0.50 = 2.50",
+    ]
+
+
+def test_many_neighbours_are_summed_up():
+    others = tuple(replace(QUESTION, weight=0.04) for _ in range(5))
+    lines = explanation_lines(replace(WHY, neighbours=(HEADING, ITSELF, *others)))
+    assert (len(lines), lines[-2]) == (10, "    4.0% 1 other")
+    lines = explanation_lines(replace(WHY, neighbours=(HEADING, ITSELF, *others, *others)))
+    assert lines[-2] == "   24.0% 6 others"
+
+
+def test_words_alone():
+    why = replace(WHY, own_text_score=None, without_questions_score=None, neighbours=(), terms=(), bm25_score=0.0)
+    assert explanation_lines(why) == ["BM25: no word of the question"]
+
+
+def test_the_score_of_a_run_without_a_graph():
+    note = "the run was trained without a graph"
+    why = replace(WHY, score=0.5, without_questions_score=None, neighbours=(), note=note)
+    assert explanation_lines(why) == [
+        "score 0.500: by its own text",
+        "BM25: deposit 2.00 + keep 0.50 = 2.50",
+        "note: the run was trained without a graph",
+    ]

@@ -1,0 +1,60 @@
+import networkx
+import numpy as np
+import pytest
+
+
+def test_the_tree_of_the_sample_without_a_run(run_cli, tmp_path):
+    done = run_cli("export", "--to", "beir", "--out", "beir")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "beir: 321 articles and 443 questions of valmere\n"
+    done = run_cli("export", "--to", "graphml", "--corpus", "beir", "--out", "law.graphml")
+    graph = networkx.read_graphml(tmp_path / "law.graphml")
+    nodes, edges = graph.number_of_nodes(), graph.number_of_edges()
+    assert done.stdout == f"law.graphml: {nodes:,} nodes and {edges:,} edges\n"
+    assert nodes == 321 + 144 + 261
+
+
+def test_a_run_in_every_format(run_cli, dense_run, town, tmp_path):
+    for target, out, said in (
+        ("sentence-transformers", "encoder", f"encoder: the query encoder and article vectors of {dense_run}\n"),
+        ("faiss", "index", f"index: the index of {dense_run} (flat)\n"),
+        ("graphml", "law.graphml", "law.graphml: 27 nodes and 26 edges\n"),
+    ):
+        done = run_cli("export", "--run", dense_run, "--to", target, "--out", out)
+        assert (done.returncode, done.stderr, done.stdout) == (0, "", said)
+    assert np.load(tmp_path / "encoder" / "articles" / "vectors.npy").shape == (16, 16)
+    done = run_cli("export", "--run", dense_run, "--to", "onnx", "--out", "onnx")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"onnx: the query encoder of {dense_run}, at most ")
+    done = run_cli("export", "--run", dense_run, "--to", "beir", "--corpus", town, "--split", "test", "--out", "beir")
+    assert done.stdout == f"beir: 16 articles and 16 questions of town, and what {dense_run} finds for test\n"
+    assert len((tmp_path / "beir" / "runs" / "test.trec").read_text().splitlines()) == 4 * 16
+
+
+@pytest.mark.parametrize("target", ["sentence-transformers", "onnx", "faiss"])
+def test_bm25_has_nothing_of_the_kind(refused, bm25_run, target):
+    assert refused("export", "--run", bm25_run, "--to", target, "--out", "out") == (
+        f"{bm25_run}: is a run of BM25, which has neither an encoder nor vectors; export a dense run, "
+        "or this one as graphml"
+    )
+
+
+def test_options_that_do_not_fit_are_refused(refused, bm25_run, town, tmp_path):
+    out = ("--out", "out")
+    assert refused("export", "--to", "faiss", "--corpus", town, *out, code=2) == (
+        "--corpus: faiss is made of a run; name one with --run"
+    )
+    assert refused("export", "--to", "faiss", "--split", "test", *out, code=2) == (
+        "--split: is for --to beir; leave it out"
+    )
+    assert refused("export", "--to", "beir", "--run", bm25_run, *out, code=2) == (
+        "--run: beir takes a run for its rankings of a split; name the split with --split"
+    )
+    assert refused("export", "--to", "graphml", "--run", bm25_run, "--corpus", town, *out, code=2) == (
+        "--run and --corpus: each is a graph of its own; name one of them"
+    )
+    assert refused("export", "--to", "beir", "--corpus", town, "--out", town, code=2) == (
+        f"{town}: exists already, and an export replaces nothing; choose another --out"
+    )
+    assert refused("export", "--to", "pdf", *out, code=2).startswith("Invalid value for '--to': 'pdf' is not one of")
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,46 @@
+import pytest
+
+from statgraph.cli.plot import PROJECTIONS
+from statgraph.plotting import article_map
+
+
+def test_pictures_of_a_corpus(run_cli, town, tmp_path):
+    done = run_cli("plot", "graph", "--corpus", town, "--out", "pictures", "--code", "town")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "pictures/graph.html", "pictures/graph-tree.png", "pictures/graph-edges.png", "pictures/graph-degrees.png",
+    ]  # fmt: skip
+    assert "<h1>Graph of town</h1>" in (tmp_path / "pictures" / "graph.html").read_text()
+
+
+def test_pictures_of_a_training(run_cli, dense_run, tmp_path):
+    done = run_cli("plot", "training", "--run", dense_run, "--projection", "pca")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "plots/training.html", "plots/training-losses.png", "plots/training-dev-recall.png",
+        "plots/training-article-map.png",
+    ]  # fmt: skip
+    assert "every step" in (tmp_path / "plots" / "training.html").read_text()
+
+
+def test_the_projections_are_those_there_are():
+    assert PROJECTIONS == article_map.PROJECTIONS
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("corpus", "--code", "x"), "--code: 'corpus' draws no tree; use it with graph"),
+        (("graph", "--run", "r"), "--run: 'graph' is drawn from a corpus; name it with --corpus"),
+        (("training", "--corpus", "c"), "--corpus: 'training' is drawn from a run alone; name it with --run"),
+        (("graph", "--code", "Sea"), "code 'Sea': not in the corpus; choose from Family Code, Housing Code, Work Code"),
+    ],
+)
+def test_options_that_do_not_fit(refused, options, message):
+    assert refused("plot", *options, code=2) == message
+
+
+def test_a_run_of_bm25_has_nothing_to_draw(refused, bm25_run):
+    assert refused("plot", "training", "--run", bm25_run) == (
+        f"{bm25_run}: system 'bm25' trains nothing and has no vectors; name a run of another system"
+    )

@@ -1,0 +1,39 @@
+import json
+
+import numpy as np
+
+from statgraph.config import IndexConfig
+from statgraph.exporting.faiss_folder import export_faiss
+from statgraph.index.article_index import ArticleIndex
+
+
+def searched(out, question):
+    import faiss
+
+    scores, rows = faiss.read_index(str(out / "index.faiss")).search(np.array([question], dtype=np.float32), 2)
+    ids = json.loads((out / "ids.json").read_text())["article_ids"]
+    return [(ids[row], round(float(score), 6)) for row, score in zip(rows[0], scores[0], strict=True)]
+
+
+def test_faiss_alone_finds_what_the_run_finds(dense_run, tmp_path):
+    assert export_faiss(dense_run, tmp_path / "out") == "flat"
+    assert searched(tmp_path / "out", [1, 0]) == [("D1", 1.0), ("K1", 0.6)]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["README.md", "ids.json", "index.faiss"]
+    assert "2 components by inner product (kind flat)" in (tmp_path / "out" / "README.md").read_text()
+
+
+def test_an_approximate_index_is_copied_where_questions_fit_it(dense_run, tmp_path):
+    index = ArticleIndex.load(dense_run / "index", device="cpu")
+    index.rebuilt(IndexConfig(kind="hnsw"), device="cpu").save(dense_run / "index")
+    assert export_faiss(dense_run, tmp_path / "out") == "hnsw"
+    assert (tmp_path / "out" / "index.faiss").read_bytes() == (dense_run / "index" / "index.faiss").read_bytes()
+    assert searched(tmp_path / "out", [1, 0]) == [("D1", 1.0), ("K1", 0.6)]
+
+
+def test_one_with_a_component_more_becomes_flat(dense_run, tmp_path):
+    vectors = np.array([[2, 0], [0, 1], [0.6, 0.8]], dtype=np.float32)
+    index = ArticleIndex.build(vectors, ["D1", "N1", "K1"], device="cpu", unit_length=False)
+    index.rebuilt(IndexConfig(kind="hnsw"), device="cpu").save(dense_run / "index")
+    assert export_faiss(dense_run, tmp_path / "out") == "flat"
+    assert searched(tmp_path / "out", [1, 0]) == [("D1", 2.0), ("K1", 0.6)]
+    assert not (tmp_path / "out" / "flat").exists()

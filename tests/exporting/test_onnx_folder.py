@@ -1,0 +1,83 @@
+import re
+
+import numpy as np
+import pytest
+
+from statgraph.errors import DependencyError, ModelError, RunError
+from statgraph.exporting import onnx_folder
+from statgraph.exporting.onnx_folder import export_onnx, largest_difference, probe_texts
+from statgraph.search.article_store import ArticleStore
+from statgraph.text.onnx_encoder import OnnxQueryEncoder
+
+
+class Encoder:
+    """Gives each text the vector [its length, shift]."""
+
+    def __init__(self, shift: float = 0.0):
+        self._shift = shift
+
+    def encode(self, texts):
+        return np.array([[len(text), self._shift] for text in texts], dtype=np.float32)
+
+
+def test_the_model_gives_the_runs_vectors(dense_run, tmp_path):
+    difference = export_onnx(dense_run, tmp_path / "out")
+    assert difference <= 1e-6
+    vectors = OnnxQueryEncoder(tmp_path / "out", "").encode(["deposit", "keys notice", "nothing"])
+    np.testing.assert_allclose(vectors, [[1, 0], [0.25, 0.75], [0, 0]], atol=1e-6)
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["README.md", "model.onnx", "tokenizer.json"]
+
+
+def test_the_readme_runs(dense_run, tmp_path, monkeypatch):
+    monkeypatch.setattr(onnx_folder, "SentenceTransformerEncoder", lambda folder, device: own(tmp_path))
+    export_onnx(dense_run, tmp_path / "out")
+    (code,) = re.findall(r"```python\n(import numpy.*?)```", (tmp_path / "out" / "README.md").read_text(), re.DOTALL)
+    told: dict = {}
+    exec(code.replace("path/of/this/folder", str(tmp_path / "out")), told)
+    assert told["vectors"].shape == (1, 2)
+
+
+def own(tmp_path):
+    """Return the very encoder that is being checked."""
+    (staging,) = tmp_path.glob(".out-*")
+    return OnnxQueryEncoder(staging, "")
+
+
+def test_a_model_that_differs_is_refused(dense_run, tmp_path, monkeypatch):
+    """The longest vector is that of nine words, one of them "deposit": 1/9. Shifted it is [1/9 + 0.001, 0.001]."""
+
+    class Shifted:
+        def encode(self, texts):
+            return own(tmp_path).encode(texts) + np.float32(1e-3)
+
+    monkeypatch.setattr(onnx_folder, "SentenceTransformerEncoder", lambda folder, device: Shifted())
+    with pytest.raises(ModelError, match=r"query_encoder: as ONNX its vectors differ by 8\.9e-03 from torch's"):
+        export_onnx(dense_run, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_difference_is_that_of_a_component_beside_the_longest_vector():
+    texts = ["", "four", "12345678"]
+    assert largest_difference(Encoder(), Encoder(), texts) == 0
+    assert largest_difference(Encoder(6.0), Encoder(), texts) == pytest.approx(6 / 8)
+    assert largest_difference(Encoder(), Encoder(6.0), texts) == pytest.approx(6 / 10)
+
+
+def test_vectors_that_are_no_numbers_are_refused(dense_run, tmp_path, monkeypatch):
+    monkeypatch.setattr(onnx_folder, "SentenceTransformerEncoder", lambda folder, device: Encoder(np.nan))
+    with pytest.raises(ModelError, match="differ by nan"):
+        export_onnx(dense_run, tmp_path / "out")
+
+
+def test_probes_are_titles_and_texts_and_nothing(dense_run):
+    probes = probe_texts(ArticleStore(dense_run))
+    assert probes[:3] == ["", "Art. 1", "Art. 2"]
+    assert "Keys are handed back; article 3 and article 1 hold." in probes
+
+
+def test_a_missing_extra_is_one_line(dense_run, bm25_run, tmp_path, monkeypatch):
+    monkeypatch.setattr(onnx_folder, "find_spec", lambda name: None)
+    with pytest.raises(DependencyError, match=r"^onnx: not installed; run: pip install 'statgraph\[onnx\]'$"):
+        export_onnx(dense_run, tmp_path / "out")
+    with pytest.raises(RunError, match="a run of BM25"):
+        export_onnx(bm25_run, tmp_path / "out")

@@ -1,0 +1,27 @@
+"""A run of BM25 over three articles: nothing to train and no encoder to load."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from statgraph import artifacts
+from statgraph.config import RunConfig
+from statgraph.corpus.records import Article
+from statgraph.search.article_store import write_article_store
+
+
+@pytest.fixture
+def run(tmp_path) -> Path:
+    path = ("Rent Code", "The lease")
+    articles = (
+        Article("D1", "Art. 1", "The deposit is returned.", path, 1),
+        Article("N1", "Art. 2", "Notice is given in writing.", path, 2, {"valid_to": "2020-01-01"}),
+        Article("K1", "Art. 3", "Keys and deposit are handed back to whom the lease names.", path, 3),
+    )
+    write_article_store(articles, tmp_path)
+    about = {"name": "rent", "language": "en", "content_hash": "0" * 64}
+    config = RunConfig(system="bm25", retriever="bm25").to_dict()
+    artifacts.write_json(tmp_path / artifacts.MANIFEST, {"config": config, "corpus": about})
+    return tmp_path

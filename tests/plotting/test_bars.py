@@ -1,0 +1,31 @@
+import pytest
+
+from statgraph.plotting.bars import lying_bars, upright_bars
+from statgraph.plotting.drawing import HUES
+
+
+def test_series_are_piled_up_under_their_sum():
+    figure, hovers = upright_bars(["1", "2"], {"train": [3, 0], "dev": [1, 2]}, x_name="articles", y_name="questions")
+    (axes,) = figure.axes
+    bars = {patch.get_gid(): (patch.get_y(), patch.get_height()) for patch in axes.patches if patch.get_gid()}
+    assert bars == {"bar-0-0": (0, 3), "bar-1-0": (3, 1), "bar-1-1": (0, 2)}
+    assert [text.get_text() for text in axes.texts] == ["4", "2"]
+    assert hovers == {
+        "bar-0-0": ("articles 1, train: 3",), "bar-1-0": ("articles 1, dev: 1",), "bar-1-1": ("articles 2, dev: 2",),
+    }  # fmt: skip
+
+
+def test_a_single_bar_does_not_fill_the_picture():
+    figure, _ = upright_bars(["4"], {"articles": [321]}, x_name="x", y_name="y")
+    assert figure.axes[0].get_xlim() == (-3, 3)
+    assert figure.axes[0].get_legend() is None
+
+
+def test_lying_bars_go_downwards():
+    figure, hovers = lying_bars(["long", "short"], [1200, 3], x_name="articles", colours=[HUES[1], HUES[2]])
+    (axes,) = figure.axes
+    assert [patch.get_width() for patch in axes.patches] == [1200, 3]
+    assert axes.yaxis_inverted()
+    assert hovers["bar-0"] == ("long: 1,200",)
+    with pytest.raises(ValueError, match="zip"):
+        lying_bars(["one"], [1, 2], x_name="")

@@ -1,0 +1,146 @@
+"""Why a run found what it found, on runs of the town and the fixtures' runs without a graph."""
+
+import shutil
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+
+from statgraph import Retriever, artifacts
+from statgraph.errors import UsageError
+from statgraph.search.explanation import ITSELF
+from statgraph.systems.pipeline import train_run
+from statgraph.systems.presets import resolve_config
+
+QUESTION = "May I keep my lamps and wells?"
+
+
+@pytest.fixture(scope="module")
+def graph_run(tmp_path_factory, town_corpus, quick_settings):
+    """Return a run of QABISAR on the town: look, do not touch."""
+    config = resolve_config("qabisar", (*quick_settings, "stage1.epochs=1"))
+    return train_run(town_corpus, config, tmp_path_factory.mktemp("runs") / "qabisar").folder
+
+
+@pytest.fixture(scope="module")
+def explained(graph_run):
+    """Return (hits, explanations) of all articles of the town."""
+    retriever = Retriever.load(graph_run, device="cpu")
+    hits = retriever.search(QUESTION, k=16)
+    return hits, retriever.explain(QUESTION, hits)
+
+
+def test_the_explained_score_is_that_of_the_hit(explained):
+    hits, explanations = explained
+    assert [why.article_id for why in explanations] == [hit.article_id for hit in hits]
+    assert [why.score for why in explanations] == pytest.approx([hit.score for hit in hits], abs=1e-5)
+    assert {why.note for why in explanations} == {""}
+
+
+def test_the_score_of_the_own_text_is_that_of_the_vector_before_the_graph(graph_run, explained, town_corpus):
+    hits, explanations = explained
+    own_vectors = np.load(graph_run / artifacts.RUN_GRAPH_INPUTS / "article.npy")
+    query = Retriever.load(graph_run, device="cpu")._ranker.question_vectors([QUESTION])[0]
+    expected = [own_vectors[town_corpus.article_rows[hit.article_id]] @ query for hit in hits]
+    assert [why.own_text_score for why in explanations] == pytest.approx(expected, abs=1e-6)
+    assert any(abs(why.own_text_score - why.score) > 1e-4 for why in explanations)
+
+
+def test_attention_is_over_the_neighbours_and_adds_up_to_one(explained):
+    for why in explained[1]:
+        thing, number = why.article_id[:-1], why.article_id[-1]
+        book = ("Town Code", "Book I. Rights" if number == "1" else "Book II. Duties")
+        expected = {("article", why.article_id, ITSELF, ()), ("heading", " > ".join(book), "contains_article", book)}
+        if number == "1":  # the training questions cite the first article of each thing
+            expected.add(("question", f"train-{thing}", "cites", ()))
+        found = {(near.kind, near.node_id, near.relation, near.path) for near in why.neighbours}
+        assert found == expected
+        assert len(why.neighbours) == len(expected)
+        assert sum(near.weight for near in why.neighbours) == pytest.approx(1, abs=1e-6)
+        assert all(0 <= near.least <= near.weight <= near.most <= 1 for near in why.neighbours)
+        weights = [near.weight for near in why.neighbours]
+        assert weights == sorted(weights, reverse=True)
+
+
+def test_neighbours_are_named_as_readers_know_them(explained):
+    lamps = next(why for why in explained[1] if why.article_id == "lamps1")
+    titles = {near.kind: near.title for near in lamps.neighbours}
+    assert titles == {"article": "Art. 1 on lamps", "heading": "Book I. Rights", "question": "May I keep my lamps?"}
+
+
+def test_without_its_questions_an_article_scores_otherwise(explained):
+    for why in explained[1]:
+        if why.article_id.endswith("2"):
+            assert why.without_questions_score is None
+        else:
+            assert abs(why.without_questions_score - why.score) > 1e-5
+
+
+def test_terms_add_up_to_the_score_of_bm25(explained, tmp_path, town_corpus):
+    folder = train_run(town_corpus, resolve_config("bm25", ["device=cpu"]), tmp_path / "bm25").folder
+    scores = {hit.article_id: hit.score for hit in Retriever.load(folder).search(QUESTION, k=16)}
+    for why in explained[1]:
+        assert why.bm25_score == pytest.approx(sum(term.weight for term in why.terms))
+        assert why.bm25_score == pytest.approx(scores[why.article_id], abs=1e-5)
+    lamps = next(why for why in explained[1] if why.article_id == "lamps1")
+    assert [term.term for term in lamps.terms] == ["lamp", "i"]  # the heading is "Book I. Rights"
+
+
+def test_bm25_explains_its_words_alone(bm25_run):
+    retriever = Retriever.load(bm25_run)
+    hits = retriever.search("deposit keys", k=3)
+    for hit, why in zip(hits, retriever.explain("deposit keys", hits), strict=True):
+        assert sum(term.weight for term in why.terms) == pytest.approx(hit.score, abs=1e-6)
+        assert why == replace(why, score=hit.score, own_text_score=None, neighbours=(), note="")
+
+
+def test_a_run_without_a_graph_scores_by_the_own_text(dense_run):
+    retriever = Retriever.load(dense_run, device="cpu")
+    hits = retriever.search("deposit", k=3)
+    first = retriever.explain("deposit", hits)[0]
+    assert (first.article_id, first.score, first.own_text_score, first.neighbours) == ("D1", 1.0, 1.0, ())
+    assert [term.term for term in first.terms] == ["deposit"]
+    assert first.note == "the run was trained without a graph"
+
+
+def test_a_run_that_kept_no_inputs_says_so(graph_run, tmp_path):
+    folder = shutil.copytree(graph_run, tmp_path / "old")
+    shutil.rmtree(folder / artifacts.RUN_GRAPH_INPUTS)
+    retriever = Retriever.load(folder, device="cpu")
+    hits = retriever.search(QUESTION, k=2)
+    for hit, why in zip(hits, retriever.explain(QUESTION, hits), strict=True):
+        assert (why.score, why.own_text_score, why.neighbours) == (hit.score, None, ())
+        assert why.note.endswith("did not keep what its graph encoder reads: train the run again")
+
+
+def test_inputs_of_another_graph_are_not_taken_for_an_explanation(graph_run, tmp_path):
+    folder = shutil.copytree(graph_run, tmp_path / "changed")
+    path = folder / artifacts.RUN_GRAPH_INPUTS / "article.npy"
+    np.save(path, -np.load(path))
+    retriever = Retriever.load(folder, device="cpu")
+    hits = retriever.search(QUESTION, k=1)
+    (why,) = retriever.explain(QUESTION, hits)
+    assert (why.score, why.own_text_score, why.neighbours) == (hits[0].score, None, ())
+    assert "where its index gives" in why.note
+    assert why.note.endswith("train the run again")
+
+
+def test_hits_are_of_the_run_and_each_there_once(bm25_run):
+    retriever = Retriever.load(bm25_run)
+    (hit,) = retriever.search("deposit", k=1)
+    with pytest.raises(UsageError, match="a hit stands twice; give each once"):
+        retriever.explain("deposit", [hit, hit])
+    with pytest.raises(UsageError, match="article 'Z9': not in the run; explain hits of the same run"):
+        retriever.explain("deposit", [replace(hit, article_id="Z9")])
+    with pytest.raises(UsageError, match="the question is blank; ask something"):
+        retriever.explain(" ", [hit])
+    assert retriever.explain("deposit", []) == []
+
+
+def test_an_explanation_is_plain_data(bm25_run):
+    retriever = Retriever.load(bm25_run)
+    (why,) = retriever.explain("deposit", retriever.search("deposit", k=1))
+    assert list(asdict(why)) == [
+        "article_id", "score", "own_text_score", "without_questions_score", "neighbours", "terms", "bm25_score", "note",
+    ]  # fmt: skip
+    assert set(asdict(why)["terms"][0]) == {"term", "weight"}

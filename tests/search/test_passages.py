@@ -1,0 +1,82 @@
+"""The passage that fits best."""
+
+import pytest
+
+from statgraph.search.passages import PassageFinder, passage_spans
+
+
+def passages(text):
+    return [text[start:end] for start, end in passage_spans(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Keys are due. They go back! Why?", ["Keys are due.", "They go back!", "Why?"]),
+        ("Voir l'article L. 12-3. Puis rien.", ["Voir l'article L. 12-3.", "Puis rien."]),
+        ("first\n\n  second \n", ["first", "second"]),
+        ("Sont dus : 1° le loyer ; 2° les charges.", ["Sont dus :", "1° le loyer ;", "2° les charges."]),
+        ("See art. 5 and cf. No. 7 of it.", ["See art. 5 and cf. No. 7 of it."]),
+        ("", []),
+        (" \n ", []),
+    ],
+)
+def test_passages_are_sentences_and_items(text, expected):
+    assert passages(text) == expected
+
+
+def test_a_long_sentence_is_cut_at_spaces():
+    text = " ".join(["word"] * 200)  # 999 characters
+    parts = passages(text)
+    assert [len(part) for part in parts] == [399, 399, 199]
+    assert " ".join(parts) == text
+    assert [len(part) for part in passages("x" * 900)] == [400, 400, 100]
+
+
+# "the" is in every text and "deposit" in two, "return" in one: ln(1 + 0.5 / 4.5), ln(1 + 2.5 / 2.5), ln(1 + 3.5 / 1.5).
+BACKGROUND = ("The deposit.", "The deposits.", "The lessor returns.", "The keys.")
+
+
+def best_passage(question, text, *, language="en", background=BACKGROUND):
+    (found,) = PassageFinder(language, lambda: background).passages(question, [text])
+    return found and text[slice(*found)]
+
+
+def test_the_best_passage_shares_the_rarest_words():
+    # ln(3.33) = 1.20 for "return" and "the", 1.31, beats "the deposit", 0.11 + 0.69.
+    text = "The deposit is the deposit of the lessee. The lessor returns it. Keys are the deposit."
+    assert best_passage("Who returns the deposit?", text) == "The lessor returns it."
+
+
+def test_a_common_word_counts_less_than_a_rare_one():
+    assert best_passage("the zebra", "The the the. A zebra. The end.") == "A zebra."
+
+
+def test_of_equals_the_first_is_taken():
+    assert best_passage("deposit", "A deposit is held. A deposit is safe.") == "A deposit is held."
+
+
+def test_each_text_has_its_own():
+    finder = PassageFinder("en", lambda: BACKGROUND)
+    assert finder.passages("keys", ["Well. The keys are due.", "Keys!", "None."]) == [(6, 23), (0, 5), None]
+
+
+def test_the_background_is_asked_once():
+    asked = []
+    finder = PassageFinder("en", lambda: asked.append(1) or BACKGROUND)
+    assert (finder.passages("keys", ["Keys."]), finder.passages("lamp", ["Keys."]), asked) == ([(0, 5)], [None], [1])
+
+
+def test_inflected_words_are_shared_in_the_language_of_the_articles():
+    text = "Rien ici. Le bailleur restitue les clés."
+    assert best_passage("restituer la clé", text, language="fr") == "Le bailleur restitue les clés."
+
+
+def test_nothing_shared_is_no_passage():
+    assert best_passage("zebra", "Keys are due.") is None
+    assert best_passage("zebra", "") is None
+    assert best_passage("?", "Keys are due.", background=()) is None
+
+
+def test_offsets_count_code_points():
+    assert best_passage("keys", "𝔡 é. Keys 👩‍⚖️ are due.") == "Keys 👩‍⚖️ are due."

@@ -1,0 +1,96 @@
+"""The site of docs/: its navigation names every page once, its links lead somewhere, and its example runs."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+REPO = Path(__file__).parents[1]
+DOCS = REPO / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[\w-]*)?\)")
+
+
+def pages_of(nav: object) -> list[str]:
+    """Return the pages that a navigation names."""
+    if isinstance(nav, str):
+        return [nav]
+    entries = nav.values() if isinstance(nav, dict) else nav
+    return [page for entry in entries for page in pages_of(entry)]
+
+
+def short(path: Path) -> str:
+    return path.relative_to(DOCS).as_posix()
+
+
+def links_of(page: Path) -> list[Path]:
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    return [page.parent / link for link in LINK.findall(text) if "://" not in link]
+
+
+def test_the_navigation_names_every_page_once():
+    nav = yaml.safe_load((REPO / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+    assert sorted(pages_of(nav)) == sorted(map(short, PAGES))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=short)
+def test_links_lead_to_pages_of_the_site(page):
+    texts = [link for link in links_of(page) if link.suffix == ".md"]
+    assert [str(link) for link in texts if not link.is_file() or DOCS not in link.resolve().parents] == []
+    assert [str(link) for link in links_of(page) if DOCS not in (link.resolve(), *link.resolve().parents)] == []
+
+
+def test_the_reference_names_what_there_is():
+    names = [
+        name
+        for page in (DOCS / "reference").glob("*.md")
+        for name in re.findall(r"^::: (\S+)$", page.read_text(), re.M)
+    ]
+    assert len(names) > 20
+    for name in names:
+        module, _, member = name.rpartition(".")
+        try:
+            assert hasattr(importlib.import_module(module), member) or importlib.import_module(name)
+        except ImportError:
+            pytest.fail(f"docs/reference: {name}: no such name")
+
+
+def test_every_system_is_on_its_page():
+    from statgraph.systems.presets import system_names
+
+    rows = re.findall(r"^\| `(\w[\w-]*)`", (DOCS / "systems.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(rows) == sorted(system_names())
+
+
+def test_the_example_of_your_own_statutes_runs_as_it_stands(run_cli, tmp_path):
+    text = (DOCS / "your-own-statutes.md").read_text(encoding="utf-8")
+    for name, table in re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```', text, re.MULTILINE | re.DOTALL):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(table, encoding="utf-8")
+    said = {}
+    for command in re.findall(r"^\$ statgraph (.+)$", text, re.MULTILINE):
+        done = run_cli(*shlex.split(command))
+        assert (done.returncode, done.stderr) == (0, ""), command
+        said[command.split()[0]] = done.stdout
+    assert list(said) == ["import", "build-graph", "plot", "train", "search"]
+    assert said["search"].split()[0] == "1"
+    assert "Art. 1, Harbour Code" in said["search"].splitlines()[0]
+
+
+def test_the_site_is_built_without_a_warning_and_names_no_other_host(tmp_path):
+    pytest.importorskip("mkdocstrings", reason="the extra 'docs' is not installed")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=REPO, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    built = {page.relative_to(tmp_path).as_posix(): page.read_text("utf-8") for page in tmp_path.rglob("*.html")}
+    assert 'id="statgraph.search.retriever.Retriever.search"' in built["reference/retriever/index.html"]
+    loaded = re.compile(r'<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="?(?:https?:)?//[^>]*>')
+    assert {name: found for name, text in built.items() if (found := loaded.findall(text))} == {}
