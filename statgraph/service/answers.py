@@ -34,6 +34,7 @@ def about(library: Library, *, takes_feedback: bool) -> schemas.About:
             for row in contents.child_headings(None)
         ],
         examples=library.examples,
+        dated=library.has_dates,
         explains=True,
         feedback=takes_feedback,
         version=__version__,

@@ -77,6 +77,11 @@ class Library:
         ]
         return short[:: max(1, len(short) // MAX_EXAMPLES)][:MAX_EXAMPLES]
 
+    @property
+    def has_dates(self) -> bool:
+        """Return whether any article says when it is in force."""
+        return self._store.days_in_force is not None
+
     def among(
         self, *, codes: Sequence[str] = (), heading_id: str | None = None, as_of: str | None = None
     ) -> np.ndarray | None:
