@@ -38,6 +38,21 @@ def test_a_day_limits_the_articles_to_those_in_force(village_run, dated_run):
     assert len(hits) == 4
 
 
+def test_after_warming_up_nothing_is_made_at_the_first_explanation(village_run, monkeypatch):
+    library, made = Library.load(village_run, device="cpu"), []
+    make = library._retriever._make_explainer
+    monkeypatch.setattr(library._retriever, "_make_explainer", lambda: made.append(1) or make())
+    library.warm_up(lambda: True)
+    assert made == []
+    library.warm_up(lambda: False)
+    library.warm_up(lambda: False)
+    assert made == [1]
+    (hits,) = library.search_many(["deposit"], 1)
+    assert library.explain("deposit", hits)[0].article_id == "H1"
+    assert made == [1]
+    assert library.surroundings.references.refers_to(1) == (0, 3)
+
+
 def test_a_damaged_run_is_refused(village_run, tmp_path):
     for path in village_run.iterdir():
         if path.name != "articles.offsets.npy":
