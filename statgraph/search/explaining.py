@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from statgraph.config import RunConfig
 from statgraph.errors import RunError, UsageError
-from statgraph.lexical.bm25 import BM25, TermWeight
+from statgraph.lexical.bm25 import TermWeight
+from statgraph.lexical.term_statistics import TermStatistics
 from statgraph.search.article_store import ArticleStore
 from statgraph.search.explanation import Explanation
-from statgraph.search.graph_run import has_graph
-from statgraph.search.neighbours import GraphExplainer, GraphPart
 from statgraph.search.ranker import LexicalRanker, Ranker
 from statgraph.search.retriever import Hit
 from statgraph.text.article_text import article_text
+
+if TYPE_CHECKING:
+    from statgraph.search.neighbours import GraphExplainer, GraphPart
 
 # An index of float16 vectors is off by a thousandth; more is another graph's, or another index's.
 _MOST_OFF = 0.01
@@ -25,8 +28,8 @@ _MOST_OFF = 0.01
 class Explainer:
     """Explains the hits of one run; safe to use from any thread.
 
-    What it needs beside the run's search is made or read once, seconds for tens of thousands of articles: a BM25 index,
-    where the run does not rank by one, and the graph.
+    What it needs beside the run's search is made or read once, seconds for tens of thousands of articles: how many
+    articles hold each word, where the run does not rank by BM25, and the graph.
 
     Args:
         run: the run folder.
@@ -39,15 +42,20 @@ class Explainer:
     def __init__(self, run: Path, config: RunConfig, ranker: Ranker, articles: ArticleStore, *, language: str):
         stored = articles.read_all()
         self._ranker = ranker
+        self._articles = articles
+        self._heading_path = config.encoder.heading_path
         self._rows = {article.article_id: row for row, article in enumerate(stored)}
         self._graph: GraphExplainer | None = None
         self._note = ""
         self._score_is_of_own_text = False
+        self._statistics: TermStatistics | None = None
         if isinstance(ranker, LexicalRanker):
-            self._bm25 = ranker.bm25
             return
-        texts = [article_text(article, heading_path=config.encoder.heading_path) for article in stored]
-        self._bm25 = BM25(texts, language=language, k1=config.bm25.k1, b=config.bm25.b)
+        texts = (article_text(article, heading_path=self._heading_path) for article in stored)
+        self._statistics = TermStatistics(texts, language=language, k1=config.bm25.k1, b=config.bm25.b)
+        from statgraph.search.graph_run import has_graph  # loads torch, which BM25 does without
+        from statgraph.search.neighbours import GraphExplainer
+
         if not has_graph(run):
             self._note = "the run was trained without a graph"
             self._score_is_of_own_text = True
@@ -69,11 +77,17 @@ class Explainer:
             UsageError: if a hit is no article of the run, or stands twice.
         """
         rows = self._rows_of(hits)
-        terms = self._bm25.term_weights(question, rows)
+        terms = self._term_weights(question, rows)
         parts: list[GraphPart | None] = [None] * len(hits)
         if self._graph is not None:
             parts = self._graph.explain(self._ranker.question_vectors([question])[0], rows)
         return [self._explanation(*of_hit) for of_hit in zip(hits, parts, terms, strict=True)]
+
+    def _term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]]:
+        if self._statistics is None:
+            return self._ranker.bm25.term_weights(question, rows)
+        texts = [article_text(article, heading_path=self._heading_path) for article in self._articles.read(rows)]
+        return self._statistics.term_weights(question, texts)
 
     def _rows_of(self, hits: Sequence[Hit]) -> list[int]:
         strange = next((hit.article_id for hit in hits if hit.article_id not in self._rows), None)

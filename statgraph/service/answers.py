@@ -34,6 +34,7 @@ def about(library: Library, *, takes_feedback: bool) -> schemas.About:
             for row in contents.child_headings(None)
         ],
         examples=library.examples,
+        dated=library.has_dates,
         explains=True,
         feedback=takes_feedback,
         version=__version__,
@@ -41,12 +42,12 @@ def about(library: Library, *, takes_feedback: bool) -> schemas.About:
 
 
 def hit_answers(
-    library: Library, question: str, hits: Sequence[Hit], *, explain: bool = False
+    library: Library, question: str, hits: Sequence[Hit], explanations: Sequence[Explanation] | None = None
 ) -> list[schemas.HitAnswer]:
-    """Return the hits of a question, each with the part of its text that fits best, and why it was found."""
+    """Return the hits of a question, each with the part of its text that fits best, and why it was found where there
+    are explanations."""
     found = library.with_passages(question, hits)
     excerpts = [excerpt(hit.text, hit.passage, most=MAX_SHOWN) for hit in found]
-    explanations = [explanation_answer(why) for why in library.explain(question, hits)] if explain else None
     return [
         schemas.HitAnswer(
             rank=hit.rank,
@@ -56,7 +57,7 @@ def hit_answers(
             headings=_path_links(hit.path),
             text=shown.text,
             passage=shown.passage and schemas.Passage(start=shown.passage[0], end=shown.passage[1]),
-            explanation=explanations and explanations[place],
+            explanation=explanations and explanation_answer(explanations[place]),
         )
         for place, (hit, shown) in enumerate(zip(hits, excerpts, strict=True))
     ]

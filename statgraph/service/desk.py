@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
 
 import numpy as np
 
 from statgraph.search.batching import BatcherClosedError, QuestionBatcher, QueueFullError
+from statgraph.search.explanation import Explanation
 from statgraph.search.retriever import Hit
 from statgraph.service.config import ServiceConfig
 from statgraph.service.feedback import FeedbackLog
 from statgraph.service.library import Library
 from statgraph.service.metrics import Metrics
 from statgraph.service.problems import ProblemError
+
+_Answer = TypeVar("_Answer")
+# How long the thread that warms up keeps the others from Python. By default that is 5 ms, and a search, which takes
+# turns by the dozen, waits as long for each of them.
+_TURN_S = 0.0005
 
 
 class Desk:
@@ -30,6 +41,10 @@ class Desk:
         self.feedback = FeedbackLog(config.feedback, max_bytes=config.max_feedback) if config.feedback else None
         self._library: Library | None = None
         self._questions: QuestionBatcher | None = None
+        # One at a time: they are Python for the most part, and would only slow one another and the searches.
+        self._explaining = ThreadPoolExecutor(1, "explaining")
+        self._explanations_waiting = 0
+        self._closed = threading.Event()
 
     @property
     def is_open(self) -> bool:
@@ -43,11 +58,13 @@ class Desk:
         )
         self.metrics.watch_waiting(lambda: self._questions.waiting)
         self.metrics.ready()
-        library.surroundings.references.start()
         self._library = library
+        threading.Thread(target=self._warm_up, args=[library], name="warm-up", daemon=True).start()
 
     def close(self) -> None:
         """End the questions under way."""
+        self._closed.set()
+        self._explaining.shutdown(wait=False, cancel_futures=True)
         if self._library is not None:
             self._library.surroundings.references.stop()
             self._questions.close()
@@ -76,12 +93,41 @@ class Desk:
             raise self._come_back("too many questions are under way; ask again in a moment") from None
         except BatcherClosedError:
             raise self._come_back("the service is ending; ask again in a moment") from None
+        return await self._in_time(future, "search")
+
+    async def explain(self, question: str, hits: Sequence[Hit]) -> list[Explanation]:
+        """Return why each hit was found.
+
+        Raises:
+            ProblemError: with 503 if too many explanations wait or the service ends, 504 if this one takes too long.
+        """
+        if self._explanations_waiting >= self.config.most_waiting:
+            raise self._come_back("too many explanations are under way; ask again in a moment")
+        try:
+            future = self._explaining.submit(self.library.explain, question, hits)
+        except RuntimeError:  # after `shutdown`
+            raise self._come_back("the service is ending; ask again in a moment") from None
+        self._explanations_waiting += 1
+        try:
+            return await self._in_time(future, "explanation")
+        finally:
+            self._explanations_waiting -= 1
+
+    def _warm_up(self, library: Library) -> None:
+        turn_s = sys.getswitchinterval()
+        sys.setswitchinterval(_TURN_S)
+        try:
+            library.warm_up(self._closed.is_set)
+        finally:
+            sys.setswitchinterval(turn_s)
+
+    async def _in_time(self, future: Future[_Answer], what: str) -> _Answer:
         try:
             async with asyncio.timeout(self.config.timeout_s):
                 return await asyncio.wrap_future(future)
         except TimeoutError:
             raise ProblemError(
-                504, f"the search took longer than {self.config.timeout_s:g} s and was given up; ask again later"
+                504, f"the {what} took longer than {self.config.timeout_s:g} s and was given up; ask again later"
             ) from None
 
     def _come_back(self, detail: str) -> ProblemError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
@@ -77,6 +77,11 @@ class Library:
         ]
         return short[:: max(1, len(short) // MAX_EXAMPLES)][:MAX_EXAMPLES]
 
+    @property
+    def has_dates(self) -> bool:
+        """Return whether any article says when it is in force."""
+        return self._store.days_in_force is not None
+
     def among(
         self, *, codes: Sequence[str] = (), heading_id: str | None = None, as_of: str | None = None
     ) -> np.ndarray | None:
@@ -107,8 +112,14 @@ class Library:
         return self._retriever.with_passages(question, hits)
 
     def explain(self, question: str, hits: Sequence[Hit]) -> list[Explanation]:
-        """Return why each hit was found; the first call takes seconds."""
+        """Return why each hit was found; before `warm_up` is done, that takes seconds."""
         return self._retriever.explain(question, hits)
+
+    def warm_up(self, stopped: Callable[[], bool]) -> None:
+        """Make what the first readers would wait for: references between articles, then what explanations need."""
+        self.surroundings.references.build()
+        if not stopped():
+            self._retriever.prepare_explanations()
 
     def article(self, row: int) -> StoredArticle:
         """Return an article with its text."""

@@ -12,7 +12,7 @@ _READ_AT_ONCE = 256
 
 
 class ReferenceIndex:
-    """Reads every article once, on a thread of its own that `start` begins; who asks before it is done waits for it.
+    """Reads every article once, at the latest when it is asked; who asks while it reads waits for it.
 
     Args:
         contents: the articles' titles and places.
@@ -27,25 +27,8 @@ class ReferenceIndex:
         self._to: dict[int, tuple[int, ...]] | None = None
         self._by: dict[int, list[int]] = {}
 
-    def start(self) -> None:
-        """Begin to read."""
-        threading.Thread(target=self._build, name="references", daemon=True).start()
-
-    def stop(self) -> None:
-        """Read no further; articles then refer to nothing."""
-        self._stopped.set()
-
-    def refers_to(self, article_row: int) -> tuple[int, ...]:
-        """Return the rows of the articles that an article names, in the order of its text."""
-        self._build()
-        return self._to.get(article_row, ())
-
-    def referred_by(self, article_row: int) -> tuple[int, ...]:
-        """Return the rows of the articles that name an article, ascending."""
-        self._build()
-        return tuple(self._by.get(article_row, ()))
-
-    def _build(self) -> None:
+    def build(self) -> None:
+        """Read the articles, unless that is done."""
         with self._lock:
             if self._to is not None:
                 return
@@ -64,3 +47,17 @@ class ReferenceIndex:
                 for other in named:
                     self._by.setdefault(other, []).append(row)
             self._to = to
+
+    def stop(self) -> None:
+        """Read no further; articles then refer to nothing."""
+        self._stopped.set()
+
+    def refers_to(self, article_row: int) -> tuple[int, ...]:
+        """Return the rows of the articles that an article names, in the order of its text."""
+        self.build()
+        return self._to.get(article_row, ())
+
+    def referred_by(self, article_row: int) -> tuple[int, ...]:
+        """Return the rows of the articles that name an article, ascending."""
+        self.build()
+        return tuple(self._by.get(article_row, ()))

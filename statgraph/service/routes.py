@@ -38,7 +38,8 @@ def api_router(desk: Desk) -> APIRouter:
         library = desk.library
         among = library.among(codes=asked.codes, heading_id=asked.heading, as_of=asked.as_of)
         hits = await desk.search(asked.question, asked.k, among)
-        found = await run_in_threadpool(answers.hit_answers, library, asked.question, hits, explain=asked.explain)
+        explanations = await desk.explain(asked.question, hits) if asked.explain else None
+        found = await run_in_threadpool(answers.hit_answers, library, asked.question, hits, explanations)
         took_ms = 1000 * (time.perf_counter() - start)
         return schemas.SearchAnswer(question=asked.question, hits=found, took_ms=took_ms)
 

@@ -83,6 +83,7 @@ class About(BaseModel):
     headings: int
     codes: list[CodeSummary]
     examples: list[str]
+    dated: bool = Field(description="Whether any article says when it is in force, so that `as_of` chooses among them.")
     explains: bool
     feedback: bool
     version: str

@@ -1,6 +1,8 @@
 """Why a run found what it found, on runs of the town and the fixtures' runs without a graph."""
 
 import shutil
+import subprocess
+import sys
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -92,6 +94,18 @@ def test_bm25_explains_its_words_alone(bm25_run):
     for hit, why in zip(hits, retriever.explain("deposit keys", hits), strict=True):
         assert sum(term.weight for term in why.terms) == pytest.approx(hit.score, abs=1e-6)
         assert why == replace(why, score=hit.score, own_text_score=None, neighbours=(), note="")
+
+
+def test_bm25_explains_without_torch(bm25_run):
+    code = (
+        "import sys\n"
+        "from statgraph import Retriever\n"
+        f"retriever = Retriever.load({str(bm25_run)!r})\n"
+        "retriever.prepare_explanations()\n"
+        "print(len(retriever.explain('deposit', retriever.search('deposit', k=2))), 'torch' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("2 False\n", "")
 
 
 def test_a_run_without_a_graph_scores_by_the_own_text(dense_run):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,8 @@ from statgraph.config import RunConfig
 from statgraph.corpus.records import Article, Corpus, Question
 from statgraph.gnn.graph_inputs import GraphInputs, write_graph_inputs
 from statgraph.graph.relations import NODE_TYPES
-from statgraph.search.article_store import write_article_store
+from statgraph.search.article_dates import write_article_dates
+from statgraph.search.article_store import ArticleStore, write_article_store
 
 LEASES = ("Housing Code", "Book I. Leases")
 KEYS = (*LEASES, "Chapter 1. Keys")
@@ -62,6 +63,25 @@ def village_run(tmp_path_factory: pytest.TempPathFactory, village: Corpus) -> Pa
     )
     write_graph_inputs(inputs, folder / artifacts.RUN_GRAPH_INPUTS)
     return folder
+
+
+@pytest.fixture(scope="session")
+def dated_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path, Mapping[str, dict]], Path]:
+    """Return a function that makes the same run with articles that say when they are in force, by article id."""
+
+    def make(run: Path, dates: Mapping[str, dict]) -> Path:
+        folder = tmp_path_factory.mktemp("dated") / "dated-run"
+        folder.mkdir()
+        for path in run.iterdir():
+            (folder / path.name).symlink_to(path)
+        dated = [
+            Article(stored.article_id, stored.title, stored.text, stored.path, row, dates.get(stored.article_id, {}))
+            for row, stored in enumerate(ArticleStore(run).read_all())
+        ]
+        write_article_dates(dated, folder)
+        return folder
+
+    return make
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """Questions under way: too many, too slow, one after another; the service goes on after each."""
 
 import asyncio
+import sys
 import threading
 
 import pytest
@@ -90,6 +91,71 @@ def test_a_search_that_takes_too_long_is_given_up(library, held):
         "the search took longer than 0.05 s and was given up; ask again later",
     )
     desk.close()
+
+
+@pytest.fixture
+def held_explanations(library, monkeypatch):
+    """Hold every explanation until `released` is set."""
+    begun, released = threading.Event(), threading.Event()
+
+    def explain(question, hits):
+        begun.set()
+        assert released.wait(30)
+        return [question]
+
+    monkeypatch.setattr(library, "explain", explain)
+    yield begun, released
+    released.set()
+
+
+def test_an_explanation_that_takes_too_long_is_given_up(library, held_explanations):
+    desk = opened(library, timeout_s=0.05)
+    with pytest.raises(ProblemError) as refused:
+        asyncio.run(desk.explain("a", []))
+    assert (refused.value.status, refused.value.detail) == (
+        504,
+        "the explanation took longer than 0.05 s and was given up; ask again later",
+    )
+    held_explanations[1].set()
+    assert asyncio.run(desk.explain("b", [])) == ["b"]
+    desk.close()
+    with pytest.raises(ProblemError, match="the service is ending"):
+        asyncio.run(desk.explain("c", []))
+
+
+def test_beyond_the_bound_explanations_are_turned_away(library, held_explanations):
+    begun, released = held_explanations
+    desk = opened(library, most_waiting=2)
+
+    async def run():
+        under_way = [asyncio.create_task(desk.explain(question, [])) for question in "ab"]
+        await until(begun.is_set)
+        with pytest.raises(ProblemError, match="too many explanations are under way") as refused:
+            await desk.explain("c", [])
+        released.set()
+        assert await asyncio.gather(*under_way) == [["a"], ["b"]]
+        assert await desk.explain("d", []) == ["d"]
+        return refused.value
+
+    assert asyncio.run(run()).status == 503
+    desk.close()
+
+
+def test_an_open_desk_warms_up_unless_it_closes(library, monkeypatch):
+    warmed, asked, turns_s = threading.Event(), [], []
+
+    def warm_up(stopped):
+        asked.append(stopped)
+        turns_s.append(sys.getswitchinterval())
+        warmed.set()
+
+    monkeypatch.setattr(library, "warm_up", warm_up)
+    desk = opened(library)
+    assert warmed.wait(30)
+    assert turns_s[0] < 0.001  # while it does, searches get their turn sooner
+    assert not asked[0]()
+    desk.close()
+    assert asked[0]()
 
 
 def test_the_error_of_one_question_is_its_own(library, held):

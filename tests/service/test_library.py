@@ -1,11 +1,8 @@
 """A run as the service holds it."""
 
-from dataclasses import replace
-
 import pytest
 
 from statgraph.errors import RunError, UsageError
-from statgraph.search.article_dates import write_article_dates
 from statgraph.service.contents import heading_id_of
 from statgraph.service.library import Library
 
@@ -22,20 +19,16 @@ def test_articles_by_row(library, village):
 def test_limits_are_rows_of_articles(library):
     leases = heading_id_of(("Housing Code", "Book I. Leases"))
     assert library.among() is None
+    assert not library.has_dates
     assert library.among(codes=["Housing Code"], heading_id=leases).tolist() == [0, 1, 2]
     with pytest.raises(UsageError, match="there is none with this id"):
         library.among(heading_id="x")
 
 
-def test_a_day_limits_the_articles_to_those_in_force(village, village_run, tmp_path):
-    folder = tmp_path / "dated"
-    folder.mkdir()
-    for path in village_run.iterdir():
-        (folder / path.name).symlink_to(path)
-    dates = [{"valid_from": "2001-01-01"}, {"valid_to": "2001-01-01"}, {}, {"valid_to": "9999-01-01"}, {}]
-    dated = [replace(article, metadata=days) for article, days in zip(village.articles, dates, strict=True)]
-    write_article_dates(dated, folder)
-    library = Library.load(folder, device="cpu")
+def test_a_day_limits_the_articles_to_those_in_force(village_run, dated_run):
+    dates = {"H1": {"valid_from": "2001-01-01"}, "H2": {"valid_to": "2001-01-01"}, "W5": {"valid_to": "9999-01-01"}}
+    library = Library.load(dated_run(village_run, dates), device="cpu")
+    assert library.has_dates
     assert [library.validity(row) for row in range(3)] == [("2001-01-01", None), (None, "2001-01-01"), (None, None)]
     assert library.among(as_of="2000-12-31").tolist() == [1, 2, 3, 4]
     assert library.among(as_of="2001-01-01").tolist() == library.among().tolist() == [0, 2, 3, 4]
@@ -43,6 +36,21 @@ def test_a_day_limits_the_articles_to_those_in_force(village, village_run, tmp_p
     (hits,) = library.search_many(["deposit notice"], 5, among=library.among(as_of="2000-12-31"))
     assert hits[0].article_id == "H2"
     assert len(hits) == 4
+
+
+def test_after_warming_up_nothing_is_made_at_the_first_explanation(village_run, monkeypatch):
+    library, made = Library.load(village_run, device="cpu"), []
+    make = library._retriever._make_explainer
+    monkeypatch.setattr(library._retriever, "_make_explainer", lambda: made.append(1) or make())
+    library.warm_up(lambda: True)
+    assert made == []
+    library.warm_up(lambda: False)
+    library.warm_up(lambda: False)
+    assert made == [1]
+    (hits,) = library.search_many(["deposit"], 1)
+    assert library.explain("deposit", hits)[0].article_id == "H1"
+    assert made == [1]
+    assert library.surroundings.references.refers_to(1) == (0, 3)
 
 
 def test_a_damaged_run_is_refused(village_run, tmp_path):

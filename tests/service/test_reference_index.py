@@ -20,7 +20,6 @@ def test_who_asks_before_it_is_done_waits(references, monkeypatch):
     reads = []
     read = references._store.read
     monkeypatch.setattr(references._store, "read", lambda rows: reads.append(rows) or read(rows))
-    references.start()
     with ThreadPoolExecutor(4) as threads:
         assert list(threads.map(references.refers_to, [1, 1, 4, 4])) == [(0, 3), (0, 3), (3,), (3,)]
     assert reads == [range(5)]

@@ -40,6 +40,7 @@ def test_about(client):
             {"heading_id": WORK, "title": "Work Code", "articles": 2},
         ],
         "examples": ["Who keeps the deposit?", "When are wages paid?"],
+        "dated": False,
         "explains": True,
         "feedback": True,
         "version": __version__,

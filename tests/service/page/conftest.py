@@ -97,6 +97,16 @@ def service(sample_library, feedback_file: Path) -> Iterator[Service]:
 
 
 @pytest.fixture(scope="session")
+def dated_service(sample_run, dated_run, chromium: str) -> Iterator[Service]:
+    """Return the service over the same run where article 26 was replaced by article 27 on 1 March 2021."""
+    from statgraph.service.library import Library
+
+    dates = {"H26": {"valid_from": "2016-08-10", "valid_to": "2021-03-01"}, "H27": {"valid_from": "2021-03-01"}}
+    with served(Library.load(dated_run(sample_run.folder, dates), device="cpu")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
 def token() -> str:
     return "open-sesame"
 

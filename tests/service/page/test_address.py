@@ -58,10 +58,11 @@ def test_links_open_in_a_tab_of_their_own(open_page, expect):
 
 
 def test_reading_and_writing_an_address(evaluate):
-    told = {"q": "a b", "codes": ["Code A, B", "C&D"], "heading": "12", "article": "é/1", "lang": "fr"}
+    told = {"q": "a b", "codes": ["Code A, B", "C&D"], "heading": "12"}
+    told |= {"asOf": "2021-03-01", "article": "é/1", "lang": "fr"}
     written = evaluate("async told => (await import('/static/js/address.js')).writeAddress(told)", told)
-    assert written == "?q=a+b&code=Code+A%2C+B&code=C%26D&heading=12&article=%C3%A9%2F1&lang=fr"
+    assert written == "?q=a+b&code=Code+A%2C+B&code=C%26D&heading=12&as_of=2021-03-01&article=%C3%A9%2F1&lang=fr"
     assert evaluate("async query => (await import('/static/js/address.js')).readAddress(query)", written) == told
-    nothing = {"q": "", "codes": [], "heading": None, "article": None, "lang": None}
+    nothing = {"q": "", "codes": [], "heading": None, "asOf": None, "article": None, "lang": None}
     assert evaluate("async query => (await import('/static/js/address.js')).readAddress(query)", "") == nothing
     assert evaluate("async told => (await import('/static/js/address.js')).writeAddress(told)", nothing) == "./"

@@ -86,12 +86,6 @@ def test_an_article_that_is_not_there(open_page, expect):
     expect(page.locator("#article")).to_be_hidden()
 
 
-def test_what_it_was_in_force(open_page, answers, expect):
-    dated = answers(change=lambda article: {**article, "valid_from": "2016-08-10", "valid_to": "2021-03-01"})
-    page = open_page("/?article=H26", before=lambda page: page.route("**/api/articles/*", dated))
-    expect(page.locator(".in-force")).to_have_text("In force from 10 August 2016 until 1 March 2021")
-
-
 def test_the_link_is_copied(open_page, expect):
     page = open_page(f"/?q={QUESTION}&article=H26", permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy link").click()

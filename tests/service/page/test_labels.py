@@ -24,7 +24,7 @@ def test_a_label_keeps_within_the_drawing(place):
     assert place([[150, 50]], ["0123456789"], [0], 200) == ["left"]
     # Neither side has 71 pixels; above it, half of 61 stands on each side.
     assert place([[50, 50]], ["0123456789"], [0], 100) == ["above"]
-    assert place([[20, 50]], ["0123456789"], [0], 60) == [None]
+    assert place([[20, 20], [20, 50]], ["0123456789", "0123456789"], [0, 0], 60) == ["right", None]
 
 
 def test_the_first_chooses_first(place):

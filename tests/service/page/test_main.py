@@ -14,17 +14,19 @@ DESK = {"width": 1280, "height": 900}
 
 @pytest.mark.skipif(not AXE.is_file(), reason=f"{AXE} is not there; npm install axe-core, or name it in STATGRAPH_AXE")
 @pytest.mark.parametrize(
-    ("address", "scheme", "viewport"),
+    ("address", "scheme", "viewport", "over"),
     [
-        ("/", "light", DESK),
-        ("/?q=deposit&code=Housing+Code&article=H26", "light", DESK),
-        ("/?q=deposit&code=Housing+Code&article=H26", "dark", DESK),
-        ("/?q=deposit&code=Housing+Code", "light", PHONE),
-        ("/?q=deposit&article=H26&lang=fr", "dark", PHONE),
+        ("/", "light", DESK, "service"),
+        ("/?q=deposit&code=Housing+Code&article=H26", "light", DESK, "service"),
+        ("/?q=deposit&code=Housing+Code&article=H26", "dark", DESK, "service"),
+        ("/?q=deposit&code=Housing+Code&as_of=2021-03-01&article=H26", "light", DESK, "dated_service"),
+        ("/?q=deposit&code=Housing+Code&as_of=2021-03-01", "dark", PHONE, "dated_service"),
+        ("/?q=deposit&code=Housing+Code", "light", PHONE, "service"),
+        ("/?q=deposit&article=H26&lang=fr", "dark", PHONE, "service"),
     ],
 )
-def test_no_serious_violation_of_accessibility(open_page, expect, address, scheme, viewport):
-    page = open_page(address, color_scheme=scheme, viewport=viewport)
+def test_no_serious_violation_of_accessibility(open_page, expect, request, address, scheme, viewport, over):
+    page = open_page(address, url=request.getfixturevalue(over).url, color_scheme=scheme, viewport=viewport)
     if "article" in address:
         expect(page.locator(".node.centre")).to_be_attached()
         expect(page.locator(".contents [aria-current]")).to_be_attached()
@@ -59,6 +61,13 @@ def test_a_telephone_never_scrolls_sideways(open_page, expect, language):
     assert page.evaluate("document.querySelector('#article').scrollWidth") == 360
     page.locator("#article .close").click()
     expect(page.locator(".hit-link").first).to_be_focused()
+
+
+def test_a_telephone_has_room_for_the_day(open_page, dated_service, expect):
+    page = open_page("/?q=deposit&as_of=2021-03-01&lang=fr", url=dated_service.url, viewport=PHONE)
+    expect(page.locator(".chip")).to_be_visible()
+    expect(page.get_by_label("Le droit en vigueur le")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
 def test_on_a_telephone_a_breadcrumb_of_the_article_leads_to_the_hits(open_page, expect):

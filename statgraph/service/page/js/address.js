@@ -1,27 +1,29 @@
-/** The address holds what is shown (question, filters, article, language): a link can be shared, and "back" works. */
+/** The address holds what is shown (question, filters, day, article, language): a link can be shared, and "back" works. */
 
 import { el } from "./elements.js";
 
 const listeners = [];
 
-/** Return {q, codes, heading, article, lang} of a query string; what is not in it is "", [] or null. */
+/** Return {q, codes, heading, asOf, article, lang} of a query string; what is not in it is "", [] or null. */
 export function readAddress(query = location.search) {
   const values = new URLSearchParams(query);
   return {
     q: (values.get("q") ?? "").trim(),
     codes: values.getAll("code"),
     heading: values.get("heading") || null,
+    asOf: values.get("as_of") || null,
     article: values.get("article") || null,
     lang: values.get("lang") || null,
   };
 }
 
 /** Return the query string of what is shown, "./" where that is nothing. */
-export function writeAddress({ q, codes, heading, article, lang }) {
+export function writeAddress({ q, codes, heading, asOf, article, lang }) {
   const values = new URLSearchParams();
   if (q) values.set("q", q);
   for (const code of codes) values.append("code", code);
   if (heading) values.set("heading", heading);
+  if (asOf) values.set("as_of", asOf);
   if (article) values.set("article", article);
   if (lang) values.set("lang", lang);
   const query = values.toString();

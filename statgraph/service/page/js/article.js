@@ -2,6 +2,7 @@
 
 import { go, readAddress } from "./address.js";
 import { getJson } from "./api.js";
+import { dayBefore, lawDay } from "./as_of.js";
 import { articleLink, breadcrumbs, textLanguage } from "./citation.js";
 import { contentsTree } from "./contents.js";
 import { byId, el } from "./elements.js";
@@ -19,7 +20,10 @@ let running = null;
 export async function showArticle({ focus = true, tries = 0, anew = false } = {}) {
   const { article: id } = readAddress();
   const language = spokenLanguage();
-  if (id === shown.id && language === shown.language && !anew) return;
+  if (id === shown.id && language === shown.language && !anew) {
+    if (shownArticle) byId("in-force")?.replaceWith(inForce(shownArticle));
+    return;
+  }
   const before = shown;
   shown = { id, language };
   running?.abort();
@@ -149,5 +153,13 @@ function links(key, articles) {
 function inForce({ valid_from: from, valid_to: until }) {
   if (!from && !until) return null;
   const key = from && until ? "in_force" : from ? "in_force_from" : "in_force_until";
-  return el("p", { class: "in-force" }, say(key, { from: day(from), until: day(until) }));
+  const asked = lawDay();
+  const outside = (from && asked < from) || (until && asked >= until);
+  return el(
+    "p",
+    { class: "in-force", id: "in-force" },
+    outside ? [el("strong", {}, say("not_in_force", { day: day(asked) })), " "] : null,
+    // `until` is the first day on which it no longer is.
+    say(key, { from: day(from), until: until && day(dayBefore(until)) }),
+  );
 }

@@ -53,7 +53,7 @@ export function drawing({ nodes, edges }, centre, size, tell) {
     const shown = points.map(({ x, y }) => ({ x: x * zoom, y: y * zoom }));
     placeLabels(shown, labels, pulls, size.width * Math.max(zoom, 1)).forEach((side, row) => {
       const text = marks[row].querySelector("text");
-      marks[row].classList.toggle("labelled", side !== null || nodes[row].id === centre);
+      marks[row].classList.toggle("labelled", side !== null);
       const place = labelPlace(side, nodes[row].id === centre ? CENTRE_LARGER_BY : 0);
       for (const [name, value] of Object.entries(place)) text.setAttribute(name, String(value));
     });

@@ -1,24 +1,30 @@
-/** Where to search: codes that can be ticked, and a chip for each filter that is on. */
+/** Where to search: codes that can be ticked, the law of a day, and a chip for each filter that is on. */
 
 import { go, readAddress } from "./address.js";
+import { showDay } from "./as_of.js";
 import { textLanguage } from "./citation.js";
 import { byId, el } from "./elements.js";
 import { headingOf } from "./headings.js";
-import { say } from "./words.js";
+import { day, say, spokenLanguage } from "./words.js";
 
-/** Show the filters of the address. `codes` are those of the corpus: [{title, articles}]. */
-export async function showFilters(codes) {
-  const { codes: chosen, heading } = readAddress();
-  const chips = chosen.map((title) =>
-    chip(title, () => ({ codes: readAddress().codes.filter((other) => other !== title) })),
-  );
-  const headingChip = heading ? chip("…", () => ({ heading: null })) : null;
-  const row = el("p", { class: "chips", hidden: !(chips.length || headingChip) });
-  row.append(el("span", { class: "chips-label" }, say("filter_only")), ...chips, ...(headingChip ? [headingChip] : []));
-  const box = byId("filters");
+/** Show the filters of the address. `about` is what the service tells of itself. */
+export async function showFilters(about) {
+  const { codes: chosen, heading, asOf } = readAddress();
+  showDay(about);
+  const headingChip = heading ? placeChip("…", () => ({ heading: null })) : null;
+  const chips = [
+    ...chosen.map((title) =>
+      placeChip(title, () => ({ codes: readAddress().codes.filter((other) => other !== title) })),
+    ),
+    ...(headingChip ? [headingChip] : []),
+    ...(about.dated && asOf ? [dayChip(asOf)] : []),
+  ];
+  byId("chips").hidden = !chips.length;
+  byId("chips").replaceChildren(el("span", { class: "chips-label" }, say("filter_only")), ...chips);
+  const box = byId("codes");
   const wasOpen = box.querySelector("details")?.open ?? false;
   const focused = document.activeElement?.name === "code" ? document.activeElement.value : null;
-  box.replaceChildren(...(codes.length > 1 ? [codeChoice(codes, chosen, wasOpen)] : []), row);
+  box.replaceChildren(...(about.codes.length > 1 ? [codeChoice(about.codes, chosen, wasOpen)] : []));
   if (focused !== null) [...box.querySelectorAll("input")].find(({ value }) => value === focused)?.focus();
   if (headingChip) await nameChip(headingChip, heading);
 }
@@ -37,19 +43,28 @@ function codeChoice(codes, chosen, open) {
 }
 
 function choose() {
-  const ticked = byId("filters").querySelectorAll("input:checked");
+  const ticked = byId("codes").querySelectorAll("input:checked");
   go({ codes: [...ticked].map((box) => box.value), heading: null });
 }
 
-function chip(title, change) {
+function placeChip(title, change) {
+  return chip(title, change, { label: say("filter_remove", { title }), lang: textLanguage() });
+}
+
+function dayChip(asOf) {
+  const named = { day: day(asOf) };
+  const label = say("as_of_remove", named);
+  return chip(say("as_of_chip", named), () => ({ asOf: null }), { label, lang: spokenLanguage() });
+}
+
+function chip(title, change, { label, lang }) {
   const click = () => {
     go(change());
     byId("question").focus();
   };
-  const label = say("filter_remove", { title });
   return el(
     "button",
-    { type: "button", class: "chip", "aria-label": label, title: label, lang: textLanguage(), click },
+    { type: "button", class: "chip", "aria-label": label, title: label, lang, click },
     el("span", {}, title),
     el("span", { "aria-hidden": "true", class: "chip-cross" }, "×"),
   );
@@ -62,6 +77,6 @@ async function nameChip(headingChip, id) {
   } catch {
     // The search tells what is wrong with the heading; the chip can still be taken off.
   }
-  const named = chip(title, () => ({ heading: null }));
+  const named = placeChip(title, () => ({ heading: null }));
   if (headingChip.isConnected) headingChip.replaceWith(named);
 }

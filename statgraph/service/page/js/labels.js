@@ -7,8 +7,9 @@ const NODE = 6;
 
 /** Return for each node where its label stands ("right", "left", "above", "below"), null where it would hide something.
  *
- * `points` are in pixels at the present zoom; the first nodes choose first. `pulls` says for each node on which side
- * its edges leave it (below 0: to the left): its label looks the other way. Labels keep within `width`.
+ * `points` are in pixels at the present zoom; the first nodes choose first, and the very first, the article that is
+ * open, has its label whatever that hides. `pulls` says for each node on which side its edges leave it (below 0: to
+ * the left): its label looks the other way. Labels keep within `width`.
  */
 export function placeLabels(points, labels, pulls, width) {
   const taken = points.map(({ x, y }) => ({ left: x - NODE, right: x + NODE, top: y - NODE, bottom: y + NODE }));
@@ -16,7 +17,7 @@ export function placeLabels(points, labels, pulls, width) {
     const long = labels[row].length * CHARACTER;
     const sides = pulls[row] > 0 ? ["left", "right", "above", "below"] : ["right", "left", "above", "below"];
     const fits = (box) => box.left >= 0 && box.right <= width && !taken.some((other) => overlap(box, other));
-    const side = sides.find((name) => fits(labelBox(point, name, long))) ?? null;
+    const side = sides.find((name) => fits(labelBox(point, name, long))) ?? (row === 0 ? sides[0] : null);
     if (side) taken.push(labelBox(point, side, long));
     return side;
   });

@@ -3,6 +3,7 @@
 import { go, onAddress, readAddress } from "./address.js";
 import { getJson } from "./api.js";
 import { markPassage, showArticle } from "./article.js";
+import { startDay } from "./as_of.js";
 import { setTextLanguage } from "./citation.js";
 import { byId, el } from "./elements.js";
 import { showFilters } from "./filters.js";
@@ -25,7 +26,7 @@ function show({ first = false } = {}) {
   if (!about) return;
   byId("corpus").textContent = say("corpus", { name: about.corpus, count: about.articles });
   byId("version").textContent = `statgraph ${about.version}`;
-  showFilters(about.codes);
+  showFilters(about);
   showSearch(about).then(markPassage);
   showArticle({ focus: !first });
 }
@@ -64,9 +65,10 @@ async function start(tries = 0) {
 startTheme();
 startKeyboard();
 startQuestion();
+startDay();
 byId("brand").addEventListener("click", (event) => {
   event.preventDefault();
-  go({ q: "", codes: [], heading: null, article: null });
+  go({ q: "", codes: [], heading: null, asOf: null, article: null });
   byId("question").focus();
 });
 onAddress(show);

@@ -21,9 +21,9 @@ let running = null;
 
 /** Show the answer to the address's question. `about` is what the service tells of itself. */
 export async function showSearch(about, { size = 0, tries = 0, anew = false } = {}) {
-  const { q: question, codes, heading } = readAddress();
-  const asked = { question, k: SIZES[size], codes, heading };
-  const key = JSON.stringify([question, codes, heading, spokenLanguage(), about.corpus]);
+  const { q: question, codes, heading, asOf } = readAddress();
+  const asked = { question, k: SIZES[size], codes, heading, as_of: about.dated ? asOf : null };
+  const key = JSON.stringify([question, codes, heading, asked.as_of, spokenLanguage(), about.corpus]);
   const box = byId("hits");
   document.body.classList.toggle("asked", question !== "");
   if (key === shown.key && !anew) {
@@ -86,8 +86,9 @@ function showAnswer(answer, asked, about, size) {
   const found = say("hits_found", { count });
   announce(count ? found : say("no_hits"));
   if (!count) {
-    const filtered = asked.codes.length > 0 || asked.heading !== null;
-    const everywhere = filtered ? link({ codes: [], heading: null }, {}, say("filter_clear")) : null;
+    const filtered = asked.codes.length > 0 || asked.heading !== null || asked.as_of !== null;
+    const all = { codes: [], heading: null, asOf: null };
+    const everywhere = filtered ? link(all, {}, say("filter_clear")) : null;
     const none = say(filtered ? "no_hits_filtered" : "no_hits");
     box.replaceChildren(el("p", { class: "notice" }, none, " ", everywhere));
     return;
