@@ -16,7 +16,9 @@ import pytest
 REPO = Path(__file__).parents[3]
 CHROMIUM_ARGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync"),
+    *("--disable-component-update", "--disable-sync", "--disable-extensions"),
+    # A container's /dev/shm can be small, and a full one ends the renderer.
+    "--disable-dev-shm-usage",
 )
 STARTS_WITHIN_S = 60
 WAITS_MS = 60_000  # a machine that others use too is slow; nothing is waited for that does not come
@@ -118,8 +120,8 @@ def guarded_service(sample_library, token: str) -> Iterator[Service]:
         yield running
 
 
-# Of a module, not of the session: while Playwright runs, nothing else in its thread can use asyncio.
-@pytest.fixture(scope="module")
+# Of this folder, not of the session: while Playwright runs, nothing else in its thread can use asyncio.
+@pytest.fixture(scope="package")
 def browser(chromium: str):
     """Return Chromium."""
     from playwright.sync_api import sync_playwright
