@@ -9,7 +9,7 @@ from statgraph import artifacts
 from statgraph.errors import RunError
 from statgraph.evaluation.report import Report
 from statgraph.index.article_index import ArticleIndex
-from statgraph.search.retriever import read_run_config, read_run_manifest
+from statgraph.search.run_manifest import read_run_config, read_run_manifest
 from statgraph.systems.model_card import model_card, read_run_report
 from statgraph.text.encoder_outline import MODULES
 
