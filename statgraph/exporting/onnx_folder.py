@@ -13,7 +13,7 @@ from statgraph.errors import DependencyError, ModelError
 from statgraph.exporting.dense_run import DenseRun
 from statgraph.exporting.new_path import new_folder, refuse_existing
 from statgraph.search.article_store import ArticleStore
-from statgraph.text.onnx_encoder import MODEL_FILE, TOKENIZER_FILE, OnnxQueryEncoder, write_onnx_encoder
+from statgraph.text.portable_encoder import MODEL_FILE, TOKENIZER_FILE, PortableQueryEncoder, write_portable_encoder
 from statgraph.text.query_encoder import SentenceTransformerEncoder
 
 TOLERANCE = 1e-4  # of a component, where the longest vector has length 1
@@ -59,9 +59,9 @@ def export_onnx(run: Path, out: Path) -> float:
     _check_extra()
     probes = probe_texts(ArticleStore(run))
     with new_folder(out) as folder:
-        prompt = write_onnx_encoder(dense.query_encoder, folder)
+        prompt = write_portable_encoder(dense.query_encoder, folder)
         theirs = SentenceTransformerEncoder(dense.query_encoder, "cpu")
-        difference = largest_difference(OnnxQueryEncoder(folder, prompt), theirs, probes)
+        difference = largest_difference(PortableQueryEncoder(folder, prompt), theirs, probes)
         if not difference <= TOLERANCE:
             raise ModelError(
                 f"{dense.query_encoder}: as ONNX its vectors differ by {difference:.1e} from torch's, and "
@@ -88,7 +88,7 @@ def probe_texts(articles: ArticleStore) -> list[str]:
     return ["", *(article.title for article in stored), *(article.text[:_LONGEST_PROBE] for article in stored)]
 
 
-def largest_difference(ours: OnnxQueryEncoder, theirs: SentenceTransformerEncoder, texts: Sequence[str]) -> float:
+def largest_difference(ours: PortableQueryEncoder, theirs: SentenceTransformerEncoder, texts: Sequence[str]) -> float:
     """Return the largest difference of a component, with the longest of their vectors taken as 1.
 
     Texts of all lengths go through in one batch, so that what padding changes is seen too.

@@ -1,4 +1,4 @@
-"""Writing the graph that ONNX Runtime runs beside a BERT query encoder's weights, once it gives torch's vectors."""
+"""Writing the fused graph, which ONNX Runtime runs over a BERT encoder's weights, once its vectors are torch's."""
 
 from __future__ import annotations
 
