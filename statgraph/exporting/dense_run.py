@@ -51,6 +51,8 @@ class DenseRun:
         """Return the index, for its vectors."""
         return ArticleIndex.load(self.folder / artifacts.RUN_INDEX, device="cpu")
 
-    def card(self, *sections: str) -> str:
-        """Return the model card of the query encoder, with more sections at its end."""
-        return "\n".join([model_card(self.manifest, self.report, part=artifacts.RUN_QUERY_ENCODER), *sections])
+    def card(self, *sections: str, **loaded: str) -> str:
+        """Return the model card of the query encoder, with more sections at its end; `loaded` says how where it is not
+        by sentence-transformers: `library` and `loading` of `model_card`."""
+        card = model_card(self.manifest, self.report, part=artifacts.RUN_QUERY_ENCODER, **loaded)
+        return "\n".join([card, *sections])

@@ -37,6 +37,16 @@ def test_the_readme_runs(dense_run, tmp_path, monkeypatch):
     assert told["vectors"].shape == (1, 2)
 
 
+def test_the_card_loads_the_folder_as_onnx_alone(dense_run, tmp_path):
+    export_onnx(dense_run, tmp_path / "out")
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert "library_name: onnx\n" in card
+    assert "SentenceTransformer(" not in card
+    assert card.count("## How to load it") == 1
+    assert 'encode_batch(["Who gets the deposit back?"])' in card
+    assert 'Retriever.load("path/of/the/run")' in card
+
+
 def own(tmp_path):
     """Return the very encoder that is being checked."""
     (staging,) = tmp_path.glob(".out-*")
