@@ -67,7 +67,7 @@ def outgoing_sums(
 def own_projection_gradient(
     projected_gradient: Callable[[slice], torch.Tensor],
     nodes: torch.Tensor,
-    own_inputs: torch.Tensor,
+    block: Block,
     weight: torch.Tensor,
     node_gradient: torch.Tensor | None,
     chunk: int,
@@ -77,33 +77,27 @@ def own_projection_gradient(
     Args:
         projected_gradient: gives the gradient (outputs of the chunk, width) of so many projected nodes.
         nodes: (inputs, width), what is projected, the outputs among them.
-        own_inputs: (outputs,) int64.
+        block: says where the outputs stand among the inputs.
         weight: (width, width).
         node_gradient: (inputs, width), or None where the nodes need none.
         chunk: how many nodes are worked on at a time.
     """
     weight_gradient = torch.zeros_like(weight)
-    in_place = are_the_inputs(own_inputs, len(nodes))
-    for rows in chunks(len(own_inputs), chunk):
+    for rows in chunks(block.n_outputs, chunk):
         gradient = projected_gradient(rows)
-        weight_gradient.addmm_(gradient.T, nodes[rows if in_place else own_inputs[rows]])
+        weight_gradient.addmm_(gradient.T, nodes[rows if block.keeps_all else block.own_inputs[rows]])
         if node_gradient is None:
             continue
-        if in_place:
+        if block.keeps_all:
             node_gradient[rows].addmm_(gradient, weight)
         else:
-            node_gradient.index_add_(0, own_inputs[rows], gradient @ weight)
+            node_gradient.index_add_(0, block.own_inputs[rows], gradient @ weight)
     return weight_gradient
 
 
 def chunks(n_rows: int, size: int) -> list[slice]:
     """Return the rows as slices of a size, the last one shorter."""
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
-
-
-def are_the_inputs(own_inputs: torch.Tensor, n_inputs: int) -> bool:
-    """Return whether the outputs are the inputs, in their order."""
-    return len(own_inputs) == n_inputs and torch.equal(own_inputs, torch.arange(n_inputs))
 
 
 def block_diagonal(attention: torch.Tensor) -> torch.Tensor:

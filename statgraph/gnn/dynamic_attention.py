@@ -8,7 +8,6 @@ from torch.nn import functional
 
 from statgraph.gnn.attention import NEGATIVE_SLOPE
 from statgraph.gnn.bag_attention import (
-    are_the_inputs,
     bag_softmax,
     block_diagonal,
     chunks,
@@ -50,7 +49,7 @@ def dynamic_attention(
         (outputs, width).
     """
     bags = looped_head_bags(block, len(attention))
-    return _DynamicAttention.apply(nodes, source_weight, target_weight, attention, bias, block.own_inputs, bags)
+    return _DynamicAttention.apply(nodes, source_weight, target_weight, attention, bias, block, bags)
 
 
 class _DynamicAttention(torch.autograd.Function):
@@ -59,13 +58,12 @@ class _DynamicAttention(torch.autograd.Function):
     LeakyReLU(z) = z LeakyReLU'(z) the gradient of a is the product of the nodes' vectors with those very sums."""
 
     @staticmethod
-    def forward(ctx, nodes, source_weight, target_weight, attention, bias, own_inputs, bags):
+    def forward(ctx, nodes, source_weight, target_weight, attention, bias, block, bags):
         head_width = attention.shape[1]
         n_inputs, width = nodes.shape
-        table = nodes.new_empty(n_inputs + len(own_inputs), width)  # the sources' side, then the targets'
+        table = nodes.new_empty(n_inputs + block.n_outputs, width)  # the sources' side, then the targets'
         torch.mm(nodes, source_weight.T, out=table[:n_inputs])
-        own_nodes = nodes if are_the_inputs(own_inputs, n_inputs) else nodes[own_inputs]
-        torch.mm(own_nodes, target_weight.T, out=table[n_inputs:])
+        torch.mm(block.own(nodes), target_weight.T, out=table[n_inputs:])
         ends = _ends(bags, n_inputs)
         to_logits = block_diagonal(attention)  # (width, heads)
         logits = nodes.new_empty(len(ends), len(attention))
@@ -75,7 +73,7 @@ class _DynamicAttention(torch.autograd.Function):
         weights = bag_softmax(logits, bags)
         out = incoming_sums(table[:n_inputs].view(-1, head_width), weights, bags)
         ctx.save_for_backward(nodes, source_weight, target_weight, attention, table, weights)
-        ctx.own_inputs, ctx.bags = own_inputs, bags
+        ctx.block, ctx.bags = block, bags
         return out.view(-1, width).add_(bias)
 
     @staticmethod
@@ -106,7 +104,7 @@ class _DynamicAttention(torch.autograd.Function):
         target_weight_gradient = own_projection_gradient(
             lambda rows: target_sums[rows].mul_(flat_attention),
             nodes,
-            ctx.own_inputs,
+            ctx.block,
             target_weight,
             node_gradient,
             _NODES,

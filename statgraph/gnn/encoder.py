@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn import functional
 
 from statgraph.errors import UsageError
+from statgraph.gnn.dropout import dropout
 from statgraph.gnn.registry import layer_of
 from statgraph.graph.blocks import Block
 
@@ -84,6 +85,6 @@ class GraphEncoder(nn.Module):
     def _passed(self, nodes: torch.Tensor, blocks: Sequence[Block]) -> torch.Tensor:
         """Return the vectors behind the first layers, as many as there are blocks."""
         for layer, gate, block in zip(self.layers, self.gates, blocks, strict=False):
-            update = functional.dropout(layer(nodes, block), self.dropout, self.training)
-            nodes = nodes[block.own_inputs] + gate * update
+            update = dropout(layer(nodes, block), self.dropout, self.training)
+            nodes = torch.addcmul(block.own(nodes), update, gate)
         return nodes

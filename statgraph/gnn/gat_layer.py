@@ -47,14 +47,14 @@ class GatLayer(nn.Module):
     def forward(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
         """Return the output nodes' vectors (outputs, width) from the input nodes' (inputs, width)."""
         values = by_head(self.projection(nodes), self.n_heads)  # (inputs, heads, head width)
-        own_values = values[block.own_inputs]  # (outputs, heads, head width)
+        own_values = block.own(values)  # (outputs, heads, head width)
         edge_logits, own_logits = self._logits(values, own_values, block)
         return attend(edge_logits, own_logits, values[block.sources], own_values, block.targets) + self.bias
 
     def attention_weights(self, nodes: torch.Tensor, block: Block) -> tuple[torch.Tensor, torch.Tensor]:
         """Return (edge weights (edges, heads), own weights (outputs, heads)): alpha_ij of each edge and alpha_ii."""
         values = by_head(self.projection(nodes), self.n_heads)
-        return edge_softmax(*self._logits(values, values[block.own_inputs], block), block.targets)
+        return edge_softmax(*self._logits(values, block.own(values), block), block.targets)
 
     def _logits(
         self, values: torch.Tensor, own_values: torch.Tensor, block: Block
@@ -64,5 +64,5 @@ class GatLayer(nn.Module):
         target_scalars = (own_values * self.target_attention).sum(dim=-1)  # (outputs, heads)
         return (
             functional.leaky_relu(target_scalars[block.targets] + source_scalars[block.sources], NEGATIVE_SLOPE),
-            functional.leaky_relu(target_scalars + source_scalars[block.own_inputs], NEGATIVE_SLOPE),
+            functional.leaky_relu(target_scalars + block.own(source_scalars), NEGATIVE_SLOPE),
         )

@@ -71,13 +71,13 @@ class GatV2Layer(nn.Module):
     def _values(self, nodes: torch.Tensor, block: Block) -> tuple[torch.Tensor, torch.Tensor]:
         """Return what each edge (edges, heads, head width) and each node itself (outputs, heads, head width) gives."""
         sources = by_head(self.source_projection(nodes), self.n_heads)  # (inputs, heads, head width)
-        return sources[block.sources], sources[block.own_inputs]
+        return sources[block.sources], block.own(sources)
 
     def _logits(
         self, nodes: torch.Tensor, block: Block, edge_values: torch.Tensor, own_values: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the logits of the edges (edges, heads) and of the nodes themselves (outputs, heads)."""
-        targets = by_head(self.target_projection(nodes[block.own_inputs]), self.n_heads)  # (outputs, heads, head width)
+        targets = by_head(self.target_projection(block.own(nodes)), self.n_heads)  # (outputs, heads, head width)
         return (
             leaky_scalars(targets[block.targets] + edge_values, self.attention),
             leaky_scalars(targets + own_values, self.attention),

@@ -43,7 +43,7 @@ class GcnLayer(nn.Module):
     def forward(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
         """Return the output nodes' vectors (outputs, width) from the input nodes' (inputs, width)."""
         scaled = nodes * _inverse_root_degrees(block.sources, block.n_inputs, nodes.dtype)
-        total = scaled[block.own_inputs] + neighbour_sum(scaled, block)  # (outputs, width)
+        total = block.own(scaled) + neighbour_sum(scaled, block)  # (outputs, width)
         return self.projection(total * _inverse_root_degrees(block.targets, block.n_outputs, nodes.dtype)) + self.bias
 
 

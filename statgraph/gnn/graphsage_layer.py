@@ -39,4 +39,4 @@ class GraphSageLayer(nn.Module):
         """Return the output nodes' vectors (outputs, width) from the input nodes' (inputs, width)."""
         n_neighbours = torch.bincount(block.targets, minlength=block.n_outputs).clamp(min=1)
         means = neighbour_sum(nodes, block) / n_neighbours.unsqueeze(1)  # (outputs, width)
-        return self.own_projection(nodes[block.own_inputs]) + self.neighbour_projection(means) + self.bias
+        return self.own_projection(block.own(nodes)) + self.neighbour_projection(means) + self.bias

@@ -36,5 +36,5 @@ class KGnnLayer(nn.Module):
 
     def forward(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
         """Return the output nodes' vectors (outputs, width) from the input nodes' (inputs, width)."""
-        own = self.own_projection(nodes[block.own_inputs])  # (outputs, width)
+        own = self.own_projection(block.own(nodes))  # (outputs, width)
         return own + self.neighbour_projection(neighbour_sum(nodes, block)) + self.bias

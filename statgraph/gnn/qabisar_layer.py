@@ -72,7 +72,7 @@ class QabisarLayer(nn.Module):
     def _by_operations(self, nodes: torch.Tensor, block: Block, type_logits: torch.Tensor) -> torch.Tensor:
         """Return the same as `forward`, by operations that run on any device and at any precision."""
         sources = by_head(self.source_projection(nodes), self.n_heads)  # (inputs, heads, head width)
-        own = by_head(self.target_projection(nodes[block.own_inputs]), self.n_heads)  # (outputs, heads, head width)
+        own = by_head(self.target_projection(block.own(nodes)), self.n_heads)  # (outputs, heads, head width)
         edge_logits, own_logits = self._logits(sources, block, type_logits)
         return attend(edge_logits, own_logits, sources[block.sources], own, block.targets) + self.bias
 
@@ -88,5 +88,5 @@ class QabisarLayer(nn.Module):
         source_logits = leaky_scalars(sources, self.source_attention)  # (inputs, heads)
         return (
             source_logits[block.sources] + type_logits[block.edge_types],
-            source_logits[block.own_inputs] + type_logits[-1],
+            block.own(source_logits) + type_logits[-1],
         )

@@ -7,7 +7,6 @@ from torch.autograd.function import once_differentiable
 
 from statgraph.gnn.attention import NEGATIVE_SLOPE
 from statgraph.gnn.bag_attention import (
-    are_the_inputs,
     bag_softmax,
     block_diagonal,
     chunks,
@@ -52,7 +51,7 @@ def separable_attention(
     """
     bags = head_bags(block, len(source_attention))
     return _SeparableAttention.apply(
-        nodes, source_weight, target_weight, source_attention, type_logits, bias, block.own_inputs, bags
+        nodes, source_weight, target_weight, source_attention, type_logits, bias, block, bags
     )
 
 
@@ -61,12 +60,11 @@ class _SeparableAttention(torch.autograd.Function):
     operation, and write them to memory that has to be fetched from the system anew each time."""
 
     @staticmethod
-    def forward(ctx, nodes, source_weight, target_weight, source_attention, type_logits, bias, own_inputs, bags):
+    def forward(ctx, nodes, source_weight, target_weight, source_attention, type_logits, bias, block, bags):
         n_heads, head_width = source_attention.shape
         n_inputs, width = nodes.shape
-        table = nodes.new_empty(n_inputs + len(own_inputs), width)
-        own_nodes = nodes if are_the_inputs(own_inputs, n_inputs) else nodes[own_inputs]
-        torch.mm(own_nodes, target_weight.T, out=table[n_inputs:])
+        table = nodes.new_empty(n_inputs + block.n_outputs, width)
+        torch.mm(block.own(nodes), target_weight.T, out=table[n_inputs:])
         to_logits = block_diagonal(source_attention)  # (width, heads)
         source_logits = nodes.new_empty(n_inputs, n_heads)
         leaky = nodes.new_empty(min(_CHUNK, n_inputs), width)
@@ -76,14 +74,14 @@ class _SeparableAttention(torch.autograd.Function):
         weights = bag_softmax(source_logits[bags.logit_inputs] + type_logits[bags.edge_types], bags)
         out = incoming_sums(table.view(-1, head_width), weights, bags)
         ctx.save_for_backward(nodes, source_weight, target_weight, source_attention, type_logits, table, weights)
-        ctx.own_inputs, ctx.bags = own_inputs, bags
+        ctx.block, ctx.bags = block, bags
         return out.view(-1, width).add_(bias)
 
     @staticmethod
     @once_differentiable
     def backward(ctx, out_gradient):
         nodes, source_weight, target_weight, source_attention, type_logits, table, weights = ctx.saved_tensors
-        bags, own_inputs = ctx.bags, ctx.own_inputs
+        bags = ctx.bags
         head_width = source_attention.shape[1]
         n_inputs, width = nodes.shape
         out_gradient = out_gradient.contiguous()
@@ -113,7 +111,7 @@ class _SeparableAttention(torch.autograd.Function):
         target_weight_gradient = own_projection_gradient(
             lambda rows: (out_gradient[rows].view(-1, n_heads, head_width) * own_weights[rows]).flatten(1),
             nodes,
-            own_inputs,
+            ctx.block,
             target_weight,
             node_gradient,
             _CHUNK,

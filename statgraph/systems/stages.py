@@ -23,10 +23,11 @@ from statgraph.negatives.source import NegativeSource
 from statgraph.text.article_text import heading_text
 from statgraph.text.biencoder import BiEncoder
 from statgraph.training.distillation import AfterGraph
+from statgraph.training.node_bank import GraphTexts
 from statgraph.training.pairs import PairSource, gold_pairs, heading_pairs, synthetic_pairs
 from statgraph.training.seeding import derived_seed
 from statgraph.training.stage1 import Stage1, TrainingTexts
-from statgraph.training.stage2 import GraphTexts, Stage2
+from statgraph.training.stage2 import Stage2
 
 
 class StageBuilder:

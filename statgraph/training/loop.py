@@ -72,7 +72,7 @@ def train_stage(
     best = load_progress(folder / BEST, ranks) if checkpoint else None
     if best is None and ranks.is_first:
         shutil.rmtree(folder, ignore_errors=True)
-    optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.999), eps=1e-7, weight_decay=schedule.weight_decay)
+    optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.999), eps=1e-7, weight_decay=schedule.weight_decay, fused=True)
     if best is None:
         best = last = _record(stage, ranks, epoch=0, loss=None, seconds=0.0)
         if ranks.is_first:

@@ -76,6 +76,6 @@ def answers_among(source: PairSource, text_rows: Sequence[int], article_rows: np
     answers = np.zeros((len(text_rows), len(article_rows)), dtype=bool)
     for row, text_row in enumerate(text_rows):
         known = source.answers_of(text_row)
-        places = np.searchsorted(known, article_rows).clip(max=len(known) - 1)
+        places = np.minimum(np.searchsorted(known, article_rows), len(known) - 1)
         answers[row] = known[places] == article_rows
     return answers

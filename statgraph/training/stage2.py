@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,26 +12,18 @@ from statgraph.config import Stage2Config
 from statgraph.distributed import ALONE, Ranks
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import Block, Blocks, BlockSampler
-from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION
+from statgraph.graph.relations import ARTICLE, NODE_TYPES, QUESTION
 from statgraph.negatives.source import EpochVectors, NegativeSource
-from statgraph.text.biencoder import BiEncoder, Inputs, encoded
+from statgraph.text.biencoder import BiEncoder
 from statgraph.training.dev_scores import vector_metrics
 from statgraph.training.fresh_inputs import with_fresh
 from statgraph.training.losses import DISTILLATIONS, contrastive_loss, similarities
+from statgraph.training.node_bank import GraphTexts, NodeBank
 from statgraph.training.pairs import PairSource
 from statgraph.training.sampling import PairStream, answers_among, epoch_of, epoch_steps
 from statgraph.training.stage1 import TrainingTexts
 
 GRAPH_PREFIX, TEXT_PREFIX = "graph.", "text."
-
-
-@dataclass(frozen=True)
-class GraphTexts:
-    """The prepared inputs of the graph's nodes, by row of their type; questions are the training questions."""
-
-    articles: Inputs
-    headings: Inputs
-    questions: Inputs
 
 
 @dataclass(frozen=True)
@@ -102,7 +94,11 @@ class Stage2:
         self._encoders = encoders
         self._graph_encoder = graph_encoder
         self._sampler = sampler
-        self._whole_graph = whole_graph.to(device)
+        n_layers = len(graph_encoder.layers)
+        self._whole_graph = [whole_graph.to(device)] * n_layers
+        # What the index holds are articles, which come first among the nodes: the last layer need give no others.
+        to_articles = whole_graph if graph_encoder.needs_whole_graph else whole_graph.first_outputs(len(texts.articles))
+        self._to_articles = [*self._whole_graph[:-1], to_articles.to(device)]
         self._texts = texts
         self._evaluation = evaluation
         self._gold = gold
@@ -117,7 +113,7 @@ class Stage2:
         self._heading_size = config.batch_size - self._gold_size if self._headings else 0
         self._heading_inputs = encoders.question_inputs(self._headings.texts) if self._headings else None
         self.steps_per_epoch = epoch_steps(len(gold.pairs), self._gold_size, config.min_epoch_steps)
-        self._bank = self._encoded_nodes()
+        self._bank = NodeBank(encoders, texts, device=device, ranks=ranks)
         self._bank_is_stale = False
         self._article_vectors: np.ndarray | None = None  # of the weights as they stand, where they are known
 
@@ -155,7 +151,7 @@ class Stage2:
         if self._negatives.needs_vectors:
             was_training = self._graph_encoder.training
             self.set_training(False)
-            questions = self._encoded(self._encoders.questions, self._texts.questions).cpu().numpy()
+            questions = self._bank.encoded(self._encoders.questions, self._texts.questions).cpu().numpy()
             articles = self.index_vectors()
             # A GPU's sums differ from rank to rank, and the rankings that all draw their batches from must not.
             articles = self._ranks.array_from_first(lambda: articles)
@@ -222,7 +218,7 @@ class Stage2:
         """Return the dev metrics as at inference: article vectors of the whole graph, questions by their encoder."""
         if not self._evaluation.dev_labels:
             return None
-        questions = self._encoded(self._encoders.questions, self._evaluation.dev_questions).cpu().numpy()
+        questions = self._bank.encoded(self._encoders.questions, self._evaluation.dev_questions).cpu().numpy()
         query_vectors = self._encoders.similarity.query_vectors(questions)
         return vector_metrics(query_vectors, self.index_vectors(), self._evaluation.dev_labels)
 
@@ -230,23 +226,26 @@ class Stage2:
         """Return the graph-enriched vectors of all articles for an inner-product search, one row an article, float32;
         computed once for each state of the weights."""
         if self._article_vectors is None:
-            articles, _ = self.node_vectors()
+            articles = self._enriched(self._to_articles)[: len(self._texts.articles)]
             self._article_vectors = self._encoders.similarity.index_vectors(articles.float().cpu().numpy())
         return self._article_vectors
 
     def node_vectors(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the graph-enriched vectors of all articles (articles, width) and all training questions (questions,
         width), in the whole graph, without gradients."""
-        self._renew_bank()
-        with torch.no_grad():
-            nodes = torch.cat([self._bank[node_type] for node_type in NODE_TYPES])
-            enriched = self._graph_encoder(nodes, [self._whole_graph] * len(self._graph_encoder.layers))
-        return enriched[: len(self._bank[ARTICLE])], enriched[len(enriched) - len(self._bank[QUESTION]) :]
+        enriched = self._enriched(self._whole_graph)
+        return enriched[: len(self._texts.articles)], enriched[len(enriched) - len(self._texts.questions) :]
 
     def input_vectors(self) -> dict[str, np.ndarray]:
         """Return the text vectors of all nodes by type, (nodes, width) float32: what `node_vectors` enriches."""
         self._renew_bank()
-        return {node_type: vectors.float().cpu().numpy() for node_type, vectors in self._bank.items()}
+        return {node_type: self._bank[node_type].float().cpu().numpy() for node_type in NODE_TYPES}
+
+    def _enriched(self, blocks: Sequence[Block]) -> torch.Tensor:
+        """Return the vectors of the last block's outputs, (outputs, width), from the bank, without gradients."""
+        self._renew_bank()
+        with torch.no_grad():
+            return self._graph_encoder(self._bank.nodes, blocks)
 
     def _vectors(self, batch: _Batch) -> _Vectors:
         question_rows = torch.from_numpy(batch.own_questions)
@@ -298,24 +297,8 @@ class Stage2:
     def _renew_bank(self) -> None:
         """Encode all nodes anew if the encoders have changed since; frozen ones never do."""
         if self._bank_is_stale and self._trains_both:
-            self._bank = self._encoded_nodes()
+            self._bank.renew()
         self._bank_is_stale = False
-
-    def _encoded_nodes(self) -> dict[str, torch.Tensor]:
-        """Return the text vectors of all nodes by type, on the device, as the encoders stand, without dropout."""
-        was_training = self._encoders.training
-        self._encoders.eval()
-        bank = {
-            ARTICLE: self._encoded(self._encoders.articles, self._texts.articles),
-            HEADING: self._encoded(self._encoders.articles, self._texts.headings),
-            QUESTION: self._encoded(self._encoders.questions, self._texts.questions),
-        }
-        self._encoders.train(was_training)
-        return bank
-
-    def _encoded(self, encode, inputs: Inputs) -> torch.Tensor:
-        vectors = encoded(encode, inputs, batch=self._encoders.encode_batch, device=self._device, ranks=self._ranks)
-        return torch.from_numpy(vectors.reshape(-1, self._encoders.width)).to(self._device)
 
 
 def _part(weights: Mapping[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:

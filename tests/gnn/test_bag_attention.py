@@ -7,7 +7,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from statgraph.gnn import dynamic_attention, gatv2_layer, qabisar_layer, separable_attention
 from statgraph.gnn.bag_attention import (
-    are_the_inputs,
     bag_softmax,
     block_diagonal,
     chunks,
@@ -63,14 +62,15 @@ def test_sums_and_their_gradients_worked_by_hand(looped):
 
 @pytest.mark.parametrize("chunk", [1, 2, 9])
 @pytest.mark.parametrize("own_inputs", [[0, 1, 2], [2, 0]])
-def test_the_gradient_of_a_projection_is_autograds(node_vectors, own_inputs, chunk):
+def test_the_gradient_of_a_projection_is_autograds(node_vectors, block_of, own_inputs, chunk):
     nodes, weight = node_vectors(3, 4).requires_grad_(), node_vectors(4, 4, seed=5).requires_grad_()
     own, gradient = torch.tensor(own_inputs), node_vectors(len(own_inputs), 4, seed=6)
+    block = block_of([], n_inputs=3, own_inputs=own_inputs)
     wanted = torch.autograd.grad(nodes[own] @ weight.T, [weight, nodes], gradient)
     with torch.no_grad():
         node_gradient = torch.ones(3, 4, dtype=torch.float64)
-        mine = own_projection_gradient(lambda rows: gradient[rows], nodes, own, weight, node_gradient, chunk)
-        without = own_projection_gradient(lambda rows: gradient[rows], nodes, own, weight, None, chunk)
+        mine = own_projection_gradient(lambda rows: gradient[rows], nodes, block, weight, node_gradient, chunk)
+        without = own_projection_gradient(lambda rows: gradient[rows], nodes, block, weight, None, chunk)
     assert torch.allclose(mine, wanted[0])
     assert torch.equal(mine, without)
     assert torch.allclose(node_gradient, 1 + wanted[1])
@@ -79,9 +79,6 @@ def test_the_gradient_of_a_projection_is_autograds(node_vectors, own_inputs, chu
 def test_small_ones():
     assert chunks(5, 2) == [slice(0, 2), slice(2, 4), slice(4, 5)]
     assert chunks(0, 2) == []
-    assert are_the_inputs(torch.tensor([0, 1]), 2)
-    assert not are_the_inputs(torch.tensor([1, 0]), 2)
-    assert not are_the_inputs(torch.tensor([0, 1]), 3)
     assert block_diagonal(torch.tensor([[1, 2], [3, 4]])).tolist() == [[1, 0], [2, 0], [0, 3], [0, 4]]
 
 

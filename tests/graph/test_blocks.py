@@ -5,7 +5,7 @@ import torch
 
 from statgraph.errors import UsageError
 from statgraph.gnn.encoder import GraphEncoder
-from statgraph.graph.blocks import BlockSampler, whole_graph_block
+from statgraph.graph.blocks import Block, BlockSampler, whole_graph_block
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.dgl_loader import load_dgl
 from statgraph.graph.relations import CITES, NODE_TYPES
@@ -113,6 +113,28 @@ def test_whole_graph_block_holds_every_edge(dense_graph, edges_of):
     assert block.own_inputs.tolist() == list(range(len(nodes)))
     ends = zip(block.edge_types.tolist(), block.sources.tolist(), block.targets.tolist(), strict=True)
     assert {(dense_graph.edge_types[kind], nodes[s][1], nodes[t][1]) for kind, s, t in ends} == edges_of(dense_graph)
+
+
+@pytest.mark.parametrize(
+    ("own_inputs", "n_inputs", "keeps_all"), [([0, 1], 2, True), ([1, 0], 2, False), ([0, 1], 3, False), ([], 0, True)]
+)
+def test_own_rows_are_the_inputs_themselves_where_all_are_kept(own_inputs, n_inputs, keeps_all):
+    none = torch.empty(0, dtype=torch.int64)
+    block = Block(none, none, none, rows(*own_inputs), n_inputs)
+    nodes = torch.arange(n_inputs * 2.0).view(n_inputs, 2)
+    assert block.keeps_all == keeps_all
+    assert block.own(nodes).equal(nodes[rows(*own_inputs)])
+    assert (block.own(nodes) is nodes) == keeps_all
+
+
+def test_the_first_outputs_alone_get_the_same_vectors(random_corpus):
+    graph = build_graph(random_corpus(60, 20, cited=5))
+    encoder, block = random_encoder(graph, 2), whole_graph_block(graph)
+    nodes = torch.randn(block.n_inputs, 12)
+    with torch.no_grad():
+        whole, first = encoder(nodes, [block, block]), encoder(nodes, [block, block.first_outputs(60)])
+    assert first.shape == (60, 12)
+    assert torch.allclose(first, whole[:60], atol=1e-6)
 
 
 @pytest.mark.parametrize("fanout", [-1, 2])

@@ -11,9 +11,10 @@ from statgraph.graph.build import build_graph
 from statgraph.graph.relations import NODE_TYPES
 from statgraph.training.loop import train_stage
 from statgraph.training.metrics_log import MetricsLog
+from statgraph.training.node_bank import GraphTexts
 from statgraph.training.pairs import gold_pairs, heading_pairs
 from statgraph.training.stage import Schedule
-from statgraph.training.stage2 import GraphTexts, Stage2
+from statgraph.training.stage2 import Stage2
 
 CPU = torch.device("cpu")
 CONFIG = Stage2Config(batch_size=7, lr=0.01, encoder_lr=0.02, encoder_weight_lr=0.02, temperature=0.1)
@@ -43,12 +44,13 @@ def built(village, static_encoders, training_texts):
         token_dropout=0.0,
         headings=True,
         graph_seed=3,
+        layer="qabisar",
     ):
         encoders = static_encoders(token_dropout=token_dropout)
         graph, gold = build_graph(corpus), gold_pairs(corpus)
         torch.manual_seed(graph_seed)
         graph_encoder = NotingGraphEncoder(
-            layer="qabisar",
+            layer=layer,
             width=8,
             n_layers=2,
             n_heads=2,
@@ -278,6 +280,14 @@ def test_the_whole_graph_is_run_once_for_each_state_of_the_weights(built, monkey
     stage.load_weights(stage.weights())
     stage.index_vectors()
     assert len(seen) == 4
+
+
+@pytest.mark.parametrize("layer", ["qabisar", "gatv2", "gcn", "k-gnn"])
+def test_index_vectors_are_the_articles_node_vectors(built, layer):
+    stage, *_ = built(ALONG, layer=layer)
+    articles, questions = stage.node_vectors()
+    assert (articles.shape, questions.shape) == ((12, 8), (4, 8))
+    assert stage.index_vectors() == pytest.approx(articles.numpy(), abs=1e-6)
 
 
 def test_index_vectors_are_those_of_the_whole_graph(built, village):
