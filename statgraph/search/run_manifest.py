@@ -49,21 +49,23 @@ def read_run_config(folder: Path, manifest: dict) -> RunConfig:
 
 
 def check_corpus(folder: Path, corpus: Corpus) -> None:
-    """Refuse a corpus that is not the one a run was trained on.
+    """Refuse a corpus that is not the one a run was trained on, or updated to since.
 
     Raises:
         RunError: if the contents differ.
     """
-    trained_on = read_run_manifest(folder)["corpus"]
-    if trained_on["content_hash"] == corpus.content_hash:
+    manifest = read_run_manifest(folder)
+    known = manifest["corpus"]
+    if known["content_hash"] == corpus.content_hash:
         return
-    if trained_on["name"] != corpus.name:
+    made, of = ("updated", "to") if manifest.get("updates") else ("trained", "on")
+    if known["name"] != corpus.name:
         raise RunError(
-            f"{folder}: trained on corpus '{trained_on['name']}', not on '{corpus.name}'; name its corpus folder with "
+            f"{folder}: {made} {of} corpus '{known['name']}', not {of} '{corpus.name}'; name its corpus folder with "
             "--corpus"
         )
     raise RunError(
-        f"{folder}: trained on another state of corpus '{corpus.name}' (hash {trained_on['content_hash'][:12]}, now "
+        f"{folder}: {made} {of} another state of corpus '{corpus.name}' (hash {known['content_hash'][:12]}, now "
         f"{corpus.content_hash[:12]}); name the folder as it was with --corpus, or train again"
     )
 

@@ -84,3 +84,12 @@ def test_another_state_of_the_corpus_is_refused(dense_run, corpus):
         f"{dense_run}: trained on another state of corpus 'rent' (hash {corpus.content_hash[:12]}, now "
         f"{now.content_hash[:12]}); name the folder as it was with --corpus, or train again"
     )
+
+
+def test_the_corpus_that_a_run_was_updated_to_is_named_as_such(dense_run, corpus):
+    path = dense_run / artifacts.MANIFEST
+    artifacts.write_json(path, artifacts.read_json(path) | {"updates": [{}]})
+    with pytest.raises(RunError, match=r": updated to corpus 'rent', not to 'valmere'; name its"):
+        check_corpus(dense_run, dataclasses.replace(corpus, name="valmere", articles=corpus.articles[:2], questions=()))
+    with pytest.raises(RunError, match=r": updated to another state of corpus 'rent' \(hash "):
+        check_corpus(dense_run, dataclasses.replace(corpus, questions=()))
