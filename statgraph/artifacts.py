@@ -20,6 +20,9 @@ CORPUS_LABELS = "qrels"
 GRAPH_FILE = "graph.dgl"
 GRAPH_NODES = "nodes.json"
 
+# safetensors gives such a file to its owner alone; here it gets what the umask leaves, as any other file.
+_WEIGHTS = ".safetensors"
+
 RUN_CONFIG = "config.json"
 RUN_QUERY_ENCODER = "query_encoder"
 RUN_ARTICLE_ENCODER = "article_encoder"
@@ -43,8 +46,11 @@ def replaced_folder(target: Path) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     staging = _beside(target, "")
     staging.mkdir()
+    mode = staging.stat().st_mode
     try:
         yield staging
+        for weights in staging.rglob(f"*{_WEIGHTS}"):
+            _give_mode(weights, mode)
         _swap_in(staging, target)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
@@ -58,6 +64,8 @@ def replaced_file(target: Path) -> Iterator[Path]:
     staging = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         yield staging
+        if target.suffix == _WEIGHTS:
+            _give_mode(staging, _new_file_mode(target))
         os.replace(staging, target)
     finally:
         staging.unlink(missing_ok=True)
@@ -77,6 +85,22 @@ def as_json(value: object) -> object:
 def read_json(path: Path) -> dict:
     """Return the JSON object in a file."""
     return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def _new_file_mode(target: Path) -> int:
+    """Return the mode that a file made now beside `target` has: the umask can only be asked for by changing it."""
+    probe = _beside(target, "")
+    probe.touch()
+    try:
+        return probe.stat().st_mode
+    finally:
+        probe.unlink()
+
+
+def _give_mode(path: Path, mode: int) -> None:
+    """Let a file be read and written by whom a mode says; one that has other names too is not ours to change."""
+    if not path.is_symlink() and path.stat().st_nlink == 1:
+        path.chmod(mode & 0o666)
 
 
 def _swap_in(staging: Path, target: Path) -> None:

@@ -208,7 +208,7 @@ def _tried(part: Part) -> Check:
             if found
             else Check(part.name, version, False, asked, remedy)
         )
-    except Exception as error:
+    except Exception as error:  # what a broken installation raises is anyone's guess, and what is looked for here
         return Check(
             part.name, version, False, f"{type(error).__name__}: {_one_line(error)}".removesuffix(": "), remedy
         )

@@ -1,16 +1,17 @@
-"""Values laid over a configuration: those of a YAML file, or `a.b=c` from the command line."""
+"""Values laid over a configuration, those of a YAML file or `a.b=c` from the command line; what two differ in."""
 
 from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar, get_origin, get_type_hints
 
 from statgraph.errors import UsageError
 
 _MUCH_ALIKE = 0.6  # of difflib's ratio, 0 to 1
+_MOST_LISTED = 5
 Config = TypeVar("Config")
 
 
@@ -66,6 +67,23 @@ def with_settings(config: Config, settings: Iterable[str]) -> Config:
             overlay = {part: overlay}
         config = overlaid(config, overlay, place="--set")
     return config
+
+
+def changed_settings(then: Mapping[str, object], now: Mapping[str, object]) -> str:
+    """Return in words where two configurations, as JSON holds them, differ: five settings at most; blank where they are
+    equal."""
+    changed = list(_changes(then, now))
+    left = len(changed) - _MOST_LISTED
+    return "; ".join(changed[:_MOST_LISTED]) + (f"; and {left} more" if left > 0 else "")
+
+
+def _changes(then: Mapping[str, object], now: Mapping[str, object], prefix: str = "") -> Iterator[str]:
+    for key in sorted(then.keys() | now.keys()):
+        old, new = then.get(key), now.get(key)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            yield from _changes(old, new, f"{prefix}{key}.")
+        elif old != new:
+            yield f"{prefix}{key}: {old} then, {new} now"
 
 
 def _overlaid(config, overlay: Mapping[str, object], *, place: str, prefix: str, known_names: list[str]):

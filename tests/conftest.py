@@ -113,6 +113,22 @@ def sample_run(tmp_path_factory: pytest.TempPathFactory, statgraph_cache: Path):
 
 
 @pytest.fixture(scope="session")
+def write_run() -> Callable[..., Path]:
+    """Return a function that makes a folder of what every finished run holds: its articles and its manifest."""
+    from statgraph import artifacts
+    from statgraph.search.article_store import write_article_store
+
+    def write(folder: Path, corpus, config) -> Path:
+        folder.mkdir()
+        write_article_store(corpus.articles, folder)
+        about = {"name": corpus.name, "language": corpus.language, "content_hash": corpus.content_hash}
+        artifacts.write_json(folder / artifacts.MANIFEST, {"config": config.to_dict(), "corpus": about})
+        return folder
+
+    return write
+
+
+@pytest.fixture(scope="session")
 def town_corpus():
     """Return a corpus that trains within a second: 16 articles under two books, 8 training questions, 4 dev, 4 test."""
     from statgraph.corpus.records import Article, Corpus, Question

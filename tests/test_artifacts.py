@@ -4,7 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from statgraph.artifacts import as_json, read_json, replaced_file, replaced_folder, write_json
 
@@ -167,6 +169,28 @@ def test_folders_and_files_follow_the_umask(target, tmp_path, umask, exists):
 
     assert stat.S_IMODE(place.stat().st_mode) == 0o777 & ~umask
     assert stat.S_IMODE((tmp_path / "a.json").stat().st_mode) == 0o666 & ~umask
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+def test_weights_follow_the_umask_too(tmp_path, umask):
+    ours = {"weights": np.zeros(2, dtype=np.float32)}
+    kept = tmp_path / "kept.safetensors"
+    save_file(ours, kept)
+    kept.chmod(0o400)
+    before = os.umask(umask)
+    try:
+        with replaced_folder(tmp_path / "out") as staging:
+            (staging / "part").mkdir()
+            save_file(ours, staging / "part" / "model.safetensors")
+            os.link(kept, staging / "linked.safetensors")
+        with replaced_file(tmp_path / "model.safetensors") as staging:
+            save_file(ours, staging)
+    finally:
+        os.umask(before)
+
+    for place in (tmp_path / "out" / "part" / "model.safetensors", tmp_path / "model.safetensors"):
+        assert stat.S_IMODE(place.stat().st_mode) == 0o666 & ~umask
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o400
 
 
 def test_a_file_is_replaced_at_the_end(target):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -101,6 +102,13 @@ def unpickling(path: Path, source: str) -> list[str]:
         or tuple(name.split(".")) in UNPICKLING_NAMES
         or name == "allow_pickle"
     ]
+
+
+def test_the_docs_list_the_folders_in_this_order():
+    page = (REPO / "docs" / "how-it-works.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in page.partition("## Corpus")[0].splitlines() if line.startswith("| `")]
+    named = [[name.rstrip("/").removesuffix(".py") for name in re.findall(r"`([^`]+)`", row)] for row in rows]
+    assert named == [list(GROUND_FLOOR), *([floor] for floor in FLOORS)]
 
 
 def test_every_folder_has_its_place():

@@ -5,7 +5,7 @@ import pytest
 
 from statgraph.config import IndexConfig, RunConfig
 from statgraph.errors import UsageError
-from statgraph.settings import overlaid, with_settings
+from statgraph.settings import changed_settings, overlaid, with_settings
 
 DEFAULT = RunConfig()
 
@@ -165,3 +165,18 @@ def test_another_configuration_names_its_own_settings():
     with pytest.raises(UsageError) as refused:
         with_settings(IndexConfig(), ["ivf_pq.probe=7"])
     assert str(refused.value) == "--set: 'ivf_pq.probe' is not a setting; did you mean 'ivf_pq.probes'?"
+
+
+def test_equal_configurations_differ_in_nothing():
+    assert changed_settings({"a": 1, "b": {"c": [2]}}, {"b": {"c": [2]}, "a": 1}) == ""
+
+
+def test_what_differs_is_told_by_its_dotted_name_and_cut_after_five():
+    then = {"seed": 0, "gone": True, "stage1": {"lr": 0.1, "epochs": 2}}
+    assert changed_settings(then, {"seed": 3, "new": "x", "stage1": {"lr": 0.1, "epochs": 4}}) == (
+        "gone: True then, None now; new: None then, x now; seed: 0 then, 3 now; stage1.epochs: 2 then, 4 now"
+    )
+    seven = dict.fromkeys("abcdefg", 1)
+    assert changed_settings(seven, dict.fromkeys(seven, 2)) == (
+        "a: 1 then, 2 now; b: 1 then, 2 now; c: 1 then, 2 now; d: 1 then, 2 now; e: 1 then, 2 now; and 2 more"
+    )

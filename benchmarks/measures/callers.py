@@ -12,7 +12,8 @@ from benchmarks.side_by_side import Spread, taking_turns, times_faster
 from statgraph import artifacts
 from statgraph.corpus.store import read_corpus
 from statgraph.search.batching import QuestionBatcher
-from statgraph.search.retriever import Retriever, check_corpus, read_run_manifest
+from statgraph.search.retriever import Retriever
+from statgraph.search.run_manifest import check_corpus, read_run_manifest
 from statgraph.search.runs import newest_run
 from statgraph.text.encoder_outline import encoder_outline
 

@@ -13,7 +13,7 @@ from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns
 from statgraph.corpus.sample import sample_folder
 from statgraph.corpus.store import read_corpus
-from statgraph.search.retriever import check_corpus, read_run_manifest
+from statgraph.search.run_manifest import check_corpus, read_run_manifest
 from statgraph.search.runs import newest_run
 
 LAUNCHER = Path(__file__).parents[2] / "cli.py"

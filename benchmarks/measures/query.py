@@ -17,7 +17,8 @@ from statgraph.corpus.store import read_corpus
 from statgraph.index.article_index import ArticleIndex
 from statgraph.search.article_store import ArticleStore
 from statgraph.search.evaluating import split_metrics
-from statgraph.search.retriever import Retriever, check_corpus, read_run_manifest
+from statgraph.search.retriever import Retriever
+from statgraph.search.run_manifest import check_corpus, read_run_manifest
 from statgraph.search.runs import newest_run
 from statgraph.text.encoder_outline import encoder_outline
 

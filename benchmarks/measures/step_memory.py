@@ -10,7 +10,7 @@ from benchmarks.rows import Row
 from benchmarks.settings import Settings
 from statgraph.corpus.store import read_corpus
 from statgraph.search.article_store import ARTICLES
-from statgraph.search.retriever import read_run_manifest
+from statgraph.search.run_manifest import read_run_manifest
 
 STATIC, TRANSFORMER = "embedded:static", "embedded:multilingual-e5-small"
 ASKED_MIB = 4096

@@ -22,7 +22,8 @@ from statgraph.corpus.records import Corpus
 from statgraph.corpus.store import read_corpus
 from statgraph.index.article_index import ArticleIndex
 from statgraph.search.graph_run import load_graph_run
-from statgraph.search.retriever import Retriever, check_corpus, read_run_config, read_run_manifest
+from statgraph.search.retriever import Retriever
+from statgraph.search.run_manifest import check_corpus, read_run_config, read_run_manifest
 from statgraph.search.runs import newest_run
 from statgraph.systems.updating.update import UpdateSummary, update_run
 from statgraph.text.article_encoder import load_article_encoder

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from statgraph.errors import UsageError
+from statgraph.settings import changed_settings
 
 
 class PartialFile:
@@ -30,8 +31,9 @@ class PartialFile:
         self._size = len(whole) + 1 if whole else 0
         lines = [self._parsed(line) for line in whole.split(b"\n")] if whole else []
         if lines and lines[0] != self._about:
+            changed = changed_settings(lines[0], self._about)
             raise UsageError(
-                f"{path}: was begun with other settings ({self._difference(lines[0])}); go on with the same ones, "
+                f"{path}: was begun with other settings ({changed}); go on with the same ones, "
                 "or delete it to begin anew"
             )
         self.batches: list[dict] = lines[1:]
@@ -57,8 +59,3 @@ class PartialFile:
         if not isinstance(value, dict):
             raise UsageError(f"{self._path}: damaged; delete it to begin anew")
         return value
-
-    def _difference(self, begun: Mapping[str, object]) -> str:
-        """Return the first setting that differs, in words."""
-        key = next(key for key in (*self._about, *begun) if begun.get(key) != self._about.get(key))
-        return f"{key}: {begun.get(key)} then, {self._about.get(key)} now"

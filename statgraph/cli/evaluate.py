@@ -38,7 +38,8 @@ def evaluate(
     from statgraph.evaluation.report import evaluation_report
     from statgraph.evaluation.report_table import comparison_table, report_table, strata_table
     from statgraph.search.evaluating import split_metrics
-    from statgraph.search.retriever import Retriever, check_corpus
+    from statgraph.search.retriever import Retriever
+    from statgraph.search.run_manifest import check_corpus
 
     folder = chosen_run(run)
     records = chosen_corpus(corpus)

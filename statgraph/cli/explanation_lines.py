@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterable
+
 MOST_SHOWN = 6
 LONGEST_TITLE = 90
 
@@ -9,6 +12,15 @@ LONGEST_TITLE = 90
 def explanation_lines(explanation) -> list[str]:
     """Return the lines of a `statgraph.search.explanation.Explanation`."""
     return [*_score_lines(explanation), *_neighbour_lines(explanation), *_term_lines(explanation), *_note(explanation)]
+
+
+def folded(lines: Iterable[str], width: int) -> list[str]:
+    """Return lines that are cut at words to a width; what goes on is set in by two more than its line."""
+    parts = []
+    for line in lines:
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        parts += textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
+    return parts
 
 
 def _score_lines(explanation) -> list[str]:

@@ -20,7 +20,7 @@ def quicken(run: Path | None) -> None:
     from statgraph import artifacts
     from statgraph.cli.options import chosen_run
     from statgraph.errors import RunError
-    from statgraph.search.retriever import read_run_manifest
+    from statgraph.search.run_manifest import read_run_manifest
     from statgraph.text.fused_export import write_query_graph
     from statgraph.text.fused_query import QUERY_GRAPH
 

@@ -12,6 +12,7 @@ import click
 from statgraph.cli.options import device_option, json_option, run_option
 
 SNIPPET_CHARACTERS = 160
+_BESIDE_THE_ARTICLE = 12  # columns of a terminal that rank, score and the gaps take
 
 
 @click.command()
@@ -102,7 +103,7 @@ def _print_hits(hits, explanations) -> None:
     lines."""
     from itertools import zip_longest
 
-    from statgraph.cli.explanation_lines import explanation_lines
+    from statgraph.cli.explanation_lines import explanation_lines, folded
     from statgraph.text.article_text import PATH_SEPARATOR
 
     bodies = [
@@ -117,16 +118,18 @@ def _print_hits(hits, explanations) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    console = Console(highlight=False)
     table = Table(box=None, padding=(0, 1, 1, 0), header_style="dim")
     table.add_column("rank", justify="right")
     table.add_column("score", justify="right")
     table.add_column("article", overflow="fold")
     for hit, (title, path, snippet, *why) in zip(hits, bodies, strict=True):
+        why = folded(why, max(1, console.width - _BESIDE_THE_ARTICLE))
         body = Text.assemble(
             (title, "bold"), (f"\n{path}", "dim"), f"\n{snippet}", *((f"\n{line}", "dim") for line in why)
         )
         table.add_row(str(hit.rank), f"{hit.score:.3f}", body)
-    Console(highlight=False).print(table)
+    console.print(table)
 
 
 def _snippet(hit) -> str:

@@ -9,7 +9,7 @@ from statgraph import artifacts
 from statgraph.errors import RunError
 from statgraph.evaluation.report import Report
 from statgraph.index.article_index import ArticleIndex
-from statgraph.search.retriever import read_run_config, read_run_manifest
+from statgraph.search.run_manifest import read_run_config, read_run_manifest
 from statgraph.systems.model_card import model_card, read_run_report
 from statgraph.text.encoder_outline import MODULES
 
@@ -51,6 +51,8 @@ class DenseRun:
         """Return the index, for its vectors."""
         return ArticleIndex.load(self.folder / artifacts.RUN_INDEX, device="cpu")
 
-    def card(self, *sections: str) -> str:
-        """Return the model card of the query encoder, with more sections at its end."""
-        return "\n".join([model_card(self.manifest, self.report, part=artifacts.RUN_QUERY_ENCODER), *sections])
+    def card(self, *sections: str, **loaded: str) -> str:
+        """Return the model card of the query encoder, with more sections at its end; `loaded` says how where it is not
+        by sentence-transformers: `library` and `loading` of `model_card`."""
+        card = model_card(self.manifest, self.report, part=artifacts.RUN_QUERY_ENCODER, **loaded)
+        return "\n".join([card, *sections])

@@ -16,7 +16,7 @@ from statgraph.graph.references import ReferenceFinder
 from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS_HEADING, HEADING, QUESTION, TRAIN_SPLIT
 from statgraph.search.article_store import ArticleStore
 from statgraph.search.graph_run import has_graph
-from statgraph.search.retriever import read_run_manifest
+from statgraph.search.run_manifest import read_run_manifest
 from statgraph.text.article_text import PATH_SEPARATOR
 
 REFERS_TO = "refers_to"

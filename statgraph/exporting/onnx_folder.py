@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +14,7 @@ from statgraph.errors import DependencyError, ModelError
 from statgraph.exporting.dense_run import DenseRun
 from statgraph.exporting.new_path import new_folder, refuse_existing
 from statgraph.search.article_store import ArticleStore
-from statgraph.text.onnx_encoder import MODEL_FILE, TOKENIZER_FILE, OnnxQueryEncoder, write_onnx_encoder
+from statgraph.text.portable_encoder import MODEL_FILE, TOKENIZER_FILE, PortableQueryEncoder, write_portable_encoder
 from statgraph.text.query_encoder import SentenceTransformerEncoder
 
 TOLERANCE = 1e-4  # of a component, where the longest vector has length 1
@@ -21,9 +22,7 @@ N_PROBES = 48
 _LONGEST_PROBE = 2000  # characters
 _BATCH = 8
 _PACKAGES = ("onnx", "onnxruntime")
-_SECTION = """## How to run it
-
-Needs the packages `onnxruntime` and `tokenizers`.
+_LOADING = """Needs the packages `onnxruntime` and `tokenizers`.
 
 ```python
 import numpy as np
@@ -32,7 +31,7 @@ from tokenizers import Tokenizer
 
 folder = "path/of/this/folder"
 session = onnxruntime.InferenceSession(f"{{folder}}/{model}")
-tokens = Tokenizer.from_file(f"{{folder}}/{tokenizer}").encode_batch([{prompt!r} + "Who gets the deposit back?"])
+tokens = Tokenizer.from_file(f"{{folder}}/{tokenizer}").encode_batch([{question}])
 inputs = {{"input_ids": np.array([text.ids for text in tokens]),
           "attention_mask": np.array([text.attention_mask for text in tokens])}}
 vectors = session.run(None, inputs)[0]  # (questions, width) float32
@@ -40,8 +39,8 @@ vectors = session.run(None, inputs)[0]  # (questions, width) float32
 
 {prompt_line} Before this folder was written, {n_probes} texts were encoded with ONNX Runtime and with torch
 (sentence-transformers): the largest difference of a component was {difference:.1e}, with the longest vector taken as 1.
-More than {tolerance:.0e} is refused.
-"""
+More than {tolerance:.0e} is refused."""
+_QUESTION = "Who gets the deposit back?"
 
 
 def export_onnx(run: Path, out: Path) -> float:
@@ -59,24 +58,25 @@ def export_onnx(run: Path, out: Path) -> float:
     _check_extra()
     probes = probe_texts(ArticleStore(run))
     with new_folder(out) as folder:
-        prompt = write_onnx_encoder(dense.query_encoder, folder)
+        prompt = write_portable_encoder(dense.query_encoder, folder)
         theirs = SentenceTransformerEncoder(dense.query_encoder, "cpu")
-        difference = largest_difference(OnnxQueryEncoder(folder, prompt), theirs, probes)
+        difference = largest_difference(PortableQueryEncoder(folder, prompt), theirs, probes)
         if not difference <= TOLERANCE:
             raise ModelError(
                 f"{dense.query_encoder}: as ONNX its vectors differ by {difference:.1e} from torch's, and "
                 f"{TOLERANCE:.0e} is allowed; export it as sentence-transformers"
             )
-        section = _SECTION.format(
+        loading = _LOADING.format(
             model=MODEL_FILE,
             tokenizer=TOKENIZER_FILE,
-            prompt=prompt,
+            question=f'{json.dumps(prompt, ensure_ascii=False)} + "{_QUESTION}"' if prompt else f'"{_QUESTION}"',
             prompt_line=f"`{prompt}` stands before each question." if prompt else "Nothing stands before a question.",
             n_probes=len(probes),
             difference=difference,
             tolerance=TOLERANCE,
         )
-        (folder / artifacts.MODEL_CARD).write_text(dense.card(section), encoding="utf-8")
+        card = dense.card(library="onnx", loading=loading)
+        (folder / artifacts.MODEL_CARD).write_text(card, encoding="utf-8")
     return difference
 
 
@@ -88,7 +88,7 @@ def probe_texts(articles: ArticleStore) -> list[str]:
     return ["", *(article.title for article in stored), *(article.text[:_LONGEST_PROBE] for article in stored)]
 
 
-def largest_difference(ours: OnnxQueryEncoder, theirs: SentenceTransformerEncoder, texts: Sequence[str]) -> float:
+def largest_difference(ours: PortableQueryEncoder, theirs: SentenceTransformerEncoder, texts: Sequence[str]) -> float:
     """Return the largest difference of a component, with the longest of their vectors taken as 1.
 
     Texts of all lengths go through in one batch, so that what padding changes is seen too.

@@ -54,13 +54,13 @@ def _load() -> types.ModuleType:
         return _import_quietly()
     except ModuleNotFoundError as error:
         raise _missing_package(error, folder) from error
-    except Exception:
+    except Exception:  # its compiled front fails in as many ways as there are torches; the ctypes front comes next
         _forget_half_imported()
     os.environ["DGL_FFI"] = "ctypes"
     _stand_in_for_graphbolt(folder)
     try:
         return _import_quietly()
-    except Exception as error:
+    except Exception as error:  # likewise
         del os.environ["DGL_FFI"]
         _forget_half_imported()
         raise DependencyError(

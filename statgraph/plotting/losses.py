@@ -38,7 +38,7 @@ def losses_drawing(records: Sequence[dict]) -> Drawing:
             smooth = _running_mean(steps)
             (line,) = axes.plot(range(1, end + 1), smooth, color=colour, linewidth=1.8, label="running mean")
             line.set_gid(f"loss-{number}")
-            hovers[f"loss-{number}"] = (f"{stage}, mean of the last {_SMOOTHED_OVER} steps",)
+            hovers[f"loss-{number}"] = (f"{stage}, mean of {_SMOOTHED_OVER} steps around each",)
         points = axes.scatter(middle, means, s=26, color=colour, edgecolors=INK, linewidths=0.6, zorder=3)
         points.set_label("mean of an epoch")
         points.set_gid(f"epochs-{number}")
@@ -52,7 +52,7 @@ def losses_drawing(records: Sequence[dict]) -> Drawing:
         name="losses",
         title="How the loss fell",
         description=(
-            f"Training loss of each stage: every step, the mean of the last {_SMOOTHED_OVER}, and the mean of each "
+            f"Training loss of each stage: every step, the mean of {_SMOOTHED_OVER} around it, and the mean of each "
             "epoch at its middle."
             if by_step
             else "Mean training loss of each epoch of each stage; this run kept no loss of single steps."
@@ -70,8 +70,9 @@ def _stages(records: Sequence[dict]) -> list[str]:
 
 
 def _running_mean(losses: Sequence[float]) -> np.ndarray:
-    """Return for each step the mean of it and up to 24 before."""
+    """Return for each step the mean of it and up to 12 on either side, as many after as before: a mean of those before
+    alone would run behind a loss that falls."""
     sums = np.concatenate([[0.0], np.cumsum(losses)])
-    ends = np.arange(1, len(losses) + 1)
-    starts = np.maximum(0, ends - _SMOOTHED_OVER)
-    return (sums[ends] - sums[starts]) / (ends - starts)
+    steps = np.arange(len(losses))
+    sides = np.minimum(_SMOOTHED_OVER // 2, np.minimum(steps, len(losses) - 1 - steps))
+    return (sums[steps + sides + 1] - sums[steps - sides]) / (2 * sides + 1)

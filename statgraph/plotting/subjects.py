@@ -46,7 +46,7 @@ def training_drawings(run: Path, *, projection: str = "tsne", seed: int = 0) -> 
     """
     from statgraph.index.article_index import ArticleIndex
     from statgraph.search.article_store import ArticleStore
-    from statgraph.search.retriever import read_run_manifest
+    from statgraph.search.run_manifest import read_run_manifest
     from statgraph.training.metrics_log import MetricsLog
 
     run = Path(run)

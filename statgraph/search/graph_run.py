@@ -19,7 +19,7 @@ from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.relations import ARTICLE, NODE_TYPES
 from statgraph.search.article_store import ArticleStore
-from statgraph.search.retriever import read_run_config, read_run_manifest
+from statgraph.search.run_manifest import read_run_config, read_run_manifest
 from statgraph.text.similarity import Similarity, similarity_of
 
 

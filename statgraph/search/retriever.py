@@ -17,7 +17,6 @@ from statgraph.augmentation.records import questions_by_row
 from statgraph.augmentation.store import read_synthetic, unknown_article
 from statgraph.config import RunConfig
 from statgraph.corpus.among import checked_among
-from statgraph.corpus.records import Corpus
 from statgraph.corpus.validity import ALWAYS, asked_day
 from statgraph.errors import CorpusError, RunError, UsageError
 from statgraph.lexical.expansion import expanded_texts
@@ -25,7 +24,7 @@ from statgraph.search.article_store import ARTICLES, ArticleStore
 from statgraph.search.explanation import Explanation
 from statgraph.search.passages import PassageFinder
 from statgraph.search.ranker import DenseRanker, LexicalRanker, Ranker
-from statgraph.settings import overlaid
+from statgraph.search.run_manifest import read_run_config, read_run_manifest
 from statgraph.text.article_text import article_text
 
 if TYPE_CHECKING:
@@ -231,63 +230,6 @@ class Retriever:
         ]
 
 
-def read_run_manifest(folder: Path) -> dict:
-    """Return the manifest of a finished run.
-
-    Raises:
-        RunError: if there is none, or it is damaged.
-    """
-    if not folder.is_dir():
-        raise RunError(f"{folder}: no such run folder; train one with 'statgraph train'")
-    path = folder / artifacts.MANIFEST
-    if not path.is_file() and not (folder / artifacts.RUN_CONFIG).is_file():
-        raise RunError(f"{folder}: no run folder; train one with 'statgraph train --out DIR'")
-    if not path.is_file():
-        raise RunError(
-            f"{folder}: a run that is not finished; go on with the 'statgraph train' that began it, "
-            f"with --out {folder} --resume"
-        )
-    try:
-        manifest = artifacts.read_json(path)
-    except (ValueError, RecursionError) as error:
-        raise RunError(f"{path}: not readable as JSON ({error}); train the run again") from None
-    if not _is_run_manifest(manifest):
-        raise RunError(f"{path}: not the manifest of a run; name a run folder, or train the run again")
-    return manifest
-
-
-def read_run_config(folder: Path, manifest: dict) -> RunConfig:
-    """Return the configuration in a run's manifest.
-
-    Raises:
-        RunError: if it holds what is no setting of this version.
-    """
-    try:
-        return overlaid(RunConfig(), manifest["config"], place=str(folder / artifacts.MANIFEST))
-    except UsageError as error:
-        raise RunError(f"{error} (the run is damaged, or another version's; train it again)") from None
-
-
-def check_corpus(folder: Path, corpus: Corpus) -> None:
-    """Refuse a corpus that is not the one a run was trained on.
-
-    Raises:
-        RunError: if the contents differ.
-    """
-    trained_on = read_run_manifest(folder)["corpus"]
-    if trained_on["content_hash"] == corpus.content_hash:
-        return
-    if trained_on["name"] != corpus.name:
-        raise RunError(
-            f"{folder}: trained on corpus '{trained_on['name']}', not on '{corpus.name}'; name its corpus folder with "
-            "--corpus"
-        )
-    raise RunError(
-        f"{folder}: trained on another state of corpus '{corpus.name}' (hash {trained_on['content_hash'][:12]}, now "
-        f"{corpus.content_hash[:12]}); name the folder as it was with --corpus, or train again"
-    )
-
-
 def _same_articles(index_ids: Sequence[str], articles: ArticleStore) -> bool:
     """Return whether an index fits the stored articles by number and by its first and last: reading all takes long."""
     if len(index_ids) != len(articles):
@@ -309,15 +251,6 @@ def _synthetic_questions(folder: Path, article_ids: Sequence[str]) -> list[list[
     if strange is not None:
         raise RunError(f"{path}: article '{strange}' is not in the run; train it again")
     return questions_by_row(questions, rows)
-
-
-def _is_run_manifest(manifest: object) -> bool:
-    if not isinstance(manifest, dict) or not isinstance(manifest.get("config"), dict):
-        return False
-    corpus = manifest.get("corpus")
-    return isinstance(corpus, dict) and all(
-        isinstance(corpus.get(key), str) for key in ("name", "language", "content_hash")
-    )
 
 
 def _check_question(question: str) -> None:

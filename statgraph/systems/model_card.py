@@ -55,13 +55,22 @@ def read_run_report(folder: Path) -> Report | None:
         raise RunError(f"{path}: {error}") from None
 
 
-def model_card(manifest: Mapping, report: Report | None, *, part: str = "") -> str:
+def model_card(
+    manifest: Mapping,
+    report: Report | None,
+    *,
+    part: str = "",
+    library: str = "sentence-transformers",
+    loading: str = "",
+) -> str:
     """Return the card as Markdown, with the YAML header that model hubs read.
 
     Args:
         manifest: of a run; one from before there were cards lacks some of what a card says.
         report: on dev; None where there is none.
         part: `query_encoder` for the card of that folder, blank for the run's.
+        library: what loads the query encoder, in the words of the Hugging Face hub.
+        loading: how, as Markdown, where that is another library.
     """
     of_encoder = part == artifacts.RUN_QUERY_ENCODER
     title = f"{manifest['config']['system']} on {_line(manifest['corpus']['name'])}"
@@ -72,12 +81,12 @@ def model_card(manifest: Mapping, report: Report | None, *, part: str = "") -> s
         ("Metrics", _metrics(manifest, report)),
         ("Intended use", _INTENDED),
         ("Limits", _limits(manifest)),
-        ("How to load it", _loading(manifest, of_encoder=of_encoder)),
+        ("How to load it", _loading(manifest, of_encoder=of_encoder, by_other_means=loading)),
         ("Licences", _licences(manifest)),
         ("Versions", [f"- {name} {version}" for name, version in manifest.get("versions", {}).items()] or [MISSING]),
     ]  # fmt: skip
     lines = [
-        f"---\n{_header(manifest, report, title)}---",
+        f"---\n{_header(manifest, report, title, library)}---",
         "",
         f"# {title}",
         "",
@@ -188,7 +197,7 @@ def _limits(manifest: Mapping) -> list[str]:
     corpus, config = manifest["corpus"], manifest["config"]
     lines = [
         f"- It knows the {_count(corpus.get('articles'))}articles of its corpus as they were, and no other law.",
-        f"- Text and training questions are in '{corpus['language']}'; other languages were not trained on here.",
+        f"- Text and training questions are in one language (`{corpus['language']}`); no other was trained on here.",
         "- It always returns articles, for questions too that none of them answers.",
         "- Questions unlike those it was trained on are likely to fare worse than the metrics say.",
     ]
@@ -200,7 +209,7 @@ def _limits(manifest: Mapping) -> list[str]:
     return lines
 
 
-def _loading(manifest: Mapping, *, of_encoder: bool) -> list[str]:
+def _loading(manifest: Mapping, *, of_encoder: bool, by_other_means: str) -> list[str]:
     run = [
         "```python",
         "from statgraph import Retriever",
@@ -220,7 +229,7 @@ def _loading(manifest: Mapping, *, of_encoder: bool) -> list[str]:
     ]
     if of_encoder:
         note = "It encodes questions. The articles' vectors are in the index of its run, and scored by inner product:"
-        return [*encoder, "", note, "", *run]
+        return [*([by_other_means] if by_other_means else encoder), "", note, "", *run]
     return [*run, "", "Its query encoder is a sentence-transformers folder of its own:", "", *encoder]
 
 
@@ -236,7 +245,7 @@ def _licences(manifest: Mapping) -> list[str]:
     return [*_table(rows), "", note]
 
 
-def _header(manifest: Mapping, report: Report | None, title: str) -> str:
+def _header(manifest: Mapping, report: Report | None, title: str, library: str) -> str:
     """Return the YAML header of a card, in the words of the Hugging Face hub."""
     import yaml
 
@@ -245,7 +254,7 @@ def _header(manifest: Mapping, report: Report | None, title: str) -> str:
         "language": [manifest["corpus"]["language"]],
         "license": "other",
         "license_name": "see-the-licences-below",
-        "library_name": "sentence-transformers" if dense else "statgraph",
+        "library_name": library if dense else "statgraph",
         "tags": ["statgraph", "legal", "statutory-article-retrieval", *(["sentence-similarity"] if dense else [])],
     }
     if report is not None and report.strata.get("all") is not None and report.strata["all"].metrics:

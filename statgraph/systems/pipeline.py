@@ -22,6 +22,7 @@ from statgraph.evaluation.report import Report
 from statgraph.search.article_store import STORE_FILES, write_article_store
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.retriever import Retriever
+from statgraph.settings import changed_settings
 from statgraph.systems.backbone_licences import backbone_licences
 from statgraph.systems.dense import train_dense
 from statgraph.systems.model_card import corpus_entry, write_model_cards
@@ -30,7 +31,6 @@ from statgraph.training.loop import Listener
 from statgraph.training.metrics_log import MetricsLog
 
 _VERSIONED = ("torch", "dgl", "faiss-cpu", "sentence-transformers", "transformers", "bm25s", "numpy")
-MAX_LISTED_SETTINGS = 5
 
 StepListener = Callable[[str, int, int], None]
 
@@ -137,10 +137,10 @@ def _claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> 
                 f"{folder}: was begun on another corpus, or another state of this one; name that one with --corpus, "
                 "or train into another folder"
             )
-        changed = _differences(begun["config"], wanted["config"])
+        changed = changed_settings(begun["config"], wanted["config"])
         if changed:
             raise RunError(
-                f"{folder}: was begun with other settings ({_first(changed)}); resume it with the same ones, "
+                f"{folder}: was begun with other settings ({changed}); resume it with the same ones, "
                 "or train into another folder"
             )
         return
@@ -174,25 +174,8 @@ def _begun(path: Path) -> dict:
         if isinstance(begun["config"], dict) and isinstance(begun["corpus_hash"], str):
             return begun
     except (ValueError, KeyError, TypeError):
-        pass
+        pass  # no JSON, or another's: as damaged as one whose values are of other kinds
     raise RunError(f"{path}: damaged; train into another folder")
-
-
-def _first(changed: list[str]) -> str:
-    listed = "; ".join(changed[:MAX_LISTED_SETTINGS])
-    left = len(changed) - MAX_LISTED_SETTINGS
-    return f"{listed}; and {left} more" if left > 0 else listed
-
-
-def _differences(begun: dict, wanted: dict, prefix: str = "") -> list[str]:
-    changed = []
-    for key in sorted(begun.keys() | wanted.keys()):
-        old, new = begun.get(key), wanted.get(key)
-        if isinstance(old, dict) and isinstance(new, dict):
-            changed += _differences(old, new, f"{prefix}{key}.")
-        elif old != new:
-            changed.append(f"{prefix}{key}: {old} then, {new} now")
-    return changed
 
 
 def _manifest(corpus: Corpus, config: RunConfig, clock: StepClock, processes: int) -> dict:

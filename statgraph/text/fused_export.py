@@ -1,4 +1,4 @@
-"""Writing the graph that ONNX Runtime runs beside a BERT query encoder's weights, once it gives torch's vectors."""
+"""Writing the fused graph, which ONNX Runtime runs over a BERT encoder's weights, once its vectors are torch's."""
 
 from __future__ import annotations
 
@@ -48,6 +48,8 @@ def write_query_graph(folder: Path) -> float:
     if not (folder / MODULES).is_file():
         raise ModelError(f"{folder}: no query encoder ({MODULES} is missing); train the run again")
     outline = encoder_outline(folder)
+    if outline is not None and outline.kind == "StaticEmbedding":
+        raise ModelError(f"{folder}: a static encoder, which is quick without a graph; search it as it is")
     if outline is None or not BertQueryEncoder.knows(outline):
         raise ModelError(f"{folder}: holds no plain BERT, and nothing else is written as a graph; search it as it is")
     with replaced_file(folder / QUERY_GRAPH) as staging:

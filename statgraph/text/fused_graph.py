@@ -1,4 +1,7 @@
-"""A BERT query encoder as an ONNX graph of ONNX Runtime's fused operators, whose weights stay where they are saved."""
+"""A BERT query encoder as a graph for ONNX Runtime alone: its fused operators over the weights where they are saved.
+
+It is what `train` and `statgraph quicken` put into a run; `statgraph export --to onnx` writes a portable one.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,10 @@ import numpy as np
 
 from statgraph.errors import ModelError
 from statgraph.text.encoder_outline import MODULE_CONFIG, MODULE_WEIGHTS, EncoderOutline, json_object
+from statgraph.text.onnx_operators import OnnxOperators
 
 TOKEN_IDS, LENGTHS, VECTORS = "token_ids", "lengths", "vectors"
 WEIGHT_MARKS = "weights"  # the graph's own note of where it expects what
-_OPERATOR_SET, _FORMAT_VERSION = 17, 8
 _FUSED = "com.microsoft"  # operators that ONNX Runtime has, and no other runtime
 _LENGTH_BYTES = 8  # at the start of a safetensors file: the length of its header
 
@@ -35,7 +38,7 @@ def fused_bert(outline: EncoderOutline, root: Path):
         OSError, KeyError, ValueError: if a file is missing or damaged.
     """
     config = json_object(outline.first / MODULE_CONFIG)
-    graph = _Graph(root)
+    graph = _FusedGraph(root)
     graph.add_file(outline.first / MODULE_WEIGHTS, "")
     eps, heads = config["layer_norm_eps"], config["num_attention_heads"]
     hidden = _embedded(graph, eps)
@@ -92,7 +95,7 @@ def _header(path: Path) -> bytes:
         return file.read(n_bytes)
 
 
-def _embedded(graph: _Graph, eps: float) -> str:
+def _embedded(graph: _FusedGraph, eps: float) -> str:
     """Return the sum of the words', positions' and first token type's vectors, normalised, (texts, longest, width)."""
     words, places, types = (
         graph.weight(f"embeddings.{kind}_embeddings.weight") for kind in ("word", "position", "token_type")
@@ -104,7 +107,7 @@ def _embedded(graph: _Graph, eps: float) -> str:
     return graph.add("LayerNormalization", hidden, *graph.pair("embeddings.LayerNorm"), axis=-1, epsilon=eps)
 
 
-def _layer(graph: _Graph, hidden: str, name: str, *, eps: float, heads: int) -> str:
+def _layer(graph: _FusedGraph, hidden: str, name: str, *, eps: float, heads: int) -> str:
     """Return (texts, longest, width) from the same: attention and feed-forward, each added and normalised."""
     parts = [graph.pair(f"{name}.attention.self.{part}") for part in ("query", "key", "value")]
     weights, biases = (graph.add("Concat", *tensors, axis=0) for tensors in zip(*parts, strict=True))
@@ -115,14 +118,14 @@ def _layer(graph: _Graph, hidden: str, name: str, *, eps: float, heads: int) -> 
     return _added(graph, wide, hidden, f"{name}.output", eps)
 
 
-def _added(graph: _Graph, block: str, hidden: str, name: str, eps: float) -> str:
+def _added(graph: _FusedGraph, block: str, hidden: str, name: str, eps: float) -> str:
     """Return `hidden` plus what a block's last linear map gives, normalised."""
     weight, bias = graph.pair(f"{name}.dense")
     mapped = graph.add("MatMul", block, graph.turned(weight))
     return graph.fused("SkipLayerNormalization", hidden, mapped, *graph.pair(f"{name}.LayerNorm"), bias, epsilon=eps)
 
 
-def _pooled(graph: _Graph, hidden: str, pooling: str) -> str:
+def _pooled(graph: _FusedGraph, hidden: str, pooling: str) -> str:
     """Return the first token's state, or the mean of a text's own, (texts, width)."""
     if pooling == "cls":
         return graph.add("Gather", hidden, graph.constant(np.array(0, dtype=np.int64)), axis=1)
@@ -137,12 +140,12 @@ def _pooled(graph: _Graph, hidden: str, pooling: str) -> str:
     return graph.add("Div", total, graph.add("Cast", lengths, to=TensorProto.FLOAT))
 
 
-class _Graph:
-    """Operators, each named by what it gives, and the weights that they read."""
+class _FusedGraph(OnnxOperators):
+    """Operators, ONNX Runtime's own among them, and the places of the weights that they read."""
 
     def __init__(self, root: Path):
+        super().__init__()
         self._root = root
-        self._nodes: list = []
         self._tensors: dict[str, object] = {}
         self._places: dict[str, tuple[str, dict]] = {}
 
@@ -190,14 +193,6 @@ class _Graph:
         """Return a weight transposed, which ONNX Runtime does once, when it loads the graph."""
         return self.add("Transpose", weight, perm=[1, 0])
 
-    def add(self, operator: str, *inputs: str, domain: str = "", **attributes: object) -> str:
-        """Return the name of what an operator gives."""
-        from onnx import helper
-
-        name = f"{operator}_{len(self._nodes)}"
-        self._nodes.append(helper.make_node(operator, list(inputs), [name], name=name, domain=domain, **attributes))
-        return name
-
     def fused(self, operator: str, *inputs: str, **attributes: object) -> str:
         """Return the name of what an operator of ONNX Runtime's own gives."""
         return self.add(operator, *inputs, domain=_FUSED, **attributes)
@@ -206,20 +201,15 @@ class _Graph:
         """Return the `onnx.ModelProto` whose output is `vectors`, with notes that its readers find."""
         from onnx import TensorProto, helper
 
-        from statgraph import __version__
-
-        self._nodes.append(helper.make_node("Identity", [vectors], [VECTORS]))
-        inputs = [
-            helper.make_tensor_value_info(TOKEN_IDS, TensorProto.INT64, ["texts", "longest"]),
-            helper.make_tensor_value_info(LENGTHS, TensorProto.INT32, ["texts"]),
-        ]
-        outputs = [helper.make_tensor_value_info(VECTORS, TensorProto.FLOAT, ["texts", "width"])]
-        model = helper.make_model(
-            helper.make_graph(self._nodes, "query_encoder", inputs, outputs, list(self._tensors.values())),
-            opset_imports=[helper.make_opsetid("", _OPERATOR_SET), helper.make_opsetid(_FUSED, 1)],
-            ir_version=_FORMAT_VERSION,
-            producer_name="statgraph",
-            producer_version=__version__,
+        model = self.model_of(
+            vectors,
+            inputs=[
+                helper.make_tensor_value_info(TOKEN_IDS, TensorProto.INT64, ["texts", "longest"]),
+                helper.make_tensor_value_info(LENGTHS, TensorProto.INT32, ["texts"]),
+            ],
+            output=helper.make_tensor_value_info(VECTORS, TensorProto.FLOAT, ["texts", "width"]),
+            weights=list(self._tensors.values()),
+            domains=[_FUSED],
         )
         helper.set_model_props(model, notes)
         return model

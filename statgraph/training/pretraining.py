@@ -19,6 +19,7 @@ from statgraph.artifacts import MANIFEST, as_json, read_json, replaced_folder, w
 from statgraph.config import PretrainConfig, RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.errors import RunError, UsageError
+from statgraph.settings import changed_settings
 from statgraph.text.article_text import article_text
 from statgraph.text.backbones import (
     EMBEDDED_E5,
@@ -176,10 +177,11 @@ def _check_folder(folder: Path, unfinished: Path, wanted: Mapping[str, object], 
         settings = read_json(begun)
     except ValueError as error:
         raise RunError(f"{begun}: not readable ({error}); delete {unfinished} and start again") from None
-    differing = [key for key in wanted if settings.get(key) != wanted[key]]
-    if differing:
-        shown = "; ".join(f"{key}: {settings.get(key)} then, {wanted[key]} now" for key in differing)
-        raise RunError(f"{folder}: was begun with other settings ({shown}); resume it with the same, or choose another")
+    changed = changed_settings(settings, wanted)
+    if changed:
+        raise RunError(
+            f"{folder}: was begun with other settings ({changed}); resume it with the same, or choose another"
+        )
 
 
 def _transformer(name: str) -> Backbone:

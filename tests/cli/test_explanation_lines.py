@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from statgraph.cli.explanation_lines import explanation_lines
+from statgraph.cli.explanation_lines import explanation_lines, folded
 from statgraph.lexical.bm25 import TermWeight
 from statgraph.search.explanation import Explanation, Neighbour
 
@@ -43,4 +43,13 @@ def test_the_score_of_a_run_without_a_graph():
         "score 0.500: by its own text",
         "BM25: deposit 2.00 + keep 0.50 = 2.50",
         "note: the run was trained without a graph",
+    ]
+
+
+def test_what_goes_on_is_set_in():
+    assert folded(["score 0.750: by its own text", "  50.0%  heading: Book of the well"], 20) == [
+        "score 0.750: by its",
+        "  own text",
+        "  50.0%  heading:",
+        "    Book of the well",
     ]

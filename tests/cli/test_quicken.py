@@ -8,6 +8,6 @@ def test_runs_without_a_bert_are_refused(refused, bm25_run, dense_run, tmp_path)
     )
     encoder = dense_run / "query_encoder"
     assert refused("quicken", "--run", dense_run) == (
-        f"{encoder}: holds no plain BERT, and nothing else is written as a graph; search it as it is"
+        f"{encoder}: a static encoder, which is quick without a graph; search it as it is"
     )
     assert refused("quicken", "--run", tmp_path / "none").startswith(f"{tmp_path / 'none'}: no such run folder; ")

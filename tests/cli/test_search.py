@@ -1,3 +1,4 @@
+import io
 import json
 import os
 import shutil
@@ -6,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from statgraph import Retriever
 
@@ -26,6 +28,28 @@ def asked(tmp_path):
 def damaged(tmp_path, dense_run):
     """Return a copy of a dense run to spoil, `run` in the test's folder."""
     return Path(shutil.copytree(dense_run, tmp_path / "run"))
+
+
+def test_hits_in_a_terminal_are_as_wide_as_it(monkeypatch, bm25_run):
+    from statgraph.cli.search import _print_hits
+
+    written = io.StringIO()
+    monkeypatch.setattr("rich.console.Console", lambda highlight: Console(file=written, width=34, highlight=highlight))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    retriever = Retriever.load(bm25_run)
+    hits = retriever.search(QUESTION, k=1)
+    _print_hits(hits, retriever.explain(QUESTION, hits))
+
+    lines = [line.rstrip() for line in written.getvalue().splitlines()]
+    assert lines[:-3] == [
+        "rank score article",
+        "",
+        f"   1 {hits[0].score:.3f} Art. 2 on fences",
+        "           Town Code > Book II.",
+        "           Duties",
+        "           Fences are taxed.",
+    ]
+    assert [line[:19] for line in lines[-3:]] == ["           BM25: fe", "             0.20 =", ""]
 
 
 def test_hits_to_read(run_cli, bm25_run):

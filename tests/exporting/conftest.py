@@ -14,7 +14,6 @@ from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Article, Corpus, Question
 from statgraph.index.article_index import ArticleIndex
-from statgraph.search.article_store import write_article_store
 
 MODULES = "sentence_transformers.sentence_transformer.modules"
 WORDS = ("[UNK]", "deposit", "notice", "keys")
@@ -55,22 +54,14 @@ def static_encoder(folder: Path) -> None:
 
 
 @pytest.fixture
-def bm25_run(tmp_path, corpus) -> Path:
+def bm25_run(write_run, tmp_path, corpus) -> Path:
     return write_run(tmp_path / "bm25", corpus, RunConfig(system="bm25", retriever="bm25"))
 
 
 @pytest.fixture
-def dense_run(tmp_path, corpus) -> Path:
+def dense_run(write_run, tmp_path, corpus) -> Path:
     folder = write_run(tmp_path / "run", corpus, RunConfig())
     static_encoder(folder / artifacts.RUN_QUERY_ENCODER)
     ids = [article.article_id for article in corpus.articles]
     ArticleIndex.build(VECTORS, ids, device="cpu").save(folder / artifacts.RUN_INDEX)
-    return folder
-
-
-def write_run(folder: Path, corpus: Corpus, config: RunConfig) -> Path:
-    folder.mkdir()
-    write_article_store(corpus.articles, folder)
-    about = {"name": corpus.name, "language": corpus.language, "content_hash": corpus.content_hash}
-    artifacts.write_json(folder / artifacts.MANIFEST, {"config": config.to_dict(), "corpus": about})
     return folder

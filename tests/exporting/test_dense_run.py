@@ -24,4 +24,5 @@ def test_a_lost_encoder_is_told(dense_run):
 def test_the_card_is_the_encoders_with_more_at_its_end(dense_run):
     card = DenseRun.open(dense_run).card("## More\n")
     assert "The query encoder of a retriever" in card
+    assert "library_name: sentence-transformers\n" in card
     assert card.endswith("\n\n## More\n")

@@ -7,7 +7,7 @@ from statgraph.errors import DependencyError, ModelError, RunError
 from statgraph.exporting import onnx_folder
 from statgraph.exporting.onnx_folder import export_onnx, largest_difference, probe_texts
 from statgraph.search.article_store import ArticleStore
-from statgraph.text.onnx_encoder import OnnxQueryEncoder
+from statgraph.text.portable_encoder import PortableQueryEncoder
 
 
 class Encoder:
@@ -23,7 +23,7 @@ class Encoder:
 def test_the_model_gives_the_runs_vectors(dense_run, tmp_path):
     difference = export_onnx(dense_run, tmp_path / "out")
     assert difference <= 1e-6
-    vectors = OnnxQueryEncoder(tmp_path / "out", "").encode(["deposit", "keys notice", "nothing"])
+    vectors = PortableQueryEncoder(tmp_path / "out", "").encode(["deposit", "keys notice", "nothing"])
     np.testing.assert_allclose(vectors, [[1, 0], [0.25, 0.75], [0, 0]], atol=1e-6)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["README.md", "model.onnx", "tokenizer.json"]
 
@@ -37,10 +37,20 @@ def test_the_readme_runs(dense_run, tmp_path, monkeypatch):
     assert told["vectors"].shape == (1, 2)
 
 
+def test_the_card_loads_the_folder_as_onnx_alone(dense_run, tmp_path):
+    export_onnx(dense_run, tmp_path / "out")
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert "library_name: onnx\n" in card
+    assert "SentenceTransformer(" not in card
+    assert card.count("## How to load it") == 1
+    assert 'encode_batch(["Who gets the deposit back?"])' in card
+    assert 'Retriever.load("path/of/the/run")' in card
+
+
 def own(tmp_path):
     """Return the very encoder that is being checked."""
     (staging,) = tmp_path.glob(".out-*")
-    return OnnxQueryEncoder(staging, "")
+    return PortableQueryEncoder(staging, "")
 
 
 def test_a_model_that_differs_is_refused(dense_run, tmp_path, monkeypatch):

@@ -3,7 +3,6 @@ import functools
 import pytest
 import torch
 
-from statgraph.gnn.attention import by_head
 from statgraph.gnn.gat_layer import GatLayer
 from statgraph.graph.dgl_loader import load_dgl
 
@@ -52,16 +51,3 @@ def test_dgl_gives_the_same(layer_of, dgl_graph, node_vectors):
         theirs.attn_r.copy_(layer.target_attention)
         theirs.bias.copy_(layer.bias)
     assert torch.allclose(layer(nodes, block), theirs(looped, nodes).flatten(1), atol=1e-10)
-
-
-def test_attention_weights_are_what_the_layer_sums_with(layer_of, random_block, node_vectors):
-    layer, block, nodes = layer_of(), random_block(), node_vectors()
-    edge_weights, own_weights = layer.attention_weights(nodes, block)
-    assert (edge_weights.shape, own_weights.shape) == ((16, 2), (5, 2))
-    sums = own_weights.index_add(0, block.targets, edge_weights)
-    assert torch.allclose(sums, torch.ones_like(sums), atol=1e-12)
-    sources = by_head(layer.projection(nodes), 2)
-    own = by_head(layer.projection(nodes[block.own_inputs]), 2)
-    messages = sources[block.sources] * edge_weights.unsqueeze(-1)
-    summed = (own * own_weights.unsqueeze(-1)).index_add(0, block.targets, messages).flatten(1)
-    assert torch.allclose(layer(nodes, block), summed + layer.bias, atol=1e-10)

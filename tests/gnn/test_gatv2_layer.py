@@ -3,7 +3,6 @@ import functools
 import pytest
 import torch
 
-from statgraph.gnn.attention import by_head
 from statgraph.gnn.gatv2_layer import GatV2Layer
 from statgraph.graph.dgl_loader import load_dgl
 
@@ -65,18 +64,3 @@ def test_dgl_gives_the_same(layer_of, dgl_graph, node_vectors):
         theirs.fc_dst.weight.copy_(layer.target_projection.weight)
         theirs.attn.copy_(layer.attention)
     assert torch.allclose(layer(nodes, block), theirs(looped, nodes).flatten(1) + layer.bias, atol=1e-10)
-
-
-def test_attention_weights_are_what_the_layer_sums_with(layer_of, random_block, node_vectors):
-    layer, block, nodes = layer_of(), random_block(), node_vectors()
-    edge_weights, own_weights = layer.attention_weights(nodes, block)
-    assert (edge_weights.shape, own_weights.shape) == ((16, 2), (5, 2))
-    sums = own_weights.index_add(0, block.targets, edge_weights)
-    assert torch.allclose(sums, torch.ones_like(sums), atol=1e-12)
-    sources, own = (
-        by_head(layer.source_projection(nodes), 2),
-        by_head(layer.source_projection(nodes[block.own_inputs]), 2),
-    )
-    messages = sources[block.sources] * edge_weights.unsqueeze(-1)
-    summed = (own * own_weights.unsqueeze(-1)).index_add(0, block.targets, messages).flatten(1)
-    assert torch.allclose(layer(nodes, block), summed + layer.bias, atol=1e-10)

@@ -4,7 +4,6 @@ import functools
 import pytest
 import torch
 
-from statgraph.gnn.attention import by_head
 from statgraph.gnn.qabisar_layer import QabisarLayer
 
 N_EDGE_TYPES = 3
@@ -80,18 +79,3 @@ def test_no_edges_leave_the_targets_projection(layer_of, block_of, node_vectors)
     layer, nodes = layer_of(), node_vectors()
     out = layer(nodes, block_of([], n_inputs=7, own_inputs=[6, 0]))
     assert torch.allclose(out, nodes[[6, 0]] @ layer.target_projection.weight.T + layer.bias)
-
-
-def test_attention_weights_are_what_the_layer_sums_with(layer_of, random_block, node_vectors):
-    layer, block, nodes = layer_of(), random_block(), node_vectors()
-    edge_weights, own_weights = layer.attention_weights(nodes, block)
-    assert (edge_weights.shape, own_weights.shape) == ((16, 2), (5, 2))
-    sums = own_weights.index_add(0, block.targets, edge_weights)
-    assert torch.allclose(sums, torch.ones_like(sums), atol=1e-12)
-    sources, own = (
-        by_head(layer.source_projection(nodes), 2),
-        by_head(layer.target_projection(nodes[block.own_inputs]), 2),
-    )
-    messages = sources[block.sources] * edge_weights.unsqueeze(-1)
-    summed = (own * own_weights.unsqueeze(-1)).index_add(0, block.targets, messages).flatten(1)
-    assert torch.allclose(layer(nodes, block), summed + layer.bias, atol=1e-10)

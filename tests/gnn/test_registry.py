@@ -8,6 +8,7 @@ import torch
 from torch.func import functional_call
 
 from statgraph.errors import UsageError
+from statgraph.gnn.attention import by_head
 from statgraph.gnn.gat_layer import GatLayer
 from statgraph.gnn.gatv2_layer import GatV2Layer
 from statgraph.gnn.gcn_layer import GcnLayer
@@ -143,6 +144,30 @@ def test_untrained_attention_stays_among_the_neighbours(name, random_block, node
         around = nodes[[own, *neighbours_of(block, i)]]
         assert (out[i] <= around.amax(dim=0) + 1e-6).all()
         assert (out[i] >= around.amin(dim=0) - 1e-6).all()
+
+
+# By which projections a neighbour and the node itself give their vectors.
+@pytest.mark.parametrize(
+    ("name", "of_neighbour", "of_itself"),
+    [
+        ("qabisar", "source_projection", "target_projection"),
+        ("gatv2", "source_projection", "source_projection"),
+        ("gat", "projection", "projection"),
+    ],
+)
+def test_attention_weights_are_what_the_layer_sums_with(
+    name, of_neighbour, of_itself, random_layer, random_block, node_vectors
+):
+    layer, block, nodes = random_layer(layer_of(name)), random_block(), node_vectors()
+    edge_weights, own_weights = layer.attention_weights(nodes, block)
+    assert (edge_weights.shape, own_weights.shape) == ((16, 2), (5, 2))
+    sums = own_weights.index_add(0, block.targets, edge_weights)
+    assert torch.allclose(sums, torch.ones_like(sums), atol=1e-12)
+    sources = by_head(getattr(layer, of_neighbour)(nodes), 2)
+    own = by_head(getattr(layer, of_itself)(nodes[block.own_inputs]), 2)
+    messages = sources[block.sources] * edge_weights.unsqueeze(-1)
+    summed = (own * own_weights.unsqueeze(-1)).index_add(0, block.targets, messages).flatten(1)
+    assert torch.allclose(layer(nodes, block), summed + layer.bias, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", ATTENTION_LAYERS)

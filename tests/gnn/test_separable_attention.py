@@ -1,49 +1,7 @@
-import dataclasses
-
-import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
-import statgraph.gnn.separable_attention as module
-from statgraph.gnn import qabisar_layer
 from statgraph.gnn.qabisar_layer import QabisarLayer
 from statgraph.gnn.separable_attention import separable_attention
-
-
-@pytest.fixture
-def gradients_of(monkeypatch):
-    """Return a function that gives a layer's output and the gradients of its input and parameters, either way."""
-
-    def run(layer, block, nodes, *, in_one_step):
-        monkeypatch.setattr(qabisar_layer, "runs_here", lambda *_: in_one_step)
-        nodes = nodes.clone().requires_grad_()
-        out = layer(nodes, block)
-        wanted = [nodes, *layer.parameters()]
-        weighing = torch.randn(out.shape, dtype=out.dtype, generator=torch.Generator().manual_seed(8))
-        return [out.detach(), *torch.autograd.grad((out * weighing).sum(), wanted)]
-
-    return run
-
-
-@pytest.mark.parametrize("chunk", [2, 8192])
-@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
-@pytest.mark.parametrize("kind", ["outputs among the inputs", "outputs are the inputs", "repeated edges", "no edges"])
-def test_the_operations_one_by_one_give_the_same(
-    random_layer, random_block, block_of, node_vectors, gradients_of, monkeypatch, kind, dtype, tolerance, chunk
-):
-    monkeypatch.setattr(module, "_CHUNK", chunk)
-    drawn = random_block()
-    block = {
-        "outputs among the inputs": drawn,
-        "outputs are the inputs": dataclasses.replace(drawn, own_inputs=torch.arange(7)),
-        "repeated edges": block_of([(0, 1, 2), (0, 1, 2), (0, 1, 1), (3, 1, 0)], n_inputs=4),
-        "no edges": block_of([], n_inputs=3),
-    }[kind]
-    layer, nodes = random_layer(QabisarLayer, dtype=dtype), node_vectors(block.n_inputs).to(dtype)
-    ours = gradients_of(layer, block, nodes, in_one_step=True)
-    reference = gradients_of(layer, block, nodes, in_one_step=False)
-    for mine, other in zip(ours, reference, strict=True):
-        assert torch.allclose(mine, other, rtol=tolerance, atol=tolerance * max(1.0, other.abs().max().item()))
 
 
 def test_gradients_are_those_of_small_steps(random_layer, random_block, node_vectors):
@@ -69,45 +27,3 @@ def test_gradients_are_those_of_small_steps(random_layer, random_block, node_vec
         layer.bias.detach(),
     )
     assert torch.autograd.gradcheck(of, [tensor.clone().requires_grad_() for tensor in inputs])
-
-
-class _LargestTensor(TorchDispatchMode):
-    elements = 0
-
-    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
-        out = operation(*args, **(kwargs or {}))
-        for tensor in out if isinstance(out, (tuple, list)) else (out,):
-            if isinstance(tensor, torch.Tensor):
-                self.elements = max(self.elements, tensor.numel())
-        return out
-
-
-@pytest.mark.parametrize("in_one_step", [True, False])
-def test_no_vector_of_an_edge_is_formed(random_layer, random_block, node_vectors, gradients_of, in_one_step):
-    layer, block = random_layer(QabisarLayer, width=64, n_heads=2), random_block(n_edges=500)
-    with _LargestTensor() as mode:
-        gradients_of(layer, block, node_vectors(width=64), in_one_step=in_one_step)
-    assert (mode.elements < 500 * 64) == in_one_step
-
-
-def test_equal_to_the_last_bit_under_threads(random_layer, block_of, gradients_of):
-    drawn = torch.randint(300, (2, 4000), generator=torch.Generator().manual_seed(3))
-    block = block_of([(source, target, 0) for source, target in drawn.T.tolist()], n_inputs=300)
-    layer = random_layer(QabisarLayer, width=64, n_heads=8, dtype=torch.float32)
-    nodes = torch.randn(300, 64, generator=torch.Generator().manual_seed(4))
-    threads = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        first = gradients_of(layer, block, nodes, in_one_step=True)
-        for _ in range(50):
-            again = gradients_of(layer, block, nodes, in_one_step=True)
-            assert all(torch.equal(mine, other) for mine, other in zip(first, again, strict=True))
-    finally:
-        torch.set_num_threads(threads)
-
-
-def test_inputs_without_gradients_get_none(random_layer, random_block, node_vectors):
-    layer, nodes = random_layer(QabisarLayer), node_vectors()
-    layer(nodes, random_block()).sum().backward()
-    assert nodes.grad is None
-    assert layer.source_projection.weight.grad.abs().sum() > 0

@@ -6,22 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from statgraph import artifacts
 from statgraph.config import RunConfig
-from statgraph.corpus.records import Article
-from statgraph.search.article_store import write_article_store
+from statgraph.corpus.records import Article, Corpus
 
 
 @pytest.fixture
-def run(tmp_path) -> Path:
+def run(write_run, tmp_path) -> Path:
     path = ("Rent Code", "The lease")
     articles = (
         Article("D1", "Art. 1", "The deposit is returned.", path, 1),
         Article("N1", "Art. 2", "Notice is given in writing.", path, 2, {"valid_to": "2020-01-01"}),
         Article("K1", "Art. 3", "Keys and deposit are handed back to whom the lease names.", path, 3),
     )
-    write_article_store(articles, tmp_path)
-    about = {"name": "rent", "language": "en", "content_hash": "0" * 64}
-    config = RunConfig(system="bm25", retriever="bm25").to_dict()
-    artifacts.write_json(tmp_path / artifacts.MANIFEST, {"config": config, "corpus": about})
-    return tmp_path
+    corpus = Corpus("rent", "en", "CC0", "written for the tests", articles, questions=())
+    return write_run(tmp_path / "run", corpus, RunConfig(system="bm25", retriever="bm25"))

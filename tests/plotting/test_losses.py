@@ -16,15 +16,22 @@ def test_loss_by_step():
     each, mean = axes.lines
     assert list(each.get_xdata()) == [1, 2, 3, 4]
     assert list(each.get_ydata()) == [4, 2, 2, 1]
-    assert list(mean.get_ydata()) == pytest.approx([4, 3, 8 / 3, 9 / 4])
+    assert list(mean.get_ydata()) == pytest.approx([4, 8 / 3, 5 / 3, 1])
     assert axes.collections[0].get_offsets().tolist() == [[1.5, 3.0], [3.5, 1.5]]
 
 
-def test_the_running_mean_forgets():
-    record = {"stage": "s", "epoch": 1, "loss": 1.0, "step_losses": [26.0, *[1.0] * 25]}
+def test_the_running_mean_is_of_the_steps_on_both_sides():
+    record = {"stage": "s", "epoch": 1, "loss": 1.0, "step_losses": [26.0, *[1.0] * 39]}
     mean = losses_drawing([record]).figure.axes[0].lines[1].get_ydata()
-    assert mean[24] == pytest.approx(2.0)  # 26 and 24 ones over 25
-    assert mean[25] == pytest.approx(1.0)
+    assert mean[0] == pytest.approx(26.0)
+    assert mean[12] == pytest.approx(2.0)  # 26 and 24 ones over 25
+    assert list(mean[13:]) == pytest.approx([1.0] * 27)
+
+
+def test_the_running_mean_of_a_loss_that_falls_evenly_is_that_loss():
+    losses = [float(loss) for loss in range(60, 0, -1)]
+    mean = losses_drawing([{"stage": "s", "epoch": 1, "loss": 1.0, "step_losses": losses}]).figure.axes[0].lines[1]
+    assert list(mean.get_ydata()) == pytest.approx(losses)
 
 
 def test_a_run_that_kept_epochs_alone():

@@ -11,7 +11,6 @@ from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Article, Corpus, Question
 from statgraph.index.article_index import ArticleIndex
-from statgraph.search.article_store import write_article_store
 
 VECTORS = {"D1": (1.0, 0.0), "N1": (0.0, 1.0), "X1": (0.8, -0.6)}
 
@@ -57,23 +56,8 @@ def query_encoder(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def write_run(tmp_path, corpus):
-    """Return a function that writes the folder of a finished run with a configuration."""
-
-    def write(config: RunConfig) -> Path:
-        folder = tmp_path / "run"
-        folder.mkdir()
-        write_article_store(corpus.articles, folder)
-        about = {"name": corpus.name, "language": corpus.language, "content_hash": corpus.content_hash}
-        artifacts.write_json(folder / artifacts.MANIFEST, {"config": config.to_dict(), "corpus": about})
-        return folder
-
-    return write
-
-
-@pytest.fixture
-def dense_run(write_run, query_encoder) -> Path:
-    folder = write_run(RunConfig())
+def dense_run(write_run, tmp_path, corpus, query_encoder) -> Path:
+    folder = write_run(tmp_path / "run", corpus, RunConfig())
     vectors = np.array(list(VECTORS.values()), dtype=np.float32)
     ArticleIndex.build(vectors, list(VECTORS), device="cpu").save(folder / artifacts.RUN_INDEX)
     (folder / artifacts.RUN_QUERY_ENCODER).symlink_to(query_encoder)
@@ -81,5 +65,5 @@ def dense_run(write_run, query_encoder) -> Path:
 
 
 @pytest.fixture
-def bm25_run(write_run) -> Path:
-    return write_run(RunConfig(system="bm25", retriever="bm25"))
+def bm25_run(write_run, tmp_path, corpus) -> Path:
+    return write_run(tmp_path / "run", corpus, RunConfig(system="bm25", retriever="bm25"))

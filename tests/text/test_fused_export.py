@@ -76,12 +76,13 @@ def test_other_encoders_are_refused_or_passed_over(tiny_folder, quick_backbone, 
     other = tmp_path / "other"
     modules = [Transformer(str(tiny_folder)), Pooling(32, pooling_mode="max")]
     SentenceTransformer(modules=modules, device="cpu").save(str(other), create_model_card=False)
-    for folder in (other, quick_backbone):
+    for folder, why in (
+        (other, "holds no plain BERT, and nothing else is written as a graph"),
+        (quick_backbone, "a static encoder, which is quick without a graph"),
+    ):
         with pytest.raises(ModelError) as refused:
             write_query_graph(folder)
-        assert str(refused.value) == (
-            f"{folder}: holds no plain BERT, and nothing else is written as a graph; search it as it is"
-        )
+        assert str(refused.value) == f"{folder}: {why}; search it as it is"
         add_query_graph(folder)
         assert (warnings_of_ours(caplog), (folder / QUERY_GRAPH).exists()) == ([], False)
     with pytest.raises(

@@ -14,7 +14,8 @@ from pathlib import Path
 from statgraph import __version__, artifacts
 from statgraph.corpus.records import Corpus
 from statgraph.search.evaluating import split_metrics
-from statgraph.search.retriever import Retriever, read_run_manifest
+from statgraph.search.retriever import Retriever
+from statgraph.search.run_manifest import read_run_manifest
 from statgraph.systems.pipeline import StepListener, is_finished, train_run
 from statgraph.systems.tables.planning import PlannedRun, run_id
 from statgraph.systems.tables.store import RunResult, RunStore

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.corpus.records import Corpus
 from statgraph.errors import RunError, UsageError
-from statgraph.systems.pipeline import MAX_LISTED_SETTINGS, train_run
+from statgraph.settings import changed_settings
+from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 from statgraph.systems.tuning.results import FAILED, FINISHED, PRUNED, TrialRecord, Tuning, write_tuning
 from statgraph.systems.tuning.spaces import SearchSpace, space_as_json, standing_values
@@ -168,16 +169,9 @@ def _check_same(path: Path, known: Mapping, begun: Mapping) -> None:
     if known["corpus"]["content_hash"] != begun["corpus"]["content_hash"]:
         other = "another state of corpus" if known["corpus"]["name"] == begun["corpus"]["name"] else "corpus"
         raise RunError(f"{path}: a study on {other} '{known['corpus']['name']}'; name that one, or {remedy}")
-    then, now = dict(_leaves(known["config"])), dict(_leaves(begun["config"]))
-    changed = [
-        f"{name}: {then.get(name)} then, {now.get(name)} now"
-        for name in sorted(then.keys() | now.keys())
-        if then.get(name) != now.get(name)
-    ]
+    changed = changed_settings(known["config"], begun["config"])
     if changed:
-        left = len(changed) - MAX_LISTED_SETTINGS
-        listed = "; ".join(changed[:MAX_LISTED_SETTINGS]) + (f"; and {left} more" if left > 0 else "")
-        raise RunError(f"{path}: a study with other settings ({listed}); give the same ones, or {remedy}")
+        raise RunError(f"{path}: a study with other settings ({changed}); give the same ones, or {remedy}")
     if known["space"] != begun["space"]:
         names = known["space"].keys() | begun["space"].keys()
         changed = sorted(name for name in names if known["space"].get(name) != begun["space"].get(name))
@@ -185,14 +179,6 @@ def _check_same(path: Path, known: Mapping, begun: Mapping) -> None:
             f"{path}: a study of another search space ({', '.join(changed)}); give the same --space and --set, "
             f"or {remedy}"
         )
-
-
-def _leaves(values: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
-    for key, value in values.items():
-        if isinstance(value, Mapping):
-            yield from _leaves(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
 
 
 def _records(study) -> list[TrialRecord]:

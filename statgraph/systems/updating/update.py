@@ -19,7 +19,7 @@ from statgraph.gnn.graph_inputs import write_graph_inputs
 from statgraph.index.article_index import ArticleIndex
 from statgraph.search.article_store import STORE_FILES, ArticleStore, StoredArticle, write_article_store
 from statgraph.search.graph_run import has_graph, load_graph_run
-from statgraph.search.retriever import read_run_config, read_run_manifest
+from statgraph.search.run_manifest import read_run_config, read_run_manifest
 from statgraph.systems.model_card import corpus_entry, write_model_cards
 from statgraph.systems.timing import StepClock
 from statgraph.systems.updating.changes import ArticleChanges, article_changes

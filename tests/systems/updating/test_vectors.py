@@ -124,7 +124,7 @@ def test_without_a_graph(train, town_corpus, reformed, similarity):
 
 
 def load_config(folder):
-    from statgraph.search.retriever import read_run_config, read_run_manifest
+    from statgraph.search.run_manifest import read_run_config, read_run_manifest
 
     return read_run_config(folder, read_run_manifest(folder)).encoder
 

@@ -1,4 +1,4 @@
-"""BERT and RoBERTa as ONNX operators, from the weights that transformers saves."""
+"""BERT and RoBERTa in standard ONNX operators, from the weights that transformers saves."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from statgraph.text.onnx_graph import TOKEN_IDS, TOKEN_MASK, OnnxGraph
+from statgraph.text.portable_graph import TOKEN_IDS, TOKEN_MASK, PortableGraph
 
 BERTS, ROBERTAS = ("bert",), ("roberta", "xlm-roberta", "camembert")
 _HIDDEN = np.float32(-1e9)  # added to the score of a token that the mask hides
@@ -33,7 +33,7 @@ def most_positions(config: Mapping[str, object]) -> int:
     return config["max_position_embeddings"] - _first_position(config)
 
 
-def add_bert(graph: OnnxGraph, weights: Mapping[str, np.ndarray], config: Mapping[str, object]) -> str:
+def add_bert(graph: PortableGraph, weights: Mapping[str, np.ndarray], config: Mapping[str, object]) -> str:
     """Return the last hidden states, (texts, tokens, width) (Devlin et al. 2019; Liu et al. 2019).
 
     Args:
@@ -65,7 +65,7 @@ def add_bert(graph: OnnxGraph, weights: Mapping[str, np.ndarray], config: Mappin
     return hidden
 
 
-def _attention(graph: OnnxGraph, hidden: str, hidden_scores: str, name: str, linear, config) -> str:
+def _attention(graph: PortableGraph, hidden: str, hidden_scores: str, name: str, linear, config) -> str:
     """Return what the heads gather of `hidden`, (texts, tokens, width)."""
     width, heads = config["hidden_size"], config["num_attention_heads"]
     split = graph.weight(np.array([0, 0, heads, width // heads], dtype=np.int64))
@@ -82,7 +82,7 @@ def _attention(graph: OnnxGraph, hidden: str, hidden_scores: str, name: str, lin
     return graph.add("Reshape", gathered, graph.weight(np.array([0, 0, width], dtype=np.int64)))
 
 
-def _places(graph: OnnxGraph, weights: Mapping[str, np.ndarray], config: Mapping[str, object]) -> str:
+def _places(graph: PortableGraph, weights: Mapping[str, np.ndarray], config: Mapping[str, object]) -> str:
     """Return the vectors of the tokens' positions and of the one token type, (texts, tokens, width).
 
     A position counts the tokens that the mask shows, so that padding changes nothing on whichever side it stands.
@@ -98,7 +98,7 @@ def _first_position(config: Mapping[str, object]) -> int:
     return config["pad_token_id"] + 1 if config["model_type"] in ROBERTAS else 0
 
 
-def _gelu(graph: OnnxGraph, hidden: str) -> str:
+def _gelu(graph: PortableGraph, hidden: str) -> str:
     """Return x (1 + erf(x / sqrt 2)) / 2."""
     turned = graph.add("Erf", graph.add("Mul", hidden, graph.number(0.5**0.5)))
     return graph.add("Mul", graph.add("Mul", hidden, graph.add("Add", turned, graph.number(1.0))), graph.number(0.5))

@@ -7,8 +7,8 @@ from safetensors.numpy import save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from statgraph.errors import ModelError
-from statgraph.text import onnx_encoder
-from statgraph.text.onnx_encoder import OnnxQueryEncoder, write_onnx_encoder
+from statgraph.text import portable_encoder
+from statgraph.text.portable_encoder import PortableQueryEncoder, write_portable_encoder
 from statgraph.text.query_encoder import load_query_encoder
 
 WORDS = ("[UNK]", "<pad>", "<s>", "</s>", "who", "pays", "the", "rent", "tenant", "query", ":")
@@ -107,9 +107,9 @@ def norm(rng, name: str) -> dict[str, np.ndarray]:
     return weights
 
 
-def written(folder: Path, target: Path) -> OnnxQueryEncoder:
+def written(folder: Path, target: Path) -> PortableQueryEncoder:
     target.mkdir()
-    return OnnxQueryEncoder(target, write_onnx_encoder(folder, target))
+    return PortableQueryEncoder(target, write_portable_encoder(folder, target))
 
 
 def test_a_static_encoder_is_the_mean_of_its_token_vectors(static_folder, tmp_path):
@@ -154,7 +154,7 @@ def test_roberta_counts_its_positions_from_behind_the_padding(bert_folder, tmp_p
 def test_large_weights_go_to_a_file_of_their_own(bert_folder, tmp_path, monkeypatch):
     folder = bert_folder()
     whole = written(folder, tmp_path / "one").encode(QUESTIONS)
-    monkeypatch.setattr(onnx_encoder, "_MOST_IN_ONE_FILE", 100)
+    monkeypatch.setattr(portable_encoder, "_MOST_IN_ONE_FILE", 100)
     apart = written(folder, tmp_path / "two").encode(QUESTIONS)
     assert (tmp_path / "two" / "model.onnx.data").is_file()
     assert not (tmp_path / "one" / "model.onnx.data").exists()
@@ -171,11 +171,11 @@ def test_large_weights_go_to_a_file_of_their_own(bert_folder, tmp_path, monkeypa
 def test_what_cannot_be_written_is_refused(bert_folder, tmp_path, config, said):
     folder = bert_folder(**config)
     with pytest.raises(ModelError) as refused:
-        write_onnx_encoder(folder, tmp_path)
+        write_portable_encoder(folder, tmp_path)
     assert str(refused.value).startswith(f"{folder}: {said}, which cannot be written as ONNX here; export it as")
 
 
 def test_unknown_modules_are_refused(static_folder, tmp_path):
     modules(static_folder, "StaticEmbedding", "Dropout")
     with pytest.raises(ModelError, match="holds modules or settings that cannot be written as ONNX here"):
-        write_onnx_encoder(static_folder, tmp_path)
+        write_portable_encoder(static_folder, tmp_path)

@@ -1,24 +1,24 @@
-"""An ONNX graph in the making: weights, operators one after another, and the steps that end every encoder."""
+"""A portable ONNX graph in the making: weights, standard operators, and the steps that end every encoder."""
 
 from __future__ import annotations
 
 import numpy as np
 
-# The oldest set that has LayerNormalization, and the format of its time, so that runtimes of some years ago read it.
-OPERATOR_SET, FORMAT_VERSION = 17, 8
+from statgraph.text.onnx_operators import OnnxOperators
+
 TOKEN_IDS, TOKEN_MASK, VECTORS = "input_ids", "attention_mask", "sentence_embedding"
 _LEAST_LENGTH = 1e-12  # of a vector that is brought to length 1, as torch's normalize has it
 
 
-class OnnxGraph:
-    """Collects operators; each is named by what it gives.
+class PortableGraph(OnnxOperators):
+    """A graph for `statgraph export`, which any ONNX runtime takes: standard operators only, and the weights with them.
 
     The inputs are `input_ids` and `attention_mask` (texts, tokens) int64, the output is `sentence_embedding`
     (texts, width) float32.
     """
 
     def __init__(self):
-        self._nodes: list = []
+        super().__init__()
         self._weights: dict[str, np.ndarray] = {}
 
     def weight(self, array: np.ndarray) -> str:
@@ -30,14 +30,6 @@ class OnnxGraph:
     def number(self, value: float) -> str:
         """Return the name of a new float32 scalar."""
         return self.weight(np.array(value, dtype=np.float32))
-
-    def add(self, operator: str, *inputs: str, **attributes: object) -> str:
-        """Return the name of what an operator gives of its inputs."""
-        from onnx import helper
-
-        name = f"{operator.lower()}_{len(self._nodes)}"
-        self._nodes.append(helper.make_node(operator, list(inputs), [name], **attributes))
-        return name
 
     def linear(self, hidden: str, weight: np.ndarray, bias: np.ndarray) -> str:
         """Return `hidden` (..., width in) times `weight` (width out, width in) transposed, plus `bias`."""
@@ -71,24 +63,12 @@ class OnnxGraph:
         """Return the `onnx.ModelProto` that gives `vectors` (texts, width)."""
         from onnx import TensorProto, helper, numpy_helper
 
-        from statgraph import __version__
-
-        self._nodes.append(helper.make_node("Identity", [vectors], [VECTORS]))
-        tokens = [
-            helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"])
-            for name in (TOKEN_IDS, TOKEN_MASK)
-        ]
-        graph = helper.make_graph(
-            self._nodes,
-            "query_encoder",
-            tokens,
-            [helper.make_tensor_value_info(VECTORS, TensorProto.FLOAT, ["texts", width])],
-            [numpy_helper.from_array(array, name) for name, array in self._weights.items()],
-        )
-        return helper.make_model(
-            graph,
-            opset_imports=[helper.make_opsetid("", OPERATOR_SET)],
-            ir_version=FORMAT_VERSION,
-            producer_name="statgraph",
-            producer_version=__version__,
+        return self.model_of(
+            vectors,
+            inputs=[
+                helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"])
+                for name in (TOKEN_IDS, TOKEN_MASK)
+            ],
+            output=helper.make_tensor_value_info(VECTORS, TensorProto.FLOAT, ["texts", width]),
+            weights=[numpy_helper.from_array(array, name) for name, array in self._weights.items()],
         )

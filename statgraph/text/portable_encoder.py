@@ -1,4 +1,4 @@
-"""A saved query encoder as ONNX: `model.onnx` and `tokenizer.json`, written and read."""
+"""A query encoder as portable ONNX, for `statgraph export`: `model.onnx` and `tokenizer.json`, written and read."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from statgraph.text.encoder_outline import (
     encoder_outline,
     json_object,
 )
-from statgraph.text.onnx_bert import add_bert, difficulty, most_positions
-from statgraph.text.onnx_graph import TOKEN_IDS, TOKEN_MASK, OnnxGraph
+from statgraph.text.portable_bert import add_bert, difficulty, most_positions
+from statgraph.text.portable_graph import TOKEN_IDS, TOKEN_MASK, PortableGraph
 from statgraph.text.static_query import StaticQueryEncoder
 
 MODEL_FILE, TOKENIZER_FILE = "model.onnx", "tokenizer.json"
@@ -27,7 +27,7 @@ _LEAST_APART = 256  # bytes; shapes and single numbers stay beside their operato
 _REMEDY = "export it as sentence-transformers, and convert that folder with a tool of its own, such as optimum"
 
 
-def write_onnx_encoder(encoder: Path, folder: Path) -> str:
+def write_portable_encoder(encoder: Path, folder: Path) -> str:
     """Write a query encoder's `model.onnx` and `tokenizer.json`; return the prompt that stands before each question.
 
     The tokenizer pads and truncates as the model needs it: its ids and mask are what the model takes.
@@ -43,7 +43,7 @@ def write_onnx_encoder(encoder: Path, folder: Path) -> str:
     outline = encoder_outline(encoder)
     if outline is None:
         raise ModelError(f"{encoder}: holds modules or settings that cannot be written as ONNX here; {_REMEDY}")
-    graph = OnnxGraph()
+    graph = PortableGraph()
     add = _add_static if outline.kind == "StaticEmbedding" else _add_transformer
     vectors, width, tokenizer = add(graph, outline, encoder)
     if outline.dense is not None:
@@ -56,8 +56,8 @@ def write_onnx_encoder(encoder: Path, folder: Path) -> str:
     return outline.prompt
 
 
-class OnnxQueryEncoder:
-    """The encoder in a folder of `write_onnx_encoder`, run by ONNX Runtime on the CPU."""
+class PortableQueryEncoder:
+    """The encoder in a folder of `write_portable_encoder`, run by ONNX Runtime on the CPU."""
 
     def __init__(self, folder: Path, prompt: str):
         import onnxruntime
@@ -77,7 +77,7 @@ class OnnxQueryEncoder:
         return self._session.run(None, tokens)[0]
 
 
-def _add_static(graph: OnnxGraph, outline: EncoderOutline, encoder: Path):
+def _add_static(graph: PortableGraph, outline: EncoderOutline, encoder: Path):
     """Return (vectors, width, tokenizer) of a static encoder: the mean of the tokens' vectors."""
     from tokenizers import Tokenizer
 
@@ -90,7 +90,7 @@ def _add_static(graph: OnnxGraph, outline: EncoderOutline, encoder: Path):
     return graph.mean_of_tokens(graph.add("Gather", graph.weight(table), TOKEN_IDS)), table.shape[1], tokenizer
 
 
-def _add_transformer(graph: OnnxGraph, outline: EncoderOutline, encoder: Path):
+def _add_transformer(graph: PortableGraph, outline: EncoderOutline, encoder: Path):
     """Return (vectors, width, tokenizer) of a pooled BERT or RoBERTa."""
     from tokenizers import Tokenizer
 
