@@ -8,6 +8,7 @@ import os
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import BinaryIO
 
 FEEDBACK_FILE = "feedback.jsonl"
 
@@ -45,12 +46,19 @@ class FeedbackLog:
         if comment:
             mark["comment"] = comment
         line = json.dumps(mark, ensure_ascii=False).encode("utf-8") + b"\n"
-        with self._lock, self.path.open("ab") as file:
+        with self._lock, self.path.open("ab+") as file:
             # Another process may serve the same run.
             fcntl.flock(file, fcntl.LOCK_EX)
             size = file.seek(0, os.SEEK_END)
+            if size and _last_byte(file, size) != b"\n":
+                line = b"\n" + line  # a mark whose writing broke off takes no other with it
             if size + len(line) > self._max_bytes:
                 raise FeedbackFullError
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
+
+
+def _last_byte(file: BinaryIO, size: int) -> bytes:
+    file.seek(size - 1)
+    return file.read(1)

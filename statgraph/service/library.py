@@ -14,7 +14,8 @@ from statgraph.errors import UsageError
 from statgraph.search.article_store import ArticleStore, StoredArticle
 from statgraph.search.explanation import Explanation
 from statgraph.search.filters import ArticleFilter
-from statgraph.search.retriever import Hit, Retriever, read_run_manifest
+from statgraph.search.retriever import Hit, Retriever
+from statgraph.search.run_manifest import read_run_manifest
 from statgraph.service.contents import ArticleOutline, Contents
 from statgraph.service.neighbourhood import Surroundings
 from statgraph.service.reference_index import ReferenceIndex

@@ -88,7 +88,7 @@ def layer_states(
                 staging.unlink(missing_ok=True)
         else:
             for _ in computed:
-                pass
+                pass  # this rank's share, which the first one writes
         ranks.barrier()
     if not path.is_file():
         raise ModelError(

@@ -27,6 +27,17 @@ def test_what_is_there_stays(tmp_path):
     assert path.read_text().startswith("old\n{")
 
 
+def test_a_mark_that_broke_off_takes_no_other_with_it(tmp_path):
+    path = tmp_path / "f.jsonl"
+    path.write_bytes(b'{"question": "O')
+    log = FeedbackLog(path, max_bytes=1000)
+    log.append(**MARK)
+    log.append(**MARK)
+    broken, *whole = path.read_bytes().splitlines()
+    assert broken == b'{"question": "O'
+    assert [json.loads(line)["article_id"] for line in whole] == ["H1", "H1"]
+
+
 def test_the_file_grows_to_its_bound_and_no_further(tmp_path):
     path = tmp_path / "f.jsonl"
     FeedbackLog(path, max_bytes=1000).append(**MARK)
