@@ -9,6 +9,7 @@ from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, DistilBertConfig, DistilBertModel
 
+from statgraph import dropout
 from statgraph.config import EncoderConfig
 from statgraph.errors import UsageError
 from statgraph.text import cheap_dropout, frozen, layer_states, transformer_biencoder
@@ -269,7 +270,8 @@ def test_the_last_layers_leave_out_as_cheap_dropout_does(build, monkeypatch):
         called.append(share)
         return torch.ones(shape, dtype=dtype), 1.0
 
-    monkeypatch.setattr(cheap_dropout, "kept", all_stay)
+    for module in (cheap_dropout, dropout):
+        monkeypatch.setattr(module, "kept", all_stay)
     pair.article_model.train()
     vectors = pair.articles(inputs)
 

@@ -120,8 +120,8 @@ def guarded_service(sample_library, token: str) -> Iterator[Service]:
         yield running
 
 
-# Of this folder, not of the session: while Playwright runs, nothing else in its thread can use asyncio.
-@pytest.fixture(scope="package")
+# Of a module, not of the session: while Playwright runs, nothing else in its thread can use asyncio.
+@pytest.fixture(scope="module")
 def browser(chromium: str):
     """Return Chromium."""
     from playwright.sync_api import sync_playwright
