@@ -67,6 +67,7 @@ def measure(settings: Settings) -> list[Row]:
                 if not line:
                     raise RuntimeError(f"{' '.join(command)}: ended before it was ready; mend it before it is timed")
                 port = int(line.rpartition(":")[2])
+                _explained(port, questions[0])
                 under_load(service.pid, port, questions, warm_up_s)
                 load = under_load(service.pid, port, questions, load_s)
             finally:
@@ -96,7 +97,8 @@ def rows_of(what: str, load: Load) -> list[Row]:
     }
     note = (
         f"k = {K}, HTTP/1.1 on loopback, connections kept; the clients are threads of one Python process on the same "
-        "cores. Times are the client's, from sending a question to having read the answer."
+        "cores. Times are the client's, from sending a question to having read the answer. Before come an explained "
+        f"search, which waits for what the service makes ready after its start, and {WARM_UP_S:g} s of the same load."
     )
     counts = f"{errors} errors, {full} times 503, {answered:,} answers"
     speed = f"{answered / load.load_s:.1f} questions a second; p50 {p50_ms:.0f} ms, p95 {p95_ms:.0f} ms"
@@ -148,6 +150,19 @@ def resident_mib(pid: int) -> float:
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) / 1024
     raise RuntimeError(f"process {pid}: has no memory; it has ended")
+
+
+def _explained(port: int, question: str) -> None:
+    """Have a question's hits explained: that is answered when the service has made ready what it does after the
+    start."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT_S)
+    body = json.dumps({"question": question, "k": K, "explain": True})
+    connection.request("POST", "/api/search", body, {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    if answer.status != _OK:
+        raise RuntimeError(f"a search with explanations: status {answer.status}; mend the service before it is timed")
 
 
 def _asked(connection: http.client.HTTPConnection, question: str) -> tuple[int | str, float]:

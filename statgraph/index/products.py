@@ -19,8 +19,9 @@ def inner_products(queries: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     one thread, and numpy multiplies where there are many.
     """
     few_values = vectors.size <= _FEW_VALUES
-    torch = None if few_values else sys.modules.get("torch")
-    if torch is not None and hasattr(torch, "from_numpy"):  # else it is being imported
+    if not few_values and sys.modules.get("torch") is not None:
+        import torch  # another thread may just be importing it: this waits until it has
+
         with torch.no_grad():
             return (torch.tensor(queries) @ torch.from_numpy(vectors).T).numpy()
     if few_values or len(queries) < _FEW_QUERIES:

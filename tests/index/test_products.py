@@ -1,4 +1,7 @@
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -6,6 +9,7 @@ import pytest
 from statgraph.index import products
 from statgraph.index.products import inner_products
 
+REPO = Path(__file__).parents[2]
 VECTORS = np.array([[1, 2, 3], [4, 5, 6]], dtype=np.float32)
 
 
@@ -42,3 +46,27 @@ def test_every_routine_multiplies(monkeypatch, routine, n_queries, few_values, l
 
 def test_no_query_gives_no_products():
     assert inner_products(np.empty((0, 3), dtype=np.float32), VECTORS).shape == (0, 2)
+
+
+IMPORTED_MEANWHILE = """
+import sys, threading, time
+import numpy as np
+from statgraph.index import products
+products._FEW_VALUES = 0
+threading.Thread(target=lambda: __import__("torch")).start()
+while "torch" not in sys.modules:
+    time.sleep(0.001)
+ones = np.ones((1, 3), dtype=np.float32)
+print(products.inner_products(ones, ones), hasattr(sys.modules["torch"], "finished"))
+"""
+
+
+def test_torch_that_another_thread_is_importing_is_waited_for(tmp_path):
+    slow = "import time\ntime.sleep(0.5)\nimport contextlib, numpy\nno_grad = contextlib.nullcontext\n"
+    slow += "class Array(numpy.ndarray):\n    numpy = lambda self: self\n"
+    slow += "tensor = from_numpy = lambda array: array.view(Array)\nfinished = True\n"
+    (tmp_path / "torch.py").write_text(slow)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(REPO)])}
+    command = [sys.executable, "-c", IMPORTED_MEANWHILE]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert (done.stdout, done.stderr) == ("[[3.]] True\n", "")
