@@ -112,13 +112,15 @@ def rows_of(what: str, load: Load) -> list[Row]:
 
 
 def under_load(pid: int, port: int, questions: Sequence[str], load_s: float) -> Load:
-    """Return what 32 clients see within some seconds, each with another part of the questions."""
+    """Return what 32 clients see within some seconds, each beginning with another part of the questions: together they
+    soon have asked all, and memory is not that of texts and words which are mapped as they are first asked for."""
     end = time.monotonic() + load_s
     seconds: list[list[float]] = [[] for _ in range(CLIENTS)]
     outcomes: list[Counter[int | str]] = [Counter() for _ in range(CLIENTS)]
 
     def ask(client: int) -> None:
-        own = itertools.cycle(questions[client % len(questions) :] + questions[: client % len(questions)])
+        first = client * len(questions) // CLIENTS
+        own = itertools.cycle(questions[first:] + questions[:first])
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT_S)
         while True:
             start = time.monotonic()
