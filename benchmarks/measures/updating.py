@@ -95,28 +95,27 @@ def _whole(run: Path, config: RunConfig, new: Corpus, work: Path, *, rounds: int
 
 def _scaled(run: Path, config: RunConfig, corpus: Corpus, new: Corpus, work: Path, *, quick: bool) -> Row:
     """Return the row of a transformer: what embedding all texts takes is scaled from samples."""
-    kept, cold = cache_folder() / "vectors", work / "cold"
-    # In bfloat16 a text's vector depends in its last bits on the texts beside it: those of the run are made the cache's.
-    with _cache(_linked(work / "as-trained", [kept])):
+    kept = _linked(work / "kept", [cache_folder() / "vectors"])
+    # In bfloat16 a text's vector depends in its last bits on the texts beside it. What is compared takes the vector of
+    # a text from one cache: the run as it begins, the update and the re-index.
+    with _cache(kept):
         _update(run, corpus, work, full=True)()
-    run = shutil.move(_copy_of(work, full=True), work / "as-trained-run")
-    with _cache(cold):
-        summary = _update(run, new, work, full=False)()
-    ours = [summary.seconds]
-    for again in range(0 if quick else 2):
-        with _cache(work / f"cold-{again}"):
+    run = shutil.move(_copy_of(work, full=True), work / "begun")
+    ours = []
+    for number in range(1 if quick else 3):
+        with _cache(work / f"cold-{number}"):
             ours.append(_update(run, new, work, full=False)().seconds)
-    with _cache(_linked(work / "warm", [cold / "vectors", kept])):
-        rest = _update(run, new, work, full=True)()
+    with _cache(kept):
+        summary, rest = (_update(run, new, work, full=full)() for full in (False, True))
     n_texts = rest.embedded
     per_text = _seconds_per_text(run, config, work, n_samples=1 if quick else _SAMPLES)
     full = [rest.seconds + n_texts * seconds for seconds in per_text]
     note = (
         f"The frozen encoder's vectors of {n_texts:,} texts are scaled from {len(per_text)} random samples of "
         f"{_SAMPLE_TEXTS} ({', '.join(f'{1 / seconds:.0f}' for seconds in per_text)} texts a second); the rest of the "
-        f"re-index, {rest.seconds:.1f} s, is measured whole, with these vectors taken from the cache, those of the "
-        "amended articles from the update's, and the run begins with the cache's: in bfloat16 a text's vector depends "
-        "in its last bits on the texts embedded beside it. The update's own cache was empty."
+        f"re-index, {rest.seconds:.1f} s, is measured whole, with these vectors taken from the cache. The update's "
+        "cache was empty when it was timed; for the comparison both take a text's vector from one cache, since in "
+        "bfloat16 it depends in its last bits on the texts embedded beside it."
     )
     ours = (ours * len(full))[: len(full)]
     return row_of(_what(new, config, summary), ours, full, *_difference(work, new), note)
