@@ -1,5 +1,5 @@
-"""A transformer's dropout on a CPU made cheap: torch leaves its fast attention wherever there is dropout
-in it, and draws masks for longer than the layers multiply."""
+"""A transformer's dropout on a CPU made cheap: torch leaves its fast attention wherever there is dropout in it, and
+draws masks for longer than the layers multiply."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class CheapDropout(TorchFunctionMode):
         kwargs = kwargs or {}
         if function is nn.functional.dropout:
             return _dropout(*args, **kwargs)
-        if function is nn.functional.scaled_dot_product_attention and _has_dropout_alone(**kwargs):
+        if function is nn.functional.scaled_dot_product_attention and len(args) == 3 and _has_dropout_alone(**kwargs):
             return _attention(*args, **kwargs)
         return function(*args, **kwargs)
 

@@ -95,6 +95,7 @@ def test_attention_without_dropout_and_causal_attention_are_left_to_torch(attend
     with CheapDropout():
         scaled_dot_product_attention(*attended)
         scaled_dot_product_attention(*attended, dropout_p=0.5, is_causal=True)
+        scaled_dot_product_attention(*attended, MASKS["none"], dropout_p=0.5)  # a mask by its place
 
 
 def test_nothing_changes_where_it_is_not_entered(attended, monkeypatch):

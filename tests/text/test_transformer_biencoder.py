@@ -281,6 +281,19 @@ def test_the_last_layers_leave_out_as_cheap_dropout_does(build, monkeypatch):
     assert called == [0.1] * 6
 
 
+def test_memory_is_given_back_part_by_part(build, monkeypatch):
+    pair = build(train="last-1")
+    inputs = pair.article_inputs(ARTICLES)
+    given = []
+    monkeypatch.setattr(pair._freed_memory, "give_back", lambda: given.append(1))
+    pair.articles(inputs)
+    assert len(given) == len(list(inputs.parts(transformer_biencoder._TOKENS_PER_PART)))
+    given.clear()
+    monkeypatch.setattr(transformer_biencoder, "_TOKENS_PER_PART", 1)
+    pair.articles(inputs)
+    assert len(given) == len(inputs.rows) > 1
+
+
 def test_a_gradient_is_of_the_dropout_that_gave_the_vectors(build):
     pair = build(train="last-1")
     inputs = pair.article_inputs(ARTICLES)
