@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator
 
 import numpy as np
@@ -17,3 +18,15 @@ def float32_blocks(vectors: np.ndarray, rows: np.ndarray | None = None) -> Itera
     for start in range(0, len(vectors) if rows is None else len(rows), ROWS):
         block = vectors[start : start + ROWS] if rows is None else vectors[rows[start : start + ROWS]]
         yield start, np.require(block, dtype=np.float32, requirements="CA")  # mapped from a FAISS file they lie askew
+        if rows is None:
+            forget_pages(vectors)
+
+
+def forget_pages(vectors: np.ndarray) -> None:
+    """Take what has been read of a file that is mapped for reading out of the process's memory, as far as it can be.
+
+    Else a pass over ten million vectors leaves all of them there; the system's cache still has them.
+    """
+    mapping = vectors.base
+    if isinstance(mapping, mmap.mmap) and vectors.mode == "r" and hasattr(mmap, "MADV_DONTNEED"):
+        mapping.madvise(mmap.MADV_DONTNEED)

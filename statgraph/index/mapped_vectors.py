@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from statgraph.errors import RunError
-from statgraph.index.blocks import float32_blocks
+from statgraph.index.blocks import ROWS, float32_blocks, forget_pages
 from statgraph.index.faiss_files import REMEDY
 from statgraph.index.rankings import NOT_FOUND, best_by_row, ties_by_row
 
@@ -19,7 +19,13 @@ _BLOCK_VALUES = 1 << 24  # of candidates' float16 vectors widened at a time: 64 
 
 def write(folder: Path, vectors: np.ndarray) -> None:
     """Write vectors (articles, width) to a folder's `vectors.npy`, as they are."""
-    np.save(folder / VECTORS_FILE, vectors, allow_pickle=False)
+    with (folder / VECTORS_FILE).open("wb") as file:
+        descr = np.lib.format.dtype_to_descr(vectors.dtype)
+        header = {"descr": descr, "fortran_order": False, "shape": vectors.shape}
+        np.lib.format.write_array_header_1_0(file, header)
+        for start in range(0, len(vectors), ROWS):
+            np.ascontiguousarray(vectors[start : start + ROWS]).tofile(file)
+            forget_pages(vectors)
 
 
 def read(folder: Path, *, shape: tuple[int, int], precision: str) -> np.ndarray:
