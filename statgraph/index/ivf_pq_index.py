@@ -11,7 +11,7 @@ import numpy as np
 
 from statgraph.config import IndexConfig, IvfPqConfig
 from statgraph.index import mapped_vectors
-from statgraph.index.blocks import float32_blocks
+from statgraph.index.blocks import float32_blocks, forget_pages
 from statgraph.index.equal_length import EqualLength
 from statgraph.index.exact_scan import ExactScan
 from statgraph.index.faiss_files import read_faiss, vectors_view, write_faiss
@@ -185,5 +185,7 @@ def _sample(vectors: np.ndarray, n_rows: int) -> np.ndarray:
     """Return `n_rows` of the vectors, (rows, width), or all where there are fewer; the same ones each time."""
     if n_rows >= len(vectors):
         return np.asarray(vectors)
-    rows = np.random.default_rng(0).choice(len(vectors), n_rows, replace=False)
-    return vectors[np.sort(rows)]
+    rows = np.sort(np.random.default_rng(0).choice(len(vectors), n_rows, replace=False))
+    sample = vectors[rows]
+    forget_pages(vectors)
+    return sample
