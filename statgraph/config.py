@@ -229,9 +229,9 @@ class IvfPqConfig:
 
     `lists`: how many; 0 is the power of two that is at most 2 * sqrt(articles). `probes`: how many of them a search
     reads at most, fewer where few are near; 0 is an eighth, at least 64. `code_bytes` of an article; 0 is a quarter of
-    the width, half a byte for two components. `rerank`: how many candidates are ranked anew, and at least four for each
-    article asked for. `precision` of the vectors on disk: float32, or float16, which halves them and rounds them for
-    good; what is float16 when it comes stays so.
+    the width, half a byte for two components. `rerank`: how many candidates are ranked anew, at least four for each
+    article asked for, but those left out whose codes score too little. `precision` of the vectors on disk: float32, or
+    float16, which halves them and rounds them for good; what is float16 when it comes stays so.
     """
 
     lists: int = 0

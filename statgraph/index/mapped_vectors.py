@@ -10,6 +10,7 @@ import numpy as np
 from statgraph.errors import RunError
 from statgraph.index.blocks import ROWS, float32_blocks, forget_pages
 from statgraph.index.faiss_files import REMEDY
+from statgraph.index.products import products_by_row
 from statgraph.index.rankings import NOT_FOUND, best_by_row, ties_by_row
 
 VECTORS_FILE = "vectors.npy"
@@ -57,15 +58,11 @@ def inner_products(vectors: np.ndarray, queries: np.ndarray, rows: np.ndarray) -
     Raises:
         RunError: if a score is not finite.
     """
-    import faiss
-
     (n_queries, n_candidates), width = rows.shape, vectors.shape[1]
-    scores = np.empty(rows.shape, dtype=np.float32)
     if vectors.dtype == np.float32:
-        rows = np.ascontiguousarray(rows)
-        pointers = (faiss.swig_ptr(array) for array in (scores, queries, vectors, rows))
-        faiss.fvec_inner_products_by_idx(*pointers, width, n_queries, n_candidates)
+        scores = products_by_row(queries, vectors, rows)
     else:
+        scores = np.empty(rows.shape, dtype=np.float32)
         n_block = max(1, _BLOCK_VALUES // (n_candidates * width))
         for start in range(0, n_queries, n_block):
             block = slice(start, start + n_block)

@@ -29,6 +29,20 @@ def inner_products(queries: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     return queries @ vectors.T
 
 
+def products_by_row(queries: np.ndarray, vectors: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return each query's inner products with the vectors of its own rows, float32, as `rows` (queries, rows) int64.
+
+    FAISS compares one pair at a time, so that a product is the same to the last bit wherever the pair stands; queries
+    share its threads. That of a row below 0 means nothing.
+    """
+    import faiss
+
+    products = np.empty(rows.shape, dtype=np.float32)
+    arrays = (products, np.ascontiguousarray(queries), vectors, np.ascontiguousarray(rows))
+    faiss.fvec_inner_products_by_idx(*(faiss.swig_ptr(array) for array in arrays), vectors.shape[1], *rows.shape)
+    return products
+
+
 def _by_loop(queries: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     import faiss
 

@@ -7,12 +7,24 @@ from collections.abc import Callable
 import numpy as np
 
 NOT_FOUND = -1  # FAISS's row where a search found fewer articles than it was asked for
+_ROW_BITS = 2**32 - 1
 
 
-def ties_by_row(scores: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (scores, rows), each (queries, depth), best first, equal scores by row."""
-    order = np.lexsort((rows, -scores), axis=1)
-    return np.take_along_axis(scores, order, axis=1), np.take_along_axis(rows, order, axis=1)
+def ties_by_row(scores: np.ndarray, rows: np.ndarray, depth: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return (scores float32, rows int64), each (queries, depth), best first, equal scores by row.
+
+    Score and row are put into one whole number: these are sorted many times faster than two arrays by one another.
+
+    Args:
+        scores: (queries, rows) float32; what is not a number comes last.
+        rows: (queries, rows) or (rows,), below 2^31; NOT_FOUND comes last among equal scores.
+        depth: how many are kept of each query, or None for all.
+    """
+    keys = (_rising(scores).astype(np.int64) << 32) | (rows & _ROW_BITS)
+    if depth is not None and depth < keys.shape[1]:
+        keys = np.partition(keys, depth - 1, axis=1)[:, :depth]
+    keys = np.sort(keys, axis=1)
+    return _falling((keys >> 32).astype(np.int32)), keys.astype(np.int32).astype(np.int64)
 
 
 def best_by_row(
@@ -44,3 +56,20 @@ def best_by_row(
 def short_rankings(rows: np.ndarray, k: int) -> np.ndarray:
     """Return the numbers of the queries, (short,) int64, of which `rows` (queries, depth) holds fewer than `k`."""
     return np.flatnonzero((rows != NOT_FOUND).sum(axis=1) < k)
+
+
+def _rising(scores: np.ndarray) -> np.ndarray:
+    """Return whole numbers, int32, that rise as the scores fall: the bits of the negated floats, without minus zero."""
+    negated = np.subtract(0, scores, dtype=np.float32)
+    negated[np.isnan(negated)] = np.nan  # some have a sign, and would come first
+    return _mirrored(negated.view(np.int32))
+
+
+def _falling(numbers: np.ndarray) -> np.ndarray:
+    """Return the scores, float32, of which `_rising` made these numbers."""
+    return np.subtract(0, _mirrored(numbers).view(np.float32), dtype=np.float32)
+
+
+def _mirrored(bits: np.ndarray) -> np.ndarray:
+    # The bits of a float are its size behind a sign: those of negative ones rise as the float falls.
+    return bits ^ ((bits >> 31) & 0x7FFFFFFF)

@@ -7,7 +7,7 @@ import pytest
 from statgraph import artifacts
 from statgraph.config import IndexConfig, IvfPqConfig
 from statgraph.errors import RunError
-from statgraph.index import ivf_pq_index
+from statgraph.index import ivf_pq_index, mapped_vectors
 from statgraph.index.article_index import ArticleIndex
 
 SETTINGS = IvfPqConfig(lists=20, probes=6, rerank=100)
@@ -57,6 +57,57 @@ def test_candidates_are_ranked_anew(built, clustered, exact_best, recall, monkey
     few, many = (built(vectors, probes=20, code_bytes=1, rerank=n).search(queries, 20)[1] for n in (20, 1500))
     assert recall(best, few) < 0.6  # a byte says little of sixteen components
     assert recall(best, many) > 0.95
+
+
+def test_candidates_that_hardly_can_be_among_the_best_are_not_compared(built, compass):
+    # The first two of eight gain 0.1 and 0.3 on their codes: 0.2 on average, 0.1 of deviation, so 0.8 at most. East
+    # scores 1, north-east 0.75 as the second of them.
+    vectors = np.concatenate([compass, np.repeat(compass[3:4], 15, axis=0)])  # east, north, west, south, north-east
+    vectors[4] = [0.75, np.sqrt(1 - 0.75**2)]
+    index = built(vectors, lists=2)._index
+    candidates = np.array([[0, 4, 1, 2, 5, 0, 4, -1]])
+    by_codes = np.array([[0.9, 0.45, 0.21, 0.19, -0.04, -0.06, -5, -np.inf]], dtype=np.float32)
+    queries = np.array([[1, 0]], dtype=np.float32)
+    best = [1, 0.75, 0, -np.inf, -np.inf, -np.inf, -np.inf, -np.inf]
+    assert index._compared(queries, by_codes, candidates, 1)[0] == pytest.approx(best, abs=1e-6)
+    best = [1, 0.75, 0, -1, 0, -np.inf, -np.inf, -np.inf]
+    assert index._compared(queries, by_codes, candidates, 2)[0] == pytest.approx(best, abs=1e-6)
+
+
+def test_candidates_that_were_not_found_hide_no_others(built, compass):
+    vectors = np.concatenate([compass, np.repeat(compass[3:4], 15, axis=0)])
+    candidates, by_codes = np.array([[4, -1, -1, -1, -1, -1, -1, -1]]), np.full((1, 8), -np.inf, dtype=np.float32)
+    by_codes[0, 0] = 0.5
+    scores = built(vectors, lists=2)._index._compared(np.array([[1, 0]], dtype=np.float32), by_codes, candidates, 2)
+    assert scores[0] == pytest.approx([np.sqrt(0.5), *[-np.inf] * 7])
+
+
+@pytest.mark.parametrize("k", [1, 10, 25])
+def test_nothing_is_lost_for_not_being_compared(built, clustered, monkeypatch, k):
+    vectors, queries = clustered(3000, 50, seed=1)
+    compared = []
+    products = mapped_vectors.inner_products
+    monkeypatch.setattr(
+        mapped_vectors, "inner_products", lambda *given: compared.append((given[2] >= 0).sum()) or products(*given)
+    )
+    index = built(vectors)
+    some, n_some = index.search(queries, k), sum(compared)
+    monkeypatch.setattr(ivf_pq_index, "_DEVIATIONS", np.inf)
+    compared.clear()
+    every, n_every = index.search(queries, k), sum(compared)
+    assert n_some < n_every == 50 * 100
+    for one, other in zip(some, every, strict=True):
+        assert (one == other).all()
+
+
+def test_copies_of_the_best_go_by_row(built, unit_vectors):
+    # All candidates gain the same on their codes, and a hundred of four hundred are compared first.
+    vectors = unit_vectors(900, 16, seed=3)
+    copies = np.arange(100, 900, 2)
+    for seed in range(5):
+        vectors[copies] = unit_vectors(1, 16, seed=10 + seed)
+        _, rows = built(vectors, lists=4, probes=4, rerank=400).search(vectors[100:101], 100)
+        assert rows[0].tolist() == copies[:100].tolist()
 
 
 def test_more_probes_find_more(built, clustered, exact_best, recall):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from statgraph.index import products
-from statgraph.index.products import inner_products
+from statgraph.index.products import inner_products, products_by_row
 
 REPO = Path(__file__).parents[2]
 VECTORS = np.array([[1, 2, 3], [4, 5, 6]], dtype=np.float32)
@@ -46,6 +46,13 @@ def test_every_routine_multiplies(monkeypatch, routine, n_queries, few_values, l
 
 def test_no_query_gives_no_products():
     assert inner_products(np.empty((0, 3), dtype=np.float32), VECTORS).shape == (0, 2)
+
+
+def test_products_with_some_rows():
+    queries = np.array([[1, 0, 2], [0, 0, 0], [0, 1, 0]], dtype=np.float32)[::2]
+    rows = np.array([[1, 9, 0, 1], [0, 9, 1, 1]])[:, [0, 2, 3]]
+    assert products_by_row(queries, VECTORS, rows).tolist() == [[16, 7, 16], [2, 5, 5]]
+    assert products_by_row(queries, VECTORS, rows[:, :0]).shape == (2, 0)
 
 
 IMPORTED_MEANWHILE = """

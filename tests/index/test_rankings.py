@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from statgraph.index.rankings import best_by_row, short_rankings, ties_by_row
 
@@ -6,6 +7,36 @@ from statgraph.index.rankings import best_by_row, short_rankings, ties_by_row
 def test_equal_scores_go_by_row():
     scores, rows = ties_by_row(np.array([[1.0, 3.0, 1.0]]), np.array([[9, 5, 2]]))
     assert (scores.tolist(), rows.tolist()) == ([[3.0, 1.0, 1.0]], [[5, 2, 9]])
+
+
+@pytest.mark.parametrize(("depth", "kept"), [(None, 8), (8, 8), (5, 5), (1, 1)])
+def test_every_kind_of_score_has_its_place(depth, kept):
+    scores = np.array([[-np.inf, -1.5, np.nan, -0.0, 2e-45, -2.0, 0.0, np.inf]], dtype=np.float32)
+    scores, rows = ties_by_row(scores, np.array([[4, 0, 1, 5, 7, 6, 9, 2]]), depth)
+    assert rows.tolist() == [[2, 7, 5, 9, 0, 6, 4, 1][:kept]]
+    expected = np.array([[np.inf, 2e-45, 0, 0, -1.5, -2, -np.inf, np.nan]], dtype=np.float32)
+    assert np.array_equal(scores, expected[:, :kept], equal_nan=True)
+    assert (scores.dtype, rows.dtype) == (np.float32, np.int64)
+
+
+def test_what_is_no_number_comes_last_with_either_sign():
+    scores = np.array([[np.nan, 1, -np.nan, 3]], dtype=np.float32)
+    assert ties_by_row(scores, np.arange(4)[None])[1].tolist() == [[3, 1, 0, 2]]
+
+
+def test_large_rows_and_those_that_were_not_found():
+    scores = np.array([[-np.inf, 1, 1, -np.inf]], dtype=np.float32)
+    assert ties_by_row(scores, np.array([[-1, 2**31 - 1, 0, 5]]))[1].tolist() == [[0, 2**31 - 1, 5, -1]]
+
+
+def test_the_order_is_that_of_scores_and_rows():
+    rng = np.random.default_rng(0)
+    scores = np.round(rng.standard_normal((3, 500)), 1).astype(np.float32)
+    rows = rng.permuted(np.tile(np.arange(500), (3, 1)), axis=1)
+    found, ranked = ties_by_row(scores, rows, 200)
+    order = np.lexsort((rows, -scores), axis=1)[:, :200]
+    assert (ranked == np.take_along_axis(rows, order, axis=1)).all()
+    assert (found == np.take_along_axis(scores, order, axis=1)).all()
 
 
 def test_rankings_with_empty_places_are_short():
