@@ -110,6 +110,19 @@ def test_copies_of_the_best_go_by_row(built, unit_vectors):
         assert rows[0].tolist() == copies[:100].tolist()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_a_sample_is_read_in_pieces(monkeypatch, dtype):
+    forgotten = []
+    monkeypatch.setattr(ivf_pq_index, "forget_pages", forgotten.append)
+    monkeypatch.setattr(ivf_pq_index, "_SAMPLE_PIECE", 30)
+    vectors = np.arange(1000).reshape(500, 2).astype(dtype)
+    sample = ivf_pq_index._sample(vectors, 100)
+    assert (sample.shape, sample.dtype, len(forgotten)) == ((100, 2), dtype, 4)
+    assert (np.diff(sample[:, 0]) > 0).all()
+    assert (sample[:, 1] - sample[:, 0] == 1).all()
+    assert (ivf_pq_index._sample(vectors, 500) == vectors).all()
+
+
 def test_more_probes_find_more(built, clustered, exact_best, recall):
     vectors, queries = clustered(3000, 50, seed=1)
     best = exact_best(vectors, queries, 50)[1]
