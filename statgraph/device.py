@@ -11,6 +11,7 @@ from pathlib import Path
 from statgraph.errors import UsageError
 
 DEVICES = ("auto", "cpu", "cuda")
+PRECISIONS = ("float32", "bfloat16", "int8")  # in which a query encoder may multiply
 
 
 def pick_device(name: str = "auto"):

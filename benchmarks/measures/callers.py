@@ -5,33 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from benchmarks.measures.query import PLAIN, K, overlap, plain_search
+from benchmarks.measures.query import PLAIN, K, overlap, plain_search, precisions
 from benchmarks.rows import Row, ratio_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns, times_faster
-from statgraph import artifacts
 from statgraph.corpus.store import read_corpus
 from statgraph.search.batching import QuestionBatcher
 from statgraph.search.retriever import Retriever
 from statgraph.search.run_manifest import check_corpus, read_run_manifest
 from statgraph.search.runs import newest_run
-from statgraph.text.encoder_outline import encoder_outline
 
 CALLERS, ASKED_TIMES = 16, 3.0
 
 
 def measure(settings: Settings) -> list[Row]:
-    """Return the row of a run, and of the same in bfloat16 where a transformer encodes."""
+    """Return the row of a run in every precision that it has."""
     corpus = read_corpus(settings.corpus)
     run = settings.run or newest_run()
     check_corpus(run, corpus)
     questions = [question.text for question in corpus.split("dev")][: 3 if settings.quick else 96]
-    outline = encoder_outline(run / artifacts.RUN_QUERY_ENCODER)
-    transformer = outline is not None and outline.kind == "Transformer"
     plain = plain_search(run)
     sizes: dict[str, list[int]] = {}
     works, overlaps = {"plain": lambda: ask_all(plain, questions)}, {}
-    for precision in ("float32", "bfloat16")[: 1 + transformer]:
+    for precision in precisions(run):
         retriever = Retriever.load(run, device="cpu", precision=precision)
         sizes[precision] = []
         batcher = QuestionBatcher(retriever, on_batch=sizes[precision].append)

@@ -21,15 +21,17 @@ from statgraph.search.retriever import Retriever
 from statgraph.search.run_manifest import check_corpus, read_run_manifest
 from statgraph.search.runs import newest_run
 from statgraph.text.encoder_outline import encoder_outline
+from statgraph.text.fused_query import QUERY_GRAPHS
 
 ASKED_S, ASKED_TIMES, ASKED_POINTS = 0.01, 3.0, 0.5
 K = 10
 _TRIED = (
     "A question's time is the multiplication by the layers' weights, which the rival shares. A run that has the graph "
-    "of `statgraph quicken` multiplies in ONNX Runtime, in float32. Tried there and left out: int8 by blocks of 32: "
-    "8.4 and 9.3 ms for the layers beside 9.7 and 12.7 ms in float32, cosine at least 0.9994 and R@100 on dev 65.4 "
-    "beside 65.6; int8 by tensors 6.4 ms on one thread, cosine as low as 0.977. torch's dynamic int8 has a cosine as "
-    "low as 0.88."
+    "of `statgraph quicken` multiplies in ONNX Runtime. After the rest the weights come from memory again and the "
+    "caches are another's: asked one after the other, the layers take a fifth less in float32, a third less in int8. "
+    "Tried and left out, the layers alone after a rest, float32 in ONNX Runtime 9.8 ms: OpenVINO in float32 12.2, in "
+    "bfloat16 9.4 (4.3 without the rest), in int8 8.8; ONNX Runtime's int8 by blocks of 64 7.6 (cosine 0.999), of "
+    "bytes without smoothing 5.2 (0.987 on average); CTranslate2 in int8 on one thread 5.5 (0.996), in float32 18.6."
 )
 PAUSE_S = 0.05  # until the threads of the search before have ceased to wait by spinning
 PLAIN = "SentenceTransformer.encode, faiss.IndexFlatIP, the same fetch"
@@ -37,15 +39,12 @@ PLAIN = "SentenceTransformer.encode, faiss.IndexFlatIP, the same fetch"
 
 def measure(settings: Settings) -> list[Row]:
     """Return the rows of a run: the time of a question, how much faster than put together by hand, and the same in
-    bfloat16 where a transformer encodes."""
+    every precision that the run has."""
     corpus = read_corpus(settings.corpus)
     run = settings.run or newest_run()
     check_corpus(run, corpus)
     questions = [question.text for question in corpus.split("dev")][: 3 if settings.quick else 100]
-    retrievers = {"float32": Retriever.load(run, device="cpu")}
-    outline = encoder_outline(run / artifacts.RUN_QUERY_ENCODER)
-    if outline is not None and outline.kind == "Transformer":
-        retrievers["bfloat16"] = Retriever.load(run, device="cpu", precision="bfloat16")
+    retrievers = {name: Retriever.load(run, device="cpu", precision=name) for name in precisions(run)}
     searches: dict[str, Callable[[str], list[str]]] = {"plain": plain_search(run)}
     for name, retriever in retrievers.items():
         searches[name] = lambda text, retriever=retriever: [hit.article_id for hit in retriever.search(text, K)]
@@ -59,6 +58,15 @@ def measure(settings: Settings) -> list[Row]:
         label = what if name == "float32" else f'{what}, `precision="{name}"`'
         rows += rows_of(label, seconds[name], seconds["plain"], overlaps[name], recalls[name], recalls["float32"])
     return rows
+
+
+def precisions(run: Path) -> list[str]:
+    """Return float32, bfloat16 where a transformer encodes, and int8 where the run has the graph for it."""
+    encoder = run / artifacts.RUN_QUERY_ENCODER
+    outline = encoder_outline(encoder)
+    transformer = outline is not None and outline.kind == "Transformer"
+    coded = (encoder / QUERY_GRAPHS["int8"]).is_file()
+    return ["float32", *["bfloat16"] * transformer, *["int8"] * coded]
 
 
 def rows_of(

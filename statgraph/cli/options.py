@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from statgraph.config import RunConfig
-from statgraph.device import DEVICES
+from statgraph.device import DEVICES, PRECISIONS
 
 CORPORA = Path("corpora")  # where `statgraph fetch` puts what it brings
 
@@ -22,6 +22,14 @@ run_option = click.option(
 )
 device_option = click.option(
     "--device", type=click.Choice(DEVICES), default="auto", show_default=True, help="Where to compute."
+)
+precision_option = click.option(
+    "--precision",
+    type=click.Choice(PRECISIONS),
+    default="float32",
+    show_default=True,
+    metavar="NAME",
+    help="float32, bfloat16 or int8: what a BERT multiplies in on a CPU; int8 needs `quicken --precision int8`.",
 )
 seed_option = click.option(
     "--seed",

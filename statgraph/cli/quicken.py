@@ -8,25 +8,42 @@ import click
 
 from statgraph.cli.options import run_option
 
+_N_OPENINGS, _OPENING = 64, 150  # articles, and characters of each: about a long question
+
 
 @click.command()
 @run_option
-def quicken(run: Path | None) -> None:
+@click.option(
+    "--precision",
+    type=click.Choice(("float32", "int8")),
+    default="float32",
+    show_default=True,
+    help="int8: for `search --precision int8`; quicker, and near the same vectors.",
+)
+def quicken(run: Path | None, precision: str) -> None:
     """Let a finished run whose questions a BERT encodes answer faster on a CPU, by ONNX Runtime.
 
-    Writes a small graph beside the query encoder's weights, checked against torch; `train` does so by itself where
-    statgraph[onnx] is installed.
+    Writes a graph beside the query encoder's weights, checked against torch; `train` does so by itself, in float32,
+    where statgraph[onnx] is installed.
     """
     from statgraph import artifacts
     from statgraph.cli.options import chosen_run
     from statgraph.errors import RunError
+    from statgraph.search.article_store import ArticleStore
     from statgraph.search.run_manifest import read_run_manifest
     from statgraph.text.fused_export import write_query_graph
-    from statgraph.text.fused_query import QUERY_GRAPH
+    from statgraph.text.fused_query import QUERY_GRAPHS
 
     folder = chosen_run(run)
     if read_run_manifest(folder)["config"].get("retriever") == "bm25":
         raise RunError(f"{folder}: ranks by BM25 and has no query encoder; name a run of another system with --run")
     encoder = folder / artifacts.RUN_QUERY_ENCODER
-    difference = write_query_graph(encoder)
-    click.echo(f"Wrote {encoder / QUERY_GRAPH}: vectors differ by {difference:.0e} at most from torch's")
+    texts = _openings(ArticleStore(folder)) if precision == "int8" else ()
+    difference = write_query_graph(encoder, precision, texts)
+    click.echo(f"Wrote {encoder / QUERY_GRAPHS[precision]}: vectors differ by {difference:.0e} at most from torch's")
+
+
+def _openings(articles) -> list[str]:
+    """Return how some of a run's articles begin, from all over the law."""
+    rows = range(0, len(articles), max(1, len(articles) // _N_OPENINGS))
+    return [article.text[:_OPENING] for article in articles.read(rows)]

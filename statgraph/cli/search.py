@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from statgraph.cli.options import device_option, json_option, run_option
+from statgraph.cli.options import device_option, json_option, precision_option, run_option
 
 SNIPPET_CHARACTERS = 160
 _BESIDE_THE_ARTICLE = 12  # columns of a terminal that rank, score and the gaps take
@@ -36,6 +36,7 @@ _BESIDE_THE_ARTICLE = 12  # columns of a terminal that rank, score and the gaps 
 @click.option("--explain", is_flag=True, help="Say of each hit why it was found: its text, the graph, the words.")
 @click.option("--trec", is_flag=True, help="With --questions: print a TREC run (qid Q0 docid rank score tag).")
 @device_option
+@precision_option
 def search(
     question: str | None,
     run: Path | None,
@@ -46,6 +47,7 @@ def search(
     explain: bool,
     trec: bool,
     device: str,
+    precision: str,
 ) -> None:
     """Find the articles that answer QUESTION, in the newest run or the one of --run.
 
@@ -67,9 +69,10 @@ def search(
     folder = chosen_run(run)
     if questions is not None:
         ids, texts = read_question_file(questions)
-        _print_batch(Retriever.load(folder, device=device), ids, texts, k, as_of, trec=trec)
+        retriever = Retriever.load(folder, device=device, precision=precision)
+        _print_batch(retriever, ids, texts, k, as_of, trec=trec)
         return
-    retriever = Retriever.load(folder, device=device)
+    retriever = Retriever.load(folder, device=device, precision=precision)
     hits = retriever.search(question, k, as_of=as_of, passages=True)
     explanations = retriever.explain(question, hits) if explain else []
     if as_json:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from statgraph.cli.options import device_option, run_option
+from statgraph.cli.options import device_option, precision_option, run_option
 
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8000
 _EXTRA = ("fastapi", "uvicorn", "prometheus_client")
@@ -27,7 +27,10 @@ _EXTRA = ("fastapi", "uvicorn", "prometheus_client")
 )
 @click.option("--log-questions", is_flag=True, help="Log the text of the questions too.")
 @device_option
-def serve(run: Path | None, host: str, port: int, feedback: Path | None, log_questions: bool, device: str) -> None:
+@precision_option
+def serve(
+    run: Path | None, host: str, port: int, feedback: Path | None, log_questions: bool, device: str, precision: str
+) -> None:
     """Serve a run over HTTP, with a page to search it.
 
     STATGRAPH_TOKEN in the environment is a token that every request must then send. SIGTERM and Ctrl-C end the service
@@ -46,7 +49,7 @@ def serve(run: Path | None, host: str, port: int, feedback: Path | None, log_que
         feedback=feedback or folder / FEEDBACK_FILE,
         log_questions=log_questions,
     )
-    serve_run(folder, config, host=host, port=port, device=device, announce=_announce)
+    serve_run(folder, config, host=host, port=port, device=device, precision=precision, announce=_announce)
 
 
 def _announce(line: str) -> None:

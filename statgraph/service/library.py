@@ -57,15 +57,15 @@ class Library:
         self._store = store
 
     @classmethod
-    def load(cls, run: Path, *, device: str = "auto") -> Library:
+    def load(cls, run: Path, *, device: str = "auto", precision: str = "float32") -> Library:
         """Return the library of a run folder.
 
         Raises:
             RunError: if the folder is no finished run, or damaged.
-            UsageError: if the device is not there.
+            UsageError: if the device or the precision is not there.
         """
         corpus = read_run_manifest(run)["corpus"]
-        retriever, store = Retriever.load(run, device=device), ArticleStore(run)
+        retriever, store = Retriever.load(run, device=device, precision=precision), ArticleStore(run)
         contents = Contents(_outlines(store))
         surroundings = Surroundings(contents, ReferenceIndex(contents, store), TrainingQuestions.load(run, contents))
         return cls(run.resolve().name, corpus, retriever, store, surroundings)

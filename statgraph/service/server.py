@@ -27,7 +27,14 @@ _GRACE_S = 5  # beyond what a question may take
 
 
 def serve(
-    run: Path, config: ServiceConfig, *, host: str, port: int, device: str, announce: Callable[[str], None]
+    run: Path,
+    config: ServiceConfig,
+    *,
+    host: str,
+    port: int,
+    device: str,
+    announce: Callable[[str], None],
+    precision: str = "float32",
 ) -> None:
     """Serve a run until SIGTERM or Ctrl-C; requests under way are answered first.
 
@@ -38,10 +45,11 @@ def serve(
         port: the port; 0 for any that is free.
         device: `auto`, `cpu` or `cuda`.
         announce: is told the service's address once it answers.
+        precision: of the query encoder, as in `Retriever.load`.
 
     Raises:
         RunError: if the run cannot be loaded, or the port is taken.
-        UsageError: if the host or the device is not known.
+        UsageError: if the host, the device or the precision is not known or not there.
     """
     read_run_manifest(run)
     with bound_socket(host, port) as listener:
@@ -64,7 +72,11 @@ def serve(
             proxy_headers=False,
             timeout_graceful_shutdown=int(config.timeout_s + _GRACE_S),
         )
-        server = _Server(settings, lambda: _open(desk, run, device), lambda: announce(f"Serving {run} at {address}"))
+        server = _Server(
+            settings,
+            lambda: desk.open(Library.load(run, device=device, precision=precision)),
+            lambda: announce(f"Serving {run} at {address}"),
+        )
         server.run(sockets=[listener])
     if server.fault is not None:
         raise server.fault
@@ -120,10 +132,6 @@ def _log_as_json_lines() -> None:
     handler.setFormatter(_JsonLines())
     logger = logging.getLogger("uvicorn.error")
     logger.handlers, logger.propagate, logger.level = [handler], False, logging.WARNING
-
-
-def _open(desk: Desk, run: Path, device: str) -> None:
-    desk.open(Library.load(run, device=device))
 
 
 class _Server(uvicorn.Server):

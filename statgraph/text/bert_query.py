@@ -81,7 +81,7 @@ class BertQueryEncoder:
         """Return vectors (questions, width) float32."""
         import torch
 
-        encodings = self._tokenizer.encode_batch([self._outline.prompt + question for question in questions])
+        encodings = self._tokenizer.encode_batch_fast([self._outline.prompt + question for question in questions])
         ids = [encoding.ids for encoding in encodings]
         vectors: list[np.ndarray] = [np.empty(0, dtype=np.float32)] * len(ids)
         with torch.inference_mode():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,9 +14,12 @@ from statgraph.errors import DependencyError, ModelError
 from statgraph.text.bert_query import BertQueryEncoder
 from statgraph.text.encoder_outline import MODULES, encoder_outline
 from statgraph.text.fused_graph import fused_bert
-from statgraph.text.fused_query import QUERY_GRAPH, FusedQueryEncoder
+from statgraph.text.fused_query import QUERY_GRAPHS, FusedQueryEncoder
+from statgraph.text.input_ranges import input_ranges
 
-TOLERANCE = 1e-5  # of a component, where the longest vector has length 1
+# Of a component, where the longest vector has length 1. Codes of e5-small's weights differ by 0.01; by ten times as
+# much, a matrix in a wrong place.
+TOLERANCES = {"float32": 1e-5, "int8": 0.03}
 _PACKAGES = ("onnx", "onnxruntime")
 _PROBES = (
     "bail",
@@ -27,15 +31,18 @@ _PROBES = (
 )
 
 
-def write_query_graph(folder: Path) -> float:
-    """Write `query.onnx` into a query encoder's folder; return the largest difference to torch's vectors.
+def write_query_graph(folder: Path, precision: str = "float32", texts: Sequence[str] = ()) -> float:
+    """Write a graph into a query encoder's folder; return the largest difference of a component to torch's vectors,
+    with the longest of these taken as 1.
 
-    The graph holds no weights, only their places in the safetensors files. It is there only once its vectors are
-    torch's to `TOLERANCE`, alone and padded; what stood in its place stays until then. sentence-transformers passes it
-    over.
+    In float32, `query.onnx` holds no weights, only their places in the safetensors files; in int8, `query.int8.onnx`
+    holds the layers'. It is there only once its vectors are torch's to the precision's tolerance, alone and padded;
+    what stood in its place stays until then. sentence-transformers passes it over.
 
     Args:
         folder: a sentence-transformers folder that `BertQueryEncoder` knows.
+        precision: `float32` or `int8`.
+        texts: for int8: some of those that are searched, by which it is measured how large a layer's inputs become.
 
     Raises:
         DependencyError: if onnx or onnxruntime is missing.
@@ -52,13 +59,16 @@ def write_query_graph(folder: Path) -> float:
         raise ModelError(f"{folder}: a static encoder, which is quick without a graph; search it as it is")
     if outline is None or not BertQueryEncoder.knows(outline):
         raise ModelError(f"{folder}: holds no plain BERT, and nothing else is written as a graph; search it as it is")
-    with replaced_file(folder / QUERY_GRAPH) as staging:
-        staging.write_bytes(fused_bert(outline, folder).SerializeToString())
-        difference = _largest_difference(FusedQueryEncoder(outline, folder, staging), _torch_encoder(outline))
-        if not difference <= TOLERANCE:
+    with replaced_file(folder / QUERY_GRAPHS[precision]) as staging:
+        ranges = input_ranges(outline, folder, [*_PROBES, *texts], scratch=staging) if precision == "int8" else None
+        staging.write_bytes(fused_bert(outline, folder, ranges).SerializeToString())
+        fused = FusedQueryEncoder(outline, folder, precision, graph=staging)
+        difference = _largest_difference(fused, _torch_encoder(outline))
+        if not difference <= TOLERANCES[precision]:
             raise ModelError(
                 f"{folder}: in ONNX Runtime its vectors differ by {difference:.1e} from torch's, more than "
-                f"{TOLERANCE:.0e}; {QUERY_GRAPH} is left out, and torch encodes the questions"
+                f"{TOLERANCES[precision]:.0e}; {QUERY_GRAPHS[precision]} is left out"
+                f"{', and torch encodes the questions' if precision == 'float32' else '; search in float32'}"
             )
     return difference
 

@@ -7,22 +7,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from statgraph.errors import ModelError
+from statgraph.text.byte_codes import row_codes, smoothing
 from statgraph.text.encoder_outline import MODULE_CONFIG, MODULE_WEIGHTS, EncoderOutline, json_object
 from statgraph.text.onnx_operators import OnnxOperators
 
 TOKEN_IDS, LENGTHS, VECTORS = "token_ids", "lengths", "vectors"
-WEIGHT_MARKS = "weights"  # the graph's own note of where it expects what
+WEIGHT_MARKS = "weights"  # the graph's own note of where it expects what, and of what it copied
 _FUSED = "com.microsoft"  # operators that ONNX Runtime has, and no other runtime
 _LENGTH_BYTES = 8  # at the start of a safetensors file: the length of its header
+_PROBED_BYTES = 256  # of each weight: training changes them all
+_PARTS = ("query", "key", "value")
 
 
-def fused_bert(outline: EncoderOutline, root: Path):
+def fused_bert(outline: EncoderOutline, root: Path, ranges: Mapping[str, np.ndarray] | None = None):
     """Return an `onnx.ModelProto` of a BERT, its pooling, its linear map and its normalising.
 
     Inputs: `token_ids` (texts, longest) int64, filled up on the right with any token, and `lengths` (texts,) int32.
@@ -32,13 +35,35 @@ def fused_bert(outline: EncoderOutline, root: Path):
     Args:
         outline: an encoder that `BertQueryEncoder` knows.
         root: the query encoder's folder.
+        ranges: where it is given, the layers multiply in int8, and the graph holds their matrices so: the largest
+            magnitude of each column of each map's input, as for `fused_bert_with_inputs`. A scale is then common to all
+            texts that are encoded together.
 
     Raises:
         ModelError: if a weight is missing or not float32.
         OSError, KeyError, ValueError: if a file is missing or damaged.
     """
-    config = json_object(outline.first / MODULE_CONFIG)
+    graph = _FusedGraph(root) if ranges is None else _CodedGraph(root, ranges)
+    marks = weight_marks(outline, root, values=ranges is not None)
+    return graph.model(_bert(graph, outline), {WEIGHT_MARKS: marks})
+
+
+def fused_bert_with_inputs(outline: EncoderOutline, root: Path):
+    """Return (model, names): that of `fused_bert` in float32, which gives the inputs of the layers' linear maps too,
+    (texts, longest, width); `names` is map -> output."""
+    from onnx import TensorProto, helper
+
     graph = _FusedGraph(root)
+    model = graph.model(_bert(graph, outline), {})
+    names = graph.map_inputs
+    for name in dict.fromkeys(names.values()):
+        model.graph.output.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, None))
+    return model, names
+
+
+def _bert(graph: _FusedGraph, outline: EncoderOutline) -> str:
+    """Return the texts' vectors, (texts, width)."""
+    config = json_object(outline.first / MODULE_CONFIG)
     graph.add_file(outline.first / MODULE_WEIGHTS, "")
     eps, heads = config["layer_norm_eps"], config["num_attention_heads"]
     hidden = _embedded(graph, eps)
@@ -49,14 +74,12 @@ def fused_bert(outline: EncoderOutline, root: Path):
         graph.add_file(outline.dense / MODULE_WEIGHTS, "dense.")
         dense = graph.pair("dense.linear")
         vectors = graph.add("Gemm", vectors, *dense, transB=1)
-    if outline.unit_length:
-        vectors = graph.add("LpNormalization", vectors, axis=-1, p=2)
-    return graph.model(vectors, {WEIGHT_MARKS: weight_marks(outline, root)})
+    return graph.add("LpNormalization", vectors, axis=-1, p=2) if outline.unit_length else vectors
 
 
-def weight_marks(outline: EncoderOutline, root: Path) -> str:
-    """Return a text that changes with the place, the shape or the type of any weight: JSON, file to hash of its header
-    and size.
+def weight_marks(outline: EncoderOutline, root: Path, *, values: bool = False) -> str:
+    """Return a text that changes with the place, the shape or the type of any weight: JSON, file to hash and size. With
+    `values`, for a graph that holds copies, it changes with what the weights begin with too.
 
     Raises:
         OSError, ValueError: if a file is missing or damaged.
@@ -64,8 +87,13 @@ def weight_marks(outline: EncoderOutline, root: Path) -> str:
     marks = {}
     for folder in filter(None, (outline.first, outline.dense)):
         path = folder / MODULE_WEIGHTS
-        digest = hashlib.sha256(_header(path)).hexdigest()
-        marks[path.relative_to(root).as_posix()] = f"{digest} {path.stat().st_size}"
+        digest = hashlib.sha256(_header(path))
+        if values:
+            with path.open("rb") as file:
+                for about in weight_places(path).values():
+                    file.seek(about["data_offsets"][0])
+                    digest.update(file.read(_PROBED_BYTES))
+        marks[path.relative_to(root).as_posix()] = f"{digest.hexdigest()} {path.stat().st_size}"
     return json.dumps(marks)
 
 
@@ -109,19 +137,16 @@ def _embedded(graph: _FusedGraph, eps: float) -> str:
 
 def _layer(graph: _FusedGraph, hidden: str, name: str, *, eps: float, heads: int) -> str:
     """Return (texts, longest, width) from the same: attention and feed-forward, each added and normalised."""
-    parts = [graph.pair(f"{name}.attention.self.{part}") for part in ("query", "key", "value")]
-    weights, biases = (graph.add("Concat", *tensors, axis=0) for tensors in zip(*parts, strict=True))
-    attended = graph.fused("Attention", hidden, graph.turned(weights), biases, LENGTHS, num_heads=heads)
+    attended = graph.attended(hidden, f"{name}.attention.self", heads)
     hidden = _added(graph, attended, hidden, f"{name}.attention.output", eps)
-    weight, bias = graph.pair(f"{name}.intermediate.dense")
-    wide = graph.fused("BiasGelu", graph.add("MatMul", hidden, graph.turned(weight)), bias)
+    wide = graph.mapped(hidden, f"{name}.intermediate.dense")
+    wide = graph.fused("BiasGelu", wide, graph.weight(f"{name}.intermediate.dense.bias"))
     return _added(graph, wide, hidden, f"{name}.output", eps)
 
 
 def _added(graph: _FusedGraph, block: str, hidden: str, name: str, eps: float) -> str:
     """Return `hidden` plus what a block's last linear map gives, normalised."""
-    weight, bias = graph.pair(f"{name}.dense")
-    mapped = graph.add("MatMul", block, graph.turned(weight))
+    mapped, bias = graph.mapped(block, f"{name}.dense"), graph.weight(f"{name}.dense.bias")
     return graph.fused("SkipLayerNormalization", hidden, mapped, *graph.pair(f"{name}.LayerNorm"), bias, epsilon=eps)
 
 
@@ -148,6 +173,7 @@ class _FusedGraph(OnnxOperators):
         self._root = root
         self._tensors: dict[str, object] = {}
         self._places: dict[str, tuple[str, dict]] = {}
+        self.map_inputs: dict[str, str] = {}  # of the layers' linear maps; query, key and value are one, `self`
 
     def add_file(self, path: Path, prefix: str) -> None:
         """Let the weights of a safetensors file be had, `prefix` before their names."""
@@ -159,19 +185,25 @@ class _FusedGraph(OnnxOperators):
         """Return the name of a weight, which is from now on part of the graph."""
         from onnx import TensorProto
 
+        location, shape, (begin, end) = self.place(name)
+        tensor = TensorProto(name=name, dims=shape, data_type=TensorProto.FLOAT, data_location=TensorProto.EXTERNAL)
+        for key, value in {"location": location, "offset": begin, "length": end - begin}.items():
+            tensor.external_data.add(key=key, value=str(value))
+        self._tensors[name] = tensor
+        return name
+
+    def place(self, name: str) -> tuple[str, list[int], list[int]]:
+        """Return (file, shape, [first byte, end]) of a weight.
+
+        Raises:
+            ModelError: if it is missing or not float32.
+        """
         if name not in self._places:
             raise ModelError(f"{self._root}: no weight '{name}', which a BERT has; train the run again")
         location, about = self._places[name]
         if about["dtype"] != "F32":
             raise ModelError(f"{self._root / location}: '{name}' is {about['dtype']}; only F32 goes into a graph")
-        begin, end = about["data_offsets"]
-        tensor = TensorProto(
-            name=name, dims=about["shape"], data_type=TensorProto.FLOAT, data_location=TensorProto.EXTERNAL
-        )
-        for key, value in {"location": location, "offset": begin, "length": end - begin}.items():
-            tensor.external_data.add(key=key, value=str(value))
-        self._tensors[name] = tensor
-        return name
+        return location, about["shape"], about["data_offsets"]
 
     def pair(self, name: str) -> tuple[str, str]:
         """Return the names of a weight and its bias."""
@@ -189,7 +221,19 @@ class _FusedGraph(OnnxOperators):
         """Return the name of a list of integers, as operators take axes and places."""
         return self.constant(np.array(values, dtype=np.int64))
 
-    def turned(self, weight: str) -> str:
+    def mapped(self, hidden: str, name: str) -> str:
+        """Return `hidden` (..., width in) times a linear map's weight (width out, width in), transposed."""
+        self.map_inputs[name] = hidden
+        return self.add("MatMul", hidden, self._turned(self.weight(f"{name}.weight")))
+
+    def attended(self, hidden: str, name: str, heads: int) -> str:
+        """Return what the heads gather of `hidden`, (texts, longest, width), by the maps of query, key and value."""
+        self.map_inputs[name] = hidden
+        pairs = [self.pair(f"{name}.{part}") for part in _PARTS]
+        weights, biases = (self.add("Concat", *tensors, axis=0) for tensors in zip(*pairs, strict=True))
+        return self.fused("Attention", hidden, self._turned(weights), biases, LENGTHS, num_heads=heads)
+
+    def _turned(self, weight: str) -> str:
         """Return a weight transposed, which ONNX Runtime does once, when it loads the graph."""
         return self.add("Transpose", weight, perm=[1, 0])
 
@@ -213,3 +257,36 @@ class _FusedGraph(OnnxOperators):
         )
         helper.set_model_props(model, notes)
         return model
+
+
+class _CodedGraph(_FusedGraph):
+    """The same with the layers' matrices as codes of a byte, which the graph holds.
+
+    ONNX Runtime makes bytes of a map's input too, with one scale for all of it; a few columns have values ten times as
+    large as the others, which then would have a few codes only. Columns are therefore made more alike first, and the
+    matrix's in turn (`smoothing`).
+    """
+
+    def __init__(self, root: Path, ranges: Mapping[str, np.ndarray]):
+        super().__init__(root)
+        self._ranges = ranges
+
+    def mapped(self, hidden: str, name: str) -> str:
+        return self._coded(hidden, name, self._array(f"{name}.weight"))
+
+    def attended(self, hidden: str, name: str, heads: int) -> str:
+        weight, bias = (
+            np.concatenate([self._array(f"{name}.{part}.{kind}") for part in _PARTS]) for kind in ("weight", "bias")
+        )
+        parts = self.split(self._coded(hidden, name, weight), len(_PARTS))
+        return self.fused("MultiHeadAttention", *parts, self.constant(bias), LENGTHS, num_heads=heads)
+
+    def _coded(self, hidden: str, name: str, weight: np.ndarray) -> str:
+        shares = smoothing(self._ranges[name], weight)
+        codes, scales = row_codes(weight * shares)
+        hidden = self.add("Mul", hidden, self.constant(1 / shares))
+        return self.fused("DynamicQuantizeMatMul", hidden, self.constant(codes.T.copy()), self.constant(scales))
+
+    def _array(self, name: str) -> np.ndarray:
+        location, shape, (begin, _) = self.place(name)
+        return np.array(np.memmap(self._root / location, np.float32, "r", begin, tuple(shape)))

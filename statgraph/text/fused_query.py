@@ -15,10 +15,13 @@ from statgraph.text.bert_query import BertQueryEncoder, batches, bert_tokenizer
 from statgraph.text.encoder_outline import EncoderOutline, json_object
 from statgraph.text.fused_graph import LENGTHS, TOKEN_IDS, WEIGHT_MARKS, weight_marks
 
-QUERY_GRAPH = "query.onnx"
+QUERY_GRAPHS = {"float32": "query.onnx", "int8": "query.int8.onnx"}
 MOST_PADDING = 0.1  # of a batch's places: each goes through all linear maps
 _ERRORS_ONLY = 3  # of ONNX Runtime's levels of logging
-_REMEDY = "delete it, and torch encodes the questions, or write it anew with `statgraph quicken`"
+_REMEDIES = {
+    "float32": "delete it, and torch encodes the questions, or write it anew with `statgraph quicken`",
+    "int8": "write it anew with `statgraph quicken --precision int8`",
+}
 
 
 class FusedQueryEncoder:
@@ -31,6 +34,7 @@ class FusedQueryEncoder:
     Args:
         outline: an encoder that `knows` returns true for.
         root: the query encoder's folder.
+        precision: of the layers' products: `float32`, or `int8`, by the graph of that.
         graph: the graph's file, where it is not yet the folder's own.
 
     Raises:
@@ -38,24 +42,28 @@ class FusedQueryEncoder:
         OSError, KeyError, ValueError: if another file is missing or damaged (tokenizers raises a plain Exception).
     """
 
-    def __init__(self, outline: EncoderOutline, root: Path, graph: Path | None = None):
+    def __init__(self, outline: EncoderOutline, root: Path, precision: str = "float32", *, graph: Path | None = None):
         config = json_object(outline.first / "config.json")
         self._prompt = outline.prompt
+        # In int8 a scale is common to all tokens of a batch: alone, a question always has the same vector.
+        self._alone = precision == "int8"
         self._tokenizer = bert_tokenizer(outline, config)
-        self._session = _session(graph or root / QUERY_GRAPH, outline, root)
+        self._session = _session(graph or root / QUERY_GRAPHS[precision], outline, root, precision)
 
     @classmethod
-    def knows(cls, outline: EncoderOutline, root: Path) -> bool:
+    def knows(cls, outline: EncoderOutline, root: Path, precision: str = "float32") -> bool:
         """Return whether a plain BERT's folder has the graph, and this machine ONNX Runtime."""
-        has_graph = (root / QUERY_GRAPH).is_file() and find_spec("onnxruntime") is not None
+        has_graph = (root / QUERY_GRAPHS[precision]).is_file() and find_spec("onnxruntime") is not None
         return has_graph and BertQueryEncoder.knows(outline)
 
     def encode(self, questions: Sequence[str], *, most_padding: float = MOST_PADDING) -> np.ndarray:
-        """Return vectors (questions, width) float32; at most a share `most_padding` of a batch's places is padding."""
-        encodings = self._tokenizer.encode_batch([self._prompt + question for question in questions])
+        """Return vectors (questions, width) float32; at most a share `most_padding` of a batch's places is padding. In
+        int8 each question is a batch of its own."""
+        encodings = self._tokenizer.encode_batch_fast([self._prompt + question for question in questions])
         ids = [encoding.ids for encoding in encodings]
         vectors: list[np.ndarray] = [np.empty(0, dtype=np.float32)] * len(ids)
-        for rows in batches([len(text_ids) for text_ids in ids], most_padding=most_padding):
+        lengths = [len(text_ids) for text_ids in ids]
+        for rows in ([row] for row in range(len(ids))) if self._alone else batches(lengths, most_padding=most_padding):
             for row, vector in zip(rows, self._vectors([ids[row] for row in rows]), strict=True):
                 vectors[row] = vector
         return np.stack(vectors)
@@ -78,7 +86,7 @@ def n_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _session(path: Path, outline: EncoderOutline, root: Path):
+def _session(path: Path, outline: EncoderOutline, root: Path, precision: str):
     """Return ONNX Runtime's session of a graph that fits the weights it points to."""
     import onnxruntime
 
@@ -89,7 +97,8 @@ def _session(path: Path, outline: EncoderOutline, root: Path):
         session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # of onnxruntime's own, a dozen classes
         reason = str(error).strip().partition("\n")[0]
-        raise ModelError(f"{path}: not loadable ({reason}); {_REMEDY}") from None
-    if session.get_modelmeta().custom_metadata_map.get(WEIGHT_MARKS) != weight_marks(outline, root):
-        raise ModelError(f"{path}: does not fit the weights beside it, written later; {_REMEDY}")
+        raise ModelError(f"{path}: not loadable ({reason}); {_REMEDIES[precision]}") from None
+    marks = weight_marks(outline, root, values=precision == "int8")
+    if session.get_modelmeta().custom_metadata_map.get(WEIGHT_MARKS) != marks:
+        raise ModelError(f"{path}: does not fit the weights beside it, written later; {_REMEDIES[precision]}")
     return session

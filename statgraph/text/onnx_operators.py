@@ -27,6 +27,14 @@ class OnnxOperators:
         self._nodes.append(helper.make_node(operator, list(inputs), [name], name=name, domain=domain, **attributes))
         return name
 
+    def split(self, tensor: str, parts: int) -> list[str]:
+        """Return the names of a tensor's parts, equally many columns each."""
+        from onnx import helper
+
+        names = [f"split_{len(self._nodes)}_{part}" for part in range(parts)]
+        self._nodes.append(helper.make_node("Split", [tensor], names, name=f"split_{len(self._nodes)}", axis=-1))
+        return names
+
     def model_of(
         self, vectors: str, *, inputs: Sequence, output: object, weights: Sequence, domains: Sequence[str] = ()
     ):

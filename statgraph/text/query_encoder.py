@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
-from statgraph.device import pick_device, surely_cpu
-from statgraph.errors import UsageError
+from statgraph.device import PRECISIONS, pick_device, surely_cpu
+from statgraph.errors import DependencyError, UsageError
 from statgraph.text.bert_query import BertQueryEncoder
 from statgraph.text.encoder_outline import encoder_outline
-from statgraph.text.fused_query import FusedQueryEncoder
+from statgraph.text.fused_query import QUERY_GRAPHS, FusedQueryEncoder
 from statgraph.text.static_query import StaticQueryEncoder
-
-PRECISIONS = ("float32", "bfloat16")
 
 
 class QueryEncoder(Protocol):
@@ -35,11 +34,13 @@ def load_query_encoder(folder: Path, *, device: str = "auto", precision: str = "
     Args:
         folder: a sentence-transformers folder.
         device: `auto`, `cpu` or `cuda`.
-        precision: `float32`, or `bfloat16` for the layers of a BERT on the CPU: quicker on CPUs that multiply it
-            (AMX), with vectors at a cosine of about 0.9999 to the others. A static encoder is float32 always.
+        precision: `float32`, or for the layers of a BERT on the CPU: `bfloat16`, quicker on CPUs that multiply it
+            (AMX), with vectors at a cosine of about 0.9999 to the others; `int8`, quicker for single questions, at
+            about 0.999, by the graph that `write_query_graph` wrote for it. A static encoder is float32 always.
 
     Raises:
         UsageError: if the device or the precision is not known, or not to be had.
+        DependencyError: if onnxruntime is missing, and int8 was asked for.
         ModelError: if the graph is damaged or older than the weights.
         Exception: whatever the reader of a damaged file raises.
     """
@@ -49,9 +50,11 @@ def load_query_encoder(folder: Path, *, device: str = "auto", precision: str = "
     outline = encoder_outline(folder) if on_cpu else None
     if outline is not None and StaticQueryEncoder.knows(outline):
         return StaticQueryEncoder(outline)
-    if outline is not None and precision == "float32" and FusedQueryEncoder.knows(outline, folder):
-        return FusedQueryEncoder(outline, folder)
+    if outline is not None and precision in QUERY_GRAPHS and FusedQueryEncoder.knows(outline, folder, precision):
+        return FusedQueryEncoder(outline, folder, precision)
     if outline is not None and BertQueryEncoder.knows(outline):
+        if precision == "int8":
+            raise _no_int8(folder)
         import torch
 
         return BertQueryEncoder(outline, getattr(torch, precision))
@@ -61,6 +64,13 @@ def load_query_encoder(folder: Path, *, device: str = "auto", precision: str = "
             f"'{device}' is none; use float32"
         )
     return SentenceTransformerEncoder(folder, device)
+
+
+def _no_int8(folder: Path) -> Exception:
+    if find_spec("onnxruntime") is None:
+        return DependencyError("onnxruntime: not installed; run: pip install 'statgraph[onnx]'")
+    graph = QUERY_GRAPHS["int8"]
+    return UsageError(f"{folder}: no {graph}; write it with `statgraph quicken --precision int8`, or use float32")
 
 
 class SentenceTransformerEncoder:

@@ -8,35 +8,31 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import nn
-from torch.utils.checkpoint import checkpoint
 
 from statgraph.config import EncoderConfig
 from statgraph.device import inference_dtype
 from statgraph.distributed import ALONE, Ranks
 from statgraph.errors import UsageError
-from statgraph.text.backbones import Backbone, cache_folder
+from statgraph.text.backbones import Backbone
 from statgraph.text.biencoder import BiEncoder, Progress, no_progress
-from statgraph.text.cheap_dropout import CheapDropout
 from statgraph.text.chunk_inputs import ChunkTokens, ChunkVectors, token_inputs
 from statgraph.text.chunking import Chunks, chunked
 from statgraph.text.dense_module import dense_module
-from statgraph.text.freed_memory import FreedMemory
 from statgraph.text.frozen import embedded_chunks, pooled
 from statgraph.text.fused_export import add_query_graph
 from statgraph.text.hierarchical import ChunkEncoder
-from statgraph.text.layer_states import ChunkStates, layer_states
+from statgraph.text.layer_states import ChunkStates
 from statgraph.text.loading import most_tokens
 from statgraph.text.quiet import quiet_transformers
 from statgraph.text.similarity import similarity_of
-from statgraph.text.split_model import freeze_lower, split_model
+from statgraph.text.split_model import freeze_lower
 from statgraph.text.tower import Tower, loaded_tower
+from statgraph.text.upper_layers import UpperLayers, lower_states
 
 ARTICLE_WEIGHTS = "model.safetensors"
 ARTICLE_CONFIG = "config.json"
-_TOKENS_PER_PART = 4096
 
 
 class TransformerBiEncoder(BiEncoder):
@@ -76,8 +72,9 @@ class TransformerBiEncoder(BiEncoder):
                     freeze_lower(tower, _n_upper(config.train))
             own = article.model is not model or config.shared
             self.article_model = article.model if own else _second(model)
-            self._uppers = self._upper_parts()
-            self._freed_memory = FreedMemory()
+            models = {"query_model": self.query_model, "article_model": self.article_model}
+            from_states = config.train != "full" and device.type == "cpu"
+            self._uppers = UpperLayers.of(models, _n_upper(config.train), question.dtype) if from_states else None
         self.query_projection = _identity(self.width)
         self.article_projection = self.query_projection if config.shared else _identity(self.width)
         self.chunk_encoder = ChunkEncoder(
@@ -199,64 +196,29 @@ class TransformerBiEncoder(BiEncoder):
         )
         return ChunkVectors(torch.from_numpy(vectors).float(), chunks.offsets)
 
-    def _upper_parts(self) -> dict[str, nn.Module] | None:
-        """Return what trains of each tower's model, apart: None where all of it does, or where it runs whole."""
-        if self.config.train == "full" or self.device.type != "cpu":
-            return None
-        models = {"query_model": self.query_model, "article_model": self.article_model}
-        parts = {name: split_model(model, _n_upper(self.config.train)) for name, model in models.items()}
-        return {name: part[1] for name, part in parts.items()} if all(parts.values()) else None
-
     def _trained_inputs(self, tower: Tower, chunks: Chunks, what: str, progress: Progress) -> ChunkStates | ChunkTokens:
-        pad_id = tower.tokenizer.pad_token_id
         if self._uppers is None:
-            return token_inputs(chunks, pad_id)
-        lower, _ = split_model(tower.model, _n_upper(self.config.train))
-        states = layer_states(
-            copy.deepcopy(lower),  # as above
-            chunks.ids,
-            pad_id=pad_id,
-            dtype=tower.dtype,
-            folder=cache_folder() / "layers",
+            return token_inputs(chunks, tower.tokenizer.pad_token_id)
+        return lower_states(
+            tower,
+            chunks,
+            _n_upper(self.config.train),
             progress=lambda done, total: progress(f"frozen layers of {what}", done, total),
             ranks=self._ranks,
         )
-        return ChunkStates(states, np.arange(len(chunks.ids)), chunks.offsets)
 
     def _chunk_vectors(self, inputs: ChunkVectors | ChunkStates | ChunkTokens, tower: str) -> torch.Tensor:
         if isinstance(inputs, ChunkVectors):
             return inputs.vectors
         if isinstance(inputs, ChunkStates):
-            return self._upper_vectors(inputs, tower)
+            return self._uppers.vectors(inputs, tower, self._pooling(tower))
         tokens, mask = inputs.padded()
         hidden = getattr(self, tower)(input_ids=tokens, attention_mask=mask).last_hidden_state
-        return self._pooled(hidden, mask, tower)
+        return pooled(hidden.float(), mask, self._pooling(tower))
 
-    def _upper_vectors(self, inputs: ChunkStates, tower: str) -> torch.Tensor:
-        """Return the vectors of chunks from what the frozen layers gave, (chunks, width) float32.
-
-        A part at a time, and each part anew for its gradient: what two layers keep for one of a hundred articles at
-        once is some gigabytes.
-        """
-        places, vectors = [], []
-        for part_places, part in inputs.parts(_TOKENS_PER_PART):
-            places += part_places
-            vectors.append(checkpoint(self._upper_part, part, tower, use_reentrant=False))
-            self._freed_memory.give_back()
-        return torch.cat(vectors)[torch.from_numpy(np.argsort(places))]
-
-    def _upper_part(self, inputs: ChunkStates, tower: str) -> torch.Tensor:
-        tokens, mask = inputs.padded()
-        # In the precision that the layers below ran in: an epoch is nearly all matrix products.
-        fast = torch.autocast("cpu", dtype=torch.bfloat16, enabled=self._towers[0].dtype == torch.bfloat16)
-        with fast, CheapDropout():
-            hidden = self._uppers[tower](inputs_embeds=tokens, attention_mask=mask).last_hidden_state
-        return self._pooled(hidden, mask, tower)
-
-    def _pooled(self, hidden: torch.Tensor, mask: torch.Tensor, tower: str) -> torch.Tensor:
+    def _pooling(self, tower: str) -> str:
         question, article = self._towers
-        pooling = {"query_model": question, "article_model": article}[tower].backbone.pooling
-        return pooled(hidden.float(), mask, pooling)
+        return {"query_model": question, "article_model": article}[tower].backbone.pooling
 
 
 def build_transformer_biencoder(

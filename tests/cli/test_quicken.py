@@ -1,5 +1,8 @@
 import pytest
 
+from statgraph.cli.quicken import _openings
+from statgraph.search.article_store import ArticleStore, StoredArticle
+
 
 def test_runs_without_a_bert_are_refused(refused, bm25_run, dense_run, tmp_path):
     pytest.importorskip("onnx")
@@ -11,3 +14,20 @@ def test_runs_without_a_bert_are_refused(refused, bm25_run, dense_run, tmp_path)
         f"{encoder}: a static encoder, which is quick without a graph; search it as it is"
     )
     assert refused("quicken", "--run", tmp_path / "none").startswith(f"{tmp_path / 'none'}: no such run folder; ")
+
+
+def test_a_precision_without_a_graph(refused, dense_run):
+    assert "'int4' is not one of 'float32', 'int8'" in refused(
+        "quicken", "--run", dense_run, "--precision", "int4", code=2
+    )
+
+
+def test_openings_are_from_all_over_the_law(monkeypatch, dense_run):
+    articles = ArticleStore(dense_run)
+    monkeypatch.setattr(ArticleStore, "__len__", lambda self: 640)
+    monkeypatch.setattr(
+        ArticleStore, "read", lambda self, rows: [StoredArticle(f"a{row}", "", f"{row:04}" * 50, ()) for row in rows]
+    )
+    openings = _openings(articles)
+    assert [opening[:4] for opening in openings] == [f"{row:04}" for row in range(0, 640, 10)]
+    assert {len(opening) for opening in openings} == {150}

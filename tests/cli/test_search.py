@@ -268,3 +268,11 @@ def test_ids_with_blanks_do_not_go_into_a_trec_run(refused, bm25_run, tmp_path):
     assert refused("search", "--questions", "asked.jsonl", "--run", bm25_run, "--trec", code=2) == (
         "question id 'q 1': a TREC run cannot hold empty names or white space in them; rename it"
     )
+
+
+def test_a_static_encoder_is_float32_in_any_precision(run_cli, dense_run):
+    exact, coded = (
+        run_cli("search", QUESTION, "--run", dense_run, "--json", "--precision", name).stdout
+        for name in ("float32", "int8")
+    )
+    assert json.loads(exact) == json.loads(coded) != []

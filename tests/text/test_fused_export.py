@@ -4,12 +4,13 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
 from statgraph.errors import DependencyError, ModelError
-from statgraph.text import fused_export, fused_graph
+from statgraph.text import byte_codes, fused_export, fused_graph
 from statgraph.text.fused_export import add_query_graph, write_query_graph
-from statgraph.text.fused_query import QUERY_GRAPH
+from statgraph.text.fused_query import QUERY_GRAPHS
 
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
+QUERY_GRAPH = QUERY_GRAPHS["float32"]
 
 
 @pytest.fixture
@@ -41,6 +42,25 @@ def test_the_folder_gets_one_small_file_and_loads_as_before(folder):
     assert contents(folder) == sorted([*before, QUERY_GRAPH])
     assert (folder / QUERY_GRAPH).stat().st_size < 40_000  # the weights have 190,000 bytes
     np.testing.assert_array_equal(SentenceTransformer(str(folder), device="cpu").encode(["rent"]), theirs)
+
+
+def test_int8_stands_beside_float32_and_holds_the_layers(folder):
+    write_query_graph(folder)
+    before = contents(folder)
+    assert 1e-5 < write_query_graph(folder, "int8", ["the tenant works"]) < 0.02
+    assert contents(folder) == sorted([*before, QUERY_GRAPHS["int8"]])
+    # 4 * 32 * 32 + 2 * 32 * 64 codes in each of three layers, and what describes them
+    assert 3 * (4 * 32 * 32 + 2 * 32 * 64) < (folder / QUERY_GRAPHS["int8"]).stat().st_size < 100_000
+
+
+def test_int8_far_from_torch_is_refused(folder, monkeypatch):
+    monkeypatch.setattr(fused_graph, "row_codes", lambda weight: byte_codes.row_codes(-weight))
+    before = contents(folder)
+    with pytest.raises(
+        ModelError, match=r"differ by .*, more than 3e-02; query.int8.onnx is left out; search in float32$"
+    ):
+        write_query_graph(folder, "int8")
+    assert contents(folder) == before
 
 
 def test_other_vectors_are_refused_and_what_stood_there_stays(folder, wrong_layers):

@@ -12,10 +12,11 @@ from statgraph.text import bert_query, fused_query
 from statgraph.text.bert_query import BertQueryEncoder
 from statgraph.text.encoder_outline import encoder_outline
 from statgraph.text.fused_export import write_query_graph
-from statgraph.text.fused_query import QUERY_GRAPH, FusedQueryEncoder, n_threads
+from statgraph.text.fused_query import QUERY_GRAPHS, FusedQueryEncoder, n_threads
 
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
+QUERY_GRAPH = QUERY_GRAPHS["float32"]
 QUESTIONS = ("The tenant pays rent", "work", "the landlord pays the child", "rent", "<mask> <s> é?", "pays " * 200)
 
 
@@ -65,6 +66,29 @@ def test_weights_of_the_same_shape_are_read_as_they_are(folder):
     save_file({name: array[::-1].copy() for name, array in load_file(path).items()}, path, {"format": "pt"})
     assert abs(fused(folder) - before).max() > 0.01
     np.testing.assert_allclose(fused(folder), plain(folder), rtol=0, atol=1e-5)
+
+
+def test_int8_is_near_and_a_question_has_one_vector(folder):
+    write_query_graph(folder, "int8", ["the tenant works", "child"])
+    near = FusedQueryEncoder(encoder_outline(folder), folder, "int8")
+    together = near.encode(QUESTIONS)
+    assert 1e-5 < abs(together - plain(folder)).max() < 0.02
+    np.testing.assert_array_equal(together, np.concatenate([near.encode([question]) for question in QUESTIONS]))
+
+
+def test_int8_refuses_weights_that_were_trained_on(folder):
+    write_query_graph(folder, "int8")
+    path = folder / "model.safetensors"
+    weights = load_file(path)
+    name = "encoder.layer.1.output.dense.weight"
+    save_file(weights | {name: 1.001 * weights[name]}, path, {"format": "pt"})
+    fused(folder)  # in float32 they are read as they are
+    with pytest.raises(ModelError) as refused:
+        FusedQueryEncoder(encoder_outline(folder), folder, "int8")
+    assert str(refused.value) == (
+        f"{folder / QUERY_GRAPHS['int8']}: does not fit the weights beside it, written later; write it anew with "
+        "`statgraph quicken --precision int8`"
+    )
 
 
 def test_weights_of_another_shape_are_refused(folder):

@@ -6,7 +6,7 @@ import pytest
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 
-from statgraph.errors import UsageError
+from statgraph.errors import DependencyError, UsageError
 from statgraph.text import fused_query, query_encoder
 from statgraph.text.fused_export import write_query_graph
 from statgraph.text.query_encoder import load_query_encoder
@@ -82,9 +82,29 @@ def test_bfloat16_is_for_layers_of_ours(bert, other, quick_backbone):
     )
 
 
+def test_int8_needs_its_graph(bert, quick_backbone, monkeypatch):
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    write_query_graph(bert)  # of float32
+    with pytest.raises(UsageError) as refused:
+        load_query_encoder(bert, device="cpu", precision="int8")
+    assert str(refused.value) == (
+        f"{bert}: no query.int8.onnx; write it with `statgraph quicken --precision int8`, or use float32"
+    )
+    assert type(load_query_encoder(quick_backbone, device="cpu", precision="int8")).__name__ == "StaticQueryEncoder"
+    write_query_graph(bert, "int8")
+    exact, near = (load_query_encoder(bert, device="cpu", precision=p) for p in ("float32", "int8"))
+    assert type(near).__name__ == "FusedQueryEncoder"
+    assert 1e-5 < abs(exact.encode(QUESTIONS) - near.encode(QUESTIONS)).max() < 0.02
+    for module in (fused_query, query_encoder):
+        monkeypatch.setattr(module, "find_spec", lambda name: None)
+    with pytest.raises(DependencyError, match=r"^onnxruntime: not installed; run: pip install 'statgraph\[onnx\]'$"):
+        load_query_encoder(bert, device="cpu", precision="int8")
+
+
 def test_an_unknown_precision(bert):
-    with pytest.raises(UsageError, match=r"^precision 'int8' is not known; use one of float32, bfloat16$"):
-        load_query_encoder(bert, precision="int8")
+    with pytest.raises(UsageError, match=r"^precision 'int4' is not known; use one of float32, bfloat16, int8$"):
+        load_query_encoder(bert, precision="int4")
 
 
 @pytest.mark.parametrize("with_graph", [False, True])

@@ -9,10 +9,9 @@ from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, DistilBertConfig, DistilBertModel
 
-from statgraph import dropout
 from statgraph.config import EncoderConfig
 from statgraph.errors import UsageError
-from statgraph.text import cheap_dropout, frozen, layer_states, transformer_biencoder
+from statgraph.text import frozen, transformer_biencoder, upper_layers
 from statgraph.text.backbones import Backbone
 from statgraph.text.chunk_inputs import ChunkTokens, ChunkVectors
 from statgraph.text.layer_states import ChunkStates
@@ -217,37 +216,19 @@ def test_last_1_trains_the_last_layer(build):
     assert all(name.startswith("encoder.layer.2.") for name in towers)
 
 
-@pytest.mark.parametrize("train", ["last-1", "last-2", "last-9"])
-@pytest.mark.parametrize("pooling", ["mean", "cls"])
-def test_last_layers_go_on_from_what_the_others_gave(build, backbone, monkeypatch, train, pooling):
-    settings = {"train": train, "backbone": replace(backbone, pooling=pooling)}
+@pytest.mark.parametrize("train", ["last-1", "last-9"])
+def test_last_layers_go_on_from_what_the_others_gave(build, monkeypatch, train):
     torch.manual_seed(0)
-    kept = shaken(build(**settings))
+    kept = shaken(build(train=train))
     assert isinstance(kept.article_inputs(ARTICLES), ChunkStates)
     found = vectors_of(kept)
-    monkeypatch.setattr(transformer_biencoder, "split_model", lambda model, n_upper: None)
+    monkeypatch.setattr(upper_layers, "split_model", lambda model, n_upper: None)
     torch.manual_seed(0)
-    whole = shaken(build(**settings))
+    whole = shaken(build(train=train))
     assert isinstance(whole.article_inputs(ARTICLES), ChunkTokens)
 
     for ours, expected in zip(found, vectors_of(whole), strict=True):
         torch.testing.assert_close(ours, expected, atol=2e-3, rtol=0)
-
-
-def test_the_last_layers_take_chunks_in_parts(build, monkeypatch):
-    pair = shaken(build(train="last-1")).eval()
-    inputs = pair.article_inputs(ARTICLES)
-    weight = pair.article_model.encoder.layer[-1].output.dense.weight
-    found = {}
-    for most_tokens in (1, 10_000):  # each chunk alone, and all together
-        monkeypatch.setattr(transformer_biencoder, "_TOKENS_PER_PART", most_tokens)
-        vectors = pair.articles(inputs)
-        (gradient,) = torch.autograd.grad(vectors[:, 0].sum(), weight)
-        found[most_tokens] = vectors.detach(), gradient
-
-    for alone, together in zip(found[1], found[10_000], strict=True):
-        torch.testing.assert_close(alone, together, atol=2e-3, rtol=0)
-    assert found[1][1].abs().max() > 0.01
 
 
 def test_two_towers_share_what_is_frozen_in_them(build):
@@ -258,73 +239,6 @@ def test_two_towers_share_what_is_frozen_in_them(build):
     assert shared == {name for name in towers[0] if not name.startswith("encoder.layer.2.")}
     assert all(torch.equal(towers[0][name], towers[1][name]) for name in towers[0])
     assert all(towers[1][name].requires_grad for name in towers[1].keys() - shared)
-
-
-def test_the_last_layers_leave_out_as_cheap_dropout_does(build, monkeypatch):
-    pair = build(train="last-1")
-    inputs = pair.article_inputs(ARTICLES)
-    settled = pair.articles(inputs).detach()
-    called = []
-
-    def all_stay(shape, share, dtype):
-        called.append(share)
-        return torch.ones(shape, dtype=dtype), 1.0
-
-    for module in (cheap_dropout, dropout):
-        monkeypatch.setattr(module, "kept", all_stay)
-    pair.article_model.train()
-    vectors = pair.articles(inputs)
-
-    torch.testing.assert_close(vectors.detach(), settled)
-    assert called == [0.1] * 3  # one part, one layer: the attention's weights, its output and the layer's
-    vectors.sum().backward()  # what was left out is found again where parts are computed anew
-    assert called == [0.1] * 6
-
-
-def test_memory_is_given_back_part_by_part(build, monkeypatch):
-    pair = build(train="last-1")
-    inputs = pair.article_inputs(ARTICLES)
-    given = []
-    monkeypatch.setattr(pair._freed_memory, "give_back", lambda: given.append(1))
-    pair.articles(inputs)
-    assert len(given) == len(list(inputs.parts(transformer_biencoder._TOKENS_PER_PART)))
-    given.clear()
-    monkeypatch.setattr(transformer_biencoder, "_TOKENS_PER_PART", 1)
-    pair.articles(inputs)
-    assert len(given) == len(inputs.rows) > 1
-
-
-def test_a_gradient_is_of_the_dropout_that_gave_the_vectors(build):
-    pair = build(train="last-1")
-    inputs = pair.article_inputs(ARTICLES)
-    pair.article_model.train()
-    bias = pair.article_model.encoder.layer[-1].output.dense.bias
-
-    def total():
-        torch.manual_seed(5)
-        return pair.articles(inputs).pow(3).sum()
-
-    (gradient,) = torch.autograd.grad(total(), bias)
-    step = torch.zeros_like(bias)
-    step[3] = 0.01
-    with torch.no_grad():
-        bias += step
-        above = total()
-        bias -= 2 * step
-        below = total()
-    assert gradient[3].item() == pytest.approx((above - below).item() / 0.02, rel=0.02, abs=1e-3)
-
-
-def test_what_the_frozen_layers_gave_is_computed_once(build, monkeypatch, tmp_path):
-    first = build(train="last-1").article_inputs(ARTICLES)
-    monkeypatch.setattr(layer_states, "token_batches", lambda *chunks: pytest.fail("computed again"))
-    pair = shaken(build(train="last-1"))
-    again = pair.article_inputs(ARTICLES)
-
-    assert len(list((tmp_path / "cache" / "layers").iterdir())) == 1
-    assert all(np.array_equal(first.states.chunk(row), again.states.chunk(row)) for row in range(len(first.states)))
-    with pytest.raises(pytest.fail.Exception, match="computed again"):
-        build(train="last-2").article_inputs(ARTICLES)
 
 
 def test_more_last_layers_than_there_are(build):
