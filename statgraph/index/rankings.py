@@ -11,8 +11,8 @@ NOT_FOUND = -1  # FAISS's row where a search found fewer articles than it was as
 
 def ties_by_row(scores: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (scores, rows), each (queries, depth), best first, equal scores by row."""
-    order = np.lexsort((rows, -scores), axis=1)
-    return np.take_along_axis(scores, order, axis=1), np.take_along_axis(rows, order, axis=1)
+    ranked = (np.arange(len(rows))[:, None], np.lexsort((rows, -scores), axis=1))
+    return scores[ranked], rows[ranked]
 
 
 def best_by_row(
