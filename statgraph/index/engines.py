@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from statgraph.device import pick_device, surely_cpu
-from statgraph.index.exact_scan import ExactScan
+from statgraph.index.coded_scan import CodedScan
 from statgraph.index.faiss_files import vectors_view
 from statgraph.index.faiss_gpu import FaissGpu
 from statgraph.index.torch_engine import TorchEngine
@@ -39,9 +39,9 @@ def pick_engine(flat, device: str) -> Engine:
     if device in ("auto", "cuda") and faiss_has_gpu():
         return FaissGpu(flat)
     if surely_cpu(device):  # spares the import of torch
-        return ExactScan(vectors_view(flat))
+        return CodedScan(vectors_view(flat))
     picked = pick_device(device)
-    return TorchEngine(flat, picked) if picked.type == "cuda" else ExactScan(vectors_view(flat))
+    return TorchEngine(flat, picked) if picked.type == "cuda" else CodedScan(vectors_view(flat))
 
 
 def faiss_has_gpu() -> bool:

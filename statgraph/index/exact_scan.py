@@ -9,12 +9,13 @@ import numpy as np
 from statgraph.index.products import inner_products
 from statgraph.index.rankings import NOT_FOUND, ties_by_row
 from statgraph.index.threads import threads_for
-from statgraph.index.vector_checks import vector_lengths
+from statgraph.index.vector_checks import float64_lengths, vector_lengths
 
 _BLOCK_PRODUCTS, _BLOCK_QUERIES, _BLOCK_ROWS = 1 << 23, 128, 65_536  # 32 MiB of products stay in the caches
 _GROUP = 32  # places of a block that are looked at only where their best score is good enough
 _GATHERED_SHARE = 8  # one row in so many is copied out of its block in less time than the others are multiplied
 _FLOAT32_ROUNDING = 2.0**-24
+_LOST_IN_SQUARES = 2.0**-63  # of a component below this the square underflows
 
 
 class ExactScan:
@@ -31,7 +32,8 @@ class ExactScan:
 
     def __init__(self, vectors: np.ndarray):
         self._vectors = np.require(vectors, dtype=np.float32, requirements="CA")
-        self._longest = float(vector_lengths(self._vectors).max())
+        lost = np.sqrt(vectors.shape[1]) * _LOST_IN_SQUARES
+        self._longest = float(vector_lengths(self._vectors).max()) + lost
 
     def search(self, queries: np.ndarray, depth: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, depth), best first, ties by row."""
@@ -59,10 +61,10 @@ class ExactScan:
 
     def _rounding(self, queries: np.ndarray) -> np.ndarray:
         """Return how far a score may be from the exact inner product, (queries,) float64."""
-        share = queries.shape[1] * _FLOAT32_ROUNDING
-        lengths = np.linalg.norm(queries.astype(np.float64), axis=1)
+        width = queries.shape[1]
         # Twice the bound: the lengths are rounded too, and what underflows is lost.
-        return 2 * share / (1 - share) * lengths * self._longest + queries.shape[1] * np.finfo(np.float32).tiny
+        bound = 2 * rounding_share(width) * float64_lengths(queries) * self._longest
+        return bound + width * np.finfo(np.float32).tiny
 
     def _products(self, queries: np.ndarray, among: np.ndarray | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield (products float32, rows int64) of a block of the articles: (queries, rows) and (rows,)."""
@@ -88,6 +90,11 @@ class ExactScan:
         faiss.fvec_inner_products_by_idx(*pointers, queries.shape[1], *rows.shape)
         scores[rows == NOT_FOUND] = -np.inf
         return scores
+
+
+def rounding_share(width: int) -> float:
+    """Return how far an inner product of float32 may be from the exact one, as a share of the lengths' product."""
+    return width * _FLOAT32_ROUNDING / (1 - width * _FLOAT32_ROUNDING)
 
 
 def _kth_best(products: np.ndarray, k: int) -> np.ndarray:

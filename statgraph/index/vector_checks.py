@@ -61,5 +61,11 @@ def vector_lengths(vectors: np.ndarray) -> np.ndarray:
     return lengths
 
 
+def float64_lengths(vectors: np.ndarray) -> np.ndarray:
+    """Return the lengths of a few vectors (vectors, width), float64."""
+    vectors = vectors.astype(np.float64, copy=False)
+    return np.sqrt(np.einsum("vd,vd->v", vectors, vectors))
+
+
 def _of_length_one(lengths: np.ndarray) -> np.ndarray:
     return np.abs(lengths - 1) <= NORM_TOLERANCE

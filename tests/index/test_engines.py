@@ -4,8 +4,8 @@ import torch
 
 from statgraph.errors import UsageError
 from statgraph.index.article_index import ArticleIndex
+from statgraph.index.coded_scan import CodedScan
 from statgraph.index.engines import faiss_has_gpu, pick_engine
-from statgraph.index.exact_scan import ExactScan
 from statgraph.index.faiss_gpu import FaissGpu
 from statgraph.index.torch_engine import TorchEngine
 
@@ -18,12 +18,12 @@ def flat(compass):
 
 
 def test_cpu_is_our_own_scan(flat):
-    assert isinstance(pick_engine(flat, "cpu"), ExactScan)
+    assert isinstance(pick_engine(flat, "cpu"), CodedScan)
 
 
 @pytest.mark.skipif(torch.cuda.is_available() or faiss_has_gpu(), reason="has a CUDA device")
 def test_without_a_gpu_auto_is_our_own_scan_and_cuda_is_refused(flat):
-    assert isinstance(pick_engine(flat, "auto"), ExactScan)
+    assert isinstance(pick_engine(flat, "auto"), CodedScan)
     with pytest.raises(UsageError, match="torch sees no CUDA device"):
         pick_engine(flat, "cuda")
 
@@ -50,7 +50,7 @@ def test_a_gpu_build_of_faiss_comes_first(flat, monkeypatch):
     monkeypatch.setattr("statgraph.index.engines.FaissGpu", lambda flat: ("gpu", flat))
     assert pick_engine(flat, "auto") == ("gpu", flat)
     assert pick_engine(flat, "cuda") == ("gpu", flat)
-    assert isinstance(pick_engine(flat, "cpu"), ExactScan)
+    assert isinstance(pick_engine(flat, "cpu"), CodedScan)
 
 
 @pytest.mark.cuda

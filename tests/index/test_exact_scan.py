@@ -89,6 +89,18 @@ def test_vectors_of_any_length(unit_vectors, exact_best):
     assert scores == pytest.approx(expected_scores, rel=1e-5)
 
 
+def test_scores_a_rounding_apart_of_vectors_whose_squares_underflow(unit_vectors):
+    rng = np.random.default_rng(3)
+    vectors = np.repeat(unit_vectors(1, 384, seed=4), 4000, axis=0)
+    vectors *= 2.0**-90 * (1 + rng.integers(-2, 3, size=vectors.shape).astype(np.float32) * 2.0**-23)
+    queries = unit_vectors(40, 384, seed=5)
+    scan = ExactScan(vectors)
+    everything, all_rows = scan.search(queries, 4000)
+    scores, rows = scan.search(queries, 100)
+    assert (rows == all_rows[:, :100]).all()
+    assert (scores == everything[:, :100]).all()
+
+
 def test_lesser_articles_are_not_compared_one_by_one(unit_vectors, monkeypatch):
     compared = []
     scan = ExactScan(unit_vectors(20_000, 64, seed=9))
