@@ -43,7 +43,7 @@ def measure(settings: Settings) -> list[Row]:
         FLOOR: _floor(ours, nodes, gradient),
     }
     with reproducible_sums(torch.device("cpu")):  # as training runs
-        seconds = taking_turns(works, rounds=1 if settings.quick else 5)
+        seconds = taking_turns(works, rounds=1 if settings.quick else 9)
         largest = {name: _largest_tensor(work) for name, work in works.items() if name in (QABISAR, GATV2, PYG)}
     scale = f"{corpus.name}: {block.n_inputs:,} nodes, {len(block.sources):,} edges, {WIDTH} wide, {HEADS} heads"
     sorting = taking_turns({"sorting": lambda: head_bags(replace(block), HEADS)}, rounds=3)["sorting"]
