@@ -21,5 +21,5 @@ MEASURES = {
     "cold_start": "benchmarks.measures.cold_start",
 }
 
-# Run only when named: half an hour and gigabytes of disk for the one, a run on the static encoder for the other.
+# Run only when named: ten minutes and gigabytes of disk for the one, a run on the static encoder for the other.
 WHEN_NAMED = ("index_largest", "updating_static")

@@ -1,4 +1,4 @@
-"""What `auto` makes of ten million articles: half an hour, most of it drawing and building, and 20 GB of disk.
+"""What `auto` makes of ten million articles: ten minutes, most of it drawing and building, and 20 GB of disk.
 
 The steps leave their figures and files in a folder of the system's temporary one, so that a measure that was cut off
 goes on where it was; it is removed when all is measured.
