@@ -2,9 +2,9 @@
 
     python -m benchmarks [NAME ...] [--corpus DIR] [--run DIR] [--quick]
 
-Without names it runs all but those that want more (index_largest: ten minutes, 20 GB of disk); without a corpus on the embedded sample and
-the newest run. Each measure leaves `benchmarks/results/NAME.json`; docs/performance.md gets the table of all that is
-there (not with --quick).
+Without names it runs all but those that want more (index_largest: ten minutes, 20 GB of disk); without a corpus on the
+embedded sample and the newest run. Each measure leaves `benchmarks/results/NAME.json`; docs/performance.md gets the
+table of all that is there (not with --quick).
 """
 
 from __future__ import annotations
