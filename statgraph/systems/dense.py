@@ -25,6 +25,7 @@ from statgraph.text.article_text import article_text, heading_text
 from statgraph.text.biencoder import BiEncoder, encoded
 from statgraph.text.building import build_biencoder
 from statgraph.text.hashes import text_hashes
+from statgraph.training.kept_memory import kept_memory
 from statgraph.training.loop import Listener, train_stage
 from statgraph.training.metrics_log import MetricsLog
 from statgraph.training.pretraining import adapted_backbone
@@ -107,7 +108,7 @@ def train_dense(
     if config.stage2.epochs:
         with clock.step("graph"):
             graph = build_graph(corpus, config.graph.relations)
-        with clock.step("stage 2"):
+        with clock.step("stage 2"), kept_memory():
             graph_encoder = build.graph_encoder(graph)
             stage2 = build.stage2(graph, graph_encoder)
             trains_articles = config.stage2.train_encoders == "both"
