@@ -12,6 +12,7 @@ from statgraph.errors import UsageError
 
 DEVICES = ("auto", "cpu", "cuda")
 PRECISIONS = ("float32", "bfloat16", "int8")  # in which a query encoder may multiply
+_CPU_INFO = Path("/proc/cpuinfo")
 
 
 def pick_device(name: str = "auto"):
@@ -53,6 +54,14 @@ def inference_dtype(device):
     if device.type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
     return torch.bfloat16 if torch.cpu._is_amx_tile_supported() else torch.float32
+
+
+def has_vnni() -> bool:
+    """Return whether this processor is known to have instructions (VNNI) that add products of bytes up in 32 bits.
+
+    Without them some libraries add two such products in 16 bits, which may not hold the sum.
+    """
+    return _CPU_INFO.is_file() and "vnni" in _CPU_INFO.read_text(encoding="utf-8", errors="replace")
 
 
 def _torch_versions() -> dict | None:

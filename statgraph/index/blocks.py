@@ -27,6 +27,7 @@ def forget_pages(vectors: np.ndarray) -> None:
 
     Else a pass over ten million vectors leaves all of them there; the system's cache still has them.
     """
-    mapping = vectors.base
-    if isinstance(mapping, mmap.mmap) and vectors.mode == "r" and hasattr(mmap, "MADV_DONTNEED"):
-        mapping.madvise(mmap.MADV_DONTNEED)
+    # In another mode the memory may hold changes that the file has not; a view's base is no mapping.
+    mapped = isinstance(vectors, np.memmap) and vectors.mode == "r" and isinstance(vectors.base, mmap.mmap)
+    if mapped and hasattr(mmap, "MADV_DONTNEED"):
+        vectors.base.madvise(mmap.MADV_DONTNEED)

@@ -10,7 +10,7 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import Bm25Config
-from statgraph.errors import ModelError, RunError, UsageError
+from statgraph.errors import RunError, StatgraphError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.lexical.bm25 import BM25
 from statgraph.text.encoder_outline import MODULES
@@ -37,6 +37,7 @@ class DenseRanker:
         RunError: if the index or the encoder is missing or damaged.
         ModelError: if the graph beside the encoder is.
         UsageError: if the device or the precision is not known or not there.
+        DependencyError: if onnxruntime is missing, and int8 was asked for.
     """
 
     def __init__(self, run_folder: Path, *, device: str = "auto", precision: str = "float32"):
@@ -84,7 +85,7 @@ def _query_encoder(folder: Path, device: str, precision: str) -> QueryEncoder:
         raise RunError(f"{folder}: no query encoder ({MODULES} is missing); train the run again")
     try:
         return load_query_encoder(folder, device=device, precision=precision)
-    except (ModelError, UsageError):
+    except StatgraphError:
         raise
     except Exception as error:  # each file of the folder has a reader with exceptions of its own
         reason = str(error).strip().partition("\n")[0] or type(error).__name__

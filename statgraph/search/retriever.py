@@ -80,6 +80,8 @@ class Retriever:
         Raises:
             RunError: if the folder is no finished run, or damaged.
             UsageError: if the device or the precision is not known or not there.
+            ModelError: if the graph beside the query encoder is damaged, or does not fit its weights.
+            DependencyError: if onnxruntime is missing, and int8 was asked for.
         """
         folder = Path(run)
         manifest = read_run_manifest(folder)

@@ -285,7 +285,9 @@ class _CodedGraph(_FusedGraph):
         shares = smoothing(self._ranges[name], weight)
         codes, scales = row_codes(weight * shares)
         hidden = self.add("Mul", hidden, self.constant(1 / shares))
-        return self.fused("DynamicQuantizeMatMul", hidden, self.constant(codes.T.copy()), self.constant(scales))
+        # A zero of its own for each map: ONNX Runtime replaces it where it makes the codes unsigned.
+        coded = codes.T.copy(), scales, np.array(0, dtype=np.int8)
+        return self.fused("DynamicQuantizeMatMul", hidden, *(self.constant(array) for array in coded))
 
     def _array(self, name: str) -> np.ndarray:
         location, shape, (begin, _) = self.place(name)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from statgraph.device import has_vnni
 from statgraph.errors import ModelError
 from statgraph.text.bert_query import BertQueryEncoder, batches, bert_tokenizer
 from statgraph.text.encoder_outline import EncoderOutline, json_object
@@ -17,7 +18,8 @@ from statgraph.text.fused_graph import LENGTHS, TOKEN_IDS, WEIGHT_MARKS, weight_
 
 QUERY_GRAPHS = {"float32": "query.onnx", "int8": "query.int8.onnx"}
 MOST_PADDING = 0.1  # of a batch's places: each goes through all linear maps
-_ERRORS_ONLY = 3  # of ONNX Runtime's levels of logging
+_SILENT = 4  # of ONNX Runtime's levels of logging: what it logs as an error it raises too
+_EXACT_BYTES = "session.x64quantprecision"  # codes made unsigned, whose products do not overflow: slower
 _REMEDIES = {
     "float32": "delete it, and torch encodes the questions, or write it anew with `statgraph quicken`",
     "int8": "write it anew with `statgraph quicken --precision int8`",
@@ -77,6 +79,32 @@ class FusedQueryEncoder:
         return self._session.run(None, {TOKEN_IDS: filled, LENGTHS: lengths})[0]
 
 
+def loaded_graph(path: Path, place: Path, remedy: str, *, exact_bytes: bool = False):
+    """Return ONNX Runtime's session of a graph.
+
+    Args:
+        path: the graph's file.
+        place: what is named where it cannot be loaded.
+        remedy: what to do then.
+        exact_bytes: whether products of bytes must be added up without overflow, which a processor without VNNI does
+            only where it is told to.
+
+    Raises:
+        ModelError: if the graph, or a file of weights that it points to, is damaged.
+    """
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = n_threads()
+    options.log_severity_level = _SILENT
+    options.add_session_config_entry(_EXACT_BYTES, "1" if exact_bytes else "0")
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # of onnxruntime's own, a dozen classes
+        reason = str(error).strip().partition("\n")[0]
+        raise ModelError(f"{place}: not loadable ({reason}); {remedy}") from None
+
+
 def n_threads() -> int:
     """Return how many threads torch would compute with, told without it: OMP_NUM_THREADS, else one a processor that
     this process may use."""
@@ -88,16 +116,7 @@ def n_threads() -> int:
 
 def _session(path: Path, outline: EncoderOutline, root: Path, precision: str):
     """Return ONNX Runtime's session of a graph that fits the weights it points to."""
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = n_threads()
-    options.log_severity_level = _ERRORS_ONLY
-    try:
-        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # of onnxruntime's own, a dozen classes
-        reason = str(error).strip().partition("\n")[0]
-        raise ModelError(f"{path}: not loadable ({reason}); {_REMEDIES[precision]}") from None
+    session = loaded_graph(path, path, _REMEDIES[precision], exact_bytes=precision == "int8" and not has_vnni())
     marks = weight_marks(outline, root, values=precision == "int8")
     if session.get_modelmeta().custom_metadata_map.get(WEIGHT_MARKS) != marks:
         raise ModelError(f"{path}: does not fit the weights beside it, written later; {_REMEDIES[precision]}")

@@ -10,6 +10,7 @@ import numpy as np
 from statgraph.text.bert_query import bert_tokenizer
 from statgraph.text.encoder_outline import MODULE_CONFIG, EncoderOutline, json_object
 from statgraph.text.fused_graph import LENGTHS, TOKEN_IDS, fused_bert_with_inputs
+from statgraph.text.fused_query import loaded_graph
 
 
 def input_ranges(outline: EncoderOutline, root: Path, texts: Sequence[str], *, scratch: Path) -> dict[str, np.ndarray]:
@@ -22,13 +23,11 @@ def input_ranges(outline: EncoderOutline, root: Path, texts: Sequence[str], *, s
         scratch: a file in `root` that is written over.
 
     Raises:
-        ModelError, OSError, KeyError, ValueError: as `fused_bert`.
+        ModelError, OSError, KeyError, ValueError: as `fused_bert`; ModelError too if a file of weights is cut off.
     """
-    import onnxruntime
-
     model, inputs = fused_bert_with_inputs(outline, root)
     scratch.write_bytes(model.SerializeToString())
-    session = onnxruntime.InferenceSession(str(scratch), providers=["CPUExecutionProvider"])
+    session = loaded_graph(scratch, root, "its weights are damaged: train the run again")
     names = list(dict.fromkeys(inputs.values()))
     tokenizer = bert_tokenizer(outline, json_object(outline.first / MODULE_CONFIG))
     largest: dict[str, np.ndarray] = {}

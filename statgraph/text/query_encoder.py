@@ -36,7 +36,7 @@ def load_query_encoder(folder: Path, *, device: str = "auto", precision: str = "
         device: `auto`, `cpu` or `cuda`.
         precision: `float32`, or for the layers of a BERT on the CPU: `bfloat16`, quicker on CPUs that multiply it
             (AMX), with vectors at a cosine of about 0.9999 to the others; `int8`, quicker for single questions, at
-            about 0.999, by the graph that `write_query_graph` wrote for it. A static encoder is float32 always.
+            about 0.997, by the graph that `write_query_graph` wrote for it. A static encoder is float32 always.
 
     Raises:
         UsageError: if the device or the precision is not known, or not to be had.

@@ -1,3 +1,4 @@
+import mmap
 import sys
 from pathlib import Path
 
@@ -54,3 +55,12 @@ def test_changes_of_a_mapped_file_are_kept(tmp_path, mode):
     mapped[1] = 5.0
     assert [block.tolist() for _, block in float32_blocks(mapped)] == [[[1, 1], [5, 5], [1, 1]]]
     assert mapped.tolist() == [[1, 1], [5, 5], [1, 1]]
+
+
+def test_an_array_over_a_mapping_of_another_s_is_read_as_any_other(tmp_path):
+    np.ones((3, 2), dtype=np.float32).tofile(tmp_path / "v.bin")
+    with (tmp_path / "v.bin").open("rb") as file:
+        mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    vectors = np.ndarray((3, 2), np.float32, buffer=mapping)
+    assert isinstance(vectors.base, mmap.mmap)
+    assert [block.tolist() for _, block in float32_blocks(vectors)] == [[[1, 1], [1, 1], [1, 1]]]

@@ -5,7 +5,8 @@ import pytest
 
 from statgraph import artifacts
 from statgraph.config import Bm25Config
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import DependencyError, RunError, UsageError
+from statgraph.search import ranker
 from statgraph.search.ranker import DenseRanker, LexicalRanker
 
 HALF = np.sqrt(0.5)
@@ -69,6 +70,15 @@ def test_a_damaged_encoder_is_refused(dense_run, own_encoder, name, content):
     assert message.startswith(f"{own_encoder}: not loadable (")
     assert message.endswith("); train the run again")
     assert "\n" not in message
+
+
+def test_a_missing_package_is_named_as_it_is(dense_run, monkeypatch):
+    def load(folder, *, device, precision):
+        raise DependencyError("onnxruntime: not installed; run: pip install 'statgraph[onnx]'")
+
+    monkeypatch.setattr(ranker, "load_query_encoder", load)
+    with pytest.raises(DependencyError, match=r"^onnxruntime: not installed; run: pip install 'statgraph\[onnx\]'$"):
+        DenseRanker(dense_run, device="cpu", precision="int8")
 
 
 def test_another_run_s_encoder_is_refused(dense_run, own_encoder, quick_backbone):

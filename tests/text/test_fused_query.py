@@ -7,6 +7,7 @@ from safetensors.numpy import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
+from statgraph.device import has_vnni
 from statgraph.errors import ModelError
 from statgraph.text import bert_query, fused_query
 from statgraph.text.bert_query import BertQueryEncoder
@@ -74,6 +75,18 @@ def test_int8_is_near_and_a_question_has_one_vector(folder):
     together = near.encode(QUESTIONS)
     assert 1e-5 < abs(together - plain(folder)).max() < 0.02
     np.testing.assert_array_equal(together, np.concatenate([near.encode([question]) for question in QUESTIONS]))
+
+
+@pytest.mark.parametrize(("vnni", "exact"), [(True, "0"), (False, "1")])
+def test_without_vnni_products_of_bytes_are_added_up_exactly(folder, monkeypatch, vnni, exact):
+    write_query_graph(folder, "int8", ["the tenant works", "child"])
+    expected = FusedQueryEncoder(encoder_outline(folder), folder, "int8").encode(QUESTIONS)
+    monkeypatch.setattr(fused_query, "has_vnni", lambda: vnni)
+    encoder = FusedQueryEncoder(encoder_outline(folder), folder, "int8")
+    options = encoder._session.get_session_options()
+    assert options.get_session_config_entry("session.x64quantprecision") == exact
+    if not vnni or has_vnni():
+        np.testing.assert_array_equal(encoder.encode(QUESTIONS), expected)
 
 
 def test_int8_refuses_weights_that_were_trained_on(folder):

@@ -3,6 +3,7 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
+from statgraph.errors import ModelError
 from statgraph.text.encoder_outline import encoder_outline
 from statgraph.text.input_ranges import input_ranges
 
@@ -42,3 +43,16 @@ def test_ranges_are_those_of_transformers(save_bert):
     for of_map, largest in found.items():
         assert largest.shape == (model.get_submodule(of_map.replace(".self", ".self.query")).in_features,)
         np.testing.assert_allclose(largest, expected[of_map], rtol=0, atol=1e-5)
+
+
+def test_weights_that_are_cut_off_are_refused_in_one_line(save_bert, capfd):
+    folder = save_bert("mean")
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-5000])
+    capfd.readouterr()
+    with pytest.raises(ModelError) as refused:
+        input_ranges(encoder_outline(folder), folder, TEXTS, scratch=folder / "scratch.onnx")
+    assert str(refused.value).startswith(f"{folder}: not loadable (")
+    assert str(refused.value).endswith("); its weights are damaged: train the run again")
+    assert "\n" not in str(refused.value)
+    assert capfd.readouterr().err == ""  # nor has ONNX Runtime a line of its own
