@@ -5,24 +5,17 @@ It is what `train` and `statgraph quicken` put into a run; `statgraph export --t
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from statgraph.errors import ModelError
-from statgraph.text.byte_codes import row_codes, smoothing
+from statgraph.text.coded_operators import CodedOperators
 from statgraph.text.encoder_outline import MODULE_CONFIG, MODULE_WEIGHTS, EncoderOutline, json_object
-from statgraph.text.onnx_operators import OnnxOperators
+from statgraph.text.fused_operators import LENGTHS, TOKEN_IDS, FusedOperators
+from statgraph.text.weight_places import weight_marks
 
-TOKEN_IDS, LENGTHS, VECTORS = "token_ids", "lengths", "vectors"
 WEIGHT_MARKS = "weights"  # the graph's own note of where it expects what, and of what it copied
-_FUSED = "com.microsoft"  # operators that ONNX Runtime has, and no other runtime
-_LENGTH_BYTES = 8  # at the start of a safetensors file: the length of its header
-_PROBED_BYTES = 256  # of each weight: training changes them all
-_PARTS = ("query", "key", "value")
 
 
 def fused_bert(outline: EncoderOutline, root: Path, ranges: Mapping[str, np.ndarray] | None = None):
@@ -43,7 +36,7 @@ def fused_bert(outline: EncoderOutline, root: Path, ranges: Mapping[str, np.ndar
         ModelError: if a weight is missing or not float32.
         OSError, KeyError, ValueError: if a file is missing or damaged.
     """
-    graph = _FusedGraph(root) if ranges is None else _CodedGraph(root, ranges)
+    graph = FusedOperators(root) if ranges is None else CodedOperators(root, ranges)
     marks = weight_marks(outline, root, values=ranges is not None)
     return graph.model(_bert(graph, outline), {WEIGHT_MARKS: marks})
 
@@ -53,7 +46,7 @@ def fused_bert_with_inputs(outline: EncoderOutline, root: Path):
     (texts, longest, width); `names` is map -> output."""
     from onnx import TensorProto, helper
 
-    graph = _FusedGraph(root)
+    graph = FusedOperators(root)
     model = graph.model(_bert(graph, outline), {})
     names = graph.map_inputs
     for name in dict.fromkeys(names.values()):
@@ -61,7 +54,7 @@ def fused_bert_with_inputs(outline: EncoderOutline, root: Path):
     return model, names
 
 
-def _bert(graph: _FusedGraph, outline: EncoderOutline) -> str:
+def _bert(graph: FusedOperators, outline: EncoderOutline) -> str:
     """Return the texts' vectors, (texts, width)."""
     config = json_object(outline.first / MODULE_CONFIG)
     graph.add_file(outline.first / MODULE_WEIGHTS, "")
@@ -77,53 +70,7 @@ def _bert(graph: _FusedGraph, outline: EncoderOutline) -> str:
     return graph.add("LpNormalization", vectors, axis=-1, p=2) if outline.unit_length else vectors
 
 
-def weight_marks(outline: EncoderOutline, root: Path, *, values: bool = False) -> str:
-    """Return a text that changes with the place, the shape or the type of any weight: JSON, file to hash and size. With
-    `values`, for a graph that holds copies, it changes with what the weights begin with too.
-
-    Raises:
-        OSError, ValueError: if a file is missing or damaged.
-    """
-    marks = {}
-    for folder in filter(None, (outline.first, outline.dense)):
-        path = folder / MODULE_WEIGHTS
-        digest = hashlib.sha256(_header(path))
-        if values:
-            with path.open("rb") as file:
-                for about in weight_places(path).values():
-                    file.seek(about["data_offsets"][0])
-                    digest.update(file.read(_PROBED_BYTES))
-        marks[path.relative_to(root).as_posix()] = f"{digest.hexdigest()} {path.stat().st_size}"
-    return json.dumps(marks)
-
-
-def weight_places(path: Path) -> dict[str, dict]:
-    """Return what a safetensors file's header says of each weight: `dtype`, `shape`, and `data_offsets`, here counted
-    from the start of the file.
-
-    Raises:
-        OSError, ValueError: if the file is missing or damaged.
-    """
-    header = _header(path)
-    start = _LENGTH_BYTES + len(header)
-    weights = json.loads(header)
-    weights.pop("__metadata__", None)
-    return {
-        name: about | {"data_offsets": [start + offset for offset in about["data_offsets"]]}
-        for name, about in weights.items()
-    }
-
-
-def _header(path: Path) -> bytes:
-    """Return the JSON at the start of a safetensors file, as it stands there."""
-    with path.open("rb") as file:
-        n_bytes = int.from_bytes(file.read(_LENGTH_BYTES), "little")
-        if _LENGTH_BYTES + n_bytes > path.stat().st_size:
-            raise ValueError(f"{path.name} ends within its header")
-        return file.read(n_bytes)
-
-
-def _embedded(graph: _FusedGraph, eps: float) -> str:
+def _embedded(graph: FusedOperators, eps: float) -> str:
     """Return the sum of the words', positions' and first token type's vectors, normalised, (texts, longest, width)."""
     words, places, types = (
         graph.weight(f"embeddings.{kind}_embeddings.weight") for kind in ("word", "position", "token_type")
@@ -135,7 +82,7 @@ def _embedded(graph: _FusedGraph, eps: float) -> str:
     return graph.add("LayerNormalization", hidden, *graph.pair("embeddings.LayerNorm"), axis=-1, epsilon=eps)
 
 
-def _layer(graph: _FusedGraph, hidden: str, name: str, *, eps: float, heads: int) -> str:
+def _layer(graph: FusedOperators, hidden: str, name: str, *, eps: float, heads: int) -> str:
     """Return (texts, longest, width) from the same: attention and feed-forward, each added and normalised."""
     attended = graph.attended(hidden, f"{name}.attention.self", heads)
     hidden = _added(graph, attended, hidden, f"{name}.attention.output", eps)
@@ -144,13 +91,13 @@ def _layer(graph: _FusedGraph, hidden: str, name: str, *, eps: float, heads: int
     return _added(graph, wide, hidden, f"{name}.output", eps)
 
 
-def _added(graph: _FusedGraph, block: str, hidden: str, name: str, eps: float) -> str:
+def _added(graph: FusedOperators, block: str, hidden: str, name: str, eps: float) -> str:
     """Return `hidden` plus what a block's last linear map gives, normalised."""
     mapped, bias = graph.mapped(block, f"{name}.dense"), graph.weight(f"{name}.dense.bias")
     return graph.fused("SkipLayerNormalization", hidden, mapped, *graph.pair(f"{name}.LayerNorm"), bias, epsilon=eps)
 
 
-def _pooled(graph: _FusedGraph, hidden: str, pooling: str) -> str:
+def _pooled(graph: FusedOperators, hidden: str, pooling: str) -> str:
     """Return the first token's state, or the mean of a text's own, (texts, width)."""
     if pooling == "cls":
         return graph.add("Gather", hidden, graph.constant(np.array(0, dtype=np.int64)), axis=1)
@@ -163,132 +110,3 @@ def _pooled(graph: _FusedGraph, hidden: str, pooling: str) -> str:
     own = graph.add("Unsqueeze", graph.add("Cast", own, to=TensorProto.FLOAT), graph.integers([2]))
     total = graph.add("ReduceSum", graph.add("Mul", hidden, own), graph.integers([1]), keepdims=0)
     return graph.add("Div", total, graph.add("Cast", lengths, to=TensorProto.FLOAT))
-
-
-class _FusedGraph(OnnxOperators):
-    """Operators, ONNX Runtime's own among them, and the places of the weights that they read."""
-
-    def __init__(self, root: Path):
-        super().__init__()
-        self._root = root
-        self._tensors: dict[str, object] = {}
-        self._places: dict[str, tuple[str, dict]] = {}
-        self.map_inputs: dict[str, str] = {}  # of the layers' linear maps; query, key and value are one, `self`
-
-    def add_file(self, path: Path, prefix: str) -> None:
-        """Let the weights of a safetensors file be had, `prefix` before their names."""
-        location = path.relative_to(self._root).as_posix()
-        for name, about in weight_places(path).items():
-            self._places[prefix + name] = location, about
-
-    def weight(self, name: str) -> str:
-        """Return the name of a weight, which is from now on part of the graph."""
-        from onnx import TensorProto
-
-        location, shape, (begin, end) = self.place(name)
-        tensor = TensorProto(name=name, dims=shape, data_type=TensorProto.FLOAT, data_location=TensorProto.EXTERNAL)
-        for key, value in {"location": location, "offset": begin, "length": end - begin}.items():
-            tensor.external_data.add(key=key, value=str(value))
-        self._tensors[name] = tensor
-        return name
-
-    def place(self, name: str) -> tuple[str, list[int], list[int]]:
-        """Return (file, shape, [first byte, end]) of a weight.
-
-        Raises:
-            ModelError: if it is missing or not float32.
-        """
-        if name not in self._places:
-            raise ModelError(f"{self._root}: no weight '{name}', which a BERT has; train the run again")
-        location, about = self._places[name]
-        if about["dtype"] != "F32":
-            raise ModelError(f"{self._root / location}: '{name}' is {about['dtype']}; only F32 goes into a graph")
-        return location, about["shape"], about["data_offsets"]
-
-    def pair(self, name: str) -> tuple[str, str]:
-        """Return the names of a weight and its bias."""
-        return self.weight(f"{name}.weight"), self.weight(f"{name}.bias")
-
-    def constant(self, array: np.ndarray) -> str:
-        """Return the name of a constant."""
-        from onnx import numpy_helper
-
-        name = f"constant_{len(self._tensors)}"
-        self._tensors[name] = numpy_helper.from_array(array, name)
-        return name
-
-    def integers(self, values: Sequence[int]) -> str:
-        """Return the name of a list of integers, as operators take axes and places."""
-        return self.constant(np.array(values, dtype=np.int64))
-
-    def mapped(self, hidden: str, name: str) -> str:
-        """Return `hidden` (..., width in) times a linear map's weight (width out, width in), transposed."""
-        self.map_inputs[name] = hidden
-        return self.add("MatMul", hidden, self._turned(self.weight(f"{name}.weight")))
-
-    def attended(self, hidden: str, name: str, heads: int) -> str:
-        """Return what the heads gather of `hidden`, (texts, longest, width), by the maps of query, key and value."""
-        self.map_inputs[name] = hidden
-        pairs = [self.pair(f"{name}.{part}") for part in _PARTS]
-        weights, biases = (self.add("Concat", *tensors, axis=0) for tensors in zip(*pairs, strict=True))
-        return self.fused("Attention", hidden, self._turned(weights), biases, LENGTHS, num_heads=heads)
-
-    def _turned(self, weight: str) -> str:
-        """Return a weight transposed, which ONNX Runtime does once, when it loads the graph."""
-        return self.add("Transpose", weight, perm=[1, 0])
-
-    def fused(self, operator: str, *inputs: str, **attributes: object) -> str:
-        """Return the name of what an operator of ONNX Runtime's own gives."""
-        return self.add(operator, *inputs, domain=_FUSED, **attributes)
-
-    def model(self, vectors: str, notes: dict[str, str]):
-        """Return the `onnx.ModelProto` whose output is `vectors`, with notes that its readers find."""
-        from onnx import TensorProto, helper
-
-        model = self.model_of(
-            vectors,
-            inputs=[
-                helper.make_tensor_value_info(TOKEN_IDS, TensorProto.INT64, ["texts", "longest"]),
-                helper.make_tensor_value_info(LENGTHS, TensorProto.INT32, ["texts"]),
-            ],
-            output=helper.make_tensor_value_info(VECTORS, TensorProto.FLOAT, ["texts", "width"]),
-            weights=list(self._tensors.values()),
-            domains=[_FUSED],
-        )
-        helper.set_model_props(model, notes)
-        return model
-
-
-class _CodedGraph(_FusedGraph):
-    """The same with the layers' matrices as codes of a byte, which the graph holds.
-
-    ONNX Runtime makes bytes of a map's input too, with one scale for all of it; a few columns have values ten times as
-    large as the others, which then would have a few codes only. Columns are therefore made more alike first, and the
-    matrix's in turn (`smoothing`).
-    """
-
-    def __init__(self, root: Path, ranges: Mapping[str, np.ndarray]):
-        super().__init__(root)
-        self._ranges = ranges
-
-    def mapped(self, hidden: str, name: str) -> str:
-        return self._coded(hidden, name, self._array(f"{name}.weight"))
-
-    def attended(self, hidden: str, name: str, heads: int) -> str:
-        weight, bias = (
-            np.concatenate([self._array(f"{name}.{part}.{kind}") for part in _PARTS]) for kind in ("weight", "bias")
-        )
-        parts = self.split(self._coded(hidden, name, weight), len(_PARTS))
-        return self.fused("MultiHeadAttention", *parts, self.constant(bias), LENGTHS, num_heads=heads)
-
-    def _coded(self, hidden: str, name: str, weight: np.ndarray) -> str:
-        shares = smoothing(self._ranges[name], weight)
-        codes, scales = row_codes(weight * shares)
-        hidden = self.add("Mul", hidden, self.constant(1 / shares))
-        # A zero of its own for each map: ONNX Runtime replaces it where it makes the codes unsigned.
-        coded = codes.T.copy(), scales, np.array(0, dtype=np.int8)
-        return self.fused("DynamicQuantizeMatMul", hidden, *(self.constant(array) for array in coded))
-
-    def _array(self, name: str) -> np.ndarray:
-        location, shape, (begin, _) = self.place(name)
-        return np.array(np.memmap(self._root / location, np.float32, "r", begin, tuple(shape)))

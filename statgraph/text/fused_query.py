@@ -14,7 +14,9 @@ from statgraph.device import has_vnni
 from statgraph.errors import ModelError
 from statgraph.text.bert_query import BertQueryEncoder, batches, bert_tokenizer
 from statgraph.text.encoder_outline import EncoderOutline, json_object
-from statgraph.text.fused_graph import LENGTHS, TOKEN_IDS, WEIGHT_MARKS, weight_marks
+from statgraph.text.fused_graph import WEIGHT_MARKS
+from statgraph.text.fused_operators import LENGTHS, TOKEN_IDS
+from statgraph.text.weight_places import weight_marks
 
 QUERY_GRAPHS = {"float32": "query.onnx", "int8": "query.int8.onnx"}
 MOST_PADDING = 0.1  # of a batch's places: each goes through all linear maps

@@ -9,7 +9,8 @@ import numpy as np
 
 from statgraph.text.bert_query import bert_tokenizer
 from statgraph.text.encoder_outline import MODULE_CONFIG, EncoderOutline, json_object
-from statgraph.text.fused_graph import LENGTHS, TOKEN_IDS, fused_bert_with_inputs
+from statgraph.text.fused_graph import fused_bert_with_inputs
+from statgraph.text.fused_operators import LENGTHS, TOKEN_IDS
 from statgraph.text.fused_query import loaded_graph
 
 

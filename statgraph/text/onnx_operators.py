@@ -1,7 +1,7 @@
 """What any ONNX graph of a query encoder is made of: operators one after another, and the model that they end in.
 
 Two kinds are written. The portable one (`portable_graph.py`, for `statgraph export`) has standard operators and its
-weights with it, so that every ONNX runtime takes it. The fused one (`fused_graph.py`, for the run itself) has ONNX
+weights with it, so that every ONNX runtime takes it. The fused one (`fused_operators.py`, for the run itself) has ONNX
 Runtime's own operators over the weights that the run has already: quicker, and of no use anywhere else.
 """
 

@@ -4,7 +4,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
 from statgraph.errors import DependencyError, ModelError
-from statgraph.text import byte_codes, fused_export, fused_graph
+from statgraph.text import byte_codes, coded_operators, fused_export, fused_graph
 from statgraph.text.fused_export import add_query_graph, write_query_graph
 from statgraph.text.fused_query import QUERY_GRAPHS
 
@@ -54,7 +54,7 @@ def test_int8_stands_beside_float32_and_holds_the_layers(folder):
 
 
 def test_int8_far_from_torch_is_refused(folder, monkeypatch):
-    monkeypatch.setattr(fused_graph, "row_codes", lambda weight: byte_codes.row_codes(-weight))
+    monkeypatch.setattr(coded_operators, "row_codes", lambda weight: byte_codes.row_codes(-weight))
     before = contents(folder)
     with pytest.raises(
         ModelError, match=r"differ by .*, more than 3e-02; query.int8.onnx is left out; search in float32$"
