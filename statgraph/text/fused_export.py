@@ -17,8 +17,8 @@ from statgraph.text.fused_graph import fused_bert
 from statgraph.text.fused_query import QUERY_GRAPHS, FusedQueryEncoder
 from statgraph.text.input_ranges import input_ranges
 
-# Of a component, where the longest vector has length 1. Codes of e5-small's weights differ by 0.01; by ten times as
-# much, a matrix in a wrong place.
+# Of a component, where the longest vector has length 1. With codes of e5-small's weights they differ by 0.01; with
+# codes of the wrong sign, of a small BERT's, by 0.6.
 TOLERANCES = {"float32": 1e-5, "int8": 0.03}
 _PACKAGES = ("onnx", "onnxruntime")
 _PROBES = (

@@ -1,6 +1,7 @@
 import pytest
+from click.testing import CliRunner
 
-from statgraph.cli.quicken import _openings
+from statgraph.cli.quicken import _openings, quicken
 from statgraph.search.article_store import ArticleStore, StoredArticle
 
 
@@ -31,3 +32,13 @@ def test_openings_are_from_all_over_the_law(monkeypatch, dense_run):
     openings = _openings(articles)
     assert [opening[:4] for opening in openings] == [f"{row:04}" for row in range(0, 640, 10)]
     assert {len(opening) for opening in openings} == {150}
+
+
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_int8_is_made_by_what_the_articles_say(dense_run, monkeypatch, precision):
+    told = []
+    monkeypatch.setattr("statgraph.text.fused_export.write_query_graph", lambda *given: told.append(given) or 0.0)
+    CliRunner().invoke(quicken, ["--run", str(dense_run), "--precision", precision], catch_exceptions=False)
+    texts = _openings(ArticleStore(dense_run)) if precision == "int8" else ()
+    assert told == [(dense_run / "query_encoder", precision, texts)]
+    assert precision == "float32" or len(texts) == len(ArticleStore(dense_run)) > 10

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from statgraph import Retriever
+from statgraph.errors import UsageError
 
 CLI = Path(__file__).parents[2] / "cli.py"
 QUESTION = "Who taxes my fences?"
@@ -276,3 +277,14 @@ def test_a_static_encoder_is_float32_in_any_precision(run_cli, dense_run):
         for name in ("float32", "int8")
     )
     assert json.loads(exact) == json.loads(coded) != []
+
+
+@pytest.mark.parametrize("ask", [[QUESTION], ["--questions"]])
+def test_the_precision_reaches_the_retriever(refused, dense_run, asked, monkeypatch, ask):
+    def load(run, *, device, precision):
+        raise UsageError(f"asked for {precision}")
+
+    monkeypatch.setattr(Retriever, "load", load)
+    what = [*ask, asked] if ask == ["--questions"] else ask
+    said = refused("search", *what, "--run", dense_run, "--precision", "int8", code=2)
+    assert said == "asked for int8"

@@ -12,6 +12,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from statgraph.cli.serve import serve
 
 pytest.importorskip("fastapi", reason="the service needs the extra 'serve'")
 
@@ -113,3 +116,10 @@ def test_without_the_extra_it_says_what_to_install(refused, bm25_run, monkeypatc
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "uvicorn" else find(name))
     assert refused("serve", "--run", bm25_run) == "uvicorn: not installed; run: pip install 'statgraph[serve]'"
+
+
+def test_the_service_gets_the_precision(bm25_run, monkeypatch):
+    told = {}
+    monkeypatch.setattr("statgraph.service.server.serve", lambda run, config, **options: told.update(options))
+    CliRunner().invoke(serve, ["--run", str(bm25_run), "--precision", "int8"], catch_exceptions=False)
+    assert told["precision"] == "int8"

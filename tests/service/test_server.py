@@ -7,6 +7,7 @@ import pytest
 from statgraph.errors import RunError, UsageError
 from statgraph.search.article_store import ARTICLES
 from statgraph.service.config import ServiceConfig
+from statgraph.service.library import Library
 from statgraph.service.server import bound_socket, is_loopback, serve
 
 
@@ -66,3 +67,12 @@ def test_a_run_that_cannot_be_loaded_ends_the_service(village_run, tmp_path):
 def test_no_run_is_told_before_anything_listens(tmp_path):
     with pytest.raises(RunError, match="no such run folder"):
         serve(tmp_path / "gone", ServiceConfig(token="t"), host="0.0.0.0", port=0, device="cpu", announce=print)
+
+
+def test_the_run_is_loaded_in_the_precision_asked_for(village_run, monkeypatch):
+    def load(run, *, device, precision):
+        raise UsageError(f"{run.name}, {device}, {precision}")
+
+    monkeypatch.setattr(Library, "load", load)
+    with pytest.raises(UsageError, match=r"^village-run, cpu, int8$"):
+        serve(village_run, ServiceConfig(), host="127.0.0.1", port=0, device="cpu", precision="int8", announce=print)

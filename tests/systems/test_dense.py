@@ -1,5 +1,6 @@
 import dataclasses
 import json
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from statgraph.index.article_index import ArticleIndex
 from statgraph.search.article_store import write_article_store
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.retriever import Retriever
+from statgraph.systems import dense
 from statgraph.systems.dense import train_dense
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
@@ -271,3 +273,23 @@ def test_what_ranks_embed_together_is_what_one_embeds(together, alone, statgraph
     for file in vectors:
         one = np.load(statgraph_cache / file.relative_to(folder / "cache"), allow_pickle=False)
         assert np.array_equal(np.load(file, allow_pickle=False)["vectors"], one["vectors"])
+
+
+def test_memory_is_kept_while_stage_2_trains_and_no_longer(train, monkeypatch):
+    seen, train_stage = [], dense.train_stage
+
+    @contextmanager
+    def kept():
+        seen.append("kept")
+        yield
+        seen.append("given back")
+
+    def noted(stage, *arguments, **options):
+        seen.append(stage.name)
+        return train_stage(stage, *arguments, **options)
+
+    monkeypatch.setattr(dense, "kept_memory", kept)
+    monkeypatch.setattr(dense, "train_stage", noted)
+    train("qabisar")
+    assert seen[-3:] == ["kept", "stage2", "given back"]
+    assert "kept" not in seen[:-3]
