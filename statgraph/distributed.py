@@ -92,7 +92,8 @@ class Ranks:
     ) -> Callable[[object], torch.Tensor]:
         """Return the loss as a function whose gradients are the mean over the ranks (DistributedDataParallel).
 
-        Where every rank has the same loss, made of `gathered` vectors, that mean is the gradient of one process.
+        Where every rank has the same loss, made of `gathered` vectors, that mean is the gradient of one process. What
+        is returned keeps the process group and its threads alive: let go of it before `launched` ends.
         """
         if self.size == 1:
             return loss
@@ -164,6 +165,9 @@ def launched(report: Callable[[BaseException], int]) -> Iterator[Ranks]:
 
 
 def _joined() -> Ranks:
+    # Its functions name the group of that moment as their default: imported later, by DistributedDataParallel, it would
+    # keep the group and its threads past `destroy_process_group`, to abort an interpreter that is ending.
+    import torch.distributed.nn.functional
     from torch.distributed.rendezvous import rendezvous
 
     values = {name: os.environ.get(name, "") for name in _VARIABLES}
