@@ -15,6 +15,7 @@ from torch.nn import functional
 from benchmarks.rows import Row, ratio_text, seconds_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns, times_faster
+from statgraph.allocator import kept_memory
 from statgraph.config import RunConfig
 from statgraph.corpus.store import read_corpus
 from statgraph.graph.blocks import whole_graph_block
@@ -26,7 +27,6 @@ from statgraph.text.article_text import article_text, heading_text
 from statgraph.text.biencoder import BiEncoder, encoded
 from statgraph.text.building import build_biencoder
 from statgraph.training.dev_scores import vector_metrics
-from statgraph.training.kept_memory import kept_memory
 from statgraph.training.losses import contrastive_loss, score_distillation
 from statgraph.training.pairs import PairSource, gold_pairs
 from statgraph.training.sampling import answers_among, epoch_of

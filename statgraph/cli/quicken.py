@@ -45,5 +45,6 @@ def quicken(run: Path | None, precision: str) -> None:
 
 def _openings(articles) -> list[str]:
     """Return how some of a run's articles begin, from all over the law."""
-    rows = range(0, len(articles), max(1, len(articles) // _N_OPENINGS))
+    count = min(_N_OPENINGS, len(articles))
+    rows = [len(articles) * number // count for number in range(count)]
     return [article.text[:_OPENING] for article in articles.read(rows)]

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from statgraph import artifacts
+from statgraph.allocator import kept_memory
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.distributed import ALONE, Ranks
@@ -25,7 +26,6 @@ from statgraph.text.article_text import article_text, heading_text
 from statgraph.text.biencoder import BiEncoder, encoded
 from statgraph.text.building import build_biencoder
 from statgraph.text.hashes import text_hashes
-from statgraph.training.kept_memory import kept_memory
 from statgraph.training.loop import Listener, train_stage
 from statgraph.training.metrics_log import MetricsLog
 from statgraph.training.pretraining import adapted_backbone

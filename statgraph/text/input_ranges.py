@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from statgraph.errors import ModelError
 from statgraph.text.bert_query import bert_tokenizer
 from statgraph.text.encoder_outline import MODULE_CONFIG, EncoderOutline, json_object
 from statgraph.text.fused_graph import fused_bert_with_inputs
@@ -24,7 +25,8 @@ def input_ranges(outline: EncoderOutline, root: Path, texts: Sequence[str], *, s
         scratch: a file in `root` that is written over.
 
     Raises:
-        ModelError, OSError, KeyError, ValueError: as `fused_bert`; ModelError too if a file of weights is cut off.
+        ModelError, OSError, KeyError, ValueError: as `fused_bert`; ModelError too if a file of weights is cut off or
+            an input is not finite.
     """
     model, inputs = fused_bert_with_inputs(outline, root)
     scratch.write_bytes(model.SerializeToString())
@@ -37,4 +39,6 @@ def input_ranges(outline: EncoderOutline, root: Path, texts: Sequence[str], *, s
         for name, found in zip(names, session.run(names, tokens), strict=True):
             of_text = np.abs(found[0]).max(axis=0)
             largest[name] = np.maximum(largest.get(name, of_text), of_text)
+    if not all(np.isfinite(of_map).all() for of_map in largest.values()):
+        raise ModelError(f"{root}: its weights hold values that are not finite; train the run again")
     return {of_map: largest[name] for of_map, name in inputs.items()}

@@ -61,7 +61,7 @@ def load_query_encoder(folder: Path, *, device: str = "auto", precision: str = "
     if precision != "float32":
         raise UsageError(
             f"precision '{precision}' is for a BERT or static query encoder on the CPU, and {folder} on device "
-            f"'{device}' is none; use float32"
+            f"'{device}' is none; use {'float32' if on_cpu else '--device cpu, or float32'}"
         )
     return SentenceTransformerEncoder(folder, device)
 

@@ -10,11 +10,11 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
+from statgraph.allocator import FreedMemory
 from statgraph.distributed import ALONE, Ranks
 from statgraph.text.backbones import cache_folder
 from statgraph.text.cheap_dropout import CheapDropout
 from statgraph.text.chunking import Chunks
-from statgraph.text.freed_memory import FreedMemory
 from statgraph.text.frozen import pooled
 from statgraph.text.layer_states import ChunkStates, layer_states
 from statgraph.text.split_model import split_model

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoTokenizer
 
 from statgraph.errors import ModelError
@@ -56,3 +57,14 @@ def test_weights_that_are_cut_off_are_refused_in_one_line(save_bert, capfd):
     assert str(refused.value).endswith("); its weights are damaged: train the run again")
     assert "\n" not in str(refused.value)
     assert capfd.readouterr().err == ""  # nor has ONNX Runtime a line of its own
+
+
+def test_weights_that_are_not_finite_are_refused(save_bert):
+    folder = save_bert("mean")
+    path = folder / "model.safetensors"
+    weights = load_file(path)
+    weights["encoder.layer.1.output.dense.bias"][3] = float("nan")
+    save_file(weights, path, metadata={"format": "pt"})
+    with pytest.raises(ModelError) as refused:
+        input_ranges(encoder_outline(folder), folder, TEXTS, scratch=folder / "scratch.onnx")
+    assert str(refused.value) == f"{folder}: its weights hold values that are not finite; train the run again"

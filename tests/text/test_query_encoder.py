@@ -3,6 +3,7 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 
@@ -79,6 +80,18 @@ def test_bfloat16_is_for_layers_of_ours(bert, other, quick_backbone):
     assert str(refused.value) == (
         f"precision 'bfloat16' is for a BERT or static query encoder on the CPU, and {other} on device 'cpu' is none; "
         "use float32"
+    )
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "int8"])
+def test_a_gpu_without_the_precision_is_told_of_the_cpu(bert, monkeypatch, precision):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(query_encoder, "surely_cpu", lambda device: False)
+    with pytest.raises(UsageError) as refused:
+        load_query_encoder(bert, device="auto", precision=precision)
+    assert str(refused.value) == (
+        f"precision '{precision}' is for a BERT or static query encoder on the CPU, and {bert} on device 'auto' is "
+        "none; use --device cpu, or float32"
     )
 
 

@@ -1,0 +1,82 @@
+"""What glibc, which keeps and hands back a process's memory, is asked to do otherwise; nothing where there is none."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+EVERY_S = 10.0
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt's parameters
+_KEPT = {_MMAP_THRESHOLD: 2**30, _TRIM_THRESHOLD: 2**31 - 1}  # bytes
+# Where a process that makes and frees large arrays ends by itself.
+_USUAL = {_MMAP_THRESHOLD: 2**25, _TRIM_THRESHOLD: 2**26}
+
+
+@contextmanager
+def kept_memory() -> Iterator[None]:
+    """Keep what is freed in the process while the block runs, and give it back at its end.
+
+    An array of more than 32 MiB comes from the system otherwise, each page cleared when it is first written to: a fifth
+    of an epoch of stage 2 over 29,115 articles. The process grows to what it needs at once, and does not shrink
+    between.
+    """
+    if not _set(_KEPT):
+        yield
+        return
+    try:
+        yield
+    finally:
+        _set(_USUAL)
+        give_back()
+
+
+def give_back() -> None:
+    """Give back to the system what is free: pages between smaller things that are still held, too."""
+    if (trim := _glibc("malloc_trim")) is not None:
+        trim(0)
+
+
+class FreedMemory:
+    """Gives back what is free, at most so often: the pages have to be fetched from the system anew afterwards.
+
+    Without it a process that makes and frees tensors of a few megabytes, and reads small pieces of a file in between,
+    grows by gigabytes that it does not use.
+
+    Args:
+        every_s: seconds from one time to the next.
+        trim: what gives back.
+        clock: seconds since whenever.
+    """
+
+    def __init__(
+        self,
+        every_s: float = EVERY_S,
+        *,
+        trim: Callable[[], object] = give_back,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._every_s = every_s
+        self._trim = trim
+        self._clock = clock
+        self._next = clock() + every_s
+
+    def give_back(self) -> None:
+        """Give back what is free, where the last time is long enough ago."""
+        if (now := self._clock()) >= self._next:
+            self._next = now + self._every_s
+            self._trim()
+
+
+def _set(thresholds: dict[int, int]) -> bool:
+    """Return whether glibc took the thresholds."""
+    mallopt = _glibc("mallopt")
+    return mallopt is not None and all(mallopt(parameter, n_bytes) == 1 for parameter, n_bytes in thresholds.items())
+
+
+def _glibc(name: str) -> Callable[..., int] | None:
+    try:
+        return getattr(ctypes.CDLL(None), name)
+    except (OSError, TypeError, AttributeError):  # not Linux, or not with glibc
+        return None

@@ -1,0 +1,85 @@
+import subprocess
+import sys
+
+import pytest
+
+from statgraph import allocator
+from statgraph.allocator import FreedMemory
+
+
+def test_once_in_so_many_seconds():
+    now, given = [100.0], []
+    freed = FreedMemory(10.0, trim=lambda: given.append(now[0]), clock=lambda: now[0])
+    for now[0] in (100.0, 109.9, 110.0, 111.0, 119.9, 135.0, 144.0, 145.0):
+        freed.give_back()
+    assert given == [110.0, 135.0, 145.0]
+
+
+RESIDENT = """
+import resource, sys
+from statgraph.allocator import FreedMemory
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() / 2**20
+held = []
+large = []
+for _ in range(3000):
+    large.append(bytearray(b"x") * 60_000)
+    held.append(bytearray(600))
+before = resident()
+del large
+kept = resident()
+FreedMemory(0.0).give_back()
+print(before - kept, before - resident())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, and asks glibc")
+def test_memory_between_small_things_goes_back():
+    done = subprocess.run([sys.executable, "-c", RESIDENT], capture_output=True, text=True, check=True)
+    without, given_back = map(float, done.stdout.split())
+    # 3,000 pieces of 60 kB are 172 MiB, none of which the end of the heap is free for.
+    assert without < 40
+    assert given_back > 120
+
+
+# Pages are counted as they are written to: large arrays made and freed in turn, then memory after the block.
+FAULTS = """
+import resource, sys
+import numpy as np
+from statgraph.allocator import kept_memory
+def faults_of_ten():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(10):
+        np.zeros(12_000_000).fill(1)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+def resident_mib():
+    return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() / 2**20
+before = faults_of_ten()
+with kept_memory():
+    faults_of_ten()
+    within, resident = faults_of_ten(), resident_mib()
+print(before, within, resident - resident_mib(), faults_of_ten())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, and asks glibc")
+def test_large_arrays_are_fetched_once_and_go_back_at_the_end():
+    done = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True)
+    before, within, given_back, after = map(float, done.stdout.split())
+    assert within < before / 4
+    assert given_back > 80  # of the last one's 92 MiB
+    assert after > 4 * within
+
+
+def test_an_error_is_passed_on_and_the_usual_comes_back(monkeypatch):
+    told = []
+    monkeypatch.setattr(allocator, "_set", lambda thresholds: told.append(thresholds) or True)
+    with pytest.raises(ValueError, match="within"), allocator.kept_memory():
+        raise ValueError("within")
+    assert told == [allocator._KEPT, allocator._USUAL]
+
+
+def test_without_glibc_nothing_happens(monkeypatch):
+    monkeypatch.setattr(allocator.ctypes, "CDLL", lambda name: object())
+    with allocator.kept_memory():
+        pass
