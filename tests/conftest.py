@@ -68,6 +68,15 @@ def run_cli(tmp_path: Path) -> Callable[..., CommandResult]:
 
 
 @pytest.fixture(scope="session")
+def legi_fr_folder() -> Path:
+    """Return the folder of the French corpus, which `-m real` needs."""
+    folder = Path(os.environ.get("STATGRAPH_LEGI_FR", REPO / "corpora" / "legi-fr"))
+    if not folder.is_dir():
+        pytest.skip(f"{folder}: no corpus; run 'statgraph fetch legi-fr', or name its folder in STATGRAPH_LEGI_FR")
+    return folder
+
+
+@pytest.fixture(scope="session")
 def run_ranks() -> Callable[..., list[CommandResult]]:
     """Return a function that runs `python ARGS...` in so many processes at once, each with its rank in the environment
     as torchrun would put it there, and returns what each of them leaves."""

@@ -1,21 +1,15 @@
-import os
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from statgraph.corpus import Heading, headings_of, read_corpus
 
-FOLDER = Path(os.environ.get("STATGRAPH_LEGI_FR", Path(__file__).parents[2] / "corpora" / "legi-fr"))
-
 pytestmark = pytest.mark.real
 
 
 @pytest.fixture(scope="module")
-def legi_fr():
-    if not FOLDER.is_dir():
-        pytest.skip(f"{FOLDER}: no corpus; run 'statgraph fetch legi-fr', or name its folder in STATGRAPH_LEGI_FR")
-    return read_corpus(FOLDER)
+def legi_fr(legi_fr_folder):
+    return read_corpus(legi_fr_folder)
 
 
 def test_articles_of_each_code(legi_fr):
