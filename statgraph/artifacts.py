@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 MANIFEST = "manifest.json"
@@ -19,6 +21,10 @@ CORPUS_LABELS = "qrels"
 
 GRAPH_FILE = "graph.dgl"
 GRAPH_NODES = "nodes.json"
+
+# What a killed process left half-written is removed by the next that writes the same, once nobody can be at it still.
+_ABANDONED_S = 24 * 3600.0
+_MARK_BYTES = 4
 
 # safetensors gives such a file to its owner alone; here it gets what the umask leaves, as any other file.
 _WEIGHTS = ".safetensors"
@@ -44,6 +50,7 @@ def replaced_folder(target: Path) -> Iterator[Path]:
     """
     target = Path(target)
     target.parent.mkdir(parents=True, exist_ok=True)
+    _remove_abandoned(target)
     staging = _beside(target, "")
     staging.mkdir()
     mode = staging.stat().st_mode
@@ -61,7 +68,8 @@ def replaced_file(target: Path) -> Iterator[Path]:
     """Yield a path beside `target` to write to; it replaces `target` once the block ends without an error."""
     target = Path(target)
     target.parent.mkdir(parents=True, exist_ok=True)
-    staging = target.with_name(f".{target.name}.{os.getpid()}")
+    _remove_abandoned(target)
+    staging = _beside(target, "")
     try:
         yield staging
         if target.suffix == _WEIGHTS:
@@ -122,4 +130,13 @@ def _swap_in(staging: Path, target: Path) -> None:
 
 def _beside(target: Path, mark: str) -> Path:
     """Return a hidden name beside `target` that nothing has yet."""
-    return target.with_name(f".{target.name}-{mark}{secrets.token_hex(4)}")
+    return target.with_name(f".{target.name}-{mark}{secrets.token_hex(_MARK_BYTES)}")
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Remove what was half-written in place of `target`; an old folder, whole, is left to its owner."""
+    for path in target.parent.glob(f".{glob.escape(target.name)}-{'[0-9a-f]' * 2 * _MARK_BYTES}"):
+        with suppress(OSError):  # another process removes it too
+            if time.time() - path.stat().st_mtime < _ABANDONED_S:
+                continue
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()

@@ -2,6 +2,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -154,6 +155,25 @@ def test_a_kill_between_the_renames_loses_nothing(target, tmp_path):
     assert not target.exists()
     fill(target)
     assert tree(target) == {"version": "new"}
+
+
+@pytest.mark.parametrize("write", [lambda place: write_json(place, {"version": "new"}), fill])
+def test_what_a_kill_left_is_removed_once_it_is_a_day_old(tmp_path, write):
+    left = [tmp_path / name for name in (".out-0123abcd", ".out-89abcdef", ".out-old-0123abcd", ".other-0123abcd")]
+    left[0].write_text("half")
+    for folder in left[1:]:
+        folder.mkdir()
+        (folder / "version").write_text("half")
+    fresh = tmp_path / ".out-77777777"
+    fresh.write_text("half")
+    a_day_ago = time.time() - 24 * 3600 - 1
+    for path in left:
+        os.utime(path, (a_day_ago, a_day_ago))
+    write(tmp_path / "out")
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        ".other-0123abcd", ".out-77777777", ".out-old-0123abcd", "out",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("umask", [0o022, 0o027, 0o077, 0o002])

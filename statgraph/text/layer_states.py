@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from statgraph.artifacts import replaced_file
 from statgraph.distributed import ALONE, Ranks
 from statgraph.errors import ModelError
 from statgraph.text.chunk_inputs import chunk_places
@@ -79,13 +80,8 @@ def layer_states(
     if not ranks.json_from_first(lambda: path.is_file() and path.stat().st_size == n_bytes):
         computed = _computed(model.to(dtype=dtype).eval(), chunk_ids, pad_id, ranks)
         if ranks.is_first:
-            folder.mkdir(parents=True, exist_ok=True)
-            staging = path.with_suffix(f".{os.getpid()}")
-            try:
+            with replaced_file(path) as staging:
                 _write(staging, computed, offsets, width, progress)
-                os.replace(staging, path)
-            finally:
-                staging.unlink(missing_ok=True)
         else:
             for _ in computed:
                 pass  # this rank's share, which the first one writes

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+
+from statgraph.artifacts import replaced_file
 
 KEY_BYTES = 16
 
@@ -35,14 +36,11 @@ class VectorCache:
         """Save vectors (n, width) under their keys (16 bytes each)."""
         if not len(keys):
             return
-        self._folder.mkdir(parents=True, exist_ok=True)
         key_rows = np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, KEY_BYTES)
         half = vectors.astype(np.float16)
         target = self._folder / f"{keys[0].hex()}-{len(keys)}.npz"
-        staging = target.with_suffix(f".{os.getpid()}")
-        with staging.open("wb") as file:
+        with replaced_file(target) as staging, staging.open("wb") as file:
             np.savez(file, keys=key_rows, vectors=half)
-        os.replace(staging, target)
         self._index(key_rows, half)
 
     def vectors(self, keys: Sequence[bytes]) -> np.ndarray:
