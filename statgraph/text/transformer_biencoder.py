@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import json
 import re
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from statgraph.allocator import give_back
 from statgraph.config import EncoderConfig
 from statgraph.device import inference_dtype
 from statgraph.distributed import ALONE, Ranks
@@ -128,6 +130,13 @@ class TransformerBiEncoder(BiEncoder):
     def save_question_encoder(self, folder: Path) -> None:
         """Write a sentence-transformers folder: Transformer, Pooling, Dense, and for unit vectors Normalize; the prefix
         is its prompt. A plain BERT gets the graph of `write_query_graph` where its packages are installed."""
+        self._save_modules(folder)
+        # The modules' copies of the weights go first, cycles and all: checking the graph takes copies of its own.
+        gc.collect()
+        give_back()
+        add_query_graph(folder)
+
+    def _save_modules(self, folder: Path) -> None:
         from sentence_transformers import SentenceTransformer
         from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 
@@ -148,7 +157,6 @@ class TransformerBiEncoder(BiEncoder):
         for file in plain.iterdir():
             file.unlink()
         plain.rmdir()
-        add_query_graph(folder)
 
     def save_article_encoder(self, folder: Path) -> None:
         """Write the chunk encoder and projection (and the backbone, where it trained) with the configuration."""

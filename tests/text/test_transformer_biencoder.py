@@ -1,3 +1,4 @@
+import gc
 import json
 from dataclasses import replace
 from importlib.util import find_spec
@@ -148,6 +149,21 @@ def test_the_export_computes_what_the_cache_holds(build, tmp_path, train):
     found = SentenceTransformer(str(tmp_path / "query_encoder"), device="cpu").encode(QUESTIONS[:1])
 
     np.testing.assert_allclose(found, expected.numpy(), atol=1e-5)
+
+
+def test_the_graph_is_written_once_the_modules_are_gone(build, tmp_path, monkeypatch):
+    held = []
+
+    def look(folder):
+        held.extend([type(thing) for thing in gc.get_objects() if isinstance(thing, SentenceTransformer)])
+        held.append((folder / "modules.json").is_file())
+
+    gc.collect()
+    gc.freeze()  # what other tests hold does not count
+    monkeypatch.setattr(transformer_biencoder, "add_query_graph", look)
+    build().save_question_encoder(tmp_path / "query_encoder")
+    gc.unfreeze()
+    assert held == [True]
 
 
 def test_building_and_exporting_say_nothing(build, tmp_path, capfd):
