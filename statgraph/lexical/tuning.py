@@ -30,28 +30,29 @@ class GridPoint:
 
 @dataclass(frozen=True)
 class GridResult:
-    """Every metric at every point of a grid: `values[name]` is (k1s, bs) float64. `metric` is what counts as best."""
+    """Every metric at every point of a grid: `values[name]` is (k1s, bs) float64. `metric` is what counts as best, and
+    between equals `tie_breaker`, if any."""
 
     k1s: tuple[float, ...]
     bs: tuple[float, ...]
     values: Mapping[str, np.ndarray]
     metric: str
+    tie_breaker: str = ""
 
     @property
     def best(self) -> GridPoint:
-        """Return the best point, the one of the lowest k1 and then b where several are equal."""
+        """Return the first of `points`."""
         return self.points[0]
 
     @property
     def points(self) -> tuple[GridPoint, ...]:
         """Return every point, best first, equal ones by k1 and then b."""
         table = self.values[self.metric]
-        points = (
-            GridPoint(k1, b, float(table[row, column]))
-            for row, k1 in enumerate(self.k1s)
-            for column, b in enumerate(self.bs)
+        second = self.values[self.tie_breaker or self.metric]
+        ranked = sorted(
+            np.ndindex(table.shape), key=lambda at: (-table[at], -second[at], self.k1s[at[0]], self.bs[at[1]])
         )
-        return tuple(sorted(points, key=lambda point: (-point.value, point.k1, point.b)))
+        return tuple(GridPoint(self.k1s[row], self.bs[column], float(table[row, column])) for row, column in ranked)
 
 
 def bm25_grid(
@@ -63,6 +64,7 @@ def bm25_grid(
     evaluate: Evaluate,
     *,
     metric: str,
+    tie_breaker: str = "",
     depth: int = DEPTH,
 ) -> GridResult:
     """Return what `evaluate` makes of the questions' rankings at every pair of `k1s` and `bs`.
@@ -75,8 +77,10 @@ def bm25_grid(
         questions: the texts to rank the articles for.
         k1s: values of k1, each 0 or more.
         bs: values of b, each from 0 to 1.
-        evaluate: gets (depth,) int64 rows for each question, best first, and returns at least `metric`.
+        evaluate: gets (depth,) int64 rows for each question, best first, and returns at least `metric` and
+            `tie_breaker`.
         metric: which of the values decides what is best.
+        tie_breaker: which decides between equals, before the lower k1 and b.
         depth: how many articles are ranked.
 
     Raises:
@@ -90,7 +94,7 @@ def bm25_grid(
         for column, b in enumerate(bs):
             for name, value in evaluate(list(counts.rankings(k1, b, depth))).items():
                 values.setdefault(name, np.zeros((len(k1s), len(bs))))[row, column] = value
-    return GridResult(tuple(map(float, k1s)), tuple(map(float, bs)), values, metric)
+    return GridResult(tuple(map(float, k1s)), tuple(map(float, bs)), values, metric, tie_breaker)
 
 
 class TermCounts:

@@ -24,6 +24,8 @@ from statgraph.training.seeding import derived_seed, reproducible_sums, seed_eve
 from statgraph.training.stage import Schedule, Stage
 
 SELECTION_METRIC = "R@200"
+# Decides between equals: of 200 articles or fewer every epoch finds all.
+TIE_BREAKER = "mAP"
 LAST, BEST = "last", "best"
 
 
@@ -55,7 +57,8 @@ def train_stage(
     listener: Listener = lambda progress: None,
     ranks: Ranks = ALONE,
 ) -> dict[str, object]:
-    """Train a stage and leave in it the weights of its best epoch by dev R@200; return that epoch's log record.
+    """Train a stage and leave in it the weights of its best epoch by dev R@200, where that is equal by dev mAP; return
+    that epoch's log record.
 
     The stage as it came counts as epoch 0, so training never makes it worse on dev. Every epoch draws from a seed made
     of (seed, stage, epoch) and ends with a checkpoint under `folder`: with `resume`, a killed run goes on after its
@@ -114,7 +117,7 @@ def train_stage(
         seconds = time.perf_counter() - start
         record = _record(stage, ranks, epoch=epoch, loss=sum(losses) / len(losses), seconds=seconds)
         dev = record.get(SELECTION_METRIC)
-        is_best = dev is None or dev > best.get(SELECTION_METRIC, -1.0)
+        is_best = dev is None or _quality(record) > _quality(best)
         if is_best:
             best = record
         if ranks.is_first:
@@ -137,6 +140,10 @@ def _step(
         loss.backward()
     optimizer.step()
     return float(loss.detach())
+
+
+def _quality(record: dict[str, object]) -> tuple[float, float]:
+    return record.get(SELECTION_METRIC, -1.0), record.get(TIE_BREAKER, -1.0)
 
 
 def _factor(step: int, steps: int, warmup: float) -> float:

@@ -45,6 +45,12 @@ def test_points_come_best_first_and_equal_ones_by_k1_then_b():
     ]  # fmt: skip
 
 
+def test_equal_points_come_by_the_tie_breaker_first():
+    values = {"x": np.array([[3.0, 5.0], [5.0, 5.0]]), "y": np.array([[0.9, 0.2], [0.1, 0.2]])}
+    grid = GridResult((1.0, 2.0), (0.1, 0.5), values, "x", "y")
+    assert [(point.k1, point.b) for point in grid.points] == [(1.0, 0.5), (2.0, 0.5), (2.0, 0.1), (1.0, 0.1)]
+
+
 @pytest.mark.parametrize(
     ("k1s", "bs", "message"),
     [

@@ -28,16 +28,18 @@ class Killed(Exception):  # noqa: N818
 
 
 class LineStage:
-    """Fits a line to noisy points, with dropout; dev R@200 is read off a list, one value for each evaluation."""
+    """Fits a line to noisy points, with dropout; dev R@200 is read off a list, one value for each evaluation, and so is
+    dev mAP where there is one."""
 
     name = "line"
     uses_graph = False
     steps_per_epoch = 4
 
-    def __init__(self, dev: list[float] | None = None):
+    def __init__(self, dev: list[float] | None = None, precisions: list[float] | None = None):
         torch.manual_seed(1)
         self.model = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 1))
         self.dev = dev
+        self.precisions = precisions
         self.evaluations = 0
         self.rates: list[tuple[float, float]] = []
         self.modes: list[bool] = []
@@ -77,7 +79,7 @@ class LineStage:
             return None
         epoch = self.evaluations
         self.evaluations += 1
-        return {"R@200": self.dev[epoch], "mAP": 0.1}
+        return {"R@200": self.dev[epoch], "mAP": 0.1 if self.precisions is None else self.precisions[epoch]}
 
 
 @pytest.fixture
@@ -171,6 +173,21 @@ def test_the_best_epoch_is_kept(train, tmp_path):
     with pytest.raises(Killed):
         train(shorter, name="shorter", listener=killed_at(3, 9))
     assert same(stage.weights(), load_weights(tmp_path / "shorter" / "last"))  # the weights of epoch 2
+
+
+@pytest.mark.parametrize(
+    ("precisions", "epoch"), [([0.2, 0.3, 0.1, 0.6, 0.6, 0.5], 3), ([0.9, 0.3, 0.4, 0.4, 0.2, 0.1], 0)]
+)
+def test_equal_recall_is_decided_by_precision(train, tmp_path, precisions, epoch):
+    # On a law of 200 articles or fewer every epoch has found all of them.
+    stage = LineStage(dev=[1.0] * 6, precisions=precisions)
+    best = train(stage)
+    assert (best["epoch"], best["mAP"]) == (epoch, max(precisions))
+    assert same(stage.weights(), load_weights(tmp_path / "run" / "best"))
+
+
+def test_precision_makes_up_for_no_recall(train):
+    assert train(LineStage(dev=[0.5, 0.6, 0.5, 0.4, 0.3, 0.2], precisions=[0.9, 0.1, 0.9, 0.9, 0.9, 0.9]))["epoch"] == 1
 
 
 def test_the_stage_as_it_came_counts_as_epoch_0(train):

@@ -17,7 +17,7 @@ from statgraph.evaluation.question_metrics import aggregate, question_metrics
 from statgraph.lexical.tuning import GridResult, bm25_grid
 from statgraph.search.evaluating import DEPTH
 from statgraph.text.article_text import article_text
-from statgraph.training.loop import SELECTION_METRIC
+from statgraph.training.loop import SELECTION_METRIC, TIE_BREAKER
 
 GRID = "grid.json"
 HEAT_MAP = "grid.png"
@@ -39,7 +39,7 @@ def tuned_bm25(
     """Return every metric of BM25 at every pair of `k1s` and `bs`, as means over the questions of a split.
 
     Args:
-        metric: which of them decides what is best.
+        metric: which of them decides what is best; mAP decides between equals.
         heading_path: put the headings in front of an article's text.
 
     Raises:
@@ -62,7 +62,8 @@ def tuned_bm25(
 
     texts = [article_text(article, heading_path=heading_path) for article in corpus.articles]
     asked = [question.text for question in questions]
-    return bm25_grid(texts, corpus.language, asked, k1s, bs, evaluate, metric=metric, depth=DEPTH)
+    chosen = {"metric": metric, "tie_breaker": TIE_BREAKER}
+    return bm25_grid(texts, corpus.language, asked, k1s, bs, evaluate, **chosen, depth=DEPTH)
 
 
 def write_grid(result: GridResult, corpus: Corpus, folder: Path, *, split: str = "dev") -> None:
