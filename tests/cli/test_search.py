@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -119,8 +120,48 @@ def test_json_is_what_python_gives(run_cli, dense_run):
 
 
 def test_more_hits_than_articles_are_all_articles(run_cli, bm25_run):
-    done = run_cli("search", QUESTION, "--run", bm25_run, "-k", 1000, "--json")
+    done = run_cli("search", "Who taxes my fences in town?", "--run", bm25_run, "-k", 1000, "--json")
     assert [hit["rank"] for hit in json.loads(done.stdout)] == list(range(1, 17))
+
+
+def test_where_no_word_is_shared_it_says_so(run_cli, bm25_run, tmp_path):
+    ask = ["search", "xylophone", "--run", bm25_run]
+    for options in ([], ["--explain"]):
+        done = run_cli(*ask, *options)
+        assert (done.returncode, done.stdout) == (
+            0,
+            "No article shares a word with the question; use other words, or name a run with a dense retriever with "
+            "--run\n",
+        )
+    assert json.loads(run_cli(*ask, "--json").stdout) == []
+    (tmp_path / "asked.jsonl").write_text('{"_id": "q1", "text": "xylophone"}\n')
+    many = ["search", "--questions", "asked.jsonl", "--run", bm25_run]
+    assert json.loads(run_cli(*many).stdout) == {"_id": "q1", "hits": []}
+    assert len(run_cli(*many, "--trec").stdout.splitlines()) == 10
+
+
+@pytest.mark.parametrize(
+    ("by_words", "as_of", "line"),
+    [
+        (False, "1850-01-01", "No article is in force (--as-of 1850-01-01); name another day, or always"),
+        (
+            True,
+            "today",
+            "No article in force (--as-of today) shares a word with the question; use other words, or name a run with "
+            "a dense retriever with --run, or another --as-of",
+        ),
+        (
+            True,
+            "always",
+            "No article shares a word with the question; use other words, or name a run with a dense retriever with "
+            "--run",
+        ),
+    ],
+)
+def test_why_nothing_is_found_among_articles_with_dates(by_words, as_of, line):
+    from statgraph.cli.search import _nothing_found
+
+    assert _nothing_found(SimpleNamespace(by_words=by_words, has_dates=True), as_of) == line
 
 
 def test_the_newest_run_is_searched(run_cli, bm25_run, tmp_path):

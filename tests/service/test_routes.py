@@ -85,8 +85,14 @@ def test_an_explained_search(client):
 
 
 def test_ten_hits_unless_told_and_all_where_there_are_fewer(client):
-    assert sorted(found(client, question="deposit")) == ["H1", "H2", "H3", "W5", "W6"]
-    assert found(client, question="deposit", k=1) == ["H1"]
+    assert sorted(found(client, question="deposit leases")) == ["H1", "H2", "H3", "W5", "W6"]
+    assert found(client, question="deposit leases", k=1) == ["H1"]
+
+
+@pytest.mark.parametrize("explain", [False, True])
+def test_what_shares_no_word_is_no_hit_of_bm25(client, explain):
+    assert found(client, question="deposit", explain=explain) == ["H1"]
+    assert found(client, question="xylophone", explain=explain) == []
 
 
 @pytest.mark.parametrize(
@@ -101,11 +107,11 @@ def test_ten_hits_unless_told_and_all_where_there_are_fewer(client):
     ],
 )
 def test_filters(client, limits, ids):
-    assert set(found(client, question="deposit", **limits)) == ids
+    assert set(found(client, question="deposit leases", **limits)) == ids
 
 
 def test_filtered_hits_are_ranked_from_one(client):
-    hits = client.post("/api/search", json={"question": "deposit", "heading": KEYS}).json()["hits"]
+    hits = client.post("/api/search", json={"question": "deposit leases", "heading": KEYS}).json()["hits"]
     assert [(hit["rank"], hit["article_id"]) for hit in hits] == [(1, "H3")]
 
 
