@@ -80,7 +80,10 @@ def search(
         for hit, explanation in zip(found, explanations, strict=False):
             hit["explanation"] = asdict(explanation)
         click.echo(json.dumps(found, ensure_ascii=False, indent=2))
-    elif hits:
+        return
+    if as_of not in ("today", "always") and not retriever.has_dates:
+        click.echo(f"Note: this corpus has no dates, so every article counts as in force on {as_of}", err=True)
+    if hits:
         _print_hits(hits, explanations)
     else:
         click.echo(_nothing_found(retriever, as_of))

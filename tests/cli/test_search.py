@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,6 +13,7 @@ from rich.console import Console
 
 from statgraph import Retriever
 from statgraph.errors import UsageError
+from statgraph.search.article_dates import write_article_dates
 
 CLI = Path(__file__).parents[2] / "cli.py"
 QUESTION = "Who taxes my fences?"
@@ -162,6 +164,27 @@ def test_why_nothing_is_found_among_articles_with_dates(by_words, as_of, line):
     from statgraph.cli.search import _nothing_found
 
     assert _nothing_found(SimpleNamespace(by_words=by_words, has_dates=True), as_of) == line
+
+
+def test_a_day_of_a_corpus_without_dates_is_told_to_mean_nothing(run_cli, bm25_run, asked):
+    note = "Note: this corpus has no dates, so every article counts as in force on 2015-06-01\n"
+    ask = ["search", QUESTION, "--run", bm25_run]
+    plain, dated = run_cli(*ask), run_cli(*ask, "--as-of", "2015-06-01")
+    assert (dated.returncode, dated.stdout, dated.stderr, plain.stderr) == (0, plain.stdout, note, "")
+    many = ["search", "--questions", asked, "--run", bm25_run]
+    for arguments in ([*ask, "--json"], many, [*many, "--trec"]):
+        assert run_cli(*arguments, "--as-of", "2015-06-01").stderr == ""
+    assert run_cli(*ask, "--as-of", "always").stderr == ""
+
+
+def test_a_day_of_a_corpus_with_dates_needs_no_note(run_cli, bm25_run, town_corpus, tmp_path):
+    folder = shutil.copytree(bm25_run, tmp_path / "dated")
+    dates = [{"valid_to": "2015-06-01"} if "fences" in a.article_id else {} for a in town_corpus.articles]
+    dated = [replace(article, metadata=of) for article, of in zip(town_corpus.articles, dates, strict=True)]
+    write_article_dates(dated, folder)
+    done = run_cli("search", "fences", "--run", folder, "--as-of", "2015-06-01")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("No article in force (--as-of 2015-06-01) shares a word with the question; ")
 
 
 def test_the_newest_run_is_searched(run_cli, bm25_run, tmp_path):
