@@ -80,15 +80,21 @@ def search(
         for hit, explanation in zip(found, explanations, strict=False):
             hit["explanation"] = asdict(explanation)
         click.echo(json.dumps(found, ensure_ascii=False, indent=2))
-    else:
+        return
+    if as_of not in ("today", "always") and not retriever.has_dates:
+        click.echo(f"Note: this corpus has no dates, so every article counts as in force on {as_of}", err=True)
+    if hits:
         _print_hits(hits, explanations)
+    else:
+        click.echo(_nothing_found(retriever, as_of))
 
 
 def _print_batch(retriever, ids: list[str], texts: list[str], k: int, as_of: str, *, trec: bool) -> None:
     """Print the hits of every question: a TREC run, or one JSON line a question."""
     from statgraph.evaluation.trec import write_trec_run
 
-    rows, scores = retriever.rank(texts, k, as_of=as_of)
+    # A TREC run is for evaluation: its rankings are whole.
+    rows, scores = (retriever.rank if trec else retriever.found)(texts, k, as_of=as_of)
     article_ids = retriever.article_ids()
     if trec:
         write_trec_run(sys.stdout, ids, rows, scores, article_ids)
@@ -99,6 +105,17 @@ def _print_batch(retriever, ids: list[str], texts: list[str], k: int, as_of: str
             {"article_id": article_ids[row], "score": float(score)} for row, score in zip(best, values, strict=True)
         ]
         click.echo(json.dumps({"_id": question_id, "hits": hits}, ensure_ascii=False))
+
+
+def _nothing_found(retriever, as_of: str) -> str:
+    """Return why a search has no hits, and what to do."""
+    limited = retriever.has_dates and as_of != "always"
+    if not retriever.by_words:
+        return f"No article is in force (--as-of {as_of}); name another day, or always"
+    remedy = "use other words, or name a run with a dense retriever with --run"
+    if limited:
+        return f"No article in force (--as-of {as_of}) shares a word with the question; {remedy}, or another --as-of"
+    return f"No article shares a word with the question; {remedy}"
 
 
 def _print_hits(hits, explanations) -> None:

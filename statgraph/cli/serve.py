@@ -40,10 +40,12 @@ def serve(
 
     _check_extra()
     from statgraph.service.config import TOKEN_VARIABLE, ServiceConfig
-    from statgraph.service.feedback import FEEDBACK_FILE
+    from statgraph.service.feedback import FEEDBACK_FILE, check_writable
     from statgraph.service.server import serve as serve_run
 
     folder = chosen_run(run)
+    if feedback is not None:  # the default is not checked: a run on a read-only disk is served, without marks
+        check_writable(feedback)
     config = ServiceConfig(
         token=os.environ.get(TOKEN_VARIABLE) or None,
         feedback=feedback or folder / FEEDBACK_FILE,

@@ -126,6 +126,8 @@ class Retriever:
     ) -> list[Hit]:
         """Return the best `k` articles for a question (all of them where there are fewer).
 
+        Of a run of BM25 articles that share no word with the question are no hits, so there may be fewer, or none.
+
         Args:
             question: a text.
             k: how many.
@@ -154,7 +156,7 @@ class Retriever:
         Raises:
             UsageError: as in `search`.
         """
-        ranked = self.rank(questions, k, among=among, as_of=as_of)
+        ranked = self.found(questions, k, among=among, as_of=as_of)
         hits = [self._hits(rows, scores) for rows, scores in zip(*ranked, strict=True)]
         if passages:
             hits = [self.with_passages(*of_question) for of_question in zip(questions, hits, strict=True)]
@@ -208,6 +210,28 @@ class Retriever:
         if in_force is not None:
             among = in_force if among is None else np.intersect1d(checked_among(among, len(self._articles)), in_force)
         return self._ranker.rank(questions, k, among) if questions else ([], [])
+
+    def found(
+        self, questions: Sequence[str], k: int, *, among: np.ndarray | None = None, as_of: str | date = "today"
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Return the rows and scores of each question's hits in `search`: those of `rank` less what BM25 gives 0.
+
+        Raises:
+            UsageError: as in `search`.
+        """
+        rows, scores = self.rank(questions, k, among=among, as_of=as_of)
+        if not self.by_words:
+            return rows, scores
+        shared = [of_question > 0 for of_question in scores]
+        return (
+            [of_question[some] for of_question, some in zip(rows, shared, strict=True)],
+            [of_question[some] for of_question, some in zip(scores, shared, strict=True)],
+        )
+
+    @property
+    def by_words(self) -> bool:
+        """Return whether articles are found by the words that they share with a question alone (BM25)."""
+        return isinstance(self._ranker, LexicalRanker)
 
     @property
     def has_dates(self) -> bool:

@@ -20,7 +20,7 @@ from statgraph.service.access import BearerToken
 from statgraph.service.body_limit import BodyLimit
 from statgraph.service.desk import Desk
 from statgraph.service.openapi import add_problem_schema
-from statgraph.service.problems import ProblemError, problem_response
+from statgraph.service.problems import ProblemError, problem_response, unfit_fields
 from statgraph.service.reference_page import STYLE, reference_page
 from statgraph.service.request_log import RequestLog
 from statgraph.service.routes import api_router
@@ -29,7 +29,11 @@ from statgraph.service.security_headers import SecurityHeaders
 # Kept, and asked about each time: a new version of the service brings a new page.
 _ASKED_ABOUT = {"Cache-Control": "no-cache"}
 PAGE = Path(__file__).parent / "page"
-_DETAILS = {404: "there is nothing at this address; /docs lists what there is"}
+_DETAILS = {
+    400: "the body cannot be read as JSON; send a JSON object in UTF-8",
+    404: "there is nothing at this address; /docs lists what there is",
+}
+_OF_FILES = "GET, HEAD"  # Starlette's files do not say which methods they take
 
 
 def create_app(desk: Desk, *, write_log: Callable[[str], None] = lambda line: print(line, file=sys.stderr)) -> FastAPI:
@@ -108,11 +112,14 @@ def _add_problem_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def unfit(request: Request, error: RequestValidationError) -> Response:
-        errors = [{"place": ".".join(map(str, found["loc"])), "detail": found["msg"]} for found in error.errors()]
+        errors = unfit_fields(error.errors(), content_type=request.headers.get("content-type", ""))
         detail = "; ".join(f"{found['place']}: {found['detail']}" for found in errors)
         return problem_response(422, detail, errors=errors)
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> Response:
         detail = _DETAILS.get(error.status_code, str(error.detail) or HTTPStatus(error.status_code).phrase)
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            taken = (error.headers or {}).get("Allow", _OF_FILES)
+            detail = f"{request.method} is not taken at this address; send {taken}"
         return problem_response(error.status_code, detail, headers=error.headers)

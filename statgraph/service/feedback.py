@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -9,6 +10,8 @@ import threading
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
+
+from statgraph.errors import UsageError
 
 FEEDBACK_FILE = "feedback.jsonl"
 
@@ -57,6 +60,23 @@ class FeedbackLog:
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
+
+
+def check_writable(path: Path) -> None:
+    """Open a file as its first mark would: it is made where it is not there, and what it holds stays.
+
+    Raises:
+        UsageError: if marks cannot be written to it.
+    """
+    try:
+        if path.exists() and not path.is_file():  # to open a pipe would wait for its reader
+            raise OSError(errno.EINVAL, "no plain file")
+        path.open("ab+").close()
+    except OSError as error:
+        raise UsageError(
+            f"--feedback {path}: cannot be written ({error.strerror}); "
+            "name a file in a folder that is there and can be written"
+        ) from None
 
 
 def _last_byte(file: BinaryIO, size: int) -> bytes:

@@ -6,6 +6,7 @@ from datetime import date
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 MAX_QUESTION = 2000
 MAX_K = 500
@@ -17,7 +18,10 @@ MAX_ID = 500
 
 
 def _is_date(text: str) -> str:
-    date.fromisoformat(text)
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        raise PydanticCustomError("no_such_day", "no day of the calendar") from None
     return text
 
 

@@ -4,13 +4,18 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
 from statgraph import Retriever
+from statgraph.cli.search import search
 from statgraph.errors import UsageError
+from statgraph.search.article_dates import write_article_dates
 
 CLI = Path(__file__).parents[2] / "cli.py"
 QUESTION = "Who taxes my fences?"
@@ -23,6 +28,13 @@ def asked(tmp_path):
     path = tmp_path / "asked.jsonl"
     path.write_text('{"_id": "q1", "text": "Who taxes my fences?"}\n{"_id": "q2", "text": "lamps by day ¿…?"}\n')
     return path
+
+
+@pytest.fixture
+def answer(tmp_path, monkeypatch):
+    """Return a function that searches in this process, in the test's own folder: starting Python takes a second."""
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: CliRunner().invoke(search, [*map(str, arguments)], catch_exceptions=False)
 
 
 @pytest.fixture
@@ -119,8 +131,69 @@ def test_json_is_what_python_gives(run_cli, dense_run):
 
 
 def test_more_hits_than_articles_are_all_articles(run_cli, bm25_run):
-    done = run_cli("search", QUESTION, "--run", bm25_run, "-k", 1000, "--json")
+    done = run_cli("search", "Who taxes my fences in town?", "--run", bm25_run, "-k", 1000, "--json")
     assert [hit["rank"] for hit in json.loads(done.stdout)] == list(range(1, 17))
+
+
+def test_where_no_word_is_shared_it_says_so(answer, bm25_run, tmp_path):
+    ask = ["xylophone", "--run", bm25_run]
+    for options in ([], ["--explain"]):
+        done = answer(*ask, *options)
+        assert (done.exit_code, done.stdout) == (
+            0,
+            "No article shares a word with the question; use other words, or name a run with a dense retriever with "
+            "--run\n",
+        )
+    assert json.loads(answer(*ask, "--json").stdout) == []
+    (tmp_path / "asked.jsonl").write_text('{"_id": "q1", "text": "xylophone"}\n')
+    many = ["--questions", "asked.jsonl", "--run", bm25_run]
+    assert json.loads(answer(*many).stdout) == {"_id": "q1", "hits": []}
+    assert len(answer(*many, "--trec").stdout.splitlines()) == 10
+
+
+@pytest.mark.parametrize(
+    ("by_words", "as_of", "line"),
+    [
+        (False, "1850-01-01", "No article is in force (--as-of 1850-01-01); name another day, or always"),
+        (
+            True,
+            "today",
+            "No article in force (--as-of today) shares a word with the question; use other words, or name a run with "
+            "a dense retriever with --run, or another --as-of",
+        ),
+        (
+            True,
+            "always",
+            "No article shares a word with the question; use other words, or name a run with a dense retriever with "
+            "--run",
+        ),
+    ],
+)
+def test_why_nothing_is_found_among_articles_with_dates(by_words, as_of, line):
+    from statgraph.cli.search import _nothing_found
+
+    assert _nothing_found(SimpleNamespace(by_words=by_words, has_dates=True), as_of) == line
+
+
+def test_a_day_of_a_corpus_without_dates_is_told_to_mean_nothing(answer, bm25_run, asked):
+    note = "Note: this corpus has no dates, so every article counts as in force on 2015-06-01\n"
+    ask = [QUESTION, "--run", bm25_run]
+    plain, dated = answer(*ask), answer(*ask, "--as-of", "2015-06-01")
+    assert (dated.exit_code, dated.stdout, dated.stderr, plain.stderr) == (0, plain.stdout, note, "")
+    many = ["--questions", asked, "--run", bm25_run]
+    for arguments in ([*ask, "--json"], many, [*many, "--trec"]):
+        assert answer(*arguments, "--as-of", "2015-06-01").stderr == ""
+    assert answer(*ask, "--as-of", "always").stderr == ""
+
+
+def test_a_day_of_a_corpus_with_dates_needs_no_note(answer, bm25_run, town_corpus, tmp_path):
+    folder = shutil.copytree(bm25_run, tmp_path / "dated")
+    dates = [{"valid_to": "2015-06-01"} if "fences" in a.article_id else {} for a in town_corpus.articles]
+    dated = [replace(article, metadata=of) for article, of in zip(town_corpus.articles, dates, strict=True)]
+    write_article_dates(dated, folder)
+    done = answer("fences", "--run", folder, "--as-of", "2015-06-01")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout.startswith("No article in force (--as-of 2015-06-01) shares a word with the question; ")
 
 
 def test_the_newest_run_is_searched(run_cli, bm25_run, tmp_path):

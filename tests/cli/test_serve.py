@@ -101,6 +101,15 @@ def test_a_port_in_use_is_refused(refused, bm25_run):
         )
 
 
+def test_marks_that_cannot_be_kept_are_refused_before_the_run_is_loaded(refused, bm25_run, monkeypatch, tmp_path):
+    monkeypatch.setattr("statgraph.service.server.serve", lambda *_, **__: pytest.fail("it began to serve"))
+    (tmp_path / "marks").write_text("a file")
+    assert refused("serve", "--run", bm25_run, "--feedback", "marks/f.jsonl", code=2) == (
+        "--feedback marks/f.jsonl: cannot be written (Not a directory); "
+        "name a file in a folder that is there and can be written"
+    )
+
+
 @pytest.mark.parametrize("port", ["70000", "-1", "http"])
 def test_what_is_no_port_is_refused(refused, bm25_run, port):
     assert refused("serve", "--run", bm25_run, "--port", port, code=2).startswith("Invalid value for '--port': ")

@@ -34,7 +34,7 @@ def test_documents_are_the_hits_best_first(retriever_class, run):
 
 
 def test_the_day_decides_which_law_is_searched(retriever_class, run):
-    assert [document.id for document in retriever_class(run=run, k=3).invoke("notice")] == ["D1", "K1"]
+    assert [document.id for document in retriever_class(run=run, k=3).invoke("notice of the deposit")] == ["D1", "K1"]
     assert retriever_class(run=str(run), as_of="2019-01-01").invoke("notice")[0].id == "N1"
 
 

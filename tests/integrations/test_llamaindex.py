@@ -34,7 +34,7 @@ def test_nodes_are_the_hits_best_first(retriever_class, run):
 
 
 def test_the_day_decides_which_law_is_searched(retriever_class, run):
-    assert [node.node_id for node in retriever_class(run, k=3).retrieve("notice")] == ["D1", "K1"]
+    assert [node.node_id for node in retriever_class(run, k=3).retrieve("notice of the deposit")] == ["D1", "K1"]
     assert retriever_class(str(run), as_of="2019-01-01").retrieve("notice")[0].node_id == "N1"
 
 

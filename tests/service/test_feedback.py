@@ -1,12 +1,14 @@
 """The file of marks: whole lines under many writers, and its bound."""
 
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from statgraph.corpus.feedback import read_marks
-from statgraph.service.feedback import FeedbackFullError, FeedbackLog
+from statgraph.errors import UsageError
+from statgraph.service.feedback import FeedbackFullError, FeedbackLog, check_writable
 
 MARK = {"question": "Où ?\n\u2028", "article_id": "H1", "right": True, "comment": None}
 
@@ -54,3 +56,34 @@ def test_the_import_reads_what_the_service_writes(tmp_path):
     (mark,) = read_marks(path, {"H1": 0})
     assert (mark.question, mark.article_id, mark.right) == (MARK["question"], "H1", True)
     assert mark.time.year >= 2025
+
+
+def test_the_check_makes_what_a_mark_would_and_changes_nothing(tmp_path):
+    path = tmp_path / "f.jsonl"
+    check_writable(path)
+    assert [(child.name, child.stat().st_size) for child in tmp_path.iterdir()] == [("f.jsonl", 0)]
+    path.write_bytes(b"old")
+    check_writable(path)
+    assert path.read_bytes() == b"old"
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ("file/f.jsonl", "Not a directory"),
+        ("gone/f.jsonl", "No such file or directory"),
+        ("pipe", "no plain file"),
+        ("x" * 300, "File name too long"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_refused(tmp_path, place, reason):
+    (tmp_path / "file").write_text("old")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError) as refused:
+        check_writable(tmp_path / place)
+    assert str(refused.value) == (
+        f"--feedback {tmp_path / place}: cannot be written ({reason}); "
+        "name a file in a folder that is there and can be written"
+    )
+    assert {child.name for child in tmp_path.iterdir()} == {"file", "pipe"}
+    assert (tmp_path / "file").read_text() == "old"

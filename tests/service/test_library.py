@@ -33,7 +33,7 @@ def test_a_day_limits_the_articles_to_those_in_force(village_run, dated_run):
     assert library.among(as_of="2000-12-31").tolist() == [1, 2, 3, 4]
     assert library.among(as_of="2001-01-01").tolist() == library.among().tolist() == [0, 2, 3, 4]
     assert library.among(codes=["Housing Code"], as_of="2000-12-31").tolist() == [1, 2]
-    (hits,) = library.search_many(["deposit notice"], 5, among=library.among(as_of="2000-12-31"))
+    (hits,) = library.search_many(["notice of leases"], 5, among=library.among(as_of="2000-12-31"))
     assert hits[0].article_id == "H2"
     assert len(hits) == 4
 

@@ -85,8 +85,14 @@ def test_an_explained_search(client):
 
 
 def test_ten_hits_unless_told_and_all_where_there_are_fewer(client):
-    assert sorted(found(client, question="deposit")) == ["H1", "H2", "H3", "W5", "W6"]
-    assert found(client, question="deposit", k=1) == ["H1"]
+    assert sorted(found(client, question="deposit leases")) == ["H1", "H2", "H3", "W5", "W6"]
+    assert found(client, question="deposit leases", k=1) == ["H1"]
+
+
+@pytest.mark.parametrize("explain", [False, True])
+def test_what_shares_no_word_is_no_hit_of_bm25(client, explain):
+    assert found(client, question="deposit", explain=explain) == ["H1"]
+    assert found(client, question="xylophone", explain=explain) == []
 
 
 @pytest.mark.parametrize(
@@ -101,11 +107,11 @@ def test_ten_hits_unless_told_and_all_where_there_are_fewer(client):
     ],
 )
 def test_filters(client, limits, ids):
-    assert set(found(client, question="deposit", **limits)) == ids
+    assert set(found(client, question="deposit leases", **limits)) == ids
 
 
 def test_filtered_hits_are_ranked_from_one(client):
-    hits = client.post("/api/search", json={"question": "deposit", "heading": KEYS}).json()["hits"]
+    hits = client.post("/api/search", json={"question": "deposit leases", "heading": KEYS}).json()["hits"]
     assert [(hit["rank"], hit["article_id"]) for hit in hits] == [(1, "H3")]
 
 
@@ -120,8 +126,7 @@ def test_filtered_hits_are_ranked_from_one(client):
         ({"question": "q", "k": 501}, "body.k"),
         ({"question": "q", "k": "5"}, "body.k"),
         ({"question": "q", "codes": [1]}, "body.codes.0"),
-        ({"question": "q", "as_of": "2024-02-30"}, "body.as_of"),
-        ({"question": "q", "as_of": "yesterday"}, "body.as_of"),
+        ({"question": "q", "as_of": 2024}, "body.as_of"),
         ({"question": "q", "kk": 5}, "body.kk"),
     ],
 )
@@ -129,6 +134,20 @@ def test_a_value_that_does_not_fit_is_named(client, asked, place):
     told = problem(client.post("/api/search", json=asked), 422)
     assert [error["place"] for error in told["errors"]] == [place]
     assert told["detail"].startswith(f"{place}: ")
+
+
+@pytest.mark.parametrize(
+    ("day", "detail"),
+    [
+        ("2024-02-30", "no day of the calendar; give a date as YYYY-MM-DD"),
+        ("today", "no date; give a date as YYYY-MM-DD"),
+        ("2024-2-3", "no date; give a date as YYYY-MM-DD"),
+    ],
+)
+def test_how_a_date_is_given_is_told(client, day, detail):
+    told = problem(client.post("/api/search", json={"question": "q", "as_of": day}), 422)
+    assert told["detail"] == f"body.as_of: {detail}"
+    assert told["errors"] == [{"place": "body.as_of", "detail": detail}]
 
 
 def test_the_longest_question_is_taken(client):
@@ -159,15 +178,35 @@ def test_half_a_character_is_refused(client):
     assert problem(answer, 422)["errors"][0]["place"] == "body.question"
 
 
-@pytest.mark.parametrize("body", [b'{"question": "caf\xe9"}', b"{", b"[" * 20_000, b"null", b""])
-def test_what_is_no_json_is_refused(client, body):
-    answer = client.post("/api/search", content=body, headers={"Content-Type": "application/json"})
-    assert answer.status_code in (400, 422)
-    problem(answer, answer.status_code)
+NOT_READ = "the body cannot be read as JSON; send a JSON object in UTF-8"
 
 
-def test_a_form_of_another_site_is_refused(client):
-    problem(client.post("/api/feedback", content='{"question": "q", "article_id": "H1", "right": true}'), 422)
+@pytest.mark.parametrize(
+    ("body", "status", "detail"),
+    [
+        (b'{"question": "caf\xe9"}', 400, NOT_READ),
+        (b"[" * 20_000, 400, NOT_READ),
+        (
+            b'{"k": }',
+            422,
+            "body: broken JSON at character 7 (Expecting value); send a JSON object",
+        ),
+        (b"null", 422, "body: no JSON object; send one"),
+        (b'"deposit"', 422, "body: no JSON object; send one"),
+        (b"", 422, "body: no JSON object; send one"),
+    ],
+)
+def test_what_is_no_json_is_refused(client, body, status, detail):
+    answer = client.post("/api/search", content=body, headers={"Content-Type": "application/json; charset=utf-8"})
+    assert problem(answer, status)["detail"] == detail
+
+
+@pytest.mark.parametrize("headers", [{}, {"Content-Type": "text/plain"}])
+def test_a_form_of_another_site_is_refused(client, headers):
+    body = '{"question": "q", "article_id": "H1", "right": true}'
+    assert problem(client.post("/api/feedback", content=body, headers=headers), 422)["detail"] == (
+        "body: not said to be JSON; send it with the header Content-Type: application/json"
+    )
 
 
 def test_article(client):
@@ -254,8 +293,10 @@ def test_what_is_not_there_is_a_problem(client, address):
 
 def test_another_method_is_a_problem(client):
     answer = client.put("/api/search", json={})
-    problem(answer, 405)
+    assert problem(answer, 405)["detail"] == "PUT is not taken at this address; send POST"
     assert answer.headers["allow"] == "POST"
+    told = problem(client.post("/static/js/main.js"), 405)
+    assert told["detail"] == "POST is not taken at this address; send GET, HEAD"
 
 
 def test_feedback_is_on_disk_when_it_is_told(serve, tmp_path):

@@ -49,7 +49,8 @@ def test_hits_are_those_of_a_run_made_wholly_anew(run, reformed, tmp_path, syste
     update_run(folder, reformed, full=True, out=tmp_path / "full")
     summary = update_run(folder, reformed)
     assert rankings(folder) == rankings(tmp_path / "full")
-    found = {hit.article_id for hit in Retriever.load(folder, device="cpu").search(QUESTIONS[0], 99)}
+    question = "May I keep my dogs in town?"  # the town is in every heading: BM25 finds them all
+    found = {hit.article_id for hit in Retriever.load(folder, device="cpu").search(question, 99)}
     assert found == {article.article_id for article in reformed.articles}
     assert "wells1" not in found
     assert summary.written
@@ -166,7 +167,7 @@ def test_questions_that_expand_an_article_go_with_it(tmp_path, town_corpus, refo
     config = resolve_config("doct5query", ["device=cpu", "augment.generator=headings"])
     folder = train_run(town_corpus, config, tmp_path / "run").folder
     update_run(folder, reformed)
-    assert {hit.article_id for hit in Retriever.load(folder, device="cpu").search("rights and duties", 99)} == {
+    assert {hit.article_id for hit in Retriever.load(folder, device="cpu").search("town", 99)} == {
         article.article_id for article in reformed.articles
     }
 
