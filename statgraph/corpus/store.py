@@ -108,19 +108,20 @@ def draft_beir_folder(
 
 def draft_articles(draft: Draft, path: Path, *, default_path: Sequence[str] = ()) -> None:
     """Add the articles of a `corpus.jsonl`."""
-    for place, record in json_lines(draft, path, path.name):
-        article_id = id_field(draft, place, record, "_id")
-        metadata = object_field(draft, place, record, "metadata")
-        if article_id is not None:
-            draft.add_article(
-                place,
-                article_id=article_id,
-                title=string_field(draft, place, record, "title"),
-                text=string_field(draft, place, record, "text"),
-                path=path_field(draft, place, metadata, "path", label="metadata.path") or default_path,
-                order=_order(draft, place, metadata),
-                metadata={key: value for key, value in metadata.items() if key not in ("path", "order")},
-            )
+    with draft.articles_from(path.name):
+        for place, record in json_lines(draft, path, path.name):
+            article_id = id_field(draft, place, record, "_id")
+            metadata = object_field(draft, place, record, "metadata")
+            if article_id is not None:
+                draft.add_article(
+                    place,
+                    article_id=article_id,
+                    title=string_field(draft, place, record, "title"),
+                    text=string_field(draft, place, record, "text"),
+                    path=path_field(draft, place, metadata, "path", label="metadata.path") or default_path,
+                    order=_order(draft, place, metadata),
+                    metadata={key: value for key, value in metadata.items() if key not in ("path", "order")},
+                )
 
 
 def draft_questions(draft: Draft, path: Path) -> None:

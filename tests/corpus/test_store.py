@@ -218,6 +218,11 @@ def test_every_problem_of_a_folder_is_found_in_one_pass(folder, write_jsonl):
     ]
 
 
+def test_an_empty_file_of_articles_is_one_problem(folder):
+    (folder / "corpus.jsonl").write_text("")
+    assert problems_in(folder) == ["corpus.jsonl: holds no articles; a corpus needs at least one"]
+
+
 def test_missing_folder_says_how_to_make_one(tmp_path):
     assert problems_in(tmp_path / "gone") == [
         f"{tmp_path / 'gone'}: no such corpus folder; make one with 'statgraph import' or 'statgraph fetch'"
