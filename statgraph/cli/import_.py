@@ -74,6 +74,8 @@ def import_(
         return
     if corpus is not None:
         raise UsageError(f"--corpus goes with feedback, not with {format_name}; leave it out")
+    if format_name not in FORMATS:
+        raise UsageError(f"format '{format_name}': not known; use one of {', '.join((*FORMATS, FEEDBACK))}")
     draft = draft_source(format_name, source, name=name, language=language, licence=licence)
     imported = draft.corpus()
     write_corpus(imported, out)

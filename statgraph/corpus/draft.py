@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from statgraph.corpus.records import SPLITS, Article, Corpus, Question
 from statgraph.corpus.validity import validity_problem
 from statgraph.errors import CorpusError
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
+_NO_ARTICLES = "holds no articles; a corpus needs at least one"
 
 
 class Draft:
@@ -21,6 +23,7 @@ class Draft:
     def __init__(self, *, name: str, language: str, licence: str = "unknown", source: str = "unknown"):
         self._about = {"name": name, "language": language, "licence": licence, "source": source}
         self._problems: list[str] = []
+        self._refused: set[str] = set()
         self._articles: dict[str, Article] = {}
         self._article_places: dict[str, str] = {}
         self._questions: dict[str, tuple[str, Mapping[str, object]]] = {}
@@ -45,9 +48,22 @@ class Draft:
         """Return how many problems have been recorded so far."""
         return len(self._problems)
 
-    def add_problem(self, place: str, problem: str) -> None:
-        """Record what is wrong at a place and how to mend it; `corpus()` will refuse the draft."""
+    def add_problem(self, place: str, problem: str, *, refused: Iterable[str] = ()) -> None:
+        """Record what is wrong at a place and how to mend it; `corpus()` will refuse the draft.
+
+        `refused` are the fields of a row that is left out for it, one of which may be an id: that a label names what
+        stands there is no problem of its own.
+        """
         self._problems.append(f"{place}: {problem}")
+        self._refused.update(field.strip() for field in refused)
+
+    @contextmanager
+    def articles_from(self, name: str) -> Iterator[None]:
+        """Stand around the reading of a file of articles: one that holds none, and nothing else wrong, is a problem."""
+        articles_before, problems_before = len(self._articles), self.problem_count
+        yield
+        if (len(self._articles), self.problem_count) == (articles_before, problems_before):
+            self.add_problem(name, _NO_ARTICLES)
 
     def add_article(
         self,
@@ -144,8 +160,8 @@ class Draft:
             CorpusError: with every problem found, if there is one.
         """
         problems = [*self._problems, *self._label_problems()]
-        if not self._articles and not problems:
-            problems.append(f"{self.name}: holds no articles; a corpus needs at least one")
+        if not self._articles and not self._problems:
+            problems.insert(0, f"{self.name}: {_NO_ARTICLES}")
         if not _LANGUAGE.fullmatch(self.language):
             problems.append(
                 f"{self.name}: language '{self.language}' is not an ISO 639 code; write it like 'fr' or 'en'"
@@ -162,12 +178,15 @@ class Draft:
         return Corpus(**self._about, articles=tuple(articles), questions=tuple(questions))
 
     def _label_problems(self) -> Iterator[str]:
+        """Yield what is wrong with labels, but for what only follows from another problem: a table that could not be
+        read at all, a row that was refused."""
+        asks_questions = self._questions or not self._problems
         for question_id, article_places in self._labels.items():
-            if question_id not in self._questions:
+            if asks_questions and question_id not in self._questions and question_id not in self._refused:
                 place = next(iter(article_places.values()))
                 yield f"{place}: label names question '{question_id}', which does not exist; add the question"
             for article_id, place in article_places.items():
-                if article_id not in self._articles:
+                if self._articles and article_id not in self._articles and article_id not in self._refused:
                     yield (
                         f"{place}: label of question '{question_id}' names article '{article_id}', "
                         "which does not exist; add the article or remove the label"

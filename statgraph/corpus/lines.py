@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from statgraph.corpus.draft import Draft
@@ -14,9 +15,11 @@ from statgraph.corpus.fields import json_type
 def all_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
     """Yield (place, line) for every line of a UTF-8 file, without its line end.
 
-    A byte that is not UTF-8 becomes a problem of the draft; the line still comes, with a mark in the byte's place,
-    so that the ids on it are known. A file that cannot be opened is a problem and yields nothing.
+    The first byte that is not UTF-8 becomes a problem of the draft, which says how many lines hold more; each line
+    still comes, with a mark in the byte's place, so that the ids on it are known. A file that cannot be opened is a
+    problem and yields nothing.
     """
+    is_utf8 = True
     try:
         with path.open("rb") as file:
             for number, raw in enumerate(file, start=1):
@@ -24,7 +27,11 @@ def all_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
                 if number == 1 and raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                     draft.add_problem(place, "the file is UTF-16; save it in UTF-8")
                     return
-                yield place, _decoded(draft, raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw, place)
+                raw = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
+                if is_utf8 and (byte := _foreign_byte(raw)):
+                    is_utf8 = False
+                    draft.add_problem(place, f"byte {byte} is not UTF-8{_foreign_after(path, number)}")
+                yield place, raw.decode("utf-8", errors="replace").rstrip("\r\n")
     except OSError as error:
         draft.add_problem(name, f"cannot be read ({error.strerror}); put a readable text file there")
 
@@ -41,29 +48,43 @@ def json_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, dict]
             value = json.loads(line, parse_constant=_refuse_constant)
         except json.JSONDecodeError as error:
             draft.add_problem(
-                place, f"broken JSON at column {error.colno} ({error.msg}); each line must be one JSON object"
+                place,
+                f"broken JSON at column {error.colno} ({error.msg}); each line must be one JSON object",
+                refused=line.split('"'),
             )
             continue
         except (ValueError, RecursionError) as error:
-            draft.add_problem(place, f"JSON that cannot be kept ({error}); each line must be one JSON object")
+            draft.add_problem(
+                place, f"JSON that cannot be kept ({error}); each line must be one JSON object", refused=line.split('"')
+            )
             continue
         if not isinstance(value, dict):
             draft.add_problem(place, f"{json_type(value)} in place of an object; each line must be one JSON object")
         elif "\\ud" in line.lower() and _holds_lone_surrogate(value):
             draft.add_problem(
-                place, "a lone surrogate (\\ud800 to \\udfff) is no character; write the character itself"
+                place,
+                "a lone surrogate (\\ud800 to \\udfff) is no character; write the character itself",
+                refused=line.split('"'),
             )
         else:
             yield place, value
 
 
-def _decoded(draft: Draft, raw: bytes, place: str) -> str:
+def _foreign_byte(raw: bytes) -> str:
+    """Return the first byte that is not UTF-8, written like "0xe9"; "" where there is none."""
     try:
-        line = raw.decode("utf-8")
+        raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        draft.add_problem(place, f"byte 0x{raw[error.start]:02x} is not UTF-8; save the file in UTF-8")
-        line = raw.decode("utf-8", errors="replace")
-    return line.rstrip("\r\n")
+        return f"0x{raw[error.start]:02x}"
+    return ""
+
+
+def _foreign_after(path: Path, number: int) -> str:
+    """Return how many lines after a line hold such bytes too, and the remedy."""
+    with path.open("rb") as file:
+        lines = sum(1 for raw in islice(file, number, None) if _foreign_byte(raw))
+    more = f", nor are bytes on {lines} more line{'s' if lines > 1 else ''}" if lines else ""
+    return f"{more}; save the file in UTF-8"
 
 
 def _refuse_constant(constant: str) -> None:

@@ -34,6 +34,7 @@ def csv_rows(
                 place,
                 f"the row has {len(values)} fields and the header {len(header)}; "
                 "give each row every column, and put a field that holds the separator in quotes",
+                refused=values,
             )
         else:
             yield place, dict(zip(header, values, strict=True))
@@ -49,16 +50,19 @@ def _placed_rows(draft: Draft, path: Path, name: str, delimiter: str) -> Iterato
         return
     delimiter = delimiter or max(DELIMITERS, key=text.lstrip().partition("\n")[0].count)
     csv.field_size_limit(MAX_FIELD_CHARS)
+    first_line = 1
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    place = f"{name}:1"
     try:
         for values in reader:
             if any(value.strip() for value in values):
-                yield place, values
-            place = f"{name}:{reader.line_num + 1}"
+                yield f"{name}:{first_line}", values
+            first_line = reader.line_num + 1
     except csv.Error as error:
+        unread = text.split("\n")[first_line - 1 :]
         draft.add_problem(
-            place, f"broken quoting in the row that starts here ({error}); write a quote inside a quoted field twice"
+            f"{name}:{first_line}",
+            f"broken quoting in the row that starts here ({error}); write a quote inside a quoted field twice",
+            refused=(field.strip(' "') for line in unread for field in line.split(delimiter)),
         )
 
 

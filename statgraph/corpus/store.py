@@ -18,6 +18,14 @@ from statgraph.errors import CorpusError
 CORPUS_FILES = (artifacts.CORPUS_ARTICLES, artifacts.CORPUS_QUESTIONS, artifacts.CORPUS_LABELS, artifacts.MANIFEST)
 LABEL_COLUMNS = ("query-id", "corpus-id", "score")
 LABEL_FILES = {f"{split}.tsv": split for split in SPLITS}
+# The files by whose names a folder in a format that can be imported is known.
+FORMAT_FILES = {
+    "beir": artifacts.CORPUS_ARTICLES,
+    "bsard": "questions_*.csv",
+    "csv": "articles.csv",
+    "jsonl": "articles.jsonl",
+    "legi": "LEGITEXT*.json",
+}
 # None: the manifest must say it.
 ABOUT_DEFAULTS = {"name": None, "language": None, "licence": "unknown", "source": "unknown"}
 
@@ -70,9 +78,8 @@ def read_corpus(folder: Path) -> Corpus:
     folder = Path(folder)
     try:
         if not folder.is_dir():
-            raise CorpusError(
-                [f"{folder}: no such corpus folder; make one with 'statgraph import' or 'statgraph fetch'"]
-            )
+            problem = "is a file and no corpus folder" if folder.exists() else "no such corpus folder"
+            raise CorpusError([f"{folder}: {problem}; make one with 'statgraph import' or 'statgraph fetch'"])
         draft = Draft(**_about(folder))
         draft_beir_folder(draft, folder)
         return draft.corpus()
@@ -108,19 +115,20 @@ def draft_beir_folder(
 
 def draft_articles(draft: Draft, path: Path, *, default_path: Sequence[str] = ()) -> None:
     """Add the articles of a `corpus.jsonl`."""
-    for place, record in json_lines(draft, path, path.name):
-        article_id = id_field(draft, place, record, "_id")
-        metadata = object_field(draft, place, record, "metadata")
-        if article_id is not None:
-            draft.add_article(
-                place,
-                article_id=article_id,
-                title=string_field(draft, place, record, "title"),
-                text=string_field(draft, place, record, "text"),
-                path=path_field(draft, place, metadata, "path", label="metadata.path") or default_path,
-                order=_order(draft, place, metadata),
-                metadata={key: value for key, value in metadata.items() if key not in ("path", "order")},
-            )
+    with draft.articles_from(path.name):
+        for place, record in json_lines(draft, path, path.name):
+            article_id = id_field(draft, place, record, "_id")
+            metadata = object_field(draft, place, record, "metadata")
+            if article_id is not None:
+                draft.add_article(
+                    place,
+                    article_id=article_id,
+                    title=string_field(draft, place, record, "title"),
+                    text=string_field(draft, place, record, "text"),
+                    path=path_field(draft, place, metadata, "path", label="metadata.path") or default_path,
+                    order=_order(draft, place, metadata),
+                    metadata={key: value for key, value in metadata.items() if key not in ("path", "order")},
+                )
 
 
 def draft_questions(draft: Draft, path: Path) -> None:
@@ -180,7 +188,7 @@ def _about(folder: Path) -> dict[str, str]:
         raise CorpusError(
             [
                 f"{folder}: holds no {artifacts.MANIFEST}; "
-                f"convert the files with 'statgraph import beir {folder} --out DIR'"
+                f"convert the files with 'statgraph import {_format_of(folder)} {folder} --out DIR'"
             ]
         )
     manifest = read_manifest(folder)
@@ -191,6 +199,11 @@ def _about(folder: Path) -> dict[str, str]:
             [f"{folder / artifacts.MANIFEST}: '{wrong[0]}' is {json_type(about[wrong[0]])}; give it as a string"]
         )
     return about
+
+
+def _format_of(folder: Path) -> str:
+    """Return the format of `statgraph import` that the names of a folder's files tell, FORMAT where they tell none."""
+    return next((name for name, pattern in FORMAT_FILES.items() if any(folder.glob(pattern))), "FORMAT")
 
 
 def _write_files(corpus: Corpus, folder: Path) -> None:

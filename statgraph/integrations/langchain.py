@@ -13,7 +13,7 @@ try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
-    from pydantic import Field, PrivateAttr
+    from pydantic import ConfigDict, Field, PrivateAttr
 except ImportError as error:
     raise DependencyError(f"{error.name}: not installed; run: pip install 'statgraph[langchain]'") from None
 
@@ -26,9 +26,13 @@ class StatgraphRetriever(BaseRetriever):
     gives.
 
     Raises:
+        ValidationError: pydantic's, for an option that is not known or a value that it cannot have.
         RunError: if `run` is no finished run, or damaged.
         UsageError: if `device` is not known or not there, and at a search if the question is blank or `as_of` no day.
     """
+
+    # An option that is not known is refused: with a misspelt `as_of` today's law would be searched unnoticed.
+    model_config = ConfigDict(extra="forbid")
 
     run: Path
     k: int = Field(default=10, ge=1)

@@ -16,7 +16,8 @@ def read_question_file(path: Path) -> tuple[list[str], list[str]]:
         CorpusError: if the file is missing, empty or faulty; every problem is listed.
     """
     if not path.is_file():
-        raise CorpusError([f"{path}: no such file; give a JSONL file with one question a line (_id, text)"])
+        problem = "is a folder" if path.is_dir() else "no such file"
+        raise CorpusError([f"{path}: {problem}; give a JSONL file with one question a line (_id, text)"])
     draft = Draft(name=path.name, language="en")
     draft_questions(draft, path)
     questions = draft.questions()

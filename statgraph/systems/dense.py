@@ -58,7 +58,10 @@ def train_dense(
     trains = config.stage1.epochs or config.stage2.epochs
     if trains and not corpus.split("train"):
         raise CorpusError(
-            [f"{corpus.name}: has no training questions; add some to qrels/train.tsv, or use --system dpr or bm25"]
+            [
+                f"{corpus.name}: has no training questions; add some, each with an article that answers it, to the "
+                "questions that you import, or use --system bm25 or dpr"
+            ]
         )
     adapted = None
     if config.encoder.adapted:

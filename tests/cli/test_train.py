@@ -143,7 +143,8 @@ def test_a_missing_corpus_is_refused(refused, tmp_path):
 
 def test_a_corpus_without_training_questions_is_refused(refused, unlabelled, set_options, tmp_path):
     assert refused("train", "--corpus", unlabelled("train"), "--out", "run", *set_options) == (
-        "town: has no training questions; add some to qrels/train.tsv, or use --system dpr or bm25"
+        "town: has no training questions; add some, each with an article that answers it, to the questions that you "
+        "import, or use --system bm25 or dpr"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
 

@@ -134,6 +134,49 @@ def test_draft_without_articles_is_refused(draft, problems_of):
     assert problems_of(draft) == ["town: holds no articles; a corpus needs at least one"]
 
 
+def test_labels_say_nothing_of_articles_where_there_are_none(draft, problems_of):
+    with draft.articles_from("articles.csv"):
+        pass
+    draft.add_question("questions.csv:2", question_id="q1", text="Why?")
+    draft.add_label("questions.csv:2", question_id="q1", article_id="a1", split="test")
+    assert problems_of(draft) == ["articles.csv: holds no articles; a corpus needs at least one"]
+
+
+def test_labels_say_nothing_of_articles_that_could_not_be_read(draft, problems_of):
+    with draft.articles_from("articles.csv"):
+        draft.add_problem("articles.csv:1", "no column text")
+    draft.add_question("questions.csv:2", question_id="q1", text="Why?")
+    draft.add_label("questions.csv:2", question_id="q1", article_id="a1", split="test")
+    draft.add_label("questions.csv:3", question_id="q9", article_id="a1", split="test")
+    assert problems_of(draft) == [
+        "articles.csv:1: no column text",
+        "questions.csv:3: label names question 'q9', which does not exist; add the question",
+    ]
+
+
+def test_labels_say_nothing_of_questions_that_could_not_be_read(draft, problems_of):
+    add_article(draft)
+    draft.add_label("qrels/test.tsv:2", question_id="q1", article_id="a1", split="test")
+    assert problems_of(draft) == ["qrels/test.tsv:2: label names question 'q1', which does not exist; add the question"]
+    draft.add_problem("queries.jsonl:1", "the file is UTF-16")
+    assert problems_of(draft) == ["queries.jsonl:1: the file is UTF-16"]
+
+
+def test_labels_say_nothing_of_a_row_that_was_refused(draft, problems_of):
+    add_article(draft)
+    draft.add_problem("articles.csv:3", "too few fields", refused=("a2 ", "Art. 2"))
+    draft.add_problem("queries.jsonl:2", "broken JSON", refused=("q2",))
+    draft.add_question("queries.jsonl:1", question_id="q1", text="Why?")
+    for question_id, article_id in (("q1", "a2"), ("q1", "a3"), ("q2", "a1")):
+        draft.add_label("qrels/test.tsv:2", question_id=question_id, article_id=article_id, split="test")
+    assert problems_of(draft) == [
+        "articles.csv:3: too few fields",
+        "queries.jsonl:2: broken JSON",
+        "qrels/test.tsv:2: label of question 'q1' names article 'a3', which does not exist; "
+        "add the article or remove the label",
+    ]
+
+
 @pytest.mark.parametrize("language", ["French", "FR", "f", ""])
 def test_language_is_an_iso_code(problems_of, language):
     draft = Draft(name="town", language=language)

@@ -17,6 +17,13 @@ def test_bytes_of_another_encoding_are_problems_and_the_line_still_comes(draft, 
     assert recorded() == ["x.txt:2: byte 0xe9 is not UTF-8; save the file in UTF-8"]
 
 
+def test_another_encoding_is_one_problem_of_the_file(draft, tmp_path, recorded):
+    path = tmp_path / "x.txt"
+    path.write_bytes("été\nfine\nà\nüü\n".encode("latin-1"))
+    assert [line for _, line in decoded_lines(draft, path, "x.txt")] == ["�t�", "fine", "�", "��"]
+    assert recorded() == ["x.txt:1: byte 0xe9 is not UTF-8, nor are bytes on 2 more lines; save the file in UTF-8"]
+
+
 def test_utf_16_is_one_problem(draft, tmp_path, recorded):
     path = tmp_path / "x.txt"
     path.write_text("one\ntwo\n", encoding="utf-16")

@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from statgraph.corpus import read_corpus, write_corpus
+from statgraph.corpus.formats.registry import FORMATS
 from statgraph.corpus.store import refuse_foreign_folder
 from statgraph.errors import CorpusError
 
@@ -218,9 +219,41 @@ def test_every_problem_of_a_folder_is_found_in_one_pass(folder, write_jsonl):
     ]
 
 
+def test_an_empty_file_of_articles_is_one_problem(folder):
+    (folder / "corpus.jsonl").write_text("")
+    assert problems_in(folder) == ["corpus.jsonl: holds no articles; a corpus needs at least one"]
+
+
 def test_missing_folder_says_how_to_make_one(tmp_path):
     assert problems_in(tmp_path / "gone") == [
         f"{tmp_path / 'gone'}: no such corpus folder; make one with 'statgraph import' or 'statgraph fetch'"
+    ]
+
+
+def test_a_file_in_place_of_the_folder_says_so(folder):
+    file = folder / "corpus.jsonl"
+    assert problems_in(file) == [
+        f"{file}: is a file and no corpus folder; make one with 'statgraph import' or 'statgraph fetch'"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file_name", "format_name"),
+    [
+        ("corpus.jsonl", "beir"),
+        ("articles.csv", "csv"),
+        ("articles.jsonl", "jsonl"),
+        ("questions_fr_train.csv", "bsard"),
+        ("LEGITEXT000006072050.json", "legi"),
+        ("laws.txt", "FORMAT"),
+    ],
+)
+def test_files_to_import_name_their_format(tmp_path, file_name, format_name):
+    (tmp_path / file_name).touch()
+    assert format_name == "FORMAT" or format_name in FORMATS
+    assert problems_in(tmp_path) == [
+        f"{tmp_path}: holds no manifest.json; "
+        f"convert the files with 'statgraph import {format_name} {tmp_path} --out DIR'"
     ]
 
 
@@ -229,7 +262,7 @@ def test_folder_without_articles_or_manifest_says_so(folder):
     assert problems_in(folder) == [f"{folder}: holds no corpus.jsonl; a corpus folder needs one line per article there"]
     (folder / "manifest.json").unlink()
     assert problems_in(folder) == [
-        f"{folder}: holds no manifest.json; convert the files with 'statgraph import beir {folder} --out DIR'"
+        f"{folder}: holds no manifest.json; convert the files with 'statgraph import FORMAT {folder} --out DIR'"
     ]
 
 

@@ -48,6 +48,8 @@ def test_what_is_wrong_is_told(retriever_class, run, tmp_path):
         retriever_class(run=tmp_path / "none")
     with pytest.raises(ValueError, match="greater than or equal to 1"):
         retriever_class(run=run, k=0)
+    with pytest.raises(ValueError, match=r"asof\n  Extra inputs are not permitted"):
+        retriever_class(run=run, asof="2019-01-01")
     with pytest.raises(UsageError, match="the question is blank"):
         retriever_class(run=run).invoke(" ")
 

@@ -33,13 +33,11 @@ def test_numbers_are_ids_too(tmp_path):
     assert read_question_file(path) == (["7"], ["Who?"])
 
 
-@pytest.mark.parametrize("name", ["none.jsonl", "."])
-def test_a_missing_file_is_refused(tmp_path, name):
+@pytest.mark.parametrize(("name", "problem"), [("none.jsonl", "no such file"), (".", "is a folder")])
+def test_a_missing_file_is_refused(tmp_path, name, problem):
     with pytest.raises(CorpusError) as error:
         read_question_file(tmp_path / name)
-    assert str(error.value) == (
-        f"{tmp_path / name}: no such file; give a JSONL file with one question a line (_id, text)"
-    )
+    assert str(error.value) == (f"{tmp_path / name}: {problem}; give a JSONL file with one question a line (_id, text)")
 
 
 @pytest.mark.parametrize("content", [b"", b"\n \n"])

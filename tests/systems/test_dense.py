@@ -100,7 +100,8 @@ def test_training_without_training_questions_is_refused(train, town_corpus, syst
     with pytest.raises(CorpusError) as refused:
         train(system, "stage1.epochs=1", corpus=silent)
     assert str(refused.value) == (
-        "town: has no training questions; add some to qrels/train.tsv, or use --system dpr or bm25"
+        "town: has no training questions; add some, each with an article that answers it, to the questions that you "
+        "import, or use --system bm25 or dpr"
     )
 
 

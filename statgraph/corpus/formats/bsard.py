@@ -77,18 +77,19 @@ def language_of(source: Path) -> str | None:
 
 
 def _draft_articles(draft: Draft, path: Path) -> None:
-    for place, row in csv_rows(draft, path, path.name, needed=ARTICLE_COLUMNS):
-        cells = {column: "" if value.strip() in _EMPTY else value.strip() for column, value in row.items()}
-        code = cells["code"]
-        levels = LEVELS if "book" in cells else ("code", "description")
-        draft.add_article(
-            place,
-            article_id=cells["id"],
-            title=cells.get("reference") or f"Art. {cells.get('article_no', '')}, {code}",
-            text=cells["article"],
-            path=[cells[level] for level in levels if cells.get(level)] if code else (),
-            metadata=_kept(cells, ("law_type", "article_no")),
-        )
+    with draft.articles_from(path.name):
+        for place, row in csv_rows(draft, path, path.name, needed=ARTICLE_COLUMNS):
+            cells = {column: "" if value.strip() in _EMPTY else value.strip() for column, value in row.items()}
+            code = cells["code"]
+            levels = LEVELS if "book" in cells else ("code", "description")
+            draft.add_article(
+                place,
+                article_id=cells["id"],
+                title=cells.get("reference") or f"Art. {cells.get('article_no', '')}, {code}",
+                text=cells["article"],
+                path=[cells[level] for level in levels if cells.get(level)] if code else (),
+                metadata=_kept(cells, ("law_type", "article_no")),
+            )
 
 
 def _draft_questions(draft: Draft, path: Path, split: str, *, hold_out: bool) -> None:

@@ -55,16 +55,17 @@ def _headings(draft: Draft, path: Path | None) -> Iterator[HeadingRow]:
 
 
 def _articles(draft: Draft, path: Path) -> Iterator[ArticleRow]:
-    for place, row in csv_rows(draft, path, path.name, needed=("id|_id", "text", "path|heading")):
-        yield ArticleRow(
-            place,
-            _id(row),
-            title=row.get("title", ""),
-            text=row["text"],
-            path=split_path(row.get("path", "")),
-            heading_id=row.get("heading", "").strip(),
-            metadata=_rest(row, ARTICLE_COLUMNS),
-        )
+    with draft.articles_from(path.name):
+        for place, row in csv_rows(draft, path, path.name, needed=("id|_id", "text", "path|heading")):
+            yield ArticleRow(
+                place,
+                _id(row),
+                title=row.get("title", ""),
+                text=row["text"],
+                path=split_path(row.get("path", "")),
+                heading_id=row.get("heading", "").strip(),
+                metadata=_rest(row, ARTICLE_COLUMNS),
+            )
 
 
 def _questions(draft: Draft, path: Path | None) -> Iterator[QuestionRow]:

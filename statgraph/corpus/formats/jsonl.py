@@ -46,19 +46,20 @@ def _headings(draft: Draft, path: Path | None) -> Iterator[HeadingRow]:
 
 
 def _articles(draft: Draft, path: Path) -> Iterator[ArticleRow]:
-    for place, record in json_lines(draft, path, path.name):
-        article_id = id_field(draft, place, record, "id", "_id")
-        heading_id = id_field(draft, place, record, "heading")
-        if article_id is not None and heading_id is not None:
-            yield ArticleRow(
-                place,
-                article_id,
-                title=string_field(draft, place, record, "title"),
-                text=string_field(draft, place, record, "text"),
-                path=path_field(draft, place, record, "path"),
-                heading_id=heading_id.strip(),
-                metadata=_rest(record, ARTICLE_KEYS),
-            )
+    with draft.articles_from(path.name):
+        for place, record in json_lines(draft, path, path.name):
+            article_id = id_field(draft, place, record, "id", "_id")
+            heading_id = id_field(draft, place, record, "heading")
+            if article_id is not None and heading_id is not None:
+                yield ArticleRow(
+                    place,
+                    article_id,
+                    title=string_field(draft, place, record, "title"),
+                    text=string_field(draft, place, record, "text"),
+                    path=path_field(draft, place, record, "path"),
+                    heading_id=heading_id.strip(),
+                    metadata=_rest(record, ARTICLE_KEYS),
+                )
 
 
 def _questions(draft: Draft, path: Path | None) -> Iterator[QuestionRow]:

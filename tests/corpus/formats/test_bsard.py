@@ -174,3 +174,9 @@ def test_file_in_place_of_the_folder_is_refused(draft, source, problems_of):
     assert problems_of(draft) == [
         f"{source / 'articles_fr.csv'}: is a file; name the folder that holds the articles and questions"
     ]
+
+
+def test_a_file_without_articles_is_one_problem(draft, source, problems_of):
+    (source / "articles_fr.csv").write_text(DESCRIBED.partition("\n")[0] + "\n")
+    draft_bsard(draft, source)
+    assert problems_of(draft) == ["articles_fr.csv: holds no articles; a corpus needs at least one"]

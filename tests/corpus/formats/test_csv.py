@@ -91,3 +91,32 @@ def test_problems_name_the_line_on_which_a_row_starts(draft, tmp_path, problems_
         "questions.csv:4: label of question 'q2' names article 'L7', which does not exist; "
         "add the article or remove the label",
     ]
+
+
+QUESTIONS = 'id,text,articles,split\nq1,Who pays?,"L1, L2, L3, L4",test\n'
+
+
+@pytest.mark.parametrize(
+    ("articles", "problem"),
+    [
+        ("id,txet,path\nL1,x,A\n", ":1: no column text (found: id, txet, path); name every needed column on this line"),
+        ("id,text,path\n", ": holds no articles; a corpus needs at least one"),
+        ("", ":1: the file is empty; name the columns on its first line"),
+        ("\ufeffid,text,path\nL1,x,A\n", ":1: the file is UTF-16; save it in UTF-8"),
+    ],
+)
+def test_articles_that_cannot_be_read_are_one_problem(draft, tmp_path, problems_of, articles, problem):
+    (tmp_path / "articles.csv").write_bytes(articles.encode("utf-16-le" if "\ufeff" in articles else "utf-8"))
+    (tmp_path / "questions.csv").write_text(QUESTIONS)
+    draft_csv(draft, tmp_path)
+    assert problems_of(draft) == [f"articles.csv{problem}"]
+
+
+def test_labels_of_refused_rows_are_no_problems_of_their_own(draft, tmp_path, problems_of):
+    (tmp_path / "articles.csv").write_text('id,text,path\nL1,x,A\nL2,A\n"L3","say "x"",A\n"L4",x,A\n')
+    (tmp_path / "questions.csv").write_text(QUESTIONS + "q2,When?,L5,test\n")
+    draft_csv(draft, tmp_path)
+    fields, quoting, label = problems_of(draft)
+    assert fields.startswith("articles.csv:3: the row has 2 fields and the header 3; ")
+    assert quoting.startswith("articles.csv:4: broken quoting in the row that starts here ")
+    assert label.startswith("questions.csv:3: label of question 'q2' names article 'L5', which does not exist; ")

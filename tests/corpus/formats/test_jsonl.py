@@ -122,3 +122,17 @@ def test_articles_under_bad_headings_are_not_blamed(draft, source, write_jsonl, 
         "headings.jsonl:2: heading 'b1' is its own ancestor (b1 under b2 under b1); "
         "correct one of these parents so that the headings form a tree",
     ]
+
+
+def test_labels_of_a_broken_line_are_no_problems_of_their_own(draft, source, problems_of):
+    articles = source / "articles.jsonl"
+    articles.write_text(articles.read_text().replace('"text": "Wells', '"text" "Wells'))
+    draft_jsonl(draft, source)
+    (problem,) = problems_of(draft)
+    assert problem.startswith("articles.jsonl:3: broken JSON at column ")
+
+
+def test_an_empty_file_of_articles_is_one_problem(draft, source, problems_of):
+    (source / "articles.jsonl").write_text("\n")
+    draft_jsonl(draft, source)
+    assert problems_of(draft) == ["articles.jsonl: holds no articles; a corpus needs at least one"]
