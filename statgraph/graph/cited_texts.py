@@ -15,7 +15,7 @@ _NOUN = (
 # Those that are common words too, and so name a text only where the name begins.
 _FIRST_NOUN = (
     r"(?:(?:même|ancien(?:ne)?)\s+)?(?:lois?|décret|ordonnance|arrêté|règlement|directive|convention|traité|constitution|"
-    r"accord|circulaire|décision|délibération|protocole|charte|statuts?|pacte|déclaration|avenant|"
+    r"accord|circulaire|décision|délibération|protocole|charte|statuts?|pacte|déclaration|avenant|annexe|"
     r"livre des procédures|treaty|order|rules|ordinance|protocol|charter|agreement)\b"
 )
 _SMALL = r"(?:of|and|or|for|on|to|in|at|by|with|the|de|van|op|voor|über|zur|zum|etc\.)"

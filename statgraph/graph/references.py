@@ -12,7 +12,10 @@ _LOOK_AHEAD = 120  # characters after a number in which its code is named
 
 _LETTERS = r"(?:LO|[A-Z])\.?\s?\*{0,2}\s?"
 # "5 bis" is another article than 5; the German "4 bis 6" is a range.
-_ADDED = r"(?:\s(?:bis(?!\s*§?\s*\d)|ter|quater|quinquies|sexies|septies)\b)?"
+_ADDED = (
+    r"(?:\s(?:bis(?!\s*§?\s*\d)|ter|quater|quinquies|sexies|septies|octies|nonies|[a-z]*(?:decies|vicies))\b"
+    r"(?:\s[A-Z]\b(?!['’]))?)?"
+)
 _DIGITS = rf"\d+(?:[-.]\d+)*(?:\s?[A-Z]\b(?!['’]))?(?!\d|\s?°){_ADDED}"
 _NUMBER = rf"(?:{_LETTERS})?{_DIGITS}"
 _ARTICLE = r"\b[Aa]rt(?:icle|ikel|ícul|icol)?(?:s|en|os?|i)?\b\.?"
@@ -21,28 +24,26 @@ _AND = r"(?:et|and|ou|or|en|of(?!\s\d{4}|\s\d+\s[A-Z])|und|oder|sowie)\b"  # Dut
 _TO = r"(?:à|au\b|to\b|tot(?: en met)?\b|t/m\b|bis\b|–)"
 _JOIN = rf"\s*(?:,\s*{_AND}|,|;|\b{_AND}|\b{_TO}|–)\s*"
 # What may stand between a number and the text it belongs to: "(2)", ", alinéa 2", ", tweede lid", "Abs. 2".
-_ORDINAL = (
-    r"(?:premiers?|première|seconde?|(?:avant-)?dernier|[^\W\d_]+ième|\d+(?:er|ère|ème|e)|"
-    r"eerste|laatste|tweede|derde|vierde|vijfde|zesde|[^\W\d_]+(?:de|ste))"
-)
+# No word is matched in two ways: a long list of them would be tried in all combinations.
+_ORDINAL = r"(?:\d+(?:er|ère|ème|e)|(?:avant-)?[^\W\d_]+(?:iers?|ière|ième|cond|de|ste))\b"
 _PLACE = r"(?:\([^()]{1,12}\)|\d+\w?\b°?|[IVX]+\b|[a-z]\b)"
 _QUALIFIER = "|".join(
     (
         rf"\([^()]{{1,30}}\)(?:\s*(?:,|{_AND}|{_TO})\s*\([^()]{{1,12}}\))*",
         r"(?<=\d)(?:er|ère)\b",
-        rf"{_ORDINAL}(?:(?:,|\s(?:et|en|à|tot en met))\s{_ORDINAL})*"
+        rf"{_ORDINAL}(?:(?:,|\s(?:et|en|à|tot en met))\s{_ORDINAL}){{0,5}}"
         r"\s(?:alinéas?|phrases?|tirets?|lid|leden|volzin|zin)\b",
         r"(?:alinéas?|paragraphes?|lid|leden|onder(?:deel|delen)?|aanhef(?: en onder)?|sub|"
         r"sub-?sections?|(?:sub-?)?paragraphs?|paras?|clauses?|points?|"
         r"Abs(?:atz|\.)|S(?:atz|\.)|Nrn?\.|Nummer|Nr|Buchst(?:abe|\.)|Halbsatz|Alt\.)"
         rf"\s*{_PLACE}(?:\s*(?:,|{_AND}|{_TO})\s*{_PLACE})*",
-        r"(?:\d+°|[IVX]+\b|[a-z]\))(?:\s*(?:,|et|à|ou)?\s*(?:\d+°|[IVX]+\b|[a-z]\)))*",
+        r"(?:\d+°|[IVX]+\b|[a-z]\))(?:\s?(?:,|et|à|ou)?\s?(?:\d+°|[IVX]+\b|[a-z]\)))*",
         r"et suivants?\b|et seq\b\.?|ff?\b\.?|e\.v\.",
         r"(?:du|de la|of)\s(?:[^\W\d_]+(?:ième|ier|ière)\s)?"
         r"(?:titre|livre|chapitre|section|partie|Part|Chapter|Title|Book)\s(?:[IVX]+(?:er)?\b|\d+\w?\b|législative|réglementaire)",
     )
 )
-_QUALIFIERS = rf"(?:[^\S\n]*,?[^\S\n]*(?:{_QUALIFIER}))*"
+_QUALIFIERS = rf"(?:(?:[^\S\n]*,)?[^\S\n]*(?:{_QUALIFIER}))*"
 _JOINED = re.compile(rf"\s*(?:,|\b{_AND}|\b{_TO}|–)\s*")
 _PART = re.compile(rf"(?P<join>{_TO})|(?P<letters>{_LETTERS})?(?P<digits>{_DIGITS}){_QUALIFIERS}")
 
