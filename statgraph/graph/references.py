@@ -3,34 +3,49 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
+
+from statgraph.graph.cited_texts import CitedTexts
 
 LONGEST_RANGE = 50
 _LOOK_AHEAD = 120  # characters after a number in which its code is named
-_CODE_WITHIN = 4  # words: "of the Labour Code", not "of the dwelling that the Code"
 
 _LETTERS = r"(?:LO|[A-Z])\.?\s?\*{0,2}\s?"
-_DIGITS = r"\d+(?:[-.]\d+)*(?:\s?[A-Z]\b(?!['’]))?(?!\d|\s?°)"
+# "5 bis" is another article than 5; the German "4 bis 6" is a range.
+_ADDED = (
+    r"(?:\s(?:bis(?!\s*§?\s*\d)|ter|quater|quinquies|sexies|septies|octies|nonies|[a-z]*(?:decies|vicies))\b"
+    r"(?:\s[A-Z]\b(?!['’]))?)?"
+)
+_DIGITS = rf"\d+(?:[-.]\d+)*(?:\s?[A-Z]\b(?!['’]))?(?!\d|\s?°){_ADDED}"
 _NUMBER = rf"(?:{_LETTERS})?{_DIGITS}"
 _ARTICLE = r"\b[Aa]rt(?:icle|ikel|ícul|icol)?(?:s|en|os?|i)?\b\.?"
 _SECTION = r"(?:\b[Ss]ections?\b|§{1,2})"
-_JOIN = r"\s*(?:,\s*(?:et|and|ou|or)?|;|\bet\b|\band\b|\bou\b|\bor\b|\ben\b|\bund\b|à|\bau\b|\bto\b|\btot\b|\bbis\b)\s*"
-_PART = re.compile(rf"(?P<join>à|\bau\b|\bto\b|\btot\b|\bbis\b)|(?P<letters>{_LETTERS})?(?P<digits>{_DIGITS})")
-# What follows the numbers: the text that they belong to; their own code where nothing does.
-_THIS = re.compile(r"\s*(?:du présent|of (?:this|the present)|van dit)\b")
-_SAME = re.compile(
-    r"\s*(?:du même|de ce même|dudit|of (?:the same|that)|van (?:hetzelfde|dat))\s+(?:code|wetboek)\b", re.IGNORECASE
+_AND = r"(?:et|and|ou|or|en|of(?!\s\d{4}|\s\d+\s[A-Z])|und|oder|sowie)\b"  # Dutch "5 of 6", not "of 3 May"
+_TO = r"(?:à|au\b|to\b|tot(?: en met)?\b|t/m\b|bis\b|–)"
+_JOIN = rf"\s*(?:,\s*{_AND}|,|;|\b{_AND}|\b{_TO}|–)\s*"
+# What may stand between a number and the text it belongs to: "(2)", ", alinéa 2", ", tweede lid", "Abs. 2".
+# No word is matched in two ways: a long list of them would be tried in all combinations.
+_ORDINAL = r"(?:\d+(?:er|ère|ème|e)|(?:avant-)?[^\W\d_]+(?:iers?|ière|ième|cond|de|ste))\b"
+_PLACE = r"(?:\([^()]{1,12}\)|\d+\w?\b°?|[IVX]+\b|[a-z]\b)"
+_QUALIFIER = "|".join(
+    (
+        rf"\([^()]{{1,30}}\)(?:\s*(?:,|{_AND}|{_TO})\s*\([^()]{{1,12}}\))*",
+        r"(?<=\d)(?:er|ère)\b",
+        rf"{_ORDINAL}(?:(?:,|\s(?:et|en|à|tot en met))\s{_ORDINAL}){{0,5}}"
+        r"\s(?:alinéas?|phrases?|tirets?|lid|leden|volzin|zin)\b",
+        r"(?:alinéas?|paragraphes?|lid|leden|onder(?:deel|delen)?|aanhef(?: en onder)?|sub|"
+        r"sub-?sections?|(?:sub-?)?paragraphs?|paras?|clauses?|points?|"
+        r"Abs(?:atz|\.)|S(?:atz|\.)|Nrn?\.|Nummer|Nr|Buchst(?:abe|\.)|Halbsatz|Alt\.)"
+        rf"\s*{_PLACE}(?:\s*(?:,|{_AND}|{_TO})\s*{_PLACE})*",
+        r"(?:\d+°|[IVX]+\b|[a-z]\))(?:\s?(?:,|et|à|ou)?\s?(?:\d+°|[IVX]+\b|[a-z]\)))*",
+        r"et suivants?\b|et seq\b\.?|ff?\b\.?|e\.v\.",
+        r"(?:du|de la|of)\s(?:[^\W\d_]+(?:ième|ier|ière)\s)?"
+        r"(?:titre|livre|chapitre|section|partie|Part|Chapter|Title|Book)\s(?:[IVX]+(?:er)?\b|\d+\w?\b|législative|réglementaire)",
+    )
 )
-_NAMED = re.compile(
-    r"\s*,?\s*(?:du|de la|de l['’]|des|de ce|dudit|of the|of|van (?:het|de))\s*(?P<name>(?:[\w'’\-]+\s?){1,12})"
-)
-_OTHER_TEXT = re.compile(
-    r"(?:même )?(?:loi|décret|ordonnance|règlement|directive|convention|traité|constitution|act|regulation|treaty|"
-    r"wet|besluit|verordening)\b",
-    re.IGNORECASE,
-)
-_CODE = re.compile(r"\bcode\b|\bwetboek\b", re.IGNORECASE)
+_QUALIFIERS = rf"(?:(?:[^\S\n]*,)?[^\S\n]*(?:{_QUALIFIER}))*"
+_JOINED = re.compile(rf"\s*(?:,|\b{_AND}|\b{_TO}|–)\s*")
+_PART = re.compile(rf"(?P<join>{_TO})|(?P<letters>{_LETTERS})?(?P<digits>{_DIGITS}){_QUALIFIERS}")
 
 
 class ReferenceFinder:
@@ -45,7 +60,7 @@ class ReferenceFinder:
         # Where articles are called sections; elsewhere a section is a heading.
         sections = any(re.match(rf"\W*{_SECTION}", title) for title in titles)
         word = f"(?:{_ARTICLE}|{_SECTION})" if sections else _ARTICLE
-        self._cited = re.compile(rf"{word}\s*({_NUMBER}(?:{_JOIN}{_NUMBER})*)")
+        self._cited = re.compile(rf"{word}\s*({_NUMBER}{_QUALIFIERS}(?:{_JOIN}{_NUMBER}{_QUALIFIERS})*)")
         title_number = re.compile(rf"\W*{word}\s*({_NUMBER})")
         self._rows: dict[str, dict[str, int]] = {}
         for row, (title, code) in enumerate(zip(titles, codes, strict=True)):
@@ -53,32 +68,24 @@ class ReferenceFinder:
             match = title_number.match(title)
             if match:
                 numbers.setdefault(_key(match[1]), row)
-        self._codes = {_plain(code): code for code in self._rows}
+        self._texts = CitedTexts(self._rows)
 
     def find(self, text: str, code: str) -> list[int]:
         """Return the rows of the articles that a text of a code names, each once, in the order of the text."""
+        cited = list(self._cited.finditer(text))
+        named: list[str | None] = []
+        for reference in cited:
+            after = text[reference.end() : reference.end() + _LOOK_AHEAD]
+            named.append(self._texts.named(after, code, named[-1] if named else code))
+        for at in range(len(cited) - 2, -1, -1):
+            # "section 4 or section 5 of the Dog Act" leaves open whose section 4 it is; ", and section 5" does not.
+            if named[at + 1] != code and _JOINED.fullmatch(text, cited[at].end(), cited[at + 1].start()):
+                named[at] = None
         found: dict[int, None] = {}
-        named: str | None = code  # what "the same code" means
-        for cited in self._cited.finditer(text):
-            after = text[cited.end() : cited.end() + _LOOK_AHEAD]
-            if not _SAME.match(after):
-                named = self._named_code(after, code)
-            if named is not None:
-                found.update(dict.fromkeys(self._rows_of(cited[1], self._rows[named])))
+        for reference, text_code in zip(cited, named, strict=True):
+            if text_code is not None:
+                found.update(dict.fromkeys(self._rows_of(reference[1], self._rows[text_code])))
         return list(found)
-
-    def _named_code(self, after: str, code: str) -> str | None:
-        """Return the code that the words after a number name; its own where they name none, None for another text."""
-        named = _NAMED.match(after)
-        if named is None or _THIS.match(after):
-            return code
-        if _OTHER_TEXT.match(named["name"]):
-            return None
-        words = _plain(named["name"])
-        known = [title for plain, title in self._codes.items() if words == plain or words.startswith(f"{plain} ")]
-        if known:
-            return max(known, key=len)
-        return None if _CODE.search(" ".join(named["name"].split()[:_CODE_WITHIN])) else code
 
     def _rows_of(self, numbers: str, rows: dict[str, int]) -> list[int]:
         """Return the rows of "L. 1, 2 and L. 5 to L. 7"; a number without letters takes those of the one before."""
@@ -103,9 +110,3 @@ class ReferenceFinder:
 def _key(number: str) -> str:
     """Return a number as numbers are compared: `R. *123-4 A` and `R123-4A` are one."""
     return re.sub(r"[\s.*]+", "", number).upper()
-
-
-def _plain(title: str) -> str:
-    """Return a title without case, accents and punctuation."""
-    letters = unicodedata.normalize("NFKD", title.casefold())
-    return " ".join(re.findall(r"[^\W_]+", "".join(c for c in letters if not unicodedata.combining(c))))
