@@ -1,7 +1,8 @@
 import pytest
 from click.testing import CliRunner
 
-from statgraph.cli.quicken import _openings, quicken
+from statgraph.cli.main import cli
+from statgraph.cli.quicken import _openings
 from statgraph.search.article_store import ArticleStore, StoredArticle
 
 
@@ -41,7 +42,7 @@ def test_openings_are_from_all_over_the_law(monkeypatch, dense_run, size, rows):
 def test_int8_is_made_by_what_the_articles_say(dense_run, monkeypatch, precision):
     told = []
     monkeypatch.setattr("statgraph.text.fused_export.write_query_graph", lambda *given: told.append(given) or 0.0)
-    CliRunner().invoke(quicken, ["--run", str(dense_run), "--precision", precision], catch_exceptions=False)
+    CliRunner().invoke(cli, ["quicken", "--run", str(dense_run), "--precision", precision], catch_exceptions=False)
     texts = _openings(ArticleStore(dense_run)) if precision == "int8" else ()
     assert told == [(dense_run / "query_encoder", precision, texts)]
     assert precision == "float32" or len(texts) == len(ArticleStore(dense_run)) > 10

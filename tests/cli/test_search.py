@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from statgraph import Retriever
-from statgraph.cli.search import search
+from statgraph.cli.main import cli
 from statgraph.errors import UsageError
 from statgraph.search.article_dates import write_article_dates
 
@@ -34,7 +34,7 @@ def asked(tmp_path):
 def answer(tmp_path, monkeypatch):
     """Return a function that searches in this process, in the test's own folder: starting Python takes a second."""
     monkeypatch.chdir(tmp_path)
-    return lambda *arguments: CliRunner().invoke(search, [*map(str, arguments)], catch_exceptions=False)
+    return lambda *arguments: CliRunner().invoke(cli, ["search", *map(str, arguments)], catch_exceptions=False)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from statgraph.cli.serve import serve
+from statgraph.cli.main import cli
 
 pytest.importorskip("fastapi", reason="the service needs the extra 'serve'")
 
@@ -130,5 +130,5 @@ def test_without_the_extra_it_says_what_to_install(refused, bm25_run, monkeypatc
 def test_the_service_gets_the_precision(bm25_run, monkeypatch):
     told = {}
     monkeypatch.setattr("statgraph.service.server.serve", lambda run, config, **options: told.update(options))
-    CliRunner().invoke(serve, ["--run", str(bm25_run), "--precision", "int8"], catch_exceptions=False)
+    CliRunner().invoke(cli, ["serve", "--run", str(bm25_run), "--precision", "int8"], catch_exceptions=False)
     assert told["precision"] == "int8"

@@ -1,4 +1,5 @@
-"""What every rank of tests/systems/test_dense.py runs: FOLDER RUNS, RUNS a JSON list of [name, system, settings].
+"""What every rank of tests/systems/test_dense.py runs: FOLDER RUNS, RUNS a JSON list of [name, corpus, system,
+settings], with the corpora in FOLDER.
 
 A name with "resumed" in it is stopped in the last epoch of stage 2, on all ranks, and taken up again.
 """
@@ -26,14 +27,14 @@ def _stop(progress) -> None:
 
 def main(folder: Path, runs: list) -> None:
     with launched(report) as ranks:
-        corpus = read_corpus(folder / "town")
-        for name, system, settings in runs:
-            arguments = corpus, resolve_config(system, settings), folder / name
+        for name, corpus, system, settings in runs:
+            arguments = read_corpus(folder / corpus), resolve_config(system, settings), folder / name
             if "resumed" in name:
                 with suppress(_StopError):
                     train_run(*arguments, ranks=ranks, on_training=_stop)
             run = train_run(*arguments, ranks=ranks, resume="resumed" in name)
-            print(name, run.manifest["processes"], round(run.report.strata["all"].metrics["mAP"].mean, 3))
+            precision = run.report and round(run.report.strata["all"].metrics["mAP"].mean, 3)
+            print(name, run.manifest["processes"], precision)
 
 
 if __name__ == "__main__":

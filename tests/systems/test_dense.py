@@ -128,9 +128,10 @@ def test_runs_share_a_first_stage(train, tmp_path_factory):
 def test_a_search_ranks_by_the_similarity_of_training(train, town_corpus, quick_config, similarity):
     folder, _ = train("dsr", "stage1.epochs=1", "stage2.epochs=0", f"encoder.similarity={similarity}")
     retriever = Retriever.trained(folder_with_articles(folder, town_corpus), quick_config("dsr"), language="en")
-    dev = json.loads((folder / "metrics.jsonl").read_text().splitlines()[0])  # of equal R@200, the first epoch is kept
+    epochs = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert {epoch["R@200"] for epoch in epochs} == {1.0}  # of so few articles; the epoch of the highest mAP is kept
     report = evaluate_split(retriever, town_corpus, "dev", rng=np.random.default_rng(0))
-    assert report.strata["all"].metrics["mAP"].mean == pytest.approx(dev["mAP"], abs=1e-5)
+    assert report.strata["all"].metrics["mAP"].mean == pytest.approx(max(epoch["mAP"] for epoch in epochs), abs=1e-5)
 
 
 def folder_with_articles(folder, corpus):
@@ -195,7 +196,8 @@ def together(tmp_path_factory, town_corpus, quick_settings, quick_transformer, r
     }
     folder = tmp_path_factory.mktemp("together")
     write_corpus(town_corpus, folder / "town")
-    listed = json.dumps([[name, system, settings] for name, (system, settings) in runs.items()])
+    write_corpus(without_dev(town_corpus), folder / "undecided")
+    listed = json.dumps([[name, corpus_of(name), system, settings] for name, (system, settings) in runs.items()])
     script = Path(__file__).with_name("several_processes.py")
     done = run_ranks(2, script, folder, listed, env={"STATGRAPH_CACHE": str(folder / "cache")})
     assert [(rank.returncode, rank.stderr) for rank in done] == [(0, ""), (0, "")]
@@ -210,10 +212,22 @@ def alone(together, town_corpus, tmp_path_factory):
 
     def trained(name):
         if not (folder / name).exists():
-            train_run(town_corpus, resolve_config(*runs[name]), folder / name)
+            corpus = town_corpus if corpus_of(name) == "town" else without_dev(town_corpus)
+            train_run(corpus, resolve_config(*runs[name]), folder / name)
         return folder / name
 
     return trained
+
+
+def corpus_of(name: str) -> str:
+    """Return the corpus of a configuration. The tiny transformer hardly tells its texts apart, so that last bits would
+    rank the articles and decide which epoch is best: there no dev question asks."""
+    return "undecided" if name in ("head", "layers") else "town"
+
+
+def without_dev(corpus):
+    questions = tuple(question for question in corpus.questions if question.split != "dev")
+    return dataclasses.replace(corpus, questions=questions)
 
 
 def weights_of(folder) -> dict[str, torch.Tensor]:
@@ -245,8 +259,8 @@ def test_two_ranks_end_as_one_process(together, alone, name):
     assert expected.keys() == found.keys()
     for key, tensor in expected.items():
         torch.testing.assert_close(found[key], tensor, rtol=1e-3, atol=2e-4, msg=lambda text, key=key: f"{key}: {text}")
-    if name in ("head", "layers"):
-        return  # the tiny transformer hardly tells its texts apart: last bits rank the articles
+    if corpus_of(name) == "undecided":
+        return
     losses = [record["loss"] for record in log_of(one) if record["stage"] == "stage2"]
     assert abs(losses[1] - losses[2]) > 1e-3  # what is compared has moved
     for expected, found in zip(log_of(one), log_of(two), strict=True):
