@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import pytest
 
+pytest_plugins = ("tests.encoder_fixtures",)
+
 REPO = Path(__file__).parents[1]
 COMMAND_TIMEOUT_S = 300
 

@@ -19,9 +19,11 @@ GROUND_FLOOR = ("errors", "config", "settings", "artifacts", "allocator", "devic
 FLOORS = (
     *(
         "corpus",
+        "runs",
         "graph",
         "lexical",
-        "text",
+        "encoders",
+        "inference",
         "augmentation",
         "gnn",
         "negatives",
@@ -30,7 +32,7 @@ FLOORS = (
         "training",
         "search",
     ),
-    *("systems", "exporting", "plotting", "integrations", "service", "doctor", "cli"),
+    *("systems", "studies", "exporting", "plotting", "integrations", "service", "doctor", "cli"),
 )
 HEIGHT = dict.fromkeys(GROUND_FLOOR, 0) | {name: floor for floor, name in enumerate(FLOORS, start=1)}
 
@@ -125,7 +127,11 @@ def test_modules_import_only_from_below():
     [
         ("graph/build.py", "from statgraph.corpus.records import Article", []),
         ("graph/build.py", "import statgraph.graph.hierarchy, statgraph.errors", []),
-        ("graph/build.py", "def f():\n    import statgraph.text.static", ["2: imports statgraph.text.static; text"]),
+        (
+            "graph/build.py",
+            "def f():\n    import statgraph.encoders.static",
+            ["2: imports statgraph.encoders.static; encoders"],
+        ),
         ("doctor.py", "from statgraph.cli import main", ["1: imports statgraph.cli.main; cli does not stand below"]),
         ("device.py", "from statgraph.errors import UsageError", []),
         ("device.py", "from statgraph.corpus import store", ["1: imports statgraph.corpus.store; corpus does not"]),

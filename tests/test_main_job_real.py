@@ -14,8 +14,8 @@ import pytest
 from statgraph.corpus import read_corpus
 from statgraph.corpus.store import write_corpus
 from statgraph.index.article_index import ArticleIndex
+from statgraph.inference.query_encoder import load_query_encoder
 from statgraph.search.retriever import Retriever
-from statgraph.text.query_encoder import load_query_encoder
 
 pytestmark = pytest.mark.real
 

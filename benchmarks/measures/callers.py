@@ -10,10 +10,10 @@ from benchmarks.rows import Row, ratio_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns, times_faster
 from statgraph.corpus.store import read_corpus
+from statgraph.runs.folders import newest_run
+from statgraph.runs.manifest import check_corpus, read_run_manifest
 from statgraph.search.batching import QuestionBatcher
 from statgraph.search.retriever import Retriever
-from statgraph.search.run_manifest import check_corpus, read_run_manifest
-from statgraph.search.runs import newest_run
 
 CALLERS, ASKED_TIMES = 16, 3.0
 

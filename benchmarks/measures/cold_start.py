@@ -13,8 +13,8 @@ from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns
 from statgraph.corpus.sample import sample_folder
 from statgraph.corpus.store import read_corpus
-from statgraph.search.run_manifest import check_corpus, read_run_manifest
-from statgraph.search.runs import newest_run
+from statgraph.runs.folders import newest_run
+from statgraph.runs.manifest import check_corpus, read_run_manifest
 
 LAUNCHER = Path(__file__).parents[2] / "cli.py"
 QUESTION = "Who gets the deposit back?"

@@ -17,12 +17,12 @@ from benchmarks.side_by_side import taking_turns, times_faster
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.store import read_corpus
 from statgraph.device import inference_dtype, pick_device
-from statgraph.text.article_text import article_text
-from statgraph.text.backbones import Backbone, resolve_backbone
-from statgraph.text.chunking import chunked
-from statgraph.text.frozen import embedded_chunks
-from statgraph.text.loading import load_backbone
-from statgraph.text.vector_cache import VectorCache
+from statgraph.encoders.article_text import article_text
+from statgraph.encoders.backbones import Backbone, resolve_backbone
+from statgraph.encoders.chunking import chunked
+from statgraph.encoders.frozen import embedded_chunks
+from statgraph.encoders.loading import load_backbone
+from statgraph.encoders.vector_cache import VectorCache
 from statgraph.training.dev_scores import vector_metrics
 
 BACKBONE = "embedded:multilingual-e5-small"

@@ -9,9 +9,9 @@ from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns
 from statgraph.corpus.store import read_corpus
 from statgraph.graph.build import build_graph
+from statgraph.runs.folders import newest_run
+from statgraph.runs.manifest import check_corpus
 from statgraph.search.retriever import Retriever
-from statgraph.search.run_manifest import check_corpus
-from statgraph.search.runs import newest_run
 
 
 def measure(settings: Settings) -> list[Row]:

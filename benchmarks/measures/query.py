@@ -15,13 +15,13 @@ from statgraph import artifacts
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.store import read_corpus
 from statgraph.index.article_index import ArticleIndex
+from statgraph.inference.encoder_outline import encoder_outline
+from statgraph.inference.fused_query import QUERY_GRAPHS
+from statgraph.runs.folders import newest_run
+from statgraph.runs.manifest import check_corpus, read_run_manifest
 from statgraph.search.article_store import ArticleStore
 from statgraph.search.evaluating import split_metrics
 from statgraph.search.retriever import Retriever
-from statgraph.search.run_manifest import check_corpus, read_run_manifest
-from statgraph.search.runs import newest_run
-from statgraph.text.encoder_outline import encoder_outline
-from statgraph.text.fused_query import QUERY_GRAPHS
 
 ASKED_S, ASKED_TIMES, ASKED_POINTS = 0.01, 3.0, 0.5
 K = 10

@@ -20,8 +20,8 @@ from pathlib import Path
 from benchmarks.rows import Row
 from benchmarks.settings import Settings
 from statgraph.corpus.store import read_corpus
-from statgraph.search.run_manifest import check_corpus, read_run_manifest
-from statgraph.search.runs import newest_run
+from statgraph.runs.folders import newest_run
+from statgraph.runs.manifest import check_corpus, read_run_manifest
 
 LAUNCHER = Path(__file__).parents[2] / "cli.py"
 CLIENTS, K = 32, 10

@@ -18,14 +18,14 @@ from benchmarks.side_by_side import Spread, taking_turns, times_faster
 from statgraph.allocator import kept_memory
 from statgraph.config import RunConfig
 from statgraph.corpus.store import read_corpus
+from statgraph.encoders.article_text import article_text, heading_text
+from statgraph.encoders.biencoder import BiEncoder, encoded
+from statgraph.encoders.building import build_biencoder
 from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.relations import ARTICLE, CITES, NODE_TYPES
 from statgraph.systems.presets import resolve_config
 from statgraph.systems.stages import StageBuilder
-from statgraph.text.article_text import article_text, heading_text
-from statgraph.text.biencoder import BiEncoder, encoded
-from statgraph.text.building import build_biencoder
 from statgraph.training.dev_scores import vector_metrics
 from statgraph.training.losses import contrastive_loss, score_distillation
 from statgraph.training.pairs import PairSource, gold_pairs

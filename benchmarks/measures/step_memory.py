@@ -9,8 +9,8 @@ from benchmarks.command_peak import CommandPeak, peak_of
 from benchmarks.rows import Row
 from benchmarks.settings import Settings
 from statgraph.corpus.store import read_corpus
+from statgraph.runs.manifest import read_run_manifest
 from statgraph.search.article_store import ARTICLES
-from statgraph.search.run_manifest import read_run_manifest
 
 STATIC, TRANSFORMER = "embedded:static", "embedded:multilingual-e5-small"
 ASKED_MIB = 4096

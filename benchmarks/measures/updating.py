@@ -20,15 +20,15 @@ from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.store import read_corpus
+from statgraph.encoders.article_encoder import load_article_encoder
+from statgraph.encoders.article_text import article_text, heading_text
+from statgraph.encoders.backbones import cache_folder, is_static
 from statgraph.index.article_index import ArticleIndex
+from statgraph.runs.folders import newest_run
+from statgraph.runs.manifest import check_corpus, read_run_config, read_run_manifest
 from statgraph.search.graph_run import load_graph_run
 from statgraph.search.retriever import Retriever
-from statgraph.search.run_manifest import check_corpus, read_run_config, read_run_manifest
-from statgraph.search.runs import newest_run
 from statgraph.systems.updating.update import UpdateSummary, update_run
-from statgraph.text.article_encoder import load_article_encoder
-from statgraph.text.article_text import article_text, heading_text
-from statgraph.text.backbones import cache_folder, is_static
 
 ASKED_TIMES = 20.0
 SHARE = 0.01

@@ -74,8 +74,8 @@ def load_seq2seq(model_name: str):
     """
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-    from statgraph.text.loading import ask_hub, is_cached
-    from statgraph.text.quiet import quiet_transformers
+    from statgraph.encoders.loading import ask_hub, is_cached
+    from statgraph.encoders.quiet import quiet_transformers
 
     quiet_transformers()
     try:
@@ -97,7 +97,7 @@ def _sampler(model_name: str, *, per_article: int, device) -> Callable[[Sequence
     """Return the function (texts, seed) -> different questions of each text."""
     import torch
 
-    from statgraph.text.loading import most_tokens
+    from statgraph.encoders.loading import most_tokens
 
     tokenizer, model = load_seq2seq(model_name)
     longest = most_tokens(tokenizer, model)

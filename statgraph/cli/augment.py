@@ -105,8 +105,8 @@ def augment(
 
 def _ranking(run: Path, records, device: str):
     """Return the function (questions, k) -> article rows of a run that was trained on these records."""
+    from statgraph.runs.manifest import check_corpus
     from statgraph.search.retriever import Retriever
-    from statgraph.search.run_manifest import check_corpus
 
     check_corpus(run, records)
     retriever = Retriever.load(run, device=device)

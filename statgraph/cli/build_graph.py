@@ -32,7 +32,7 @@ def build_graph(corpus: Path | None, out: Path | None, relations: str) -> None:
     from statgraph.graph.build import build_graph as build
     from statgraph.graph.build import summary_of
     from statgraph.graph.store import write_graph
-    from statgraph.search.runs import folder_name
+    from statgraph.runs.folders import folder_name
 
     groups = tuple(group.strip() for group in relations.split(",") if group.strip() not in ("", "none"))
     relations_of(groups)

@@ -37,9 +37,9 @@ def evaluate(
     from statgraph.evaluation.comparison import compare_metrics
     from statgraph.evaluation.report import evaluation_report
     from statgraph.evaluation.report_table import comparison_table, report_table, strata_table
+    from statgraph.runs.manifest import check_corpus
     from statgraph.search.evaluating import split_metrics
     from statgraph.search.retriever import Retriever
-    from statgraph.search.run_manifest import check_corpus
 
     folder = chosen_run(run)
     records = chosen_corpus(corpus)

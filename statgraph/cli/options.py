@@ -55,6 +55,6 @@ def chosen_corpus(folder: Path | None):
 
 def chosen_run(folder: Path | None) -> Path:
     """Return the run folder named, or the newest."""
-    from statgraph.search.runs import newest_run
+    from statgraph.runs.folders import newest_run
 
     return folder if folder is not None else newest_run()

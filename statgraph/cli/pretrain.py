@@ -45,10 +45,10 @@ def pretrain(
     from statgraph.cli.options import chosen_corpus
     from statgraph.cli.progress import TerminalProgress
     from statgraph.device import pick_device
+    from statgraph.encoders.backbones import EMBEDDED_E5
     from statgraph.errors import UsageError
     from statgraph.settings import with_settings
     from statgraph.systems.limits import check_limits
-    from statgraph.text.backbones import EMBEDDED_E5
     from statgraph.training.pretraining import pretrain_backbone, unfinished_folder
 
     shorthands = (f"pretrain.steps={steps}", f"pretrain.batch_size={batch_size}")

@@ -29,10 +29,10 @@ def quicken(run: Path | None, precision: str) -> None:
     from statgraph import artifacts
     from statgraph.cli.options import chosen_run
     from statgraph.errors import RunError
+    from statgraph.inference.fused_export import write_query_graph
+    from statgraph.inference.fused_query import QUERY_GRAPHS
+    from statgraph.runs.manifest import read_run_manifest
     from statgraph.search.article_store import ArticleStore
-    from statgraph.search.run_manifest import read_run_manifest
-    from statgraph.text.fused_export import write_query_graph
-    from statgraph.text.fused_query import QUERY_GRAPHS
 
     folder = chosen_run(run)
     if read_run_manifest(folder)["config"].get("retriever") == "bm25":

@@ -73,7 +73,7 @@ def reproduce(
     from statgraph.cli.options import chosen_corpus
     from statgraph.cli.progress import TerminalProgress
     from statgraph.errors import UsageError
-    from statgraph.systems.tables.spec import read_table, table_names, with_backbones
+    from statgraph.studies.spec import read_table, table_names, with_backbones
 
     if not table:
         if not listing:
@@ -87,8 +87,8 @@ def reproduce(
         for row in spec.rows:
             click.echo(f"  {row.name:<44}  {' '.join((row.system, *row.settings))}")
         return
-    from statgraph.systems.tables.reproduce import Request, default_folder
-    from statgraph.systems.tables.reproduce import reproduce as make_table
+    from statgraph.studies.reproduce import Request, default_folder
+    from statgraph.studies.reproduce import reproduce as make_table
 
     request = Request(
         spec=spec,

@@ -124,7 +124,7 @@ def _print_hits(hits, explanations) -> None:
     from itertools import zip_longest
 
     from statgraph.cli.explanation_lines import explanation_lines, folded
-    from statgraph.text.article_text import PATH_SEPARATOR
+    from statgraph.encoders.article_text import PATH_SEPARATOR
 
     bodies = [
         (hit.title, PATH_SEPARATOR.join(hit.path), _snippet(hit), *(explanation_lines(why) if why else []))

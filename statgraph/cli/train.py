@@ -63,7 +63,7 @@ def _trained(
     from statgraph import artifacts
     from statgraph.cli.options import chosen_corpus
     from statgraph.cli.progress import TerminalProgress
-    from statgraph.search.runs import new_run_folder, newest_unfinished_run
+    from statgraph.runs.folders import new_run_folder, newest_unfinished_run
     from statgraph.systems.pipeline import is_finished, train_run
     from statgraph.systems.presets import resolve_config
 

@@ -63,7 +63,7 @@ def tune(
     """
     from statgraph.cli.options import chosen_corpus
     from statgraph.errors import UsageError
-    from statgraph.search.runs import RUNS, folder_name
+    from statgraph.runs.folders import RUNS, folder_name
     from statgraph.systems.presets import resolve_config
 
     of_grid = {"--k1": k1s, "--b": bs, "--metric": metric}

@@ -9,9 +9,9 @@ from statgraph.corpus.store import write_corpus
 from statgraph.errors import UsageError
 from statgraph.evaluation.trec import write_trec_run
 from statgraph.exporting.new_path import new_folder, refuse_existing
+from statgraph.runs.manifest import check_corpus
 from statgraph.search.evaluating import DEPTH
 from statgraph.search.retriever import Retriever
-from statgraph.search.run_manifest import check_corpus
 
 RUNS = "runs"
 

@@ -9,9 +9,9 @@ from statgraph import artifacts
 from statgraph.errors import RunError
 from statgraph.evaluation.report import Report
 from statgraph.index.article_index import ArticleIndex
-from statgraph.search.run_manifest import read_run_config, read_run_manifest
+from statgraph.inference.encoder_outline import MODULES
+from statgraph.runs.manifest import read_run_config, read_run_manifest
 from statgraph.systems.model_card import model_card, read_run_report
-from statgraph.text.encoder_outline import MODULES
 
 
 @dataclass(frozen=True)

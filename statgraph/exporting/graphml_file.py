@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Protocol
 
 from statgraph import artifacts
+from statgraph.corpus.citations.references import ReferenceFinder
 from statgraph.corpus.records import Corpus, Question
+from statgraph.encoders.article_text import PATH_SEPARATOR
 from statgraph.exporting.new_path import new_file, refuse_existing
 from statgraph.gnn.graph_inputs import read_graph_inputs
 from statgraph.graph.hierarchy import hierarchy_of
-from statgraph.graph.references import ReferenceFinder
 from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS_HEADING, HEADING, QUESTION, TRAIN_SPLIT
+from statgraph.runs.manifest import read_run_manifest
 from statgraph.search.article_store import ArticleStore
 from statgraph.search.graph_run import has_graph
-from statgraph.search.run_manifest import read_run_manifest
-from statgraph.text.article_text import PATH_SEPARATOR
 
 REFERS_TO = "refers_to"
 # XML has no way to write these.

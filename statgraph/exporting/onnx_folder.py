@@ -13,9 +13,14 @@ from statgraph import artifacts
 from statgraph.errors import DependencyError, ModelError
 from statgraph.exporting.dense_run import DenseRun
 from statgraph.exporting.new_path import new_folder, refuse_existing
+from statgraph.inference.portable_encoder import (
+    MODEL_FILE,
+    TOKENIZER_FILE,
+    PortableQueryEncoder,
+    write_portable_encoder,
+)
+from statgraph.inference.query_encoder import SentenceTransformerEncoder
 from statgraph.search.article_store import ArticleStore
-from statgraph.text.portable_encoder import MODEL_FILE, TOKENIZER_FILE, PortableQueryEncoder, write_portable_encoder
-from statgraph.text.query_encoder import SentenceTransformerEncoder
 
 TOLERANCE = 1e-4  # of a component, where the longest vector has length 1
 N_PROBES = 48

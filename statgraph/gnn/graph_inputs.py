@@ -11,9 +11,9 @@ import numpy as np
 
 from statgraph import __version__, artifacts
 from statgraph.corpus.records import Question
+from statgraph.encoders.hashes import HASH_BYTES
 from statgraph.errors import RunError
 from statgraph.graph.relations import NODE_TYPES, TRAIN_SPLIT
-from statgraph.text.hashes import HASH_BYTES
 
 QUESTIONS = "questions.jsonl"
 REMEDY = "train the run again"

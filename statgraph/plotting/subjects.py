@@ -45,8 +45,8 @@ def training_drawings(run: Path, *, projection: str = "tsne", seed: int = 0) -> 
         RunError: if it is no finished run, or has neither a learning curve nor vectors.
     """
     from statgraph.index.article_index import ArticleIndex
+    from statgraph.runs.manifest import read_run_manifest
     from statgraph.search.article_store import ArticleStore
-    from statgraph.search.run_manifest import read_run_manifest
     from statgraph.training.metrics_log import MetricsLog
 
     run = Path(run)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from statgraph.config import RunConfig
+from statgraph.encoders.article_text import article_text
 from statgraph.errors import RunError, UsageError
 from statgraph.lexical.bm25 import TermWeight
 from statgraph.lexical.term_statistics import TermStatistics
@@ -16,7 +17,6 @@ from statgraph.search.article_store import ArticleStore
 from statgraph.search.explanation import Explanation
 from statgraph.search.ranker import LexicalRanker, Ranker
 from statgraph.search.retriever import Hit
-from statgraph.text.article_text import article_text
 
 if TYPE_CHECKING:
     from statgraph.search.neighbours import GraphExplainer, GraphPart

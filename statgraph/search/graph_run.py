@@ -11,6 +11,7 @@ import torch
 from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Article, Corpus
+from statgraph.encoders.similarity import Similarity, similarity_of
 from statgraph.errors import RunError
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.gnn.graph_inputs import REMEDY, GraphInputs, read_graph_inputs
@@ -18,9 +19,8 @@ from statgraph.gnn.saved_encoder import read_graph_encoder
 from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.relations import ARTICLE, NODE_TYPES
+from statgraph.runs.manifest import read_run_config, read_run_manifest
 from statgraph.search.article_store import ArticleStore
-from statgraph.search.run_manifest import read_run_config, read_run_manifest
-from statgraph.text.similarity import Similarity, similarity_of
 
 
 @dataclass(frozen=True)

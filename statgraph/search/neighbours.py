@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from statgraph.encoders.article_text import PATH_SEPARATOR
 from statgraph.graph.blocks import Blocks, BlockSampler
 from statgraph.graph.relations import ARTICLE, CITES, HEADING, NODE_TYPES, QUESTION
 from statgraph.search.article_store import StoredArticle
 from statgraph.search.explanation import ITSELF, Neighbour
 from statgraph.search.graph_run import enriched_article_vectors, load_graph_run
-from statgraph.text.article_text import PATH_SEPARATOR
 
 _NONE = torch.empty(0, dtype=torch.int64)
 _Node = tuple[str, int]  # node type and row

@@ -12,9 +12,9 @@ from statgraph import artifacts
 from statgraph.config import Bm25Config
 from statgraph.errors import RunError, StatgraphError
 from statgraph.index.article_index import ArticleIndex
+from statgraph.inference.encoder_outline import MODULES
+from statgraph.inference.query_encoder import QueryEncoder, load_query_encoder
 from statgraph.lexical.bm25 import BM25
-from statgraph.text.encoder_outline import MODULES
-from statgraph.text.query_encoder import QueryEncoder, load_query_encoder
 
 
 class Ranker(Protocol):

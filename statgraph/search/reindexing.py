@@ -11,7 +11,7 @@ from statgraph.config import IndexConfig
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.index.faiss_files import INDEX_FILE
-from statgraph.search.run_manifest import read_run_manifest
+from statgraph.runs.manifest import read_run_manifest
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,14 @@ from statgraph.augmentation.store import read_synthetic, unknown_article
 from statgraph.config import RunConfig
 from statgraph.corpus.among import checked_among
 from statgraph.corpus.validity import ALWAYS, asked_day
+from statgraph.encoders.article_text import article_text
 from statgraph.errors import CorpusError, RunError, UsageError
 from statgraph.lexical.expansion import expanded_texts
+from statgraph.runs.manifest import read_run_config, read_run_manifest
 from statgraph.search.article_store import ARTICLES, ArticleStore
 from statgraph.search.explanation import Explanation
 from statgraph.search.passages import PassageFinder
 from statgraph.search.ranker import DenseRanker, LexicalRanker, Ranker
-from statgraph.search.run_manifest import read_run_config, read_run_manifest
-from statgraph.text.article_text import article_text
 
 if TYPE_CHECKING:
     from statgraph.search.explaining import Explainer

@@ -11,11 +11,11 @@ import numpy as np
 
 from statgraph.corpus.validity import ALWAYS, FOR_EVER, SINCE_EVER, asked_day
 from statgraph.errors import UsageError
+from statgraph.runs.manifest import read_run_manifest
 from statgraph.search.article_store import ArticleStore, StoredArticle
 from statgraph.search.explanation import Explanation
 from statgraph.search.filters import ArticleFilter
 from statgraph.search.retriever import Hit, Retriever
-from statgraph.search.run_manifest import read_run_manifest
 from statgraph.service.contents import ArticleOutline, Contents
 from statgraph.service.neighbourhood import Surroundings
 from statgraph.service.reference_index import ReferenceIndex

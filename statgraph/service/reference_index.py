@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from statgraph.graph.references import ReferenceFinder
+from statgraph.corpus.citations.references import ReferenceFinder
 from statgraph.search.article_store import ArticleStore
 from statgraph.service.contents import Contents
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import uvicorn
 
 from statgraph.errors import RunError, StatgraphError, UsageError
-from statgraph.search.run_manifest import read_run_manifest
+from statgraph.runs.manifest import read_run_manifest
 from statgraph.service.app import create_app
 from statgraph.service.config import TOKEN_VARIABLE, ServiceConfig
 from statgraph.service.desk import Desk

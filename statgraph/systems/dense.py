@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,23 +10,24 @@ import numpy as np
 import torch
 
 from statgraph import artifacts
-from statgraph.allocator import kept_memory
+from statgraph.allocator import give_back, kept_memory
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.distributed import ALONE, Ranks
+from statgraph.encoders.article_text import article_text, heading_text
+from statgraph.encoders.biencoder import BiEncoder, encoded
+from statgraph.encoders.building import build_biencoder
+from statgraph.encoders.hashes import text_hashes
 from statgraph.errors import CorpusError
 from statgraph.gnn.graph_inputs import GraphInputs, write_graph_inputs
 from statgraph.gnn.saved_encoder import write_graph_encoder
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.relations import ARTICLE, HEADING, QUESTION
 from statgraph.index.article_index import ArticleIndex
+from statgraph.inference.fused_export import add_query_graph
 from statgraph.systems.stage1_cache import Stage1Cache
 from statgraph.systems.stages import StageBuilder
 from statgraph.systems.timing import StepClock
-from statgraph.text.article_text import article_text, heading_text
-from statgraph.text.biencoder import BiEncoder, encoded
-from statgraph.text.building import build_biencoder
-from statgraph.text.hashes import text_hashes
 from statgraph.training.loop import Listener, train_stage
 from statgraph.training.metrics_log import MetricsLog
 from statgraph.training.pretraining import adapted_backbone
@@ -168,3 +170,7 @@ def _export(encoders: BiEncoder, vectors: np.ndarray, corpus: Corpus, folder: Pa
     index.save(folder / artifacts.RUN_INDEX)
     with artifacts.replaced_folder(folder / artifacts.RUN_QUERY_ENCODER) as staging:
         encoders.save_question_encoder(staging)
+        # The modules' copies of the weights go first, cycles and all: checking the graph takes copies of its own.
+        gc.collect()
+        give_back()
+        add_query_graph(staging)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.corpus.records import SPLITS, Corpus, headings_of
+from statgraph.encoders.backbones import is_static
 from statgraph.errors import RunError
 from statgraph.evaluation.report import Report
 from statgraph.evaluation.strata import STRATA
-from statgraph.text.backbones import is_static
 
 MISSING = "not recorded"
 _DEV = "dev"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from statgraph.config import RunConfig
 from statgraph.device import pick_device
+from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC, is_static
 from statgraph.errors import UsageError
 from statgraph.settings import overlaid, with_settings
 from statgraph.systems.limits import check_limits
-from statgraph.text.backbones import EMBEDDED_E5, EMBEDDED_STATIC, is_static
 
 AUTO = "auto"
 REGIMES = "regimes"

@@ -14,14 +14,14 @@ from statgraph.augmentation.synthetic import partial_beside, synthetic_questions
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.distributed import ALONE, Ranks
+from statgraph.encoders.article_text import heading_text
+from statgraph.encoders.biencoder import BiEncoder
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import BlockSampler, whole_graph_block
 from statgraph.graph.build import LegalGraph
 from statgraph.lexical.bm25 import BM25
 from statgraph.negatives.registry import negative_source
 from statgraph.negatives.source import NegativeSource
-from statgraph.text.article_text import heading_text
-from statgraph.text.biencoder import BiEncoder
 from statgraph.training.distillation import AfterGraph
 from statgraph.training.node_bank import GraphTexts
 from statgraph.training.pairs import PairSource, gold_pairs, heading_pairs, synthetic_pairs

@@ -9,7 +9,7 @@ import torch
 
 from statgraph.config import Stage2Config
 from statgraph.distributed import ALONE, Ranks
-from statgraph.text.biencoder import BiEncoder, Inputs, encoded
+from statgraph.encoders.biencoder import BiEncoder, Inputs, encoded
 from statgraph.training.dev_scores import vector_metrics
 from statgraph.training.losses import DISTILLATIONS
 from statgraph.training.pairs import PairSource

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 import torch
 from torch.nn import functional
 
+from statgraph.encoders.similarity import Similarity
 from statgraph.errors import UsageError
-from statgraph.text.similarity import Similarity
 
 
 def similarities(questions: torch.Tensor, articles: torch.Tensor, similarity: Similarity) -> torch.Tensor:

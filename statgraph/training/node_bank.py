@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 
 from statgraph.distributed import ALONE, Ranks
+from statgraph.encoders.biencoder import BiEncoder, Inputs, encoded
 from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION
-from statgraph.text.biencoder import BiEncoder, Inputs, encoded
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,8 @@ from statgraph import __version__
 from statgraph.artifacts import MANIFEST, as_json, read_json, replaced_folder, write_json
 from statgraph.config import PretrainConfig, RunConfig
 from statgraph.corpus.records import Corpus
-from statgraph.errors import RunError, UsageError
-from statgraph.settings import changed_settings
-from statgraph.text.article_text import article_text
-from statgraph.text.backbones import (
+from statgraph.encoders.article_text import article_text
+from statgraph.encoders.backbones import (
     EMBEDDED_E5,
     EMBEDDED_STATIC,
     Backbone,
@@ -29,12 +27,14 @@ from statgraph.text.backbones import (
     cache_folder,
     resolve_backbone,
 )
-from statgraph.text.loading import load_masked_model, most_tokens
-from statgraph.text.masking import TokenBlocks, masked_batch, token_blocks
-from statgraph.text.mlm_head import MaskedLanguageModel
-from statgraph.text.quiet import quiet_transformers
+from statgraph.encoders.loading import load_masked_model, most_tokens
+from statgraph.encoders.quiet import quiet_transformers
+from statgraph.errors import RunError, UsageError
+from statgraph.settings import changed_settings
 from statgraph.training.checkpoints import load_optimizer, load_progress, load_weights, save_checkpoint
 from statgraph.training.loop import Listener, TrainingProgress
+from statgraph.training.masking import TokenBlocks, masked_batch, token_blocks
+from statgraph.training.mlm_head import MaskedLanguageModel
 from statgraph.training.seeding import derived_seed, reproducible_sums, seed_everything
 
 NAME = "pretrain"

@@ -10,8 +10,8 @@ import torch
 
 from statgraph.config import Stage1Config
 from statgraph.distributed import ALONE, Ranks
+from statgraph.encoders.biencoder import BiEncoder, Inputs, encoded
 from statgraph.negatives.source import EpochVectors, NegativeSource
-from statgraph.text.biencoder import BiEncoder, Inputs, encoded
 from statgraph.training.dev_scores import vector_metrics
 from statgraph.training.losses import ranking_loss, similarities
 from statgraph.training.pairs import PairSource

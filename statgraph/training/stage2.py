@@ -10,11 +10,11 @@ import torch
 
 from statgraph.config import Stage2Config
 from statgraph.distributed import ALONE, Ranks
+from statgraph.encoders.biencoder import BiEncoder
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import Block, Blocks, BlockSampler
 from statgraph.graph.relations import ARTICLE, NODE_TYPES, QUESTION
 from statgraph.negatives.source import EpochVectors, NegativeSource
-from statgraph.text.biencoder import BiEncoder
 from statgraph.training.dev_scores import vector_metrics
 from statgraph.training.fresh_inputs import with_fresh
 from statgraph.training.losses import DISTILLATIONS, contrastive_loss, similarities

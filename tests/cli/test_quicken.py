@@ -41,7 +41,7 @@ def test_openings_are_from_all_over_the_law(monkeypatch, dense_run, size, rows):
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 def test_int8_is_made_by_what_the_articles_say(dense_run, monkeypatch, precision):
     told = []
-    monkeypatch.setattr("statgraph.text.fused_export.write_query_graph", lambda *given: told.append(given) or 0.0)
+    monkeypatch.setattr("statgraph.inference.fused_export.write_query_graph", lambda *given: told.append(given) or 0.0)
     CliRunner().invoke(cli, ["quicken", "--run", str(dense_run), "--precision", precision], catch_exceptions=False)
     texts = _openings(ArticleStore(dense_run)) if precision == "int8" else ()
     assert told == [(dense_run / "query_encoder", precision, texts)]

@@ -1,7 +1,7 @@
 import pytest
 
-from statgraph.systems.tables import spec as spec_module
-from statgraph.systems.tables.spec import table_names
+from statgraph.studies import spec as spec_module
+from statgraph.studies.spec import table_names
 
 SPEC = """title: A small table
 source: "nobody's paper, table 0"
@@ -66,7 +66,7 @@ def test_one_row_alone(run_here, small_table, town, tmp_path):
 
 def test_a_row_that_fails(run_here, small_table, town, tmp_path, monkeypatch):
     from statgraph.errors import ModelError
-    from statgraph.systems.tables import running
+    from statgraph.studies import running
 
     train = running.train_run
 
@@ -117,7 +117,7 @@ def test_what_is_refused(refused, town):
 
 
 def test_ctrl_c_says_how_to_go_on(run_here, small_table, town, monkeypatch):
-    from statgraph.systems.tables import running
+    from statgraph.studies import running
 
     def interrupted(*run, **more):
         raise KeyboardInterrupt

@@ -9,9 +9,9 @@ from statgraph.corpus.records import SPLITS, Corpus, headings_of
 from statgraph.corpus.sample import sample_folder
 from statgraph.corpus.splits import split_of
 from statgraph.corpus.store import read_corpus, read_manifest
+from statgraph.encoders.article_text import article_text
 from statgraph.errors import CorpusError
 from statgraph.lexical.bm25 import BM25
-from statgraph.text.article_text import article_text
 
 CODES = ("Housing Code", "Work Code", "Family Code")
 # "Article 5", "Articles 19 to 31, 50, 54 or 83", "Article 55(4)", "Article 12 of the Work Code"

@@ -6,8 +6,8 @@ import pytest
 from statgraph.errors import DependencyError, ModelError, RunError
 from statgraph.exporting import onnx_folder
 from statgraph.exporting.onnx_folder import export_onnx, largest_difference, probe_texts
+from statgraph.inference.portable_encoder import PortableQueryEncoder
 from statgraph.search.article_store import ArticleStore
-from statgraph.text.portable_encoder import PortableQueryEncoder
 
 
 class Encoder:

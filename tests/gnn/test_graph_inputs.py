@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from statgraph.corpus.records import Question
+from statgraph.encoders.hashes import text_hashes
 from statgraph.errors import RunError
 from statgraph.gnn.graph_inputs import GraphInputs, read_graph_inputs, write_graph_inputs
-from statgraph.text.hashes import text_hashes
 
 TEXTS = {"article": ["a", "b"], "heading": ["Code"], "question": ["why\u2028so?"]}
 

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from statgraph.config import HnswConfig, IndexConfig
+from statgraph.encoders.similarity import Euclidean
 from statgraph.errors import RunError
 from statgraph.index import hnsw_index
 from statgraph.index.article_index import ArticleIndex
 from statgraph.index.hnsw_index import HnswIndex
-from statgraph.text.similarity import Euclidean
 
 CONFIG = IndexConfig("hnsw", hnsw=HnswConfig(links=8, build_breadth=40, search_breadth=40))
 

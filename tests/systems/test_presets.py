@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from statgraph.config import RunConfig
+from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC
 from statgraph.errors import UsageError
 from statgraph.systems import presets
 from statgraph.systems.presets import regime_of, resolve_config, system_names
-from statgraph.text.backbones import EMBEDDED_E5, EMBEDDED_STATIC
 
 SYSTEMS = "bm25, cusines-dsr, cusines-gdsr, doct5query, dpr, dsr, dsr-adapted, dsr-augmented, dsr-flat, gdsr, qabisar"
 

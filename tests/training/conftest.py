@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from statgraph.corpus.records import Article, Corpus, Question
-from statgraph.text.static import StaticEncoder
-from statgraph.text.static_biencoder import StaticBiEncoder
+from statgraph.encoders.static import StaticEncoder
+from statgraph.encoders.static_biencoder import StaticBiEncoder
 from statgraph.training.stage1 import TrainingTexts
 
 LAMPS, WELLS = "Lamp Code", "Well Code"

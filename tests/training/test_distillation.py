@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from statgraph.config import Stage2Config
-from statgraph.text.similarity import SIMILARITIES
+from statgraph.encoders.similarity import SIMILARITIES
 from statgraph.training.distillation import AfterGraph
 from statgraph.training.losses import feature_distillation, score_distillation
 from statgraph.training.pairs import gold_pairs

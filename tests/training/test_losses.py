@@ -3,8 +3,8 @@ import math
 import pytest
 import torch
 
+from statgraph.encoders.similarity import SIMILARITIES
 from statgraph.errors import UsageError
-from statgraph.text.similarity import SIMILARITIES
 from statgraph.training.losses import (
     DISTILLATIONS,
     contrastive_loss,

@@ -9,9 +9,9 @@ from safetensors.torch import load_file
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 from statgraph.config import PretrainConfig, RunConfig
+from statgraph.encoders.backbones import resolve_backbone
+from statgraph.encoders.loading import load_backbone
 from statgraph.errors import RunError, UsageError
-from statgraph.text.backbones import resolve_backbone
-from statgraph.text.loading import load_backbone
 from statgraph.training import pretraining
 from statgraph.training.pretraining import adapted_backbone, pretrain_backbone, unfinished_folder
 

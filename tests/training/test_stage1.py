@@ -6,7 +6,7 @@ import torch
 
 from statgraph.augmentation.records import SyntheticQuestion
 from statgraph.config import Stage1Config
-from statgraph.text.similarity import SIMILARITIES
+from statgraph.encoders.similarity import SIMILARITIES
 from statgraph.training.loop import train_stage
 from statgraph.training.metrics_log import MetricsLog
 from statgraph.training.pairs import gold_pairs, heading_pairs, synthetic_pairs

@@ -10,13 +10,13 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.corpus.records import SPLITS, Corpus
+from statgraph.encoders.article_text import article_text
 from statgraph.errors import UsageError
 from statgraph.evaluation.metrics import METRICS
 from statgraph.evaluation.plots import heat_map
 from statgraph.evaluation.question_metrics import aggregate, question_metrics
 from statgraph.lexical.tuning import GridResult, bm25_grid
 from statgraph.search.evaluating import DEPTH
-from statgraph.text.article_text import article_text
 from statgraph.training.loop import SELECTION_METRIC, TIE_BREAKER
 
 GRID = "grid.json"

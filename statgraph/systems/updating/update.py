@@ -14,20 +14,20 @@ from statgraph.augmentation.store import read_synthetic, write_synthetic
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.device import pick_device
+from statgraph.encoders.article_encoder import load_article_encoder
+from statgraph.encoders.article_text import article_text
+from statgraph.encoders.similarity import similarity_of
 from statgraph.errors import CorpusError, RunError
 from statgraph.gnn.graph_inputs import write_graph_inputs
 from statgraph.index.article_index import ArticleIndex
+from statgraph.runs.manifest import read_run_config, read_run_manifest
 from statgraph.search.article_store import STORE_FILES, ArticleStore, StoredArticle, write_article_store
 from statgraph.search.graph_run import has_graph, load_graph_run
-from statgraph.search.run_manifest import read_run_config, read_run_manifest
 from statgraph.systems.model_card import corpus_entry, write_model_cards
 from statgraph.systems.timing import StepClock
 from statgraph.systems.updating.changes import ArticleChanges, article_changes
 from statgraph.systems.updating.run_copy import changed_run, refuse_full_folder
 from statgraph.systems.updating.vectors import VectorPlan, carried_out, plan_with_graph, plan_without_graph
-from statgraph.text.article_encoder import load_article_encoder
-from statgraph.text.article_text import article_text
-from statgraph.text.similarity import similarity_of
 
 StepListener = Callable[[str, int, int], None]
 

@@ -10,6 +10,9 @@ import torch
 
 from statgraph.config import EncoderConfig
 from statgraph.corpus.records import Article, Corpus, Question
+from statgraph.encoders.article_text import article_text, heading_text
+from statgraph.encoders.hashes import HASH_BYTES, text_hashes
+from statgraph.encoders.similarity import similarity_of
 from statgraph.gnn.graph_inputs import GraphInputs
 from statgraph.graph.affected import NEW, affected_nodes, old_rows
 from statgraph.graph.blocks import BlockSampler, whole_graph_block
@@ -17,9 +20,6 @@ from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION
 from statgraph.search.graph_run import GraphRun
 from statgraph.systems.updating.known_vectors import KnownVectors
-from statgraph.text.article_text import article_text, heading_text
-from statgraph.text.hashes import HASH_BYTES, text_hashes
-from statgraph.text.similarity import similarity_of
 
 Encode = Callable[[Sequence[str]], np.ndarray]
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from statgraph.encoders.hashes import text_hashes
 from statgraph.systems.updating.known_vectors import KnownVectors
-from statgraph.text.hashes import text_hashes
 
 
 @pytest.fixture

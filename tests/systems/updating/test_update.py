@@ -8,10 +8,10 @@ from statgraph import Retriever, artifacts
 from statgraph.config import HnswConfig, IndexConfig, IvfPqConfig
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
+from statgraph.runs.manifest import check_corpus
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.graph_run import enriched_article_vectors, load_graph_run
 from statgraph.search.reindexing import reindex
-from statgraph.search.run_manifest import check_corpus
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 from statgraph.systems.updating import update

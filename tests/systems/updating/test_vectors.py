@@ -5,14 +5,14 @@ import pytest
 import torch
 
 from statgraph.corpus.records import Question
+from statgraph.encoders.article_encoder import load_article_encoder
+from statgraph.encoders.article_text import article_text, heading_text
+from statgraph.encoders.similarity import similarity_of
 from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import build_graph
 from statgraph.index.article_index import ArticleIndex
 from statgraph.search.graph_run import load_graph_run
 from statgraph.systems.updating.vectors import carried_out, kept_questions, plan_with_graph, plan_without_graph
-from statgraph.text.article_encoder import load_article_encoder
-from statgraph.text.article_text import article_text, heading_text
-from statgraph.text.similarity import similarity_of
 
 CPU = torch.device("cpu")
 
@@ -124,7 +124,7 @@ def test_without_a_graph(train, town_corpus, reformed, similarity):
 
 
 def load_config(folder):
-    from statgraph.search.run_manifest import read_run_config, read_run_manifest
+    from statgraph.runs.manifest import read_run_config, read_run_manifest
 
     return read_run_config(folder, read_run_manifest(folder)).encoder
 

@@ -1,0 +1,112 @@
+"""Which articles an article names in its text: "under articles L. 12-3 and L. 12-5 of the Housing Code"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from statgraph.corpus.citations.cited_texts import CitedTexts
+
+LONGEST_RANGE = 50
+_LOOK_AHEAD = 120  # characters after a number in which its code is named
+
+_LETTERS = r"(?:LO|[A-Z])\.?\s?\*{0,2}\s?"
+# "5 bis" is another article than 5; the German "4 bis 6" is a range.
+_ADDED = (
+    r"(?:\s(?:bis(?!\s*§?\s*\d)|ter|quater|quinquies|sexies|septies|octies|nonies|[a-z]*(?:decies|vicies))\b"
+    r"(?:\s[A-Z]\b(?!['’]))?)?"
+)
+_DIGITS = rf"\d+(?:[-.]\d+)*(?:\s?[A-Z]\b(?!['’]))?(?!\d|\s?°){_ADDED}"
+_NUMBER = rf"(?:{_LETTERS})?{_DIGITS}"
+_ARTICLE = r"\b[Aa]rt(?:icle|ikel|ícul|icol)?(?:s|en|os?|i)?\b\.?"
+_SECTION = r"(?:\b[Ss]ections?\b|§{1,2})"
+_AND = r"(?:et|and|ou|or|en|of(?!\s\d{4}|\s\d+\s[A-Z])|und|oder|sowie)\b"  # Dutch "5 of 6", not "of 3 May"
+_TO = r"(?:à|au\b|to\b|tot(?: en met)?\b|t/m\b|bis\b|–)"
+_JOIN = rf"\s*(?:,\s*{_AND}|,|;|\b{_AND}|\b{_TO}|–)\s*"
+# What may stand between a number and the text it belongs to: "(2)", ", alinéa 2", ", tweede lid", "Abs. 2".
+# No word is matched in two ways: a long list of them would be tried in all combinations.
+_ORDINAL = r"(?:\d+(?:er|ère|ème|e)|(?:avant-)?[^\W\d_]+(?:iers?|ière|ième|cond|de|ste))\b"
+_PLACE = r"(?:\([^()]{1,12}\)|\d+\w?\b°?|[IVX]+\b|[a-z]\b)"
+_QUALIFIER = "|".join(
+    (
+        rf"\([^()]{{1,30}}\)(?:\s*(?:,|{_AND}|{_TO})\s*\([^()]{{1,12}}\))*",
+        r"(?<=\d)(?:er|ère)\b",
+        rf"{_ORDINAL}(?:(?:,|\s(?:et|en|à|tot en met))\s{_ORDINAL}){{0,5}}"
+        r"\s(?:alinéas?|phrases?|tirets?|lid|leden|volzin|zin)\b",
+        r"(?:alinéas?|paragraphes?|lid|leden|onder(?:deel|delen)?|aanhef(?: en onder)?|sub|"
+        r"sub-?sections?|(?:sub-?)?paragraphs?|paras?|clauses?|points?|"
+        r"Abs(?:atz|\.)|S(?:atz|\.)|Nrn?\.|Nummer|Nr|Buchst(?:abe|\.)|Halbsatz|Alt\.)"
+        rf"\s*{_PLACE}(?:\s*(?:,|{_AND}|{_TO})\s*{_PLACE})*",
+        r"(?:\d+°|[IVX]+\b|[a-z]\))(?:\s?(?:,|et|à|ou)?\s?(?:\d+°|[IVX]+\b|[a-z]\)))*",
+        r"et suivants?\b|et seq\b\.?|ff?\b\.?|e\.v\.",
+        r"(?:du|de la|of)\s(?:[^\W\d_]+(?:ième|ier|ière)\s)?"
+        r"(?:titre|livre|chapitre|section|partie|Part|Chapter|Title|Book)\s(?:[IVX]+(?:er)?\b|\d+\w?\b|législative|réglementaire)",
+    )
+)
+_QUALIFIERS = rf"(?:(?:[^\S\n]*,)?[^\S\n]*(?:{_QUALIFIER}))*"
+_JOINED = re.compile(rf"\s*(?:,|\b{_AND}|\b{_TO}|–)\s*")
+_PART = re.compile(rf"(?P<join>{_TO})|(?P<letters>{_LETTERS})?(?P<digits>{_DIGITS}){_QUALIFIERS}")
+
+
+class ReferenceFinder:
+    """Finds the articles that a text names by number, in its own code or in another that it names.
+
+    Args:
+        titles: the title of each article, which begins with its number ("Art. L12-3, Housing Code").
+        codes: the title of the code that each stands in.
+    """
+
+    def __init__(self, titles: Sequence[str], codes: Sequence[str]):
+        # Where articles are called sections; elsewhere a section is a heading.
+        sections = any(re.match(rf"\W*{_SECTION}", title) for title in titles)
+        word = f"(?:{_ARTICLE}|{_SECTION})" if sections else _ARTICLE
+        self._cited = re.compile(rf"{word}\s*({_NUMBER}{_QUALIFIERS}(?:{_JOIN}{_NUMBER}{_QUALIFIERS})*)")
+        title_number = re.compile(rf"\W*{word}\s*({_NUMBER})")
+        self._rows: dict[str, dict[str, int]] = {}
+        for row, (title, code) in enumerate(zip(titles, codes, strict=True)):
+            numbers = self._rows.setdefault(code, {})
+            match = title_number.match(title)
+            if match:
+                numbers.setdefault(_key(match[1]), row)
+        self._texts = CitedTexts(self._rows)
+
+    def find(self, text: str, code: str) -> list[int]:
+        """Return the rows of the articles that a text of a code names, each once, in the order of the text."""
+        cited = list(self._cited.finditer(text))
+        named: list[str | None] = []
+        for reference in cited:
+            after = text[reference.end() : reference.end() + _LOOK_AHEAD]
+            named.append(self._texts.named(after, code, named[-1] if named else code))
+        for at in range(len(cited) - 2, -1, -1):
+            # "section 4 or section 5 of the Dog Act" leaves open whose section 4 it is; ", and section 5" does not.
+            if named[at + 1] != code and _JOINED.fullmatch(text, cited[at].end(), cited[at + 1].start()):
+                named[at] = None
+        found: dict[int, None] = {}
+        for reference, text_code in zip(cited, named, strict=True):
+            if text_code is not None:
+                found.update(dict.fromkeys(self._rows_of(reference[1], self._rows[text_code])))
+        return list(found)
+
+    def _rows_of(self, numbers: str, rows: dict[str, int]) -> list[int]:
+        """Return the rows of "L. 1, 2 and L. 5 to L. 7"; a number without letters takes those of the one before."""
+        found: list[int] = []
+        letters, last, through = "", None, False
+        for part in _PART.finditer(numbers):
+            if part["join"]:
+                through = True
+                continue
+            letters = part["letters"] or letters
+            row = rows.get(_key(letters + part["digits"]))
+            if row is None and not part["letters"]:
+                row = rows.get(_key(part["digits"]))
+            if row is not None:
+                if through and last is not None and 0 < row - last <= LONGEST_RANGE:
+                    found.extend(range(last + 1, row))
+                found.append(row)
+            last, through = row, False
+        return found
+
+
+def _key(number: str) -> str:
+    """Return a number as numbers are compared: `R. *123-4 A` and `R123-4A` are one."""
+    return re.sub(r"[\s.*]+", "", number).upper()

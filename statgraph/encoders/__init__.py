@@ -1,0 +1,1 @@
+"""Text encoders: backbones, chunking, the query and article encoders, cached embedding."""

@@ -1,0 +1,111 @@
+"""The article encoder of a finished run, loaded to encode law that has changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from statgraph import artifacts
+from statgraph.config import EncoderConfig
+from statgraph.device import inference_dtype
+from statgraph.encoders import static_biencoder, transformer_biencoder
+from statgraph.encoders.backbones import Backbone, resolve_backbone
+from statgraph.encoders.biencoder import BiEncoder, Progress, encoded, no_progress
+from statgraph.encoders.similarity import similarity_of
+from statgraph.encoders.static import StaticEncoder
+from statgraph.encoders.static_biencoder import StaticBiEncoder
+from statgraph.encoders.tower import Tower, loaded_tower
+from statgraph.encoders.transformer_biencoder import TransformerBiEncoder
+from statgraph.errors import ModelError, RunError
+
+_REMEDY = "train the run again"
+
+
+class ArticleEncoder:
+    """Turns articles and headings into the vectors that the run's own training would give them."""
+
+    def __init__(self, encoders: BiEncoder, device: torch.device):
+        self._encoders = encoders.eval()
+        self._device = device
+
+    def encode(self, texts: Sequence[str], progress: Progress = no_progress) -> np.ndarray:
+        """Return vectors (texts, width) float32."""
+        encoders = self._encoders
+        inputs = encoders.article_inputs(texts, progress)
+        vectors = encoded(encoders.articles, inputs, batch=encoders.encode_batch, device=self._device)
+        return vectors.reshape(-1, encoders.width)
+
+
+def load_article_encoder(run: Path, config: EncoderConfig, device: torch.device) -> ArticleEncoder:
+    """Return the article encoder in a run folder.
+
+    A static one stands whole in `article_encoder/`. Of a transformer that folder holds what was trained; the backbone
+    is the query encoder's, or where the article side has one of its own, it is read from the place that the folder
+    names, which is outside of the run.
+
+    Args:
+        run: the run folder.
+        config: the encoder's part of the run's configuration.
+
+    Raises:
+        RunError: if a file is missing or damaged, or a backbone outside of the run can no longer be loaded.
+    """
+    folder = run / artifacts.RUN_ARTICLE_ENCODER
+    try:
+        if (folder / transformer_biencoder.ARTICLE_CONFIG).is_file():
+            encoders = _transformer(run, folder, config, device)
+        else:
+            encoders = _static(folder, config)
+    except RunError:
+        raise
+    except Exception as error:  # each file of the folders has a reader with exceptions of its own
+        reason = str(error).strip().partition("\n")[0] or type(error).__name__
+        raise RunError(f"{folder}: the article encoder cannot be loaded ({reason}); {_REMEDY}") from None
+    return ArticleEncoder(encoders.to(device), device)
+
+
+def _static(folder: Path, config: EncoderConfig) -> StaticBiEncoder:
+    from safetensors.torch import load_file
+    from tokenizers import Tokenizer
+
+    state = load_file(folder / static_biencoder.ARTICLE_WEIGHTS)
+    tokenizer = Tokenizer.from_file(str(folder / static_biencoder.TOKENIZER))
+    encoder = StaticEncoder(state["vectors"], state["weights"], similarity=similarity_of(config.similarity))
+    return StaticBiEncoder(tokenizer, encoder, trained=False, max_tokens=config.max_tokens)
+
+
+def _transformer(run: Path, folder: Path, config: EncoderConfig, device: torch.device) -> TransformerBiEncoder:
+    from safetensors.torch import load_file
+
+    state = load_file(folder / transformer_biencoder.ARTICLE_WEIGHTS)
+    about = artifacts.read_json(folder / transformer_biencoder.ARTICLE_CONFIG)
+    question_backbone = resolve_backbone(str(run / artifacts.RUN_QUERY_ENCODER))
+    question = article = loaded_tower(question_backbone, inference_dtype(device))
+    if not config.shared and (config.article_backbone or config.adapted):
+        article = _outside(folder, about["backbone"], config, device)
+    of_articles = replace(article.backbone, pooling=about["pooling"], passage_prefix=about["prefix"])
+    encoders = TransformerBiEncoder(question, replace(article, backbone=of_articles), config, device)
+    for part in {name.partition(".")[0] for name in state}:
+        weights = {name.removeprefix(f"{part}."): tensor for name, tensor in state.items() if name.startswith(part)}
+        getattr(encoders, part).load_state_dict(weights)
+    return encoders
+
+
+def _outside(folder: Path, name: str, config: EncoderConfig, device: torch.device) -> Tower:
+    """Return the tower of a backbone that the run only names."""
+    if config.prune_vocabulary:
+        raise RunError(
+            f"{folder}: its backbone '{name}' was cut to the word pieces of the law as it was, and the run does not "
+            "hold them; train again, with encoder.prune_vocabulary=false to be able to update"
+        )
+    try:
+        backbone: Backbone = resolve_backbone(name)
+        return loaded_tower(backbone, inference_dtype(device))
+    except ModelError as error:
+        raise RunError(
+            f"{folder}: its backbone is outside of the run and gone ({error}); put it back, or {_REMEDY}"
+        ) from None

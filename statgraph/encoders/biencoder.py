@@ -1,0 +1,108 @@
+"""What every pair of encoders offers, so that training and search need not know which kind it is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import nn
+
+from statgraph.distributed import ALONE, Ranks
+from statgraph.encoders.similarity import Similarity
+
+Progress = Callable[[str, int, int], None]
+
+
+def no_progress(what: str, done: int, total: int) -> None:
+    """Report nothing."""
+
+
+class Inputs(Protocol):
+    """Texts prepared for an encoder, addressed by row."""
+
+    def __len__(self) -> int: ...
+
+    def take(self, rows: torch.Tensor) -> Inputs:
+        """Return the inputs of these rows, in their order."""
+
+    def to(self, device: torch.device) -> Inputs:
+        """Return the same inputs on a device."""
+
+
+class BiEncoder(nn.Module, ABC):
+    """A question encoder and an article encoder into one space, (texts, width) float32, compared by one similarity.
+
+    Preparing (`question_inputs`, `article_inputs`) is done once: tokenising, and for a frozen backbone its vectors.
+    """
+
+    width: int
+    encode_batch: int
+    similarity: Similarity
+
+    @abstractmethod
+    def question_inputs(self, texts: Sequence[str], progress: Progress = no_progress) -> Inputs:
+        """Return questions prepared for `questions`."""
+
+    @abstractmethod
+    def article_inputs(self, texts: Sequence[str], progress: Progress = no_progress) -> Inputs:
+        """Return articles or headings prepared for `articles`."""
+
+    @abstractmethod
+    def questions(self, inputs: Inputs) -> torch.Tensor:
+        """Return question vectors (texts, width)."""
+
+    @abstractmethod
+    def articles(self, inputs: Inputs) -> torch.Tensor:
+        """Return article vectors (texts, width)."""
+
+    @abstractmethod
+    def parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
+        """Return the optimiser's groups of what this regime trains in both encoders; empty where it trains nothing."""
+
+    @abstractmethod
+    def question_parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
+        """Return the optimiser's groups of what this regime trains in the question encoder."""
+
+    @abstractmethod
+    def save_question_encoder(self, folder: Path) -> None:
+        """Write the question encoder as a plain sentence-transformers folder."""
+
+    @abstractmethod
+    def save_article_encoder(self, folder: Path) -> None:
+        """Write the article encoder's weights (safetensors) and what it needs to be built again."""
+
+    def trained_state(self) -> dict[str, torch.Tensor]:
+        """Return what training can change, by name: a frozen backbone is not in it."""
+        trained = {name for name, parameter in self.named_parameters() if parameter.requires_grad}
+        return {name: tensor for name, tensor in self.state_dict().items() if name in trained}
+
+    def load_trained_state(self, state: dict[str, torch.Tensor]) -> None:
+        """Put back what `trained_state` returned."""
+        self.load_state_dict(state, strict=False)
+
+
+def encoded(
+    encode: Callable[[Inputs], torch.Tensor],
+    inputs: Inputs,
+    *,
+    batch: int,
+    device: torch.device,
+    ranks: Ranks = ALONE,
+) -> np.ndarray:
+    """Return the vectors of all inputs, (texts, width) float32, computed in batches without gradients; of several ranks
+    each computes its share of the batches, and all get all vectors."""
+    starts = np.arange(0, len(inputs), batch)
+    if not len(starts):
+        return np.empty((0, 0), dtype=np.float32)
+    vectors = []
+    with torch.inference_mode():
+        for start in ranks.share(starts).tolist():
+            rows = torch.arange(start, min(start + batch, len(inputs)))
+            vectors.append(encode(inputs.take(rows).to(device)).float().cpu().numpy())
+    ends = np.append(starts, len(inputs))
+    parts = [ranks.part(len(starts), rank) for rank in range(ranks.size)]
+    return ranks.all_rows(np.concatenate(vectors), [int(ends[part.stop] - ends[part.start]) for part in parts])

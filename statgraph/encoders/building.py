@@ -1,0 +1,51 @@
+"""From a configuration to its pair of encoders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from statgraph.config import EncoderConfig
+from statgraph.distributed import ALONE, Ranks
+from statgraph.encoders.backbones import resolve_backbone
+from statgraph.encoders.biencoder import BiEncoder
+from statgraph.encoders.static_biencoder import build_static_biencoder
+from statgraph.encoders.transformer_biencoder import build_transformer_biencoder
+from statgraph.errors import UsageError
+
+
+def build_biencoder(
+    config: EncoderConfig,
+    corpus_texts: Sequence[str],
+    device: torch.device,
+    adapted: str | None = None,
+    ranks: Ranks = ALONE,
+) -> BiEncoder:
+    """Return the encoders of a configuration before training, on a device.
+
+    Args:
+        corpus_texts: the articles (headings in front where they are on) and training questions, which decide the
+            vocabulary of a static backbone and of a pruned one.
+        adapted: the folder of the backbone that was adapted to the statutes (`encoder.adapted`). It is the article
+            side's, and with `encoder.shared` both sides'; a static backbone is distilled from it.
+        ranks: the processes that train together, which prepare the texts together.
+
+    Raises:
+        UsageError: if `encoder.article_backbone` names a second backbone where both sides share one.
+    """
+    backbone = resolve_backbone(config.backbone)
+    if config.article_backbone and (backbone.kind == "static" or config.shared):
+        shared = f"static backbone '{config.backbone}' is" if backbone.kind == "static" else "one backbone is"
+        raise UsageError(
+            f"encoder.article_backbone: '{config.article_backbone}' cannot be used, since {shared} shared by questions "
+            "and articles; leave it blank, or name a transformer in encoder.backbone and set encoder.shared=false"
+        )
+    if backbone.kind == "static":
+        source = resolve_backbone(adapted) if adapted else None
+        return build_static_biencoder(backbone, config, corpus_texts, source, ranks).to(device)
+    article = adapted or config.article_backbone
+    article_backbone = resolve_backbone(article) if article else backbone
+    if config.shared:
+        backbone = article_backbone
+    return build_transformer_biencoder(backbone, config, corpus_texts, device, article_backbone, ranks).to(device)

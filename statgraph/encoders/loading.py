@@ -1,0 +1,97 @@
+"""A transformer backbone's tokenizer and weights: from a folder, from the hub's cache, or from the hub."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from statgraph.encoders.backbones import Backbone
+from statgraph.encoders.quiet import quiet_transformers
+from statgraph.errors import ModelError
+
+HUB_TIMEOUT_S = 10
+
+
+def load_backbone(backbone: Backbone):
+    """Return (fast tokenizer, float32 model in evaluation mode) of a transformer backbone.
+
+    Raises:
+        ModelError: if it cannot be loaded; where the hub does not answer, within seconds.
+    """
+    from transformers import AutoModel
+
+    tokenizer, (model, _) = _loaded(backbone, AutoModel)
+    # The pooler is not used and, where a checkpoint lacks it, random: it would make each load a different model.
+    model.pooler = None
+    return tokenizer, model.eval()
+
+
+def load_masked_model(backbone: Backbone):
+    """Return (fast tokenizer, float32 model with a masked-language head, names of the weights that were not there).
+
+    A backbone without a head of its own, such as E5, gets a random one: its weights are among those names.
+
+    Raises:
+        ModelError: if it cannot be loaded, or is of a family that has no such head.
+    """
+    from transformers import AutoModelForMaskedLM
+
+    tokenizer, (model, about) = _loaded(backbone, AutoModelForMaskedLM)
+    return tokenizer, model.eval(), frozenset(about["missing_keys"])
+
+
+def _loaded(backbone: Backbone, auto_class):
+    """Return (fast tokenizer, (model, about its loading))."""
+    import torch
+    from transformers import AutoTokenizer
+
+    quiet_transformers()
+
+    def load(*, local: bool):
+        tokenizer = AutoTokenizer.from_pretrained(backbone.location, local_files_only=local)
+        return tokenizer, auto_class.from_pretrained(
+            backbone.location, local_files_only=local, dtype=torch.float32, output_loading_info=True
+        )
+
+    try:
+        if Path(backbone.location).is_dir() or is_cached(backbone.location):
+            tokenizer, model_and_about = load(local=True)
+        else:
+            ask_hub(backbone.location)
+            tokenizer, model_and_about = load(local=False)
+    except Exception as error:  # the loaders raise their own errors, their transport's and the system's
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+        raise ModelError(
+            f"backbone '{backbone.name}' cannot be loaded ({reason}); name a local folder or an embedded backbone"
+        ) from error
+    if not getattr(tokenizer, "is_fast", False):
+        raise ModelError(f"backbone '{backbone.name}' has no fast tokenizer (tokenizer.json); name another backbone")
+    return tokenizer, model_and_about
+
+
+def most_tokens(tokenizer, model) -> int:
+    """Return the longest text that a backbone takes, in tokens, special ones included; 512 at most."""
+    positions = getattr(model.config, "max_position_embeddings", None) or 512
+    return min(tokenizer.model_max_length, positions, 512)
+
+
+def is_cached(name: str) -> bool:
+    """Return whether the hub's cache on this machine holds the model's weights."""
+    from huggingface_hub import try_to_load_from_cache
+
+    files = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin")
+    return any(isinstance(try_to_load_from_cache(name, file), str) for file in files)
+
+
+def ask_hub(name: str) -> None:
+    """Ask the hub for the model once: its client would try each of the files again and again, for a minute or more."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import OfflineModeIsEnabled, RepositoryNotFoundError
+
+    try:
+        HfApi().model_info(name, timeout=HUB_TIMEOUT_S)
+    except RepositoryNotFoundError:
+        raise OSError("no such folder, and no such model on the hub") from None
+    except OfflineModeIsEnabled:
+        raise OSError("not in the hub's cache on this machine, and HF_HUB_OFFLINE is set") from None
+    except Exception as error:  # of the client's transport
+        raise OSError(f"no answer from the hub: {error}") from error

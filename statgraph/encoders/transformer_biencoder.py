@@ -1,0 +1,287 @@
+"""The transformer pair: a query encoder and a hierarchical article encoder over one or two backbones."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from statgraph.config import EncoderConfig
+from statgraph.device import inference_dtype
+from statgraph.distributed import ALONE, Ranks
+from statgraph.encoders.backbones import Backbone
+from statgraph.encoders.biencoder import BiEncoder, Progress, no_progress
+from statgraph.encoders.chunk_inputs import ChunkTokens, ChunkVectors, token_inputs
+from statgraph.encoders.chunking import Chunks, chunked
+from statgraph.encoders.dense_module import dense_module
+from statgraph.encoders.frozen import embedded_chunks, pooled
+from statgraph.encoders.hierarchical import ChunkEncoder
+from statgraph.encoders.layer_states import ChunkStates
+from statgraph.encoders.loading import most_tokens
+from statgraph.encoders.quiet import quiet_transformers
+from statgraph.encoders.similarity import similarity_of
+from statgraph.encoders.split_model import freeze_lower
+from statgraph.encoders.tower import Tower, loaded_tower
+from statgraph.encoders.upper_layers import UpperLayers, lower_states
+from statgraph.errors import UsageError
+
+ARTICLE_WEIGHTS = "model.safetensors"
+ARTICLE_CONFIG = "config.json"
+
+
+class TransformerBiEncoder(BiEncoder):
+    """A query encoder (backbone, pooling, projection) and an article encoder (the same, with `ChunkEncoder`).
+
+    The two towers start from one backbone or from one each; the widths are equal.
+
+    With `encoder.train` none or head the backbone is frozen and inputs are its cached chunk vectors; with full they are
+    tokens and gradients reach it. With last-N they are what the layers below the last N give for each token, computed
+    once and kept on disk; tokens where a GPU computes them as fast, or where the backbone cannot be cut in two. The
+    projections start as the identity. Of several `ranks` each computes its part of what frozen layers give.
+    """
+
+    encode_batch = 256
+
+    def __init__(
+        self, question: Tower, article: Tower, config: EncoderConfig, device: torch.device, ranks: Ranks = ALONE
+    ):
+        super().__init__()
+        self.backbone = question.backbone
+        self.config = config
+        self.tokenizer = question.tokenizer
+        self.device = device
+        self._ranks = ranks
+        self._towers = question, article
+        model = question.model
+        self.width = model.config.hidden_size
+        self.similarity = similarity_of(config.similarity)
+        self._max_question_tokens = most_tokens(question.tokenizer, model)
+        self.frozen = config.train in ("none", "head")
+        if self.frozen:
+            self._frozen_model = [model]  # in a list, so that it is no part of the module's state
+        else:
+            self.query_model = model
+            if config.train != "full":
+                for tower in {id(m): m for m in (model, article.model)}.values():
+                    freeze_lower(tower, _n_upper(config.train))
+            own = article.model is not model or config.shared
+            self.article_model = article.model if own else _second(model)
+            models = {"query_model": self.query_model, "article_model": self.article_model}
+            from_states = config.train != "full" and device.type == "cpu"
+            self._uppers = UpperLayers.of(models, _n_upper(config.train), question.dtype) if from_states else None
+        self.query_projection = _identity(self.width)
+        self.article_projection = self.query_projection if config.shared else _identity(self.width)
+        self.chunk_encoder = ChunkEncoder(
+            self.width,
+            max_chunks=max(1, config.max_tokens // max(1, config.chunk_tokens)),
+            n_layers=config.article_layers,
+            n_heads=config.article_heads,
+            dropout=config.article_dropout,
+            pooling=config.article_pooling,
+        )
+        if config.train == "none":
+            self.requires_grad_(False)
+
+    def question_inputs(
+        self, texts: Sequence[str], progress: Progress = no_progress
+    ) -> ChunkVectors | ChunkStates | ChunkTokens:
+        """Return questions as one chunk each, at most as long as the backbone takes."""
+        limit = self._max_question_tokens
+        question, _ = self._towers
+        return self._inputs(question, texts, question.backbone.query_prefix, limit, limit, "questions", progress)
+
+    def article_inputs(
+        self, texts: Sequence[str], progress: Progress = no_progress
+    ) -> ChunkVectors | ChunkStates | ChunkTokens:
+        """Return articles or headings as chunks."""
+        sizes = self.config.chunk_tokens, self.config.max_tokens
+        _, article = self._towers
+        return self._inputs(article, texts, article.backbone.passage_prefix, *sizes, "articles", progress)
+
+    def questions(self, inputs: ChunkVectors | ChunkStates | ChunkTokens) -> torch.Tensor:
+        """Return question vectors (texts, width)."""
+        vectors = self._chunk_vectors(inputs, "query_model")
+        return self.similarity.finished(self.query_projection(vectors))
+
+    def articles(self, inputs: ChunkVectors | ChunkStates | ChunkTokens) -> torch.Tensor:
+        """Return article vectors (texts, width)."""
+        vectors = self.chunk_encoder(self._chunk_vectors(inputs, "article_model"), inputs.offsets)
+        return self.similarity.finished(self.article_projection(vectors))
+
+    def parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
+        """Return one group with everything that this regime trains."""
+        trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
+        return [{"params": trained, "lr": lr}] if trained else []
+
+    def question_parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:
+        """Return the query projection's parameters, and those of its backbone where that trains."""
+        towers = [self.query_projection] if self.frozen else [self.query_projection, self.query_model]
+        trained = [parameter for tower in towers for parameter in tower.parameters() if parameter.requires_grad]
+        return [{"params": trained, "lr": lr}] if trained else []
+
+    def save_question_encoder(self, folder: Path) -> None:
+        """Write a sentence-transformers folder: Transformer, Pooling, Dense, and for unit vectors Normalize; the prefix
+        is its prompt."""
+        from sentence_transformers import SentenceTransformer
+        from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
+
+        quiet_transformers()
+        folder.mkdir(parents=True, exist_ok=True)
+        plain = folder / ".backbone"
+        model = self._frozen_model[0] if self.frozen else self.query_model
+        copy.deepcopy(model).float().cpu().save_pretrained(plain)
+        self.tokenizer.save_pretrained(plain)
+        transformer = Transformer(str(plain), max_seq_length=self._max_question_tokens)
+        projection = self.query_projection
+        dense = dense_module(*self.similarity.query_projection(projection.weight.detach(), projection.bias.detach()))
+        modules = [transformer, Pooling(self.width, pooling_mode=self.backbone.pooling), dense]
+        modules += [Normalize()] * self.similarity.unit_length
+        prompts = {"query": self.backbone.query_prefix, "document": self.backbone.passage_prefix}
+        encoder = SentenceTransformer(modules=modules, device="cpu", prompts=prompts, default_prompt_name="query")
+        encoder.save(str(folder), create_model_card=False)
+        for file in plain.iterdir():
+            file.unlink()
+        plain.rmdir()
+
+    def save_article_encoder(self, folder: Path) -> None:
+        """Write the chunk encoder and projection (and the backbone, where it trained) with the configuration."""
+        from safetensors.torch import save_file
+
+        folder.mkdir(parents=True, exist_ok=True)
+        parts = [name for name in ("chunk_encoder", "article_projection", "article_model") if hasattr(self, name)]
+        state = {
+            f"{part}.{name}": tensor.detach().cpu().contiguous().clone()
+            for part in parts
+            for name, tensor in getattr(self, part).state_dict().items()
+        }
+        save_file(state, folder / ARTICLE_WEIGHTS)
+        backbone = self._towers[1].backbone
+        about = {"backbone": backbone.name, "pooling": backbone.pooling, "prefix": backbone.passage_prefix}
+        (folder / ARTICLE_CONFIG).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+
+    def _inputs(
+        self,
+        tower: Tower,
+        texts: Sequence[str],
+        prefix: str,
+        chunk_tokens: int,
+        max_tokens: int,
+        what: str,
+        progress: Progress,
+    ) -> ChunkVectors | ChunkStates | ChunkTokens:
+        plain = tower.tokenizer.backend_tokenizer
+        plain.no_truncation()
+        plain.no_padding()
+        chunks = chunked(plain, texts, prefix=prefix, chunk_tokens=chunk_tokens, max_tokens=max_tokens)
+        if not self.frozen:
+            return self._trained_inputs(tower, chunks, what, progress)
+        vectors = embedded_chunks(
+            # A copy, since its weights are rounded to the inference precision; gone after use, for it is large.
+            copy.deepcopy(tower.model),
+            chunks.ids,
+            pooling=tower.backbone.pooling,
+            pad_id=tower.tokenizer.pad_token_id,
+            device=self.device,
+            dtype=tower.dtype,
+            cache=tower.vector_cache if self._ranks.is_first else None,
+            progress=lambda done, total: progress(f"embedding {what}", done, total),
+            ranks=self._ranks,
+        )
+        return ChunkVectors(torch.from_numpy(vectors).float(), chunks.offsets)
+
+    def _trained_inputs(self, tower: Tower, chunks: Chunks, what: str, progress: Progress) -> ChunkStates | ChunkTokens:
+        if self._uppers is None:
+            return token_inputs(chunks, tower.tokenizer.pad_token_id)
+        return lower_states(
+            tower,
+            chunks,
+            _n_upper(self.config.train),
+            progress=lambda done, total: progress(f"frozen layers of {what}", done, total),
+            ranks=self._ranks,
+        )
+
+    def _chunk_vectors(self, inputs: ChunkVectors | ChunkStates | ChunkTokens, tower: str) -> torch.Tensor:
+        if isinstance(inputs, ChunkVectors):
+            return inputs.vectors
+        if isinstance(inputs, ChunkStates):
+            return self._uppers.vectors(inputs, tower, self._pooling(tower))
+        tokens, mask = inputs.padded()
+        hidden = getattr(self, tower)(input_ids=tokens, attention_mask=mask).last_hidden_state
+        return pooled(hidden.float(), mask, self._pooling(tower))
+
+    def _pooling(self, tower: str) -> str:
+        question, article = self._towers
+        return {"query_model": question, "article_model": article}[tower].backbone.pooling
+
+
+def build_transformer_biencoder(
+    backbone: Backbone,
+    config: EncoderConfig,
+    corpus_texts: Sequence[str],
+    device: torch.device,
+    article_backbone: Backbone | None = None,
+    ranks: Ranks = ALONE,
+) -> TransformerBiEncoder:
+    """Return the transformer pair before training.
+
+    Args:
+        article_backbone: the article side's, where it is another one.
+
+    Raises:
+        ModelError: if a backbone cannot be loaded.
+        UsageError: if `encoder.train` is not none, head, last-N or full, `encoder.chunk_tokens` is too large, or the
+            two backbones do not go together.
+    """
+    if not re.fullmatch(r"none|head|full|last-[1-9]\d*", config.train):
+        raise UsageError(
+            f"encoder.train: '{config.train}' is not known; use none, head, last-N (such as last-2) or full"
+        )
+    kept_texts = corpus_texts if config.prune_vocabulary else None
+    dtype = inference_dtype(device)
+    question = article = loaded_tower(backbone, dtype, kept_texts)
+    if article_backbone not in (None, backbone):
+        article = loaded_tower(_transformer(article_backbone), dtype, kept_texts)
+    widths = [tower.model.config.hidden_size for tower in (question, article)]
+    if widths[0] != widths[1]:
+        raise UsageError(
+            f"encoder.article_backbone: '{article.backbone.name}' is {widths[1]} wide, but backbone '{backbone.name}' "
+            f"is {widths[0]} wide; name two of equal width"
+        )
+    longest = most_tokens(article.tokenizer, article.model)
+    if min(config.chunk_tokens, config.max_tokens) > longest:
+        raise UsageError(
+            f"encoder.chunk_tokens: {config.chunk_tokens} is more than backbone '{article.backbone.name}' takes; "
+            f"use {longest} or less"
+        )
+    return TransformerBiEncoder(question, article, config, device, ranks)
+
+
+def _transformer(backbone: Backbone) -> Backbone:
+    if backbone.kind == "static":
+        raise UsageError(
+            f"encoder.article_backbone: '{backbone.name}' is static, and a static backbone is shared by questions and "
+            "articles; name a transformer"
+        )
+    return backbone
+
+
+def _second(model: nn.Module) -> nn.Module:
+    """Return a copy that shares what is frozen in the model: of e5-small's 470 MB nearly all, its word vectors."""
+    frozen = {id(parameter): parameter for parameter in model.parameters() if not parameter.requires_grad}
+    return copy.deepcopy(model, frozen)
+
+
+def _identity(width: int) -> nn.Linear:
+    linear = nn.Linear(width, width)
+    nn.init.eye_(linear.weight)
+    nn.init.zeros_(linear.bias)
+    return linear
+
+
+def _n_upper(train: str) -> int:
+    return int(train.removeprefix("last-"))

@@ -1,0 +1,1 @@
+"""Run folders: what `train` leaves and everything else reads."""

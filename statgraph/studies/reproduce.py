@@ -1,0 +1,228 @@
+"""A whole table: its missing runs carried out, and what they come to written into a folder."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Protocol
+
+from statgraph import artifacts
+from statgraph.corpus.records import SPLITS, Corpus
+from statgraph.errors import StatgraphError, UsageError
+from statgraph.runs.folders import folder_name
+from statgraph.studies.analyses import ANALYSES
+from statgraph.studies.markdown import About, corpus_line, main_table, opening, table_text
+from statgraph.studies.picture import draw_rows
+from statgraph.studies.planning import PlannedRun, planned_runs, run_id
+from statgraph.studies.running import commit, finished_run, machine
+from statgraph.studies.spec import GRID, TableSpec, short_name
+from statgraph.studies.store import RunBusyError, RunResult, RunStore
+from statgraph.studies.summary import summaries
+from statgraph.systems.presets import resolve_config
+from statgraph.training.loop import TrainingProgress
+
+MARKDOWN, VALUES, PICTURE = "table.md", "table.json", "figure.png"
+RESULTS = Path("results")
+
+
+class ProgressDisplay(Protocol):
+    """What shows how far a run has come."""
+
+    def on_step(self, what: str, done: int, total: int) -> None: ...
+
+    def on_training(self, progress: TrainingProgress) -> None: ...
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which table, of what: as the options of `statgraph reproduce`. `command` is how it was asked for."""
+
+    spec: TableSpec
+    seeds: int
+    split: str
+    work: Path
+    command: str
+    corpus_folder: str = ""
+    backbone: str = ""
+    settings: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    keep_runs: bool = False
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """A table that was written: its folder, its main part as Markdown lines, and a line for each run that is missing
+    although it was asked for."""
+
+    folder: Path
+    main: list[str]
+    missing: tuple[str, ...]
+
+
+def reproduce(
+    request: Request,
+    corpus: Corpus,
+    folder: Path,
+    *,
+    display: Callable[[], AbstractContextManager[ProgressDisplay]],
+    on_line: Callable[[str], None] = lambda line: None,
+) -> Reproduced:
+    """Carry out the runs of a table that are not there yet, and write it.
+
+    A run that fails or that another process works on is left out of the table and named in it; `only` names the rows
+    that are run, the others are taken as far as they are there.
+
+    Args:
+        display: makes what shows the progress of one run.
+        on_line: is told of each run, in a line.
+
+    Raises:
+        UsageError: for a split without questions, an unknown row, or a setting that cannot be.
+        StatgraphError: why the last run failed, where there is no run at all.
+    """
+    spec = request.spec
+    check_split(corpus, request.split)
+    if spec.analysis:
+        return _analysed(request, corpus, folder)
+    store = RunStore(request.work)
+    plan = {"seeds": request.seeds, "backbone": request.backbone, "settings": request.settings}
+    wanted = planned_runs(spec, only=request.only, **plan)
+    problems: dict[tuple[str, int], StatgraphError] = {}
+    for planned in wanted:
+        try:
+            _carry_out(planned, request, corpus, store, display, on_line)
+        except StatgraphError as error:
+            problems[planned.row, planned.seed] = error
+            kind = "skipped" if isinstance(error, RunBusyError) else "failed"
+            on_line(f"{planned.row}, seed {planned.seed}: {kind}: {error}")
+    results: dict[str, dict[int, RunResult]] = {}
+    asked = {(planned.row, planned.seed) for planned in wanted}
+    missing, missing_asked = [], []
+    for planned in planned_runs(spec, **plan):
+        found = store.result(run_id(planned.config, corpus.content_hash, request.split))
+        if found is not None:
+            results.setdefault(planned.row, {})[planned.seed] = found
+        else:
+            reason = problems.get((planned.row, planned.seed), "not run yet")
+            missing.append(f"{planned.row}, seed {planned.seed}: {reason}")
+            if (planned.row, planned.seed) in asked:
+                missing_asked.append(missing[-1])
+    if not results:
+        raise next(reversed(problems.values()))
+    return Reproduced(folder, _written(request, corpus, results, tuple(missing), folder), tuple(missing_asked))
+
+
+def check_split(corpus: Corpus, split: str) -> None:
+    """Return if a corpus has questions in a split.
+
+    Raises:
+        UsageError: if it has none, or the split is not known.
+    """
+    if split not in SPLITS:
+        raise UsageError(f"split '{split}' is not known; use one of {', '.join(SPLITS)}")
+    if not corpus.split(split):
+        raise UsageError(f"split '{split}' of corpus '{corpus.name}' has no questions; choose another split")
+
+
+def default_folder(request: Request, corpus_name: str) -> Path:
+    """Return where a table is written unless told otherwise: its name, the corpus's and the backbone's; the split's
+    where it is not test."""
+    spec = request.spec
+    parts = [spec.name, folder_name(corpus_name)]
+    if spec.backbones:
+        parts.append("backbones")
+    elif not spec.analysis:
+        auto = resolve_config("qabisar", request.settings).encoder.backbone
+        parts.append(folder_name(short_name(request.backbone or auto)))
+    if request.split != "test" and not spec.analysis:
+        parts.append(request.split)
+    return RESULTS / "-".join(parts)
+
+
+def _carry_out(planned: PlannedRun, request: Request, corpus: Corpus, store: RunStore, display, on_line) -> None:
+    place = f"{planned.row}, seed {planned.seed}"
+    if store.result(run_id(planned.config, corpus.content_hash, request.split)) is not None:
+        on_line(f"{place}: there already")
+        return
+    start = time.perf_counter()
+    with display() as progress:
+        result = finished_run(
+            planned,
+            corpus,
+            request.split,
+            store,
+            corpus_folder=request.corpus_folder,
+            keep_run=request.keep_runs,
+            on_step=progress.on_step,
+            on_training=progress.on_training,
+        )
+    on_line(f"{place}: R@200 {100 * result.mean('R@200'):.1f}, {time.perf_counter() - start:.0f} s")
+
+
+def _written(
+    request: Request, corpus: Corpus, results: Mapping[str, Mapping[int, RunResult]], missing, folder: Path
+) -> list[str]:
+    """Write the table; return its main part."""
+    spec = request.spec
+    rows = summaries(spec, results)
+    runs = {}
+    for row in rows:
+        for result in row.results.values():
+            runs.setdefault(f"{row.spec.name}, seed {result.about['seed']}", result)
+    about = About(
+        corpus=corpus_line(corpus),
+        split=f"{request.split} ({len(corpus.split(request.split)):,} questions)",
+        seeds=request.seeds,
+        command=request.command,
+        commits=_distinct(result.about["commit"] for result in runs.values()),
+        machines=_distinct(result.about["machine"] for result in runs.values()),
+        missing=missing,
+    )
+    picture = PICTURE if spec.figure else ""
+    if picture:
+        draw_rows(spec, rows, folder / picture)
+    values = {
+        "table": spec.name,
+        **{key: value for key, value in asdict(spec).items() if key not in ("name", "rows")},
+        "about": asdict(about),
+        "rows": [row.to_dict() for row in rows],
+        "runs": {name: result.to_dict() for name, result in runs.items()},
+    }
+    _write(folder, table_text(spec, rows, about, picture=picture), values)
+    return main_table(spec, rows)
+
+
+def _analysed(request: Request, corpus: Corpus, folder: Path) -> Reproduced:
+    spec = request.spec
+    found = ANALYSES[spec.analysis](corpus, folder / PICTURE)
+    about = About(
+        corpus=corpus_line(corpus),
+        split="dev" if spec.analysis == GRID else "none: articles alone",
+        seeds=0,
+        command=request.command,
+        commits=(commit(),),
+        machines=(machine("cpu"),),
+    )
+    lines = [*opening(spec, about), *found.lines, "", f"![{spec.title}]({PICTURE})"]
+    values = {"table": spec.name, "title": spec.title, "source": spec.source, "about": asdict(about), **found.values}
+    _write(folder, "\n".join(lines) + "\n", values)
+    return Reproduced(folder, list(found.lines), ())
+
+
+def _write(folder: Path, text: str, values: Mapping[str, object]) -> None:
+    with artifacts.replaced_file(folder / MARKDOWN) as staging:
+        staging.write_text(text, encoding="utf-8")
+    # A list of plain values stays on its line: one value a line would make tens of thousands of them.
+    indented = json.dumps(values, indent=1, ensure_ascii=False)
+    compact = re.sub(r"\[[^\[\]{}]*\]", lambda found: re.sub(r"\s*\n\s*", " ", found[0]), indented)
+    with artifacts.replaced_file(folder / VALUES) as staging:
+        staging.write_text(compact + "\n", encoding="utf-8")
+
+
+def _distinct(values) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))

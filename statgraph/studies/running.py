@@ -1,0 +1,123 @@
+"""One run of a table: trained, or taken up where it was interrupted, then measured."""
+
+from __future__ import annotations
+
+import gc
+import os
+import platform
+import subprocess
+import time
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from statgraph import __version__, artifacts
+from statgraph.corpus.records import Corpus
+from statgraph.runs.manifest import read_run_manifest
+from statgraph.search.evaluating import split_metrics
+from statgraph.search.retriever import Retriever
+from statgraph.studies.planning import PlannedRun, run_id
+from statgraph.studies.store import RunResult, RunStore
+from statgraph.systems.pipeline import StepListener, is_finished, train_run
+from statgraph.training.loop import Listener
+from statgraph.training.metrics_log import MetricsLog
+
+_PACKAGE = Path(__file__).parents[2]
+
+
+def finished_run(
+    planned: PlannedRun,
+    corpus: Corpus,
+    split: str,
+    store: RunStore,
+    *,
+    corpus_folder: str,
+    keep_run: bool,
+    on_step: StepListener = lambda what, done, total: None,
+    on_training: Listener = lambda progress: None,
+) -> RunResult:
+    """Return the result of a run, training what is missing of it.
+
+    Raises:
+        RunBusyError: if another process works on it.
+        StatgraphError: if the run cannot be trained.
+    """
+    name = run_id(planned.config, corpus.content_hash, split)
+    with store.claimed(name):
+        found = store.result(name)
+        if found is not None:
+            return found
+        folder = store.trained_folder(name)
+        resumed = (folder / artifacts.RUN_CONFIG).is_file()
+        start = time.perf_counter()
+        _forget_peak_memory()
+        if not is_finished(folder):
+            train_run(
+                corpus,
+                planned.config,
+                folder,
+                resume=resumed,
+                stage1_cache=store.stage1_cache,
+                on_step=on_step,
+                on_training=on_training,
+            )
+        device = planned.config.device
+        metrics = split_metrics(Retriever.load(folder, device=device), corpus, split)
+        manifest = read_run_manifest(folder)
+        about = {
+            "config": manifest["config"],
+            "seed": planned.seed,
+            "corpus": manifest["corpus"],
+            "split": split,
+            "commit": commit(),
+            "versions": manifest["versions"],
+            "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+            "machine": machine(device),
+            "command": planned.train_command(corpus_folder),
+            "resumed": resumed,
+            "seconds": round(time.perf_counter() - start, 1),
+            "steps": manifest["steps"],
+            "learning_curve": MetricsLog(folder / artifacts.RUN_METRICS).records(),
+        }
+        result = RunResult(metrics, about)
+        store.finish(name, result, keep_run=keep_run)
+        return result
+
+
+def commit() -> str:
+    """Return the commit of the checkout that this code is in, marked "-dirty" where it was changed since; the
+    version's number where there is no checkout."""
+    if _git("ls-files", "--error-unmatch", "__init__.py"):
+        return _git("describe", "--always", "--dirty") or __version__
+    return __version__
+
+
+def machine(device: str) -> str:
+    """Return what a run is computed on, in one line."""
+    import torch
+
+    from statgraph.device import pick_device
+
+    model = platform.processor() or platform.machine()
+    with suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        model = next((line.partition(": ")[2] for line in lines if line.startswith("model name")), model)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    gpu = f", {torch.cuda.get_device_name()}" if pick_device(device).type == "cuda" else ", no GPU"
+    return f"{model}, {cores} cores{gpu}, {platform.system()}, Python {platform.python_version()}"
+
+
+def _git(*arguments: str) -> str:
+    try:
+        done = subprocess.run(["git", "-C", str(_PACKAGE), *arguments], check=False, capture_output=True, text=True)
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _forget_peak_memory() -> None:
+    """Start the count of the highest resident memory anew, so that a run is not charged with the one before; where the
+    system cannot (it is Linux's), the figure is that of the whole process."""
+    gc.collect()
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")

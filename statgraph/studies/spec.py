@@ -1,0 +1,165 @@
+"""What a table is made of, read from its YAML file under `specs/`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+
+from statgraph.errors import UsageError
+from statgraph.evaluation.metrics import METRICS
+
+SPECS = Path(__file__).parent / "specs"
+REGIMES = ("static", "head", "full")
+BARS, LINES = "bars", "lines"
+# What is shown without training anything: statgraph/studies/analyses.py.
+SIMILARITY, GRID = "article-similarity", "bm25-grid"
+_SHOWN = ("R@100", "R@200", "R@500", "mAP", "mRP")
+
+
+@dataclass(frozen=True)
+class RowSpec:
+    """A row: a system with `a.b=c` settings on top of its preset.
+
+    `regimes` are further settings by regime (static, head or full). A row that is not `seeded` has nothing random, so
+    it is run once. `against`: the row that it is compared with; blank for the table's baseline. `backbone`: its own in
+    place of the table's. `paper`: the paper's figures on BSARD, in percent.
+    """
+
+    name: str
+    system: str
+    settings: tuple[str, ...] = ()
+    regimes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    seeded: bool = True
+    against: str = ""
+    backbone: str = ""
+    paper: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FigureSpec:
+    """The picture of a table: bars or lines of `metrics`, a group for each row."""
+
+    kind: str
+    metrics: tuple[str, ...] = ("R@200", "mAP")
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """A table. `source`: the paper and its table; `paper_read_in`: where the paper's figures in the rows were read;
+    `backbones`: every row is run with each of them, where there are any;
+    `analysis`: what is shown in place of rows."""
+
+    name: str
+    title: str
+    source: str
+    baseline: str = ""
+    metrics: tuple[str, ...] = _SHOWN
+    rows: tuple[RowSpec, ...] = ()
+    figure: FigureSpec | None = None
+    backbones: tuple[str, ...] = ()
+    analysis: str = ""
+    paper_read_in: str = ""
+
+    def against(self, row: RowSpec) -> str:
+        """Return the name of the row that a row is compared with; blank for none."""
+        other = row.against or self.baseline
+        return "" if other == row.name else other
+
+
+def table_names() -> tuple[str, ...]:
+    """Return the tables that can be made, by name."""
+    return tuple(sorted(path.stem for path in SPECS.glob("*.yaml")))
+
+
+def read_table(name: str) -> TableSpec:
+    """Return the spec of a table.
+
+    Raises:
+        UsageError: if there is no such table.
+        ValueError: if its file has an unknown key, or names a row, regime or metric that does not exist.
+    """
+    if name not in table_names():
+        raise UsageError(f"table '{name}' is not known; choose from {', '.join(table_names())}")
+    import yaml
+
+    path = SPECS / f"{name}.yaml"
+    spec = _table(name, yaml.safe_load(path.read_text(encoding="utf-8")))
+    _check(spec, path)
+    return spec
+
+
+def with_backbones(spec: TableSpec, backbones: tuple[str, ...]) -> TableSpec:
+    """Return the table with a copy of every row for each of the backbones (blank: for the table's own); a table that
+    is not about backbones is returned as it is.
+
+    Raises:
+        UsageError: if backbones are given to a table that is not about them.
+    """
+    if not spec.backbones:
+        if backbones:
+            raise UsageError(f"--backbones: {spec.name} has one backbone for all rows; name it with --backbone")
+        return spec
+    chosen = backbones or spec.backbones
+    rows = [
+        replace(row, name=_copy(row.name, backbone), backbone=backbone, against=_copy(row.against, backbone))
+        for row in spec.rows
+        for backbone in chosen
+    ]
+    return replace(spec, rows=tuple(rows), baseline=_copy(spec.baseline, chosen[0]))
+
+
+def short_name(backbone: str) -> str:
+    """Return the last part of a backbone's name: of a folder, a hub name or `embedded:NAME`."""
+    return Path(backbone.rpartition(":")[2]).name
+
+
+def _copy(row_name: str, backbone: str) -> str:
+    return row_name and f"{row_name}, {short_name(backbone)}"
+
+
+def _table(name: str, values: Mapping) -> TableSpec:
+    values = dict(values)
+    values["rows"] = tuple(_row(row) for row in values.get("rows") or ())
+    if values.get("figure"):
+        values["figure"] = _filled(FigureSpec, values["figure"])
+    return _filled(TableSpec, {"name": name, **values})
+
+
+def _row(values: Mapping) -> RowSpec:
+    values = dict(values)
+    by_regime = values.get("regimes") or {}
+    values["regimes"] = {regime: tuple(settings or ()) for regime, settings in by_regime.items()}
+    return _filled(RowSpec, values)
+
+
+def _filled(kind: type, values: Mapping):
+    unknown = sorted(values.keys() - {item.name for item in fields(kind)})
+    if unknown:
+        raise ValueError(
+            f"{kind.__name__}: '{unknown[0]}' is not a key; it has {', '.join(f.name for f in fields(kind))}"
+        )
+    return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in values.items()})
+
+
+def _check(spec: TableSpec, path: Path) -> None:
+    names = [row.name for row in spec.rows]
+    others = {spec.baseline, *(row.against for row in spec.rows)} - {""}
+    regimes = {regime for row in spec.rows for regime in row.regimes}
+    shown = {
+        *spec.metrics,
+        *(spec.figure.metrics if spec.figure else ()),
+        *(key for row in spec.rows for key in row.paper),
+    }
+    if any(row.paper for row in spec.rows) != bool(spec.paper_read_in):
+        raise ValueError(f"{path}: the paper's figures need `paper_read_in`, and it needs figures; mend the file")
+    for kind, unknown in (
+        ("row", others - set(names)),
+        ("regime", regimes - set(REGIMES)),
+        ("metric", shown - set(METRICS)),
+        ("second row", {name for name in names if names.count(name) > 1}),
+        ("figure", {spec.figure.kind} - {BARS, LINES} if spec.figure else set()),
+        ("analysis", {spec.analysis} - {"", SIMILARITY, GRID}),
+    ):
+        if unknown:
+            raise ValueError(f"{path}: {kind} '{min(unknown)}' does not fit; mend the file")

@@ -1,0 +1,261 @@
+"""References in the text of articles: French, English, Dutch and German ways of writing them, and what is none."""
+
+import pytest
+
+from statgraph.corpus.citations.references import ReferenceFinder
+
+TITLES = [
+    *("Art. L1 A, Code du travail", "Art. L12-3, Code du travail", "Art. L12-4, Code du travail"),
+    *("Art. L12-5, Code du travail", "Art. R*12-3, Code du travail"),
+    *("Art. 5, Code rural", "Art. 6, Code rural", "Art. L12-3, Code rural", "Annexe, Code rural"),
+]
+LABOUR, RURAL = "Code du travail", "Code rural"
+
+
+@pytest.fixture
+def finder():
+    return ReferenceFinder(TITLES, [title.partition(", ")[2] for title in TITLES])
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("prévu à l'article L. 12-3.", [1]),
+        ("prévu à l'article L12-3.", [1]),
+        ("l'article L. 1 A et l'article R. * 12-3", [0, 4]),
+        ("les articles L. 12-3, L. 12-5 et R. 12-3", [1, 3, 4]),
+        ("les articles L. 12-3 à L. 12-5", [1, 2, 3]),
+        ("les articles L. 12-4 et 12-5", [2, 3]),
+        ("l'article L. 12-3 du présent code", [1]),
+        ("l'article L. 12-3 du code rural", [7]),
+        ("l'article 5 du Code rural et l'article L. 12-4", [5, 2]),
+        ("l'article L. 12-3 du code de commerce", []),
+        ("l'article L. 9 du code de commerce et l'article L. 12-3 du même code", []),
+        ("l'article 5 du code rural, puis l'article L. 12-3 du même code", [5, 7]),
+        ("l'article L. 12-3 de la loi n° 83-634", []),
+        ("l'article L. 12-3 du décret du 3 mai", []),
+        ("l'article L. 12-3 du contrat", [1]),
+        ("l'article L. 12", []),
+        ("l'article L. 12-33", []),
+        ("au 1° de l'article L. 12-3 et au 2° de l'article L. 12-3", [1]),
+        ("la section 5 du chapitre", []),
+        ("L. 12-3", []),
+        ("", []),
+    ],
+)
+def test_french(finder, text, rows):
+    assert finder.find(text, LABOUR) == rows
+
+
+def test_a_number_without_letters_is_of_its_own_code(finder):
+    assert finder.find("l'article 5 et l'article 6", RURAL) == [5, 6]
+    assert finder.find("l'article 5", LABOUR) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("under Article 3.", [0]),
+        ("under Articles 3, 4 and 5", [0, 1, 2]),
+        ("under Articles 3 to 5(2)", [0, 1, 2]),
+        ("Article 3 of this Code", [0]),
+        ("Article 3 of the Work Code", [3]),
+        ("Article 3 of the Tax Code", []),
+        ("Article 3 of the Act on Leases", []),
+        ("Article 3 of the lease", [0]),
+        ("particle 3", []),
+    ],
+)
+def test_english(text, rows):
+    titles = ["Art. 3, Housing Code", "Art. 4, Housing Code", "Art. 5, Housing Code", "Art. 3, Work Code"]
+    finder = ReferenceFinder(titles, ["Housing Code"] * 3 + ["Work Code"])
+    assert finder.find(text, "Housing Code") == rows
+
+
+def test_sections_are_articles_where_articles_are_called_so():
+    finder = ReferenceFinder(["Section 12 Deposits", "§ 13 Keys"], ["Act", "Act"])
+    assert finder.find("see section 12 and § 13", "Act") == [0, 1]
+
+
+def test_dutch():
+    finder = ReferenceFinder(["Artikel 1:10 BW", "Artikel 7", "Artikel 8"], ["BW"] * 3)
+    assert finder.find("de artikelen 7 en 8", "BW") == [1, 2]
+
+
+def test_a_long_range_is_taken_by_its_ends():
+    titles = [f"Art. {number}" for number in range(1, 101)]
+    finder = ReferenceFinder(titles, ["C"] * 100)
+    assert finder.find("articles 1 to 51", "C") == list(range(51))
+    assert finder.find("articles 1 to 52", "C") == [0, 51]
+    assert finder.find("articles 9 to 2", "C") == [8, 1]
+
+
+def two_codes(own, other, word):
+    """Return a finder for articles 1 to 6 of two codes: rows 0 to 5 and 6 to 11."""
+    codes = [own] * 6 + [other] * 6
+    return ReferenceFinder([f"{word} {row % 6 + 1}, {code}" for row, code in enumerate(codes)], codes)
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("section 5 of the Animal Welfare Act 2006", []),
+        ("section 5(2) of the Animal Welfare Act 2006", []),
+        ("section 5 of the Dogs (Protection of Livestock) Act 1953", []),
+        ("section 5 of the Health and Safety at Work etc. Act 1974", []),
+        ("section 5 of the Legal Aid, Sentencing and Punishment of Offenders Act 2012", []),
+        ("section 5 of the 1996 Act", []),
+        ("section 5 of the Housing Regulations", []),
+        ("section 5 of the European Convention on Human Rights", []),
+        ("section 5 GDPR", []),
+        ("section 1 of the Dog Act", [6]),
+        ("section 1(2) of the Dog Act", [6]),
+        ("section 1(2) and (3) of the Dog Act", [6]),
+        ("section 1, subsection (2), of the Dog Act", [6]),
+        ("section 1 of Part 2 of the Dog Act", [6]),
+        ("sections 1(2)(a) and 3 of the Dog Act", [6, 8]),
+        ("sections 1 to 3 of the Dog Act", [6, 7, 8]),
+        ("sections 1–3 of the Dog Act", [6, 7, 8]),
+        ("sections 1 to 3 of the Cat Act", []),
+        ("section 1 of the Dog Act 1906", []),
+        ("section 1 of the Dog Act of 1906", []),
+        ("section 1 of the Dog Act Regulations", []),
+        ("section 2 of, and Schedule 3 to, the Dog Act", []),
+        ("section 4 or section 5 of the Dog Act", [10]),
+        ("section 4, and section 5 of the Dog Act", [3, 10]),
+        ("section 4 or section 5 of this Act", [3, 4]),
+        ("section 2 of the Dog Act and section 3 of that Act", [7, 8]),
+        ("the Cat Act; section 3 of that Act", []),
+        ("section 5(2) shall apply", [4]),
+        ("section 5(2) of this Act", [4]),
+        ("section 5 of the Garden Act", [4]),
+        ("sections 1(2), 3 and 4(1)", [0, 2, 3]),
+        ("section 5 of the lease", [4]),
+        ("section 5 of the dwelling that the Act governs", [4]),
+        ("section 5 of 3 May", [4]),
+        ("under section 5\nThe Act applies", [4]),
+    ],
+)
+def test_another_act_in_english(text, rows):
+    assert two_codes("Garden Act", "Dog Act", "Section").find(text, "Garden Act") == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("artikel 5 van de Gemeentewet", []),
+        ("artikel 5, tweede lid, van de Gemeentewet", []),
+        ("artikel 5 of 6 van de Gemeentewet", []),
+        ("artikelen 3 tot en met 5 van de Gemeentewet", []),
+        ("artikel 5 Gemeentewet", []),
+        ("artikel 5 van de Algemene wet bestuursrecht", []),
+        ("artikel 5 van het Burgerlijk Wetboek", []),
+        ("artikel 5 BW", []),
+        ("artikel 5 Awb", []),
+        ("artikel 5 van de Tuinwet", [10]),
+        ("artikel 5, tweede lid, van de Tuinwet", [10]),
+        ("artikel 5, eerste en tweede lid, van de Tuinwet", [10]),
+        ("artikel 5, tweede lid, onder a, van de Tuinwet", [10]),
+        ("artikel 5 lid 2 Tuinwet", [10]),
+        ("artikel 5 of 6 van de Tuinwet", [10, 11]),
+        ("artikel 2 van de Tuinwet en artikel 3 van die wet", [7, 8]),
+        ("artikel 5 van deze wet", [4]),
+        ("artikel 5, tweede lid, van deze wet", [4]),
+        ("artikel 5, tweede lid.", [4]),
+        ("artikelen 3 tot en met 5", [2, 3, 4]),
+        ("artikel 5 van de huurovereenkomst", [4]),
+    ],
+)
+def test_another_act_in_dutch(text, rows):
+    assert two_codes("Woonwet", "Tuinwet", "Artikel").find(text, "Woonwet") == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("l'article 5 de l'arrêté du 3 mai 2001", []),
+        ("l'article 5, alinéa 2, de l'arrêté du 3 mai 2001", []),
+        ("l'article 5 de la loi n° 78-17", []),
+        ("l'article 5, deuxième alinéa, de la loi n° 78-17", []),
+        ("l'article 1er de la loi n° 78-17", []),
+        ("l'article 5 du décret", []),
+        ("l'article 5 (2°) du décret", []),
+        ("l'article 5 de cette loi", []),
+        ("l'article 5 de la même loi", []),
+        ("l'article 5 du livre des procédures fiscales", []),
+        ("les articles 5 et suivants du code de commerce", []),
+        ("l'article 5 du CGI", []),
+        ("l'article 5 bis", []),
+        ("l'article 5 sexdecies du code général des impôts", []),
+        ("l'article 5 quindecies A du code général des impôts", []),
+        ("l'article 5 de l'annexe", []),
+        ("l'article 5, alinéa 2, du code des jardins", [10]),
+        ("l'article 5 (alinéas 2 et 3) du code des jardins", [10]),
+        ("l'article 5, premier alinéa, du code des jardins", [10]),
+        ("l'article 5, 2°, du code des jardins", [10]),
+        ("l'article 5, II, du code des jardins", [10]),
+        ("l'article 1er du code des jardins", [6]),
+        ("l'article 5 du livre III du code des jardins", [10]),
+        ("les articles 2 (1°), 3 et 5 du code des jardins", [7, 8, 10]),
+        ("l'article 5, premier alinéa, du présent code", [4]),
+        ("les articles 5 et suivants", [4]),
+        ("de l'article 5, du III de l'article 6", [4, 5]),
+        ("l'article 1er", [0]),
+    ],
+)
+def test_another_text_in_french(text, rows):
+    assert two_codes("Code civil", "Code des jardins", "Art.").find(text, "Code civil") == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("§ 5 der Gemeindeordnung", []),
+        ("§ 5 der Straßenverordnung", []),
+        ("§ 5 der Satzung", []),
+        ("§ 5 des Bürgerlichen Gesetzbuchs", []),
+        ("§ 5 BGB", []),
+        ("§ 5 Abs. 1 BGB", []),
+        ("§ 4 HundeG", []),
+        ("§ 4 des Hundegesetzes", [9]),
+        ("§ 4 Hundegesetz", [9]),
+        ("§ 4 nach dem Hundegesetz", [9]),
+        ("§ 4 Abs. 1 und 2 des Hundegesetzes", [9]),
+        ("§ 4 Absatz 2 Satz 1 Nr. 3 des Hundegesetzes", [9]),
+        ("§§ 4 und 5 des Hundegesetzes", [9, 10]),
+        ("§§ 4 bis 6 des Hundegesetzes", [9, 10, 11]),
+        ("§ 4 und § 5 des Hundegesetzes", [10]),
+        ("§ 3, § 4 und § 5 des Hundegesetzes", [10]),
+        ("§ 5 dieser Ordnung", [4]),
+        ("§ 5 der Kleingartenordnung", [4]),
+        ("§§ 4 bis 6", [3, 4, 5]),
+        ("§ 4 Abs. 2 oder § 5", [3, 4]),
+    ],
+)
+def test_another_text_in_german(text, rows):
+    assert two_codes("Kleingartenordnung", "Hundegesetz", "§").find(text, "Kleingartenordnung") == rows
+
+
+def test_an_adjective_and_a_noun_are_declined_in_german():
+    finder = two_codes("Kleingartenordnung", "Bürgerliches Gesetzbuch", "§")
+    assert finder.find("§ 4 des Bürgerlichen Gesetzbuchs", "Kleingartenordnung") == [9]
+    assert finder.find("§ 4 des Bürgerlichen Gesetzbuches", "Kleingartenordnung") == [9]
+
+
+def test_a_long_list_takes_no_time():
+    finder = two_codes("Garden Act", "Dog Act", "Section")
+    assert finder.find(", ".join(["section 1(1)", "section 2"] * 3000), "Garden Act") == [0, 1]
+    for goes_on in (
+        "(1), ",
+        " eerste,",
+        " second,",
+        ", alinéa 1",
+        " 1°",
+        " para 1,",
+        " II",
+        " of the (a)",
+        " aième",
+        "  ",
+        ", 1",
+    ):
+        assert finder.find("section 1" + goes_on * 6000, "Garden Act") == [0]

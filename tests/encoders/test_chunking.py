@@ -1,0 +1,105 @@
+import pytest
+
+from statgraph.encoders.chunking import chunked
+from statgraph.errors import UsageError
+
+LETTERS = "abcdefghij"  # each is the two pieces "▁" and itself when a space stands before it
+
+
+@pytest.fixture
+def tokens(unigram):
+    """Return a function from texts and sizes to (the chunks as pieces, the offsets)."""
+
+    def cut(texts, **sizes):
+        chunks = chunked(unigram, texts, **sizes)
+        return [[unigram.id_to_token(piece) for piece in chunk] for chunk in chunks.ids], chunks.offsets.tolist()
+
+    return cut
+
+
+def test_boundaries_by_hand(tokens):
+    found, offsets = tokens([LETTERS, "ab"], prefix="", chunk_tokens=6, max_tokens=18)
+
+    # 11 pieces ("▁" and ten letters) in chunks of 6 - 2 special ones
+    assert found == [
+        ["<s>", "▁", "a", "b", "c", "</s>"],
+        ["<s>", "d", "e", "f", "g", "</s>"],
+        ["<s>", "h", "i", "j", "</s>"],
+        ["<s>", "▁", "a", "b", "</s>"],
+    ]
+    assert offsets == [0, 3, 4]
+
+
+def test_each_chunk_has_the_prefix(tokens):
+    found, _ = tokens(["abcd"], prefix="query: ", chunk_tokens=6, max_tokens=60)
+
+    assert found == [
+        ["<s>", "▁query", ":", "▁", "a", "</s>"],
+        ["<s>", "▁query", ":", "b", "c", "</s>"],
+        ["<s>", "▁query", ":", "d", "</s>"],
+    ]
+
+
+def test_a_prefix_reads_as_if_it_stood_in_the_text(tokens, unigram):
+    found, _ = tokens(["the rent"], prefix="query: ", chunk_tokens=20, max_tokens=20)
+
+    assert found == [unigram.encode("query: the rent").tokens]
+
+
+def test_a_full_chunk_is_followed_by_none(tokens):
+    found, offsets = tokens(["abc"], prefix="", chunk_tokens=6, max_tokens=60)
+
+    assert (found, offsets) == ([["<s>", "▁", "a", "b", "c", "</s>"]], [0, 1])
+
+
+@pytest.mark.parametrize(("max_tokens", "n_chunks"), [(6, 1), (11, 1), (12, 2), (17, 2), (18, 3), (600, 3)])
+def test_no_more_than_max_tokens(tokens, max_tokens, n_chunks):
+    found, _ = tokens([LETTERS], prefix="", chunk_tokens=6, max_tokens=max_tokens)
+
+    assert len(found) == n_chunks
+    assert sum(map(len, found)) <= max_tokens
+
+
+def test_max_tokens_below_chunk_tokens_is_the_chunk(tokens):
+    found, _ = tokens([LETTERS], prefix="", chunk_tokens=128, max_tokens=5)
+
+    assert found == [["<s>", "▁", "a", "b", "</s>"]]
+
+
+def test_an_empty_text_has_one_chunk(tokens):
+    found, offsets = tokens(["", "  ", "a"], prefix="query: ", chunk_tokens=8, max_tokens=80)
+
+    assert found[:2] == [["<s>", "▁query", ":", "</s>"]] * 2
+    assert offsets == [0, 1, 2, 3]
+
+
+def test_no_texts(unigram):
+    chunks = chunked(unigram, [], prefix="")
+
+    assert (len(chunks), chunks.ids, chunks.offsets.tolist()) == (0, (), [0])
+
+
+def test_a_tokenizer_without_special_tokens(tokens, unigram):
+    unigram.post_processor = None
+    found, _ = tokens(["abcd"], prefix="", chunk_tokens=3, max_tokens=30)
+
+    assert found == [["▁", "a", "b"], ["c", "d"]]
+
+
+def test_more_texts_than_a_batch(unigram):
+    texts = ["ab" * (i % 3) for i in range(2500)]
+    chunks = chunked(unigram, texts, prefix="", chunk_tokens=5, max_tokens=10)
+
+    assert len(chunks) == 2500
+    assert chunks.offsets.tolist()[:4] == [0, 1, 2, 4]  # 0, 3 and 5 pieces, three to a chunk
+    assert chunks.offsets[-1] == len(chunks.ids)
+
+
+@pytest.mark.parametrize("sizes", [{"chunk_tokens": 4, "max_tokens": 40}, {"chunk_tokens": 4, "max_tokens": 4}])
+def test_no_room_for_text(unigram, sizes):
+    with pytest.raises(UsageError) as error:
+        chunked(unigram, ["a"], prefix="query: ", **sizes)
+    assert str(error.value) == (
+        "encoder.chunk_tokens: 4 leaves no room for text beside the prefix and the special tokens; "
+        "chunk_tokens and max_tokens must be at least 5"
+    )

@@ -1,0 +1,98 @@
+import numpy as np
+import pytest
+import torch
+
+from statgraph.encoders.hierarchical import ChunkEncoder
+from statgraph.errors import UsageError
+
+OFFSETS = np.array([0, 3, 4, 6])
+
+
+def chunk_encoder(*, pooling="mean", width=12, n_heads=4, trained=False, **others) -> ChunkEncoder:
+    sizes = {"max_chunks": 4, "n_layers": 2, "dropout": 0.1} | others
+    torch.manual_seed(0)
+    encoder = ChunkEncoder(width, n_heads=n_heads, pooling=pooling, **sizes)
+    if trained:
+        with torch.no_grad():
+            for parameter in encoder.parameters():
+                parameter.add_(0.3 * torch.randn_like(parameter))
+    return encoder.eval()
+
+
+@pytest.fixture
+def vectors() -> torch.Tensor:
+    return torch.randn(6, 12, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.mark.parametrize("pooling", ["mean", "max"])
+def test_it_starts_as_plain_pooling(vectors, pooling):
+    found = chunk_encoder(pooling=pooling)(vectors, OFFSETS)
+
+    for row, chunks in enumerate((vectors[0:3], vectors[3:4], vectors[4:6])):
+        torch.testing.assert_close(found[row], chunks.mean(dim=0) if pooling == "mean" else chunks.amax(dim=0))
+
+
+@pytest.mark.parametrize("pooling", ["mean", "max"])
+@pytest.mark.parametrize("gradients", [True, False])
+def test_padding_does_not_matter(vectors, pooling, gradients):
+    encoder = chunk_encoder(pooling=pooling, trained=True)
+    with torch.set_grad_enabled(gradients):  # torch takes another path without gradients
+        together = encoder(vectors, OFFSETS)
+        alone = [encoder(vectors[start:end], np.array([0, end - start])) for start, end in ((0, 3), (3, 4), (4, 6))]
+
+    torch.testing.assert_close(together, torch.cat(alone), atol=1e-5, rtol=1e-5)
+
+
+def test_texts_in_another_order_give_the_same_vectors(vectors):
+    encoder = chunk_encoder(trained=True)
+    turned = torch.cat([vectors[4:6], vectors[0:3], vectors[3:4]])
+
+    torch.testing.assert_close(encoder(turned, np.array([0, 2, 5, 6])), encoder(vectors, OFFSETS)[[2, 0, 1]])
+
+
+def test_the_order_of_chunks_matters_once_positions_are_learnt(vectors):
+    encoder = chunk_encoder(trained=True)
+    turned = encoder(vectors[:3].flip(0), np.array([0, 3]))
+
+    assert not torch.allclose(turned, encoder(vectors[:3], np.array([0, 3])), atol=1e-3)
+
+
+@pytest.mark.parametrize(("width", "asked", "used"), [(12, 12, 12), (32, 12, 8), (7, 4, 1), (384, 12, 12)])
+def test_heads_fall_back_to_a_divisor(width, asked, used):
+    encoder = chunk_encoder(width=width, n_heads=asked, n_layers=1)
+
+    assert encoder.layers[0].self_attn.num_heads == used
+
+
+def test_no_layers_are_plain_pooling_with_positions(vectors):
+    encoder = chunk_encoder(n_layers=0)
+    with torch.no_grad():
+        encoder.positions[1] = 1.0
+
+    torch.testing.assert_close(encoder(vectors[:2], np.array([0, 2]))[0], vectors[:2].mean(dim=0) + 0.5)
+
+
+def test_unknown_pooling():
+    with pytest.raises(UsageError) as error:
+        chunk_encoder(pooling="sum")
+    assert str(error.value) == "encoder.article_pooling: 'sum' is not known; use mean or max"
+
+
+@pytest.mark.parametrize("pooling", ["mean", "max"])
+def test_gradients_reach_the_positions_and_the_layers(vectors, pooling):
+    encoder = chunk_encoder(pooling=pooling).train()
+    (encoder(vectors, OFFSETS) ** 2).sum().backward()
+
+    assert (encoder.positions.grad[:3].abs().sum(dim=1) > 0).all()
+    assert encoder.positions.grad[3].abs().sum() == 0  # no text has a fourth chunk
+    for layer in encoder.layers:
+        assert layer.linear2.weight.grad.abs().sum() > 0
+        assert layer.self_attn.out_proj.weight.grad.abs().sum() > 0
+
+
+def test_dropout_in_training_only(vectors):
+    encoder = chunk_encoder(trained=True, dropout=0.5)
+
+    torch.testing.assert_close(encoder(vectors, OFFSETS), encoder(vectors, OFFSETS))
+    encoder.train()
+    assert not torch.allclose(encoder(vectors, OFFSETS), encoder(vectors, OFFSETS))

@@ -1,0 +1,207 @@
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from sentence_transformers import SentenceTransformer
+
+from statgraph.config import EncoderConfig
+from statgraph.encoders import static_biencoder
+from statgraph.encoders.backbones import EMBEDDED_STATIC, Backbone, resolve_backbone
+from statgraph.encoders.static import StaticEncoder
+from statgraph.encoders.static_biencoder import StaticBiEncoder, build_static_biencoder
+from statgraph.errors import ModelError, UsageError
+
+TEXTS = ("the tenant pays rent", "", "Work!", "child " * 50)
+CONFIG = EncoderConfig(backbone="x", train="full", max_tokens=12)
+
+
+@pytest.fixture
+def pair(unigram) -> StaticBiEncoder:
+    generator = torch.Generator().manual_seed(0)
+    n_pieces = unigram.get_vocab_size()
+    vectors, weights = torch.randn(n_pieces, 16, generator=generator), torch.rand(n_pieces, generator=generator)
+    return StaticBiEncoder(unigram, StaticEncoder(vectors, weights), trained=True, max_tokens=12).eval()
+
+
+def vectors_of(pair: StaticBiEncoder, texts=TEXTS) -> np.ndarray:
+    with torch.no_grad():
+        return pair.questions(pair.question_inputs(texts)).numpy()
+
+
+def test_the_export_is_plain_sentence_transformers(pair, tmp_path):
+    pair.save_question_encoder(tmp_path / "query_encoder")
+    found = SentenceTransformer(str(tmp_path / "query_encoder"), device="cpu").encode(list(TEXTS))
+
+    np.testing.assert_allclose(found, vectors_of(pair), atol=1e-5)
+    modules = json.loads((tmp_path / "query_encoder" / "modules.json").read_text())
+    assert [module["type"].rsplit(".", 1)[-1] for module in modules] == ["StaticEmbedding", "Dense", "Normalize"]
+
+
+def test_exporting_changes_nothing(pair, tmp_path):
+    before = vectors_of(pair)
+    pair.save_question_encoder(tmp_path / "a")
+    pair.max_tokens = 1000
+
+    assert len(pair.question_inputs(["child " * 50]).ids) == 50  # the tokenizer of the export alone cuts
+    np.testing.assert_array_equal(vectors_of(pair)[:3], before[:3])
+
+
+def test_the_article_encoder_on_disk(pair, tmp_path):
+    pair.save_article_encoder(tmp_path / "article_encoder")
+
+    state = load_file(tmp_path / "article_encoder" / "model.safetensors")
+    assert torch.equal(state["vectors"], pair.encoder.vectors)
+    assert torch.equal(state["weights"], pair.encoder.weights)
+    assert (tmp_path / "article_encoder" / "tokenizer.json").is_file()
+
+
+def test_both_sides_are_one(pair):
+    with torch.no_grad():
+        articles = pair.articles(pair.article_inputs(TEXTS)).numpy()
+
+    np.testing.assert_array_equal(articles, vectors_of(pair))
+    assert pair.width == 16
+
+
+def test_what_trains(pair, unigram):
+    groups = pair.parameter_groups(lr=0.1, weight_lr=0.2)
+    assert [group["lr"] for group in groups] == [0.1, 0.2]
+    assert [group["params"][0].shape for group in groups] == [(53, 16), (53,)]
+    assert len(pair.question_parameter_groups(lr=0.1, weight_lr=0.2)) == 2
+    assert sorted(pair.trained_state()) == ["encoder.vectors", "encoder.weights"]
+
+    frozen = StaticBiEncoder(unigram, pair.encoder, trained=False, max_tokens=12)
+    assert frozen.parameter_groups(lr=0.1, weight_lr=0.2) == []
+    assert frozen.question_parameter_groups(lr=0.1, weight_lr=0.2) == []
+    assert frozen.trained_state() == {}
+
+
+def test_trained_state_comes_back(pair, unigram):
+    other = StaticBiEncoder(unigram, StaticEncoder(torch.zeros(53, 16), torch.zeros(53)), trained=True, max_tokens=12)
+    other.load_trained_state(pair.trained_state())
+
+    np.testing.assert_array_equal(vectors_of(other.eval()), vectors_of(pair))
+
+
+def test_a_static_folder_as_backbone(pair, tmp_path):
+    pair.save_question_encoder(tmp_path / "static")
+    backbone = resolve_backbone(str(tmp_path / "static"))
+    built = build_static_biencoder(backbone, CONFIG, ["the rent"]).eval()
+
+    np.testing.assert_allclose(vectors_of(built), vectors_of(pair), atol=1e-5)
+    assert torch.equal(built.encoder.weights, torch.ones(53))
+
+
+@pytest.mark.parametrize("train", ["head", "last-2", "ful"])
+def test_an_unfit_regime(tmp_path, pair, train):
+    pair.save_question_encoder(tmp_path / "static")
+
+    with pytest.raises(UsageError) as error:
+        build_static_biencoder(resolve_backbone(str(tmp_path / "static")), replace(CONFIG, train=train), [])
+    assert str(error.value) == f"encoder.train: '{train}' does not fit a static backbone; use none or full"
+
+
+@pytest.mark.parametrize("missing", ["model.safetensors", "tokenizer.json"])
+def test_a_folder_with_a_file_missing(tmp_path, pair, missing):
+    folder = tmp_path / "static"
+    pair.save_question_encoder(folder)
+    (location,) = {path.parent for path in folder.rglob("tokenizer.json")}
+    (location / missing).unlink()
+
+    with pytest.raises(ModelError) as error:
+        build_static_biencoder(resolve_backbone(str(folder)), CONFIG, [])
+    assert str(error.value) == (f"{location}: holds no {missing}; name a sentence-transformers StaticEmbedding folder")
+
+
+def test_weights_of_something_else(tmp_path, pair):
+    folder = tmp_path / "static"
+    pair.save_question_encoder(folder)
+    (location,) = {path.parent for path in folder.rglob("tokenizer.json")}
+    wrong = location / "model.safetensors"
+    message = f"{wrong}: holds no 'embedding.weight'; name a sentence-transformers StaticEmbedding folder"
+
+    save_file({"linear.weight": torch.zeros(2, 2)}, wrong)
+    with pytest.raises(ModelError) as error:
+        build_static_biencoder(resolve_backbone(str(folder)), CONFIG, [])
+    assert str(error.value) == message
+
+    wrong.write_bytes(b"cut")
+    with pytest.raises(ModelError) as error:
+        build_static_biencoder(resolve_backbone(str(folder)), CONFIG, [])
+    assert str(error.value) == message
+
+
+@pytest.fixture
+def distilled(tiny_folder, tmp_path, monkeypatch):
+    """Return a function that distils from the tiny model under a cache of the test's own."""
+    monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path / "cache"))
+    source = Backbone("tiny", "transformer", str(tiny_folder), "mean")
+
+    def build(*texts: str) -> StaticEncoder:
+        return build_static_biencoder(Backbone(EMBEDDED_STATIC, "static", "", "mean"), CONFIG, texts, source).encoder
+
+    return build
+
+
+def cached(tmp_path):
+    return sorted((tmp_path / "cache" / "static").iterdir())
+
+
+def same(one: StaticEncoder, other: StaticEncoder) -> bool:
+    return torch.equal(one.vectors, other.vectors) and torch.equal(one.weights, other.weights)
+
+
+def test_token_vectors_are_distilled_once(distilled, tmp_path, monkeypatch):
+    first = distilled("the tenant pays rent")
+    assert len(cached(tmp_path)) == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(static_biencoder, "load_backbone", lambda backbone: pytest.fail("loaded again"))
+        assert same(distilled("the tenant pays rent"), first)
+    shutil.rmtree(tmp_path / "cache")
+    assert same(distilled("the tenant pays rent"), first)
+
+
+def test_other_pieces_counts_or_weights_are_distilled_anew(distilled, tmp_path, tiny_folder):
+    first = distilled("the tenant pays rent")
+    assert not same(distilled("the tenant pays rent rent"), first)
+    assert len(distilled("the child").vectors) != len(first.vectors)
+    weights = tiny_folder / "model.safetensors"
+    save_file({name: 0.5 * tensor for name, tensor in load_file(weights).items()}, weights, metadata={"format": "pt"})
+    assert not same(distilled("the tenant pays rent"), first)
+    assert len(cached(tmp_path)) == 4
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "other"])
+def test_a_damaged_cache_entry_is_distilled_again(distilled, tmp_path, damage):
+    first = distilled("the tenant pays rent")
+    (path,) = cached(tmp_path)
+    whole = path.read_bytes()
+    if damage == "other":
+        save_file({"vectors": torch.zeros(2, 2), "weights": torch.zeros(2)}, path)
+    else:
+        path.write_bytes(whole[: len(whole) // 2] if damage == "cut" else b"")
+
+    assert same(distilled("the tenant pays rent"), first)
+    assert path.read_bytes() == whole
+
+
+@pytest.mark.usefixtures("e5_folder")
+def test_distilled_from_the_embedded_encoder(tmp_path):
+    corpus = ["The tenant pays the rent on the first day.", "The landlord repairs the roof.", "An employer hires."]
+    backbone = resolve_backbone(EMBEDDED_STATIC)
+    pair = build_static_biencoder(backbone, replace(CONFIG, train="none"), corpus).eval()
+
+    assert pair.width == 384
+    assert pair.encoder.vectors.shape == (pair.tokenizer.get_vocab_size(), 384)
+    question, rent, roof = vectors_of(pair, ["the rent of a tenant", *corpus[:2]])
+    assert question @ rent > question @ roof
+    the, day = (pair.encoder.weights[pair.tokenizer.token_to_id(piece)] for piece in ("▁the", "▁day"))
+    assert the < day
+    pair.save_question_encoder(tmp_path / "static")
+    texts = [*corpus, "", "quel loyer ?", "roof " * 40]
+    found = SentenceTransformer(str(tmp_path / "static"), device="cpu").encode(texts)
+    np.testing.assert_allclose(found, vectors_of(pair, texts), atol=1e-5)

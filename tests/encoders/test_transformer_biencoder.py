@@ -1,0 +1,379 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from sentence_transformers import SentenceTransformer
+from transformers import AutoModel, DistilBertConfig, DistilBertModel
+
+from statgraph.config import EncoderConfig
+from statgraph.encoders import frozen, transformer_biencoder, upper_layers
+from statgraph.encoders.backbones import Backbone
+from statgraph.encoders.chunk_inputs import ChunkTokens, ChunkVectors
+from statgraph.encoders.layer_states import ChunkStates
+from statgraph.encoders.transformer_biencoder import TransformerBiEncoder, build_transformer_biencoder
+from statgraph.errors import UsageError
+
+CPU = torch.device("cpu")
+QUESTIONS = ("who pays the rent", "", "work " * 80, "a child")
+ARTICLES = ("the tenant pays the rent to the landlord at work", "rent", "", "the child " * 20)
+CONFIG = EncoderConfig(backbone="tiny", train="head", chunk_tokens=12, max_tokens=48, article_pooling="mean")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    """Keep vectors in the test's own folder, and compute them in float32 whatever the processor can do."""
+    monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(transformer_biencoder, "inference_dtype", lambda device: torch.float32)
+
+
+@pytest.fixture
+def backbone(tiny_folder) -> Backbone:
+    return Backbone("tiny", "transformer", str(tiny_folder), "mean", "query: ", "passage: ")
+
+
+@pytest.fixture
+def build(backbone):
+    """Return a function that builds the pair of a configuration changed here and there, in evaluation mode."""
+
+    def build_pair(corpus_texts=(), backbone=backbone, **changes) -> TransformerBiEncoder:
+        return build_transformer_biencoder(backbone, replace(CONFIG, **changes), corpus_texts, CPU).eval()
+
+    return build_pair
+
+
+def vectors_of(pair: TransformerBiEncoder) -> tuple[torch.Tensor, torch.Tensor]:
+    with torch.no_grad():
+        questions = pair.questions(pair.question_inputs(QUESTIONS))
+        return questions, pair.articles(pair.article_inputs(ARTICLES))
+
+
+def shaken(pair: TransformerBiEncoder) -> TransformerBiEncoder:
+    """Return the pair with what trains moved away from its start."""
+    torch.manual_seed(3)
+    with torch.no_grad():
+        for parameter in pair.parameters():
+            if parameter.requires_grad:
+                parameter.add_(0.1 * torch.randn_like(parameter))
+    return pair
+
+
+def with_gradients(pair: TransformerBiEncoder) -> set[str]:
+    """Return the names of the parameters that a loss on both sides reaches."""
+    questions = pair.questions(pair.question_inputs(QUESTIONS))
+    articles = pair.articles(pair.article_inputs(ARTICLES))
+    (questions @ articles.T).square().sum().backward()
+    return {name for name, parameter in pair.named_parameters() if parameter.grad is not None}
+
+
+def zero_shot(pair: TransformerBiEncoder, tiny_folder, prefix: str, text: str) -> torch.Tensor:
+    model = pair._frozen_model[0]
+    ids = pair.tokenizer(prefix + text, return_tensors="pt")["input_ids"]
+    with torch.no_grad():
+        mean = model(input_ids=ids).last_hidden_state[0].mean(dim=0)
+    return mean / mean.norm()
+
+
+def test_a_frozen_backbones_inputs_are_cached_vectors(build, monkeypatch):
+    inputs = build().article_inputs(ARTICLES)
+    assert isinstance(inputs, ChunkVectors)
+    assert inputs.vectors.shape == (inputs.offsets[-1], 32)
+    assert np.diff(inputs.offsets).tolist() == [2, 1, 1, 4]  # 9 + 9..., 1, none, 40 pieces in chunks of 12 - 4
+
+    monkeypatch.setattr(frozen, "token_batches", lambda *chunks: pytest.fail("computed again"))
+    again = build().article_inputs(ARTICLES)
+    assert torch.equal(again.vectors, inputs.vectors)
+
+
+def test_inputs_report_their_progress(build):
+    seen = []
+    build().question_inputs(QUESTIONS, lambda *at: seen.append(at))
+
+    assert seen[-1] == ("embedding questions", 4, 4)
+
+
+def test_every_load_has_the_same_cache_and_half_precision_does_too(build, tmp_path, monkeypatch):
+    monkeypatch.setattr(transformer_biencoder, "inference_dtype", lambda device: torch.bfloat16)
+    for seed in (0, 1):
+        torch.manual_seed(seed)
+        pair = build()
+        pair.article_inputs(ARTICLES)
+        pair.question_inputs(QUESTIONS)
+
+    assert len(list((tmp_path / "cache" / "vectors").iterdir())) == 1
+    assert {tensor.dtype for tensor in pair._frozen_model[0].parameters()} == {torch.float32}
+
+
+def test_it_starts_as_zero_shot(build, tiny_folder):
+    pair = build()
+    questions, articles = vectors_of(pair)
+
+    torch.testing.assert_close(questions.norm(dim=1), torch.ones(4))
+    torch.testing.assert_close(articles.norm(dim=1), torch.ones(4))
+    for row in (0, 1, 3):
+        expected = zero_shot(pair, tiny_folder, "query: ", QUESTIONS[row])
+        torch.testing.assert_close(questions[row], expected, atol=1e-3, rtol=0)
+    torch.testing.assert_close(articles[1], zero_shot(pair, tiny_folder, "passage: ", ARTICLES[1]), atol=1e-3, rtol=0)
+
+
+@pytest.mark.parametrize("train", ["none", "head", "last-1", "full"])
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+def test_the_export_is_plain_sentence_transformers(build, backbone, tmp_path, train, pooling):
+    pair = shaken(build(train=train, backbone=replace(backbone, pooling=pooling)))
+    questions, _ = vectors_of(pair)
+    pair.save_question_encoder(tmp_path / "query_encoder")
+    loaded = SentenceTransformer(str(tmp_path / "query_encoder"), device="cpu", local_files_only=True)
+
+    found = loaded.encode(list(QUESTIONS))
+    np.testing.assert_allclose(found, questions.numpy(), atol=1e-4 if train == "full" else 5e-4)
+    assert loaded.default_prompt_name == "query"
+    assert loaded.prompts == {"query": "query: ", "document": "passage: "}
+    assert not (tmp_path / "query_encoder" / ".backbone").exists()
+
+
+@pytest.mark.parametrize("train", ["none", "head"])
+def test_the_export_computes_what_the_cache_holds(build, tmp_path, train):
+    # Vectors in the cache are float16; with ones that are not, the export differs by float32's rounding alone.
+    pair = shaken(build(train=train))
+    ids = pair.tokenizer([f"query: {QUESTIONS[0]}"], return_tensors="pt")["input_ids"]
+    with torch.no_grad():
+        vector = pair._frozen_model[0](input_ids=ids).last_hidden_state.mean(dim=1)
+        expected = pair.questions(ChunkVectors(vector, np.array([0, 1])))
+    pair.save_question_encoder(tmp_path / "query_encoder")
+    found = SentenceTransformer(str(tmp_path / "query_encoder"), device="cpu").encode(QUESTIONS[:1])
+
+    np.testing.assert_allclose(found, expected.numpy(), atol=1e-5)
+
+
+def test_building_and_exporting_say_nothing(build, tmp_path, capfd):
+    capfd.readouterr()
+    build().save_question_encoder(tmp_path / "query_encoder")
+
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_export_lacks_no_weight(build, tmp_path):
+    build().save_question_encoder(tmp_path / "query_encoder")
+    _, about = AutoModel.from_pretrained(tmp_path / "query_encoder", output_loading_info=True)
+
+    assert {kind: sorted(keys) for kind, keys in about.items() if keys} == {}
+
+
+@pytest.mark.parametrize("train", ["head", "full"])
+def test_the_article_encoder_on_disk(build, tmp_path, train):
+    pair = build(train=train)
+    pair.save_article_encoder(tmp_path / "article_encoder")
+
+    state = load_file(tmp_path / "article_encoder" / "model.safetensors")
+    assert torch.equal(state["chunk_encoder.positions"], pair.chunk_encoder.positions)
+    assert torch.equal(state["article_projection.weight"], torch.eye(32))
+    assert any(name.startswith("article_model.") for name in state) == (train == "full")
+    assert json.loads((tmp_path / "article_encoder" / "config.json").read_text()) == {
+        "backbone": "tiny", "pooling": "mean", "prefix": "passage: ",
+    }  # fmt: skip
+
+
+def test_head_trains_what_is_above_the_backbone(build):
+    pair = build()
+    reached = with_gradients(pair)
+
+    assert {name.split(".")[0] for name in reached} == {
+        "query_projection", "article_projection", "chunk_encoder",
+    }  # fmt: skip
+    assert [group["lr"] for group in pair.parameter_groups(lr=0.1, weight_lr=0.2)] == [0.1]
+    assert len(pair.question_parameter_groups(lr=0.1, weight_lr=0.2)[0]["params"]) == 2
+
+
+def test_none_trains_nothing(build):
+    pair = build(train="none")
+
+    assert pair.parameter_groups(lr=0.1, weight_lr=0.2) == []
+    assert pair.question_parameter_groups(lr=0.1, weight_lr=0.2) == []
+    assert pair.trained_state() == {}
+    assert isinstance(pair.question_inputs(QUESTIONS), ChunkVectors)
+
+
+def test_full_trains_the_backbones(build):
+    pair = build(train="full")
+    assert isinstance(pair.question_inputs(QUESTIONS), ChunkTokens)
+
+    reached = with_gradients(pair)
+    for side in ("query_model", "article_model"):
+        assert f"{side}.embeddings.word_embeddings.weight" in reached
+        assert f"{side}.encoder.layer.0.output.dense.weight" in reached
+
+
+def test_last_1_trains_the_last_layer(build):
+    reached = with_gradients(build(train="last-1"))
+
+    towers = {name.split(".", 1)[1] for name in reached if name.startswith(("query_model.", "article_model."))}
+    assert towers
+    assert all(name.startswith("encoder.layer.2.") for name in towers)
+
+
+@pytest.mark.parametrize("train", ["last-1", "last-9"])
+def test_last_layers_go_on_from_what_the_others_gave(build, monkeypatch, train):
+    torch.manual_seed(0)
+    kept = shaken(build(train=train))
+    assert isinstance(kept.article_inputs(ARTICLES), ChunkStates)
+    found = vectors_of(kept)
+    monkeypatch.setattr(upper_layers, "split_model", lambda model, n_upper: None)
+    torch.manual_seed(0)
+    whole = shaken(build(train=train))
+    assert isinstance(whole.article_inputs(ARTICLES), ChunkTokens)
+
+    for ours, expected in zip(found, vectors_of(whole), strict=True):
+        torch.testing.assert_close(ours, expected, atol=2e-3, rtol=0)
+
+
+def test_two_towers_share_what_is_frozen_in_them(build):
+    pair = build(train="last-1")
+    towers = dict(pair.query_model.named_parameters()), dict(pair.article_model.named_parameters())
+
+    shared = {name for name in towers[0] if towers[0][name] is towers[1][name]}
+    assert shared == {name for name in towers[0] if not name.startswith("encoder.layer.2.")}
+    assert all(torch.equal(towers[0][name], towers[1][name]) for name in towers[0])
+    assert all(towers[1][name].requires_grad for name in towers[1].keys() - shared)
+
+
+def test_more_last_layers_than_there_are(build):
+    pair = build(train="last-9")
+
+    assert pair.query_model.encoder.layer[0].output.dense.weight.requires_grad
+    assert not pair.query_model.embeddings.word_embeddings.weight.requires_grad
+
+
+def test_last_layers_of_another_family(build, backbone, tiny_folder):
+    config = DistilBertConfig(vocab_size=53, dim=32, n_layers=2, n_heads=4, hidden_dim=64, max_position_embeddings=64)
+    for path in tiny_folder.glob("*.safetensors"):
+        path.unlink()
+    DistilBertModel(config).save_pretrained(tiny_folder)
+    reached = with_gradients(build(train="last-1"))
+
+    assert "query_model.transformer.layer.1.ffn.lin1.weight" in reached
+    assert "query_model.transformer.layer.0.ffn.lin1.weight" not in reached
+
+
+@pytest.mark.parametrize("train", ["head", "full"])
+def test_one_encoder_or_two(build, train):
+    shared, apart = build(train=train, shared=True), build(train=train, shared=False)
+
+    assert shared.article_projection is shared.query_projection
+    assert apart.article_projection is not apart.query_projection
+    if train == "full":
+        assert shared.article_model is shared.query_model
+        assert apart.article_model is not apart.query_model
+    count = [len(pair.parameter_groups(lr=0.1, weight_lr=0.1)[0]["params"]) for pair in (shared, apart)]
+    assert count[0] < count[1]
+
+
+@pytest.mark.parametrize("changes", [{}, {"train": "full"}, {"train": "last-1"}, {"shared": True}])
+def test_trained_state_comes_back(build, changes):
+    trained, fresh = shaken(build(**changes)), build(**changes)
+    expected = vectors_of(trained)
+    assert not torch.allclose(vectors_of(fresh)[0], expected[0], atol=1e-3)
+    fresh.load_trained_state(trained.trained_state())
+
+    for found, wanted in zip(vectors_of(fresh), expected, strict=True):
+        torch.testing.assert_close(found, wanted)
+
+
+@pytest.mark.parametrize("train", ["head", "full"])
+def test_a_pruned_vocabulary_changes_no_vector(build, tmp_path, train):
+    whole, pruned = (
+        build(train=train),
+        build([*QUESTIONS, *ARTICLES, "query: passage:"], train=train, prune_vocabulary=True),
+    )
+    model = pruned._frozen_model[0] if train == "head" else pruned.query_model
+
+    assert len(pruned.tokenizer) == model.config.vocab_size < len(whole.tokenizer) == 53
+    for found, wanted in zip(vectors_of(pruned), vectors_of(whole), strict=True):
+        torch.testing.assert_close(found, wanted, atol=1e-5, rtol=0)
+    pruned.save_question_encoder(tmp_path / "query_encoder")
+    found = SentenceTransformer(str(tmp_path / "query_encoder"), device="cpu").encode(list(QUESTIONS))
+    np.testing.assert_allclose(found, vectors_of(whole)[0].numpy(), atol=5e-4)
+
+
+def test_the_prefix_survives_pruning(build):
+    pruned = build(["rent"], prune_vocabulary=True)
+
+    assert "<unk>" not in pruned.tokenizer.tokenize("query: passage: rent")
+
+
+def test_questions_are_cut_to_what_the_backbone_takes(build):
+    pair = build(train="full")
+    inputs = pair.question_inputs(["work " * 500])
+
+    assert [len(chunk) for chunk in inputs.chunk_ids] == [64]
+
+
+@pytest.mark.parametrize("train", ["heads", "last-0", "last-", "auto", ""])
+def test_an_unknown_regime(build, train):
+    with pytest.raises(UsageError) as error:
+        build(train=train)
+    assert str(error.value) == (
+        f"encoder.train: '{train}' is not known; use none, head, last-N (such as last-2) or full"
+    )
+
+
+def test_chunks_longer_than_the_backbone_takes(build):
+    with pytest.raises(UsageError) as error:
+        build(chunk_tokens=65, max_tokens=130)
+    assert str(error.value) == "encoder.chunk_tokens: 65 is more than backbone 'tiny' takes; use 64 or less"
+
+
+@pytest.mark.parametrize("chunk_tokens", [0, 4])
+def test_chunks_without_room(build, chunk_tokens):
+    with pytest.raises(UsageError) as error:
+        build(chunk_tokens=chunk_tokens).article_inputs(ARTICLES)
+    assert str(error.value).startswith(f"encoder.chunk_tokens: {chunk_tokens} leaves no room for text")
+
+
+@pytest.fixture
+def build_two(build, backbone, save_tiny_as, tmp_path):
+    """Return a function that builds a pair of two backbones: the articles' is another model, by `cls`, with "p: "."""
+    folder = save_tiny_as(tmp_path / "other")
+    model = AutoModel.from_pretrained(folder, add_pooling_layer=False)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(1.5)
+    model.save_pretrained(folder)
+    other = Backbone("other", "transformer", str(folder), "cls", "q: ", "p: ")
+
+    def build_pair(question=backbone, article=other, **changes) -> TransformerBiEncoder:
+        config = replace(CONFIG, **changes)
+        return build_transformer_biencoder(question, config, ARTICLES, CPU, article).eval()
+
+    return build_pair, other
+
+
+@pytest.mark.parametrize("train", ["head", "last-1", "full"])
+@pytest.mark.parametrize("prune_vocabulary", [False, True])
+def test_each_side_has_its_own_backbone(build, build_two, train, prune_vocabulary):
+    build_pair, other = build_two
+    changes = {"train": train, "prune_vocabulary": prune_vocabulary}
+    torch.manual_seed(0)
+    questions, articles = vectors_of(build_pair(**changes))
+    torch.manual_seed(0)
+    as_questions, _ = vectors_of(build(ARTICLES, **changes))
+    torch.manual_seed(0)
+    _, as_articles = vectors_of(build(ARTICLES, backbone=other, **changes))
+
+    torch.testing.assert_close(questions, as_questions)
+    torch.testing.assert_close(articles, as_articles)
+    assert not torch.allclose(articles, vectors_of(build(ARTICLES, **changes))[1], atol=1e-2)
+
+
+def test_the_article_encoder_on_disk_names_its_own_backbone(build_two, tmp_path):
+    build_two[0]().save_article_encoder(tmp_path / "article_encoder")
+
+    about = json.loads((tmp_path / "article_encoder" / "config.json").read_text())
+    assert about == {"backbone": "other", "pooling": "cls", "prefix": "p: "}
+
+
+def test_each_side_has_its_own_vectors_in_the_cache(build_two, tmp_path):
+    vectors_of(build_two[0]())
+
+    assert len(list((tmp_path / "cache" / "vectors").iterdir())) == 2

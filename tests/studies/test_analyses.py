@@ -1,0 +1,53 @@
+import dataclasses
+
+import pytest
+
+from statgraph.corpus.records import Article
+from statgraph.errors import CorpusError
+from statgraph.studies.analyses import article_similarity, bm25_over_grid
+
+
+def corpus_of(town_corpus, texts_by_code):
+    articles = tuple(
+        Article(f"{code}{order}", "t", text, (code,), order)
+        for code, texts in texts_by_code.items()
+        for order, text in enumerate(texts)
+    )
+    return dataclasses.replace(town_corpus, articles=articles, questions=())
+
+
+def test_similarity_by_distance(town_corpus, tmp_path):
+    # In each code places 0 and 1 are equal, and so are 2 and 3; the codes share no word, and no pair crosses them.
+    corpus = corpus_of(town_corpus, {"A": ["lamp", "lamp", "well", "well"], "B": ["dog", "dog", "cart", "cart"]})
+    found = article_similarity(corpus, tmp_path / "m.png")
+    similarity = found.values["similarity"]
+    assert similarity["1"] == {"mean": pytest.approx(2 / 3), "pairs": 6}
+    assert similarity["2"] == {"mean": 0, "pairs": 4}
+    assert "5" not in similarity
+    # Two different articles of one code are equal in 1 of 3 pairs, any two in 1 of 7.
+    assert similarity["random, same code"]["mean"] == pytest.approx(1 / 3, abs=0.03)
+    assert similarity["random, any code"]["mean"] == pytest.approx(1 / 7, abs=0.03)
+    assert "| 1 | 0.667 | 6 |" in found.lines
+    assert (tmp_path / "m.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_articles_stand_in_the_order_of_their_code(town_corpus, tmp_path):
+    corpus = corpus_of(town_corpus, {"A": ["lamp", "well", "lamp", "well"]})
+    first, second, third, fourth = corpus.articles
+    shuffled = dataclasses.replace(corpus, articles=(first, third, second, fourth))
+    assert article_similarity(shuffled, tmp_path / "m.png").values["similarity"]["1"]["mean"] == 0
+
+
+def test_no_pair_is_refused(town_corpus, tmp_path):
+    with pytest.raises(CorpusError, match=r"^town: no code has two articles"):
+        article_similarity(corpus_of(town_corpus, {"A": ["lamp"], "B": ["well"]}), tmp_path / "m.png")
+
+
+def test_the_grid_of_bm25(town_corpus, tmp_path):
+    found = bm25_over_grid(town_corpus, tmp_path / "g.png")
+    table = found.values["values"]["R@200"]
+    assert (len(table), len(table[0])) == (len(found.values["k1s"]), len(found.values["bs"]))
+    assert {value for line in table for value in line} == {1.0}  # of 16 articles, all are among the best 200
+    assert found.lines[0].startswith("R@200 on dev, %. Best: k1 = ")
+    assert len(found.lines) == 4 + len(found.values["k1s"])
+    assert (tmp_path / "g.png").read_bytes().startswith(b"\x89PNG")

@@ -1,0 +1,97 @@
+import dataclasses
+
+import pytest
+
+from statgraph.studies.markdown import About, corpus_line, main_table, stratum_table, table_text, time_table
+from statgraph.studies.spec import RowSpec, TableSpec
+from statgraph.studies.summary import summaries
+
+SPEC = TableSpec(
+    "t",
+    "A title",
+    "a paper, table 1",
+    baseline="a",
+    metrics=("R@200", "mAP"),
+    paper_read_in="its table 1",
+    rows=(RowSpec("a", "dsr"), RowSpec("b", "qabisar", paper={"R@200": 77.72})),
+)
+ABOUT = About("town", "test (4 questions)", 2, "statgraph reproduce t", ("abc",), ("a machine",))
+
+
+@pytest.fixture
+def rows(made_up):
+    steps = [{"name": "stage 1", "seconds": 4.0, "peak_mib": 900}, {"name": "index", "seconds": 1.0, "peak_mib": 1200}]
+    slower = [{"name": "stage 1", "seconds": 6.0, "peak_mib": 1000}]
+    return summaries(
+        SPEC,
+        {
+            "a": {0: made_up([1, 0, 0, 0], steps=steps), 1: made_up([1, 0, 1, 0], seed=1, steps=slower, seconds=20.0)},
+            "b": {0: made_up([1, 1, 1, 0], resumed=True)},
+        },
+    )
+
+
+def test_the_figures_beside_the_papers(rows):
+    assert main_table(SPEC, rows) == [
+        "| row | seeds | R@200 | mAP | R@200, paper (BSARD) |",
+        "| --- | --- | --- | --- | --- |",
+        "| a | 2 | 37.5 ± 17.7 | 18.8 ± 8.8 | - |",
+        "| b | 1 | 75.0 | 37.5 | 77.7 |",
+    ]
+
+
+def test_without_any_figure_of_the_paper(rows):
+    bare = dataclasses.replace(SPEC, rows=SPEC.rows[:1])
+    assert main_table(bare, rows[:1]) == [
+        "| row | seeds | R@200 | mAP | paper (BSARD) |",
+        "| --- | --- | --- | --- | --- |",
+        "| a | 2 | 37.5 ± 17.7 | 18.8 ± 8.8 | - |",
+    ]
+
+
+def test_the_strata(rows):
+    assert stratum_table(SPEC, rows, "unseen") == [
+        "2 questions.", "", "| row | seeds | R@200 | mAP |", "| --- | --- | --- | --- |",
+        "| a | 2 | 25.0 ± 35.4 | 12.5 ± 17.7 |", "| b | 1 | 50.0 | 25.0 |",
+    ]  # fmt: skip
+    assert stratum_table(SPEC, rows, "cites itself") == ["No question is of this kind."]
+
+
+def test_time_and_memory(rows):
+    assert time_table(rows)[2:] == [
+        "| a | stage 1 5, index 1 | 15 s | 1,200 MiB |",
+        "| b |  | 10 s (resumed: its last part alone) | 0 MiB |",
+    ]
+
+
+def test_the_whole_text(rows):
+    text = table_text(SPEC, rows, ABOUT)
+    assert text.startswith(
+        "# A title\n\nAfter a paper, table 1.\n\n- Corpus: town\n- Split: test (4 questions)\n"
+        "- Seeds: 0, 1; rows with nothing random: one run\n- Command: `statgraph reproduce t`\n- Commit: abc\n"
+        "- Machine: a machine\n\n| row | seeds |"
+    )
+    # b (1, 1, 1, 0) less a's means over seeds (1, 0, 0.5, 0): (0, 1, 0.5, 0), 0.375 on average.
+    assert "\n| b | a | +18.8 [" in text
+    assert "| +37.5 [" in text
+    assert text.count(", n.s. |") == 9  # three metrics over all, seen and unseen
+    assert "\npaper (BSARD): the paper's figures on BSARD's test questions, read in its table 1. " in text
+    assert "## Seen questions\n\n2 questions.\n" in text
+    assert text.endswith("MiB |\n")
+    assert "![A title](figure.png)" in table_text(SPEC, rows, ABOUT, picture="figure.png")
+
+
+def test_what_is_not_as_it_should_be_is_said(rows):
+    about = dataclasses.replace(ABOUT, commits=("abc", "def"), missing=("b, seed 1: not run yet",))
+    text = table_text(SPEC, rows, about)
+    assert "- Commit: abc, def\n" in text
+    assert "- Rows were trained at different commits: see `commit` of each run in table.json\n" in text
+    assert "- Missing: b, seed 1: not run yet\n" in text
+
+
+def test_one_row_is_not_compared(rows):
+    assert "## Differences\n\nNo two rows to compare yet.\n" in table_text(SPEC, rows[:1], ABOUT)
+
+
+def test_the_sizes_of_a_corpus(town_corpus):
+    assert corpus_line(town_corpus) == "town (en): 16 articles; questions: train 8, dev 4, test 4"

@@ -1,0 +1,110 @@
+import pytest
+
+from statgraph.errors import UsageError
+from statgraph.studies import spec as spec_module
+from statgraph.studies.planning import planned_runs
+from statgraph.studies.spec import read_table, short_name, table_names, with_backbones
+from statgraph.systems.presets import resolve_config
+
+BACKBONES = {"static": "embedded:static", "head": "embedded:multilingual-e5-small"}
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """Return a function that reads a table from YAML text."""
+    monkeypatch.setattr(spec_module, "SPECS", tmp_path)
+
+    def read(text):
+        (tmp_path / "t.yaml").write_text(f"title: T\nsource: P\n{text}")
+        return read_table("t")
+
+    return read
+
+
+def test_the_tables():
+    assert table_names() == (
+        "cusines-buckets", "cusines-table1", "cusines-table2", "cusines-table3", "cusines-table4", "gdsr-figure3",
+        "gdsr-figure4", "gdsr-table2", "gdsr-table3", "gdsr-table4", "gdsr-table6", "qabisar-figure1",
+        "qabisar-figure2", "qabisar-table1", "trained-layers",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("regime", ["static", "head"])
+@pytest.mark.parametrize("name", table_names())
+def test_every_row_can_be_run(name, regime):
+    spec = with_backbones(read_table(name), ())
+    runs = planned_runs(spec, seeds=1, backbone=BACKBONES[regime], settings=["device=cpu"])
+    assert [run.row for run in runs] == [row.name for row in spec.rows]
+    assert bool(runs) != bool(spec.analysis)
+    if not spec.backbones:
+        assert {run.config.encoder.backbone for run in runs if run.config.retriever == "dense"} <= {BACKBONES[regime]}
+    same = [(run.config, run.row) for run in runs]
+    assert len({str(config) for config, _ in same}) == len(same)  # no two rows are the same run
+    assert {spec.against(row) for row in spec.rows} <= {"", *(row.name for row in spec.rows)}
+
+
+def test_the_chain_of_qabisar_table_1():
+    spec = read_table("qabisar-table1")
+    assert [(row.name, spec.against(row)) for row in spec.rows] == [
+        ("BM25", "stage 1"), ("BE without hierarchy", "stage 1"), ("stage 1, gold only", "stage 1"),
+        ("stage 1", "BM25"), ("G-DSR tree", "stage 1"), ("QABISAR", "G-DSR tree"),
+        ("QABISAR, target edges kept", "QABISAR"),
+    ]  # fmt: skip
+    assert resolve_config("qabisar", spec.rows[-1].settings).graph.target_edges == "keep"
+
+
+def test_a_file_is_read_whole(written):
+    spec = written(
+        "baseline: a\npaper_read_in: a book\nmetrics: [mAP]\nfigure: {kind: lines, metrics: [R@100]}\nrows:\n"
+        "  - {name: a, system: bm25, seeded: false, paper: {mAP: 12.5}}\n"
+        "  - {name: b, system: dsr, settings: ['x.y=a,b'], regimes: {head: [p=1]}, against: a}\n"
+    )
+    first, second = spec.rows
+    assert (spec.name, spec.title, spec.metrics, spec.figure.metrics) == ("t", "T", ("mAP",), ("R@100",))
+    assert (first.seeded, dict(first.paper), spec.against(first)) == (False, {"mAP": 12.5}, "")
+    assert (second.settings, dict(second.regimes), spec.against(second)) == (("x.y=a,b",), {"head": ("p=1",)}, "a")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("colour: red", "TableSpec: 'colour' is not a key"),
+        ("rows: [{name: a, system: bm25, seed: 1}]", "RowSpec: 'seed' is not a key"),
+        ("baseline: b\nrows: [{name: a, system: bm25}]", "row 'b' does not fit"),
+        ("rows: [{name: a, system: bm25, against: b}]", "row 'b' does not fit"),
+        ("rows: [{name: a, system: bm25, regimes: {cpu: []}}]", "regime 'cpu' does not fit"),
+        ("paper_read_in: p\nrows: [{name: a, system: bm25, paper: {MAP: 1}}]", "metric 'MAP' does not fit"),
+        ("rows: [{name: a, system: bm25}, {name: a, system: dsr}]", "second row 'a' does not fit"),
+        ("rows: [{name: a, system: bm25, paper: {mAP: 1}}]", "the paper's figures need `paper_read_in`"),
+        ("paper_read_in: p\nrows: [{name: a, system: bm25}]", "the paper's figures need `paper_read_in`"),
+        ("figure: {kind: pie}", "figure 'pie' does not fit"),
+        ("analysis: magic", "analysis 'magic' does not fit"),
+    ],
+)
+def test_a_wrong_file_is_refused(written, text, message):
+    with pytest.raises(ValueError, match=message):
+        written(text)
+
+
+def test_an_unknown_table_is_refused():
+    with pytest.raises(UsageError, match=r"^table 'gdsr-table9' is not known; choose from cusines-buckets, cusines-"):
+        read_table("gdsr-table9")
+
+
+def test_every_row_on_every_backbone(written):
+    spec = written("baseline: a\nbackbones: [embedded:static, m/e5]\nrows: [{name: a, system: dsr}]")
+    spread = with_backbones(spec, ())
+    assert [(row.name, row.backbone) for row in spread.rows] == [("a, static", "embedded:static"), ("a, e5", "m/e5")]
+    assert [spread.against(row) for row in spread.rows] == ["", "a, static"]
+    assert [row.name for row in with_backbones(spec, ("x/y/z",)).rows] == ["a, z"]
+
+
+def test_backbones_are_for_tables_about_them(written):
+    spec = written("rows: [{name: a, system: dsr}]")
+    assert with_backbones(spec, ()) is spec
+    with pytest.raises(UsageError, match=r"^--backbones: t has one backbone for all rows; name it with --backbone"):
+        with_backbones(spec, ("m/e5",))
+
+
+def test_short_names():
+    assert [short_name(name) for name in ("embedded:static", "a/b", "/x/y", "c")] == ["static", "b", "y", "c"]
