@@ -17,7 +17,7 @@ from torch import distributed, nn
 
 from statgraph.errors import RunError, UsageError
 
-# One rank may pre-train a backbone for days while the others wait; torchrun sees to it that none waits for a dead one.
+# One process may pre-train a backbone for days while the others wait; torchrun ends the others when one dies.
 _PATIENCE = timedelta(days=7)
 _JOINING = timedelta(minutes=10)
 _LAST_WORD = timedelta(seconds=30)
@@ -27,11 +27,11 @@ _VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
 
 
 @dataclass(frozen=True)
-class Ranks:
-    """A process's place among those that train together: `rank` of `size`, and `local_rank` on its machine.
+class World:
+    """A process's place among those that train together: world rank `rank` of `size`, `local_rank` on its machine.
 
-    What a method says of the ranks must happen on all of them, in the same order. One process alone (`size` 1) talks to
-    nobody: every method gives back what it was given.
+    All processes must call the same methods in the same order. One process alone (`size` 1) talks to nobody: every
+    method gives back what it was given.
     """
 
     rank: int = 0
@@ -41,14 +41,14 @@ class Ranks:
 
     @property
     def is_first(self) -> bool:
-        """Return whether this is the rank that writes and speaks for all."""
+        """Return whether this is the process that writes and speaks for all."""
         return self.rank == 0
 
     def device(self, device: torch.device) -> torch.device:
-        """Return the device of a kind that is this rank's own.
+        """Return the device of a kind that is this process's own.
 
         Raises:
-            UsageError: if this machine has more ranks than CUDA devices.
+            UsageError: if this machine has more processes than CUDA devices.
         """
         if self.size == 1 or device.type != "cuda":
             return device
@@ -61,27 +61,27 @@ class Ranks:
         return torch.device("cuda", self.local_rank)
 
     def part(self, count: int, rank: int | None = None) -> slice:
-        """Return which of `count` things are a rank's (this one's), in runs that differ by one in length at most."""
+        """Return which of `count` things are a process's (this one's), in runs that differ by one in length at most."""
         rank = self.rank if rank is None else rank
         return slice(count * rank // self.size, count * (rank + 1) // self.size)
 
     def share(self, rows: np.ndarray) -> np.ndarray:
-        """Return this rank's part of the rows; the first row where the part is empty, so that every rank's model runs
-        and the ranks' gradients are of the same parameters. `gathered` drops what that row gave."""
+        """Return this process's part of the rows; the first row where the part is empty, so that every model runs and
+        all gradients are of the same parameters. `gathered` drops what that row gave."""
         part = rows[self.part(len(rows))]
         return part if len(part) else rows[:1]
 
     def gathered(self, vectors: torch.Tensor, count: int) -> torch.Tensor:
-        """Return the vectors of all `count` rows, (count, width), from those of each rank's `share` of them.
+        """Return the vectors of all `count` rows, (count, width), from those of each process's `share` of them.
 
-        Gradients flow back to the rank that a row came from, from every rank that used it, added up.
+        Gradients flow back to the process that a row came from, from every process that used it, added up.
         """
         if self.size == 1:
             return vectors
         return _Gathered.apply(vectors[: _length(self.part(count))], self, count)
 
     def all_rows(self, rows: np.ndarray, counts: Sequence[int]) -> np.ndarray:
-        """Return the rows of all ranks, rank after rank; rank r has the first `counts[r]` of its own to give."""
+        """Return the rows of all processes in order of rank: the first `counts[r]` of those that rank r has."""
         if self.size == 1:
             return rows
         own = torch.from_numpy(np.ascontiguousarray(rows[: counts[self.rank]]))
@@ -90,24 +90,24 @@ class Ranks:
     def data_parallel(
         self, loss: Callable[[object], torch.Tensor], parameters: Sequence[nn.Parameter]
     ) -> Callable[[object], torch.Tensor]:
-        """Return the loss as a function whose gradients are the mean over the ranks (DistributedDataParallel).
+        """Return the loss as a function whose gradients are the mean over the processes (DistributedDataParallel).
 
-        Where every rank has the same loss, made of `gathered` vectors, that mean is the gradient of one process. What
-        is returned keeps the process group and its threads alive: let go of it before `launched` ends.
+        Where every process has the same loss, made of `gathered` vectors, that mean is the gradient of one process.
+        What is returned keeps the process group and its threads alive: let go of it before `launched` ends.
         """
         if self.size == 1:
             return loss
-        # A relation without an edge in a rank's block leaves parameters without a gradient there.
+        # A relation without an edge in a process's block leaves parameters without a gradient there.
         return nn.parallel.DistributedDataParallel(_Loss(loss, parameters), find_unused_parameters=True)
 
     def json_from_first(self, make: Callable[[], object]) -> object:
-        """Return on every rank the JSON value that `make` returns on the first; it is called there alone."""
+        """Return on every process the JSON value that `make` returns on the first; only that one calls it."""
         if self.size == 1:
             return make()
         return json.loads(_bytes_from_first(json.dumps(make()).encode() if self.is_first else b""))
 
     def tensors_from_first(self, make: Callable[[], Mapping[str, torch.Tensor]]) -> Mapping[str, torch.Tensor]:
-        """Return on every rank the tensors (on the CPU) that `make` returns on the first; it is called there alone."""
+        """Return on every process the tensors (on the CPU) that `make` returns on the first; only that one calls it."""
         if self.size == 1:
             return make()
         from safetensors.torch import load, save
@@ -115,7 +115,7 @@ class Ranks:
         return load(_bytes_from_first(save(dict(make())) if self.is_first else b""))
 
     def array_from_first(self, make: Callable[[], np.ndarray]) -> np.ndarray:
-        """Return on every rank the array that `make` returns on the first; it is called there alone."""
+        """Return on every process the array that `make` returns on the first; only that one calls it."""
         if self.size == 1:
             return make()
         return self.tensors_from_first(lambda: {"array": torch.from_numpy(np.ascontiguousarray(make()))})[
@@ -124,7 +124,7 @@ class Ranks:
 
     @contextmanager
     def first_goes_first(self) -> Iterator[None]:
-        """Run the block on the first rank, and then on the others, which find what it has left on disk."""
+        """Run the block on the first process, and then on the others, which find what it has left on disk."""
         if not self.is_first:
             self.barrier()
         yield
@@ -132,39 +132,39 @@ class Ranks:
             self.barrier()
 
     def barrier(self) -> None:
-        """Wait for all ranks."""
+        """Wait for all processes."""
         if self.size > 1:
             distributed.all_reduce(torch.zeros(1))
 
 
-ALONE = Ranks()
+SINGLE = World()
 
 
 @contextmanager
-def launched(report: Callable[[BaseException], int]) -> Iterator[Ranks]:
-    """Yield this process's place among those that torchrun started, `ALONE` where it did not.
+def launched(report: Callable[[BaseException], int]) -> Iterator[World]:
+    """Yield this process's place among those that torchrun started, `SINGLE` where it did not.
 
-    An error on any rank ends them all: the rank that failed first hands it to `report`, which says it and returns the
+    An error on any process ends them all: the one that failed first hands it to `report`, which says it and returns the
     exit code, and the others, to whom it left a broken connection or the very same error, end in silence.
 
     Raises:
         UsageError: if the environment does not say where the others are.
     """
     if os.environ.get("WORLD_SIZE", "1") == "1":
-        yield ALONE
+        yield SINGLE
         return
-    ranks = _joined()
+    world = _joined()
     try:
-        yield ranks
-        ranks.barrier()
+        yield world
+        world.barrier()
     except BaseException as error:
         sys.stdout.flush()
         # os._exit, for the threads of a broken process group can keep a process from its ordinary end.
-        os._exit(_ended(ranks, error, report))
+        os._exit(_ended(world, error, report))
     distributed.destroy_process_group()
 
 
-def _joined() -> Ranks:
+def _joined() -> World:
     # Its functions name the group of that moment as their default: imported later, by DistributedDataParallel, it would
     # keep the group and its threads past `destroy_process_group`, to abort an interpreter that is ending.
     import torch.distributed.nn.functional
@@ -182,35 +182,35 @@ def _joined() -> Ranks:
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
     group = {"store": distributed.PrefixStore("statgraph", store), "rank": rank, "world_size": size}
     distributed.init_process_group(backend, timeout=_PATIENCE, **group)
-    return Ranks(rank, size, int(values["LOCAL_RANK"]), store)
+    return World(rank, size, int(values["LOCAL_RANK"]), store)
 
 
-def _ended(ranks: Ranks, error: BaseException, report: Callable[[BaseException], int]) -> int:
-    """Return the exit code after an error; the first rank to come here says it, the others wait until it has."""
+def _ended(world: World, error: BaseException, report: Callable[[BaseException], int]) -> int:
+    """Return the exit code after an error; the first process to come here says it, the others wait until it has."""
     status = 1
     with suppress(RuntimeError):  # the store has gone with the process that kept it, which has had its say
-        if ranks.store.add(_FAILED, 1) == 1:
+        if world.store.add(_FAILED, 1) == 1:
             status = report(_explained(error))
-            ranks.store.set(_SAID, str(status))
+            world.store.set(_SAID, str(status))
         else:
-            ranks.store.wait([_SAID], _LAST_WORD)
-            status = int(ranks.store.get(_SAID))
-        _leave(ranks)
+            world.store.wait([_SAID], _LAST_WORD)
+            status = int(world.store.get(_SAID))
+        _leave(world)
     return status
 
 
-def _leave(ranks: Ranks) -> None:
-    """Let go whoever waits for this rank; the first, whose process keeps the store, stays until all have left it."""
+def _leave(world: World) -> None:
+    """Let go whoever waits for this process; the first, whose process keeps the store, stays until all have left it."""
     distributed.destroy_process_group()
-    n_left = ranks.store.add(_LEFT, 1)
+    n_left = world.store.add(_LEFT, 1)
     deadline = time.monotonic() + _LEAVING_S
-    while ranks.is_first and n_left < ranks.size and time.monotonic() < deadline:
+    while world.is_first and n_left < world.size and time.monotonic() < deadline:
         time.sleep(0.02)
-        n_left = ranks.store.add(_LEFT, 0)
+        n_left = world.store.add(_LEFT, 0)
 
 
 def _explained(error: BaseException) -> BaseException:
-    """Return what to say of an error: a broken connection that no rank has owned to means that one was killed."""
+    """Return what to say of an error: a broken connection that no process has owned to means that one was killed."""
     if isinstance(error, RuntimeError) and ("gloo" in str(error) or isinstance(error, distributed.DistBackendError)):
         return RunError(
             "a process of this training ended without a word, perhaps for want of memory; free some or start fewer, "
@@ -235,15 +235,15 @@ class _Loss(nn.Module):
 
 class _Gathered(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, own: torch.Tensor, ranks: Ranks, count: int) -> torch.Tensor:
-        ctx.ranks, ctx.count = ranks, count
-        return _all_rows(own, [_length(ranks.part(count, rank)) for rank in range(ranks.size)])
+    def forward(ctx, own: torch.Tensor, world: World, count: int) -> torch.Tensor:
+        ctx.world, ctx.count = world, count
+        return _all_rows(own, [_length(world.part(count, rank)) for rank in range(world.size)])
 
     @staticmethod
     def backward(ctx, gradient: torch.Tensor) -> tuple[torch.Tensor, None, None]:
         summed = gradient.clone(memory_format=torch.contiguous_format)
         distributed.all_reduce(summed)
-        return summed[ctx.ranks.part(ctx.count)], None, None
+        return summed[ctx.world.part(ctx.count)], None, None
 
 
 def _length(part: slice) -> int:
@@ -251,7 +251,7 @@ def _length(part: slice) -> int:
 
 
 def _all_rows(own: torch.Tensor, counts: Sequence[int]) -> torch.Tensor:
-    padded = own.new_zeros((max(counts), *own.shape[1:]))  # what is gathered has one shape on every rank
+    padded = own.new_zeros((max(counts), *own.shape[1:]))  # what is gathered has one shape on every process
     padded[: len(own)] = own
     parts = [torch.empty_like(padded) for _ in counts]
     distributed.all_gather(parts, padded)

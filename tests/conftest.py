@@ -79,7 +79,7 @@ def legi_fr_folder() -> Path:
 
 
 @pytest.fixture(scope="session")
-def run_ranks() -> Callable[..., list[CommandResult]]:
+def run_processes() -> Callable[..., list[CommandResult]]:
     """Return a function that runs `python ARGS...` in so many processes at once, each with its rank in the environment
     as torchrun would put it there, and returns what each of them leaves."""
 
@@ -88,7 +88,7 @@ def run_ranks() -> Callable[..., list[CommandResult]]:
             free.bind(("127.0.0.1", 0))
             port = str(free.getsockname()[1])
         place = {"WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "OMP_NUM_THREADS": "1"}
-        ranks = [
+        processes = [
             subprocess.Popen(
                 [sys.executable, *map(str, args)],
                 cwd=REPO,
@@ -101,11 +101,11 @@ def run_ranks() -> Callable[..., list[CommandResult]]:
             for rank in range(size)
         ]
         try:
-            said = [rank.communicate(timeout=COMMAND_TIMEOUT_S) for rank in ranks]
+            said = [process.communicate(timeout=COMMAND_TIMEOUT_S) for process in processes]
         finally:
-            for rank in ranks:
-                rank.kill()
-        return [CommandResult(rank.returncode, *streams) for rank, streams in zip(ranks, said, strict=True)]
+            for process in processes:
+                process.kill()
+        return [CommandResult(process.returncode, *streams) for process, streams in zip(processes, said, strict=True)]
 
     return run
 

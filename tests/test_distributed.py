@@ -6,10 +6,10 @@ import torch
 from torch import nn
 
 from statgraph.cli.main import report
-from statgraph.distributed import ALONE, Ranks, launched
+from statgraph.distributed import SINGLE, World, launched
 from statgraph.errors import RunError, UsageError
 
-# What every rank does in one spawn; each writes what it found to RANK.json.
+# What every process does in one spawn; each writes what it found to RANK.json.
 TALK = """
 import json, sys
 from pathlib import Path
@@ -18,30 +18,30 @@ from torch import nn
 from statgraph.distributed import launched
 
 folder = Path(sys.argv[1])
-with launched(lambda error: 1) as ranks:
-    found = {"place": [ranks.rank, ranks.size, ranks.local_rank]}
-    found["json"] = ranks.json_from_first(lambda: {"of": ranks.rank, "text": "art. 3 \u00a7 é", "none": None})
+with launched(lambda error: 1) as world:
+    found = {"place": [world.rank, world.size, world.local_rank]}
+    found["json"] = world.json_from_first(lambda: {"of": world.rank, "text": "art. 3 \u00a7 é", "none": None})
     first = {"half": torch.tensor([[1.5, -2.0]], dtype=torch.float16), "empty": torch.empty(0, 3)}
-    tensors = ranks.tensors_from_first(lambda: first | {"rank": torch.tensor(ranks.rank)})
+    tensors = world.tensors_from_first(lambda: first | {"rank": torch.tensor(world.rank)})
     found["tensors"] = {name: [str(tensor.dtype), tensor.tolist()] for name, tensor in tensors.items()}
-    found["array"] = ranks.array_from_first(lambda: np.array([[ranks.rank, 7]], dtype=np.float16)).tolist()
+    found["array"] = world.array_from_first(lambda: np.array([[world.rank, 7]], dtype=np.float16)).tolist()
     counts = [2, 0, 1]
-    own = np.full((max(1, counts[ranks.rank]), 2), ranks.rank, dtype=np.float16)
-    found["rows"] = ranks.all_rows(own, counts).tolist()
-    with ranks.first_goes_first():
+    own = np.full((max(1, counts[world.rank]), 2), world.rank, dtype=np.float16)
+    found["rows"] = world.all_rows(own, counts).tolist()
+    with world.first_goes_first():
         found["seen"] = (folder / "left").exists()
         (folder / "left").touch()
     linear, unused = nn.Linear(2, 2), nn.Parameter(torch.ones(1))
     with torch.no_grad():
-        linear.weight.copy_(torch.tensor([[1.0, 2.0], [3.0, 4.0]]) if ranks.is_first else torch.zeros(2, 2))
-        linear.bias.fill_(0.5 * ranks.is_first)
+        linear.weight.copy_(torch.tensor([[1.0, 2.0], [3.0, 4.0]]) if world.is_first else torch.zeros(2, 2))
+        linear.bias.fill_(0.5 * world.is_first)
 
     def loss(rows):
-        vectors = ranks.gathered(linear(rows[torch.from_numpy(ranks.share(np.arange(len(rows))))]), len(rows))
-        # a second way back to the rank of a row, another one on each rank, as through the graph
-        return (vectors @ vectors.T).logsumexp(dim=1).sum() + (3 * vectors[0, 0] if ranks.rank == 2 else 0)
+        vectors = world.gathered(linear(rows[torch.from_numpy(world.share(np.arange(len(rows))))]), len(rows))
+        # a second way back to the rank of a row, another one on each process, as through the graph
+        return (vectors @ vectors.T).logsumexp(dim=1).sum() + (3 * vectors[0, 0] if world.rank == 2 else 0)
 
-    loss_of = ranks.data_parallel(loss, [*linear.parameters(), unused])
+    loss_of = world.data_parallel(loss, [*linear.parameters(), unused])
     for name, n_rows in (("five", 5), ("two", 2)):
         linear.zero_grad()
         value = loss_of(torch.arange(2.0 * n_rows).reshape(n_rows, 2) / 10)
@@ -50,7 +50,7 @@ with launched(lambda error: 1) as ranks:
     del loss_of
 
 found["threads"] = [(task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir()]
-(folder / f"{ranks.rank}.json").write_text(json.dumps(found))
+(folder / f"{world.rank}.json").write_text(json.dumps(found))
 """
 FAIL = """
 import os, sys
@@ -58,48 +58,48 @@ from statgraph.cli.main import report
 from statgraph.distributed import launched
 from statgraph.errors import UsageError
 
-with launched(report) as ranks:
-    if sys.argv[1] == "killed" and ranks.rank == 1:
+with launched(report) as world:
+    if sys.argv[1] == "killed" and world.rank == 1:
         os._exit(9)
-    if sys.argv[1] == "all" or ranks.rank == 1:
+    if sys.argv[1] == "all" or world.rank == 1:
         raise UsageError("graph.layers: 0 is no depth; give 1 or more")
-    ranks.barrier()
+    world.barrier()
 """
 
 
 @pytest.fixture(scope="module")
-def talk(run_ranks, tmp_path_factory):
-    """Return what each of three ranks found."""
-    folder = tmp_path_factory.mktemp("ranks")
-    done = run_ranks(3, "-c", TALK, folder)
+def talk(run_processes, tmp_path_factory):
+    """Return what each of three processes found."""
+    folder = tmp_path_factory.mktemp("world")
+    done = run_processes(3, "-c", TALK, folder)
     assert [(rank.returncode, rank.stderr) for rank in done] == [(0, "")] * 3
     return [json.loads((folder / f"{rank}.json").read_text()) for rank in range(3)]
 
 
 def test_parts_by_hand():
-    assert [Ranks(rank, 3).part(7) for rank in range(3)] == [slice(0, 2), slice(2, 4), slice(4, 7)]
-    assert [Ranks(0, 3).part(2, rank) for rank in range(3)] == [slice(0, 0), slice(0, 1), slice(1, 2)]
-    assert ALONE.part(7) == slice(0, 7)
+    assert [World(rank, 3).part(7) for rank in range(3)] == [slice(0, 2), slice(2, 4), slice(4, 7)]
+    assert [World(0, 3).part(2, rank) for rank in range(3)] == [slice(0, 0), slice(0, 1), slice(1, 2)]
+    assert SINGLE.part(7) == slice(0, 7)
 
 
 def test_a_rank_without_a_row_takes_the_first():
     rows = np.array([4, 9])
-    assert [Ranks(rank, 3).share(rows).tolist() for rank in range(3)] == [[4], [4], [9]]
-    assert Ranks(0, 3).share(rows[:0]).tolist() == []
-    assert ALONE.share(rows).tolist() == [4, 9]
+    assert [World(rank, 3).share(rows).tolist() for rank in range(3)] == [[4], [4], [9]]
+    assert World(0, 3).share(rows[:0]).tolist() == []
+    assert SINGLE.share(rows).tolist() == [4, 9]
 
 
 def test_one_process_gets_back_what_it_gave():
     vectors, rows, tensors = torch.ones(2, 3), np.ones((2, 3)), {"x": torch.ones(1)}
-    assert ALONE.gathered(vectors, 2) is vectors
-    assert ALONE.all_rows(rows, [2]) is rows
-    assert ALONE.array_from_first(lambda: rows) is rows
-    assert ALONE.tensors_from_first(lambda: tensors) is tensors
-    assert ALONE.json_from_first(lambda: (1, 2)) == (1, 2)
-    assert ALONE.data_parallel(max, [nn.Parameter(vectors)]) is max
-    with ALONE.first_goes_first():
-        ALONE.barrier()
-    assert ALONE.device(torch.device("cuda")) == torch.device("cuda")
+    assert SINGLE.gathered(vectors, 2) is vectors
+    assert SINGLE.all_rows(rows, [2]) is rows
+    assert SINGLE.array_from_first(lambda: rows) is rows
+    assert SINGLE.tensors_from_first(lambda: tensors) is tensors
+    assert SINGLE.json_from_first(lambda: (1, 2)) == (1, 2)
+    assert SINGLE.data_parallel(max, [nn.Parameter(vectors)]) is max
+    with SINGLE.first_goes_first():
+        SINGLE.barrier()
+    assert SINGLE.device(torch.device("cuda")) == torch.device("cuda")
 
 
 @pytest.mark.parametrize("environment", [{}, {"WORLD_SIZE": "1", "RANK": "0"}])
@@ -107,8 +107,8 @@ def test_without_torchrun_there_is_one_process(monkeypatch, environment):
     monkeypatch.delenv("WORLD_SIZE", raising=False)
     for variable, given in environment.items():
         monkeypatch.setenv(variable, given)
-    with launched(report) as ranks:
-        assert ranks is ALONE
+    with launched(report) as world:
+        assert world is SINGLE
         assert not torch.distributed.is_initialized()
 
 
@@ -134,8 +134,8 @@ def test_an_environment_that_says_nothing(monkeypatch, name, value):
 def test_more_ranks_than_cuda_devices(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     with pytest.raises(UsageError, match=r"LOCAL_RANK 1: this machine has 1 CUDA device\(s\); start as many"):
-        Ranks(1, 2, 1).device(torch.device("cuda"))
-    assert Ranks(1, 2, 1).device(torch.device("cpu")) == torch.device("cpu")
+        World(1, 2, 1).device(torch.device("cuda"))
+    assert World(1, 2, 1).device(torch.device("cpu")) == torch.device("cpu")
 
 
 def test_each_rank_knows_its_place(talk):
@@ -170,7 +170,7 @@ def test_loss_and_gradients_are_those_of_one_process(talk, name, n_rows):
         linear.bias.fill_(0.5)
     vectors = linear(torch.arange(2.0 * n_rows).reshape(n_rows, 2) / 10)
     loss = (vectors @ vectors.T).logsumexp(dim=1).sum()
-    (loss + vectors[0, 0]).backward()  # the mean over three ranks, one of which adds three times as much
+    (loss + vectors[0, 0]).backward()  # the mean over three processes, one of which adds three times as much
 
     for rank, (value, weight, bias, unused) in enumerate(found[name] for found in talk):
         assert value == pytest.approx((loss + 3 * vectors[0, 0] * (rank == 2)).item(), rel=1e-6)
@@ -187,14 +187,14 @@ def test_no_thread_of_the_group_outlives_it(talk):
 
 
 @pytest.mark.parametrize("who", ["all", "one"])
-def test_an_error_ends_all_with_one_line(run_ranks, who):
-    done = run_ranks(2, "-c", FAIL, who)
+def test_an_error_ends_all_with_one_line(run_processes, who):
+    done = run_processes(2, "-c", FAIL, who)
     assert sorted(rank.stderr for rank in done) == ["", "Error: graph.layers: 0 is no depth; give 1 or more\n"]
     assert [(rank.returncode, rank.stdout) for rank in done] == [(2, "")] * 2
 
 
-def test_a_killed_rank_ends_all(run_ranks):
-    first, second = run_ranks(2, "-c", FAIL, "killed")
+def test_a_killed_rank_ends_all(run_processes):
+    first, second = run_processes(2, "-c", FAIL, "killed")
     assert (second.returncode, second.stderr) == (9, "")
     assert (first.returncode, first.stdout) == (1, "")
     assert first.stderr == (

@@ -12,7 +12,7 @@ from statgraph.config import RunConfig
 from statgraph.systems.presets import system_names
 
 if TYPE_CHECKING:  # what these load takes seconds, and --help needs none of it
-    from statgraph.distributed import Ranks
+    from statgraph.distributed import World
     from statgraph.systems.pipeline import Run
 
 
@@ -53,12 +53,12 @@ def train(
     from statgraph.cli.main import report
     from statgraph.distributed import launched
 
-    with launched(report) as ranks:
-        _trained(ranks, corpus, system, out, (f"seed={seed}", f"device={device}", *settings), resume=resume)
+    with launched(report) as world:
+        _trained(world, corpus, system, out, (f"seed={seed}", f"device={device}", *settings), resume=resume)
 
 
 def _trained(
-    ranks: Ranks, corpus: Path | None, system: str, out: Path | None, settings: tuple[str, ...], *, resume: bool
+    world: World, corpus: Path | None, system: str, out: Path | None, settings: tuple[str, ...], *, resume: bool
 ) -> None:
     from statgraph import artifacts
     from statgraph.cli.options import chosen_corpus
@@ -69,18 +69,18 @@ def _trained(
 
     config = resolve_config(system, settings)
     if resume:
-        folder = Path(ranks.json_from_first(lambda: str(out if out is not None else newest_unfinished_run())))
-        if ranks.json_from_first(lambda: is_finished(folder)):
-            if ranks.is_first:
+        folder = Path(world.json_from_first(lambda: str(out if out is not None else newest_unfinished_run())))
+        if world.json_from_first(lambda: is_finished(folder)):
+            if world.is_first:
                 click.echo(f'{folder} is already finished; search it with: statgraph search --run {folder} "..."')
             return
     records = chosen_corpus(corpus)
     if not resume:
         folder = Path(
-            ranks.json_from_first(lambda: str(out if out is not None else new_run_folder(records.name, system)))
+            world.json_from_first(lambda: str(out if out is not None else new_run_folder(records.name, system)))
         )
     try:
-        with TerminalProgress(shown=ranks.is_first) as progress:
+        with TerminalProgress(shown=world.is_first) as progress:
             run = train_run(
                 records,
                 config,
@@ -88,13 +88,13 @@ def _trained(
                 resume=resume,
                 on_step=progress.on_step,
                 on_training=progress.on_training,
-                ranks=ranks,
+                world=world,
             )
     except KeyboardInterrupt:
-        if ranks.is_first and (folder / artifacts.RUN_CONFIG).is_file() and not is_finished(folder):
+        if world.is_first and (folder / artifacts.RUN_CONFIG).is_file() and not is_finished(folder):
             click.echo(f"To go on with it, run the same command with: --out {folder} --resume", err=True)
         raise
-    if ranks.is_first:
+    if world.is_first:
         _show(run, f"Trained {system} on {records.name}", config)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from statgraph.distributed import ALONE, Ranks
+from statgraph.distributed import SINGLE, World
 from statgraph.encoders.similarity import Similarity
 
 Progress = Callable[[str, int, int], None]
@@ -91,18 +91,18 @@ def encoded(
     *,
     batch: int,
     device: torch.device,
-    ranks: Ranks = ALONE,
+    world: World = SINGLE,
 ) -> np.ndarray:
-    """Return the vectors of all inputs, (texts, width) float32, computed in batches without gradients; of several ranks
-    each computes its share of the batches, and all get all vectors."""
+    """Return the vectors of all inputs, (texts, width) float32, computed in batches without gradients; each process
+    computes its share of the batches, and all get all vectors."""
     starts = np.arange(0, len(inputs), batch)
     if not len(starts):
         return np.empty((0, 0), dtype=np.float32)
     vectors = []
     with torch.inference_mode():
-        for start in ranks.share(starts).tolist():
+        for start in world.share(starts).tolist():
             rows = torch.arange(start, min(start + batch, len(inputs)))
             vectors.append(encode(inputs.take(rows).to(device)).float().cpu().numpy())
     ends = np.append(starts, len(inputs))
-    parts = [ranks.part(len(starts), rank) for rank in range(ranks.size)]
-    return ranks.all_rows(np.concatenate(vectors), [int(ends[part.stop] - ends[part.start]) for part in parts])
+    parts = [world.part(len(starts), rank) for rank in range(world.size)]
+    return world.all_rows(np.concatenate(vectors), [int(ends[part.stop] - ends[part.start]) for part in parts])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 
 from statgraph.config import EncoderConfig
-from statgraph.distributed import ALONE, Ranks
+from statgraph.distributed import SINGLE, World
 from statgraph.encoders.backbones import resolve_backbone
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.encoders.static_biencoder import build_static_biencoder
@@ -20,7 +20,7 @@ def build_biencoder(
     corpus_texts: Sequence[str],
     device: torch.device,
     adapted: str | None = None,
-    ranks: Ranks = ALONE,
+    world: World = SINGLE,
 ) -> BiEncoder:
     """Return the encoders of a configuration before training, on a device.
 
@@ -29,7 +29,7 @@ def build_biencoder(
             vocabulary of a static backbone and of a pruned one.
         adapted: the folder of the backbone that was adapted to the statutes (`encoder.adapted`). It is the article
             side's, and with `encoder.shared` both sides'; a static backbone is distilled from it.
-        ranks: the processes that train together, which prepare the texts together.
+        world: the processes that train together, which prepare the texts together.
 
     Raises:
         UsageError: if `encoder.article_backbone` names a second backbone where both sides share one.
@@ -43,9 +43,9 @@ def build_biencoder(
         )
     if backbone.kind == "static":
         source = resolve_backbone(adapted) if adapted else None
-        return build_static_biencoder(backbone, config, corpus_texts, source, ranks).to(device)
+        return build_static_biencoder(backbone, config, corpus_texts, source, world).to(device)
     article = adapted or config.article_backbone
     article_backbone = resolve_backbone(article) if article else backbone
     if config.shared:
         backbone = article_backbone
-    return build_transformer_biencoder(backbone, config, corpus_texts, device, article_backbone, ranks).to(device)
+    return build_transformer_biencoder(backbone, config, corpus_texts, device, article_backbone, world).to(device)

@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 import torch
 
-from statgraph.distributed import ALONE, Ranks
+from statgraph.distributed import SINGLE, World
 from statgraph.encoders.vector_cache import KEY_BYTES, VectorCache
 
 TOKENS_PER_BATCH = 8192
@@ -54,23 +54,23 @@ def embedded_chunks(
     dtype: torch.dtype,
     cache: VectorCache | None,
     progress: Progress = lambda done, total: None,
-    ranks: Ranks = ALONE,
+    world: World = SINGLE,
 ) -> np.ndarray:
     """Return the pooled vector of every chunk, (chunks, width) float16, taking from the cache what is there.
 
     New ones are computed in batches of equal token budget, sorted by length, and saved a shard at a time, so that an
-    interrupted run goes on where it was. Of several ranks each computes its part of a shard's batches; the first looks
-    into the cache and fills it for all, and only it needs one.
+    interrupted run goes on where it was. Each process computes its part of a shard's batches; the first looks into
+    the cache and fills it for all, and only it needs one.
     """
     keys = [_key(chunk) for chunk in chunk_ids]
-    ordered = ranks.json_from_first(lambda: _missing(keys, chunk_ids, cache))
+    ordered = world.json_from_first(lambda: _missing(keys, chunk_ids, cache))
     if ordered:
         model = model.to(device=device, dtype=dtype).eval()
     for start in range(0, len(ordered), _SHARD_CHUNKS):
         shard = ordered[start : start + _SHARD_CHUNKS]
         batches = list(token_batches(shard, lambda row: len(chunk_ids[row])))
         vectors, done = [], start
-        for batch in batches[ranks.part(len(batches))]:
+        for batch in batches[world.part(len(batches))]:
             ids, mask = padded([chunk_ids[row] for row in batch], pad_id)
             ids, mask = ids.to(device), mask.to(device)
             with torch.inference_mode():
@@ -79,13 +79,13 @@ def embedded_chunks(
             done += len(batch)
             progress(done, len(ordered))
         own = np.concatenate(vectors) if vectors else np.empty((0, model.config.hidden_size), dtype=np.float32)
-        counts = [sum(map(len, batches[ranks.part(len(batches), rank)])) for rank in range(ranks.size)]
-        computed = ranks.all_rows(own, counts)
-        if done < start + len(shard):  # the other ranks' batches
+        counts = [sum(map(len, batches[world.part(len(batches), rank)])) for rank in range(world.size)]
+        computed = world.all_rows(own, counts)
+        if done < start + len(shard):  # the other processes' batches
             progress(start + len(shard), len(ordered))
-        if ranks.is_first:
+        if world.is_first:
             cache.add([keys[row] for row in shard], computed)
-    return ranks.array_from_first(lambda: cache.vectors(keys))
+    return world.array_from_first(lambda: cache.vectors(keys))
 
 
 def weights_fingerprint(model, *, pooling: str, dtype: torch.dtype) -> str:

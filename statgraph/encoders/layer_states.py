@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from statgraph.artifacts import replaced_file
-from statgraph.distributed import ALONE, Ranks
+from statgraph.distributed import SINGLE, World
 from statgraph.encoders.chunk_inputs import chunk_places
 from statgraph.encoders.frozen import padded, token_batches, weights_fingerprint
 from statgraph.errors import ModelError
@@ -60,7 +60,7 @@ def layer_states(
     dtype: torch.dtype,
     folder: Path,
     progress: Progress = lambda done, total: None,
-    ranks: Ranks = ALONE,
+    world: World = SINGLE,
 ) -> LayerStates:
     """Return the states that a frozen model gives for the tokens of chunks, computed unless the folder has them.
 
@@ -68,24 +68,24 @@ def layer_states(
         model: what gives `last_hidden_state`; it is moved to `dtype` for good.
         chunk_ids: the token ids of each chunk.
         folder: where files are kept, by the model's weights and the chunks.
-        ranks: the processes that compute them together; the first writes, and all read its file.
+        world: the processes that compute them together; the first writes, and all read its file.
 
     Raises:
-        ModelError: if a rank does not see the file of the first.
+        ModelError: if a process does not see the file of the first.
     """
     offsets = np.concatenate([[0], np.cumsum([len(chunk) for chunk in chunk_ids], dtype=np.int64)])
     width = model.config.hidden_size
     path = folder / f"{_fingerprint(model, chunk_ids, dtype)}.float16"
     n_bytes = int(offsets[-1]) * width * _BYTES
-    if not ranks.json_from_first(lambda: path.is_file() and path.stat().st_size == n_bytes):
-        computed = _computed(model.to(dtype=dtype).eval(), chunk_ids, pad_id, ranks)
-        if ranks.is_first:
+    if not world.json_from_first(lambda: path.is_file() and path.stat().st_size == n_bytes):
+        computed = _computed(model.to(dtype=dtype).eval(), chunk_ids, pad_id, world)
+        if world.is_first:
             with replaced_file(path) as staging:
                 _write(staging, computed, offsets, width, progress)
         else:
             for _ in computed:
-                pass  # this rank's share, which the first one writes
-        ranks.barrier()
+                pass  # this process's share, which the first one writes
+        world.barrier()
     if not path.is_file():
         raise ModelError(
             f"{path}: not there for this process; name a folder that all machines share in STATGRAPH_CACHE"
@@ -94,15 +94,15 @@ def layer_states(
 
 
 def _computed(
-    model, chunk_ids: Sequence[Sequence[int]], pad_id: int, ranks: Ranks
+    model, chunk_ids: Sequence[Sequence[int]], pad_id: int, world: World
 ) -> Iterator[tuple[list[int], np.ndarray]]:
     """Yield chunk rows with the states of their tokens, (tokens of them all, width) float16, the shortest chunks first;
-    the ranks compute as many batches at a time as they are."""
+    the processes compute as many batches at a time as they are."""
     by_length = sorted(range(len(chunk_ids)), key=lambda row: len(chunk_ids[row]))
     batches = list(token_batches(by_length, lambda row: len(chunk_ids[row])))
-    for start in range(0, len(batches), ranks.size):
-        together = batches[start : start + ranks.size]
-        own = together[ranks.rank] if ranks.rank < len(together) else []
+    for start in range(0, len(batches), world.size):
+        together = batches[start : start + world.size]
+        own = together[world.rank] if world.rank < len(together) else []
         states = np.empty((0, model.config.hidden_size), dtype=np.float16)
         if own:
             ids, mask = padded([chunk_ids[row] for row in own], pad_id)
@@ -110,8 +110,8 @@ def _computed(
                 hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state.to(torch.float16)
             states = hidden[mask.bool()].numpy()
         counts = [sum(len(chunk_ids[row]) for row in batch) for batch in together]
-        counts += [0] * (ranks.size - len(together))
-        yield [row for batch in together for row in batch], ranks.all_rows(states, counts)
+        counts += [0] * (world.size - len(together))
+        yield [row for batch in together for row in batch], world.all_rows(states, counts)
 
 
 def _write(

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from statgraph.config import EncoderConfig
-from statgraph.distributed import ALONE, Ranks
+from statgraph.distributed import SINGLE, World
 from statgraph.encoders.backbones import EMBEDDED_STATIC, Backbone, backbone_fingerprint, cache_folder
 from statgraph.encoders.biencoder import BiEncoder, Progress, no_progress
 from statgraph.encoders.dense_module import dense_module
@@ -32,9 +32,9 @@ class StaticBiEncoder(BiEncoder):
 
     encode_batch = 4096
 
-    def __init__(self, tokenizer, encoder: StaticEncoder, *, trained: bool, max_tokens: int, ranks: Ranks = ALONE):
+    def __init__(self, tokenizer, encoder: StaticEncoder, *, trained: bool, max_tokens: int, world: World = SINGLE):
         super().__init__()
-        self._ranks = ranks
+        self._world = world
         self.tokenizer = tokenizer
         self.encoder = encoder
         self.max_tokens = max_tokens
@@ -51,7 +51,7 @@ class StaticBiEncoder(BiEncoder):
 
     def article_inputs(self, texts: Sequence[str], progress: Progress = no_progress) -> TokenBags:
         """Return articles or headings as bags of tokens."""
-        with self._ranks.first_goes_first():
+        with self._world.first_goes_first():
             return cached_token_bags(self.tokenizer, texts, max_tokens=self.max_tokens, folder=cache_folder() / "bags")
 
     @property
@@ -111,7 +111,7 @@ def build_static_biencoder(
     config: EncoderConfig,
     corpus_texts: Sequence[str],
     source: Backbone | None = None,
-    ranks: Ranks = ALONE,
+    world: World = SINGLE,
 ) -> StaticBiEncoder:
     """Return the static pair before training: distilled over the corpus's vocabulary, or with the token vectors of a
     sentence-transformers StaticEmbedding folder.
@@ -130,7 +130,7 @@ def build_static_biencoder(
         vectors, weights, token_dropout=config.token_dropout, similarity=similarity_of(config.similarity)
     )
     trained = config.train == "full"
-    return StaticBiEncoder(tokenizer, encoder, trained=trained, max_tokens=config.max_tokens, ranks=ranks)
+    return StaticBiEncoder(tokenizer, encoder, trained=trained, max_tokens=config.max_tokens, world=world)
 
 
 def _distilled(backbone: Backbone, corpus_texts: Sequence[str]):

@@ -13,7 +13,7 @@ from torch import nn
 
 from statgraph.config import EncoderConfig
 from statgraph.device import inference_dtype
-from statgraph.distributed import ALONE, Ranks
+from statgraph.distributed import SINGLE, World
 from statgraph.encoders.backbones import Backbone
 from statgraph.encoders.biencoder import BiEncoder, Progress, no_progress
 from statgraph.encoders.chunk_inputs import ChunkTokens, ChunkVectors, token_inputs
@@ -42,20 +42,20 @@ class TransformerBiEncoder(BiEncoder):
     With `encoder.train` none or head the backbone is frozen and inputs are its cached chunk vectors; with full they are
     tokens and gradients reach it. With last-N they are what the layers below the last N give for each token, computed
     once and kept on disk; tokens where a GPU computes them as fast, or where the backbone cannot be cut in two. The
-    projections start as the identity. Of several `ranks` each computes its part of what frozen layers give.
+    projections start as the identity. Of several processes (`world`) each computes its part of what frozen layers give.
     """
 
     encode_batch = 256
 
     def __init__(
-        self, question: Tower, article: Tower, config: EncoderConfig, device: torch.device, ranks: Ranks = ALONE
+        self, question: Tower, article: Tower, config: EncoderConfig, device: torch.device, world: World = SINGLE
     ):
         super().__init__()
         self.backbone = question.backbone
         self.config = config
         self.tokenizer = question.tokenizer
         self.device = device
-        self._ranks = ranks
+        self._world = world
         self._towers = question, article
         model = question.model
         self.width = model.config.hidden_size
@@ -188,9 +188,9 @@ class TransformerBiEncoder(BiEncoder):
             pad_id=tower.tokenizer.pad_token_id,
             device=self.device,
             dtype=tower.dtype,
-            cache=tower.vector_cache if self._ranks.is_first else None,
+            cache=tower.vector_cache if self._world.is_first else None,
             progress=lambda done, total: progress(f"embedding {what}", done, total),
-            ranks=self._ranks,
+            world=self._world,
         )
         return ChunkVectors(torch.from_numpy(vectors).float(), chunks.offsets)
 
@@ -202,7 +202,7 @@ class TransformerBiEncoder(BiEncoder):
             chunks,
             _n_upper(self.config.train),
             progress=lambda done, total: progress(f"frozen layers of {what}", done, total),
-            ranks=self._ranks,
+            world=self._world,
         )
 
     def _chunk_vectors(self, inputs: ChunkVectors | ChunkStates | ChunkTokens, tower: str) -> torch.Tensor:
@@ -225,7 +225,7 @@ def build_transformer_biencoder(
     corpus_texts: Sequence[str],
     device: torch.device,
     article_backbone: Backbone | None = None,
-    ranks: Ranks = ALONE,
+    world: World = SINGLE,
 ) -> TransformerBiEncoder:
     """Return the transformer pair before training.
 
@@ -258,7 +258,7 @@ def build_transformer_biencoder(
             f"encoder.chunk_tokens: {config.chunk_tokens} is more than backbone '{article.backbone.name}' takes; "
             f"use {longest} or less"
         )
-    return TransformerBiEncoder(question, article, config, device, ranks)
+    return TransformerBiEncoder(question, article, config, device, world)
 
 
 def _transformer(backbone: Backbone) -> Backbone:

@@ -11,7 +11,7 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 from statgraph.allocator import FreedMemory
-from statgraph.distributed import ALONE, Ranks
+from statgraph.distributed import SINGLE, World
 from statgraph.encoders.backbones import cache_folder
 from statgraph.encoders.cheap_dropout import CheapDropout
 from statgraph.encoders.chunking import Chunks
@@ -29,14 +29,14 @@ def lower_states(
     n_upper: int,
     *,
     progress: Callable[[int, int], None] = lambda done, total: None,
-    ranks: Ranks = ALONE,
+    world: World = SINGLE,
 ) -> ChunkStates:
     """Return what the layers below the last `n_upper` give for the tokens of chunks, computed once and kept on disk.
 
     Args:
         tower: one whose model `split_model` can cut.
         progress: is told how many chunks are done, of how many.
-        ranks: the processes that compute them together.
+        world: the processes that compute them together.
     """
     lower, _ = split_model(tower.model, n_upper)
     states = layer_states(
@@ -46,7 +46,7 @@ def lower_states(
         dtype=tower.dtype,
         folder=cache_folder() / "layers",
         progress=progress,
-        ranks=ranks,
+        world=world,
     )
     return ChunkStates(states, np.arange(len(chunks.ids)), chunks.offsets)
 

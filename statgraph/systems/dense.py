@@ -13,7 +13,7 @@ from statgraph import artifacts
 from statgraph.allocator import give_back, kept_memory
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
-from statgraph.distributed import ALONE, Ranks
+from statgraph.distributed import SINGLE, World
 from statgraph.encoders.article_text import article_text, heading_text
 from statgraph.encoders.biencoder import BiEncoder, encoded
 from statgraph.encoders.building import build_biencoder
@@ -48,11 +48,11 @@ def train_dense(
     stage1_cache: Path | None,
     on_step: Callable[[str, int, int], None],
     on_training: Listener,
-    ranks: Ranks = ALONE,
+    world: World = SINGLE,
 ) -> None:
     """Train the stages that the configuration asks for and write encoders and index into the run folder.
 
-    Of several ranks the first alone writes. They do without `stage1_cache`.
+    Of several processes the first alone writes. They do without `stage1_cache`.
 
     Raises:
         CorpusError: if a stage is asked for and the corpus has no training questions.
@@ -67,14 +67,14 @@ def train_dense(
         )
     adapted = None
     if config.encoder.adapted:
-        with clock.step("adaptation to the statutes"), ranks.first_goes_first():
+        with clock.step("adaptation to the statutes"), world.first_goes_first():
             adapted = adapted_backbone(config, corpus, device, on_training)
     seed_everything(derived_seed(config.seed, "encoders"))
     texts = [article_text(article, heading_path=config.encoder.heading_path) for article in corpus.articles]
     questions = [question.text for question in corpus.split("train")]
     dev = corpus.split("dev")
-    with clock.step("encoders"), ranks.first_goes_first():
-        encoders = build_biencoder(config.encoder, [*texts, *questions], device, adapted=adapted, ranks=ranks)
+    with clock.step("encoders"), world.first_goes_first():
+        encoders = build_biencoder(config.encoder, [*texts, *questions], device, adapted=adapted, world=world)
     with clock.step("article inputs"):
         evaluation = TrainingTexts(
             articles=encoders.article_inputs(texts, on_step),
@@ -90,17 +90,17 @@ def train_dense(
         folder=folder,
         device=device,
         on_step=on_step,
-        ranks=ranks,
+        world=world,
     )
     run = {
-        "seed": config.seed, "device": device, "log": log, "resume": resume, "listener": on_training, "ranks": ranks,
+        "seed": config.seed, "device": device, "log": log, "resume": resume, "listener": on_training, "world": world,
     }  # fmt: skip
     checkpoints = folder / artifacts.RUN_CHECKPOINTS
     if config.stage1.epochs and encoders.parameter_groups(lr=1.0, weight_lr=1.0):
         with clock.step("stage 1"):
             stage1 = build.stage1()
             kept = None
-            if stage1_cache is not None and ranks.size == 1:
+            if stage1_cache is not None and world.size == 1:
                 kept = Stage1Cache(stage1_cache, config, corpus_hash=corpus.content_hash, device=device.type)
             best = kept.load_into(stage1) if kept else None
             if best is None:
@@ -117,10 +117,10 @@ def train_dense(
             graph_encoder = build.graph_encoder(graph)
             stage2 = build.stage2(graph, graph_encoder)
             trains_articles = config.stage2.train_encoders == "both"
-            if ranks.is_first and not trains_articles:
+            if world.is_first and not trains_articles:
                 _save_article_encoder(encoders, folder)
             train_stage(stage2, _schedule(config.stage2), folder=checkpoints / stage2.name, **run)
-            if ranks.is_first and trains_articles:
+            if world.is_first and trains_articles:
                 _save_article_encoder(encoders, folder)
             vectors = stage2.index_vectors()
         if config.stage2.distillation != "none" and not config.stage2.joint:
@@ -128,19 +128,19 @@ def train_dense(
                 after = build.after_graph(stage2)
                 train_stage(after, _schedule(config.stage2), folder=checkpoints / after.name, **run)
         inputs = GraphInputs(stage2.input_vectors(), _node_hashes(texts, graph, corpus), corpus.split("train"))
-        if ranks.is_first:
+        if world.is_first:
             write_graph_encoder(graph_encoder, folder / artifacts.RUN_GRAPH_ENCODER)
             write_graph_inputs(inputs, folder / artifacts.RUN_GRAPH_INPUTS)
     else:
         encoders.eval()
         with clock.step("article vectors"):
             plain = encoded(
-                encoders.articles, evaluation.articles, batch=encoders.encode_batch, device=device, ranks=ranks
+                encoders.articles, evaluation.articles, batch=encoders.encode_batch, device=device, world=world
             )
             vectors = encoders.similarity.index_vectors(plain)
-        if ranks.is_first:
+        if world.is_first:
             _save_article_encoder(encoders, folder)
-    if ranks.is_first:
+    if world.is_first:
         with clock.step("index and encoders to disk"):
             _export(encoders, vectors, corpus, folder)
 

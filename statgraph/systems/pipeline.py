@@ -16,7 +16,7 @@ from statgraph.augmentation.synthetic import partial_beside, write_expansion
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.device import pick_device
-from statgraph.distributed import ALONE, Ranks
+from statgraph.distributed import SINGLE, World
 from statgraph.errors import RunError, StatgraphError
 from statgraph.evaluation.report import Report
 from statgraph.search.article_store import STORE_FILES, write_article_store
@@ -53,40 +53,40 @@ def train_run(
     stage1_cache: Path | None = None,
     on_step: StepListener = lambda what, done, total: None,
     on_training: Listener = lambda progress: None,
-    ranks: Ranks = ALONE,
+    world: World = SINGLE,
 ) -> Run:
     """Train a system into a run folder; the manifest comes last, so a folder without one is an unfinished run.
 
     A configuration or corpus that is refused leaves nothing behind in a folder that was empty. `stage1_cache`: a folder
-    where runs of the same first stage keep its weights for each other. `ranks`: the processes that call this together,
+    where runs of the same first stage keep its weights for each other. `world`: the processes that call this together,
     all with the same arguments; the first alone writes, and BM25 is its work alone.
 
     Raises:
         RunError: if the folder is in use by another run, or `resume` meets another configuration or corpus.
         CorpusError, UsageError, ModelError: if corpus and configuration cannot be trained on.
     """
-    if ranks.is_first:
+    if world.is_first:
         _claim(folder, corpus, config, resume=resume)
-    ranks.barrier()
+    world.barrier()
     clock = StepClock()
     try:
-        if ranks.is_first:
+        if world.is_first:
             write_article_store(corpus.articles, folder)
         if config.retriever == "dense":
             train_dense(
                 corpus,
                 config,
                 folder,
-                device=ranks.device(pick_device(config.device)),
+                device=world.device(pick_device(config.device)),
                 log=MetricsLog(folder / artifacts.RUN_METRICS),
                 clock=clock,
                 resume=resume,
                 stage1_cache=stage1_cache,
                 on_step=on_step,
                 on_training=on_training,
-                ranks=ranks,
+                world=world,
             )
-        elif ranks.is_first and config.bm25.expansion and not (folder / artifacts.RUN_SYNTHETIC).exists():
+        elif world.is_first and config.bm25.expansion and not (folder / artifacts.RUN_SYNTHETIC).exists():
             with clock.step("synthetic questions"):
                 write_expansion(
                     corpus,
@@ -98,11 +98,11 @@ def train_run(
                     progress=on_step,
                 )
     except StatgraphError:
-        if ranks.is_first and not resume and not _has_progress(folder):
+        if world.is_first and not resume and not _has_progress(folder):
             _give_back(folder)
         raise
-    run = _finished(corpus, config, folder, clock, processes=ranks.size) if ranks.is_first else None
-    manifest, report = ranks.json_from_first(lambda: [run.manifest, run.report and run.report.to_dict()])
+    run = _finished(corpus, config, folder, clock, processes=world.size) if world.is_first else None
+    manifest, report = world.json_from_first(lambda: [run.manifest, run.report and run.report.to_dict()])
     return run or Run(folder, manifest, report and Report.from_dict(report))
 
 

@@ -13,7 +13,7 @@ from statgraph.augmentation.records import SyntheticQuestion
 from statgraph.augmentation.synthetic import partial_beside, synthetic_questions
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
-from statgraph.distributed import ALONE, Ranks
+from statgraph.distributed import SINGLE, World
 from statgraph.encoders.article_text import heading_text
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.gnn.encoder import GraphEncoder
@@ -41,7 +41,7 @@ class StageBuilder:
         article_texts: the articles as text, for BM25.
         folder: the run folder, where synthetic questions are kept.
         on_step: told how far the long steps are.
-        ranks: the processes that train together.
+        world: the processes that train together.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class StageBuilder:
         folder: Path,
         device: torch.device,
         on_step: Callable[[str, int, int], None],
-        ranks: Ranks = ALONE,
+        world: World = SINGLE,
     ):
         self._corpus = corpus
         self._config = config
@@ -65,7 +65,7 @@ class StageBuilder:
         self._folder = folder
         self._device = device
         self._on_step = on_step
-        self._ranks = ranks
+        self._world = world
 
     def stage1(self) -> Stage1:
         """Return the training of the text encoders."""
@@ -79,7 +79,7 @@ class StageBuilder:
             negatives=self._negatives(config.negatives, config.negatives_per_pair),
             config=config,
             device=self._device,
-            ranks=self._ranks,
+            world=self._world,
         )
 
     def graph_encoder(self, graph: LegalGraph) -> GraphEncoder:
@@ -122,7 +122,7 @@ class StageBuilder:
             negatives=self._negatives(config.negatives, config.negatives_per_pair),
             config=config,
             device=self._device,
-            ranks=self._ranks,
+            world=self._world,
         )
 
     def after_graph(self, stage2: Stage2) -> AfterGraph:
@@ -137,7 +137,7 @@ class StageBuilder:
             gold=self._gold,
             config=self._config.stage2,
             device=self._device,
-            ranks=self._ranks,
+            world=self._world,
         )
 
     @cached_property
@@ -167,7 +167,7 @@ class StageBuilder:
 
         questions = [
             SyntheticQuestion(text, tuple(article_ids), generator)
-            for text, article_ids, generator in self._ranks.json_from_first(generated)
+            for text, article_ids, generator in self._world.json_from_first(generated)
         ]
         return synthetic_pairs(self._corpus, questions)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from statgraph.artifacts import read_json, replaced_folder, write_json
-from statgraph.distributed import ALONE, Ranks
+from statgraph.distributed import SINGLE, World
 from statgraph.errors import RunError
 
 WEIGHTS = "weights.safetensors"
@@ -32,34 +32,34 @@ def save_checkpoint(
         write_json(staging / PROGRESS, progress)
 
 
-def load_weights(folder: Path, ranks: Ranks = ALONE) -> Mapping[str, torch.Tensor]:
-    """Return the weights of a checkpoint by name; of several ranks the first reads them for all.
+def load_weights(folder: Path, world: World = SINGLE) -> Mapping[str, torch.Tensor]:
+    """Return the weights of a checkpoint by name; of several processes the first reads them for all.
 
     Raises:
         RunError: if they are missing or damaged.
     """
-    return ranks.tensors_from_first(lambda: _tensors(folder / WEIGHTS))
+    return world.tensors_from_first(lambda: _tensors(folder / WEIGHTS))
 
 
-def load_progress(folder: Path, ranks: Ranks = ALONE) -> dict | None:
-    """Return how far the stage had come, or None where there is no checkpoint; of several ranks the first looks.
+def load_progress(folder: Path, world: World = SINGLE) -> dict | None:
+    """Return how far the stage had come, or None where there is no checkpoint; of several processes the first looks.
 
     Raises:
         RunError: if the file is damaged.
     """
-    return ranks.json_from_first(lambda: _progress(folder / PROGRESS))
+    return world.json_from_first(lambda: _progress(folder / PROGRESS))
 
 
-def load_optimizer(folder: Path, optimizer: torch.optim.Optimizer, ranks: Ranks = ALONE) -> None:
+def load_optimizer(folder: Path, optimizer: torch.optim.Optimizer, world: World = SINGLE) -> None:
     """Put an optimiser's saved moments back; its groups must hold the same parameters in the same order. Of several
-    ranks the first reads them for all.
+    processes the first reads them for all.
 
     Raises:
         RunError: if they are missing or damaged.
     """
     state = optimizer.state_dict()
     state["state"] = {}
-    for name, tensor in ranks.tensors_from_first(lambda: _tensors(folder / OPTIMIZER)).items():
+    for name, tensor in world.tensors_from_first(lambda: _tensors(folder / OPTIMIZER)).items():
         number, key = name.split(".", 1)
         state["state"].setdefault(int(number), {})[key] = tensor
     optimizer.load_state_dict(state)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from statgraph.config import Stage2Config
-from statgraph.distributed import ALONE, Ranks
+from statgraph.distributed import SINGLE, World
 from statgraph.encoders.biencoder import BiEncoder, Inputs, encoded
 from statgraph.training.dev_scores import vector_metrics
 from statgraph.training.losses import DISTILLATIONS
@@ -29,7 +29,7 @@ class AfterGraph:
         evaluation: articles and dev questions.
         gold: the training questions with their articles.
         config: sizes, rates and the kind of distillation.
-        ranks: the processes that train together.
+        world: the processes that train together.
     """
 
     name = "distillation"
@@ -46,7 +46,7 @@ class AfterGraph:
         gold: PairSource,
         config: Stage2Config,
         device: torch.device,
-        ranks: Ranks = ALONE,
+        world: World = SINGLE,
     ):
         self._encoders = encoders
         self._questions = questions
@@ -57,7 +57,7 @@ class AfterGraph:
         self._gold = gold
         self._config = config
         self._device = device
-        self._ranks = ranks
+        self._world = world
         self.steps_per_epoch = epoch_steps(len(gold.pairs), config.batch_size, config.min_epoch_steps)
 
     def parameter_groups(self) -> list[dict]:
@@ -91,9 +91,9 @@ class AfterGraph:
     def loss(self, batch: tuple[np.ndarray, np.ndarray]) -> torch.Tensor:
         """Return the distillation losses of the batch's questions, added up."""
         questions, articles = (torch.from_numpy(rows) for rows in batch)
-        own = torch.from_numpy(self._ranks.share(batch[0]))
+        own = torch.from_numpy(self._world.share(batch[0]))
         student = self._encoders.questions(self._questions.take(own).to(self._device))
-        student = self._ranks.gathered(student, len(questions))
+        student = self._world.gathered(student, len(questions))
         teacher = self._teacher[questions.to(self._device)]
         compared = self._articles[articles.to(self._device)]
         losses = [
@@ -117,7 +117,7 @@ class AfterGraph:
             self._evaluation.dev_questions,
             batch=self._encoders.encode_batch,
             device=self._device,
-            ranks=self._ranks,
+            world=self._world,
         )
         query_vectors = self._encoders.similarity.query_vectors(questions)
         return vector_metrics(query_vectors, self._index_vectors, self._evaluation.dev_labels)

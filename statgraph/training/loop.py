@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from statgraph.distributed import ALONE, Ranks
+from statgraph.distributed import SINGLE, World
 from statgraph.errors import RunError
 from statgraph.training.checkpoints import (
     load_optimizer,
@@ -55,15 +55,15 @@ def train_stage(
     log: MetricsLog,
     resume: bool = False,
     listener: Listener = lambda progress: None,
-    ranks: Ranks = ALONE,
+    world: World = SINGLE,
 ) -> dict[str, object]:
     """Train a stage and leave in it the weights of its best epoch by dev R@200, where that is equal by dev mAP; return
     that epoch's log record.
 
     The stage as it came counts as epoch 0, so training never makes it worse on dev. Every epoch draws from a seed made
     of (seed, stage, epoch) and ends with a checkpoint under `folder`: with `resume`, a killed run goes on after its
-    last whole epoch and ends with the same numbers. Of several ranks the first alone writes, and its record of an epoch
-    decides for all.
+    last whole epoch and ends with the same numbers. Of several processes the first alone writes, and its record of
+    an epoch decides for all.
 
     Raises:
         RunError: if a loss is not finite, or a checkpoint is damaged.
@@ -71,31 +71,31 @@ def train_stage(
     """
     groups = [{**group, "base_lr": group["lr"]} for group in stage.parameter_groups()]
     steps = schedule.epochs * stage.steps_per_epoch
-    checkpoint = load_progress(folder / LAST, ranks) if resume else None
-    best = load_progress(folder / BEST, ranks) if checkpoint else None
-    if best is None and ranks.is_first:
+    checkpoint = load_progress(folder / LAST, world) if resume else None
+    best = load_progress(folder / BEST, world) if checkpoint else None
+    if best is None and world.is_first:
         shutil.rmtree(folder, ignore_errors=True)
     optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.999), eps=1e-7, weight_decay=schedule.weight_decay, fused=True)
     if best is None:
-        best = last = _record(stage, ranks, epoch=0, loss=None, seconds=0.0)
-        if ranks.is_first:
+        best = last = _record(stage, world, epoch=0, loss=None, seconds=0.0)
+        if world.is_first:
             log.take_back(stage.name, -1)
             log.append(**best)
             save_checkpoint(folder / BEST, stage.weights(), best)
     else:
         last = checkpoint
-        stage.load_weights(load_weights(folder / LAST, ranks))
-        load_optimizer(folder / LAST, optimizer, ranks)
-        if ranks.is_first:
+        stage.load_weights(load_weights(folder / LAST, world))
+        load_optimizer(folder / LAST, optimizer, world)
+        if world.is_first:
             log.take_back(stage.name, last["epoch"])
-    loss_of = ranks.data_parallel(stage.loss, [parameter for group in groups for parameter in group["params"]])
+    loss_of = world.data_parallel(stage.loss, [parameter for group in groups for parameter in group["params"]])
 
     dev = last.get(SELECTION_METRIC)
     for epoch in range(last["epoch"] + 1, schedule.epochs + 1):
         if schedule.patience and epoch - 1 - best["epoch"] >= schedule.patience:
             break
         start = time.perf_counter()
-        rng = seed_everything(derived_seed(seed, stage.name, epoch), with_graph=stage.uses_graph, rank=ranks.rank)
+        rng = seed_everything(derived_seed(seed, stage.name, epoch), with_graph=stage.uses_graph, rank=world.rank)
         losses = []
         stage.begin_epoch(epoch, schedule.epochs)
         stage.set_training(True)
@@ -115,17 +115,17 @@ def train_stage(
                 f"{stage.name}: yielded {len(losses)} batches, but steps_per_epoch is {stage.steps_per_epoch}"
             )
         seconds = time.perf_counter() - start
-        record = _record(stage, ranks, epoch=epoch, loss=sum(losses) / len(losses), seconds=seconds)
+        record = _record(stage, world, epoch=epoch, loss=sum(losses) / len(losses), seconds=seconds)
         dev = record.get(SELECTION_METRIC)
         is_best = dev is None or _quality(record) > _quality(best)
         if is_best:
             best = record
-        if ranks.is_first:
+        if world.is_first:
             log.append(**record, step_losses=[round(loss, 6) for loss in losses])
             if is_best:
                 save_checkpoint(folder / BEST, stage.weights(), best)
             save_checkpoint(folder / LAST, stage.weights(), record, optimizer)
-    stage.load_weights(load_weights(folder / BEST, ranks))
+    stage.load_weights(load_weights(folder / BEST, world))
     stage.set_training(False)
     return best
 
@@ -152,8 +152,8 @@ def _factor(step: int, steps: int, warmup: float) -> float:
     return step / rise if step <= rise else (steps - step) / max(1, steps - rise)
 
 
-def _record(stage: Stage, ranks: Ranks, *, epoch: int, loss: float | None, seconds: float) -> dict[str, object]:
+def _record(stage: Stage, world: World, *, epoch: int, loss: float | None, seconds: float) -> dict[str, object]:
     stage.set_training(False)
     metrics = stage.dev_metrics() or {}
     record = {"stage": stage.name, "epoch": epoch, "loss": loss, "seconds": round(seconds, 2), **metrics}
-    return ranks.json_from_first(lambda: record)
+    return world.json_from_first(lambda: record)

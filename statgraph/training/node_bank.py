@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from statgraph.distributed import ALONE, Ranks
+from statgraph.distributed import SINGLE, World
 from statgraph.encoders.biencoder import BiEncoder, Inputs, encoded
 from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION
 
@@ -27,17 +27,17 @@ class NodeBank:
     Args:
         encoders: the text encoders.
         texts: the inputs of every node.
-        ranks: the processes that encode, each its share.
+        world: the processes that encode, each its share.
 
     Attributes:
         nodes: (nodes, width) on the device, types one after the other in the order of `NODE_TYPES`.
     """
 
-    def __init__(self, encoders: BiEncoder, texts: GraphTexts, *, device: torch.device, ranks: Ranks = ALONE):
+    def __init__(self, encoders: BiEncoder, texts: GraphTexts, *, device: torch.device, world: World = SINGLE):
         self._encoders = encoders
         self._texts = texts
         self._device = device
-        self._ranks = ranks
+        self._world = world
         self.renew()
 
     def __getitem__(self, node_type: str) -> torch.Tensor:
@@ -60,5 +60,5 @@ class NodeBank:
 
     def encoded(self, encode: Callable[[Inputs], torch.Tensor], inputs: Inputs) -> torch.Tensor:
         """Return vectors of inputs (inputs, width) on the device, without gradients."""
-        vectors = encoded(encode, inputs, batch=self._encoders.encode_batch, device=self._device, ranks=self._ranks)
+        vectors = encoded(encode, inputs, batch=self._encoders.encode_batch, device=self._device, world=self._world)
         return torch.from_numpy(vectors.reshape(-1, self._encoders.width)).to(self._device)

@@ -21,8 +21,9 @@ def derived_seed(*parts: object) -> int:
 def seed_everything(seed: int, *, with_graph: bool = False, rank: int = 0) -> np.random.Generator:
     """Seed torch (and DGL's sampler where the graph is in use) and return a NumPy generator of the same seed.
 
-    The generator draws what all ranks must agree on, such as batches. Dropout and the neighbours of a rank's own rows
-    come from torch and DGL, whose seeds differ by rank: with equal ones row i of every part would be dropped alike.
+    The generator draws what all processes agree on, such as batches. Dropout and the neighbours of a process's own
+    rows come from torch and DGL, whose seeds differ by world rank: with equal ones row i of every part would be
+    dropped alike.
     """
     _settle_vector_math()
     own = derived_seed(seed, "rank", rank) if rank else seed

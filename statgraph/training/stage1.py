@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from statgraph.config import Stage1Config
-from statgraph.distributed import ALONE, Ranks
+from statgraph.distributed import SINGLE, World
 from statgraph.encoders.biencoder import BiEncoder, Inputs, encoded
 from statgraph.negatives.source import EpochVectors, NegativeSource
 from statgraph.training.dev_scores import vector_metrics
@@ -50,7 +50,7 @@ class Stage1:
         synthetic: synthetic questions with their articles, or None where their weight is 0.
         negatives: hard negatives of the gold pairs, or None.
         config: sizes, weights and rates.
-        ranks: the processes that train together; each encodes its share of a batch, and all see all of its vectors.
+        world: the processes that train together; each encodes its share of a batch, and all see all of its vectors.
     """
 
     name = "stage1"
@@ -67,14 +67,14 @@ class Stage1:
         negatives: NegativeSource | None = None,
         config: Stage1Config,
         device: torch.device,
-        ranks: Ranks = ALONE,
+        world: World = SINGLE,
     ):
         self._encoders = encoders
         self._texts = texts
         self._negatives = negatives
         self._config = config
         self._device = device
-        self._ranks = ranks
+        self._world = world
         weights = {"gold": config.gold, "headings": config.headings, "synthetic": config.synthetic}
         given = {"gold": gold, "headings": headings, "synthetic": synthetic}
         self._sources = {name: source for name, source in given.items() if source is not None}
@@ -153,8 +153,8 @@ class Stage1:
         ]
         articles = self._encoded_share(self._encoders.articles, self._texts.articles, article_rows)
         counts = [len(rows) for _, rows in drawn if len(rows)]
-        questions = torch.cat([self._ranks.gathered(*part) for part in zip(questions, counts, strict=True)])
-        articles = self._ranks.gathered(articles, len(article_rows))
+        questions = torch.cat([self._world.gathered(*part) for part in zip(questions, counts, strict=True)])
+        articles = self._world.gathered(articles, len(article_rows))
         return ranking_loss(
             self._config.loss,
             similarities(questions, articles, self._encoders.similarity),  # (pairs, articles)
@@ -180,10 +180,10 @@ class Stage1:
         return self._article_vectors
 
     def _encoded(self, encode, inputs: Inputs) -> np.ndarray:
-        return encoded(encode, inputs, batch=self._encoders.encode_batch, device=self._device, ranks=self._ranks)
+        return encoded(encode, inputs, batch=self._encoders.encode_batch, device=self._device, world=self._world)
 
     def _encoded_share(self, encode, inputs: Inputs, rows: np.ndarray) -> torch.Tensor:
-        return encode(inputs.take(torch.from_numpy(self._ranks.share(rows))).to(self._device))
+        return encode(inputs.take(torch.from_numpy(self._world.share(rows))).to(self._device))
 
     def _hard(self, gold: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         if self._negatives is None or not len(gold) or not self._config.negatives_per_pair:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from statgraph.config import Stage2Config
-from statgraph.distributed import ALONE, Ranks
+from statgraph.distributed import SINGLE, World
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import Block, Blocks, BlockSampler
@@ -28,7 +28,7 @@ GRAPH_PREFIX, TEXT_PREFIX = "graph.", "text."
 
 @dataclass(frozen=True)
 class _Batch:
-    """Pairs, and the nodes they need: sorted rows without doubles, this rank's share of them, and the blocks of that
+    """Pairs, and the nodes they need: sorted rows without doubles, this process's share of them, and the blocks of that
     share."""
 
     gold: np.ndarray  # (gold pairs, 2)
@@ -68,7 +68,7 @@ class Stage2:
         gold: the training questions with their articles, in the graph's question order.
         headings: headings as questions, or None.
         negatives: hard negatives of the gold pairs, or None.
-        ranks: the processes that train together; each encodes its share of a batch and its block of the graph, and all
+        world: the processes that train together; each encodes its share of a batch and its block of the graph, and all
             see all of the batch's vectors.
     """
 
@@ -89,7 +89,7 @@ class Stage2:
         negatives: NegativeSource | None = None,
         config: Stage2Config,
         device: torch.device,
-        ranks: Ranks = ALONE,
+        world: World = SINGLE,
     ):
         self._encoders = encoders
         self._graph_encoder = graph_encoder
@@ -107,13 +107,13 @@ class Stage2:
         self._negatives = negatives
         self._config = config
         self._device = device
-        self._ranks = ranks
+        self._world = world
         share = config.gold / (config.gold + (config.headings if self._headings else 0.0))
         self._gold_size = max(1, round(config.batch_size * share))
         self._heading_size = config.batch_size - self._gold_size if self._headings else 0
         self._heading_inputs = encoders.question_inputs(self._headings.texts) if self._headings else None
         self.steps_per_epoch = epoch_steps(len(gold.pairs), self._gold_size, config.min_epoch_steps)
-        self._bank = NodeBank(encoders, texts, device=device, ranks=ranks)
+        self._bank = NodeBank(encoders, texts, device=device, world=world)
         self._bank_is_stale = False
         self._article_vectors: np.ndarray | None = None  # of the weights as they stand, where they are known
 
@@ -153,8 +153,8 @@ class Stage2:
             self.set_training(False)
             questions = self._bank.encoded(self._encoders.questions, self._texts.questions).cpu().numpy()
             articles = self.index_vectors()
-            # A GPU's sums differ from rank to rank, and the rankings that all draw their batches from must not.
-            articles = self._ranks.array_from_first(lambda: articles)
+            # A GPU's sums differ between processes, and the rankings that all draw their batches from must not.
+            articles = self._world.array_from_first(lambda: articles)
             vectors = EpochVectors(self._encoders.similarity.query_vectors(questions), articles)
             self.set_training(was_training)
         self._negatives.begin_epoch(epoch, epochs, vectors)
@@ -173,7 +173,7 @@ class Stage2:
                 hard = self._negatives.draw(gold[:, 0], self._config.negatives_per_pair, rng).ravel()
             questions = np.unique(gold[:, 0])
             articles = np.unique(np.concatenate([gold[:, 1], headings[:, 1], random, hard]))
-            own_questions, own_articles = self._ranks.share(questions), self._ranks.share(articles)
+            own_questions, own_articles = self._world.share(questions), self._world.share(articles)
             blocks = self._sampler.sample(
                 {ARTICLE: torch.from_numpy(own_articles), QUESTION: torch.from_numpy(own_questions)},
                 target_questions=torch.from_numpy(questions),
@@ -261,24 +261,24 @@ class Stage2:
         if self._trains_both:
             own = self._texts.articles.take(torch.from_numpy(batch.own_articles)).to(self._device)
             plain = self._encoders.articles(own)
-            student, plain = self._ranks.gathered(student, n_questions), self._ranks.gathered(plain, n_articles)
+            student, plain = self._world.gathered(student, n_questions), self._world.gathered(plain, n_articles)
             nodes = batch.blocks.input_nodes
             inputs[ARTICLE] = with_fresh(inputs[ARTICLE], nodes[ARTICLE], plain, batch.articles)
             inputs[QUESTION] = with_fresh(inputs[QUESTION], nodes[QUESTION], student, batch.questions)
         else:
-            student = self._ranks.gathered(student, n_questions)
+            student = self._world.gathered(student, n_questions)
         nodes = torch.cat([inputs[node_type] for node_type in NODE_TYPES])
         enriched = self._graph_encoder(nodes, [block.to(self._device) for block in batch.blocks.layers])
         articles, teacher = enriched[: len(batch.own_articles)], enriched[len(batch.own_articles) :]
-        articles, teacher = self._ranks.gathered(articles, n_articles), self._ranks.gathered(teacher, n_questions)
+        articles, teacher = self._world.gathered(articles, n_articles), self._world.gathered(teacher, n_questions)
         return _Vectors(student, plain, teacher, articles)
 
     def _heading_loss(self, batch: _Batch, vectors: _Vectors) -> torch.Tensor:
         """Return the contrastive loss of the heading pairs on the text encoders' own vectors: in the graph an article
         would find the heading's vector among its neighbours."""
-        rows = torch.from_numpy(self._ranks.share(batch.headings[:, 0]))
+        rows = torch.from_numpy(self._world.share(batch.headings[:, 0]))
         headings = self._encoders.questions(self._heading_inputs.take(rows).to(self._device))
-        headings = self._ranks.gathered(headings, len(batch.headings))
+        headings = self._world.gathered(headings, len(batch.headings))
         answers = answers_among(self._headings, batch.headings[:, 0], batch.articles)
         scores = similarities(headings, vectors.plain_articles, self._encoders.similarity)
         return self._contrastive(scores, answers, batch, batch.headings)

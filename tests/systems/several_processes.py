@@ -1,7 +1,7 @@
-"""What every rank of tests/systems/test_dense.py runs: FOLDER RUNS, RUNS a JSON list of [name, corpus, system,
+"""What every process of tests/systems/test_dense.py runs: FOLDER RUNS, RUNS a JSON list of [name, corpus, system,
 settings], with the corpora in FOLDER.
 
-A name with "resumed" in it is stopped in the last epoch of stage 2, on all ranks, and taken up again.
+A name with "resumed" in it is stopped in the last epoch of stage 2, on all processes, and taken up again.
 """
 
 import json
@@ -26,13 +26,13 @@ def _stop(progress) -> None:
 
 
 def main(folder: Path, runs: list) -> None:
-    with launched(report) as ranks:
+    with launched(report) as world:
         for name, corpus, system, settings in runs:
             arguments = read_corpus(folder / corpus), resolve_config(system, settings), folder / name
             if "resumed" in name:
                 with suppress(_StopError):
-                    train_run(*arguments, ranks=ranks, on_training=_stop)
-            run = train_run(*arguments, ranks=ranks, resume="resumed" in name)
+                    train_run(*arguments, world=world, on_training=_stop)
+            run = train_run(*arguments, world=world, resume="resumed" in name)
             precision = run.report and round(run.report.strata["all"].metrics["mAP"].mean, 3)
             print(name, run.manifest["processes"], precision)
 

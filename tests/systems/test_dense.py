@@ -167,7 +167,7 @@ def test_gdsr_leaves_the_text_encoders_as_stage_1_left_them(train):
     assert np.abs(vectors_of(plain) - vectors_of(graph)).max() > 1e-3
 
 
-# Nothing is drawn that ranks draw apart: no dropout, all neighbours. Batches that two ranks cannot halve.
+# Nothing is drawn that processes draw apart: no dropout, all neighbours. Batches that two processes cannot halve.
 SETTLED = ("encoder.token_dropout=0", "encoder.article_dropout=0", "gnn.dropout=0", "gnn.fanout=-1")
 ODD = ("stage1.epochs=1", "stage1.batch_size=7", "stage2.batch_size=7", "stage2.epochs=2")
 BOTH = ("stage2.train_encoders=both", "stage2.headings=1", "stage1.negatives=cusines", "stage1.headings=1")
@@ -175,10 +175,10 @@ AFTER = ("stage2.joint=false", "stage2.negatives=cusines", "graph.target_edges=k
 
 
 @pytest.fixture(scope="module")
-def together(tmp_path_factory, town_corpus, quick_settings, quick_transformer, run_ranks):
-    """Train some configurations on two ranks; return their configurations, their folder and what the ranks printed.
+def together(tmp_path_factory, town_corpus, quick_settings, quick_transformer, run_processes):
+    """Train some configurations in two processes; return their configurations, their folder and what they printed.
 
-    The ranks have a cache of their own, so that they do compute what one process has in its cache.
+    They have a cache of their own, so that they do compute what one process has in its cache.
     """
     settled, tiny = (*quick_settings, *SETTLED, *ODD), f"encoder.backbone={quick_transformer}"
     small = (
@@ -199,7 +199,7 @@ def together(tmp_path_factory, town_corpus, quick_settings, quick_transformer, r
     write_corpus(without_dev(town_corpus), folder / "undecided")
     listed = json.dumps([[name, corpus_of(name), system, settings] for name, (system, settings) in runs.items()])
     script = Path(__file__).with_name("several_processes.py")
-    done = run_ranks(2, script, folder, listed, env={"STATGRAPH_CACHE": str(folder / "cache")})
+    done = run_processes(2, script, folder, listed, env={"STATGRAPH_CACHE": str(folder / "cache")})
     assert [(rank.returncode, rank.stderr) for rank in done] == [(0, ""), (0, "")]
     return runs, folder, [rank.stdout for rank in done]
 
