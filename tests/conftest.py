@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-pytest_plugins = ("tests.encoder_fixtures",)
+pytest_plugins = ("tests.encoder_fixtures", "tests.run_fixtures")
 
 REPO = Path(__file__).parents[1]
 COMMAND_TIMEOUT_S = 300

@@ -10,7 +10,6 @@ import pytest
 from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Article, Corpus, Question
-from statgraph.index.article_index import ArticleIndex
 
 VECTORS = {"D1": (1.0, 0.0), "N1": (0.0, 1.0), "X1": (0.8, -0.6)}
 
@@ -57,6 +56,8 @@ def query_encoder(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def dense_run(write_run, tmp_path, corpus, query_encoder) -> Path:
+    from statgraph.index.article_index import ArticleIndex
+
     folder = write_run(tmp_path / "run", corpus, RunConfig())
     vectors = np.array(list(VECTORS.values()), dtype=np.float32)
     ArticleIndex.build(vectors, list(VECTORS), device="cpu").save(folder / artifacts.RUN_INDEX)
