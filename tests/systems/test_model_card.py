@@ -5,6 +5,7 @@ from statgraph.errors import RunError
 from statgraph.evaluation.report import Report, Stratum
 from statgraph.evaluation.significance import Estimate
 from statgraph.systems.model_card import (
+    backbone_licences,
     corpus_entry,
     model_card,
     read_run_report,
@@ -48,7 +49,7 @@ def header(card: str) -> dict:
 def test_it_says_what_the_run_was_trained_on(dense):
     card = model_card(dense, REPORT)
     for line in (
-        "# qabisar on town \\| law",
+        "# qabisar on town | law",
         "| Corpus | town \\| law (content hash abababababab) |",
         "| Source | written for the tests |",
         "| Licence | CC0 |",
@@ -71,7 +72,7 @@ def test_it_says_what_the_run_was_trained_on(dense):
 def test_metrics_stand_with_their_intervals(dense):
     card = model_card(dense, REPORT)
     assert (
-        "On the questions of dev (in brackets how many), in per cent, with 95% bootstrap intervals over questions:\n\n"
+        "On the questions of dev (count in brackets), in per cent, with 95%\nbootstrap intervals over questions:\n\n"
         "| | all (4) | seen (3) |\n"
         "| --- | --- | --- |\n"
         "| R@100 | 61.3 [54.1, 68.8] | 50.0 [25.0, 75.0] |\n"
@@ -84,7 +85,7 @@ def test_hubs_can_read_the_header(dense):
     about = header(model_card(dense, REPORT))
     assert (about["language"], about["license"], about["library_name"]) == (["fr"], "other", "sentence-transformers")
     (model,) = about["model-index"]
-    assert model["name"] == "qabisar on town \\| law"
+    assert model["name"] == "qabisar on town | law"
     (result,) = model["results"]
     assert result["dataset"] == {"type": "statutes", "name": "town | law", "split": "dev"}
     assert [(metric["type"], metric["value"]) for metric in result["metrics"]] == [("R@100", 61.3), ("mAP", 33.5)]
@@ -95,13 +96,13 @@ def test_what_is_missing_is_said_to_be_missing():
     assert "| Licence | not recorded |" in card
     assert "| Questions | not recorded |" in card
     assert "| Backbone `auto` | not known |" in card
-    assert "Not measured: the run has no report. `statgraph evaluate" in card
+    assert "Not measured: the run has no report.\nMeasure it with `statgraph evaluate" in card
     assert "model-index" not in header(card)
 
 
 def test_an_updated_run_has_no_figures_of_the_law_before(dense):
     card = model_card({**dense, "updates": [{}, {}]}, None)
-    assert "Not measured: it was updated to other law since." in card
+    assert "Not measured: the run was updated with other articles since." in card
     assert "| Updates | 2, without training: the training data were those of an earlier version |" in card
 
 
@@ -138,3 +139,30 @@ def test_a_damaged_report_is_told(tmp_path):
         with pytest.raises(RunError, match="evaluate") as refused:
             read_run_report(tmp_path)
         assert str(refused.value).startswith(f"{tmp_path / 'report.json'}: ")
+
+
+def licences(**encoder: str) -> dict:
+    return backbone_licences(RunConfig(encoder=EncoderConfig(**encoder)))
+
+
+def test_the_embedded_models_are_known_and_the_hub_is_not_asked():
+    embedded, hub = "embedded:multilingual-e5-small", "almanach/camembert-base"
+    assert licences(backbone=hub, article_backbone=embedded) == {hub: None, embedded: "MIT"}
+    assert licences(backbone="embedded:static") == {"embedded:static": "MIT"}
+    assert backbone_licences(RunConfig(retriever="bm25")) == {}
+
+
+@pytest.mark.parametrize(
+    ("readme", "licence"),
+    [
+        ("---\nlanguage: fr\nlicense: apache-2.0\n---\n# A model\nlicense: mine\n", "apache-2.0"),
+        ("# A model\n---\nlicense: mit\n---\n", None),
+        ("---\nlicense: [\n---\n", None),
+        ("---\n- license\n---\n", None),
+        ("---\nlicense: mit\n", None),
+        ("", None),
+    ],
+)
+def test_a_folder_says_its_own(tmp_path, readme, licence):
+    (tmp_path / "README.md").write_text(readme)
+    assert licences(backbone=str(tmp_path)) == {str(tmp_path): licence}

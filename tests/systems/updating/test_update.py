@@ -80,7 +80,7 @@ def test_it_says_what_it_did(run, reformed):
     assert (entry["to"], entry["embedded"]) == (reformed.content_hash, 4)
     assert not (folder / "report.json").exists()
     for card in (folder / "README.md", folder / "query_encoder" / "README.md"):
-        assert "Not measured: it was updated to other law since." in card.read_text()
+        assert "Not measured: the run was updated with other articles since." in card.read_text()
     assert artifacts.as_json(summary.to_dict())["changes"]["added"] == 1
 
 
