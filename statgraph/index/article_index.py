@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from statgraph.config import IndexConfig
-from statgraph.corpus.among import checked_among
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import RunError, UsageError
 from statgraph.index.choice import chosen_index
 from statgraph.index.folder import read_index_folder, write_index_folder
@@ -119,7 +119,7 @@ class ArticleIndex:
         """Return a copy of the articles' vectors, (articles, width) float32."""
         return np.array(self._index.vectors, dtype=np.float32)
 
-    def search(self, queries: np.ndarray, k: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, min(k, articles)), best first, ties by row.
 
         Articles tie when their scores as computed are equal to the last bit. A flat index finds the best there are.
@@ -129,11 +129,11 @@ class ArticleIndex:
         Args:
             queries: (queries, width) float32.
             k: how many articles to find for each.
-            among: the article rows to search among, (rows,) int64 in any order, or None for all. A flat index finds
-                the best of them; another kind may miss some, but none where there are a few thousand at most.
+            allowed: the article rows to search, or None for all. A flat index finds the best of them; another kind may
+                miss some, but none where there are a few thousand at most.
 
         Raises:
-            UsageError: if `k` is below 1, or `among` holds what is no article row.
+            UsageError: if `k` is below 1, or `allowed` is of another number of articles.
             RunError: if the queries have another width, or are not finite; or a vector on disk is damaged.
         """
         if k < 1:
@@ -146,10 +146,11 @@ class ArticleIndex:
             )
         if not np.isfinite(queries).all():
             raise RunError("queries: a vector holds a value that is not finite; train the run's query encoder again")
-        if among is None or len(rows := checked_among(among, len(self))) == len(self):
-            with threads_for(len(queries)):
-                return self._index.search(queries, min(k, len(self)))
-        if not len(rows):
+        if allowed is not None and allowed.n_articles != len(self):
+            raise UsageError(f"allowed rows of {allowed.n_articles} articles; the index holds {len(self)}")
+        if allowed is not None and not len(allowed):
             return np.empty((len(queries), 0), dtype=np.float32), np.empty((len(queries), 0), dtype=np.int64)
+        if allowed is not None and len(allowed) == len(self):
+            allowed = None
         with threads_for(len(queries)):
-            return self._index.search(queries, min(k, len(rows)), rows)
+            return self._index.search(queries, min(k, len(self) if allowed is None else len(allowed)), allowed)

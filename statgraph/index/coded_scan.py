@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.index.exact_scan import ExactScan, rounding_share
 from statgraph.index.rankings import ties_by_row
 from statgraph.index.threads import threads_for
@@ -44,13 +45,15 @@ class CodedScan(ExactScan):
         self._counting = threading.Lock()
         self._n_searches = self._n_queries = self._n_proven = 0
 
-    def search(self, queries: np.ndarray, depth: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def search(
+        self, queries: np.ndarray, depth: int, allowed: AllowedRows | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, depth), best first, ties by row."""
         n_candidates = max(_CANDIDATES_LEAST, _CANDIDATES_PER_HIT * depth)
         few = 0 < len(queries) <= _FEW_QUERIES and n_candidates * _CANDIDATES_SHARE <= len(self._vectors)
-        codes = self._codes_when_due() if few and among is None and self._pays else None
+        codes = self._codes_when_due() if few and allowed is None and self._pays else None
         if codes is None:
-            return super().search(queries, depth, among)
+            return super().search(queries, depth, allowed)
         queries = np.ascontiguousarray(queries)
         scores, rows, proven = self._best_by_codes(codes, queries, depth, n_candidates)
         n_candidates *= _TIMES_WIDENED

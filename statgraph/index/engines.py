@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.device import pick_device, surely_cpu
 from statgraph.index.coded_scan import CodedScan
 from statgraph.index.faiss_files import vectors_view
@@ -22,10 +23,12 @@ class Engine(Protocol):
 
     orders_ties: bool
 
-    def search(self, queries: np.ndarray, depth: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def search(
+        self, queries: np.ndarray, depth: int, allowed: AllowedRows | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, depth), best first.
 
-        `queries` is (queries, width) float32; `among` the rows to search among, rising, or None for all; `depth` is at
+        `queries` is (queries, width) float32; `allowed` the rows to search, or None for all; `depth` is at
         most their number.
         """
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.index.products import inner_products
 from statgraph.index.rankings import NOT_FOUND, ties_by_row
 from statgraph.index.threads import threads_for
@@ -35,7 +36,9 @@ class ExactScan:
         lost = np.sqrt(vectors.shape[1]) * _LOST_IN_SQUARES
         self._longest = float(vector_lengths(self._vectors).max()) + lost
 
-    def search(self, queries: np.ndarray, depth: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def search(
+        self, queries: np.ndarray, depth: int, allowed: AllowedRows | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, depth), best first, ties by row."""
         scores = np.empty((len(queries), depth), dtype=np.float32)
         rows = np.empty((len(queries), depth), dtype=np.int64)
@@ -43,13 +46,13 @@ class ExactScan:
         with threads_for(1):
             for start in range(0, len(queries), _BLOCK_QUERIES):
                 asked = slice(start, start + _BLOCK_QUERIES)
-                scores[asked], rows[asked] = self._best(np.ascontiguousarray(queries[asked]), depth, among)
+                scores[asked], rows[asked] = self._best(np.ascontiguousarray(queries[asked]), depth, allowed)
         return scores, rows
 
-    def _best(self, queries: np.ndarray, depth: int, among: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    def _best(self, queries: np.ndarray, depth: int, allowed: AllowedRows | None) -> tuple[np.ndarray, np.ndarray]:
         slack = 2 * self._rounding(queries)  # (queries,)
         scores, rows = (np.empty((len(queries), 0), dtype=dtype) for dtype in (np.float32, np.int64))
-        for products, block_rows in self._products(queries, among):
+        for products, block_rows in self._products(queries, allowed):
             lowest = _kth_best(products, depth)  # (queries,)
             if scores.shape[1] == depth:
                 lowest = np.maximum(lowest, scores[:, -1])
@@ -66,15 +69,15 @@ class ExactScan:
         bound = 2 * rounding_share(width) * float64_lengths(queries) * self._longest
         return bound + width * np.finfo(np.float32).tiny
 
-    def _products(self, queries: np.ndarray, among: np.ndarray | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _products(self, queries: np.ndarray, allowed: AllowedRows | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield (products float32, rows int64) of a block of the articles: (queries, rows) and (rows,)."""
         n_rows = min(_BLOCK_ROWS, _BLOCK_PRODUCTS // len(queries))
         for start in range(0, len(self._vectors), n_rows):
             block = self._vectors[start : start + n_rows]
-            if among is None:
+            if allowed is None:
                 yield inner_products(queries, block), np.arange(start, start + len(block))
                 continue
-            rows = among[slice(*np.searchsorted(among, [start, start + len(block)]))]
+            rows = allowed.rows[slice(*np.searchsorted(allowed.rows, [start, start + len(block)]))]
             if len(rows) * _GATHERED_SHARE >= len(block):
                 yield inner_products(queries, block)[:, rows - start], rows
             elif len(rows):

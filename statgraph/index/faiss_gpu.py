@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.index.exact_scan import ExactScan
 from statgraph.index.faiss_files import vectors_view
 
@@ -26,8 +27,10 @@ class FaissGpu:
         self._resources = faiss.StandardGpuResources()  # must outlive the index that uses it
         self._gpu = faiss.index_cpu_to_gpu(self._resources, 0, flat)
 
-    def search(self, queries: np.ndarray, depth: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def search(
+        self, queries: np.ndarray, depth: int, allowed: AllowedRows | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, depth), best first."""
-        if among is None and depth <= _GPU_MAX_DEPTH:
+        if allowed is None and depth <= _GPU_MAX_DEPTH:
             return self._gpu.search(queries, depth)
-        return self._cpu.search(queries, depth, among)
+        return self._cpu.search(queries, depth, allowed)

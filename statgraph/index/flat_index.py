@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from statgraph.config import IndexConfig
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.index.engines import pick_engine
 from statgraph.index.faiss_files import read_faiss, vectors_view, write_faiss
 from statgraph.index.rankings import best_by_row
@@ -62,15 +63,15 @@ class FlatIndex:
         """Return the vectors, (articles, width) float32, not copied."""
         return vectors_view(self._flat)
 
-    def search(self, queries: np.ndarray, k: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, k), best first, ties by row.
 
-        `among`: as in `VectorIndex`.
+        `allowed`: as in `VectorIndex`.
         """
         if self._engine.orders_ties:
-            return self._engine.search(queries, k, among)
-        n_left = len(self) if among is None else len(among)
-        return best_by_row(lambda asked, depth: self._engine.search(asked, depth, among), queries, n_left, k)
+            return self._engine.search(queries, k, allowed)
+        n_left = len(self) if allowed is None else len(allowed)
+        return best_by_row(lambda asked, depth: self._engine.search(asked, depth, allowed), queries, n_left, k)
 
     @cached_property
     def _engine(self):

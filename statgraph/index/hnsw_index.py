@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from statgraph.config import HnswConfig, IndexConfig
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.index.blocks import float32_blocks
 from statgraph.index.equal_length import EqualLength
 from statgraph.index.faiss_files import read_faiss, vectors_view, write_faiss
@@ -84,22 +85,22 @@ class HnswIndex:
         """Return the vectors, (articles, width) float32, not copied."""
         return vectors_view(self._flat, self._graph)[:, : self.width]
 
-    def search(self, queries: np.ndarray, k: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, k), best first of those found, ties by row.
 
-        `among`: as in `VectorIndex`. Among few articles each is compared; among more the walk is the broader, the fewer
+        `allowed`: as in `VectorIndex`. Of few articles each is compared; of more the walk is the broader, the fewer
         there are.
         """
         import faiss
 
-        if among is not None and len(among) <= max(COMPARED_MOST, len(self) // _COMPARED_SHARE):
-            return best(self.vectors, queries, k, among)
+        if allowed is not None and len(allowed) <= max(COMPARED_MOST, len(self) // _COMPARED_SHARE):
+            return best(self.vectors, queries, k, allowed)
         breadth, selector = max(self._config.search_breadth, k), None
-        if among is not None:
-            breadth, selector = widened(breadth, among, len(self)), row_selector(among)
+        if allowed is not None:
+            breadth, selector = widened(breadth, allowed, len(self)), row_selector(allowed)
         parameters = faiss.SearchParametersHNSW(efSearch=breadth, sel=selector)
         scores, rows = self._graph.search(self._form.asked(queries), k, params=parameters)  # (queries, k)
         short = short_rankings(rows, k)
         if len(short):
-            scores[short], rows[short] = best(self.vectors, queries[short], k, among)
+            scores[short], rows[short] = best(self.vectors, queries[short], k, allowed)
         return ties_by_row(scores, rows)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from statgraph.config import IndexConfig, IvfPqConfig
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.index import mapped_vectors
 from statgraph.index.blocks import float32_blocks, forget_pages
 from statgraph.index.equal_length import EqualLength
@@ -114,37 +115,39 @@ class IvfPqIndex:
         """Return the vectors, (articles, width) float32 or float16, on disk where the index was read from a folder."""
         return self._vectors
 
-    def search(self, queries: np.ndarray, k: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, k), best first of those found, ties by row.
 
-        `among`: as in `VectorIndex`. Among few articles each is compared; among more the more lists are read, the fewer
+        `allowed`: as in `VectorIndex`. Of few articles each is compared; of more the more lists are read, the fewer
         there are.
 
         Raises:
             RunError: if a vector on disk is damaged.
         """
         n_candidates = max(self._config.rerank, CANDIDATES_PER_HIT * k)
-        n_compared = n_candidates if among is None else max(n_candidates, COMPARED_MOST)
-        if n_compared >= (len(self) if among is None else len(among)):
-            return mapped_vectors.best(self._vectors, queries, k, among)
+        n_compared = n_candidates if allowed is None else max(n_candidates, COMPARED_MOST)
+        if n_compared >= (len(self) if allowed is None else len(allowed)):
+            return mapped_vectors.best(self._vectors, queries, k, allowed)
         asked = self._form.asked(queries)
-        scores, lists = self._lists(asked, n_candidates, among)  # (queries, lists)
-        by_codes, candidates = self._candidates(asked, n_candidates, scores, lists, among)  # (queries, candidates)
+        scores, lists = self._lists(asked, n_candidates, allowed)  # (queries, lists)
+        by_codes, candidates = self._candidates(asked, n_candidates, scores, lists, allowed)  # (queries, candidates)
         scores = self._compared(queries, by_codes, candidates, k)
         scores, rows = ties_by_row(scores, candidates, k)
         short = short_rankings(rows, k)
         if len(short):
-            scores[short], rows[short] = mapped_vectors.best(self._vectors, queries[short], k, among)
+            scores[short], rows[short] = mapped_vectors.best(self._vectors, queries[short], k, allowed)
         return scores, rows
 
-    def _lists(self, asked: np.ndarray, n_candidates: int, among: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    def _lists(
+        self, asked: np.ndarray, n_candidates: int, allowed: AllowedRows | None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, numbers int64) of the lists that are read for each query, (queries, lists).
 
         NOT_FOUND stands for those that are not worth it: their centre scores less than a fifth of what the nearest has
         above the mean of all, and the nearer ones hold enough. Among some articles each may hold the best.
         """
-        if among is not None:
-            return self._centres.search(asked, min(self._codes.nlist, widened(self._config.probes, among, len(self))))
+        if allowed is not None:
+            return self._centres.search(asked, min(self._codes.nlist, widened(self._config.probes, allowed, len(self))))
         scores, lists = self._centres.search(asked, min(self._codes.nlist, self._config.probes))
         mean = (asked @ self._mean_centre)[:, None]
         held = np.cumsum(self._list_sizes[lists], axis=1) - self._list_sizes[lists]  # by the lists before
@@ -152,7 +155,7 @@ class IvfPqIndex:
         return scores, np.where(far & (held >= _HELD_PER_CANDIDATE * n_candidates), NOT_FOUND, lists)
 
     def _candidates(
-        self, asked: np.ndarray, n_candidates: int, scores: np.ndarray, lists: np.ndarray, among: np.ndarray | None
+        self, asked: np.ndarray, n_candidates: int, scores: np.ndarray, lists: np.ndarray, allowed: AllowedRows | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores by code float32, rows int64) of the best codes in these lists, each (queries, candidates).
 
@@ -160,7 +163,7 @@ class IvfPqIndex:
         """
         import faiss
 
-        selector = None if among is None else row_selector(among)
+        selector = None if allowed is None else row_selector(allowed)
         parameters = faiss.SearchParametersIVF(nprobe=lists.shape[1], sel=selector)
         by_codes = np.empty((len(asked), n_candidates), dtype=np.float32)
         rows = np.empty((len(asked), n_candidates), dtype=np.int64)

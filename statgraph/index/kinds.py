@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from statgraph.config import IndexConfig
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.index.flat_index import FlatIndex
 from statgraph.index.hnsw_index import HnswIndex
 from statgraph.index.ivf_pq_index import IvfPqIndex
@@ -45,11 +46,10 @@ class VectorIndex(Protocol):
     def __len__(self) -> int:
         """Return the number of articles."""
 
-    def search(self, queries: np.ndarray, k: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, k), best first, ties by row.
 
-        `among` is the article rows to search among, (rows,) int64, rising, each once; None is all. `k` is at most their
-        number.
+        `allowed` is the article rows to search, at least one; None is all. `k` is at most their number.
         """
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import RunError
 from statgraph.index.blocks import ROWS, float32_blocks, forget_pages
 from statgraph.index.faiss_files import REMEDY
@@ -75,22 +76,22 @@ def inner_products(vectors: np.ndarray, queries: np.ndarray, rows: np.ndarray) -
 
 
 def best(
-    vectors: np.ndarray, queries: np.ndarray, k: int, among: np.ndarray | None = None
+    vectors: np.ndarray, queries: np.ndarray, k: int, allowed: AllowedRows | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (scores float32, rows int64), each (queries, k), of an exact search that reads every vector once.
 
-    Best first, ties by row. `among` is the rows to read, (rows,) int64, rising, or None for all.
+    Best first, ties by row. `allowed` is the rows to read, or None for all.
 
     Raises:
         RunError: if a score is not finite.
     """
     scores, rows = (np.empty((len(queries), 0), dtype=dtype) for dtype in (np.float32, np.int64))
-    for start, block in float32_blocks(vectors, among):
+    for start, block in float32_blocks(vectors, None if allowed is None else allowed.rows):
         found, places = best_by_row(partial(_compare, block), queries, len(block), min(k, len(block)))
         scores, rows = ties_by_row(np.hstack([scores, found]), np.hstack([rows, places + start]))
         scores, rows = scores[:, :k], rows[:, :k]
     _check_finite(scores)
-    return scores, rows if among is None else among[rows]
+    return scores, rows if allowed is None else allowed.rows[rows]
 
 
 def _compare(vectors: np.ndarray, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from statgraph.corpus.allowed_rows import AllowedRows
+
 # Reading and comparing this many vectors of 384 takes some milliseconds, as a walk or a search of lists does.
 COMPARED_MOST = 16_384
 
 
-def row_selector(among: np.ndarray):
-    """Return the `faiss.IDSelector` of article rows (rows,) int64, rising, at least one."""
+def row_selector(allowed: AllowedRows):
+    """Return the `faiss.IDSelector` of the allowed rows, at least one."""
     import faiss
 
-    chosen = np.zeros(int(among[-1]) + 1, dtype=bool)
-    chosen[among] = True
+    chosen = np.zeros(int(allowed.rows[-1]) + 1, dtype=bool)
+    chosen[allowed.rows] = True
     return faiss.IDSelectorBitmap(np.packbits(chosen, bitorder="little"))
 
 
-def widened(effort: int, among: np.ndarray, n_articles: int) -> int:
+def widened(effort: int, allowed: AllowedRows, n_articles: int) -> int:
     """Return the effort (candidates, probes) that meets as many of the chosen articles as `effort` meets of all."""
-    return -(-effort * n_articles // len(among))
+    return -(-effort * n_articles // len(allowed))

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from statgraph.corpus.allowed_rows import AllowedRows
+
 # Scores of one block of queries against all articles, in float32 values: 1 GiB.
 _BLOCK_SCORES = 1 << 28
 
@@ -21,15 +23,17 @@ class TorchEngine:
 
         self._vectors = torch.from_numpy(flat.reconstruct_n(0, flat.ntotal)).to(device)  # (articles, width)
 
-    def search(self, queries: np.ndarray, depth: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def search(
+        self, queries: np.ndarray, depth: int, allowed: AllowedRows | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, depth), best first."""
         import torch
 
         scores = np.empty((len(queries), depth), dtype=np.float32)
         rows = np.empty((len(queries), depth), dtype=np.int64)
         vectors = self._vectors
-        if among is not None:
-            vectors = vectors[torch.from_numpy(among).to(vectors.device)]  # (rows, width)
+        if allowed is not None:
+            vectors = vectors[torch.from_numpy(allowed.rows).to(vectors.device)]  # (rows, width)
         n_block = max(1, _BLOCK_SCORES // len(vectors))
         with torch.no_grad(), _full_precision():
             for start in range(0, len(queries), n_block):
@@ -37,7 +41,7 @@ class TorchEngine:
                 asked = torch.tensor(queries[block], device=vectors.device)
                 best = torch.topk(asked @ vectors.T, depth, dim=1)  # (block, depth)
                 scores[block], rows[block] = best.values.cpu().numpy(), best.indices.cpu().numpy()
-        return scores, rows if among is None else among[rows]
+        return scores, rows if allowed is None else allowed.rows[rows]
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from statgraph.corpus.among import checked_among
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import UsageError
 from statgraph.lexical.analysis import analyser
 
@@ -69,22 +69,24 @@ class BM25:
                     of_text.append(TermWeight(term, float(weight)))
         return [sorted(of_text, key=lambda part: (-part.weight, part.term)) for of_text in held]
 
-    def ranking(self, question: str, k: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def ranking(self, question: str, k: int, allowed: AllowedRows | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (rows int64, scores float32) of the best `k` texts, or of all if fewer; best first, ties by row.
 
-        Texts that share no term with the question come last, with score 0. `among` is the rows to rank, (rows,) int64
-        in any order; None is all.
+        Texts that share no term with the question come last, with score 0. `allowed` is the rows to rank;
+        None is all.
 
         Raises:
-            UsageError: if `k` is below 1, or `among` holds what is no row.
+            UsageError: if `k` is below 1.
         """
         if k < 1:
             raise UsageError(f"k = {k}: nothing to search for; ask for at least 1 article")
         scores = self.scores(question)
-        rows = np.arange(len(scores)) if among is None else checked_among(among, len(scores))
-        if not len(rows):
-            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
-        best = rows[best_rows(scores[rows], k)]
+        if allowed is None:
+            best = best_rows(scores, k)
+        elif len(allowed):
+            best = allowed.rows[best_rows(scores[allowed.rows], k)]
+        else:
+            best = np.empty(0, dtype=np.int64)
         return best, scores[best]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.records import Article
 from statgraph.corpus.validity import FOR_EVER, SINCE_EVER, days_in_force
 from statgraph.errors import RunError
@@ -42,6 +43,6 @@ def read_article_dates(folder: Path, n_articles: int) -> np.ndarray | None:
     return days
 
 
-def rows_in_force(days: np.ndarray, day: int) -> np.ndarray:
-    """Return the article rows (rows,) int64 that are in force on a day, rising."""
-    return np.flatnonzero((days[:, 0] <= day) & (day < days[:, 1]))
+def rows_in_force(days: np.ndarray, day: int) -> AllowedRows:
+    """Return the article rows that are in force on a day (an ordinal), of `days` as `read_article_dates` returns."""
+    return AllowedRows.of_mask((days[:, 0] <= day) & (day < days[:, 1]))

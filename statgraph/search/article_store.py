@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.records import Article
 from statgraph.errors import RunError
 from statgraph.search.article_dates import DATES, read_article_dates, rows_in_force, write_article_dates
@@ -18,6 +19,7 @@ from statgraph.search.article_dates import DATES, read_article_dates, rows_in_fo
 ARTICLES = "articles.jsonl"
 OFFSETS = "articles.offsets.npy"
 STORE_FILES = (ARTICLES, OFFSETS, DATES)
+_MAX_DAYS = 16  # whose rows in force are kept
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class ArticleStore:
             size = os.fstat(self._file.fileno()).st_size
         except (OSError, ValueError, EOFError) as error:
             raise RunError(f"{folder}: the articles of the run are not readable ({error}); train it again") from None
+        self._in_force: dict[int, AllowedRows | None] = {}  # by day
         if self._offsets.ndim != 1 or self._offsets.dtype != np.int64 or not len(self._offsets):
             raise RunError(f"{Path(folder) / OFFSETS}: not the offsets of articles; train the run again")
         if size != self._offsets[-1]:
@@ -69,11 +72,17 @@ class ArticleStore:
         """Return (articles, 2) int32, the first day in force and the first after, or None where none has a date."""
         return read_article_dates(self._path.parent, len(self))
 
-    def in_force(self, day: int) -> np.ndarray | None:
-        """Return the article rows (rows,) int64 that are in force on a day (an ordinal); None is all of them."""
+    def in_force(self, day: int) -> AllowedRows | None:
+        """Return the article rows that are in force on a day (an ordinal); None is all of them."""
         if self.days_in_force is None:
             return None
-        return rows_in_force(self.days_in_force, day)
+        kept = dict(self._in_force)  # another thread may write it meanwhile
+        if day not in kept:
+            rows = rows_in_force(self.days_in_force, day)
+            kept = {} if len(kept) >= _MAX_DAYS else kept
+            kept[day] = None if len(rows) == len(self) else rows
+            self._in_force = kept
+        return kept[day]
 
     def read(self, rows: Sequence[int]) -> list[StoredArticle]:
         """Return the articles of these rows, in the order of the rows.

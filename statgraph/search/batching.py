@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import StatgraphError, UsageError
 from statgraph.search.retriever import Hit
 
@@ -38,7 +39,7 @@ class _Waiting:
 
     question: str
     k: int
-    among: np.ndarray | None
+    among: np.ndarray | AllowedRows | None
     key: Hashable
     future: Future[list[Hit]] = field(default_factory=Future)
 
@@ -91,7 +92,7 @@ class QuestionBatcher:
         """Return how many questions wait for their batch."""
         return len(self._queue)
 
-    def submit(self, question: str, k: int = 10, among: np.ndarray | None = None) -> Future[list[Hit]]:
+    def submit(self, question: str, k: int = 10, among: np.ndarray | AllowedRows | None = None) -> Future[list[Hit]]:
         """Return the future hits of a question; cancelling it in time spares the search.
 
         What `Retriever.search` would raise is in the future, and in no other caller's.
@@ -113,7 +114,12 @@ class QuestionBatcher:
         return waiting.future
 
     def search(
-        self, question: str, k: int = 10, among: np.ndarray | None = None, *, timeout_s: float | None = None
+        self,
+        question: str,
+        k: int = 10,
+        among: np.ndarray | AllowedRows | None = None,
+        *,
+        timeout_s: float | None = None,
     ) -> list[Hit]:
         """Return the hits of a question.
 
@@ -188,8 +194,10 @@ class QuestionBatcher:
             waiting.future.set_result(found)
 
 
-def _key(k: int, among: np.ndarray | None) -> Hashable:
+def _key(k: int, among: np.ndarray | AllowedRows | None) -> Hashable:
     if among is None:
         return k, None
+    if isinstance(among, AllowedRows):
+        return k, among.key
     rows = np.asarray(among)
     return k, (rows.dtype.str, rows.shape, rows.tobytes())

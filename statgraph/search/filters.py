@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import UsageError
 from statgraph.graph.hierarchy import Hierarchy
 
@@ -21,8 +22,8 @@ class ArticleFilter:
         self._starts, self._sizes = _numbered(hierarchy.heading_parents)
         self._article_places = self._starts[hierarchy.article_parents]  # (articles,)
 
-    def rows(self, *, codes: Sequence[str] = (), heading: Sequence[str] = ()) -> np.ndarray | None:
-        """Return the article rows (int64, ascending) that stand in one of the codes and under the heading.
+    def rows(self, *, codes: Sequence[str] = (), heading: Sequence[str] = ()) -> AllowedRows | None:
+        """Return the article rows that stand in one of the codes and under the heading.
 
         Args:
             codes: titles of codes; none for all.
@@ -40,7 +41,7 @@ class ArticleFilter:
             chosen &= np.logical_or.reduce([self._under(self._code_row(code)) for code in codes])
         if heading:
             chosen &= self._under(self._heading_row(tuple(heading)))
-        return np.flatnonzero(chosen)
+        return AllowedRows.of_mask(chosen)
 
     def _under(self, heading_row: int) -> np.ndarray:
         """Return which articles stand under a heading, (articles,) bool."""

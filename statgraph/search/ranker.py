@@ -10,6 +10,7 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import Bm25Config
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import RunError, StatgraphError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.encoder_outline import MODULES
@@ -21,12 +22,12 @@ class Ranker(Protocol):
     """Ranks articles for questions."""
 
     def rank(
-        self, questions: Sequence[str], k: int, among: np.ndarray | None = None
+        self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return for each question (rows int64, scores float32) of its best `k` articles, best first.
 
-        `among` is the article rows to rank, (rows,) int64 in any order; None is all. Where there are fewer than `k`,
-        these are all that is returned.
+        `allowed` is the article rows to rank; None is all. Where there are fewer than `k`, these are all that is
+        returned.
         """
 
 
@@ -50,10 +51,10 @@ class DenseRanker:
         return self._index.article_ids
 
     def rank(
-        self, questions: Sequence[str], k: int, among: np.ndarray | None = None
+        self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return for each question (rows, scores) by inner product with the graph-enriched article vectors."""
-        scores, rows = self._index.search(self.question_vectors(questions), k, among)
+        scores, rows = self._index.search(self.question_vectors(questions), k, allowed)
         return list(rows), list(scores)
 
     def question_vectors(self, questions: Sequence[str]) -> np.ndarray:
@@ -72,10 +73,10 @@ class LexicalRanker:
         self.bm25 = BM25(texts, language=language, k1=config.k1, b=config.b)
 
     def rank(
-        self, questions: Sequence[str], k: int, among: np.ndarray | None = None
+        self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return for each question (rows, scores) by BM25."""
-        ranked = [self.bm25.ranking(question, k, among) for question in questions]
+        ranked = [self.bm25.ranking(question, k, allowed) for question in questions]
         return [rows for rows, _ in ranked], [scores for _, scores in ranked]
 
 

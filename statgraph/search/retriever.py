@@ -16,7 +16,7 @@ from statgraph import artifacts
 from statgraph.augmentation.records import questions_by_row
 from statgraph.augmentation.store import read_synthetic, unknown_article
 from statgraph.config import RunConfig
-from statgraph.corpus.among import checked_among
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.validity import ALWAYS, asked_day
 from statgraph.encoders.article_text import article_text
 from statgraph.errors import CorpusError, RunError, UsageError
@@ -120,7 +120,7 @@ class Retriever:
         question: str,
         k: int = 10,
         *,
-        among: np.ndarray | None = None,
+        among: np.ndarray | AllowedRows | None = None,
         as_of: str | date = "today",
         passages: bool = False,
     ) -> list[Hit]:
@@ -131,7 +131,7 @@ class Retriever:
         Args:
             question: a text.
             k: how many.
-            among: the article rows to search among, (rows,) int64 in any order; None is all.
+            among: the article rows to search, (rows,) whole numbers in any order or `AllowedRows`; None is all.
             as_of: the day whose law is searched, where the corpus says when its articles are in force: a date, ISO
                 text, `today`, or `always` for all of them. An article without dates is always in force.
             passages: whether to find each hit's `passage`: a few milliseconds for ten hits.
@@ -147,7 +147,7 @@ class Retriever:
         questions: Sequence[str],
         k: int = 10,
         *,
-        among: np.ndarray | None = None,
+        among: np.ndarray | AllowedRows | None = None,
         as_of: str | date = "today",
         passages: bool = False,
     ) -> list[list[Hit]]:
@@ -193,7 +193,12 @@ class Retriever:
             return self._explainer
 
     def rank(
-        self, questions: Sequence[str], k: int, *, among: np.ndarray | None = None, as_of: str | date = ALWAYS
+        self,
+        questions: Sequence[str],
+        k: int,
+        *,
+        among: np.ndarray | AllowedRows | None = None,
+        as_of: str | date = ALWAYS,
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return for each question (article rows int64, scores float32), best first; the rest as in `search`, but that
         without a day all articles are ranked, so that what is measured does not change from day to day.
@@ -206,13 +211,20 @@ class Retriever:
         for question in questions:
             _check_question(question)
         day = asked_day(as_of)
-        in_force = None if day is None else self._articles.in_force(day)
-        if in_force is not None:
-            among = in_force if among is None else np.intersect1d(checked_among(among, len(self._articles)), in_force)
-        return self._ranker.rank(questions, k, among) if questions else ([], [])
+        allowed = None if day is None else self._articles.in_force(day)
+        if among is not None:
+            if not isinstance(among, AllowedRows):
+                among = AllowedRows.checked(among, len(self._articles))
+            allowed = among & allowed
+        return self._ranker.rank(questions, k, allowed) if questions else ([], [])
 
     def found(
-        self, questions: Sequence[str], k: int, *, among: np.ndarray | None = None, as_of: str | date = "today"
+        self,
+        questions: Sequence[str],
+        k: int,
+        *,
+        among: np.ndarray | AllowedRows | None = None,
+        as_of: str | date = "today",
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return the rows and scores of each question's hits in `search`: those of `rank` less what BM25 gives 0.
 

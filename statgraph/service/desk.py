@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-import numpy as np
-
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.search.batching import BatcherClosedError, QuestionBatcher, QueueFullError
 from statgraph.search.explanation import Explanation
 from statgraph.search.retriever import Hit
@@ -80,7 +79,7 @@ class Desk:
             raise self._come_back("the run is still being loaded; ask again in a moment")
         return self._library
 
-    async def search(self, question: str, k: int, among: np.ndarray | None) -> list[Hit]:
+    async def search(self, question: str, k: int, among: AllowedRows | None) -> list[Hit]:
         """Return the hits of a question.
 
         Raises:

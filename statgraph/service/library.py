@@ -7,8 +7,7 @@ from datetime import date
 from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
-
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.validity import ALWAYS, FOR_EVER, SINCE_EVER, asked_day
 from statgraph.errors import UsageError
 from statgraph.runs.manifest import read_run_manifest
@@ -85,7 +84,7 @@ class Library:
 
     def among(
         self, *, codes: Sequence[str] = (), heading_id: str | None = None, as_of: str | None = None
-    ) -> np.ndarray | None:
+    ) -> AllowedRows | None:
         """Return the rows of the articles in force on a day, today without one, that stand in one of the codes and
         under the heading; None for all.
 
@@ -100,7 +99,7 @@ class Library:
             heading = self.contents.headings[row]
         return self._limits(tuple(codes), heading, asked_day(as_of or "today"))
 
-    def search_many(self, questions: Sequence[str], k: int, *, among: np.ndarray | None = None) -> list[list[Hit]]:
+    def search_many(self, questions: Sequence[str], k: int, *, among: AllowedRows | None = None) -> list[list[Hit]]:
         """Return the best `k` articles for each question, those of the rows `among` only, whatever the day.
 
         Raises:
@@ -136,12 +135,12 @@ class Library:
             None if after == FOR_EVER else date.fromordinal(after).isoformat(),
         )
 
-    def _limit(self, codes: tuple[str, ...], heading: tuple[str, ...], day: int | None) -> np.ndarray | None:
+    def _limit(self, codes: tuple[str, ...], heading: tuple[str, ...], day: int | None) -> AllowedRows | None:
         chosen = self._filter.rows(codes=codes, heading=heading)
         in_force = None if day is None else self._store.in_force(day)
         if chosen is None or in_force is None:
             return in_force if chosen is None else chosen
-        return np.intersect1d(chosen, in_force)
+        return chosen & in_force
 
 
 def _outlines(store: ArticleStore) -> Iterator[ArticleOutline]:

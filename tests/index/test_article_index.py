@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from statgraph.config import IndexConfig, IvfPqConfig
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import RunError, UsageError
 from statgraph.index.article_index import ArticleIndex
 
@@ -163,10 +164,10 @@ def tied_index(request, clustered):
 @pytest.mark.parametrize("k", [1, 7, 30, 400])
 def test_a_search_among_some_is_the_full_ranking_without_the_others(tied_index, clustered, k):
     queries = np.concatenate([clustered(0, 8, seed=10)[1], tied_index.vectors[[50, 200]]])
-    among = np.random.default_rng(11).permutation(400)[:60]
+    allowed = np.random.default_rng(11).permutation(400)[:60]
     full_scores, full_rows = tied_index.search(queries, 400)
-    kept = np.isin(full_rows, among)  # 60 of each query
-    scores, rows = tied_index.search(queries, k, among)
+    kept = np.isin(full_rows, allowed)  # 60 of each query
+    scores, rows = tied_index.search(queries, k, AllowedRows.checked(allowed, 400))
     assert rows.tolist() == full_rows[kept].reshape(10, 60)[:, :k].tolist()
     assert scores == pytest.approx(full_scores[kept].reshape(10, 60)[:, :k], abs=1e-6)
     assert (scores.dtype, rows.dtype) == (np.float32, np.int64)
@@ -174,12 +175,14 @@ def test_a_search_among_some_is_the_full_ranking_without_the_others(tied_index, 
 
 def test_a_search_among_all_or_none(tied_index):
     queries = tied_index.vectors[:2]
-    assert (tied_index.search(queries, 9, np.arange(400))[1] == tied_index.search(queries, 9)[1]).all()
-    scores, rows = tied_index.search(queries, 9, np.array([], dtype=np.int64))
+    assert (
+        tied_index.search(queries, 9, AllowedRows.checked(range(400), 400))[1] == tied_index.search(queries, 9)[1]
+    ).all()
+    scores, rows = tied_index.search(queries, 9, AllowedRows.checked([], 400))
     assert scores.shape == rows.shape == (2, 0)
 
 
-def test_a_mask_in_place_of_rows_is_refused(compass):
+def test_allowed_rows_of_another_index_are_refused(compass):
     index = ArticleIndex.build(compass, COMPASS_IDS, device="cpu")
-    with pytest.raises(UsageError, match=r"^among: bool of shape \(5,\); give article rows"):
-        index.search(compass, 1, np.ones(5, dtype=bool))
+    with pytest.raises(UsageError, match="allowed rows of 4 articles"):
+        index.search(compass, 1, AllowedRows.checked([0], 4))

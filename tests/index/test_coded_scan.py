@@ -3,6 +3,7 @@ import threading
 import numpy as np
 import pytest
 
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.index import coded_scan
 from statgraph.index.coded_scan import CodedScan
 from statgraph.index.exact_scan import ExactScan
@@ -27,9 +28,9 @@ def routes(monkeypatch):
         taken.append((n_candidates, len(queries)))
         return best_by_codes(scan, codes, queries, depth, n_candidates)
 
-    def spied_product(scan, queries, depth, among):
+    def spied_product(scan, queries, depth, allowed):
         taken.append(("product", len(queries)))
-        return best(scan, queries, depth, among)
+        return best(scan, queries, depth, allowed)
 
     monkeypatch.setattr(CodedScan, "_best_by_codes", spied_codes)
     monkeypatch.setattr(ExactScan, "_best", spied_product)
@@ -214,8 +215,8 @@ def test_a_tie_across_the_ceiling_goes_by_row(at_once):
 
 def test_among_some_it_is_the_product(at_once, routes, made, unit_vectors):
     vectors, queries = unit_vectors(600, 8, seed=6), unit_vectors(1, 8, seed=7)
-    among = np.arange(0, 600, 2)
-    assert same(CodedScan(vectors).search(queries, 5, among), ExactScan(vectors).search(queries, 5, among))
+    allowed = AllowedRows.checked(range(0, 600, 2), len(vectors))
+    assert same(CodedScan(vectors).search(queries, 5, allowed), ExactScan(vectors).search(queries, 5, allowed))
     assert [route for route, _ in routes] == ["product", "product"]
     assert not made
 
@@ -235,7 +236,7 @@ def test_codes_are_made_by_the_eighth_search_of_a_few_queries(made, unit_vectors
     for times in range(7):
         scan.search(queries[:1], 5)
         scan.search(queries, 5)  # many: they are not counted
-        scan.search(queries[:1], 5, np.arange(0, 1 << 14, 3))
+        scan.search(queries[:1], 5, AllowedRows.checked(range(0, 1 << 14, 3), 1 << 14))
         assert not made, times
     for _ in range(3):
         assert same(scan.search(queries[:1], 5), ExactScan(vectors).search(queries[:1], 5))

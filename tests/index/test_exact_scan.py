@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.index import exact_scan, products
 from statgraph.index.exact_scan import ExactScan
 
@@ -41,10 +42,10 @@ def test_many_equal_scores_go_by_row(blocks, k):
 def test_equal_scores_among_some_go_by_row(blocks, k, step):
     rng = np.random.default_rng(2)
     vectors, queries = (rng.integers(-1, 2, size=(n, 6)).astype(np.float32) for n in (300, 9))
-    among = np.arange(0, 300, step)
-    scores, rows = ExactScan(vectors).search(queries, k, among)
-    expected_scores, expected_rows = by_hand(vectors[among], queries, k)
-    assert (scores.tolist(), rows.tolist()) == (expected_scores, among[expected_rows].tolist())
+    allowed = AllowedRows.checked(range(0, 300, step), 300)
+    scores, rows = ExactScan(vectors).search(queries, k, allowed)
+    expected_scores, expected_rows = by_hand(vectors[allowed.rows], queries, k)
+    assert (scores.tolist(), rows.tolist()) == (expected_scores, allowed.rows[expected_rows].tolist())
 
 
 def test_equal_vectors_tie_wherever_they_stand(unit_vectors):

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from statgraph.config import HnswConfig, IndexConfig
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.encoders.similarity import Euclidean
 from statgraph.errors import RunError
 from statgraph.index import hnsw_index
@@ -93,15 +94,15 @@ def always_walking(monkeypatch):
 
 def test_a_walk_finds_nearly_all_of_the_best_among_some(clustered, exact_best, recall, always_walking):
     vectors, queries = clustered(3000, 50, seed=1)
-    among = np.flatnonzero(np.random.default_rng(2).random(3000) < 0.2)
-    scores, rows = HnswIndex.build(vectors, CONFIG, device="cpu").search(queries, 20, among)
-    assert recall(among[exact_best(vectors[among], queries, 20)[1]], rows) >= 0.95
-    assert np.isin(rows, among).all()
+    allowed = AllowedRows.of_mask(np.random.default_rng(2).random(3000) < 0.2)
+    scores, rows = HnswIndex.build(vectors, CONFIG, device="cpu").search(queries, 20, allowed)
+    assert recall(allowed.rows[exact_best(vectors[allowed.rows], queries, 20)[1]], rows) >= 0.95
+    assert np.isin(rows, allowed.rows).all()
     assert scores == pytest.approx(np.einsum("qkd,qd->qk", vectors[rows], queries), abs=1e-6)
 
 
 def test_articles_far_from_every_walk_are_found_exactly(clustered, exact_best, always_walking):
     vectors, _ = clustered(3000, 0, seed=1)
-    among = np.sort(np.argsort(vectors @ vectors[0])[:30])  # opposite to the question
-    _, rows = HnswIndex.build(vectors, CONFIG, device="cpu").search(vectors[:1], 20, among)
-    assert rows.tolist() == among[exact_best(vectors[among], vectors[:1], 20)[1]].tolist()
+    allowed = AllowedRows.checked(np.argsort(vectors @ vectors[0])[:30], len(vectors))  # opposite to the question
+    _, rows = HnswIndex.build(vectors, CONFIG, device="cpu").search(vectors[:1], 20, allowed)
+    assert rows.tolist() == allowed.rows[exact_best(vectors[allowed.rows], vectors[:1], 20)[1]].tolist()

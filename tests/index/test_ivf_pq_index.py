@@ -6,6 +6,7 @@ import pytest
 
 from statgraph import artifacts
 from statgraph.config import IndexConfig, IvfPqConfig
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import RunError
 from statgraph.index import ivf_pq_index, mapped_vectors
 from statgraph.index.article_index import ArticleIndex
@@ -246,10 +247,10 @@ def test_a_damaged_vector_is_refused_once_it_is_found(saved, clustered):
 def test_lists_are_searched_among_some(built, clustered, exact_best, recall, monkeypatch):
     monkeypatch.setattr(ivf_pq_index, "COMPARED_MOST", 0)
     vectors, queries = clustered(3000, 50, seed=1)
-    among = np.flatnonzero(np.random.default_rng(2).random(3000) < 0.2)
-    scores, rows = built(vectors).search(queries, 20, among)
-    assert recall(among[exact_best(vectors[among], queries, 20)[1]], rows) >= 0.95
-    assert np.isin(rows, among).all()
+    allowed = AllowedRows.of_mask(np.random.default_rng(2).random(3000) < 0.2)
+    scores, rows = built(vectors).search(queries, 20, allowed)
+    assert recall(allowed.rows[exact_best(vectors[allowed.rows], queries, 20)[1]], rows) >= 0.95
+    assert np.isin(rows, allowed.rows).all()
     assert scores == pytest.approx(np.einsum("qkd,qd->qk", vectors[rows], queries), abs=1e-6)
 
 
@@ -290,8 +291,9 @@ def test_a_search_among_a_fifth_reads_five_times_the_lists(built, clustered, mon
     codes, probes = index._index._codes, []
     search = codes.search_preassigned_c
     monkeypatch.setattr(codes, "search_preassigned_c", lambda *asked: probes.append(asked[-1].nprobe) or search(*asked))
-    for among in (None, np.arange(0, 3000, 5), np.arange(0, 3000, 20)):
-        index.search(queries, 20, among)
+    for step in (None, 5, 20):
+        allowed = None if step is None else AllowedRows.checked(range(0, 3000, step), 3000)
+        index.search(queries, 20, allowed)
     assert probes == [2, 10, 20]
 
 

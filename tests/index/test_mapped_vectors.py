@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import RunError
 from statgraph.index import blocks, mapped_vectors
 
@@ -37,7 +38,9 @@ def test_best_of_all_rows(mapped, monkeypatch, block_rows):
 
 def test_best_among_some_rows(mapped, monkeypatch):
     monkeypatch.setattr(blocks, "ROWS", 1)
-    scores, rows = mapped_vectors.best(mapped, np.array([[2, 0.5]], dtype=np.float32), 2, np.array([0, 1]))
+    scores, rows = mapped_vectors.best(
+        mapped, np.array([[2, 0.5]], dtype=np.float32), 2, AllowedRows.checked([0, 1], 3)
+    )
     assert (scores.tolist(), rows.tolist()) == ([[2.0, 1.0]], [[0, 1]])
 
 

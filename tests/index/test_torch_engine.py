@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 import torch
 
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.index import torch_engine
 from statgraph.index.torch_engine import TorchEngine
 
@@ -36,5 +37,5 @@ def test_torch_searches_among_some_rows():
     flat = faiss.IndexFlatIP(2)
     flat.add(np.array([[1, 0], [0, 1], [2, 2], [3, 0]], dtype=np.float32))
     engine = TorchEngine(flat, torch.device("cpu"))
-    scores, rows = engine.search(np.array([[2, 1]], dtype=np.float32), 2, np.array([0, 1, 3]))
+    scores, rows = engine.search(np.array([[2, 1]], dtype=np.float32), 2, AllowedRows.checked([0, 1, 3], 4))
     assert (scores.tolist(), rows.tolist()) == ([[6.0, 2.0]], [[3, 0]])

@@ -4,6 +4,7 @@ import warnings
 import numpy as np
 import pytest
 
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import UsageError
 from statgraph.lexical.bm25 import BM25, TermWeight, best_rows
 
@@ -112,12 +113,12 @@ def test_a_ranking_among_some_texts_is_the_full_one_without_the_others():
     for question in ("deposit", "keys", "zzz"):
         full_rows, full_scores = index.ranking(question, 6)
         kept = np.isin(full_rows, [0, 2, 3, 5])
-        rows, scores = index.ranking(question, 3, np.array([5, 2, 0, 3]))
+        rows, scores = index.ranking(question, 3, AllowedRows.checked([5, 2, 0, 3], 6))
         assert rows.tolist() == full_rows[kept][:3].tolist()
         assert scores.tolist() == full_scores[kept][:3].tolist()
         assert (rows.dtype, scores.dtype) == (np.int64, np.float32)
 
 
 def test_a_ranking_among_none_is_empty():
-    rows, scores = BM25(["keys"], language="en").ranking("keys", 3, np.array([], dtype=np.int64))
+    rows, scores = BM25(["keys"], language="en").ranking("keys", 3, AllowedRows.checked([], 1))
     assert (len(rows), len(scores), rows.dtype, scores.dtype) == (0, 0, np.int64, np.float32)

@@ -18,7 +18,7 @@ class FixedRanker:
         self.rows = np.array(rows, dtype=np.int64)
         self.asked = []
 
-    def rank(self, questions, k, among=None):
+    def rank(self, questions, k, allowed=None):
         self.asked.append((list(questions), k))
         return [self.rows for _ in questions], [np.zeros(len(self.rows), dtype=np.float32) for _ in questions]
 

@@ -5,6 +5,7 @@ import pytest
 
 from statgraph import artifacts
 from statgraph.config import Bm25Config
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import DependencyError, RunError, UsageError
 from statgraph.search import ranker
 from statgraph.search.ranker import DenseRanker, LexicalRanker
@@ -103,12 +104,12 @@ def test_lexical_scores_follow_the_configuration():
 
 
 def test_dense_rankings_among_some(dense_run):
-    rows, scores = DenseRanker(dense_run, device="cpu").rank(["deposit", "notice"], 5, np.array([2, 1]))
+    rows, scores = DenseRanker(dense_run, device="cpu").rank(["deposit", "notice"], 5, AllowedRows.checked([2, 1], 3))
     assert [ranked.tolist() for ranked in rows] == [[2, 1], [1, 2]]
     np.testing.assert_allclose(np.stack(scores), [[0.8, 0], [1, -0.6]], rtol=0, atol=1e-6)
 
 
 def test_lexical_rankings_among_some():
     ranker = LexicalRanker(["deposit", "deposit keys", "keys"], language="en", config=Bm25Config())
-    rows, _ = ranker.rank(["deposit", "zzz"], 5, np.array([2, 1]))
+    rows, _ = ranker.rank(["deposit", "zzz"], 5, AllowedRows.checked([2, 1], 3))
     assert [ranked.tolist() for ranked in rows] == [[1, 2], [1, 2]]

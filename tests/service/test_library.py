@@ -20,7 +20,7 @@ def test_limits_are_rows_of_articles(library):
     leases = heading_id_of(("Housing Code", "Book I. Leases"))
     assert library.among() is None
     assert not library.has_dates
-    assert library.among(codes=["Housing Code"], heading_id=leases).tolist() == [0, 1, 2]
+    assert library.among(codes=["Housing Code"], heading_id=leases).rows.tolist() == [0, 1, 2]
     with pytest.raises(UsageError, match="there is none with this id"):
         library.among(heading_id="x")
 
@@ -30,9 +30,9 @@ def test_a_day_limits_the_articles_to_those_in_force(village_run, dated_run):
     library = Library.load(dated_run(village_run, dates), device="cpu")
     assert library.has_dates
     assert [library.validity(row) for row in range(3)] == [("2001-01-01", None), (None, "2001-01-01"), (None, None)]
-    assert library.among(as_of="2000-12-31").tolist() == [1, 2, 3, 4]
-    assert library.among(as_of="2001-01-01").tolist() == library.among().tolist() == [0, 2, 3, 4]
-    assert library.among(codes=["Housing Code"], as_of="2000-12-31").tolist() == [1, 2]
+    assert library.among(as_of="2000-12-31").rows.tolist() == [1, 2, 3, 4]
+    assert library.among(as_of="2001-01-01").rows.tolist() == library.among().rows.tolist() == [0, 2, 3, 4]
+    assert library.among(codes=["Housing Code"], as_of="2000-12-31").rows.tolist() == [1, 2]
     (hits,) = library.search_many(["notice of leases"], 5, among=library.among(as_of="2000-12-31"))
     assert hits[0].article_id == "H2"
     assert len(hits) == 4
