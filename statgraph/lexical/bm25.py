@@ -81,17 +81,14 @@ class BM25:
         if k < 1:
             raise UsageError(f"k = {k}: nothing to search for; ask for at least 1 article")
         scores = self.scores(question)
-        if allowed is None:
-            best = best_rows(scores, k)
-        elif len(allowed):
-            best = allowed.rows[best_rows(scores[allowed.rows], k)]
-        else:
-            best = np.empty(0, dtype=np.int64)
+        best = best_rows(scores, k) if allowed is None else allowed.rows[best_rows(scores[allowed.rows], k)]
         return best, scores[best]
 
 
 def best_rows(scores: np.ndarray, k: int) -> np.ndarray:
     """Return the rows (int64) of the best `k` of one or more scores, or of all if fewer; best first, ties by row."""
+    if not len(scores):
+        return np.empty(0, dtype=np.int64)
     k = min(k, len(scores))
     best = np.argpartition(-scores, k - 1)[:k] if k < len(scores) else np.arange(len(scores))
     # A tie at the cut is settled by row too, so that the ranking does not depend on the partition.

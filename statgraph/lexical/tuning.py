@@ -132,7 +132,7 @@ class TermCounts:
         for start in range(0, self._asked.shape[0], _QUESTIONS_AT_ONCE):
             scores = (self._asked[start : start + _QUESTIONS_AT_ONCE] @ weights).toarray()  # (questions, texts)
             for question_scores in scores:
-                yield best_rows(question_scores, depth) if len(question_scores) else np.empty(0, dtype=np.int64)
+                yield best_rows(question_scores, depth)
 
 
 def _sparse(counted: Sequence[Counter], vocabulary: Mapping[str, int]):
