@@ -21,5 +21,8 @@ MEASURES = {
     "cold_start": "benchmarks.measures.cold_start",
 }
 
+# These measure a trained run, which the present commit must have trained.
+OF_A_RUN = ("loading", "query", "callers", "serving", "updating", "updating_static", "cold_start")
+
 # Run only when named: ten minutes and gigabytes of disk for the one, a run on the static encoder for the other.
 WHEN_NAMED = ("index_largest", "updating_static")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import subprocess
 import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -13,6 +12,7 @@ import torch
 from benchmarks.registry import MEASURES
 from benchmarks.rows import Row
 from statgraph.artifacts import read_json, write_json
+from statgraph.runs.provenance import commit
 from statgraph.systems.timing import peak_memory_mib
 
 FOLDER = Path(__file__).parent / "results"
@@ -26,7 +26,7 @@ def save_results(name: str, rows: list[Row], *, command: str) -> None:
     FOLDER.mkdir(exist_ok=True)
     about = {
         "command": command,
-        "commit": _commit(),
+        "commit": commit(),
         "date": time.strftime("%Y-%m-%d"),
         "machine": f"{platform.machine()}, {torch.get_num_threads()} threads, {_gpu()}, Python "
         f"{platform.python_version()}",
@@ -51,9 +51,3 @@ def _version(package: str) -> str | None:
 
 def _gpu() -> str:
     return torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
-
-
-def _commit() -> str:
-    git = ["git", "-C", str(FOLDER.parent), "describe", "--always", "--dirty", "--abbrev=7", "--exclude=*"]
-    found = subprocess.run(git, capture_output=True, text=True)
-    return found.stdout.strip() if found.returncode == 0 else "no checkout"

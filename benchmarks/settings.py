@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from benchmarks.rows import Row
+from statgraph.config import RunConfig
+from statgraph.corpus.records import Corpus
+from statgraph.corpus.store import read_corpus
+from statgraph.errors import RunError
+from statgraph.runs.folders import newest_run
+from statgraph.runs.manifest import check_corpus, read_run_manifest
+from statgraph.runs.provenance import commit
 
 
 @dataclass(frozen=True)
@@ -11,11 +20,43 @@ class Settings:
     """Where the data of a measure is.
 
     Attributes:
-        corpus: a corpus folder; the embedded sample where none is named.
+        corpus: a corpus folder; the embedded sample if none is named.
         run: a run folder trained on it; None for the newest.
-        quick: whether to measure on as little as shows that it works: nothing to report.
+        quick: whether to measure just enough to show that it works: nothing to report.
+        any_commit: whether to accept a run that another commit trained; its rows say so.
     """
 
     corpus: Path
     run: Path | None = None
     quick: bool = False
+    any_commit: bool = False
+
+    def corpus_and_run(self) -> tuple[Corpus, Path]:
+        """Return the corpus and the folder of the run to measure.
+
+        Raises:
+            RunError: if there is no such run, or it was trained on another corpus or, unless `any_commit`, by another
+                commit.
+        """
+        corpus = read_corpus(self.corpus)
+        run = self.run or newest_run()
+        check_corpus(run, corpus)
+        if not self.any_commit and commit_of(run) != commit():
+            system = read_run_manifest(run)["config"].get("system", RunConfig.system)
+            raise RunError(
+                f"{run}: trained by {commit_of(run)}, not by the present commit {commit()}; train it again with "
+                f"'statgraph train --corpus {self.corpus} --system {system} --out DIR', or add --any-commit"
+            )
+        return corpus, run
+
+    def marked(self, rows: list[Row]) -> list[Row]:
+        """Return the rows of a run, with a note if another commit trained it."""
+        trained_by = commit_of(self.run or newest_run())
+        if trained_by == commit():
+            return rows
+        return [replace(row, note=f"The run was trained by {trained_by}. {row.note}".strip()) for row in rows]
+
+
+def commit_of(run: Path) -> str:
+    """Return the commit that trained a run."""
+    return read_run_manifest(run).get("commit", "an unknown commit")

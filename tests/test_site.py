@@ -36,6 +36,13 @@ def links_of(page: Path) -> list[Path]:
     return [page.parent / link for link in LINK.findall(text) if "://" not in link]
 
 
+def test_published_files_hold_no_path_of_a_machine():
+    path = re.compile(r"(?<![\w.])/(?:work|root|home|tmp|Users)/\S*")
+    results = sorted((REPO / "benchmarks" / "results").glob("*.json"))
+    for file in (*PAGES, *DOCS.rglob("*.json"), *results):
+        assert path.findall(file.read_text(encoding="utf-8")) == [], f"{file}: write the path relative"
+
+
 def test_the_navigation_names_every_page_once():
     nav = yaml.safe_load((REPO / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
     assert sorted(pages_of(nav)) == sorted(map(short, PAGES))

@@ -9,9 +9,7 @@ from benchmarks.measures.query import PLAIN, K, overlap, plain_search, precision
 from benchmarks.rows import Row, ratio_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns, times_faster
-from statgraph.corpus.store import read_corpus
-from statgraph.runs.folders import newest_run
-from statgraph.runs.manifest import check_corpus, read_run_manifest
+from statgraph.runs.manifest import read_run_manifest
 from statgraph.search.batching import QuestionBatcher
 from statgraph.search.retriever import Retriever
 
@@ -20,9 +18,7 @@ CALLERS, ASKED_TIMES = 16, 3.0
 
 def measure(settings: Settings) -> list[Row]:
     """Return the row of a run in every precision that it has."""
-    corpus = read_corpus(settings.corpus)
-    run = settings.run or newest_run()
-    check_corpus(run, corpus)
+    corpus, run = settings.corpus_and_run()
     questions = [question.text for question in corpus.split("dev")][: 3 if settings.quick else 96]
     plain = plain_search(run)
     sizes: dict[str, list[int]] = {}

@@ -13,8 +13,7 @@ from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns
 from statgraph.corpus.sample import sample_folder
 from statgraph.corpus.store import read_corpus
-from statgraph.runs.folders import newest_run
-from statgraph.runs.manifest import check_corpus, read_run_manifest
+from statgraph.runs.manifest import read_run_manifest
 
 LAUNCHER = Path(__file__).parents[2] / "cli.py"
 QUESTION = "Who gets the deposit back?"
@@ -30,9 +29,7 @@ def measure(settings: Settings) -> list[Row]:
     """Return the rows of the run that was named, of a run of the embedded sample where that is another corpus, and of
     the help."""
     rounds = 1 if settings.quick else 5
-    corpus = read_corpus(settings.corpus)
-    run = settings.run or newest_run()
-    check_corpus(run, corpus)
+    corpus, run = settings.corpus_and_run()
     on_sample = settings.corpus.resolve() == sample_folder().resolve()
     asked_s = SAMPLE_S if on_sample else OTHER_S
     with tempfile.TemporaryDirectory() as folder:

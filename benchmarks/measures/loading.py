@@ -9,15 +9,13 @@ from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns
 from statgraph.corpus.store import read_corpus
 from statgraph.graph.build import build_graph
-from statgraph.runs.folders import newest_run
-from statgraph.runs.manifest import check_corpus
 from statgraph.search.retriever import Retriever
 
 
 def measure(settings: Settings) -> list[Row]:
     """Return the rows of a corpus and a run trained on it."""
     rounds = 1 if settings.quick else 5
-    corpus = read_corpus(settings.corpus)
+    corpus, run = settings.corpus_and_run()
     scale = f"{corpus.name}, {len(corpus.articles):,} articles"
     works = {
         "reading and checking the corpus": lambda: read_corpus(settings.corpus),
@@ -25,8 +23,6 @@ def measure(settings: Settings) -> list[Row]:
     }
     seconds = taking_turns(works, rounds=rounds)
     rows = [_row(f"{name}: {scale}", values) for name, values in seconds.items()]
-    run = settings.run or newest_run()
-    check_corpus(run, corpus)
     start = time.perf_counter()
     retriever = Retriever.load(run)
     retriever.search("warm-up")

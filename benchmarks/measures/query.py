@@ -13,12 +13,10 @@ from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, times_faster
 from statgraph import artifacts
 from statgraph.corpus.records import Corpus
-from statgraph.corpus.store import read_corpus
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.encoder_outline import encoder_outline
 from statgraph.inference.fused_query import QUERY_GRAPHS
-from statgraph.runs.folders import newest_run
-from statgraph.runs.manifest import check_corpus, read_run_manifest
+from statgraph.runs.manifest import read_run_manifest
 from statgraph.search.article_store import ArticleStore
 from statgraph.search.evaluating import split_metrics
 from statgraph.search.retriever import Retriever
@@ -41,9 +39,7 @@ PLAIN = "SentenceTransformer.encode, faiss.IndexFlatIP, the same fetch"
 def measure(settings: Settings) -> list[Row]:
     """Return the rows of a run: the time of a question, how much faster than put together by hand, and the same in
     every precision that the run has."""
-    corpus = read_corpus(settings.corpus)
-    run = settings.run or newest_run()
-    check_corpus(run, corpus)
+    corpus, run = settings.corpus_and_run()
     questions = [question.text for question in corpus.split("dev")][: 3 if settings.quick else 100]
     retrievers = {name: Retriever.load(run, device="cpu", precision=name) for name in precisions(run)}
     searches: dict[str, Callable[[str], list[str]]] = {"plain": plain_search(run)}

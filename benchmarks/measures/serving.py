@@ -19,9 +19,7 @@ from pathlib import Path
 
 from benchmarks.rows import Row
 from benchmarks.settings import Settings
-from statgraph.corpus.store import read_corpus
-from statgraph.runs.folders import newest_run
-from statgraph.runs.manifest import check_corpus, read_run_manifest
+from statgraph.runs.manifest import read_run_manifest
 
 LAUNCHER = Path(__file__).parents[2] / "cli.py"
 CLIENTS, K = 32, 10
@@ -53,9 +51,7 @@ class Load:
 
 def measure(settings: Settings) -> list[Row]:
     """Return the rows of a run under load: errors, questions a second with their times, memory."""
-    corpus = read_corpus(settings.corpus)
-    run = settings.run or newest_run()
-    check_corpus(run, corpus)
+    corpus, run = settings.corpus_and_run()
     warm_up_s, load_s = (QUICK_WARM_UP_S, QUICK_LOAD_S) if settings.quick else (WARM_UP_S, LOAD_S)
     questions = [question.text for question in corpus.questions]
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("w") as log:

@@ -19,13 +19,11 @@ from benchmarks.side_by_side import Spread, times_faster
 from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
-from statgraph.corpus.store import read_corpus
 from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_text, heading_text
 from statgraph.encoders.backbones import cache_folder, is_static
 from statgraph.index.article_index import ArticleIndex
-from statgraph.runs.folders import newest_run
-from statgraph.runs.manifest import check_corpus, read_run_config, read_run_manifest
+from statgraph.runs.manifest import read_run_config, read_run_manifest
 from statgraph.search.graph_run import load_graph_run
 from statgraph.search.retriever import Retriever
 from statgraph.systems.updating.update import UpdateSummary, update_run
@@ -40,9 +38,7 @@ _CACHE = "STATGRAPH_CACHE"
 
 def measure(settings: Settings) -> list[Row]:
     """Return the row of a run: how much faster the update is, and whether both give the same vectors and hits."""
-    corpus = read_corpus(settings.corpus)
-    run = settings.run or newest_run()
-    check_corpus(run, corpus)
+    corpus, run = settings.corpus_and_run()
     config = read_run_config(run, read_run_manifest(run))
     new = amended(corpus, np.random.default_rng(0))
     with tempfile.TemporaryDirectory(dir=run.resolve().parent) as scratch:

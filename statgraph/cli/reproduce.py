@@ -73,6 +73,7 @@ def reproduce(
     from statgraph.cli.options import chosen_corpus
     from statgraph.cli.progress import TerminalProgress
     from statgraph.errors import UsageError
+    from statgraph.runs.provenance import published_arguments, published_path
     from statgraph.studies.spec import read_table, table_names, with_backbones
 
     if not table:
@@ -95,8 +96,8 @@ def reproduce(
         seeds=seeds,
         split=split,
         work=work,
-        command=shlex.join(["statgraph", *sys.argv[1:]]),
-        corpus_folder="" if corpus is None else str(corpus),
+        command=shlex.join(["statgraph", *published_arguments(sys.argv[1:])]),
+        corpus_folder="" if corpus is None else published_path(corpus),
         backbone=backbone,
         settings=(*([] if device == "auto" else [f"device={device}"]), *settings),
         only=only,

@@ -15,11 +15,12 @@ from statgraph import artifacts
 from statgraph.corpus.records import SPLITS, Corpus
 from statgraph.errors import StatgraphError, UsageError
 from statgraph.runs.folders import folder_name
+from statgraph.runs.provenance import commit
 from statgraph.studies.analyses import ANALYSES
 from statgraph.studies.markdown import About, corpus_line, main_table, opening, table_text
 from statgraph.studies.picture import draw_rows
 from statgraph.studies.planning import PlannedRun, planned_runs, run_id
-from statgraph.studies.running import commit, finished_run, machine
+from statgraph.studies.running import finished_run, machine
 from statgraph.studies.spec import GRID, TableSpec, short_name
 from statgraph.studies.store import RunBusyError, RunResult, RunStore
 from statgraph.studies.summary import summaries

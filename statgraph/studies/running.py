@@ -5,15 +5,15 @@ from __future__ import annotations
 import gc
 import os
 import platform
-import subprocess
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from statgraph import __version__, artifacts
+from statgraph import artifacts
 from statgraph.corpus.records import Corpus
 from statgraph.runs.manifest import read_run_manifest
+from statgraph.runs.provenance import commit
 from statgraph.search.evaluating import split_metrics
 from statgraph.search.retriever import Retriever
 from statgraph.studies.planning import PlannedRun, run_id
@@ -21,8 +21,6 @@ from statgraph.studies.store import RunResult, RunStore
 from statgraph.systems.pipeline import StepListener, is_finished, train_run
 from statgraph.training.loop import Listener
 from statgraph.training.metrics_log import MetricsLog
-
-_PACKAGE = Path(__file__).parents[2]
 
 
 def finished_run(
@@ -84,14 +82,6 @@ def finished_run(
         return result
 
 
-def commit() -> str:
-    """Return the commit of the checkout that this code is in, marked "-dirty" where it was changed since; the
-    version's number where there is no checkout."""
-    if _git("ls-files", "--error-unmatch", "__init__.py"):
-        return _git("describe", "--always", "--dirty") or __version__
-    return __version__
-
-
 def machine(device: str) -> str:
     """Return what a run is computed on, in one line."""
     import torch
@@ -105,14 +95,6 @@ def machine(device: str) -> str:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     gpu = f", {torch.cuda.get_device_name()}" if pick_device(device).type == "cuda" else ", no GPU"
     return f"{model}, {cores} cores{gpu}, {platform.system()}, Python {platform.python_version()}"
-
-
-def _git(*arguments: str) -> str:
-    try:
-        done = subprocess.run(["git", "-C", str(_PACKAGE), *arguments], check=False, capture_output=True, text=True)
-    except OSError:
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def _forget_peak_memory() -> None:

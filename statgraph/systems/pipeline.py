@@ -19,6 +19,7 @@ from statgraph.device import pick_device
 from statgraph.distributed import SINGLE, World
 from statgraph.errors import RunError, StatgraphError
 from statgraph.evaluation.report import Report
+from statgraph.runs.provenance import commit
 from statgraph.search.article_store import STORE_FILES, write_article_store
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.retriever import Retriever
@@ -198,4 +199,5 @@ def _manifest(corpus: Corpus, config: RunConfig, clock: StepClock, processes: in
         "backbone_licences": backbone_licences(config),
         "steps": clock.to_list(),
         "versions": versions,
+        "commit": commit(),
     }

@@ -48,7 +48,7 @@ def test_a_table(run_here, small_table, town, tmp_path):
     assert lines[-1] == "Table folder: results/small-town-static"
     assert [line.partition(":")[0] for line in stderr.splitlines()] == ["BM25, seed 0", "BM25 without b, seed 0"]
     text = (tmp_path / "results" / "small-town-static" / "table.md").read_text()
-    assert f"- Command: `statgraph reproduce small --corpus {town} --seeds 2 --backbone embedded:static`\n" in text
+    assert f"- Command: `statgraph reproduce small --corpus {town.name} --seeds 2 --backbone embedded:static`\n" in text
     assert len(list((tmp_path / "runs" / "reproduce" / "runs").glob("*/result.json"))) == 2
 
 

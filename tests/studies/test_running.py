@@ -1,9 +1,10 @@
 import pytest
 
 from statgraph import __version__, artifacts
+from statgraph.runs.provenance import commit
 from statgraph.studies import running
 from statgraph.studies.planning import PlannedRun, planned_runs, run_id
-from statgraph.studies.running import commit, finished_run, machine
+from statgraph.studies.running import finished_run, machine
 from statgraph.studies.store import RunBusyError, RunStore
 from statgraph.systems.presets import resolve_config
 
@@ -86,11 +87,6 @@ def test_a_busy_run_is_left_alone(run, qabisar, store, town_corpus):
 def test_a_run_of_bm25_has_no_curve(run):
     planned = PlannedRun("BM25", 0, resolve_config("bm25", ["device=cpu"]), ("device=cpu",))
     assert run(planned).about["learning_curve"] == []
-
-
-def test_where_there_is_no_checkout_the_version_counts(monkeypatch, tmp_path):
-    monkeypatch.setattr(running, "_PACKAGE", tmp_path)
-    assert commit() == __version__
 
 
 def test_the_machine_in_a_line():

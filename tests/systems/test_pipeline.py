@@ -13,6 +13,7 @@ from statgraph.corpus.store import read_corpus
 from statgraph.errors import CorpusError, RunError, UsageError
 from statgraph.evaluation.report import Report
 from statgraph.index.article_index import ArticleIndex
+from statgraph.runs.provenance import commit
 from statgraph.settings import overlaid
 from statgraph.systems import pipeline
 from statgraph.systems.model_card import model_card
@@ -62,6 +63,7 @@ def test_a_run_folder_holds_what_the_architecture_promises(tmp_path, town_corpus
         "name": "town", "language": "en", "content_hash": town_corpus.content_hash, "articles": 16,
     }  # fmt: skip
     assert manifest["seed"] == config.seed
+    assert manifest["commit"] == commit()
     assert {"python", "statgraph", "torch", "dgl", "numpy"} <= manifest["versions"].keys()
     assert [step["name"] for step in manifest["steps"]][-1] == "evaluation on dev"
 

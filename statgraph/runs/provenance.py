@@ -1,0 +1,56 @@
+"""Where a run comes from, in words that hold on any machine: the commit, and paths fit to be published."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterable
+from contextlib import suppress
+from importlib import metadata
+from pathlib import Path
+
+from statgraph import __version__
+
+_PACKAGE = Path(__file__).parents[1]
+
+
+def commit() -> str:
+    """Return the commit of the checkout that this package is imported from, with "-dirty" if the package has changed
+    since; without a checkout the version, with the commit if pip installed it from git."""
+    if not _git("ls-files", "--error-unmatch", "__init__.py"):
+        installed = _installed_commit()
+        return f"{__version__}+{installed[:7]}" if installed else __version__
+    # Only the package counts: a benchmark writes its results into the checkout before the next one starts.
+    dirty = "-dirty" if _git("status", "--porcelain", "--untracked-files=no", "--", ".") else ""
+    return f"{_git('rev-parse', '--short=7', 'HEAD')}{dirty}"
+
+
+def published_path(path: Path) -> str:
+    """Return a path relative to the working directory, or only its name if it lies elsewhere."""
+    resolved = path.resolve()
+    return str(resolved.relative_to(Path.cwd())) if resolved.is_relative_to(Path.cwd()) else resolved.name
+
+
+def published_arguments(arguments: Iterable[str]) -> list[str]:
+    """Return the arguments of a command, each absolute path (`--option=PATH`, too) as `published_path` has it."""
+    published = []
+    for argument in arguments:
+        option, equals, value = argument.partition("=") if argument.startswith("--") else ("", "", argument)
+        path = Path(value)
+        published.append(f"{option}{equals}{published_path(path) if path.is_absolute() else value}")
+    return published
+
+
+def _installed_commit() -> str:
+    with suppress(metadata.PackageNotFoundError, ValueError, KeyError):
+        origin = metadata.distribution("statgraph").read_text("direct_url.json")
+        return json.loads(origin or "{}")["vcs_info"]["commit_id"]
+    return ""
+
+
+def _git(*arguments: str) -> str:
+    try:
+        done = subprocess.run(["git", "-C", str(_PACKAGE), *arguments], check=False, capture_output=True, text=True)
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
