@@ -43,7 +43,7 @@ HEAVY = ("torch", "dgl", "faiss", "transformers", "sentence_transformers", "toke
 UNPICKLING_MODULES = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
 UNPICKLING_NAMES = {("torch", "load"), ("torch", "save")}
 
-# Tests of more than one module: this one, the guard, that of the docs, and those that run on a fetched corpus (`make real`).
+# Tests of more than one module: this one, the guard, that of the docs, and those on a fetched corpus (`make real`).
 TESTS_OF_THE_WHOLE = ("tests/test_layering.py", "tests/test_guard.py", "tests/test_site.py", "*_real.py")
 
 MODULES = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
