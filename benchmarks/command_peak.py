@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from statgraph.systems.timing import peak_memory_mib
+from statgraph.memory import peak_memory_mib
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from benchmarks.synthetic_law import SyntheticLaw, synthetic_law
 from statgraph.graph.heterograph import heterograph_of
 from statgraph.graph.incoming import incoming_edges
 from statgraph.graph.merged import MergedEdges
-from statgraph.systems.timing import peak_memory_mib
+from statgraph.memory import peak_memory_mib
 
 
 def growth_of(n_articles: int, *, rounds: int, nearby: bool = False) -> dict:

@@ -21,8 +21,8 @@ from statgraph.config import IndexConfig
 from statgraph.index.article_index import ArticleIndex
 from statgraph.index.blocks import float32_blocks
 from statgraph.index.faiss_files import vectors_view
+from statgraph.memory import peak_memory_mib
 from statgraph.settings import overlaid
-from statgraph.systems.timing import peak_memory_mib
 
 DEPTH = 100
 _BLOCK = 100_000

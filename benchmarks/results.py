@@ -12,8 +12,8 @@ import torch
 from benchmarks.registry import MEASURES
 from benchmarks.rows import Row
 from statgraph.artifacts import read_json, write_json
+from statgraph.memory import peak_memory_mib
 from statgraph.runs.provenance import commit
-from statgraph.systems.timing import peak_memory_mib
 
 FOLDER = Path(__file__).parent / "results"
 _PACKAGES = (

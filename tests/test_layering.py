@@ -15,7 +15,7 @@ REPO = Path(__file__).parents[1]
 PACKAGE = REPO / "statgraph"
 
 # From the ground up: a module imports from its own folder and from those named before it.
-GROUND_FLOOR = ("errors", "config", "settings", "artifacts", "allocator", "device", "distributed", "dropout")
+GROUND_FLOOR = ("errors", "config", "settings", "artifacts", "memory", "device", "distributed", "dropout")
 FLOORS = (
     *(
         "corpus",

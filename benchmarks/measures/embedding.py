@@ -23,7 +23,7 @@ from statgraph.encoders.chunking import chunked
 from statgraph.encoders.frozen import embedded_chunks
 from statgraph.encoders.loading import load_backbone
 from statgraph.encoders.vector_cache import VectorCache
-from statgraph.training.dev_scores import vector_metrics
+from statgraph.training.text_model import vector_metrics
 
 BACKBONE = "embedded:multilingual-e5-small"
 RIVAL = "SentenceTransformer.encode(batch_size=32)"

@@ -15,24 +15,24 @@ from torch.nn import functional
 from benchmarks.rows import Row, ratio_text, seconds_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns, times_faster
-from statgraph.allocator import kept_memory
 from statgraph.config import RunConfig
+from statgraph.corpus.records import Corpus
 from statgraph.corpus.store import read_corpus
 from statgraph.encoders.article_text import article_text, heading_text
-from statgraph.encoders.biencoder import BiEncoder, encoded
 from statgraph.encoders.building import build_biencoder
 from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.relations import ARTICLE, CITES, NODE_TYPES
+from statgraph.memory import kept_memory
+from statgraph.systems.job import Job
 from statgraph.systems.presets import resolve_config
-from statgraph.systems.stages import StageBuilder
-from statgraph.training.dev_scores import vector_metrics
+from statgraph.systems.stages import StageBuilder, block_sampler, graph_encoder
+from statgraph.training.loop import Stage
 from statgraph.training.losses import contrastive_loss, score_distillation
-from statgraph.training.pairs import PairSource, gold_pairs
-from statgraph.training.sampling import answers_among, epoch_of
+from statgraph.training.pairs import PairSource, answers_among, epoch_of, gold_pairs
 from statgraph.training.seeding import reproducible_sums, seed_everything
-from statgraph.training.stage import Stage
-from statgraph.training.stage1 import TrainingTexts
+from statgraph.training.stage2 import GraphModel
+from statgraph.training.text_model import TextModel, vector_metrics
 
 SETTINGS = (
     "encoder.backbone=embedded:static", "stage2.train_encoders=none", "stage2.min_epoch_steps=0",
@@ -107,23 +107,23 @@ class Case:
     """What both train on.
 
     Attributes:
+        corpus: articles and questions.
         config: the run's configuration.
         graph: tree and question-article edges.
-        encoders: the frozen text encoders.
-        evaluation: articles and dev questions.
+        model: the frozen text encoders, articles and dev questions.
+        texts: the articles as text.
         gold: the training pairs.
         bank: (nodes, width), the text vectors of all nodes, in the graph's order.
-        build: makes the stage.
         scale: how much it is, in words.
     """
 
+    corpus: Corpus
     config: RunConfig
     graph: LegalGraph
-    encoders: BiEncoder
-    evaluation: TrainingTexts
+    model: TextModel
+    texts: list[str]
     gold: PairSource
     bank: torch.Tensor
-    build: Callable[[RunConfig], StageBuilder]
     scale: str
 
     @classmethod
@@ -136,40 +136,29 @@ class Case:
         encoders = build_biencoder(config.encoder, [*texts, *gold.texts], CPU)
         encoders.eval()
         articles = encoders.article_inputs(texts)
-        evaluation = TrainingTexts(
-            articles, encoders.question_inputs([question.text for question in dev]), corpus.label_rows(dev)
-        )
+        dev_questions = encoders.question_inputs([question.text for question in dev])
+        model = TextModel(encoders, articles, dev_questions, corpus.label_rows(dev), CPU)
         headings = encoders.article_inputs([heading_text(heading) for heading in graph.headings])
         sides = [
             (encoders.articles, articles),
             (encoders.articles, headings),
             (encoders.questions, encoders.question_inputs(gold.texts)),
         ]
-        bank = [encoded(encode, inputs, batch=encoders.encode_batch, device=CPU) for encode, inputs in sides]
-
-        def build(changed: RunConfig) -> StageBuilder:
-            return StageBuilder(
-                corpus,
-                changed,
-                encoders,
-                evaluation,
-                article_texts=texts,
-                folder=Path(tempfile.gettempdir()),
-                device=CPU,
-                on_step=lambda what, done, total: None,
-            )
-
+        bank = [model.encoded(encode, inputs) for encode, inputs in sides]
         scale = (
             f"{corpus.name}, {len(gold.pairs):,} pairs in batches of {config.stage2.batch_size}, "
             f"{config.gnn.layers} layers, {encoders.width} wide, {config.gnn.heads} heads"
         )
         bank = torch.from_numpy(np.concatenate(bank))
-        return cls(config, graph, encoders, evaluation, gold, bank, build, scale)
+        return cls(corpus, config, graph, model, texts, gold, bank, scale)
 
     def stage2(self, **gnn: object) -> Stage:
         """Return our stage, `gnn` settings changed."""
-        build = self.build(replace(self.config, gnn=replace(self.config.gnn, **gnn)))
-        return build.stage2(self.graph, build.graph_encoder(self.graph))
+        config = replace(self.config, gnn=replace(self.config.gnn, **gnn))
+        stages = StageBuilder(Job(self.corpus, config, Path(tempfile.gettempdir())), self.model, self.texts)
+        encoder = graph_encoder(config, self.graph, self.model.encoders)
+        graph_model = GraphModel(encoder, block_sampler(config, self.graph), whole_graph_block(self.graph))
+        return stages.stage2(self.graph, graph_model)
 
 
 def _epoch(stage: Stage, case: Case, *, steps: int | None = None) -> Callable[[], None]:
@@ -186,6 +175,7 @@ def _epoch(stage: Stage, case: Case, *, steps: int | None = None) -> Callable[[]
                 loss = stage.loss(batch)
                 loss.backward()
             optimizer.step()
+            stage.weights_changed()
         stage.set_training(False)
         if steps is None:
             stage.dev_metrics()
@@ -252,6 +242,9 @@ class PlainStage:
         """Return the graph encoder's group."""
         return [{"params": list(self.encoder.parameters()), "lr": self._case.config.stage2.lr}]
 
+    def weights_changed(self) -> None:
+        """Do nothing: nothing is kept."""
+
     def set_training(self, on: bool) -> None:
         """Switch dropout on or off."""
         self.encoder.train(on)
@@ -267,7 +260,7 @@ class PlainStage:
     def loss(self, batch: tuple[np.ndarray, ...]) -> torch.Tensor:
         """Return the batch's loss."""
         gold, questions, articles = batch
-        config, similarity = self._case.config.stage2, self._case.encoders.similarity
+        config, similarity = self._case.config.stage2, self._case.model.encoders.similarity
         rows = torch.from_numpy(np.concatenate([articles, questions + self._first_question]))
         enriched = self._enriched(rows, self._visible(rows[len(articles) :]))
         article_vectors, teacher = enriched[: len(articles)], enriched[len(articles) :]
@@ -297,9 +290,8 @@ class PlainStage:
         case = self._case
         with torch.no_grad():
             articles = self.encoder(case.bank, self._edges, self._types)[: self._n_articles].numpy()
-        encoders = case.encoders
-        questions = encoded(encoders.questions, case.evaluation.dev_questions, batch=encoders.encode_batch, device=CPU)
-        return vector_metrics(questions, articles, case.evaluation.dev_labels)
+        questions = case.model.encoded(case.model.encoders.questions, case.model.dev_questions)
+        return vector_metrics(questions, articles, case.model.dev_labels)
 
     def _gold_batches(self, rng: np.random.Generator) -> Iterator[np.ndarray]:
         config = self._case.config.stage2

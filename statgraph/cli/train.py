@@ -64,6 +64,7 @@ def _trained(
     from statgraph.cli.options import chosen_corpus
     from statgraph.cli.progress import TerminalProgress
     from statgraph.runs.folders import new_run_folder, newest_unfinished_run
+    from statgraph.systems.job import TrainingOptions
     from statgraph.systems.pipeline import is_finished, train_run
     from statgraph.systems.presets import resolve_config
 
@@ -81,15 +82,10 @@ def _trained(
         )
     try:
         with TerminalProgress(shown=world.is_first) as progress:
-            run = train_run(
-                records,
-                config,
-                folder,
-                resume=resume,
-                on_step=progress.on_step,
-                on_training=progress.on_training,
-                world=world,
+            options = TrainingOptions(
+                resume=resume, on_step=progress.on_step, on_training=progress.on_training, world=world
             )
+            run = train_run(records, config, folder, options)
     except KeyboardInterrupt:
         if world.is_first and (folder / artifacts.RUN_CONFIG).is_file() and not is_finished(folder):
             click.echo(f"To go on with it, run the same command with: --out {folder} --resume", err=True)

@@ -10,7 +10,6 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-from statgraph.allocator import FreedMemory
 from statgraph.distributed import SINGLE, World
 from statgraph.encoders.backbones import cache_folder
 from statgraph.encoders.cheap_dropout import CheapDropout
@@ -19,6 +18,7 @@ from statgraph.encoders.frozen import pooled
 from statgraph.encoders.layer_states import ChunkStates, layer_states
 from statgraph.encoders.split_model import split_model
 from statgraph.encoders.tower import Tower
+from statgraph.memory import FreedMemory
 
 _TOKENS_PER_PART = 4096
 

@@ -47,7 +47,7 @@ def training_drawings(run: Path, *, projection: str = "tsne", seed: int = 0) -> 
     from statgraph.index.article_index import ArticleIndex
     from statgraph.runs.manifest import read_run_manifest
     from statgraph.search.article_store import ArticleStore
-    from statgraph.training.metrics_log import MetricsLog
+    from statgraph.training.checkpoints import MetricsLog
 
     run = Path(run)
     manifest = read_run_manifest(run)

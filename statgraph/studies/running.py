@@ -18,9 +18,10 @@ from statgraph.search.evaluating import split_metrics
 from statgraph.search.retriever import Retriever
 from statgraph.studies.planning import PlannedRun, run_id
 from statgraph.studies.store import RunResult, RunStore
-from statgraph.systems.pipeline import StepListener, is_finished, train_run
+from statgraph.systems.job import StepListener, TrainingOptions
+from statgraph.systems.pipeline import is_finished, train_run
+from statgraph.training.checkpoints import MetricsLog
 from statgraph.training.loop import Listener
-from statgraph.training.metrics_log import MetricsLog
 
 
 def finished_run(
@@ -50,15 +51,8 @@ def finished_run(
         start = time.perf_counter()
         _forget_peak_memory()
         if not is_finished(folder):
-            train_run(
-                corpus,
-                planned.config,
-                folder,
-                resume=resumed,
-                stage1_cache=store.stage1_cache,
-                on_step=on_step,
-                on_training=on_training,
-            )
+            options = TrainingOptions(resumed, store.stage1_cache, on_step, on_training)
+            train_run(corpus, planned.config, folder, options)
         device = planned.config.device
         metrics = split_metrics(Retriever.load(folder, device=device), corpus, split)
         manifest = read_run_manifest(folder)

@@ -3,158 +3,149 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from statgraph import artifacts
-from statgraph.allocator import give_back, kept_memory
-from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
-from statgraph.distributed import SINGLE, World
 from statgraph.encoders.article_text import article_text, heading_text
-from statgraph.encoders.biencoder import BiEncoder, encoded
+from statgraph.encoders.biencoder import BiEncoder
 from statgraph.encoders.building import build_biencoder
 from statgraph.encoders.hashes import text_hashes
 from statgraph.errors import CorpusError
 from statgraph.gnn.graph_inputs import GraphInputs, write_graph_inputs
 from statgraph.gnn.saved_encoder import write_graph_encoder
+from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.relations import ARTICLE, HEADING, QUESTION
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.fused_export import add_query_graph
-from statgraph.systems.stage1_cache import Stage1Cache
-from statgraph.systems.stages import StageBuilder
-from statgraph.systems.timing import StepClock
-from statgraph.training.loop import Listener, train_stage
-from statgraph.training.metrics_log import MetricsLog
+from statgraph.memory import give_back, kept_memory
+from statgraph.systems.job import Job
+from statgraph.systems.stages import Stage1Cache, StageBuilder, block_sampler, graph_encoder
+from statgraph.training.loop import Schedule, train_stage
 from statgraph.training.pretraining import adapted_backbone
 from statgraph.training.seeding import derived_seed, seed_everything
-from statgraph.training.stage import Schedule
-from statgraph.training.stage1 import TrainingTexts
+from statgraph.training.stage2 import GraphModel
+from statgraph.training.text_model import TextModel
 
 
-def train_dense(
-    corpus: Corpus,
-    config: RunConfig,
-    folder: Path,
-    *,
-    device: torch.device,
-    log: MetricsLog,
-    clock: StepClock,
-    resume: bool,
-    stage1_cache: Path | None,
-    on_step: Callable[[str, int, int], None],
-    on_training: Listener,
-    world: World = SINGLE,
-) -> None:
+def train_dense(job: Job) -> None:
     """Train the stages that the configuration asks for and write encoders and index into the run folder.
 
-    Of several processes the first alone writes. They do without `stage1_cache`.
+    Graph, sampler and graph encoder are built before the first stage, so that a setting that they refuse is refused
+    before the work. Of several processes the first alone writes.
 
     Raises:
         CorpusError: if a stage is asked for and the corpus has no training questions.
+        UsageError: if a setting is out of range.
     """
-    trains = config.stage1.epochs or config.stage2.epochs
-    if trains and not corpus.split("train"):
+    corpus, config, clock, device = job.corpus, job.config, job.clock, job.device
+    if (config.stage1.epochs or config.stage2.epochs) and not corpus.split("train"):
         raise CorpusError(
             [
                 f"{corpus.name}: has no training questions; add some, each with an article that answers it, to the "
                 "questions that you import, or use --system bm25 or dpr"
             ]
         )
-    adapted = None
-    if config.encoder.adapted:
-        with clock.step("adaptation to the statutes"), world.first_goes_first():
-            adapted = adapted_backbone(config, corpus, device, on_training)
-    seed_everything(derived_seed(config.seed, "encoders"))
+    graph = sampler = graph_model = None
+    if config.stage2.epochs:
+        with clock.step("graph"):
+            graph = _graph(job)
+            sampler = block_sampler(config, graph)
     texts = [article_text(article, heading_path=config.encoder.heading_path) for article in corpus.articles]
-    questions = [question.text for question in corpus.split("train")]
-    dev = corpus.split("dev")
-    with clock.step("encoders"), world.first_goes_first():
-        encoders = build_biencoder(config.encoder, [*texts, *questions], device, adapted=adapted, world=world)
+    encoders = _encoders(job, texts)
+    if graph is not None:
+        encoder = graph_encoder(config, graph, encoders).to(device)
+        graph_model = GraphModel(encoder, sampler, whole_graph_block(graph))
     with clock.step("article inputs"):
-        evaluation = TrainingTexts(
+        dev, on_step = corpus.split("dev"), job.options.on_step
+        model = TextModel(
+            encoders,
             articles=encoders.article_inputs(texts, on_step),
             dev_questions=encoders.question_inputs([question.text for question in dev], on_step),
             dev_labels=corpus.label_rows(dev),
+            device=device,
+            world=job.world,
         )
-    build = StageBuilder(
-        corpus,
-        config,
-        encoders,
-        evaluation,
-        article_texts=texts,
-        folder=folder,
-        device=device,
-        on_step=on_step,
-        world=world,
-    )
-    run = {
-        "seed": config.seed, "device": device, "log": log, "resume": resume, "listener": on_training, "world": world,
-    }  # fmt: skip
-    checkpoints = folder / artifacts.RUN_CHECKPOINTS
+    stages = StageBuilder(job, model, texts)
     if config.stage1.epochs and encoders.parameter_groups(lr=1.0, weight_lr=1.0):
         with clock.step("stage 1"):
-            stage1 = build.stage1()
-            kept = None
-            if stage1_cache is not None and world.size == 1:
-                kept = Stage1Cache(stage1_cache, config, corpus_hash=corpus.content_hash, device=device.type)
-            best = kept.load_into(stage1) if kept else None
-            if best is None:
-                best = train_stage(stage1, _schedule(config.stage1), folder=checkpoints / stage1.name, **run)
-                if kept:
-                    kept.keep(stage1, best)
-            else:
-                log.take_back(stage1.name, -1)
-                log.append(**best)
-    if config.stage2.epochs:
-        with clock.step("graph"):
-            graph = build_graph(corpus, config.graph.relations)
-        with clock.step("stage 2"), kept_memory():
-            graph_encoder = build.graph_encoder(graph)
-            stage2 = build.stage2(graph, graph_encoder)
-            trains_articles = config.stage2.train_encoders == "both"
-            if world.is_first and not trains_articles:
-                _save_article_encoder(encoders, folder)
-            train_stage(stage2, _schedule(config.stage2), folder=checkpoints / stage2.name, **run)
-            if world.is_first and trains_articles:
-                _save_article_encoder(encoders, folder)
-            vectors = stage2.index_vectors()
-        if config.stage2.distillation != "none" and not config.stage2.joint:
-            with clock.step("distillation"):
-                after = build.after_graph(stage2)
-                train_stage(after, _schedule(config.stage2), folder=checkpoints / after.name, **run)
-        inputs = GraphInputs(stage2.input_vectors(), _node_hashes(texts, graph, corpus), corpus.split("train"))
-        if world.is_first:
-            write_graph_encoder(graph_encoder, folder / artifacts.RUN_GRAPH_ENCODER)
-            write_graph_inputs(inputs, folder / artifacts.RUN_GRAPH_INPUTS)
+            _train_stage1(job, stages)
+    if graph is not None:
+        vectors = _train_graph(job, stages, graph, graph_model)
     else:
         encoders.eval()
         with clock.step("article vectors"):
-            plain = encoded(
-                encoders.articles, evaluation.articles, batch=encoders.encode_batch, device=device, world=world
-            )
-            vectors = encoders.similarity.index_vectors(plain)
-        if world.is_first:
-            _save_article_encoder(encoders, folder)
-    if world.is_first:
+            vectors = model.index_vectors()
+        if job.world.is_first:
+            _save_article_encoder(encoders, job.folder)
+    if job.world.is_first:
         with clock.step("index and encoders to disk"):
-            _export(encoders, vectors, corpus, folder)
+            _export(encoders, vectors, corpus, job.folder)
+
+
+def _graph(job: Job) -> LegalGraph:
+    """Return the graph that the run is trained on."""
+    return build_graph(job.corpus, job.config.graph.relations)
+
+
+def _encoders(job: Job, article_texts: Sequence[str]) -> BiEncoder:
+    """Return the text encoders before training; the first process prepares what the others find on disk."""
+    config, adapted = job.config, None
+    if config.encoder.adapted:
+        with job.clock.step("adaptation to the statutes"), job.world.first_goes_first():
+            adapted = adapted_backbone(config, job.corpus, job.device, job.options.on_training)
+    seed_everything(derived_seed(config.seed, "encoders"))
+    texts = [*article_texts, *(question.text for question in job.corpus.split("train"))]
+    with job.clock.step("encoders"), job.world.first_goes_first():
+        return build_biencoder(config.encoder, texts, job.device, adapted=adapted, world=job.world)
+
+
+def _train_stage1(job: Job, stages: StageBuilder) -> None:
+    stage, folder = stages.stage1(), job.options.stage1_cache
+    kept = Stage1Cache(folder, job) if folder is not None and job.world.size == 1 else None
+    best = kept.load_into(stage) if kept else None
+    if best is not None:
+        job.context.log.take_back(stage.name, -1)
+        job.context.log.append(**best)
+        return
+    best = train_stage(stage, _schedule(job.config.stage1), job.context)
+    if kept:
+        kept.keep(stage, best)
+
+
+def _train_graph(job: Job, stages: StageBuilder, graph: LegalGraph, graph_model: GraphModel) -> np.ndarray:
+    """Train the graph encoder and its student, write its side of the run, and return the articles' index vectors."""
+    config, clock = job.config.stage2, job.clock
+    with clock.step("stage 2"), kept_memory():
+        stage2 = stages.stage2(graph, graph_model)
+        trains_articles = config.train_encoders == "both"
+        if job.world.is_first and not trains_articles:
+            _save_article_encoder(stages.encoders, job.folder)
+        train_stage(stage2, _schedule(config), job.context)
+        if job.world.is_first and trains_articles:
+            _save_article_encoder(stages.encoders, job.folder)
+        vectors = stage2.index_vectors()
+    if config.distillation != "none" and not config.joint:
+        with clock.step("distillation"):
+            train_stage(stages.after_graph(stage2), _schedule(config), job.context)
+    hashes = {
+        ARTICLE: text_hashes(stages.article_texts),
+        HEADING: text_hashes([heading_text(heading) for heading in graph.headings]),
+        QUESTION: text_hashes([question.text for question in job.corpus.split("train")]),
+    }
+    inputs = GraphInputs(stage2.input_vectors(), hashes, job.corpus.split("train"))
+    if job.world.is_first:
+        write_graph_encoder(graph_model.encoder, job.folder / artifacts.RUN_GRAPH_ENCODER)
+        write_graph_inputs(inputs, job.folder / artifacts.RUN_GRAPH_INPUTS)
+    return vectors
 
 
 def _schedule(stage) -> Schedule:
     return Schedule(stage.epochs, stage.warmup, stage.weight_decay, stage.patience)
-
-
-def _node_hashes(article_texts: list[str], graph: LegalGraph, corpus: Corpus) -> dict[str, np.ndarray]:
-    return {
-        ARTICLE: text_hashes(article_texts),
-        HEADING: text_hashes([heading_text(heading) for heading in graph.headings]),
-        QUESTION: text_hashes([question.text for question in corpus.split("train")]),
-    }
 
 
 def _save_article_encoder(encoders: BiEncoder, folder: Path) -> None:

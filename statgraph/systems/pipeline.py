@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
@@ -15,8 +14,6 @@ from statgraph import __version__, artifacts
 from statgraph.augmentation.synthetic import partial_beside, write_expansion
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
-from statgraph.device import pick_device
-from statgraph.distributed import SINGLE, World
 from statgraph.errors import RunError, StatgraphError
 from statgraph.evaluation.report import Report
 from statgraph.runs.provenance import commit
@@ -25,14 +22,10 @@ from statgraph.search.evaluating import evaluate_split
 from statgraph.search.retriever import Retriever
 from statgraph.settings import changed_settings
 from statgraph.systems.dense import train_dense
+from statgraph.systems.job import DEFAULT_OPTIONS, Job, TrainingOptions
 from statgraph.systems.model_card import backbone_licences, corpus_entry, write_model_cards
-from statgraph.systems.timing import StepClock
-from statgraph.training.loop import Listener
-from statgraph.training.metrics_log import MetricsLog
 
 _VERSIONED = ("torch", "dgl", "faiss-cpu", "sentence-transformers", "transformers", "bm25s", "numpy")
-
-StepListener = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -44,64 +37,32 @@ class Run:
     report: Report | None
 
 
-def train_run(
-    corpus: Corpus,
-    config: RunConfig,
-    folder: Path,
-    *,
-    resume: bool = False,
-    stage1_cache: Path | None = None,
-    on_step: StepListener = lambda what, done, total: None,
-    on_training: Listener = lambda progress: None,
-    world: World = SINGLE,
-) -> Run:
+def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: TrainingOptions = DEFAULT_OPTIONS) -> Run:
     """Train a system into a run folder; the manifest comes last, so a folder without one is an unfinished run.
 
-    A configuration or corpus that is refused leaves nothing behind in a folder that was empty. `stage1_cache`: a folder
-    where runs of the same first stage keep its weights for each other. `world`: the processes that call this together,
-    all with the same arguments; the first alone writes, and BM25 is its work alone.
+    A configuration or corpus that is refused leaves nothing behind in a folder that was empty. Of several processes the
+    first alone writes, and BM25 is its work alone.
 
     Raises:
         RunError: if the folder is in use by another run, or `resume` meets another configuration or corpus.
         CorpusError, UsageError, ModelError: if corpus and configuration cannot be trained on.
     """
+    job, world = Job(corpus, config, folder, options), options.world
     if world.is_first:
-        _claim(folder, corpus, config, resume=resume)
+        _claim(folder, corpus, config, resume=options.resume)
     world.barrier()
-    clock = StepClock()
     try:
         if world.is_first:
             write_article_store(corpus.articles, folder)
         if config.retriever == "dense":
-            train_dense(
-                corpus,
-                config,
-                folder,
-                device=world.device(pick_device(config.device)),
-                log=MetricsLog(folder / artifacts.RUN_METRICS),
-                clock=clock,
-                resume=resume,
-                stage1_cache=stage1_cache,
-                on_step=on_step,
-                on_training=on_training,
-                world=world,
-            )
+            train_dense(job)
         elif world.is_first and config.bm25.expansion and not (folder / artifacts.RUN_SYNTHETIC).exists():
-            with clock.step("synthetic questions"):
-                write_expansion(
-                    corpus,
-                    config.augment,
-                    folder / artifacts.RUN_SYNTHETIC,
-                    most=config.bm25.expansion,
-                    seed=config.seed,
-                    device=pick_device(config.device),
-                    progress=on_step,
-                )
+            _write_expansion(job)
     except StatgraphError:
-        if world.is_first and not resume and not _has_progress(folder):
+        if world.is_first and not options.resume and not _has_progress(folder):
             _give_back(folder)
         raise
-    run = _finished(corpus, config, folder, clock, processes=world.size) if world.is_first else None
+    run = _finished(job) if world.is_first else None
     manifest, report = world.json_from_first(lambda: [run.manifest, run.report and run.report.to_dict()])
     return run or Run(folder, manifest, report and Report.from_dict(report))
 
@@ -111,15 +72,28 @@ def is_finished(folder: Path) -> bool:
     return (folder / artifacts.MANIFEST).is_file()
 
 
-def _finished(corpus: Corpus, config: RunConfig, folder: Path, clock: StepClock, processes: int) -> Run:
+def _write_expansion(job: Job) -> None:
+    with job.clock.step("synthetic questions"):
+        write_expansion(
+            job.corpus,
+            job.config.augment,
+            job.folder / artifacts.RUN_SYNTHETIC,
+            most=job.config.bm25.expansion,
+            seed=job.config.seed,
+            device=job.device,
+            progress=job.options.on_step,
+        )
+
+
+def _finished(job: Job) -> Run:
     """Return the trained run after its evaluation, with report and manifest on disk."""
-    report = None
+    corpus, config, folder, report = job.corpus, job.config, job.folder, None
     if corpus.split("dev"):
-        with clock.step("evaluation on dev"):
+        with job.clock.step("evaluation on dev"):
             retriever = Retriever.trained(folder, config, language=corpus.language, device=config.device)
             report = evaluate_split(retriever, corpus, "dev", rng=np.random.default_rng(config.seed))
         artifacts.write_json(folder / artifacts.RUN_REPORT, report.to_dict())
-    manifest = _manifest(corpus, config, clock, processes)
+    manifest = _manifest(job)
     write_model_cards(folder, manifest, report)
     artifacts.write_json(folder / artifacts.MANIFEST, manifest)
     return Run(folder, manifest, report)
@@ -178,7 +152,8 @@ def _begun(path: Path) -> dict:
     raise RunError(f"{path}: damaged; train into another folder")
 
 
-def _manifest(corpus: Corpus, config: RunConfig, clock: StepClock, processes: int) -> dict:
+def _manifest(job: Job) -> dict:
+    corpus, config = job.corpus, job.config
     versions = {"python": platform.python_version(), "statgraph": __version__}
     for package in _VERSIONED:
         try:
@@ -188,7 +163,7 @@ def _manifest(corpus: Corpus, config: RunConfig, clock: StepClock, processes: in
     return {
         "config": config.to_dict(),
         "seed": config.seed,
-        "processes": processes,
+        "processes": job.world.size,
         "corpus": {
             "name": corpus.name,
             "language": corpus.language,
@@ -197,7 +172,7 @@ def _manifest(corpus: Corpus, config: RunConfig, clock: StepClock, processes: in
         },
         "data": corpus_entry(corpus),
         "backbone_licences": backbone_licences(config),
-        "steps": clock.to_list(),
+        "steps": job.clock.to_list(),
         "versions": versions,
         "commit": commit(),
     }

@@ -1,13 +1,14 @@
-"""Training state on disk, as safetensors and JSON: weights, optimiser moments, and how far the stage has come."""
+"""Training state on disk: checkpoints (weights, optimiser moments, how far a stage has come) and the log of epochs."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import torch
 
-from statgraph.artifacts import read_json, replaced_folder, write_json
+from statgraph.artifacts import read_json, replaced_file, replaced_folder, write_json
 from statgraph.distributed import SINGLE, World
 from statgraph.errors import RunError
 
@@ -63,6 +64,37 @@ def load_optimizer(folder: Path, optimizer: torch.optim.Optimizer, world: World 
         number, key = name.split(".", 1)
         state["state"].setdefault(int(number), {})[key] = tensor
     optimizer.load_state_dict(state)
+
+
+class MetricsLog:
+    """The log of a run, one JSON line for each epoch of each stage, with the loss of each step in `step_losses`; a
+    resumed stage first takes back the lines past its checkpoint."""
+
+    def __init__(self, path: Path):
+        self._path = Path(path)
+
+    def append(self, **record: object) -> None:
+        """Add one line."""
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+
+    def records(self) -> list[dict]:
+        """Return all lines, in order; a line cut short by a kill is left out."""
+        if not self._path.is_file():
+            return []
+        records = []
+        for line in self._path.read_text(encoding="utf-8").splitlines():
+            try:
+                records.append(json.loads(line))
+            except json.JSONDecodeError:
+                continue
+        return records
+
+    def take_back(self, stage: str, after_epoch: int) -> None:
+        """Remove the lines of a stage past an epoch."""
+        kept = [record for record in self.records() if record["stage"] != stage or record["epoch"] <= after_epoch]
+        with replaced_file(self._path) as staging:
+            staging.write_text("".join(json.dumps(record) + "\n" for record in kept), encoding="utf-8")
 
 
 def _progress(path: Path) -> dict | None:

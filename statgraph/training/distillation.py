@@ -1,4 +1,4 @@
-"""Distillation after the graph stage: the query encoder learns from a graph encoder that stays as it is."""
+"""Distillation after the graph stage: the query encoder learns from a graph encoder that no longer changes."""
 
 from __future__ import annotations
 
@@ -8,56 +8,38 @@ import numpy as np
 import torch
 
 from statgraph.config import Stage2Config
-from statgraph.distributed import SINGLE, World
-from statgraph.encoders.biencoder import BiEncoder, Inputs, encoded
-from statgraph.training.dev_scores import vector_metrics
-from statgraph.training.losses import DISTILLATIONS
-from statgraph.training.pairs import PairSource
-from statgraph.training.sampling import epoch_of, epoch_steps
-from statgraph.training.stage1 import TrainingTexts
+from statgraph.encoders.biencoder import Inputs
+from statgraph.training.losses import distillation_losses
+from statgraph.training.pairs import PairSource, epoch_of, epoch_steps
+from statgraph.training.stage2 import GraphVectors
+from statgraph.training.text_model import TextModel
 
 
 class AfterGraph:
-    """Trains the query encoder on what the finished graph encoder makes of the training questions (QABISAR, section
-    2.3, one after the other).
+    """Trains the query encoder on the vectors that the finished graph encoder gives the training questions (QABISAR,
+    section 2.3, one after the other).
 
     Args:
-        encoders: the text encoders; only the question side learns.
-        questions: the training questions.
-        teacher: (questions, width), their vectors in the whole graph.
-        articles: (articles, width), the articles' in the whole graph: what both are compared over.
-        evaluation: articles and dev questions.
+        model: the text encoders; only the question side learns.
+        teacher: the vectors of the whole graph; its articles are what both sides are compared over.
         gold: the training questions with their articles.
+        questions: the training questions, prepared.
         config: sizes, rates and the kind of distillation.
-        world: the processes that train together.
     """
 
     name = "distillation"
     uses_graph = False
 
     def __init__(
-        self,
-        encoders: BiEncoder,
-        *,
-        questions: Inputs,
-        teacher: torch.Tensor,
-        articles: torch.Tensor,
-        evaluation: TrainingTexts,
-        gold: PairSource,
-        config: Stage2Config,
-        device: torch.device,
-        world: World = SINGLE,
+        self, model: TextModel, teacher: GraphVectors, gold: PairSource, questions: Inputs, config: Stage2Config
     ):
-        self._encoders = encoders
-        self._questions = questions
+        self._model = model
+        self._encoders = model.encoders
         self._teacher = teacher
-        self._articles = articles
-        self._index_vectors = encoders.similarity.index_vectors(articles.float().cpu().numpy())
-        self._evaluation = evaluation
+        self._index_vectors = self._encoders.similarity.index_vectors(teacher.articles.float().cpu().numpy())
         self._gold = gold
+        self._questions = questions
         self._config = config
-        self._device = device
-        self._world = world
         self.steps_per_epoch = epoch_steps(len(gold.pairs), config.batch_size, config.min_epoch_steps)
 
     def parameter_groups(self) -> list[dict]:
@@ -74,6 +56,9 @@ class AfterGraph:
         """Put the encoders' weights back."""
         self._encoders.load_trained_state(dict(weights))
 
+    def weights_changed(self) -> None:
+        """Do nothing: the articles' vectors do not change."""
+
     def set_training(self, on: bool) -> None:
         """Switch dropout on or off."""
         self._encoders.train(on)
@@ -85,39 +70,17 @@ class AfterGraph:
         """Yield (question rows, article rows): those of a batch of gold pairs, and as many articles drawn at random."""
         steps = {"min_steps": self._config.min_epoch_steps}
         for gold in epoch_of(self._gold.pairs, self._config.batch_size, rng, **steps):
-            random = rng.integers(0, len(self._articles), len(gold))
+            random = rng.integers(0, len(self._teacher.articles), len(gold))
             yield np.unique(gold[:, 0]), np.unique(np.concatenate([gold[:, 1], random]))
 
     def loss(self, batch: tuple[np.ndarray, np.ndarray]) -> torch.Tensor:
-        """Return the distillation losses of the batch's questions, added up."""
-        questions, articles = (torch.from_numpy(rows) for rows in batch)
-        own = torch.from_numpy(self._world.share(batch[0]))
-        student = self._encoders.questions(self._questions.take(own).to(self._device))
-        student = self._world.gathered(student, len(questions))
-        teacher = self._teacher[questions.to(self._device)]
-        compared = self._articles[articles.to(self._device)]
-        losses = [
-            distillation(
-                teacher,
-                student,
-                compared,
-                similarity=self._encoders.similarity,
-                temperature=self._config.temperature,
-            )
-            for distillation in DISTILLATIONS[self._config.distillation]
-        ]
+        """Return the sum of the distillation losses of the batch's questions."""
+        questions, articles = (torch.from_numpy(rows).to(self._model.device) for rows in batch)
+        student = self._model.vectors(self._encoders.questions, self._questions, batch[0])
+        teacher, compared = self._teacher.questions[questions], self._teacher.articles[articles]
+        losses = distillation_losses(self._config, teacher, student, compared, self._encoders.similarity)
         return torch.stack(losses).sum()
 
     def dev_metrics(self) -> dict[str, float] | None:
         """Return the dev metrics of the query encoder over the graph's article vectors."""
-        if not self._evaluation.dev_labels:
-            return None
-        questions = encoded(
-            self._encoders.questions,
-            self._evaluation.dev_questions,
-            batch=self._encoders.encode_batch,
-            device=self._device,
-            world=self._world,
-        )
-        query_vectors = self._encoders.similarity.query_vectors(questions)
-        return vector_metrics(query_vectors, self._index_vectors, self._evaluation.dev_labels)
+        return self._model.dev_metrics(self._index_vectors) if self._model.dev_labels else None

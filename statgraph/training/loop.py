@@ -5,28 +5,74 @@ from __future__ import annotations
 import math
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
+import numpy as np
 import torch
 
 from statgraph.distributed import SINGLE, World
 from statgraph.errors import RunError
 from statgraph.training.checkpoints import (
+    MetricsLog,
     load_optimizer,
     load_progress,
     load_weights,
     save_checkpoint,
 )
-from statgraph.training.metrics_log import MetricsLog
 from statgraph.training.seeding import derived_seed, reproducible_sums, seed_everything
-from statgraph.training.stage import Schedule, Stage
 
 SELECTION_METRIC = "R@200"
 # Decides between equals: of 200 articles or fewer every epoch finds all.
 TIE_BREAKER = "mAP"
 LAST, BEST = "last", "best"
+
+
+class Stage(Protocol):
+    """One stage: its parameters, its batches, its loss and its score on the dev split."""
+
+    name: str
+    steps_per_epoch: int
+    uses_graph: bool
+
+    def parameter_groups(self) -> list[dict]:
+        """Return the optimiser's groups, each with its own `lr`."""
+
+    def weights(self) -> Mapping[str, torch.Tensor]:
+        """Return what the stage trains, by name."""
+
+    def load_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
+        """Put back what `weights` returned."""
+
+    def weights_changed(self) -> None:
+        """Drop what was computed from the weights before; called after every step of the optimiser."""
+
+    def set_training(self, on: bool) -> None:
+        """Switch dropout and the like on or off."""
+
+    def begin_epoch(self, epoch: int, epochs: int) -> None:
+        """Prepare an epoch (from 1) of so many, with the current weights."""
+
+    def batches(self, rng: np.random.Generator) -> Iterator[object]:
+        """Yield the batches of one epoch, drawn with `rng`."""
+
+    def loss(self, batch: object) -> torch.Tensor:
+        """Return a batch's loss, a scalar with gradients."""
+
+    def dev_metrics(self) -> dict[str, float] | None:
+        """Return the metrics on the dev split with the current weights; None where the corpus has no dev questions."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long and how fast a stage trains. `warmup` is a share of all steps; `patience` counts epochs, 0 for none."""
+
+    epochs: int
+    warmup: float
+    weight_decay: float
+    patience: int
 
 
 @dataclass(frozen=True)
@@ -45,101 +91,140 @@ class TrainingProgress:
 Listener = Callable[[TrainingProgress], None]
 
 
-def train_stage(
-    stage: Stage,
-    schedule: Schedule,
-    *,
-    seed: int,
-    device: torch.device,
-    folder: Path,
-    log: MetricsLog,
-    resume: bool = False,
-    listener: Listener = lambda progress: None,
-    world: World = SINGLE,
-) -> dict[str, object]:
+@dataclass(frozen=True)
+class TrainingContext:
+    """What the stages of one run share.
+
+    Attributes:
+        seed: the run's; every epoch draws from a seed made of (seed, stage, epoch).
+        device: where the stages compute.
+        checkpoints: a folder with a folder for each stage.
+        log: one line for each epoch.
+        resume: whether to continue from the checkpoints.
+        listener: told of every step.
+        world: the processes that train together; the first alone writes, and its record of an epoch decides for all.
+    """
+
+    seed: int
+    device: torch.device
+    checkpoints: Path
+    log: MetricsLog
+    resume: bool = False
+    listener: Listener = lambda progress: None
+    world: World = SINGLE
+
+
+def train_stage(stage: Stage, schedule: Schedule, context: TrainingContext) -> dict[str, object]:
     """Train a stage and leave in it the weights of its best epoch by dev R@200, where that is equal by dev mAP; return
     that epoch's log record.
 
-    The stage as it came counts as epoch 0, so training never makes it worse on dev. Every epoch draws from a seed made
-    of (seed, stage, epoch) and ends with a checkpoint under `folder`: with `resume`, a killed run goes on after its
-    last whole epoch and ends with the same numbers. Of several processes the first alone writes, and its record of
-    an epoch decides for all.
+    The untrained stage counts as epoch 0, so training never makes it worse on dev. Every epoch ends with a checkpoint:
+    with `resume`, a killed run goes on after its last whole epoch and ends with the same numbers.
 
     Raises:
         RunError: if a loss is not finite, or a checkpoint is damaged.
         ValueError: if the stage yields more or fewer batches than its `steps_per_epoch`.
     """
-    groups = [{**group, "base_lr": group["lr"]} for group in stage.parameter_groups()]
-    steps = schedule.epochs * stage.steps_per_epoch
-    checkpoint = load_progress(folder / LAST, world) if resume else None
-    best = load_progress(folder / BEST, world) if checkpoint else None
-    if best is None and world.is_first:
-        shutil.rmtree(folder, ignore_errors=True)
-    optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.999), eps=1e-7, weight_decay=schedule.weight_decay, fused=True)
-    if best is None:
-        best = last = _record(stage, world, epoch=0, loss=None, seconds=0.0)
+    return _StageTrainer(stage, schedule, context).run()
+
+
+class _StageTrainer:
+    def __init__(self, stage: Stage, schedule: Schedule, context: TrainingContext):
+        self._stage = stage
+        self._schedule = schedule
+        self._context = context
+        self._world = context.world
+        self._folder = context.checkpoints / stage.name
+        groups = [{**group, "base_lr": group["lr"]} for group in stage.parameter_groups()]
+        self._optimizer = torch.optim.AdamW(
+            groups, betas=(0.9, 0.999), eps=1e-7, weight_decay=schedule.weight_decay, fused=True
+        )
+        self._parameters = [parameter for group in groups for parameter in group["params"]]
+
+    def run(self) -> dict[str, object]:
+        stage, schedule, world = self._stage, self._schedule, self._world
+        last, best = self._begun()
+        loss_of = world.data_parallel(stage.loss, self._parameters)
+        for epoch in range(last["epoch"] + 1, schedule.epochs + 1):
+            if schedule.patience and epoch - 1 - best["epoch"] >= schedule.patience:
+                break
+            start = time.perf_counter()
+            losses = self._epoch(epoch, loss_of, dev=last.get(SELECTION_METRIC))
+            seconds = time.perf_counter() - start
+            last = self._record(epoch, loss=sum(losses) / len(losses), seconds=seconds)
+            is_best = SELECTION_METRIC not in last or _quality(last) > _quality(best)
+            if is_best:
+                best = last
+            if world.is_first:
+                self._context.log.append(**last, step_losses=[round(loss, 6) for loss in losses])
+                if is_best:
+                    save_checkpoint(self._folder / BEST, stage.weights(), best)
+                save_checkpoint(self._folder / LAST, stage.weights(), last, self._optimizer)
+        stage.load_weights(load_weights(self._folder / BEST, world))
+        stage.set_training(False)
+        return best
+
+    def _begun(self) -> tuple[dict, dict]:
+        """Return the records of the last and the best epoch so far: those of epoch 0 where nothing can be resumed."""
+        stage, world, log = self._stage, self._world, self._context.log
+        last = load_progress(self._folder / LAST, world) if self._context.resume else None
+        best = load_progress(self._folder / BEST, world) if last else None
+        if best is not None:
+            stage.load_weights(load_weights(self._folder / LAST, world))
+            load_optimizer(self._folder / LAST, self._optimizer, world)
+            if world.is_first:
+                log.take_back(stage.name, last["epoch"])
+            return last, best
+        if world.is_first:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        best = self._record(0, loss=None, seconds=0.0)
         if world.is_first:
             log.take_back(stage.name, -1)
             log.append(**best)
-            save_checkpoint(folder / BEST, stage.weights(), best)
-    else:
-        last = checkpoint
-        stage.load_weights(load_weights(folder / LAST, world))
-        load_optimizer(folder / LAST, optimizer, world)
-        if world.is_first:
-            log.take_back(stage.name, last["epoch"])
-    loss_of = world.data_parallel(stage.loss, [parameter for group in groups for parameter in group["params"]])
+            save_checkpoint(self._folder / BEST, stage.weights(), best)
+        return best, best
 
-    dev = last.get(SELECTION_METRIC)
-    for epoch in range(last["epoch"] + 1, schedule.epochs + 1):
-        if schedule.patience and epoch - 1 - best["epoch"] >= schedule.patience:
-            break
-        start = time.perf_counter()
-        rng = seed_everything(derived_seed(seed, stage.name, epoch), with_graph=stage.uses_graph, rank=world.rank)
+    def _epoch(self, epoch: int, loss_of: Callable[[object], torch.Tensor], dev: float | None) -> list[float]:
+        """Return the loss of each step."""
+        stage, epochs = self._stage, self._schedule.epochs
+        seed = derived_seed(self._context.seed, stage.name, epoch)
+        rng = seed_everything(seed, with_graph=stage.uses_graph, rank=self._world.rank)
+        steps, before = epochs * stage.steps_per_epoch, (epoch - 1) * stage.steps_per_epoch
         losses = []
-        stage.begin_epoch(epoch, schedule.epochs)
+        stage.begin_epoch(epoch, epochs)
         stage.set_training(True)
-        for number, batch in enumerate(stage.batches(rng), start=1):
-            step = (epoch - 1) * stage.steps_per_epoch + number
-            for group in optimizer.param_groups:
-                group["lr"] = group["base_lr"] * _factor(step, steps, schedule.warmup)
-            losses.append(_step(loss_of, batch, optimizer, device))
+        for step, batch in enumerate(stage.batches(rng), start=before + 1):
+            for group in self._optimizer.param_groups:
+                group["lr"] = group["base_lr"] * _factor(step, steps, self._schedule.warmup)
+            losses.append(self._step(loss_of, batch))
             if not math.isfinite(losses[-1]):
                 raise RunError(
                     f"{stage.name}, epoch {epoch}, step {step}: the loss is {losses[-1]}; lower the learning rate "
                     f"(--set {stage.name}.lr=...)"
                 )
-            listener(TrainingProgress(stage.name, epoch, schedule.epochs, step, steps, losses[-1], dev))
+            self._context.listener(TrainingProgress(stage.name, epoch, epochs, step, steps, losses[-1], dev))
         if len(losses) != stage.steps_per_epoch:
             raise ValueError(
                 f"{stage.name}: yielded {len(losses)} batches, but steps_per_epoch is {stage.steps_per_epoch}"
             )
-        seconds = time.perf_counter() - start
-        record = _record(stage, world, epoch=epoch, loss=sum(losses) / len(losses), seconds=seconds)
-        dev = record.get(SELECTION_METRIC)
-        is_best = dev is None or _quality(record) > _quality(best)
-        if is_best:
-            best = record
-        if world.is_first:
-            log.append(**record, step_losses=[round(loss, 6) for loss in losses])
-            if is_best:
-                save_checkpoint(folder / BEST, stage.weights(), best)
-            save_checkpoint(folder / LAST, stage.weights(), record, optimizer)
-    stage.load_weights(load_weights(folder / BEST, world))
-    stage.set_training(False)
-    return best
+        return losses
 
+    def _step(self, loss_of: Callable[[object], torch.Tensor], batch: object) -> float:
+        device = self._context.device
+        self._optimizer.zero_grad(set_to_none=True)
+        with reproducible_sums(device):
+            with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
+                loss = loss_of(batch)
+            loss.backward()
+        self._optimizer.step()
+        self._stage.weights_changed()
+        return float(loss.detach())
 
-def _step(
-    loss_of: Callable[[object], torch.Tensor], batch: object, optimizer: torch.optim.Optimizer, device: torch.device
-) -> float:
-    optimizer.zero_grad(set_to_none=True)
-    with reproducible_sums(device):
-        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
-            loss = loss_of(batch)
-        loss.backward()
-    optimizer.step()
-    return float(loss.detach())
+    def _record(self, epoch: int, *, loss: float | None, seconds: float) -> dict[str, object]:
+        self._stage.set_training(False)
+        metrics = self._stage.dev_metrics() or {}
+        record = {"stage": self._stage.name, "epoch": epoch, "loss": loss, "seconds": round(seconds, 2), **metrics}
+        return self._world.json_from_first(lambda: record)
 
 
 def _quality(record: dict[str, object]) -> tuple[float, float]:
@@ -150,10 +235,3 @@ def _factor(step: int, steps: int, warmup: float) -> float:
     """Return the share of the base rate at a step (from 1): a linear rise over the warm-up, then a linear fall to 0."""
     rise = max(1, round(warmup * steps))
     return step / rise if step <= rise else (steps - step) / max(1, steps - rise)
-
-
-def _record(stage: Stage, world: World, *, epoch: int, loss: float | None, seconds: float) -> dict[str, object]:
-    stage.set_training(False)
-    metrics = stage.dev_metrics() or {}
-    record = {"stage": stage.name, "epoch": epoch, "loss": loss, "seconds": round(seconds, 2), **metrics}
-    return world.json_from_first(lambda: record)

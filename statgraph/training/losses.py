@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import torch
 from torch.nn import functional
 
+from statgraph.config import Stage1Config, Stage2Config
 from statgraph.encoders.similarity import Similarity
 from statgraph.errors import UsageError
 
@@ -52,24 +53,18 @@ def triplet_loss(
 
 
 def ranking_loss(
-    name: str,
-    scores: torch.Tensor,
-    positives: torch.Tensor,
-    never_negative: torch.Tensor,
-    *,
-    temperature: float,
-    margin: float,
+    config: Stage1Config, scores: torch.Tensor, positives: torch.Tensor, never_negative: torch.Tensor
 ) -> torch.Tensor:
-    """Return the loss of a name, cross-entropy or triplet; the rest as in `contrastive_loss` and `triplet_loss`.
+    """Return the loss that `stage1.loss` names, cross-entropy or triplet; the rest as in `contrastive_loss`.
 
     Raises:
         UsageError: if the name is not known.
     """
-    if name == "cross-entropy":
-        return contrastive_loss(scores, positives, never_negative, temperature=temperature)
-    if name == "triplet":
-        return triplet_loss(scores, positives, never_negative, margin=margin)
-    raise UsageError(f"stage1.loss: '{name}' is not known; choose from cross-entropy, triplet")
+    if config.loss == "cross-entropy":
+        return contrastive_loss(scores, positives, never_negative, temperature=config.temperature)
+    if config.loss == "triplet":
+        return triplet_loss(scores, positives, never_negative, margin=config.margin)
+    raise UsageError(f"stage1.loss: '{config.loss}' is not known; choose from cross-entropy, triplet")
 
 
 def score_distillation(
@@ -109,3 +104,17 @@ DISTILLATIONS: Mapping[str, tuple[Callable[..., torch.Tensor], ...]] = {
     "feature": (feature_distillation,),
     "both": (score_distillation, feature_distillation),
 }
+
+
+def distillation_losses(
+    config: Stage2Config,
+    teacher: torch.Tensor,
+    student: torch.Tensor,
+    articles: torch.Tensor,
+    similarity: Similarity,
+) -> list[torch.Tensor]:
+    """Return the losses that `stage2.distillation` names, to be added up; the rest as in `score_distillation`."""
+    return [
+        loss(teacher, student, articles, similarity=similarity, temperature=config.temperature)
+        for loss in DISTILLATIONS[config.distillation]
+    ]

@@ -1,43 +1,41 @@
-"""The text vectors of all of the graph's nodes, as the text encoders stood when they were last made."""
+"""The text vectors of all of the graph's nodes, as the text encoders last computed them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
-from statgraph.distributed import SINGLE, World
-from statgraph.encoders.biencoder import BiEncoder, Inputs, encoded
+from statgraph.encoders.biencoder import Inputs
 from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION
+from statgraph.training.text_model import TextModel
 
 
 @dataclass(frozen=True)
 class GraphTexts:
-    """The prepared inputs of the graph's nodes, by row of their type; questions are the training questions."""
+    """The prepared inputs of the graph's nodes beside the articles, by row: headings, and the training questions."""
 
-    articles: Inputs
     headings: Inputs
     questions: Inputs
 
 
 class NodeBank:
-    """Text vectors of the nodes, which stage 2 looks a block's outer nodes up in.
+    """Text vectors of the nodes, in which stage 2 looks up a block's outer nodes.
 
     Args:
-        encoders: the text encoders.
-        texts: the inputs of every node.
-        world: the processes that encode, each its share.
+        model: the text encoders and the articles.
+        texts: the inputs of all other nodes.
 
     Attributes:
         nodes: (nodes, width) on the device, types one after the other in the order of `NODE_TYPES`.
+        is_outdated: whether the encoders have changed since the nodes were encoded.
     """
 
-    def __init__(self, encoders: BiEncoder, texts: GraphTexts, *, device: torch.device, world: World = SINGLE):
-        self._encoders = encoders
+    def __init__(self, model: TextModel, texts: GraphTexts):
+        self._model = model
         self._texts = texts
-        self._device = device
-        self._world = world
+        self.is_outdated = True
         self.renew()
 
     def __getitem__(self, node_type: str) -> torch.Tensor:
@@ -45,20 +43,37 @@ class NodeBank:
         return self._by_type[node_type]
 
     def renew(self) -> None:
-        """Encode all nodes as the encoders stand, without dropout."""
-        was_training = self._encoders.training
-        self._encoders.eval()
+        """Encode all nodes with the current weights, without dropout, where those in the bank are outdated."""
+        if not self.is_outdated:
+            return
+        encoders, device = self._model.encoders, self._model.device
+        was_training = encoders.training
+        encoders.eval()
         encode_of = {
-            ARTICLE: (self._encoders.articles, self._texts.articles),
-            HEADING: (self._encoders.articles, self._texts.headings),
-            QUESTION: (self._encoders.questions, self._texts.questions),
+            ARTICLE: (encoders.articles, self._model.articles),
+            HEADING: (encoders.articles, self._texts.headings),
+            QUESTION: (encoders.questions, self._texts.questions),
         }
-        vectors = [self.encoded(*encode_of[node_type]) for node_type in NODE_TYPES]
-        self._encoders.train(was_training)
+        parts = [self._model.encoded(*encode_of[node_type]).reshape(-1, encoders.width) for node_type in NODE_TYPES]
+        encoders.train(was_training)
+        vectors = [torch.from_numpy(part).to(device) for part in parts]
         self.nodes = torch.cat(vectors)
         self._by_type = dict(zip(NODE_TYPES, self.nodes.split([len(part) for part in vectors]), strict=True))
+        self.is_outdated = False
 
-    def encoded(self, encode: Callable[[Inputs], torch.Tensor], inputs: Inputs) -> torch.Tensor:
-        """Return vectors of inputs (inputs, width) on the device, without gradients."""
-        vectors = encoded(encode, inputs, batch=self._encoders.encode_batch, device=self._device, world=self._world)
-        return torch.from_numpy(vectors.reshape(-1, self._encoders.width)).to(self._device)
+
+def with_fresh(old: torch.Tensor, nodes: torch.Tensor, fresh: torch.Tensor, fresh_nodes: np.ndarray) -> torch.Tensor:
+    """Return the vectors of a block's input nodes (nodes, width), the fresh ones in place of the old where there are.
+
+    Args:
+        old: (nodes, width), the vectors of the bank.
+        nodes: (nodes,), the rows of the input nodes.
+        fresh: (fresh nodes, width), with gradients; not all of them need be among the inputs.
+        fresh_nodes: (fresh nodes,), their rows, sorted.
+    """
+    if np.array_equal(nodes[: len(fresh)].numpy(), fresh_nodes):  # where one process has a whole batch, they come first
+        return torch.cat([fresh, old[len(fresh) :]])
+    places = np.searchsorted(fresh_nodes, nodes.numpy()).clip(max=len(fresh_nodes) - 1)
+    known = np.flatnonzero(fresh_nodes[places] == nodes.numpy())
+    own, given = (torch.from_numpy(rows).to(old.device) for rows in (known, places[known]))
+    return old.index_copy(0, own, fresh[given].to(old.dtype))

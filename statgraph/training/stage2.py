@@ -9,21 +9,34 @@ import numpy as np
 import torch
 
 from statgraph.config import Stage2Config
-from statgraph.distributed import SINGLE, World
-from statgraph.encoders.biencoder import BiEncoder
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import Block, Blocks, BlockSampler
 from statgraph.graph.relations import ARTICLE, NODE_TYPES, QUESTION
-from statgraph.negatives.source import EpochVectors, NegativeSource
-from statgraph.training.dev_scores import vector_metrics
-from statgraph.training.fresh_inputs import with_fresh
-from statgraph.training.losses import DISTILLATIONS, contrastive_loss, similarities
-from statgraph.training.node_bank import GraphTexts, NodeBank
-from statgraph.training.pairs import PairSource
-from statgraph.training.sampling import PairStream, answers_among, epoch_of, epoch_steps
-from statgraph.training.stage1 import TrainingTexts
+from statgraph.negatives.source import NegativeSource
+from statgraph.training.losses import contrastive_loss, distillation_losses, similarities
+from statgraph.training.node_bank import GraphTexts, NodeBank, with_fresh
+from statgraph.training.pairs import PairSource, PairStream, answers_among, epoch_of, epoch_steps
+from statgraph.training.text_model import TextModel
 
 GRAPH_PREFIX, TEXT_PREFIX = "graph.", "text."
+
+
+@dataclass(frozen=True)
+class GraphModel:
+    """The graph encoder, the sampler of the blocks that train it (one a layer), and the block of all nodes, from which
+    it answers."""
+
+    encoder: GraphEncoder
+    sampler: BlockSampler
+    whole_graph: Block
+
+
+@dataclass(frozen=True)
+class GraphVectors:
+    """Graph-enriched vectors of all articles (articles, width) and training questions (questions, width)."""
+
+    articles: torch.Tensor
+    questions: torch.Tensor
 
 
 @dataclass(frozen=True)
@@ -54,22 +67,18 @@ class Stage2:
     """Trains the graph encoder over sampled blocks.
 
     The block's outer nodes take their vectors from a bank: what the text encoders gave at the start of the epoch. What
-    trains along (`train_encoders`) is encoded afresh in each batch, with gradients: nothing (G-DSR, whose question
-    vectors are computed once), the batch's questions for the student (QABISAR), or its questions and articles, for the
-    graph too; then heading pairs keep teaching both beside the gold pairs.
+    trains along (`train_encoders`) is encoded in each batch, with gradients: nothing (G-DSR, whose question vectors are
+    computed once), the batch's questions for the student (QABISAR), or its questions and articles, for the graph too;
+    then heading pairs keep teaching both beside the gold pairs.
 
     Args:
-        encoders: the text encoders of stage 1.
-        graph_encoder: what is trained.
-        sampler: blocks of as many layers as the graph encoder has.
-        whole_graph: the block of all nodes, for inference.
-        texts: the inputs of every node.
-        evaluation: articles and dev questions.
-        gold: the training questions with their articles, in the graph's question order.
-        headings: headings as questions, or None.
+        model: the text encoders of stage 1.
+        graph: the graph encoder, which is trained, and its blocks.
+        texts: the inputs of the nodes that are no articles.
+        sources: the pairs by name: gold (the training questions with their articles, in the graph's question order),
+            and headings where they have a weight.
+        config: sizes, weights and rates.
         negatives: hard negatives of the gold pairs, or None.
-        world: the processes that train together; each encodes its share of a batch and its block of the graph, and all
-            see all of the batch's vectors.
     """
 
     name = "stage2"
@@ -77,45 +86,35 @@ class Stage2:
 
     def __init__(
         self,
-        encoders: BiEncoder,
-        graph_encoder: GraphEncoder,
-        *,
-        sampler: BlockSampler,
-        whole_graph: Block,
+        model: TextModel,
+        graph: GraphModel,
         texts: GraphTexts,
-        evaluation: TrainingTexts,
-        gold: PairSource,
-        headings: PairSource | None,
-        negatives: NegativeSource | None = None,
+        sources: Mapping[str, PairSource],
         config: Stage2Config,
-        device: torch.device,
-        world: World = SINGLE,
+        negatives: NegativeSource | None = None,
     ):
-        self._encoders = encoders
-        self._graph_encoder = graph_encoder
-        self._sampler = sampler
-        n_layers = len(graph_encoder.layers)
-        self._whole_graph = [whole_graph.to(device)] * n_layers
+        self._model = model
+        self._encoders = model.encoders
+        self._graph_encoder = graph.encoder
+        self._sampler = graph.sampler
+        whole = graph.whole_graph
+        self._whole_graph = [whole.to(model.device)] * len(graph.encoder.layers)
         # What the index holds are articles, which come first among the nodes: the last layer need give no others.
-        to_articles = whole_graph if graph_encoder.needs_whole_graph else whole_graph.first_outputs(len(texts.articles))
-        self._to_articles = [*self._whole_graph[:-1], to_articles.to(device)]
+        to_articles = whole if graph.encoder.needs_whole_graph else whole.first_outputs(len(model.articles))
+        self._to_articles = [*self._whole_graph[:-1], to_articles.to(model.device)]
         self._texts = texts
-        self._evaluation = evaluation
-        self._gold = gold
+        self._gold = sources["gold"]
         self._trains_both = config.train_encoders == "both"
-        self._headings = headings if self._trains_both else None
+        self._headings = sources.get("headings") if self._trains_both else None
         self._negatives = negatives
         self._config = config
-        self._device = device
-        self._world = world
         share = config.gold / (config.gold + (config.headings if self._headings else 0.0))
         self._gold_size = max(1, round(config.batch_size * share))
         self._heading_size = config.batch_size - self._gold_size if self._headings else 0
-        self._heading_inputs = encoders.question_inputs(self._headings.texts) if self._headings else None
-        self.steps_per_epoch = epoch_steps(len(gold.pairs), self._gold_size, config.min_epoch_steps)
-        self._bank = NodeBank(encoders, texts, device=device, world=world)
-        self._bank_is_stale = False
-        self._article_vectors: np.ndarray | None = None  # of the weights as they stand, where they are known
+        self._heading_inputs = self._encoders.question_inputs(self._headings.texts) if self._headings else None
+        self.steps_per_epoch = epoch_steps(len(self._gold.pairs), self._gold_size, config.min_epoch_steps)
+        self._bank = NodeBank(model, texts)
+        self._index_vectors: np.ndarray | None = None  # of the articles with the current weights, once they are known
 
     def parameter_groups(self) -> list[dict]:
         """Return the graph encoder's group, and those of the text encoders that train along."""
@@ -135,7 +134,13 @@ class Stage2:
         """Put back what `weights` returned."""
         self._graph_encoder.load_state_dict(_part(weights, GRAPH_PREFIX))
         self._encoders.load_trained_state(_part(weights, TEXT_PREFIX))
-        self._bank_is_stale, self._article_vectors = True, None
+        self.weights_changed()
+
+    def weights_changed(self) -> None:
+        """Drop the articles' vectors, and mark the bank as outdated where the encoders that fill it train along: a
+        batch still takes the vectors of the epoch's start from it, until it is renewed."""
+        self._bank.is_outdated = self._trains_both
+        self._index_vectors = None
 
     def set_training(self, on: bool) -> None:
         """Switch dropout on or off."""
@@ -143,28 +148,25 @@ class Stage2:
         self._graph_encoder.train(on)
 
     def begin_epoch(self, epoch: int, epochs: int) -> None:
-        """Make the bank anew where encoders train, and show the source of hard negatives the model as it stands."""
-        self._renew_bank()
+        """Renew the bank where encoders train, and show the current model to the source of hard negatives."""
+        self._bank.renew()
         if self._negatives is None:
             return
         vectors = None
         if self._negatives.needs_vectors:
             was_training = self._graph_encoder.training
             self.set_training(False)
-            questions = self._bank.encoded(self._encoders.questions, self._texts.questions).cpu().numpy()
-            articles = self.index_vectors()
             # A GPU's sums differ between processes, and the rankings that all draw their batches from must not.
-            articles = self._world.array_from_first(lambda: articles)
-            vectors = EpochVectors(self._encoders.similarity.query_vectors(questions), articles)
+            articles = self._model.world.array_from_first(self.index_vectors)
+            vectors = self._model.epoch_vectors(self._texts.questions, articles)
             self.set_training(was_training)
         self._negatives.begin_epoch(epoch, epochs, vectors)
 
     def batches(self, rng: np.random.Generator) -> Iterator[_Batch]:
         """Yield one pass over the gold pairs with their blocks."""
-        self._renew_bank()
         generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
         drawn = PairStream(self._headings, rng) if self._headings else None
-        n_articles = len(self._texts.articles)
+        n_articles = len(self._model.articles)
         for gold in epoch_of(self._gold.pairs, self._gold_size, rng, min_steps=self._config.min_epoch_steps):
             headings = drawn.draw(self._heading_size) if drawn else gold[:0]
             random = rng.integers(0, n_articles, self._config.random_negatives)
@@ -173,7 +175,7 @@ class Stage2:
                 hard = self._negatives.draw(gold[:, 0], self._config.negatives_per_pair, rng).ravel()
             questions = np.unique(gold[:, 0])
             articles = np.unique(np.concatenate([gold[:, 1], headings[:, 1], random, hard]))
-            own_questions, own_articles = self._world.share(questions), self._world.share(articles)
+            own_questions, own_articles = self._model.world.share(questions), self._model.world.share(articles)
             blocks = self._sampler.sample(
                 {ARTICLE: torch.from_numpy(own_articles), QUESTION: torch.from_numpy(own_questions)},
                 target_questions=torch.from_numpy(questions),
@@ -184,8 +186,6 @@ class Stage2:
     def loss(self, batch: _Batch) -> torch.Tensor:
         """Return the batch's loss: gold and heading pairs each weigh as many as they are."""
         config = self._config
-        # A step follows; until the next renewal the batches go on with the old bank.
-        self._bank_is_stale, self._article_vectors = True, None
         vectors = self._vectors(batch)
         answers = answers_among(self._gold, batch.questions, batch.articles)
         question = np.searchsorted(batch.questions, batch.gold[:, 0])
@@ -200,15 +200,11 @@ class Stage2:
                 )
         loss = config.contrastive_weight * contrastive
         if config.joint and config.distillation_weight:
-            for distillation in DISTILLATIONS[config.distillation]:
-                # The student learns; the article vectors that it is compared over keep their own gradient.
-                loss = loss + config.distillation_weight * distillation(
-                    vectors.teacher,
-                    vectors.student,
-                    vectors.articles,
-                    similarity=similarity,
-                    temperature=config.temperature,
-                )
+            # The student learns; the article vectors that it is compared over keep their own gradient.
+            for distilled in distillation_losses(
+                config, vectors.teacher, vectors.student, vectors.articles, similarity
+            ):
+                loss = loss + config.distillation_weight * distilled
         if not len(batch.headings):
             return loss
         n_gold, n_headings = len(batch.gold), len(batch.headings)
@@ -216,69 +212,56 @@ class Stage2:
 
     def dev_metrics(self) -> dict[str, float] | None:
         """Return the dev metrics as at inference: article vectors of the whole graph, questions by their encoder."""
-        if not self._evaluation.dev_labels:
-            return None
-        questions = self._bank.encoded(self._encoders.questions, self._evaluation.dev_questions).cpu().numpy()
-        query_vectors = self._encoders.similarity.query_vectors(questions)
-        return vector_metrics(query_vectors, self.index_vectors(), self._evaluation.dev_labels)
+        return self._model.dev_metrics(self.index_vectors()) if self._model.dev_labels else None
 
     def index_vectors(self) -> np.ndarray:
         """Return the graph-enriched vectors of all articles for an inner-product search, one row an article, float32;
         computed once for each state of the weights."""
-        if self._article_vectors is None:
-            articles = self._enriched(self._to_articles)[: len(self._texts.articles)]
-            self._article_vectors = self._encoders.similarity.index_vectors(articles.float().cpu().numpy())
-        return self._article_vectors
+        if self._index_vectors is None:
+            articles = self._enriched(self._to_articles)[: len(self._model.articles)]
+            self._index_vectors = self._encoders.similarity.index_vectors(articles.float().cpu().numpy())
+        return self._index_vectors
 
-    def node_vectors(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the graph-enriched vectors of all articles (articles, width) and all training questions (questions,
-        width), in the whole graph, without gradients."""
+    def node_vectors(self) -> GraphVectors:
+        """Return the vectors of articles and training questions in the whole graph, without gradients."""
         enriched = self._enriched(self._whole_graph)
-        return enriched[: len(self._texts.articles)], enriched[len(enriched) - len(self._texts.questions) :]
+        return GraphVectors(
+            enriched[: len(self._model.articles)], enriched[len(enriched) - len(self._texts.questions) :]
+        )
 
     def input_vectors(self) -> dict[str, np.ndarray]:
         """Return the text vectors of all nodes by type, (nodes, width) float32: what `node_vectors` enriches."""
-        self._renew_bank()
+        self._bank.renew()
         return {node_type: self._bank[node_type].float().cpu().numpy() for node_type in NODE_TYPES}
 
     def _enriched(self, blocks: Sequence[Block]) -> torch.Tensor:
         """Return the vectors of the last block's outputs, (outputs, width), from the bank, without gradients."""
-        self._renew_bank()
+        self._bank.renew()
         with torch.no_grad():
             return self._graph_encoder(self._bank.nodes, blocks)
 
     def _vectors(self, batch: _Batch) -> _Vectors:
-        question_rows = torch.from_numpy(batch.own_questions)
+        model, encoders, nodes, plain = self._model, self._encoders, batch.blocks.input_nodes, None
+        inputs = {node_type: self._bank[node_type][rows.to(model.device)] for node_type, rows in nodes.items()}
         if self._config.train_encoders == "none":
-            student = self._bank[QUESTION][question_rows.to(self._device)]
+            own = torch.from_numpy(batch.own_questions).to(model.device)
+            student = model.world.gathered(self._bank[QUESTION][own], len(batch.questions))
         else:
-            student = self._encoders.questions(self._texts.questions.take(question_rows).to(self._device))
-        inputs = {
-            node_type: self._bank[node_type][rows.to(self._device)]
-            for node_type, rows in batch.blocks.input_nodes.items()
-        }
-        n_articles, n_questions, plain = len(batch.articles), len(batch.questions), None
+            student = model.vectors(encoders.questions, self._texts.questions, batch.questions)
         if self._trains_both:
-            own = self._texts.articles.take(torch.from_numpy(batch.own_articles)).to(self._device)
-            plain = self._encoders.articles(own)
-            student, plain = self._world.gathered(student, n_questions), self._world.gathered(plain, n_articles)
-            nodes = batch.blocks.input_nodes
+            plain = model.vectors(encoders.articles, model.articles, batch.articles)
             inputs[ARTICLE] = with_fresh(inputs[ARTICLE], nodes[ARTICLE], plain, batch.articles)
             inputs[QUESTION] = with_fresh(inputs[QUESTION], nodes[QUESTION], student, batch.questions)
-        else:
-            student = self._world.gathered(student, n_questions)
-        nodes = torch.cat([inputs[node_type] for node_type in NODE_TYPES])
-        enriched = self._graph_encoder(nodes, [block.to(self._device) for block in batch.blocks.layers])
+        vectors = torch.cat([inputs[node_type] for node_type in NODE_TYPES])
+        enriched = self._graph_encoder(vectors, [block.to(model.device) for block in batch.blocks.layers])
         articles, teacher = enriched[: len(batch.own_articles)], enriched[len(batch.own_articles) :]
-        articles, teacher = self._world.gathered(articles, n_articles), self._world.gathered(teacher, n_questions)
-        return _Vectors(student, plain, teacher, articles)
+        articles = model.world.gathered(articles, len(batch.articles))
+        return _Vectors(student, plain, model.world.gathered(teacher, len(batch.questions)), articles)
 
     def _heading_loss(self, batch: _Batch, vectors: _Vectors) -> torch.Tensor:
         """Return the contrastive loss of the heading pairs on the text encoders' own vectors: in the graph an article
         would find the heading's vector among its neighbours."""
-        rows = torch.from_numpy(self._world.share(batch.headings[:, 0]))
-        headings = self._encoders.questions(self._heading_inputs.take(rows).to(self._device))
-        headings = self._world.gathered(headings, len(batch.headings))
+        headings = self._model.vectors(self._encoders.questions, self._heading_inputs, batch.headings[:, 0])
         answers = answers_among(self._headings, batch.headings[:, 0], batch.articles)
         scores = similarities(headings, vectors.plain_articles, self._encoders.similarity)
         return self._contrastive(scores, answers, batch, batch.headings)
@@ -289,16 +272,10 @@ class Stage2:
         others[np.arange(len(pairs)), own] = False
         return contrastive_loss(
             scores,
-            torch.from_numpy(own).to(self._device),
-            torch.from_numpy(others).to(self._device),
+            torch.from_numpy(own).to(self._model.device),
+            torch.from_numpy(others).to(self._model.device),
             temperature=self._config.temperature,
         )
-
-    def _renew_bank(self) -> None:
-        """Encode all nodes anew if the encoders have changed since; frozen ones never do."""
-        if self._bank_is_stale and self._trains_both:
-            self._bank.renew()
-        self._bank_is_stale = False
 
 
 def _part(weights: Mapping[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:

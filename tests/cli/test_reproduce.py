@@ -70,10 +70,10 @@ def test_a_row_that_fails(run_here, small_table, town, tmp_path, monkeypatch):
 
     train = running.train_run
 
-    def failing(corpus, config, folder, **more):
+    def failing(corpus, config, folder, options):
         if config.bm25.b == 0:
             raise ModelError("no such model")
-        return train(corpus, config, folder, **more)
+        return train(corpus, config, folder, options)
 
     monkeypatch.setattr(running, "train_run", failing)
     code, stdout, stderr = run_here("small", "--corpus", town)

@@ -36,9 +36,9 @@ def trained(monkeypatch):
     done = []
     train = running.train_run
 
-    def counted(corpus, config, folder, **more):
+    def counted(corpus, config, folder, options):
         done.append((config.system, config.seed))
-        return train(corpus, config, folder, **more)
+        return train(corpus, config, folder, options)
 
     monkeypatch.setattr(running, "train_run", counted)
     return done
@@ -120,10 +120,10 @@ def test_an_interrupted_table_goes_on(make, request_, trained, monkeypatch):
 def test_what_fails_is_left_out_and_said(make, request_, monkeypatch):
     train = running.train_run
 
-    def failing(corpus, config, folder, **more):
+    def failing(corpus, config, folder, options):
         if config.system == "dsr":
             raise ModelError("no such model")
-        return train(corpus, config, folder, **more)
+        return train(corpus, config, folder, options)
 
     monkeypatch.setattr(running, "train_run", failing)
     made, lines = make(dataclasses.replace(request_, seeds=1))

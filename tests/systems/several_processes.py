@@ -12,6 +12,7 @@ from pathlib import Path
 from statgraph.cli.main import report
 from statgraph.corpus.store import read_corpus
 from statgraph.distributed import launched
+from statgraph.systems.job import TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 
@@ -31,8 +32,8 @@ def main(folder: Path, runs: list) -> None:
             arguments = read_corpus(folder / corpus), resolve_config(system, settings), folder / name
             if "resumed" in name:
                 with suppress(_StopError):
-                    train_run(*arguments, world=world, on_training=_stop)
-            run = train_run(*arguments, world=world, resume="resumed" in name)
+                    train_run(*arguments, TrainingOptions(on_training=_stop, world=world))
+            run = train_run(*arguments, TrainingOptions(resume="resumed" in name, world=world))
             precision = run.report and round(run.report.strata["all"].metrics["mAP"].mean, 3)
             print(name, run.manifest["processes"], precision)
 

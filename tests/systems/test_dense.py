@@ -17,10 +17,9 @@ from statgraph.search.evaluating import evaluate_split
 from statgraph.search.retriever import Retriever
 from statgraph.systems import dense
 from statgraph.systems.dense import train_dense
+from statgraph.systems.job import Job, TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
-from statgraph.systems.timing import StepClock
-from statgraph.training.metrics_log import MetricsLog
 
 
 @pytest.fixture
@@ -30,20 +29,10 @@ def train(tmp_path, town_corpus, quick_config):
     def trained(system, *settings, corpus=town_corpus, stage1_cache=None):
         folder = tmp_path / f"run{len(list(tmp_path.iterdir()))}"
         folder.mkdir()
-        clock = StepClock()
-        train_dense(
-            corpus,
-            quick_config(system, *settings),
-            folder,
-            device=torch.device("cpu"),
-            log=MetricsLog(folder / "metrics.jsonl"),
-            clock=clock,
-            resume=False,
-            stage1_cache=stage1_cache,
-            on_step=lambda what, done, total: None,
-            on_training=lambda progress: None,
-        )
-        return folder, [step["name"] for step in clock.to_list()]
+        options = TrainingOptions(stage1_cache=stage1_cache)
+        job = Job(corpus, quick_config(system, "device=cpu", *settings), folder, options)
+        train_dense(job)
+        return folder, [step["name"] for step in job.clock.to_list()]
 
     return trained
 
@@ -74,7 +63,7 @@ def test_dsr_trains_the_text_encoders_alone(train):
 
 def test_qabisar_trains_the_graph(train, town_corpus):
     folder, steps = train("qabisar", "stage1.epochs=1")
-    assert steps == ["encoders", "article inputs", "stage 1", "graph", "stage 2", "index and encoders to disk"]
+    assert steps == ["graph", "encoders", "article inputs", "stage 1", "stage 2", "index and encoders to disk"]
     assert epochs_of(folder) == [("stage1", 0), ("stage1", 1), ("stage2", 0), ("stage2", 1), ("stage2", 2)]
     assert all(torch.isfinite(tensor).all() for tensor in load_file(folder / "graph_encoder.safetensors").values())
     index = ArticleIndex.load(folder / "index", device="cpu")
@@ -200,8 +189,8 @@ def together(tmp_path_factory, town_corpus, quick_settings, quick_transformer, r
     listed = json.dumps([[name, corpus_of(name), system, settings] for name, (system, settings) in runs.items()])
     script = Path(__file__).with_name("several_processes.py")
     done = run_processes(2, script, folder, listed, env={"STATGRAPH_CACHE": str(folder / "cache")})
-    assert [(rank.returncode, rank.stderr) for rank in done] == [(0, ""), (0, "")]
-    return runs, folder, [rank.stdout for rank in done]
+    assert [(each.returncode, each.stderr) for each in done] == [(0, ""), (0, "")]
+    return runs, folder, [each.stdout for each in done]
 
 
 @pytest.fixture(scope="module")
@@ -249,7 +238,7 @@ def near(value):
 
 
 @pytest.mark.parametrize("name", ["both", "resumed", "after", "head", "layers"])
-def test_two_ranks_end_as_one_process(together, alone, name):
+def test_two_processes_end_as_one_process(together, alone, name):
     _, folder, _ = together
     one, two = alone("both" if name == "resumed" else name), folder / name
 
@@ -268,7 +257,7 @@ def test_two_ranks_end_as_one_process(together, alone, name):
     assert (two / artifacts.RUN_REPORT).read_text() == (one / artifacts.RUN_REPORT).read_text()
 
 
-def test_one_rank_writes_and_all_know_the_outcome(together):
+def test_one_process_writes_and_all_know_the_outcome(together):
     runs, folder, said = together
     assert said[0] == said[1]
     assert [line.split()[:2] for line in said[0].splitlines()] == [[name, "2"] for name in runs]
@@ -276,7 +265,7 @@ def test_one_rank_writes_and_all_know_the_outcome(together):
         assert not list((folder / name).rglob(".*"))  # what is half-written begins with a dot
 
 
-def test_what_ranks_embed_together_is_what_one_embeds(together, alone, statgraph_cache):
+def test_what_processes_embed_together_is_what_one_embeds(together, alone, statgraph_cache):
     _, folder, _ = together
     alone("layers"), alone("head")
     states = list((folder / "cache" / "layers").iterdir())

@@ -16,6 +16,7 @@ from statgraph.index.article_index import ArticleIndex
 from statgraph.runs.provenance import commit
 from statgraph.settings import overlaid
 from statgraph.systems import pipeline
+from statgraph.systems.job import TrainingOptions
 from statgraph.systems.model_card import model_card
 from statgraph.systems.pipeline import is_finished, train_run
 from statgraph.systems.presets import resolve_config, system_names
@@ -41,9 +42,12 @@ def interrupted(*arguments, **options):
     raise KeyboardInterrupt
 
 
-def refusal(*arguments, **options) -> str:
+RESUMED = TrainingOptions(resume=True)
+
+
+def refusal(*arguments) -> str:
     with pytest.raises(RunError) as refused:
-        train_run(*arguments, **options)
+        train_run(*arguments)
     return str(refused.value)
 
 
@@ -107,7 +111,7 @@ def test_an_interrupted_doct5query_goes_on(tmp_path, town_corpus, monkeypatch):
             train_run(town_corpus, config, tmp_path / "run")
     written = (tmp_path / "run" / "synthetic.jsonl").read_bytes()
     monkeypatch.setattr(pipeline, "write_expansion", None)  # nothing is asked a second time
-    assert is_finished(train_run(town_corpus, config, tmp_path / "run", resume=True).folder)
+    assert is_finished(train_run(town_corpus, config, tmp_path / "run", RESUMED).folder)
     assert (tmp_path / "run" / "synthetic.jsonl").read_bytes() == written
 
 
@@ -127,7 +131,7 @@ def test_without_dev_questions_there_is_no_report(tmp_path, town_corpus, quick_c
 
 def test_listeners_hear_of_every_step(tmp_path, town_corpus, quick_config):
     heard = []
-    train_run(town_corpus, quick_config(), tmp_path / "run", on_training=heard.append)
+    train_run(town_corpus, quick_config(), tmp_path / "run", TrainingOptions(on_training=heard.append))
     assert {progress.stage for progress in heard} == {"stage2"}
     assert [progress.step for progress in heard] == list(range(1, heard[0].steps + 1))
     assert (heard[-1].epoch, heard[-1].epochs) == (2, 2)
@@ -141,7 +145,7 @@ def test_an_interrupted_run_is_not_finished(begun):
 
 def test_resuming_ends_as_without_interruption(begun, tmp_path, town_corpus, quick_config):
     whole = train_run(town_corpus, quick_config(), tmp_path / "whole")
-    resumed = train_run(town_corpus, quick_config(), begun, resume=True)
+    resumed = train_run(town_corpus, quick_config(), begun, RESUMED)
     assert resumed.report == whole.report
     vectors = [ArticleIndex.load(run.folder / "index", device="cpu").vectors for run in (whole, resumed)]
     np.testing.assert_allclose(*vectors, atol=1e-6)
@@ -151,7 +155,7 @@ def test_resuming_ends_as_without_interruption(begun, tmp_path, town_corpus, qui
 
 
 def test_resuming_with_other_settings_is_refused(begun, town_corpus, quick_config):
-    assert refusal(town_corpus, quick_config("qabisar", "seed=4"), begun, resume=True) == (
+    assert refusal(town_corpus, quick_config("qabisar", "seed=4"), begun, RESUMED) == (
         f"{begun}: was begun with other settings (seed: 0 then, 4 now); resume it with the same ones, "
         "or train into another folder"
     )
@@ -160,14 +164,14 @@ def test_resuming_with_other_settings_is_refused(begun, town_corpus, quick_confi
 def test_of_many_other_settings_five_are_named(begun, town_corpus, quick_config):
     others = quick_config("qabisar", *(f"gnn.{name}" for name in ("layers=1", "heads=1", "dropout=0.7", "fanout=3")),
                           "bm25.k1=1", "bm25.b=1", "seed=4")  # fmt: skip
-    message = refusal(town_corpus, others, begun, resume=True)
+    message = refusal(town_corpus, others, begun, RESUMED)
     assert message.startswith(f"{begun}: was begun with other settings (bm25.b: 0.2 then, 1.0 now; bm25.k1: ")
     assert message.endswith("; and 2 more); resume it with the same ones, or train into another folder")
 
 
 def test_resuming_on_another_corpus_is_refused(begun, town_corpus, quick_config):
     corpus = dataclasses.replace(town_corpus, questions=town_corpus.split("train"))
-    assert refusal(corpus, quick_config(), begun, resume=True) == (
+    assert refusal(corpus, quick_config(), begun, RESUMED) == (
         f"{begun}: was begun on another corpus, or another state of this one; name that one with --corpus, "
         "or train into another folder"
     )
@@ -175,14 +179,14 @@ def test_resuming_on_another_corpus_is_refused(begun, town_corpus, quick_config)
 
 def test_there_must_be_something_to_resume(tmp_path, town_corpus, bm25):
     message = f"{tmp_path}: no run to resume; start it without --resume"
-    assert refusal(town_corpus, bm25, tmp_path, resume=True) == message
+    assert refusal(town_corpus, bm25, tmp_path, RESUMED) == message
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"config": 1, "corpus_hash": "a"}', b"\xff"])
 def test_a_damaged_configuration_is_refused(tmp_path, town_corpus, bm25, content):
     path = tmp_path / "config.json"
     path.write_bytes(content)
-    assert refusal(town_corpus, bm25, tmp_path, resume=True) == f"{path}: damaged; train into another folder"
+    assert refusal(town_corpus, bm25, tmp_path, RESUMED) == f"{path}: damaged; train into another folder"
 
 
 def test_an_existing_folder_is_left_alone(tmp_path, town_corpus, bm25, begun):
@@ -215,7 +219,7 @@ def test_what_cannot_be_trained_leaves_nothing_behind(tmp_path, town_corpus, qui
 
 
 def test_a_run_moves_with_its_folder(begun, tmp_path, town_corpus, quick_config):
-    train_run(town_corpus, quick_config(), begun, resume=True)
+    train_run(town_corpus, quick_config(), begun, RESUMED)
     before = Retriever.load(begun, device="cpu").search("my lamps")
     shutil.move(begun, tmp_path / "moved")
     assert Retriever.load(tmp_path / "moved", device="cpu").search("my lamps") == before

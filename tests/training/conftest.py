@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,7 +12,9 @@ import torch
 from statgraph.corpus.records import Article, Corpus, Question
 from statgraph.encoders.static import StaticEncoder
 from statgraph.encoders.static_biencoder import StaticBiEncoder
-from statgraph.training.stage1 import TrainingTexts
+from statgraph.training.checkpoints import MetricsLog
+from statgraph.training.loop import Schedule, Stage, TrainingContext, train_stage
+from statgraph.training.text_model import TextModel
 
 LAMPS, WELLS = "Lamp Code", "Well Code"
 ARTICLES = (
@@ -107,15 +110,29 @@ def static_encoders(vocabulary: dict[str, int]) -> Callable[..., StaticBiEncoder
 
 
 @pytest.fixture
-def training_texts() -> Callable[..., TrainingTexts]:
+def text_model() -> Callable[..., TextModel]:
     """Return a function that prepares a corpus's articles and dev questions (none where `dev` is false)."""
 
-    def prepare(encoders: StaticBiEncoder, corpus: Corpus, *, dev: bool = True) -> TrainingTexts:
+    def prepare(encoders: StaticBiEncoder, corpus: Corpus, *, dev: bool = True) -> TextModel:
         questions: Sequence[Question] = corpus.split("dev") if dev else ()
-        return TrainingTexts(
+        return TextModel(
+            encoders,
             articles=encoders.article_inputs([article.text for article in corpus.articles]),
             dev_questions=encoders.question_inputs([question.text for question in questions]),
             dev_labels=corpus.label_rows(questions),
+            device=torch.device("cpu"),
         )
 
     return prepare
+
+
+@pytest.fixture
+def trained() -> Callable[..., tuple[dict, dict[str, torch.Tensor], list]]:
+    """Return a function that trains a stage in a folder and returns (best record, weights, log)."""
+
+    def train(stage: Stage, folder: Path, *, seed: int = 0, epochs: int = 3):
+        context = TrainingContext(seed, torch.device("cpu"), folder, MetricsLog(folder / "metrics.jsonl"))
+        best = train_stage(stage, Schedule(epochs, warmup=0.0, weight_decay=0.0, patience=0), context)
+        return best, {name: tensor.clone() for name, tensor in stage.weights().items()}, context.log.records()
+
+    return train

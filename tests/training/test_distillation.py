@@ -9,13 +9,13 @@ from statgraph.encoders.similarity import SIMILARITIES
 from statgraph.training.distillation import AfterGraph
 from statgraph.training.losses import feature_distillation, score_distillation
 from statgraph.training.pairs import gold_pairs
+from statgraph.training.stage2 import GraphVectors
 
-CPU = torch.device("cpu")
 CONFIG = Stage2Config(batch_size=4, encoder_lr=0.05, encoder_weight_lr=0.05, temperature=0.1, distillation="both")
 
 
 @pytest.fixture
-def after(village, static_encoders, training_texts):
+def after(village, static_encoders, text_model):
     """Return a function that builds the stage over random teacher vectors: (stage, encoders, teacher, articles)."""
 
     def build(config=CONFIG):
@@ -23,16 +23,8 @@ def after(village, static_encoders, training_texts):
         generator = torch.Generator().manual_seed(1)
         teacher, articles = torch.randn(4, 8, generator=generator), torch.randn(12, 8, generator=generator)
         gold = gold_pairs(village)
-        stage = AfterGraph(
-            encoders,
-            questions=encoders.question_inputs(gold.texts),
-            teacher=teacher,
-            articles=articles,
-            evaluation=training_texts(encoders, village),
-            gold=gold,
-            config=config,
-            device=CPU,
-        )
+        vectors, questions = GraphVectors(articles, teacher), encoders.question_inputs(gold.texts)
+        stage = AfterGraph(text_model(encoders, village), vectors, gold, questions, config)
         return stage, encoders, teacher, articles
 
     return build

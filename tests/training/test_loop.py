@@ -13,10 +13,8 @@ import torch
 
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
-from statgraph.training.checkpoints import load_progress, load_weights, save_checkpoint
-from statgraph.training.loop import train_stage
-from statgraph.training.metrics_log import MetricsLog
-from statgraph.training.stage import Schedule
+from statgraph.training.checkpoints import MetricsLog, load_progress, load_weights, save_checkpoint
+from statgraph.training.loop import Schedule, TrainingContext, train_stage
 
 REPO = Path(__file__).parents[2]
 CPU = torch.device("cpu")
@@ -41,6 +39,7 @@ class LineStage:
         self.dev = dev
         self.precisions = precisions
         self.evaluations = 0
+        self.changes = 0
         self.rates: list[tuple[float, float]] = []
         self.modes: list[bool] = []
         self.begun: list[tuple[int, int, bool]] = []
@@ -58,6 +57,9 @@ class LineStage:
 
     def load_weights(self, weights):
         self.model.load_state_dict(weights)
+
+    def weights_changed(self):
+        self.changes += 1
 
     def set_training(self, on):
         self.model.train(on)
@@ -88,7 +90,7 @@ def train(tmp_path):
 
     def run(stage, schedule=SCHEDULE, *, name="run", seed=0, **settings):
         log = MetricsLog(tmp_path / f"{name}.jsonl")
-        return train_stage(stage, schedule, seed=seed, device=CPU, folder=tmp_path / name, log=log, **settings)
+        return train_stage(stage, schedule, TrainingContext(seed, CPU, tmp_path / name, log, **settings))
 
     return run
 
@@ -160,19 +162,23 @@ def test_training_lowers_the_loss_and_leaves_the_groups_alone(train, tmp_path):
     assert [group["lr"] for group in stage.optimizer_groups] == [0.1, 0.02]
     assert all(stage.modes)
     assert not stage.model.training
+    assert stage.changes == 20  # one a step
 
 
 def test_the_best_epoch_is_kept(train, tmp_path):
     stage = LineStage(dev=[0.1, 0.3, 0.6, 0.6, 0.2, 0.4])  # of equals the first
     best = train(stage)
     assert (best["epoch"], best["R@200"], best["stage"]) == (2, 0.6, "line")
-    assert same(stage.weights(), load_weights(tmp_path / "run" / "best"))
-    assert not same(stage.weights(), load_weights(tmp_path / "run" / "last"))
-    assert (load_progress(tmp_path / "run" / "best"), load_progress(tmp_path / "run" / "last")["epoch"]) == (best, 5)
+    assert same(stage.weights(), load_weights(tmp_path / "run" / "line" / "best"))
+    assert not same(stage.weights(), load_weights(tmp_path / "run" / "line" / "last"))
+    assert (
+        load_progress(tmp_path / "run" / "line" / "best"),
+        load_progress(tmp_path / "run" / "line" / "last")["epoch"],
+    ) == (best, 5)
     shorter = LineStage(dev=[0.1, 0.3, 0.6, 0.6, 0.2, 0.4])
     with pytest.raises(Killed):
         train(shorter, name="shorter", listener=killed_at(3, 9))
-    assert same(stage.weights(), load_weights(tmp_path / "shorter" / "last"))  # the weights of epoch 2
+    assert same(stage.weights(), load_weights(tmp_path / "shorter" / "line" / "last"))  # the weights of epoch 2
 
 
 @pytest.mark.parametrize(
@@ -183,7 +189,7 @@ def test_equal_recall_is_decided_by_precision(train, tmp_path, precisions, epoch
     stage = LineStage(dev=[1.0] * 6, precisions=precisions)
     best = train(stage)
     assert (best["epoch"], best["mAP"]) == (epoch, max(precisions))
-    assert same(stage.weights(), load_weights(tmp_path / "run" / "best"))
+    assert same(stage.weights(), load_weights(tmp_path / "run" / "line" / "best"))
 
 
 def test_precision_makes_up_for_no_recall(train):
@@ -202,7 +208,7 @@ def test_without_dev_questions_the_last_epoch_is_kept(train, tmp_path):
     best = train(stage, Schedule(epochs=3, warmup=0.0, weight_decay=0.0, patience=1))
     assert best["epoch"] == 3
     assert "R@200" not in best
-    assert same(stage.weights(), load_weights(tmp_path / "run" / "last"))
+    assert same(stage.weights(), load_weights(tmp_path / "run" / "line" / "last"))
 
 
 @pytest.mark.parametrize(("patience", "epochs"), [(0, 5), (1, 2), (2, 5), (3, 5)])
@@ -271,7 +277,7 @@ def test_a_killed_run_ends_with_the_same_numbers(train, tmp_path, epoch, step, d
     best = train(resumed, name="killed", resume=True, listener=heard.append)
     assert {**best, "seconds": None} == {**wanted, "seconds": None}
     assert same(resumed.weights(), whole.weights())
-    assert same(load_weights(tmp_path / "killed" / "last"), load_weights(tmp_path / "whole" / "last"))
+    assert same(load_weights(tmp_path / "killed" / "line" / "last"), load_weights(tmp_path / "whole" / "line" / "last"))
     assert log_of(tmp_path / "killed.jsonl") == log_of(tmp_path / "whole.jsonl")
     assert (heard[0].epoch, heard[0].dev) == (epoch, dev and dev[epoch - 1])
 
@@ -292,7 +298,7 @@ def test_a_kill_between_the_log_and_the_checkpoint_is_made_good(train, tmp_path,
         with pytest.raises(Killed):
             train(killed, name="killed")
     assert saved == ["best", "best", "last", "last", "best"]
-    resumed.evaluations = load_progress(tmp_path / "killed" / "last")["epoch"] + 1
+    resumed.evaluations = load_progress(tmp_path / "killed" / "line" / "last")["epoch"] + 1
     train(resumed, name="killed", resume=True)
     assert same(resumed.weights(), whole.weights())
     assert log_of(tmp_path / "killed.jsonl") == log_of(tmp_path / "whole.jsonl")
@@ -302,7 +308,7 @@ def test_a_kill_between_the_log_and_the_checkpoint_is_made_good(train, tmp_path,
 def test_a_half_missing_checkpoint_starts_the_stage_again(train, tmp_path, missing):
     whole, resumed = LineStage(DEV), LineStage(DEV)
     train(whole)
-    (tmp_path / "run" / missing).rename(tmp_path / f"retired-{missing}")
+    (tmp_path / "run" / "line" / missing).rename(tmp_path / f"retired-{missing}")
     lines = log_of(tmp_path / "run.jsonl")
     train(resumed, resume=True)
     assert same(resumed.weights(), whole.weights())
@@ -357,8 +363,8 @@ def test_a_loss_that_is_not_finite_stops_the_run(train, tmp_path, value):
     message = f"line, epoch 2, step 6: the loss is {value}; lower the learning rate (--set line.lr=...)"
     with pytest.raises(RunError, match=f"^{re.escape(message)}$"):
         train(Diverging())
-    weights = load_weights(tmp_path / "run" / "last")
-    assert load_progress(tmp_path / "run" / "last")["epoch"] == 1
+    weights = load_weights(tmp_path / "run" / "line" / "last")
+    assert load_progress(tmp_path / "run" / "line" / "last")["epoch"] == 1
     assert all(tensor.isfinite().all() for tensor in weights.values())
 
 

@@ -3,6 +3,7 @@ import math
 import pytest
 import torch
 
+from statgraph.config import Stage1Config
 from statgraph.encoders.similarity import SIMILARITIES
 from statgraph.errors import UsageError
 from statgraph.training.losses import (
@@ -80,13 +81,13 @@ def test_a_pair_without_negatives_has_no_triplet_loss():
 
 def test_losses_by_name():
     scores, own = torch.tensor([[0.9, 0.5, 0.2], [0.3, 0.4, 0.1]]), torch.tensor([0, 2])
-    both = {"temperature": 0.1, "margin": 0.5}
-    assert ranking_loss("triplet", scores, own, NONE, **both) == triplet_loss(scores, own, NONE, margin=0.5)
-    assert ranking_loss("cross-entropy", scores, own, NONE, **both) == contrastive_loss(
-        scores, own, NONE, temperature=0.1
+    triplet, entropy, hinge = (
+        Stage1Config(loss=name, temperature=0.1, margin=0.5) for name in ("triplet", "cross-entropy", "hinge")
     )
-    with pytest.raises(UsageError, match=r"^stage1\.loss: 'hinge' is not known; choose from cross-entropy, triplet$"):
-        ranking_loss("hinge", scores, own, NONE, **both)
+    assert ranking_loss(triplet, scores, own, NONE) == triplet_loss(scores, own, NONE, margin=0.5)
+    assert ranking_loss(entropy, scores, own, NONE) == contrastive_loss(scores, own, NONE, temperature=0.1)
+    with pytest.raises(UsageError, match=r"stage1\.loss: 'hinge'"):
+        ranking_loss(hinge, scores, own, NONE)
 
 
 # Two articles along the axes: a question's scores by inner product are its components.

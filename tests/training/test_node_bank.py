@@ -1,11 +1,12 @@
+import numpy as np
 import pytest
 import torch
 
 from statgraph.graph.build import build_graph
-from statgraph.training.node_bank import GraphTexts, NodeBank
+from statgraph.training.node_bank import GraphTexts, NodeBank, with_fresh
 from statgraph.training.pairs import gold_pairs
 
-CPU = torch.device("cpu")
+OLD = torch.tensor([[1.0], [2.0], [3.0], [4.0]])
 
 
 @pytest.fixture
@@ -19,14 +20,10 @@ def texts(village) -> dict[str, list[str]]:
 
 
 @pytest.fixture
-def bank_of(texts):
+def bank_of(texts, village, text_model):
     def build(encoders) -> NodeBank:
-        inputs = GraphTexts(
-            encoders.article_inputs(texts["article"]),
-            encoders.article_inputs(texts["heading"]),
-            encoders.question_inputs(texts["question"]),
-        )
-        return NodeBank(encoders, inputs, device=CPU)
+        inputs = GraphTexts(encoders.article_inputs(texts["heading"]), encoders.question_inputs(texts["question"]))
+        return NodeBank(text_model(encoders, village), inputs)
 
     return build
 
@@ -56,7 +53,29 @@ def test_it_changes_with_the_encoders_when_it_is_renewed(bank_of, static_encoder
     before = bank.nodes
     with torch.no_grad():
         encoders.encoder.vectors += torch.randn(encoders.encoder.vectors.shape)
+    bank.renew()
+    assert bank.nodes.equal(before)
+    bank.is_outdated = True
     assert bank.nodes.equal(before)
     bank.renew()
     assert not bank.nodes.equal(before)
     assert bank["article"].equal(bank.nodes[:12])
+
+
+@pytest.mark.parametrize(
+    ("nodes", "fresh_nodes", "expected", "gradient"),
+    [
+        ([5, 8, 2, 9], [5, 8], [10, 20, 3, 4], [1, 2]),  # a whole batch: its nodes come first
+        ([8, 2, 5, 9], [5, 8], [20, 2, 10, 4], [3, 1]),
+        ([8, 2, 4, 9], [5, 8], [20, 2, 3, 4], [0, 1]),  # node 5 is no input of this process's block
+        ([7, 2, 4, 9], [5, 8], [1, 2, 3, 4], [0, 0]),
+    ],
+)
+def test_fresh_vectors_take_the_place_of_old_ones(nodes, fresh_nodes, expected, gradient):
+    fresh = torch.tensor([[10.0], [20.0]], requires_grad=True)
+    inputs = with_fresh(OLD, torch.tensor(nodes), fresh, np.array(fresh_nodes))
+    assert inputs.flatten().tolist() == expected
+    assert OLD.flatten().tolist() == [1, 2, 3, 4]
+
+    (inputs.flatten() * torch.tensor([1.0, 2.0, 3.0, 4.0])).sum().backward()
+    assert fresh.grad.flatten().tolist() == gradient

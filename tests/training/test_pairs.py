@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from statgraph.training.pairs import gold_pairs, heading_pairs
+from statgraph.training.pairs import PairStream, answers_among, epoch_of, epoch_steps, gold_pairs, heading_pairs
 
 # Of each wording: the articles right under such a heading, and all below one.
 HEADINGS = {
@@ -67,3 +67,80 @@ def test_heading_pairs_by_hand(village, text, rows):
 def test_every_drawn_article_is_an_answer(village):
     for source in (gold_pairs(village), heading_pairs(village)):
         assert all(row in source.answers_of(text_row) for text_row, row in source.pairs)
+
+
+def as_tuples(pairs: np.ndarray) -> list[tuple[int, int]]:
+    return [tuple(pair) for pair in pairs.tolist()]
+
+
+@pytest.mark.parametrize("size", [1, 3, 5, 22, 50])
+def test_a_stream_repeats_none_before_all_have_come(village, size):
+    source = heading_pairs(village)
+    stream = PairStream(source, np.random.default_rng(0))
+    drawn = [pair for _ in range(200 // size) for pair in as_tuples(stream.draw(size))]
+    assert len(drawn) == 200 // size * size
+    for start in range(0, len(drawn), len(source.pairs)):
+        turn = drawn[start : start + len(source.pairs)]
+        assert len(set(turn)) == len(turn)
+        assert set(turn) <= set(as_tuples(source.pairs))
+
+
+def test_each_turn_of_a_stream_has_an_order_of_its_own(village):
+    source = heading_pairs(village)
+    stream = PairStream(source, np.random.default_rng(0))
+    first, second = (as_tuples(stream.draw(len(source.pairs))) for _ in range(2))
+    assert first != second
+    assert sorted(first) == sorted(second) == sorted(as_tuples(source.pairs))
+
+
+def test_drawing_none_gives_none(village):
+    drawn = PairStream(heading_pairs(village), np.random.default_rng(0)).draw(0)
+    assert (drawn.shape, drawn.dtype) == ((0, 2), np.int64)
+
+
+def test_a_stream_of_nothing_is_refused(village):
+    with pytest.raises(ValueError, match="gold: has no pairs to draw from"):
+        PairStream(gold_pairs(village, "nowhere"), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(("size", "sizes"), [(3, [3, 3, 1]), (7, [7]), (100, [7]), (1, [1] * 7)])
+def test_an_epoch_covers_each_pair_once(village, size, sizes):
+    pairs = gold_pairs(village).pairs
+    batches = list(epoch_of(pairs, size, np.random.default_rng(0)))
+    assert [len(batch) for batch in batches] == sizes
+    assert sorted(as_tuples(np.concatenate(batches))) == as_tuples(pairs)
+
+
+@pytest.mark.parametrize(
+    ("min_steps", "sizes"), [(0, [3, 3, 1]), (2, [3, 3, 1]), (4, [3, 3, 1, 3]), (7, [3, 3, 1, 3, 3, 1, 3])]
+)
+def test_an_epoch_passes_again_where_more_steps_are_wanted(village, min_steps, sizes):
+    pairs = gold_pairs(village).pairs
+    batches = list(epoch_of(pairs, 3, np.random.default_rng(0), min_steps=min_steps))
+    assert [len(batch) for batch in batches] == sizes
+    assert epoch_steps(len(pairs), 3, min_steps) == len(sizes)
+    for start in range(0, len(sizes) - 2, 3):
+        assert sorted(as_tuples(np.concatenate(batches[start : start + 3]))) == as_tuples(pairs)
+
+
+def test_epochs_are_shuffled_by_their_generator(village):
+    pairs = gold_pairs(village).pairs
+    first, again, other = (next(epoch_of(pairs, 7, np.random.default_rng(seed))) for seed in (1, 1, 2))
+    assert (first == again).all()
+    assert (first != other).any()
+
+
+def test_answers_among_agrees_with_sets(village):
+    rng = np.random.default_rng(0)
+    for source in (gold_pairs(village), heading_pairs(village)):
+        text_rows = rng.integers(0, len(source.texts), 40)
+        article_rows = rng.integers(0, 12, 30)  # unsorted, with doubles, as in a batch
+        answers = answers_among(source, text_rows, article_rows)
+        assert (answers.shape, answers.dtype) == ((40, 30), bool)
+        for text_row, row in zip(text_rows, answers, strict=True):
+            known = set(source.answers_of(text_row).tolist())
+            assert row.tolist() == [article in known for article in article_rows.tolist()]
+
+
+def test_no_text_has_no_answers(village):
+    assert answers_among(gold_pairs(village), np.empty(0, dtype=np.int64), np.arange(12)).shape == (0, 12)

@@ -7,14 +7,9 @@ import torch
 from statgraph.augmentation.records import SyntheticQuestion
 from statgraph.config import Stage1Config
 from statgraph.encoders.similarity import SIMILARITIES
-from statgraph.training.loop import train_stage
-from statgraph.training.metrics_log import MetricsLog
-from statgraph.training.pairs import gold_pairs, heading_pairs, synthetic_pairs
-from statgraph.training.sampling import answers_among
-from statgraph.training.stage import Schedule
+from statgraph.training.pairs import answers_among, gold_pairs, heading_pairs, synthetic_pairs
 from statgraph.training.stage1 import Stage1
 
-CPU = torch.device("cpu")
 CONFIG = Stage1Config(batch_size=8, lr=0.05, weight_lr=0.05, temperature=0.1, gold=1, headings=1, negatives="none")
 # For each training question three rows that do not answer it; A5 answers q0, A8 answers q1 and q3.
 HARD = np.array([[8, 9, 0], [5, 0, 1], [5, 8, 3], [5, 4, 0]])
@@ -35,38 +30,24 @@ class ListedNegatives:
 
 
 @pytest.fixture
-def stage_of(village, static_encoders, training_texts):
+def stage_of(village, static_encoders, text_model):
     """Return a function that builds the stage on the village: `stage_of(CONFIG)`."""
 
     def build(
         config: Stage1Config, *, negatives=None, dev=True, encoders=None, headings=True, synthetic=None
     ) -> Stage1:
-        encoders = encoders or static_encoders()
-        return Stage1(
-            encoders,
-            training_texts(encoders, village, dev=dev),
-            gold=gold_pairs(village),
-            headings=heading_pairs(village) if headings else None,
-            synthetic=synthetic,
-            negatives=negatives,
-            config=config,
-            device=CPU,
-        )
+        sources = {"gold": gold_pairs(village)}
+        sources |= {"headings": heading_pairs(village)} if headings else {}
+        sources |= {"synthetic": synthetic} if synthetic else {}
+        return Stage1(text_model(encoders or static_encoders(), village, dev=dev), sources, config, negatives)
 
     return build
 
 
-def trained(stage: Stage1, folder, *, seed: int = 0, epochs: int = 4) -> tuple[dict, dict[str, torch.Tensor], list]:
-    log = MetricsLog(folder / "metrics.jsonl")
-    schedule = Schedule(epochs=epochs, warmup=0.0, weight_decay=0.0, patience=0)
-    best = train_stage(stage, schedule, seed=seed, device=CPU, folder=folder / "stage1", log=log)
-    return best, {name: tensor.clone() for name, tensor in stage.weights().items()}, log.records()
-
-
 def loss_by_hand(encoders, village, batch, temperature: float, *, all_negative: bool = False) -> float:
     """Return the mean over the pairs of -log(own / (own + articles that do not answer)), from sets and single texts."""
-    gold, headings = gold_pairs(village), heading_pairs(village)
-    texts = [(gold, *pair) for pair in batch.gold.tolist()] + [(headings, *pair) for pair in batch.headings.tolist()]
+    sources = {"gold": gold_pairs(village), "headings": heading_pairs(village)}
+    texts = [(sources[name], *pair) for name, pairs in batch.pairs.items() for pair in pairs.tolist()]
     articles = [row for _, _, row in texts] + batch.negatives.tolist()
 
     def similarity(question: str, article_row: int) -> float:
@@ -90,7 +71,7 @@ def test_the_loss_is_that_of_a_slow_sum(stage_of, static_encoders, village):
     encoders = static_encoders()
     stage = stage_of(replace(CONFIG, negatives_per_pair=2), negatives=ListedNegatives(), encoders=encoders)
     for batch in stage.batches(np.random.default_rng(0)):
-        assert len(batch.negatives) == 2 * len(batch.gold)
+        assert len(batch.negatives) == 2 * len(batch.pairs["gold"])
         assert stage.loss(batch).item() == pytest.approx(loss_by_hand(encoders, village, batch, 0.1), rel=1e-4)
 
 
@@ -106,7 +87,7 @@ def test_other_answers_of_a_question_are_never_negatives(stage_of, static_encode
             encoders.encoder.vectors[vocabulary[word]] = torch.eye(8)[1]
     stage = stage_of(replace(CONFIG, batch_size=7, headings=0), encoders=encoders, headings=False)
     (batch,) = stage.batches(np.random.default_rng(0))
-    assert {(0, 4), (0, 5)} <= {tuple(pair) for pair in batch.gold.tolist()}
+    assert {(0, 4), (0, 5)} <= {tuple(pair) for pair in batch.pairs["gold"].tolist()}
     loss = stage.loss(batch).item()
     assert loss == pytest.approx(loss_by_hand(encoders, village, batch, 0.1), rel=1e-4)
     assert loss < loss_by_hand(encoders, village, batch, 0.1, all_negative=True) - 0.5
@@ -118,8 +99,8 @@ def test_hard_negatives_never_answer_their_question(stage_of, village):
     drawn = set()
     for seed in range(20):
         for batch in stage.batches(np.random.default_rng(seed)):
-            negatives = batch.negatives.reshape(len(batch.gold), 3)
-            for (text_row, _), rows in zip(batch.gold.tolist(), negatives.tolist(), strict=True):
+            negatives = batch.negatives.reshape(len(batch.pairs["gold"]), 3)
+            for (text_row, _), rows in zip(batch.pairs["gold"].tolist(), negatives.tolist(), strict=True):
                 assert set(rows) <= set(HARD[text_row].tolist())
                 assert not answers_among(gold, [text_row], np.array(rows)).any()
                 drawn |= {(text_row, row) for row in rows}
@@ -138,10 +119,10 @@ def test_no_hard_negatives_where_none_are_asked_for(stage_of):
 def test_a_batch_is_shared_out_by_weight(stage_of, village, batch_size, gold, headings, sizes):
     stage = stage_of(replace(CONFIG, batch_size=batch_size, gold=gold, headings=headings))
     batches = list(stage.batches(np.random.default_rng(0)))
-    assert (len(batches[0].gold), len(batches[0].headings)) == sizes
-    assert {len(batch.headings) for batch in batches} == {sizes[1]}
+    assert (len(batches[0].pairs["gold"]), len(batches[0].pairs.get("headings", ()))) == sizes
+    assert {len(batch.pairs.get("headings", ())) for batch in batches} == {sizes[1]}
     assert len(batches) == stage.steps_per_epoch == -(-7 // sizes[0])
-    drawn = np.concatenate([batch.gold for batch in batches])
+    drawn = np.concatenate([batch.pairs["gold"] for batch in batches])
     assert sorted(drawn.tolist()) == gold_pairs(village).pairs.tolist()
 
 
@@ -150,8 +131,8 @@ def test_without_gold_an_epoch_is_one_pass_over_the_headings(stage_of, village):
     batches = list(stage.batches(np.random.default_rng(0)))
     pairs = heading_pairs(village).pairs
     assert len(batches) == stage.steps_per_epoch == -(-len(pairs) // 8)
-    assert sorted(np.concatenate([batch.headings for batch in batches]).tolist()) == pairs.tolist()
-    assert all(len(batch.gold) == len(batch.negatives) == 0 for batch in batches)
+    assert sorted(np.concatenate([batch.pairs["headings"] for batch in batches]).tolist()) == pairs.tolist()
+    assert all("gold" not in batch.pairs and not len(batch.negatives) for batch in batches)
     assert stage.loss(batches[0]).isfinite()
 
 
@@ -160,7 +141,7 @@ def test_an_epoch_has_as_many_steps_as_asked_for(stage_of):
     assert len(list(stage.batches(np.random.default_rng(0)))) == stage.steps_per_epoch == 5
 
 
-def test_training_lowers_the_loss_and_lifts_dev(stage_of, tmp_path):
+def test_training_lowers_the_loss_and_lifts_dev(stage_of, tmp_path, trained):
     best, _, records = trained(stage_of(CONFIG), tmp_path, epochs=8)
     losses = [record["loss"] for record in records[1:]]
     assert losses[-1] < 0.5 * losses[0]
@@ -168,7 +149,7 @@ def test_training_lowers_the_loss_and_lifts_dev(stage_of, tmp_path):
     assert {"R@100", "R@200", "R@500", "mAP", "mRP", "nDCG@10", "MRR@10"} <= best.keys()
 
 
-def test_both_tables_of_the_encoder_learn(stage_of, static_encoders, tmp_path):
+def test_both_tables_of_the_encoder_learn(stage_of, static_encoders, tmp_path, trained):
     before = static_encoders().trained_state()
     _, after, _ = trained(stage_of(CONFIG, dev=False), tmp_path)
     assert after.keys() == before.keys() == {"encoder.vectors", "encoder.weights"}
@@ -181,7 +162,7 @@ def test_a_frozen_encoder_has_nothing_to_train(stage_of, static_encoders):
     assert stage.weights() == {}
 
 
-def test_a_seed_fixes_every_choice(stage_of, static_encoders, tmp_path):
+def test_a_seed_fixes_every_choice(stage_of, static_encoders, tmp_path, trained):
     config = replace(CONFIG, negatives_per_pair=2)
     weights = []
     for number, seed in enumerate((0, 0, 1)):
@@ -191,11 +172,11 @@ def test_a_seed_fixes_every_choice(stage_of, static_encoders, tmp_path):
     assert not torch.equal(weights[0]["encoder.vectors"], weights[2]["encoder.vectors"])
 
 
-def test_without_dev_questions_the_last_epoch_is_kept(stage_of, tmp_path):
+def test_without_dev_questions_the_last_epoch_is_kept(stage_of, tmp_path, trained):
     stage = stage_of(CONFIG, dev=False)
     assert stage.dev_metrics() is None
     best, _, records = trained(stage, tmp_path)
-    assert best["epoch"] == 4
+    assert best["epoch"] == 3
     assert best == {key: value for key, value in records[-1].items() if key != "step_losses"}
 
 
@@ -206,7 +187,7 @@ def test_weights_can_be_put_back(stage_of, static_encoders):
     assert all(torch.equal(other.weights()[name], saved[name]) for name in saved)
 
 
-def test_the_source_of_negatives_sees_the_encoders_as_they_stand(stage_of, static_encoders, village, tmp_path):
+def test_the_source_of_negatives_sees_the_encoders_as_they_stand(stage_of, static_encoders, village, tmp_path, trained):
     source, encoders = ListedNegatives(needs_vectors=True), static_encoders(token_dropout=0.5)
     stage = stage_of(CONFIG, negatives=source, encoders=encoders)
     stage.set_training(True)
@@ -233,11 +214,11 @@ def test_synthetic_pairs_take_their_share(stage_of, village):
     synthetic = synthetic_pairs(village, questions)
     stage = stage_of(replace(CONFIG, batch_size=16, gold=1, headings=1, synthetic=2), synthetic=synthetic)
     batch = next(iter(stage.batches(np.random.default_rng(0))))
-    assert (len(batch.gold), len(batch.headings), len(batch.synthetic)) == (4, 4, 8)
+    assert (len(batch.pairs["gold"]), len(batch.pairs["headings"]), len(batch.pairs["synthetic"])) == (4, 4, 8)
     assert stage.loss(batch).isfinite()
 
 
-def test_every_loss_and_similarity_trains(stage_of, static_encoders, tmp_path):
+def test_every_loss_and_similarity_trains(stage_of, static_encoders, tmp_path, trained):
     for name in SIMILARITIES:
         for loss in ("cross-entropy", "triplet"):
             encoders = static_encoders()

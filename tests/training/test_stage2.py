@@ -9,14 +9,10 @@ from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import BlockSampler, whole_graph_block
 from statgraph.graph.build import build_graph
 from statgraph.graph.relations import NODE_TYPES
-from statgraph.training.loop import train_stage
-from statgraph.training.metrics_log import MetricsLog
 from statgraph.training.node_bank import GraphTexts
 from statgraph.training.pairs import gold_pairs, heading_pairs
-from statgraph.training.stage import Schedule
-from statgraph.training.stage2 import Stage2
+from statgraph.training.stage2 import GraphModel, Stage2
 
-CPU = torch.device("cpu")
 CONFIG = Stage2Config(batch_size=7, lr=0.01, encoder_lr=0.02, encoder_weight_lr=0.02, temperature=0.1)
 ALONG = replace(CONFIG, train_encoders="both")
 
@@ -30,7 +26,7 @@ class NotingGraphEncoder(GraphEncoder):
 
 
 @pytest.fixture
-def built(village, static_encoders, training_texts):
+def built(village, static_encoders, text_model):
     """Return a function that builds the stage on a corpus: (stage, text encoders, graph encoder, graph)."""
 
     def build(
@@ -58,36 +54,20 @@ def built(village, static_encoders, training_texts):
             dropout=0.1,
             first_gate=0.5,
         )
-        evaluation = training_texts(encoders, corpus, dev=dev)
-        stage = Stage2(
-            encoders,
-            graph_encoder,
-            sampler=BlockSampler(
-                graph, fanouts=[fanout, fanout], target_edges=target_edges, citation_dropout=citation_dropout
-            ),
-            whole_graph=whole_graph_block(graph),
-            texts=GraphTexts(
-                articles=evaluation.articles,
-                headings=encoders.article_inputs([heading.title for heading in graph.headings]),
-                questions=encoders.question_inputs(gold.texts),
-            ),
-            evaluation=evaluation,
-            gold=gold,
-            headings=heading_pairs(corpus) if headings else None,
-            config=config,
-            device=CPU,
+        sampler = BlockSampler(
+            graph, fanouts=[fanout, fanout], target_edges=target_edges, citation_dropout=citation_dropout
         )
+        texts = GraphTexts(
+            encoders.article_inputs([heading.title for heading in graph.headings]),
+            encoders.question_inputs(gold.texts),
+        )
+        sources = {"gold": gold} | ({"headings": heading_pairs(corpus)} if headings else {})
+        graph_model = GraphModel(graph_encoder, sampler, whole_graph_block(graph))
+        stage = Stage2(text_model(encoders, corpus, dev=dev), graph_model, texts, sources, config)
         stage.set_training(False)
         return stage, encoders, graph_encoder, graph
 
     return build
-
-
-def trained(stage: Stage2, folder, *, seed: int = 0, epochs: int = 3) -> tuple[dict, dict[str, torch.Tensor], list]:
-    log = MetricsLog(folder / "metrics.jsonl")
-    schedule = Schedule(epochs=epochs, warmup=0.0, weight_decay=0.0, patience=0)
-    best = train_stage(stage, schedule, seed=seed, device=CPU, folder=folder / "stage2", log=log)
-    return best, {name: tensor.clone() for name, tensor in stage.weights().items()}, log.records()
 
 
 def first_batch(stage: Stage2, seed: int = 0):
@@ -255,6 +235,7 @@ def test_the_bank_is_encoded_again_after_a_step_only(built, monkeypatch):
     stage.loss(batch).backward()
     with torch.no_grad():
         encoders.encoder.vectors -= encoders.encoder.vectors.grad
+    stage.weights_changed()
     encoded.clear()
     assert (stage.index_vectors() != before).any()
     stage.index_vectors()
@@ -276,7 +257,10 @@ def test_the_whole_graph_is_run_once_for_each_state_of_the_weights(built, monkey
     assert len(seen) == 1
     stage.loss(batch)
     stage.index_vectors()
-    assert len(seen) == 3  # the batch's blocks, and the whole graph again
+    assert len(seen) == 2  # the batch's blocks
+    stage.weights_changed()
+    stage.index_vectors()
+    assert len(seen) == 3
     stage.load_weights(stage.weights())
     stage.index_vectors()
     assert len(seen) == 4
@@ -285,9 +269,9 @@ def test_the_whole_graph_is_run_once_for_each_state_of_the_weights(built, monkey
 @pytest.mark.parametrize("layer", ["qabisar", "gatv2", "gcn", "k-gnn"])
 def test_index_vectors_are_the_articles_node_vectors(built, layer):
     stage, *_ = built(ALONG, layer=layer)
-    articles, questions = stage.node_vectors()
-    assert (articles.shape, questions.shape) == ((12, 8), (4, 8))
-    assert stage.index_vectors() == pytest.approx(articles.numpy(), abs=1e-6)
+    vectors = stage.node_vectors()
+    assert (vectors.articles.shape, vectors.questions.shape) == ((12, 8), (4, 8))
+    assert stage.index_vectors() == pytest.approx(vectors.articles.numpy(), abs=1e-6)
 
 
 def test_index_vectors_are_those_of_the_whole_graph(built, village):
@@ -308,7 +292,7 @@ def test_index_vectors_are_those_of_the_whole_graph(built, village):
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(12), abs=1e-6)
 
 
-def test_dev_and_test_questions_leave_no_trace(built, village, relabelled, tmp_path):
+def test_dev_and_test_questions_leave_no_trace(built, village, relabelled, tmp_path, trained):
     # Dev labels may choose the epoch that is kept; so that they cannot here, nothing is chosen.
     other = relabelled(d0=("A9", "A1"), d1=("A0",), t0=("A4", "A5"))
     other = replace(
@@ -358,7 +342,7 @@ def test_random_negatives_join_the_batch(built):
 
 
 @pytest.mark.parametrize("config", [CONFIG, replace(ALONG, batch_size=14, headings=1.0, student_share=0.5)])
-def test_training_lowers_the_loss(built, tmp_path, config):
+def test_training_lowers_the_loss(built, tmp_path, config, trained):
     stage, *_ = built(config)
     best, _, records = trained(stage, tmp_path, epochs=15)
     losses = [record["loss"] for record in records[1:]]
@@ -366,7 +350,7 @@ def test_training_lowers_the_loss(built, tmp_path, config):
     assert best["R@200"] == 1.0  # of twelve articles
 
 
-def test_a_seed_fixes_every_choice(built, tmp_path):
+def test_a_seed_fixes_every_choice(built, tmp_path, trained):
     weights = []
     for number, seed in enumerate((0, 0, 1)):
         stage, *_ = built(
@@ -379,7 +363,7 @@ def test_a_seed_fixes_every_choice(built, tmp_path):
     assert any(not torch.equal(weights[0][name], weights[2][name]) for name in weights[0])
 
 
-def test_without_dev_questions_the_last_epoch_is_kept(built, tmp_path):
+def test_without_dev_questions_the_last_epoch_is_kept(built, tmp_path, trained):
     stage, *_ = built(dev=False)
     assert stage.dev_metrics() is None
     best, _, records = trained(stage, tmp_path)
@@ -387,7 +371,7 @@ def test_without_dev_questions_the_last_epoch_is_kept(built, tmp_path):
     assert best["epoch"] == 3
 
 
-def test_weights_can_be_put_back(built, tmp_path):
+def test_weights_can_be_put_back(built, tmp_path, trained):
     stage, *_ = built(ALONG, dev=False)
     _, weights, _ = trained(stage, tmp_path)
     other, *_ = built(ALONG, graph_seed=9)

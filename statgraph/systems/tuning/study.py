@@ -11,6 +11,7 @@ from statgraph import artifacts
 from statgraph.corpus.records import Corpus
 from statgraph.errors import RunError, UsageError
 from statgraph.settings import changed_settings
+from statgraph.systems.job import TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 from statgraph.systems.tuning.results import FAILED, FINISHED, PRUNED, TrialRecord, Tuning, write_tuning
@@ -118,7 +119,7 @@ def _try(study, trial, corpus: Corpus, system: str, settings: Sequence[str], spa
     shutil.rmtree(folder, ignore_errors=True)
     try:
         config = resolve_config(system, (*settings, *(f"{name}={value}" for name, value in chosen.items())))
-        run = train_run(corpus, config, folder, on_training=_Pruner(trial))
+        run = train_run(corpus, config, folder, TrainingOptions(on_training=_Pruner(trial)))
         result = {"values": run.report.strata["all"].metrics[SELECTION_METRIC].mean}
     except optuna.TrialPruned:
         result = {"state": states.PRUNED}

@@ -23,8 +23,8 @@ from statgraph.index.article_index import ArticleIndex
 from statgraph.runs.manifest import read_run_config, read_run_manifest
 from statgraph.search.article_store import STORE_FILES, ArticleStore, StoredArticle, write_article_store
 from statgraph.search.graph_run import has_graph, load_graph_run
+from statgraph.systems.job import StepClock
 from statgraph.systems.model_card import corpus_entry, write_model_cards
-from statgraph.systems.timing import StepClock
 from statgraph.systems.updating.changes import ArticleChanges, article_changes
 from statgraph.systems.updating.run_copy import changed_run, refuse_full_folder
 from statgraph.systems.updating.vectors import VectorPlan, carried_out, plan_with_graph, plan_without_graph

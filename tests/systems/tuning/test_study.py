@@ -36,10 +36,10 @@ def trained(monkeypatch):
     """Return a function that has every trial end as a function of its configuration and listener says."""
 
     def by(result):
-        def train(corpus, config, folder, *, on_training):
+        def train(corpus, config, folder, options):
             folder.mkdir()
             (folder / "weights").touch()
-            value = result(config, on_training)
+            value = result(config, options.on_training)
             return SimpleNamespace(report=Report("dev", {"all": Stratum(4, {"R@200": Estimate(value, value, value)})}))
 
         monkeypatch.setattr(search, "train_run", train)

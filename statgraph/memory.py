@@ -1,8 +1,10 @@
-"""What glibc, which keeps and hands back a process's memory, is asked to do otherwise; nothing where there is none."""
+"""The memory of this process: its peak, and what glibc (where there is one) keeps of what is freed."""
 
 from __future__ import annotations
 
 import ctypes
+import resource
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -67,6 +69,17 @@ class FreedMemory:
         if (now := self._clock()) >= self._next:
             self._next = now + self._every_s
             self._trim()
+
+
+def peak_memory_mib() -> int:
+    """Return the highest resident memory of this process so far, in MiB."""
+    try:
+        with open("/proc/self/status", encoding="ascii") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) // 1024
+    except (OSError, StopIteration):
+        # Not on Linux. There the kernel's count would begin with what the process had that started this one.
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak // (1024 if sys.platform != "darwin" else 1024 * 1024)
 
 
 def _set(thresholds: dict[int, int]) -> bool:

@@ -1,10 +1,11 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from statgraph import allocator
-from statgraph.allocator import FreedMemory
+from statgraph import memory
+from statgraph.memory import FreedMemory, peak_memory_mib
 
 
 def test_once_in_so_many_seconds():
@@ -17,7 +18,7 @@ def test_once_in_so_many_seconds():
 
 RESIDENT = """
 import resource, sys
-from statgraph.allocator import FreedMemory
+from statgraph.memory import FreedMemory
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() / 2**20
 held = []
@@ -46,7 +47,7 @@ def test_memory_between_small_things_goes_back():
 FAULTS = """
 import resource, sys
 import numpy as np
-from statgraph.allocator import kept_memory
+from statgraph.memory import kept_memory
 def faults_of_ten():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     for _ in range(10):
@@ -73,13 +74,26 @@ def test_large_arrays_are_fetched_once_and_go_back_at_the_end():
 
 def test_an_error_is_passed_on_and_the_usual_comes_back(monkeypatch):
     told = []
-    monkeypatch.setattr(allocator, "_set", lambda thresholds: told.append(thresholds) or True)
-    with pytest.raises(ValueError, match="within"), allocator.kept_memory():
+    monkeypatch.setattr(memory, "_set", lambda thresholds: told.append(thresholds) or True)
+    with pytest.raises(ValueError, match="within"), memory.kept_memory():
         raise ValueError("within")
-    assert told == [allocator._KEPT, allocator._USUAL]
+    assert told == [memory._KEPT, memory._USUAL]
 
 
 def test_without_glibc_nothing_happens(monkeypatch):
-    monkeypatch.setattr(allocator.ctypes, "CDLL", lambda name: object())
-    with allocator.kept_memory():
+    monkeypatch.setattr(memory.ctypes, "CDLL", lambda name: object())
+    with memory.kept_memory():
         pass
+
+
+def test_peak_memory_is_that_of_a_python_process():
+    assert 10 < peak_memory_mib() < 1_000_000
+
+
+def test_peak_memory_does_not_begin_with_that_of_the_process_that_started_this_one():
+    if not Path("/proc/self/status").is_file():
+        pytest.skip("only Linux tells a process's own peak")
+    grown = bytearray(300 * 2**20)
+    code = "from statgraph.memory import peak_memory_mib; print(peak_memory_mib())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert len(grown) // 2**20 > int(done.stdout)

@@ -1,9 +1,11 @@
+from types import SimpleNamespace
+
 import pytest
 import torch
 
 from statgraph.config import RunConfig
 from statgraph.settings import with_settings
-from statgraph.systems.stage1_cache import Stage1Cache
+from statgraph.systems.stages import Stage1Cache
 
 
 class Weights:
@@ -24,7 +26,8 @@ class Weights:
 
 
 def cache(folder, *settings, corpus="c1", device="cpu") -> Stage1Cache:
-    return Stage1Cache(folder, with_settings(RunConfig(), settings), corpus_hash=corpus, device=device)
+    config, corpus = with_settings(RunConfig(), settings), SimpleNamespace(content_hash=corpus)
+    return Stage1Cache(folder, SimpleNamespace(config=config, corpus=corpus, device=torch.device(device)))
 
 
 def test_kept_weights_come_back(tmp_path):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from statgraph.evaluation.question_metrics import aggregate, question_metrics
-from statgraph.training.dev_scores import vector_metrics
+from statgraph.training.text_model import vector_metrics
 
 
 @pytest.mark.parametrize("n_articles", [3, 120, 501, 900])

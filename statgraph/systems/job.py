@@ -1,0 +1,108 @@
+"""One training run: what is trained on what, in which folder, with whom, and how long its steps take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import torch
+
+from statgraph import artifacts
+from statgraph.config import RunConfig
+from statgraph.corpus.records import Corpus
+from statgraph.device import pick_device
+from statgraph.distributed import SINGLE, World
+from statgraph.encoders.biencoder import no_progress
+from statgraph.memory import peak_memory_mib
+from statgraph.training.checkpoints import MetricsLog
+from statgraph.training.loop import Listener, TrainingContext
+
+StepListener = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class StepTime:
+    """A step's wall time, and the process's highest resident memory by its end."""
+
+    name: str
+    seconds: float
+    peak_mib: int
+
+
+class StepClock:
+    """Collects the steps of a run in order."""
+
+    def __init__(self):
+        self._steps: list[StepTime] = []
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Time the block as one step."""
+        start = time.perf_counter()
+        yield
+        self._steps.append(StepTime(name, round(time.perf_counter() - start, 2), peak_memory_mib()))
+
+    def to_list(self) -> list[dict]:
+        """Return the steps as JSON values."""
+        return [asdict(step) for step in self._steps]
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """What may differ between two trainings of the same run.
+
+    `resume`: continue an interrupted run. `stage1_cache`: a folder in which runs of the same first stage keep its
+    weights for each other; several processes do without. `on_step` is told how far the long steps are, `on_training` of
+    every step of the optimiser. `world`: the processes that train together, all with the same arguments.
+    """
+
+    resume: bool = False
+    stage1_cache: Path | None = None
+    on_step: StepListener = no_progress
+    on_training: Listener = lambda progress: None
+    world: World = SINGLE
+
+
+DEFAULT_OPTIONS = TrainingOptions()
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run in training: its corpus, its configuration, its folder, and how it is trained."""
+
+    corpus: Corpus
+    config: RunConfig
+    folder: Path
+    options: TrainingOptions = DEFAULT_OPTIONS
+    clock: StepClock = field(default_factory=StepClock)
+
+    @property
+    def world(self) -> World:
+        """Return the processes that train together."""
+        return self.options.world
+
+    @cached_property
+    def device(self) -> torch.device:
+        """Return this process's device.
+
+        Raises:
+            UsageError: if the device is not there.
+        """
+        return self.world.device(pick_device(self.config.device))
+
+    @cached_property
+    def context(self) -> TrainingContext:
+        """Return what the stages of this run share."""
+        return TrainingContext(
+            seed=self.config.seed,
+            device=self.device,
+            checkpoints=self.folder / artifacts.RUN_CHECKPOINTS,
+            log=MetricsLog(self.folder / artifacts.RUN_METRICS),
+            resume=self.options.resume,
+            listener=self.options.on_training,
+            world=self.world,
+        )

@@ -1,0 +1,80 @@
+"""The text encoders in training: what every stage encodes with them, and how good they are on the dev split."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from statgraph.distributed import SINGLE, World
+from statgraph.encoders.biencoder import BiEncoder, Inputs, encoded
+from statgraph.evaluation.question_metrics import aggregate, question_metrics
+from statgraph.negatives.source import EpochVectors
+
+DEPTH = 500
+
+Encode = Callable[[Inputs], torch.Tensor]
+
+
+@dataclass(frozen=True)
+class TextModel:
+    """The text encoders that the stages train, the corpus prepared for them, and where they run.
+
+    Attributes:
+        encoders: both sides.
+        articles: every article.
+        dev_questions: the dev questions.
+        dev_labels: for each dev question the rows of the articles that answer it; empty where the corpus has none.
+        device: where the encoders are.
+        world: the processes that train together; each encodes its share, and all get all vectors.
+    """
+
+    encoders: BiEncoder
+    articles: Inputs
+    dev_questions: Inputs
+    dev_labels: Sequence[Sequence[int]]
+    device: torch.device
+    world: World = SINGLE
+
+    def encoded(self, encode: Encode, inputs: Inputs) -> np.ndarray:
+        """Return the vectors of all inputs, (inputs, width) float32, without gradients."""
+        return encoded(encode, inputs, batch=self.encoders.encode_batch, device=self.device, world=self.world)
+
+    def vectors(self, encode: Encode, inputs: Inputs, rows: np.ndarray) -> torch.Tensor:
+        """Return the vectors of some rows of the inputs, (rows, width), with gradients."""
+        own = inputs.take(torch.from_numpy(self.world.share(rows))).to(self.device)
+        return self.world.gathered(encode(own), len(rows))
+
+    def index_vectors(self) -> np.ndarray:
+        """Return the articles' vectors for an inner-product search, one row an article, float32."""
+        return self.encoders.similarity.index_vectors(self.encoded(self.encoders.articles, self.articles))
+
+    def epoch_vectors(self, questions: Inputs, index_vectors: np.ndarray) -> EpochVectors:
+        """Return what a source of hard negatives ranks with: the questions' vectors beside those of the articles."""
+        vectors = self.encoded(self.encoders.questions, questions)
+        return EpochVectors(self.encoders.similarity.query_vectors(vectors), index_vectors)
+
+    def dev_metrics(self, index_vectors: np.ndarray) -> dict[str, float]:
+        """Return the dev metrics of ranking the articles' index vectors with the question encoder."""
+        questions = self.encoded(self.encoders.questions, self.dev_questions)
+        return vector_metrics(self.encoders.similarity.query_vectors(questions), index_vectors, self.dev_labels)
+
+
+def vector_metrics(
+    question_vectors: np.ndarray, article_vectors: np.ndarray, label_rows: Sequence[Sequence[int]]
+) -> dict[str, float]:
+    """Return every metric (means over the questions, 0 to 1) of ranking articles by inner product, ties by row.
+
+    Args:
+        question_vectors: (questions, width).
+        article_vectors: (articles, width).
+        label_rows: the rows that answer each question.
+    """
+    scores = question_vectors @ article_vectors.T  # (questions, articles)
+    depth = min(DEPTH, scores.shape[1])
+    best = np.sort(np.argpartition(-scores, depth - 1, axis=1)[:, :depth], axis=1)
+    order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
+    metrics = aggregate(question_metrics(np.take_along_axis(best, order, axis=1), label_rows))
+    return {name: round(value, 5) for name, value in metrics.items()}
