@@ -19,8 +19,8 @@ from benchmarks.clustered import WIDTH, ClusteredVectors
 from benchmarks.side_by_side import taking_turns
 from statgraph.config import IndexConfig
 from statgraph.index.article_index import ArticleIndex
-from statgraph.index.blocks import float32_blocks
-from statgraph.index.faiss_files import vectors_view
+from statgraph.index.index_files import vectors_view
+from statgraph.index.vectors import float32_tiles
 from statgraph.memory import peak_memory_mib
 from statgraph.settings import overlaid
 
@@ -83,8 +83,8 @@ def search(
     peak_mib = peak_memory_mib()  # before the exact index comes
     exact = faiss.IndexFlatIP(WIDTH)
     drawn = np.load(folder / "drawn.npy", mmap_mode="r", allow_pickle=False)
-    for _, block in float32_blocks(drawn[:n_exact]):
-        exact.add(block)
+    for _, tile in float32_tiles(drawn[:n_exact]):
+        exact.add(tile)
     vectors = torch.from_numpy(vectors_view(exact))
     searches = {
         "ours": lambda asked: index.search(asked, DEPTH)[1],
@@ -112,14 +112,14 @@ def search(
 
 
 def _best(vectors: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """Return the rows of the best DEPTH of all vectors, (queries, DEPTH), by products of blocks."""
+    """Return the rows of the best DEPTH of all vectors, (queries, DEPTH), by products of tiles."""
     import torch
 
     asked = torch.from_numpy(queries)
     scores, rows = torch.empty(len(queries), 0), torch.empty(len(queries), 0, dtype=torch.int64)
-    for first, block in float32_blocks(vectors):
-        products = asked @ torch.tensor(block).T  # (queries, block)
-        found = torch.topk(products, min(DEPTH, len(block)))
+    for first, tile in float32_tiles(vectors):
+        products = asked @ torch.tensor(tile).T  # (queries, tile rows)
+        found = torch.topk(products, min(DEPTH, len(tile)))
         scores, rows = torch.hstack([scores, found.values]), torch.hstack([rows, found.indices + first])
         scores, places = torch.topk(scores, min(DEPTH, scores.shape[1]))
         rows = rows.gather(1, places)

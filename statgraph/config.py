@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 
-INDEX_KINDS = ("auto", "flat", "hnsw", "ivf-pq")
+INDEX_KINDS = ("auto", "flat", "ivf-pq")
 
 
 @dataclass(frozen=True)
@@ -211,19 +211,6 @@ class RunConfig:
 
 
 @dataclass(frozen=True)
-class HnswConfig:
-    """A graph of near neighbours that a search walks (Malkov and Yashunin, 2018).
-
-    `links`: the neighbours that an article keeps (M; twice as many on the ground layer). `build_breadth` and
-    `search_breadth`: how many candidates are held while it is built (efConstruction) and searched (efSearch).
-    """
-
-    links: int = 32
-    build_breadth: int = 100
-    search_breadth: int = 256
-
-
-@dataclass(frozen=True)
 class IvfPqConfig:
     """Lists of product-quantised codes (Jégou et al., 2011), 4 bits a part; the best are ranked anew by exact score.
 
@@ -245,11 +232,9 @@ class IvfPqConfig:
 class IndexConfig:
     """How a run's index searches; not part of what decides a run.
 
-    `kind`: flat (exact), hnsw, ivf-pq, or auto: flat up to `flat_most` articles, then ivf-pq (docs/performance.md). It
-    never picks hnsw, which takes over ten times the memory and, at 100,000 articles, several times as long to build.
+    `kind`: flat (exact), ivf-pq, or auto: flat up to `flat_most` articles, then ivf-pq (docs/performance.md).
     """
 
     kind: str = "auto"
     flat_most: int = 200_000
-    hnsw: HnswConfig = field(default_factory=HnswConfig)
     ivf_pq: IvfPqConfig = field(default_factory=IvfPqConfig)

@@ -7,13 +7,13 @@ from benchmarks.rows import Row
 from benchmarks.settings import Settings
 
 _QUERIES = 200
-_KINDS = {30_000: ("hnsw", "ivf-pq"), 100_000: ("auto", "hnsw", "ivf-pq"), 1_000_000: ("auto",)}
+_KINDS = {30_000: ("ivf-pq",), 100_000: ("auto", "ivf-pq"), 1_000_000: ("auto",)}
 
 
 def measure(settings: Settings) -> list[Row]:
     """Return the rows of synthetic articles by their number, each kind in processes of its own."""
     rows = []
-    for n_articles, kinds in ({2_000: ("hnsw", "ivf-pq")} if settings.quick else _KINDS).items():
+    for n_articles, kinds in ({2_000: ("ivf-pq",)} if settings.quick else _KINDS).items():
         n_single, rounds = (2, 1) if settings.quick else (10, 3)
         with scratch_folder() as folder:
             for kind in kinds:

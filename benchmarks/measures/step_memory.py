@@ -49,8 +49,8 @@ def _rows_of_backbone(settings: Settings, run: Path, backbone: str, about: str) 
     rows.append(row_of(f"`search`: {of}", peak_of(["search", QUESTION, "--run", str(run)]), asked_mib=None, note=note))
     evaluate = ["evaluate", "--run", str(run), "--split", "dev", *corpus]
     rows.append(row_of(f"`evaluate --split dev`: {of}", peak_of(evaluate), asked_mib=None))
-    index = peak_of(["index", "--run", str(run), "--kind", "hnsw"])
-    return [*rows, row_of(f"`index --kind hnsw`: {of}", index, asked_mib=None)]
+    index = peak_of(["index", "--run", str(run), "--kind", "ivf-pq"])
+    return [*rows, row_of(f"`index --kind ivf-pq`: {of}", index, asked_mib=None)]
 
 
 def _steps_note(run: Path, backbone: str) -> str:

@@ -1,4 +1,4 @@
-"""`statgraph index`: a run gets another kind of index."""
+"""`statgraph index`: give a run another kind of index."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _MIB = 2**20
     "settings",
     multiple=True,
     metavar="A.B=C",
-    help="One setting, such as ivf_pq.probes=128, hnsw.search_breadth=512 or ivf_pq.precision=float16; repeatable.",
+    help="One setting, such as ivf_pq.probes=128 or ivf_pq.precision=float16; repeatable.",
 )
 def index(run: Path | None, kind: str, settings: tuple[str, ...]) -> None:
-    """Build the index of a finished run anew, of another kind.
+    """Rebuild the index of a finished run as another kind.
 
-    The new index takes the old one's place, whole or not at all; search and evaluate then use it. hnsw and ivf-pq are
-    faster on millions of articles and may miss some.
+    The new index replaces the old one, whole or not at all; search and evaluate then use it. ivf-pq is faster on
+    millions of articles and may miss some. A run with an index of the former kind hnsw is converted.
     """
     from statgraph.cli.options import chosen_run
     from statgraph.errors import UsageError
@@ -43,7 +43,7 @@ def index(run: Path | None, kind: str, settings: tuple[str, ...]) -> None:
     for setting in settings:
         name, _, value = setting.partition("=")
         if name.strip() == "kind":
-            raise UsageError(f"--set: 'kind' has an option of its own; give --kind {value.strip()}")
+            raise UsageError(f"--set: 'kind' has its own option; use --kind {value.strip()}")
     config = replace(with_settings(IndexConfig(), settings), kind=kind)
     folder = chosen_run(run)
     summary = reindex(folder, config)
@@ -52,4 +52,4 @@ def index(run: Path | None, kind: str, settings: tuple[str, ...]) -> None:
     click.echo(f"  memory    {summary.memory_bytes / _MIB:,.1f} MiB")
     click.echo(f"  disk      {summary.disk_bytes / _MIB:,.1f} MiB")
     if summary.rounded:
-        click.echo("  vectors   rounded to float16, which another kind keeps; train the run again for all bits")
+        click.echo("  vectors   rounded to float16, also in another kind; train the run again for full precision")

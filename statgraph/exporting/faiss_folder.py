@@ -9,8 +9,8 @@ from statgraph import artifacts
 from statgraph.config import IndexConfig
 from statgraph.exporting.dense_run import DenseRun
 from statgraph.exporting.new_path import new_folder, refuse_existing
-from statgraph.index.faiss_files import INDEX_FILE
 from statgraph.index.folder import IDS_FILE
+from statgraph.index.index_files import INDEX_FILE
 
 _README = """# An index of {articles:,} articles
 

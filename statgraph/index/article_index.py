@@ -1,8 +1,9 @@
-"""The index of a run: the vectors of its articles, their ids, and the search among them."""
+"""The index of a run: the vectors of its articles, their ids, and how they are searched."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,15 +12,13 @@ import numpy as np
 from statgraph.config import IndexConfig
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import RunError, UsageError
-from statgraph.index.choice import chosen_index
 from statgraph.index.folder import read_index_folder, write_index_folder
-from statgraph.index.kinds import KINDS, VectorIndex
-from statgraph.index.threads import threads_for
-from statgraph.index.vector_checks import check_vectors
+from statgraph.index.kinds import KINDS, VectorIndex, chosen_index
+from statgraph.index.vectors import check_vectors
 
 
 class ArticleIndex:
-    """Search by inner product, made by `build` or `load`: exact where its kind is flat.
+    """Search by inner product, made by `build` or `load`: exact if its kind is flat.
 
     Attributes:
         article_ids: the id of each article row.
@@ -44,31 +43,33 @@ class ArticleIndex:
         Args:
             vectors: one for each article.
             article_ids: their ids, in the same order.
-            device: `auto`, `cpu` or `cuda`: where an exact `search` computes; the other kinds search on the CPU.
-            unit_length: whether each must have length 1, as where the similarity is the cosine.
-            config: the kind and its settings; without it the index is flat.
+            device: `auto`, `cpu` or `cuda`: where a flat index computes; the other kind searches on the CPU.
+            unit_length: whether each vector must have length 1, as for cosine similarity.
+            config: the kind and its settings, or None for the defaults.
 
         Raises:
-            RunError: if the counts differ, an id stands twice, or a vector is not finite or not as long as it must be.
-            UsageError: if a setting makes no sense.
+            RunError: if the counts differ, an id appears twice, or a vector is not finite or has the wrong length.
+            UsageError: if a setting is out of range.
         """
         vectors = np.asanyarray(vectors)
         if vectors.dtype not in (np.float32, np.float16):
             vectors = vectors.astype(np.float32)
         if vectors.ndim != 2 or not vectors.size:
-            raise RunError(f"index: vectors of shape {vectors.shape}; give (articles, width), at least one of each")
+            raise RunError(f"index: vectors must be (articles, width), at least one of each (got {vectors.shape})")
         check_vectors("index", vectors, article_ids, unit_length=unit_length)
-        chosen = chosen_index(config or IndexConfig(kind="flat"), *vectors.shape)
+        chosen = chosen_index(config or IndexConfig(), *vectors.shape)
         return cls(KINDS[chosen.kind].build(vectors, chosen, device=device), article_ids)
 
     @classmethod
-    def load(cls, folder: Path, *, device: str = "auto") -> ArticleIndex:
+    def load(cls, folder: Path, *, device: str = "auto", converting: bool = False) -> ArticleIndex:
         """Return the index that `save` left in a folder.
+
+        With `converting` a folder of the former kind hnsw is read too, as a flat index.
 
         Raises:
             RunError: if a file is missing or damaged, or the files do not belong together.
         """
-        return cls(*read_index_folder(Path(folder), device=device))
+        return cls(*read_index_folder(Path(folder), device=device, converting=converting))
 
     def save(self, folder: Path) -> None:
         """Write the index to a folder, whole or not at all: what its kind writes, `ids.json`, `manifest.json`."""
@@ -79,7 +80,7 @@ class ArticleIndex:
 
         Raises:
             RunError: if there are too few articles for the kind.
-            UsageError: if a setting makes no sense.
+            UsageError: if a setting is out of range.
         """
         chosen = chosen_index(config, len(self), self.width)
         return ArticleIndex(KINDS[chosen.kind].build(self._index.vectors, chosen, device=device), self.article_ids)
@@ -89,7 +90,7 @@ class ArticleIndex:
     ) -> ArticleIndex:
         """Return an index of other vectors and ids, of this one's kind and settings; the rest as in `build`.
 
-        Lists and codes of an approximate kind are made anew, so that it is what `build` gives.
+        An approximate kind learns its lists and codes again, so that the result is what `build` gives.
         """
         config = self._index.config
         lists = min(config.ivf_pq.lists, len(article_ids))
@@ -101,7 +102,7 @@ class ArticleIndex:
 
     @property
     def kind(self) -> str:
-        """Return flat, hnsw or ivf-pq."""
+        """Return flat or ivf-pq."""
         return self._index.kind
 
     @property
@@ -122,22 +123,21 @@ class ArticleIndex:
     def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, min(k, articles)), best first, ties by row.
 
-        Articles tie when their scores as computed are equal to the last bit. A flat index finds the best there are.
-        Another kind may miss some and find lesser ones in their place; what it finds has the score of its vector and
-        stands in the same order.
+        Articles tie if their computed scores are equal to the last bit. A flat index finds the best. Another kind may
+        miss some and return lesser ones in their place; what it returns has the score of its vector.
 
         Args:
             queries: (queries, width) float32.
             k: how many articles to find for each.
             allowed: the article rows to search, or None for all. A flat index finds the best of them; another kind may
-                miss some, but none where there are a few thousand at most.
+                miss some, but none of a few thousand at most.
 
         Raises:
             UsageError: if `k` is below 1, or `allowed` is of another number of articles.
-            RunError: if the queries have another width, or are not finite; or a vector on disk is damaged.
+            RunError: if the queries have another width or are not finite, or a vector on disk is damaged.
         """
         if k < 1:
-            raise UsageError(f"k = {k}: nothing to search for; ask for at least 1 article")
+            raise UsageError(f"k must be at least 1 (got {k})")
         queries = np.ascontiguousarray(queries, dtype=np.float32)
         if queries.ndim != 2 or queries.shape[1] != self.width:
             raise RunError(
@@ -147,10 +147,29 @@ class ArticleIndex:
         if not np.isfinite(queries).all():
             raise RunError("queries: a vector holds a value that is not finite; train the run's query encoder again")
         if allowed is not None and allowed.n_articles != len(self):
-            raise UsageError(f"allowed rows of {allowed.n_articles} articles; the index holds {len(self)}")
-        if allowed is not None and not len(allowed):
-            return np.empty((len(queries), 0), dtype=np.float32), np.empty((len(queries), 0), dtype=np.int64)
+            raise UsageError(f"allowed rows of {allowed.n_articles} articles, but the index holds {len(self)}")
         if allowed is not None and len(allowed) == len(self):
             allowed = None
-        with threads_for(len(queries)):
-            return self._index.search(queries, min(k, len(self) if allowed is None else len(allowed)), allowed)
+        k = min(k, len(self) if allowed is None else len(allowed))
+        if not k:
+            return np.empty((len(queries), 0), dtype=np.float32), np.empty((len(queries), 0), dtype=np.int64)
+        with _threads_for(len(queries)):
+            return self._index.search(queries, k, allowed)
+
+
+@contextmanager
+def _threads_for(n_queries: int) -> Iterator[None]:
+    """Limit the calling thread's FAISS searches to one thread per query.
+
+    FAISS gives a thread whole queries. With fewer of these the other threads only spin, and take the processor from
+    others, such as the threads of torch that have just encoded the question. OpenMP keeps the number per thread of the
+    process, so other searches are not slowed.
+    """
+    import faiss
+
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(max(1, min(n_queries, before)))
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)

@@ -1,4 +1,4 @@
-"""Vectors of any length made (nearly) equally long without changing an inner product, for indexes that need it."""
+"""Vectors of any length held with (nearly) equal lengths and the same inner products."""
 
 from __future__ import annotations
 
@@ -6,26 +6,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from statgraph.index.blocks import float32_blocks
-from statgraph.index.vector_checks import NORM_TOLERANCE, vector_lengths
+from statgraph.index.vectors import NORM_TOLERANCE, float32_tiles, vector_lengths
 
-# Up to the longest, short vectors would differ by little but their added component, and a graph of near neighbours
-# would lose its way: of 30,000 vectors whose lengths vary by a third HNSW then finds 77 % of the best 100, not 99 %.
-_QUANTILE = 0.99
+_QUANTILE = 0.99  # with the length of the longest, short vectors would hardly differ but in their added component
 
 
 @dataclass(frozen=True)
 class EqualLength:
-    """How the vectors of an index are held: with one component more, which questions have as 0.
+    """How an index holds its vectors: with one more component, which is 0 in queries.
 
-    Neighbours by inner product are neighbours by angle and distance only where vectors are equally long, and both a
-    graph of neighbours and lists around centres rest on that. The component sqrt(length^2 - |a|^2) gives every article
-    vector up to `length` that length, and leaves q . a as it was (Bachrach et al., 2014); longer ones get 0.
+    Neighbours by inner product are neighbours by angle only if vectors are equally long, and lists around centres rely
+    on that. The component sqrt(length^2 - |a|^2) gives every article vector up to `length` that length, and leaves
+    q . a unchanged (Bachrach et al., 2014); longer ones get 0.
 
     Attributes:
-        width: of the vectors as they are.
-        held_width: of the vectors as they are held; zeros fill what is more.
-        length: that most get, or 0.0 where all have one length and no component is added.
+        width: of the original vectors.
+        held_width: of the held vectors, padded with zeros.
+        length: the common length, or 0.0 if all have one length and no component is added.
     """
 
     width: int
@@ -34,7 +31,7 @@ class EqualLength:
 
     @classmethod
     def of(cls, vectors: np.ndarray, parts: int = 1) -> EqualLength:
-        """Return what makes vectors (articles, width) equally long, in a width that is a multiple of `parts`."""
+        """Return the form that makes vectors (articles, width) equally long, `held_width` a multiple of `parts`."""
         lengths = vector_lengths(vectors)
         width = vectors.shape[1]
         equal = lengths.max() - lengths.min() <= NORM_TOLERANCE
@@ -46,9 +43,9 @@ class EqualLength:
         held = np.zeros((len(vectors), self.held_width), dtype=np.float32)
         held[:, : self.width] = vectors
         if self.length:
-            for start, block in float32_blocks(vectors):
-                room = self.length**2 - np.einsum("ad,ad->a", block, block)
-                held[start : start + len(block), self.width] = np.sqrt(np.maximum(room, 0.0))
+            for start, tile in float32_tiles(vectors):
+                missing = self.length**2 - np.einsum("ad,ad->a", tile, tile)
+                held[start : start + len(tile), self.width] = np.sqrt(np.maximum(missing, 0.0))
         return held
 
     def asked(self, queries: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The exact index: every vector as float32, every one compared."""
+"""The exact index: all vectors as float32, each compared with the query."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ import numpy as np
 
 from statgraph.config import IndexConfig
 from statgraph.corpus.allowed_rows import AllowedRows
-from statgraph.index.engines import pick_engine
-from statgraph.index.faiss_files import read_faiss, vectors_view, write_faiss
-from statgraph.index.rankings import best_by_row
+from statgraph.index.engines import Engine, pick_engine
+from statgraph.index.index_files import read_faiss, vectors_view, write_faiss
 
 
 class FlatIndex:
     """Exact search by inner product in a `faiss.IndexFlatIP`, on the device that `pick_engine` finds.
 
-    Vectors that were read from a folder stay on disk until the first search brings them into memory: who makes another
-    index of them needs them a block at a time.
+    Vectors read from a folder stay on disk until the first search brings them into memory: building another index of
+    them reads them tile by tile.
     """
 
     kind = "flat"
@@ -40,14 +39,27 @@ class FlatIndex:
         """Return the index that `write` left in a folder."""
         return cls(read_faiss(folder, "IndexFlatIP", mapped=True), device, mapped=True)
 
+    @classmethod
+    def of_hnsw(cls, folder: Path, manifest: Mapping[str, object], *, device: str) -> FlatIndex:
+        """Return the vectors of a folder of the former kind hnsw, whose graph held them with up to one component more.
+
+        Raises:
+            RunError: if the file is missing or damaged.
+        """
+        import faiss
+
+        graph = read_faiss(folder, "IndexHNSWFlat")
+        held = vectors_view(faiss.downcast_index(graph.storage), graph)
+        return cls(_in_memory(held[:, : int(manifest.get("width", graph.d))]), device)
+
     def write(self, folder: Path) -> dict[str, object]:
-        """Write `index.faiss`; return what the manifest says of it: nothing more."""
+        """Write `index.faiss`; return the index's own manifest entries: none."""
         write_faiss(self._flat, folder)
         return {}
 
     @property
     def config(self) -> IndexConfig:
-        """Return the configuration of this kind with these settings."""
+        """Return the configuration of this kind."""
         return IndexConfig(kind=self.kind)
 
     def __len__(self) -> int:
@@ -64,17 +76,11 @@ class FlatIndex:
         return vectors_view(self._flat)
 
     def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return (scores float32, article rows int64), each (queries, k), best first, ties by row.
-
-        `allowed`: as in `VectorIndex`.
-        """
-        if self._engine.orders_ties:
-            return self._engine.search(queries, k, allowed)
-        n_left = len(self) if allowed is None else len(allowed)
-        return best_by_row(lambda asked, depth: self._engine.search(asked, depth, allowed), queries, n_left, k)
+        """Return (scores float32, article rows int64), each (queries, k), best first, ties by row."""
+        return self._engine.search(queries, k, allowed)
 
     @cached_property
-    def _engine(self):
+    def _engine(self) -> Engine:
         if self._mapped:
             self._flat = _in_memory(self.vectors)
         return pick_engine(self._flat, self._device)

@@ -1,4 +1,4 @@
-"""The index folder: what its kind writes, `ids.json` beside it, and a manifest that says what they are."""
+"""The index folder: the files of its kind, `ids.json`, and a manifest that describes them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from pathlib import Path
 
 from statgraph import __version__, artifacts
 from statgraph.errors import RunError
-from statgraph.index.faiss_files import INDEX_FILE, REMEDY
 from statgraph.index.flat_index import FlatIndex
+from statgraph.index.index_files import INDEX_FILE, REMEDY, existing
 from statgraph.index.kinds import KINDS, VectorIndex
-from statgraph.index.vector_checks import all_unit_length, check_ids, check_vectors
+from statgraph.index.vectors import all_unit_length, check_ids, check_vectors
 
 IDS_FILE = "ids.json"
 UNIT_METRIC, METRIC = "inner product of unit vectors", "inner product"
+_FORMER_KIND = "hnsw"
 
 
 def write_index_folder(folder: Path, index: VectorIndex, article_ids: Sequence[str]) -> None:
@@ -34,10 +35,11 @@ def write_index_folder(folder: Path, index: VectorIndex, article_ids: Sequence[s
         artifacts.write_json(staging / artifacts.MANIFEST, manifest)
 
 
-def read_index_folder(folder: Path, *, device: str = "cpu") -> tuple[VectorIndex, list[str]]:
+def read_index_folder(folder: Path, *, device: str = "cpu", converting: bool = False) -> tuple[VectorIndex, list[str]]:
     """Return (index, list of article ids); a folder from before there were kinds is flat.
 
-    Vectors in memory are checked; those that stay on disk only for their number, width and precision.
+    Vectors in memory are checked; of those that stay on disk only number, width and precision. With `converting` a
+    folder of the former kind hnsw is read as a flat index.
 
     Raises:
         RunError: if a file is missing or damaged, or the files do not belong together.
@@ -49,30 +51,33 @@ def read_index_folder(folder: Path, *, device: str = "cpu") -> tuple[VectorIndex
     if not isinstance(article_ids, list):
         raise RunError(f"{folder / IDS_FILE}: damaged (no list 'article_ids'); {REMEDY}")
     kind = manifest.get("kind", FlatIndex.kind)
-    if kind not in KINDS:
+    if kind == _FORMER_KIND and converting:
+        index = FlatIndex.of_hnsw(folder, manifest, device=device)
+    elif kind in KINDS:
+        index = KINDS[kind].read(folder, manifest, device=device)
+    else:
+        remedy = REMEDY
+        if kind == _FORMER_KIND:
+            remedy = f"convert the index with 'statgraph index --run {folder.parent} --kind flat' (or ivf-pq)"
         raise RunError(
-            f"{folder / artifacts.MANIFEST}: kind '{kind}' is not known to this version, which has "
-            f"{', '.join(KINDS)}; {REMEDY}"
+            f"{folder / artifacts.MANIFEST}: kind '{kind}' is not supported by this version, which has "
+            f"{', '.join(KINDS)}; {remedy}"
         )
-    index = KINDS[kind].read(folder, manifest, device=device)
     if (manifest.get("articles"), manifest.get("width")) != (len(index), index.width):
         raise RunError(
-            f"{folder / INDEX_FILE}: {len(index)} vectors of width {index.width}, but {artifacts.MANIFEST} says "
+            f"{folder / INDEX_FILE}: {len(index)} vectors of width {index.width}, but {artifacts.MANIFEST} has "
             f"{manifest.get('articles')} of width {manifest.get('width')}; {REMEDY}"
         )
     if index.in_memory:
-        unit_length = manifest.get("metric") != METRIC
-        check_vectors(str(folder), index.vectors, article_ids, unit_length=unit_length)
+        check_vectors(str(folder), index.vectors, article_ids, unit_length=manifest.get("metric") != METRIC)
     else:
         check_ids(str(folder), len(index), article_ids)
     return index, article_ids
 
 
 def _read_json(path: Path) -> dict:
-    if not path.is_file():
-        raise RunError(f"{path}: missing; {REMEDY}")
     try:
-        value = artifacts.read_json(path)
+        value = artifacts.read_json(existing(path))
     except ValueError as error:
         raise RunError(f"{path}: damaged ({error}); {REMEDY}") from None
     if not isinstance(value, dict):

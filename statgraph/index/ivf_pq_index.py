@@ -1,4 +1,4 @@
-"""The index of short codes in lists: codes in memory, the vectors themselves on disk for the candidates alone."""
+"""The index for millions of articles: product-quantized codes in memory, the vectors of candidates read from disk."""
 
 from __future__ import annotations
 
@@ -11,15 +11,24 @@ import numpy as np
 
 from statgraph.config import IndexConfig, IvfPqConfig
 from statgraph.corpus.allowed_rows import AllowedRows
-from statgraph.index import mapped_vectors
-from statgraph.index.blocks import float32_blocks, forget_pages
+from statgraph.errors import RunError
 from statgraph.index.equal_length import EqualLength
-from statgraph.index.faiss_files import read_faiss, vectors_view, write_faiss
-from statgraph.index.list_centres import ListCentres
-from statgraph.index.manifest import read_entries
+from statgraph.index.exact_search import exact_search, inner_products
+from statgraph.index.index_files import (
+    REMEDY,
+    VECTORS_FILE,
+    read_entries,
+    read_faiss,
+    read_vectors,
+    vectors_view,
+    write_faiss,
+    write_vectors,
+)
 from statgraph.index.rankings import NOT_FOUND, short_rankings, ties_by_row
-from statgraph.index.row_selection import COMPARED_MOST, row_selector, widened
+from statgraph.index.vectors import float32_tiles, forget_pages
 
+# Comparing this many vectors of 384 takes some milliseconds, as a search of lists does.
+COMPARED_MOST = 16_384
 CANDIDATES_PER_HIT = 4
 CODE_BITS = 4  # 16 centres for each part of a vector: what FAISS's fast scan compares within registers
 LEAST_ARTICLES = 2**CODE_BITS
@@ -39,10 +48,10 @@ _ROUNDS = 8
 class IvfPqIndex:
     """Approximate search in a `faiss.IndexIVFPQFastScan`, on the CPU (Jégou et al., 2011; André et al., 2015).
 
-    A search reads the lists whose centres are nearest to the query, fewer where only few are near at all, takes the
-    candidates whose codes score best, and ranks these by the inner product with their vectors. It may miss articles;
-    the scores of those it finds are exact up to the precision of the vectors on disk. Where it finds too few for a
-    query, that one is searched exactly.
+    A search reads the lists whose centres are nearest to the query (fewer where few are near), takes the candidates
+    whose codes score best, and ranks these by the inner product with their vectors. It may miss articles; the scores of
+    those it finds are exact up to the precision of the vectors on disk. A query for which it finds too few is searched
+    exactly.
     """
 
     kind = "ivf-pq"
@@ -59,7 +68,7 @@ class IvfPqIndex:
     def build(cls, vectors: np.ndarray, config: IndexConfig, *, device: str) -> IvfPqIndex:
         """Return the index of `vectors` (articles, width), which it keeps; `config` is what `chosen_index` returned.
 
-        Centres and codes are learnt from a sample, which the same vectors give again.
+        Centres and codes are learnt from a sample that depends on the vectors alone.
         """
         import faiss
 
@@ -73,9 +82,9 @@ class IvfPqIndex:
         codes.cp.niter, codes.cp.spherical = _ROUNDS, True
         codes.cp.min_points_per_centroid = codes.pq.cp.min_points_per_centroid = 1  # else FAISS prints a warning
         codes.train(form.held(_sample(vectors, max(_SAMPLE_PER_LIST * settings.lists, _SAMPLE_LEAST))))
-        for _, block in float32_blocks(vectors):
-            codes.add(form.held(block))
-        if vectors.dtype == np.float16:  # widened, they would take twice the room and say nothing more
+        for _, tile in float32_tiles(vectors):
+            codes.add(form.held(tile))
+        if vectors.dtype == np.float16:  # as float32 they would take twice the space and hold no more
             settings = replace(settings, precision="float16")
         return cls(codes, vectors.astype(settings.precision, copy=False), form, settings)
 
@@ -88,13 +97,13 @@ class IvfPqIndex:
         """
         codes = read_faiss(folder, "IndexIVFPQFastScan")
         form, config = read_entries(folder, manifest, IvfPqConfig, held_width=codes.d)
-        vectors = mapped_vectors.read(folder, shape=(codes.ntotal, form.width), precision=config.precision)
+        vectors = read_vectors(folder, shape=(codes.ntotal, form.width), precision=config.precision)
         return cls(codes, vectors, form, config)
 
     def write(self, folder: Path) -> dict[str, object]:
         """Write `index.faiss` and `vectors.npy`; return what the manifest says of them."""
         write_faiss(self._codes, folder)
-        mapped_vectors.write(folder, self._vectors)
+        write_vectors(folder, self._vectors)
         return {"held": asdict(self._form), "settings": asdict(self._config)}
 
     @property
@@ -118,8 +127,7 @@ class IvfPqIndex:
     def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, k), best first of those found, ties by row.
 
-        `allowed`: as in `VectorIndex`. Of few articles each is compared; of more the more lists are read, the fewer
-        there are.
+        Few allowed rows are compared one by one; of more, the number of lists read grows as the rows become fewer.
 
         Raises:
             RunError: if a vector on disk is damaged.
@@ -127,7 +135,7 @@ class IvfPqIndex:
         n_candidates = max(self._config.rerank, CANDIDATES_PER_HIT * k)
         n_compared = n_candidates if allowed is None else max(n_candidates, COMPARED_MOST)
         if n_compared >= (len(self) if allowed is None else len(allowed)):
-            return mapped_vectors.best(self._vectors, queries, k, allowed)
+            return self._exact(queries, k, allowed)
         asked = self._form.asked(queries)
         scores, lists = self._lists(asked, n_candidates, allowed)  # (queries, lists)
         by_codes, candidates = self._candidates(asked, n_candidates, scores, lists, allowed)  # (queries, candidates)
@@ -135,7 +143,12 @@ class IvfPqIndex:
         scores, rows = ties_by_row(scores, candidates, k)
         short = short_rankings(rows, k)
         if len(short):
-            scores[short], rows[short] = mapped_vectors.best(self._vectors, queries[short], k, allowed)
+            scores[short], rows[short] = self._exact(queries[short], k, allowed)
+        return scores, rows
+
+    def _exact(self, queries: np.ndarray, k: int, allowed: AllowedRows | None) -> tuple[np.ndarray, np.ndarray]:
+        scores, rows = exact_search(self._vectors, queries, k, allowed)
+        _check_finite(scores)
         return scores, rows
 
     def _lists(
@@ -143,12 +156,15 @@ class IvfPqIndex:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, numbers int64) of the lists that are read for each query, (queries, lists).
 
-        NOT_FOUND stands for those that are not worth it: their centre scores less than a fifth of what the nearest has
-        above the mean of all, and the nearer ones hold enough. Among some articles each may hold the best.
+        NOT_FOUND stands for those not worth reading: their centre scores less than a fifth of what the nearest has
+        above the mean of all, and the nearer lists hold enough. With allowed rows any list may hold the best.
         """
+        probes = self._config.probes
+        if allowed is not None:  # meet as many of the allowed articles as `probes` lists hold of all
+            probes = -(-probes * len(self) // len(allowed))
+        scores, lists = exact_search(self._centres, asked, min(self._codes.nlist, probes))
         if allowed is not None:
-            return self._centres.search(asked, min(self._codes.nlist, widened(self._config.probes, allowed, len(self))))
-        scores, lists = self._centres.search(asked, min(self._codes.nlist, self._config.probes))
+            return scores, lists
         mean = (asked @ self._mean_centre)[:, None]
         held = np.cumsum(self._list_sizes[lists], axis=1) - self._list_sizes[lists]  # by the lists before
         far = scores - mean < _SCORE_WORTH_READING * (scores[:, :1] - mean)
@@ -163,44 +179,49 @@ class IvfPqIndex:
         """
         import faiss
 
-        selector = None if allowed is None else row_selector(allowed)
+        selector = None if allowed is None else faiss.IDSelectorBitmap(np.packbits(allowed.mask, bitorder="little"))
         parameters = faiss.SearchParametersIVF(nprobe=lists.shape[1], sel=selector)
         by_codes = np.empty((len(asked), n_candidates), dtype=np.float32)
         rows = np.empty((len(asked), n_candidates), dtype=np.int64)
         lists = np.ascontiguousarray(lists)
         pointers = [faiss.swig_ptr(array) for array in (asked, lists, scores, by_codes, rows)]
-        # FAISS's own wrapper takes no parameters, and the number of lists would have to be set for all threads.
+        # FAISS's own wrapper takes no parameters; the number of lists would then be set for all threads.
         self._codes.search_preassigned_c(len(asked), pointers[0], n_candidates, *pointers[1:], False, parameters)
         return by_codes, rows
 
     def _compared(self, queries: np.ndarray, by_codes: np.ndarray, candidates: np.ndarray, k: int) -> np.ndarray:
         """Return the inner products with the candidates' vectors, (queries, candidates) float32.
 
-        Minus infinity stands for those that were not found, and for those that were not compared since they can hardly
-        be among the best `k`. How much more the quarter with the best codes scores than by its codes shows how much
-        more any other may.
+        Minus infinity stands for those not found, and for those not compared because they can hardly be among the best
+        `k`: the quarter with the best codes shows by how much a score may exceed the one by codes.
+
+        Raises:
+            RunError: if a vector on disk is damaged.
         """
         n_first = candidates.shape[1] // CANDIDATES_PER_HIT  # at least k
-        scores = mapped_vectors.inner_products(self._vectors, queries, candidates[:, :n_first])
+        scores = self._products(queries, candidates[:, :n_first])
         with np.errstate(invalid="ignore"):  # where fewer than these were found, there are no others either
             gained = scores.astype(np.float64) - by_codes[:, :n_first]
             most = gained.mean(axis=1) + _DEVIATIONS * gained.std(axis=1)  # in float64: copies of one reach its score
             reached = by_codes[:, n_first:] + most[:, None]
         lowest = np.partition(scores, n_first - k, axis=1)[:, n_first - k, None]
         others = np.where(reached < lowest, NOT_FOUND, candidates[:, n_first:])
-        return np.hstack([scores, mapped_vectors.inner_products(self._vectors, queries, others)])
+        return np.hstack([scores, self._products(queries, others)])
+
+    def _products(self, queries: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        products = inner_products(self._vectors, queries, rows)
+        _check_finite(products[rows != NOT_FOUND])
+        return products
 
     @cached_property
-    def _centres(self) -> ListCentres:
+    def _centres(self) -> np.ndarray:
         import faiss
 
-        return ListCentres(vectors_view(faiss.downcast_index(self._codes.quantizer), self._codes))
+        return vectors_view(faiss.downcast_index(self._codes.quantizer), self._codes)  # (lists, held_width)
 
     @cached_property
     def _mean_centre(self) -> np.ndarray:
-        import faiss
-
-        return vectors_view(faiss.downcast_index(self._codes.quantizer), self._codes).mean(axis=0)  # (held_width,)
+        return self._centres.mean(axis=0)  # (held_width,)
 
     @cached_property
     def _list_sizes(self) -> np.ndarray:
@@ -217,5 +238,10 @@ def _sample(vectors: np.ndarray, n_rows: int) -> np.ndarray:
     for start in range(0, n_rows, _SAMPLE_PIECE):
         piece = slice(start, start + _SAMPLE_PIECE)
         sample[piece] = vectors[rows[piece]]
-        forget_pages(vectors)  # a row of a mapped file brings its neighbours with it: in one go all would be there
+        forget_pages(vectors)  # each row read from a mapped file brings its neighbours into memory
     return sample
+
+
+def _check_finite(scores: np.ndarray) -> None:
+    if not np.isfinite(scores).all():
+        raise RunError(f"index: {VECTORS_FILE} holds a vector that is not finite; {REMEDY}")

@@ -1,22 +1,28 @@
-"""The kinds of index: name -> class. What a manifest names, and `statgraph index --kind` offers."""
+"""The kinds of index by name, and the kind and sizes that a number of articles gets."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
-from statgraph.config import IndexConfig
+from statgraph.config import INDEX_KINDS, IndexConfig, IvfPqConfig
 from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.errors import RunError, UsageError
 from statgraph.index.flat_index import FlatIndex
-from statgraph.index.hnsw_index import HnswIndex
-from statgraph.index.ivf_pq_index import IvfPqIndex
+from statgraph.index.ivf_pq_index import LEAST_ARTICLES, IvfPqIndex
+
+PRECISIONS = ("float32", "float16")
+_COMPONENTS_PER_BYTE = 4
+_LEAST_PROBES = 64
+_PROBED_SHARE = 8  # one list in so many
 
 
 class VectorIndex(Protocol):
-    """Holds article vectors and searches among them by inner product.
+    """Holds article vectors and searches them by inner product.
 
     Attributes:
         kind: the name in `KINDS`.
@@ -53,4 +59,45 @@ class VectorIndex(Protocol):
         """
 
 
-KINDS: dict[str, type[VectorIndex]] = {kind.kind: kind for kind in (FlatIndex, HnswIndex, IvfPqIndex)}
+KINDS: dict[str, type[VectorIndex]] = {kind.kind: kind for kind in (FlatIndex, IvfPqIndex)}
+
+
+def chosen_index(config: IndexConfig, n_articles: int, width: int) -> IndexConfig:
+    """Return the configuration with `auto` resolved and every setting that depends on the size filled in.
+
+    Raises:
+        UsageError: if the kind is unknown, or a setting is out of range.
+        RunError: if there are too few articles for the kind.
+    """
+    if config.kind not in INDEX_KINDS:
+        raise UsageError(f"index: unknown kind '{config.kind}'; choose from {', '.join(INDEX_KINDS)}")
+    kind = config.kind
+    if kind == "auto":
+        kind = "flat" if n_articles <= max(config.flat_most, LEAST_ARTICLES) else "ivf-pq"
+    for name, least in {"lists": 0, "probes": 0, "code_bytes": 0, "rerank": 1}.items():
+        if (value := getattr(config.ivf_pq, name)) < least:
+            raise UsageError(f"ivf_pq.{name} must be at least {least} (got {value})")
+    if config.ivf_pq.precision not in PRECISIONS:
+        raise UsageError(f"ivf_pq.precision must be one of {', '.join(PRECISIONS)} (got '{config.ivf_pq.precision}')")
+    if kind == "ivf-pq":
+        config = replace(config, ivf_pq=_sized(config.ivf_pq, n_articles, width))
+    return replace(config, kind=kind)
+
+
+def _sized(settings: IvfPqConfig, n_articles: int, width: int) -> IvfPqConfig:
+    if n_articles < LEAST_ARTICLES:
+        raise RunError(
+            f"index: ivf-pq needs at least {LEAST_ARTICLES} articles to learn its codes (got {n_articles}); "
+            "use --kind flat"
+        )
+    lists = settings.lists or 2 ** (int(2 * n_articles**0.5).bit_length() - 1)
+    if lists > n_articles:
+        raise UsageError(f"ivf_pq.lists must be at most {n_articles}, the number of articles (got {lists})")
+    probes = min(lists, settings.probes or max(_LEAST_PROBES, lists // _PROBED_SHARE))
+    code_bytes = settings.code_bytes or -(-width // _COMPONENTS_PER_BYTE)
+    if 2 * code_bytes > width + 1:
+        raise UsageError(
+            f"ivf_pq.code_bytes must be at most {(width + 1) // 2}, one for two of {width} components "
+            f"(got {code_bytes})"
+        )
+    return replace(settings, lists=lists, probes=probes, code_bytes=code_bytes)

@@ -1,4 +1,4 @@
-"""Giving a finished run another kind of index."""
+"""Give a finished run another kind of index."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from statgraph import artifacts
 from statgraph.config import IndexConfig
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
-from statgraph.index.faiss_files import INDEX_FILE
+from statgraph.index.index_files import INDEX_FILE
 from statgraph.runs.manifest import read_run_manifest
 
 
 @dataclass(frozen=True)
 class IndexSummary:
-    """What an index has become: its kind, how many articles it holds, what it takes, how long it took to build.
+    """The new index: its kind, the number of articles, its size, how long it took to build.
 
-    `memory_bytes` is what a search loads, `disk_bytes` what the index folder takes. `rounded` says whether its vectors
-    have been float16 at some time.
+    `memory_bytes` is what a search loads, `disk_bytes` the size of the index folder. `rounded` says whether its vectors
+    have been rounded to float16 at some time.
     """
 
     kind: str
@@ -31,17 +31,17 @@ class IndexSummary:
 
 
 def reindex(run: Path, config: IndexConfig) -> IndexSummary:
-    """Return the summary of the index that takes the place of a run's own, whole or not at all.
+    """Replace the index of a run, whole or not at all, and return the summary of the new one.
 
     Raises:
-        RunError: if the folder is no finished run or has no vectors, its index is damaged, or its articles are too few.
-        UsageError: if the configuration makes no sense.
+        RunError: if the folder is not a finished run, has no vectors or too few, or its index is damaged.
+        UsageError: if a setting is out of range.
     """
     manifest = read_run_manifest(run)
     if manifest["config"].get("retriever") == "bm25":
         raise RunError(f"{run}: ranks by BM25 and has no vectors to index; name a run of another system with --run")
     folder = run / artifacts.RUN_INDEX
-    old = ArticleIndex.load(folder, device="cpu")
+    old = ArticleIndex.load(folder, device="cpu", converting=True)
     start = time.perf_counter()
     new = old.rebuilt(config, device="cpu")
     seconds = time.perf_counter() - start

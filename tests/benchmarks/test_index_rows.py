@@ -49,7 +49,7 @@ def test_poor_recall_does_not_hold(figures):
 def test_few_articles_and_named_kinds_are_asked_nothing(figures):
     figures["searched"]["n_exact"] = 10**5
     assert {row.holds for row in rows_of(10**5, "auto", figures, n_batch=64)} == {None}
-    assert {row.asked for row in rows_of(10**6, "hnsw", figures, n_batch=64)} == {""}
+    assert {row.asked for row in rows_of(10**6, "ivf-pq", figures, n_batch=64)} == {""}
 
 
 @pytest.mark.parametrize(("peak_mib", "holds"), [(11_444, True), (11_445, False)])  # 12 GB are 11,444.1 MiB
@@ -64,7 +64,9 @@ def test_ten_million_must_fit_and_are_compared_with_a_part(figures, peak_mib, ho
 def test_a_step_that_has_run_is_not_run_again(tmp_path, monkeypatch):
     runs = []
     monkeypatch.setattr(index_rows, "run_step", lambda step, folder, **options: runs.append(step) or {"n": len(runs)})
-    assert step_figures(tmp_path, "hnsw-built", "build") == step_figures(tmp_path, "hnsw-built", "build") == {"n": 1}
+    assert (
+        step_figures(tmp_path, "ivf-pq-built", "build") == step_figures(tmp_path, "ivf-pq-built", "build") == {"n": 1}
+    )
     assert runs == ["build"]
 
 
@@ -78,6 +80,6 @@ def test_each_kind_is_built_anew_over_the_same_vectors(tmp_path, monkeypatch, fi
         return figures[{"draw": "drawn", "build": "built", "search": "searched"}[step]]
 
     monkeypatch.setattr(index_rows, "run_step", run_step)
-    for kind in ("hnsw", "auto"):
+    for kind in ("ivf-pq", "auto"):
         rows_of_kind(tmp_path, 100, kind, n_queries=5, n_single=1, rounds=1)
     assert steps == ["draw", "build", "search", "build", "search"]

@@ -3,7 +3,7 @@ import pytest
 
 from benchmarks import index_trial
 from benchmarks.index_trial import build, draw, search
-from statgraph.index import blocks
+from statgraph.index import vectors as index_vectors
 
 
 @pytest.mark.parametrize("precision", ["float32", "float16"])
@@ -20,8 +20,8 @@ def test_a_trial_from_vectors_to_recall(tmp_path, precision):
     assert searched["n_exact"] == 400
 
 
-def test_the_best_of_all_blocks(monkeypatch):
-    monkeypatch.setattr(blocks, "ROWS", 2)
+def test_the_best_of_all_tiles(monkeypatch):
+    monkeypatch.setattr(index_vectors, "TILE_ROWS", 2)
     monkeypatch.setattr(index_trial, "DEPTH", 3)
     vectors = np.array([[1, 0], [0, 1], [2, 0], [3, 0], [0, 5]], dtype=np.float16)
     queries = np.array([[1, 0], [0, 1]], dtype=np.float32)

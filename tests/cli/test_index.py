@@ -39,7 +39,7 @@ def test_another_kind_serves_search_and_evaluate(run_cli, run, town):
 
 def test_rounding_is_told(run_cli, run):
     options = ("--kind", "ivf-pq", "--set", "ivf_pq.precision=float16")
-    told = "  vectors   rounded to float16, which another kind keeps; train the run again for all bits"
+    told = "  vectors   rounded to float16, also in another kind; train the run again for full precision"
     assert run_cli("index", "--run", run, *options).stdout.splitlines()[-1] == told
     assert run_cli("index", "--run", run, "--kind", "flat").stdout.splitlines()[-1] == told
 
@@ -47,11 +47,12 @@ def test_rounding_is_told(run_cli, run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--kind", "annoy"], "Invalid value for '--kind': 'annoy' is not one of 'auto', 'flat', 'hnsw', 'ivf-pq'."),
-        (["--set", "hnsw.link=3"], "--set: 'hnsw.link' is not a setting; did you mean 'hnsw.links'?"),
-        (["--set", "hnsw.links=few"], "--set: 'hnsw.links' is 'few'; give a whole number"),
-        (["--set", "hnsw.links=0"], "hnsw.links is 0; give at least 2"),
-        (["--set", "kind=flat"], "--set: 'kind' has an option of its own; give --kind flat"),
+        (["--kind", "annoy"], "Invalid value for '--kind': 'annoy' is not one of 'auto', 'flat', 'ivf-pq'."),
+        (["--kind", "hnsw"], "Invalid value for '--kind': 'hnsw' is not one of 'auto', 'flat', 'ivf-pq'."),
+        (["--set", "ivf_pq.list=3"], "--set: 'ivf_pq.list' is not a setting; did you mean 'ivf_pq.lists'?"),
+        (["--set", "ivf_pq.lists=few"], "--set: 'ivf_pq.lists' is 'few'; give a whole number"),
+        (["--set", "ivf_pq.rerank=0"], "ivf_pq.rerank must be at least 1 (got 0)"),
+        (["--set", "kind=flat"], "--set: 'kind' has its own option; use --kind flat"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(refused, run, arguments, message):

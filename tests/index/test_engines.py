@@ -1,13 +1,13 @@
 import faiss
+import numpy as np
 import pytest
 import torch
 
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import UsageError
+from statgraph.index import engines
 from statgraph.index.article_index import ArticleIndex
-from statgraph.index.coded_scan import CodedScan
-from statgraph.index.engines import faiss_has_gpu, pick_engine
-from statgraph.index.faiss_gpu import FaissGpu
-from statgraph.index.torch_engine import TorchEngine
+from statgraph.index.engines import CpuEngine, FaissGpu, TorchEngine, faiss_has_gpu, pick_engine
 
 
 @pytest.fixture
@@ -17,19 +17,19 @@ def flat(compass):
     return flat
 
 
-def test_cpu_is_our_own_scan(flat):
-    assert isinstance(pick_engine(flat, "cpu"), CodedScan)
+def test_cpu_is_our_own_search(flat):
+    assert isinstance(pick_engine(flat, "cpu"), CpuEngine)
 
 
 @pytest.mark.skipif(torch.cuda.is_available() or faiss_has_gpu(), reason="has a CUDA device")
-def test_without_a_gpu_auto_is_our_own_scan_and_cuda_is_refused(flat):
-    assert isinstance(pick_engine(flat, "auto"), CodedScan)
+def test_without_a_gpu_auto_is_our_own_search_and_cuda_is_refused(flat):
+    assert isinstance(pick_engine(flat, "auto"), CpuEngine)
     with pytest.raises(UsageError, match="torch sees no CUDA device"):
         pick_engine(flat, "cuda")
 
 
 def test_unknown_devices_are_refused(flat):
-    with pytest.raises(UsageError, match=r"^device 'tpu' is not known; use one of auto, cpu, cuda$"):
+    with pytest.raises(UsageError, match="tpu"):
         pick_engine(flat, "tpu")
 
 
@@ -50,7 +50,39 @@ def test_a_gpu_build_of_faiss_comes_first(flat, monkeypatch):
     monkeypatch.setattr("statgraph.index.engines.FaissGpu", lambda flat: ("gpu", flat))
     assert pick_engine(flat, "auto") == ("gpu", flat)
     assert pick_engine(flat, "cuda") == ("gpu", flat)
-    assert isinstance(pick_engine(flat, "cpu"), CodedScan)
+    assert isinstance(pick_engine(flat, "cpu"), CpuEngine)
+
+
+@pytest.mark.parametrize("tile_scores", [1, 1 << 28])
+def test_torch_finds_what_the_cpu_finds(unit_vectors, monkeypatch, tile_scores):
+    monkeypatch.setattr(engines, "_TILE_SCORES", tile_scores)
+    flat = faiss.IndexFlatIP(16)
+    flat.add(unit_vectors(300, 16, seed=7))
+    queries = unit_vectors(9, 16, seed=8)
+    expected_scores, expected_rows = CpuEngine(flat).search(queries, 40)
+    scores, rows = TorchEngine(flat, torch.device("cpu")).search(queries, 40)
+    assert (rows == expected_rows).all()
+    assert scores == pytest.approx(expected_scores, abs=1e-6)
+    assert (scores.dtype, rows.dtype) == (np.float32, np.int64)
+
+
+def test_torch_leaves_its_precision_as_it_was(flat, compass):
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high")
+    try:
+        TorchEngine(flat, torch.device("cpu")).search(compass[:1], 2)
+        assert torch.get_float32_matmul_precision() == "high"
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def test_torch_searches_allowed_rows_with_ties_by_row():
+    flat = faiss.IndexFlatIP(2)
+    flat.add(np.array([[1, 0], [0, 1], [2, 2], [3, 0], [1, 0]], dtype=np.float32))
+    engine = TorchEngine(flat, torch.device("cpu"))
+    allowed = AllowedRows.checked([0, 1, 3, 4], 5)
+    scores, rows = engine.search(np.array([[2, 1]], dtype=np.float32), 2, allowed)
+    assert (scores.tolist(), rows.tolist()) == ([[6.0, 2.0]], [[3, 0]])
 
 
 @pytest.mark.cuda

@@ -8,7 +8,7 @@ from statgraph import artifacts
 from statgraph.config import IndexConfig, IvfPqConfig
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import RunError
-from statgraph.index import ivf_pq_index, mapped_vectors
+from statgraph.index import ivf_pq_index
 from statgraph.index.article_index import ArticleIndex
 
 SETTINGS = IvfPqConfig(lists=20, probes=6, rerank=100)
@@ -87,9 +87,9 @@ def test_candidates_that_were_not_found_hide_no_others(built, compass):
 def test_nothing_is_lost_for_not_being_compared(built, clustered, monkeypatch, k):
     vectors, queries = clustered(3000, 50, seed=1)
     compared = []
-    products = mapped_vectors.inner_products
+    products = ivf_pq_index.inner_products
     monkeypatch.setattr(
-        mapped_vectors, "inner_products", lambda *given: compared.append((given[2] >= 0).sum()) or products(*given)
+        ivf_pq_index, "inner_products", lambda *given: compared.append((given[2] >= 0).sum()) or products(*given)
     )
     index = built(vectors)
     some, n_some = index.search(queries, k), sum(compared)
@@ -196,7 +196,7 @@ def test_saving_over_the_folder_it_was_read_from(saved, clustered):
 def test_from_flat_and_back_nothing_is_lost(unit_vectors):
     vectors, queries = unit_vectors(300, 12, seed=9), unit_vectors(6, 12, seed=10)
     flat = ArticleIndex.build(vectors, [str(row) for row in range(300)], device="cpu")
-    again = flat.rebuilt(CONFIG).rebuilt(IndexConfig("hnsw")).rebuilt(IndexConfig("flat"), device="cpu")
+    again = flat.rebuilt(CONFIG).rebuilt(IndexConfig("flat"), device="cpu")
     assert (again.kind, again.article_ids) == ("flat", flat.article_ids)
     for before, after in zip(flat.search(queries, 20), again.search(queries, 20), strict=True):
         assert (before == after).all()
@@ -211,7 +211,7 @@ def refusal(folder) -> str:
 @pytest.mark.parametrize("name", ["index.faiss", "ids.json", "manifest.json", "vectors.npy"])
 def test_a_missing_file_is_refused(saved, name):
     (saved / name).unlink()
-    assert refusal(saved) == f"{saved / name}: missing; make the index again with 'statgraph train'"
+    assert refusal(saved).startswith(f"{saved / name}: missing; ")
 
 
 @pytest.mark.parametrize("name", ["index.faiss", "vectors.npy"])
@@ -226,13 +226,13 @@ def test_a_file_that_was_cut_off_is_refused(saved, name, kept):
 def test_codes_of_another_index_are_refused(saved, built, clustered, tmp_path):
     built(clustered(400, 0, seed=1)[0]).save(tmp_path / "other")
     shutil.copy(tmp_path / "other" / "index.faiss", saved / "index.faiss")
-    assert refusal(saved).startswith(f"{saved / 'vectors.npy'}: float32 of shape (500, 16), but the index is of ")
+    assert refusal(saved).startswith(f"{saved / 'vectors.npy'}: float32 of shape (500, 16), but the index has ")
 
 
 def test_another_kind_of_index_is_refused(saved):
     manifest = artifacts.read_json(saved / "manifest.json")
     artifacts.write_json(saved / "manifest.json", {**manifest, "kind": "flat"})
-    assert "a IndexIVFPQFastScan of 500 vectors, not an IndexFlatIP that holds some; " in refusal(saved)
+    assert "IndexIVFPQFastScan with 500 vectors, expected IndexFlatIP with at least one; " in refusal(saved)
 
 
 def test_a_damaged_vector_is_refused_once_it_is_found(saved, clustered):
@@ -240,16 +240,16 @@ def test_a_damaged_vector_is_refused_once_it_is_found(saved, clustered):
     query = vectors[3:4].copy()
     vectors[3] = np.nan
     np.save(saved / "vectors.npy", vectors, allow_pickle=False)
-    with pytest.raises(RunError, match=r"^index: vectors.npy holds a vector that is not finite; make the"):
+    with pytest.raises(RunError, match=r"^index: vectors.npy holds a vector that is not finite; "):
         ArticleIndex.load(saved, device="cpu").search(query, 5)
 
 
-def test_lists_are_searched_among_some(built, clustered, exact_best, recall, monkeypatch):
+def test_lists_are_searched_for_allowed_rows(built, clustered, exact_best, recall, monkeypatch):
     monkeypatch.setattr(ivf_pq_index, "COMPARED_MOST", 0)
     vectors, queries = clustered(3000, 50, seed=1)
     allowed = AllowedRows.of_mask(np.random.default_rng(2).random(3000) < 0.2)
     scores, rows = built(vectors).search(queries, 20, allowed)
-    assert recall(allowed.rows[exact_best(vectors[allowed.rows], queries, 20)[1]], rows) >= 0.95
+    assert recall(allowed.rows[exact_best(vectors[allowed.mask], queries, 20)[1]], rows) >= 0.95
     assert np.isin(rows, allowed.rows).all()
     assert scores == pytest.approx(np.einsum("qkd,qd->qk", vectors[rows], queries), abs=1e-6)
 
@@ -263,12 +263,18 @@ def test_lists_that_score_little_are_not_read(built, clustered, monkeypatch, n_c
     # articles, twice 10 candidates; the first four 25.
     index = built(clustered(500, 0, seed=6)[0], probes=5)._index
     scores, lists = np.array([[1.1, 0.9, 0.31, 0.29, -1.0]], dtype=np.float32), np.array([[4, 2, 7, 0, 9]])
-    monkeypatch.setattr(index._centres, "search", lambda asked, depth: (scores[:, :depth], lists[:, :depth]))
+    monkeypatch.setattr(ivf_pq_index, "exact_search", lambda _, asked, depth: (scores[:, :depth], lists[:, :depth]))
     vars(index).update(_mean_centre=np.full(16, 0.1 / 16, dtype=np.float32))
     vars(index).update(_list_sizes=np.array([5, 0, 8, 0, 6, 0, 0, 6, 0, 475]))
     asked = np.ones((1, 16), dtype=np.float32)
     assert index._lists(asked, n_candidates, None)[1].tolist() == [read]
-    assert index._lists(asked, n_candidates, np.arange(0, 500, 2))[1][0, :5].tolist() == [4, 2, 7, 0, 9]
+    assert index._lists(asked, n_candidates, AllowedRows.checked(np.arange(0, 500, 2), 500))[1][0, :5].tolist() == [
+        4,
+        2,
+        7,
+        0,
+        9,
+    ]
 
 
 def test_a_question_reads_its_own_lists_alone_and_in_a_batch(built, clustered):
@@ -284,7 +290,7 @@ def test_a_question_reads_its_own_lists_alone_and_in_a_batch(built, clustered):
         assert (one_rows == rows[place]).all()
 
 
-def test_a_search_among_a_fifth_reads_five_times_the_lists(built, clustered, monkeypatch):
+def test_with_a_fifth_allowed_five_times_the_lists_are_read(built, clustered, monkeypatch):
     monkeypatch.setattr(ivf_pq_index, "COMPARED_MOST", 0)
     vectors, queries = clustered(3000, 1, seed=1)
     index = built(vectors, probes=2)
@@ -292,8 +298,7 @@ def test_a_search_among_a_fifth_reads_five_times_the_lists(built, clustered, mon
     search = codes.search_preassigned_c
     monkeypatch.setattr(codes, "search_preassigned_c", lambda *asked: probes.append(asked[-1].nprobe) or search(*asked))
     for step in (None, 5, 20):
-        allowed = None if step is None else AllowedRows.checked(range(0, 3000, step), 3000)
-        index.search(queries, 20, allowed)
+        index.search(queries, 20, step and AllowedRows.checked(np.arange(0, 3000, step), 3000))
     assert probes == [2, 10, 20]
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from statgraph import Retriever, artifacts
-from statgraph.config import HnswConfig, IndexConfig, IvfPqConfig
+from statgraph.config import IndexConfig, IvfPqConfig
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.runs.manifest import check_corpus
@@ -141,16 +141,9 @@ def test_interrupted_it_leaves_the_run_as_it_was(run, reformed, monkeypatch, bro
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        IndexConfig(kind="hnsw", hnsw=HnswConfig(links=4, search_breadth=99)),
-        IndexConfig(kind="ivf-pq", ivf_pq=IvfPqConfig(lists=4, rerank=99)),
-    ],
-)
-def test_an_index_stays_of_its_kind_and_settings(run, reformed, tmp_path, config):
+def test_an_index_stays_of_its_kind_and_settings(run, reformed, tmp_path):
     folder = run()
-    reindex(folder, config)
+    reindex(folder, IndexConfig(kind="ivf-pq", ivf_pq=IvfPqConfig(lists=4, rerank=99)))
     about = artifacts.read_json(folder / "index" / "manifest.json")
     update_run(folder, reformed)
     now = artifacts.read_json(folder / "index" / "manifest.json")

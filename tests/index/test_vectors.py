@@ -1,0 +1,96 @@
+import mmap
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from statgraph.errors import RunError
+from statgraph.index import vectors as module
+from statgraph.index.vectors import all_unit_length, check_ids, check_vectors, float32_tiles, vector_lengths
+
+
+def test_tiles_are_float32_and_in_order(monkeypatch):
+    monkeypatch.setattr(module, "TILE_ROWS", 2)
+    vectors = np.arange(6, dtype=np.float16).reshape(3, 2)
+    found = list(float32_tiles(vectors))
+    assert [(start, tile.tolist(), tile.dtype) for start, tile in found] == [
+        (0, [[0, 1], [2, 3]], np.float32),
+        (2, [[4, 5]], np.float32),
+    ]
+
+
+def resident_kib(file: Path) -> int:
+    """Return how much of a mapped file is in this process's memory."""
+    kib, of_file = 0, False
+    for line in Path("/proc/self/smaps").read_text(encoding="utf-8").splitlines():
+        if "-" in line.split(" ")[0]:
+            of_file = line.endswith(str(file))
+        elif of_file and line.startswith("Rss:"):
+            kib += int(line.split()[1])
+    return kib
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_pass_over_a_mapped_file_leaves_nothing_of_it_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "TILE_ROWS", 1_000)
+    np.save(tmp_path / "v.npy", np.ones((4_000, 384), dtype=np.float16))
+    mapped = np.load(tmp_path / "v.npy", mmap_mode="r", allow_pickle=False)
+    assert mapped.sum(dtype=np.float64) == 4_000 * 384
+    assert resident_kib(tmp_path / "v.npy") > 2_000
+    assert sum(tile.sum() for _, tile in float32_tiles(mapped)) == 4_000 * 384
+    assert resident_kib(tmp_path / "v.npy") < 100
+
+
+@pytest.mark.parametrize("mode", ["r+", "c"])
+def test_changes_of_a_mapped_file_are_kept(tmp_path, mode):
+    np.save(tmp_path / "v.npy", np.ones((3, 2), dtype=np.float32))
+    mapped = np.load(tmp_path / "v.npy", mmap_mode=mode, allow_pickle=False)
+    mapped[1] = 5.0
+    assert [tile.tolist() for _, tile in float32_tiles(mapped)] == [[[1, 1], [5, 5], [1, 1]]]
+    assert mapped.tolist() == [[1, 1], [5, 5], [1, 1]]
+
+
+def test_an_array_over_another_mapping_is_read_like_any_other(tmp_path):
+    np.ones((3, 2), dtype=np.float32).tofile(tmp_path / "v.bin")
+    with (tmp_path / "v.bin").open("rb") as file:
+        mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    vectors = np.ndarray((3, 2), np.float32, buffer=mapping)
+    assert isinstance(vectors.base, mmap.mmap)
+    assert [tile.tolist() for _, tile in float32_tiles(vectors)] == [[[1, 1], [1, 1], [1, 1]]]
+
+
+@pytest.mark.parametrize(("value", "length"), [(np.nan, "nan"), (np.inf, "inf"), (0.0, "0"), (2.0, "2")])
+def test_vectors_not_of_length_one_are_refused(compass, value, length):
+    wrong = compass[:3].copy()
+    wrong[1, 1] = value
+    with pytest.raises(RunError, match=rf"^index: .* 'B' has length {length}, not 1 \(1 of 3 are wrong\); "):
+        check_vectors("index", wrong, ["A", "B", "C"])
+
+
+def test_rounding_to_half_precision_is_accepted(compass):
+    check_vectors("index", compass.astype(np.float16).astype(np.float32), list("ABCDE"))
+
+
+def test_vectors_of_any_length_must_be_finite(compass):
+    wrong = 3 * compass[:2]
+    check_vectors("index", wrong, ["A", "B"], unit_length=False)
+    wrong[1, 0] = np.nan
+    with pytest.raises(RunError, match=r"^index: .* 'B' is not finite \(1 of 2 are wrong\); .*learning rate"):
+        check_vectors("index", wrong, ["A", "B"], unit_length=False)
+
+
+def test_every_vector_has_an_id_of_its_own(compass):
+    check_ids("index", 2, ["A", "B"])
+    with pytest.raises(RunError, match=r"^index: 3 vectors, but 2 article ids; "):
+        check_ids("index", 3, ["A", "B"])
+    with pytest.raises(RunError, match=r"^index: article id 'B' appears 2 times; "):
+        check_vectors("index", compass[:3], ["A", "B", "B"])
+
+
+def test_lengths_go_on_over_tiles(monkeypatch):
+    monkeypatch.setattr(module, "TILE_ROWS", 2)
+    vectors = np.array([[3, 4], [0, 1], [5, 12]], dtype=np.float16)
+    assert vector_lengths(vectors).tolist() == [5.0, 1.0, 13.0]
+    assert not all_unit_length(vectors)
+    assert all_unit_length(vectors[1:2])
