@@ -306,7 +306,7 @@ def test_a_damaged_manifest_is_refused(refused, damaged):
 def test_a_damaged_index_is_refused(refused, damaged):
     (damaged / "index" / "index.faiss").write_bytes(b"IxFI")
     assert refused("search", "Who?", "--run", "run") == (
-        "run/index/index.faiss: damaged, FAISS cannot read it; make the index again with 'statgraph train'"
+        "run/index/index.faiss: damaged, FAISS cannot read it; build the index again with 'statgraph train'"
     )
 
 

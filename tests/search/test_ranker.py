@@ -53,7 +53,7 @@ def test_article_ids_are_the_index_s(dense_run):
 def test_a_missing_index_is_refused(dense_run):
     shutil.rmtree(dense_run / "index")
     assert refusal(dense_run) == (
-        f"{dense_run / 'index'}: no such index folder; make the index again with 'statgraph train'"
+        f"{dense_run / 'index'}: no such index folder; build the index again with 'statgraph train'"
     )
 
 
