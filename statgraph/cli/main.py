@@ -25,7 +25,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "update": ("statgraph.cli.update", "update", "Bring a run to a new version of its law, without training."),
     "index": ("statgraph.cli.index", "index", "Give a run another kind of index."),
     "quicken": ("statgraph.cli.quicken", "quicken", "Let a run's BERT encode questions faster on a CPU."),
-    "reproduce": ("statgraph.cli.reproduce", "reproduce", "Make a table or figure of the papers anew."),
+    "reproduce": ("statgraph.cli.reproduce", "reproduce", "Reproduce a table or figure of the papers."),
     "augment": ("statgraph.cli.augment", "augment", "Write synthetic questions about the articles of a corpus."),
     "export": ("statgraph.cli.export", "export", "Write a run or a corpus in the format of another tool."),
     "serve": ("statgraph.cli.serve", "serve", "Serve a run over HTTP, with a page to search it."),

@@ -1,4 +1,4 @@
-"""`statgraph reproduce`: a table of the papers, made anew on a corpus."""
+"""`statgraph reproduce`: a table of the papers, reproduced on a corpus."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ def reproduce(
     listing: bool,
     device: str,
 ) -> None:
-    """Make a table or figure of the papers anew: train its rows, measure them, compare them.
+    """Reproduce a table or figure of the papers: train its rows, measure them, compare them.
 
-    A run that is done is not done again, and one that was interrupted goes on, so the same command can be stopped and
-    started. --list shows the tables.
+    Finished runs are kept and interrupted ones are resumed, so the command can be stopped and started again. --list
+    shows the tables.
 
     The exit code is 1 if a run failed or another process works on it: the table is then made without it.
     """

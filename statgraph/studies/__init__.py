@@ -1,1 +1,1 @@
-"""The tables and figures of the G-DSR, CuSINeS and QABISAR papers, made anew on a corpus: specs, runs, results."""
+"""The tables and figures of the G-DSR, CuSINeS and QABISAR papers, reproduced on a corpus: specs, runs, results."""

@@ -1,4 +1,4 @@
-"""A whole table: its missing runs carried out, and what they come to written into a folder."""
+"""A whole table: runs what is missing of it, and writes the result into a folder."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from statgraph.errors import StatgraphError, UsageError
 from statgraph.runs.folders import folder_name
 from statgraph.runs.provenance import commit
 from statgraph.studies.analyses import ANALYSES
-from statgraph.studies.markdown import About, corpus_line, main_table, opening, table_text
-from statgraph.studies.picture import draw_rows
-from statgraph.studies.planning import PlannedRun, planned_runs, run_id
-from statgraph.studies.running import finished_run, machine
+from statgraph.studies.rendering import About, corpus_line, draw_rows, main_table, opening, table_text
+from statgraph.studies.running import CorpusRuns, PlannedRun, machine, planned_runs
 from statgraph.studies.spec import GRID, TableSpec, short_name
 from statgraph.studies.store import RunBusyError, RunResult, RunStore
 from statgraph.studies.summary import summaries
+from statgraph.systems.job import TrainingOptions
 from statgraph.systems.presets import resolve_config
 from statgraph.training.loop import TrainingProgress
 
@@ -90,13 +89,13 @@ def reproduce(
     check_split(corpus, request.split)
     if spec.analysis:
         return _analysed(request, corpus, folder)
-    store = RunStore(request.work)
+    runs = CorpusRuns(corpus, request.split, RunStore(request.work), request.corpus_folder, request.keep_runs)
     plan = {"seeds": request.seeds, "backbone": request.backbone, "settings": request.settings}
     wanted = planned_runs(spec, only=request.only, **plan)
     problems: dict[tuple[str, int], StatgraphError] = {}
     for planned in wanted:
         try:
-            _carry_out(planned, request, corpus, store, display, on_line)
+            on_line(f"{planned.row}, seed {planned.seed}: {_carried_out(planned, runs, display)}")
         except StatgraphError as error:
             problems[planned.row, planned.seed] = error
             kind = "skipped" if isinstance(error, RunBusyError) else "failed"
@@ -105,7 +104,7 @@ def reproduce(
     asked = {(planned.row, planned.seed) for planned in wanted}
     missing, missing_asked = [], []
     for planned in planned_runs(spec, **plan):
-        found = store.result(run_id(planned.config, corpus.content_hash, request.split))
+        found = runs.result(planned)
         if found is not None:
             results.setdefault(planned.row, {})[planned.seed] = found
         else:
@@ -119,11 +118,7 @@ def reproduce(
 
 
 def check_split(corpus: Corpus, split: str) -> None:
-    """Return if a corpus has questions in a split.
-
-    Raises:
-        UsageError: if it has none, or the split is not known.
-    """
+    """Raise UsageError if a split is not known, or a corpus has no questions in it."""
     if split not in SPLITS:
         raise UsageError(f"split '{split}' is not known; use one of {', '.join(SPLITS)}")
     if not corpus.split(split):
@@ -145,24 +140,15 @@ def default_folder(request: Request, corpus_name: str) -> Path:
     return RESULTS / "-".join(parts)
 
 
-def _carry_out(planned: PlannedRun, request: Request, corpus: Corpus, store: RunStore, display, on_line) -> None:
-    place = f"{planned.row}, seed {planned.seed}"
-    if store.result(run_id(planned.config, corpus.content_hash, request.split)) is not None:
-        on_line(f"{place}: there already")
-        return
+def _carried_out(planned: PlannedRun, runs: CorpusRuns, display: Callable[[], AbstractContextManager]) -> str:
+    """Carry out a run and return in a few words how it ended."""
+    if runs.result(planned) is not None:
+        return "there already"
     start = time.perf_counter()
     with display() as progress:
-        result = finished_run(
-            planned,
-            corpus,
-            request.split,
-            store,
-            corpus_folder=request.corpus_folder,
-            keep_run=request.keep_runs,
-            on_step=progress.on_step,
-            on_training=progress.on_training,
-        )
-    on_line(f"{place}: R@200 {100 * result.mean('R@200'):.1f}, {time.perf_counter() - start:.0f} s")
+        options = TrainingOptions(on_step=progress.on_step, on_training=progress.on_training)
+        result = runs.finished(planned, options)
+    return f"R@200 {100 * result.mean('R@200'):.1f}, {time.perf_counter() - start:.0f} s"
 
 
 def _written(

@@ -61,7 +61,7 @@ class RunStore:
             about = artifacts.read_json(path)
             return RunResult(SplitMetrics.from_dict(about.pop("questions")), about)
         except (ValueError, KeyError, TypeError, AttributeError, RunError) as error:
-            raise RunError(f"{path}: damaged ({error}); remove it, and the run is made anew") from None
+            raise RunError(f"{path}: damaged ({error}); remove it to run it again") from None
 
     def finish(self, run_id: str, result: RunResult, *, keep_run: bool) -> None:
         """Write the result of a run, then remove what was trained unless told to keep it."""

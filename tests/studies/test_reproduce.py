@@ -6,8 +6,8 @@ import pytest
 
 from statgraph.errors import ModelError, UsageError
 from statgraph.studies import running
-from statgraph.studies.planning import planned_runs, run_id
 from statgraph.studies.reproduce import Request, default_folder, reproduce
+from statgraph.studies.running import planned_runs, run_id
 from statgraph.studies.spec import FigureSpec, TableSpec, read_table, with_backbones
 from statgraph.studies.store import RunStore
 

@@ -2,7 +2,7 @@ import pytest
 
 from statgraph.errors import UsageError
 from statgraph.studies import spec as spec_module
-from statgraph.studies.planning import planned_runs
+from statgraph.studies.running import planned_runs
 from statgraph.studies.spec import read_table, short_name, table_names, with_backbones
 from statgraph.systems.presets import resolve_config
 

@@ -38,7 +38,7 @@ def test_a_damaged_result_is_refused(store, tmp_path, text):
     path = tmp_path / "runs" / "r" / "result.json"
     path.parent.mkdir(parents=True)
     path.write_text(text)
-    with pytest.raises(RunError, match=r"result\.json: damaged \(.*\); remove it, and the run is made anew"):
+    with pytest.raises(RunError, match=r"result\.json: damaged"):
         store.result("r")
 
 

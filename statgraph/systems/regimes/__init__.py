@@ -1,1 +1,0 @@
-"""Overlays of the defaults by regime of training, one YAML file each."""
