@@ -1,4 +1,4 @@
-"""What a library holds, in the form that the service answers with."""
+"""What a run contains, in the form that the service answers with."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ from statgraph.search.explanation import Explanation
 from statgraph.search.retriever import Hit
 from statgraph.service import schemas
 from statgraph.service.contents import Contents, heading_id_of
-from statgraph.service.excerpts import excerpt
-from statgraph.service.library import Library
-from statgraph.service.neighbourhood import Node
+from statgraph.service.loaded_run import LoadedRun
 from statgraph.service.schemas import MAX_SHOWN
+from statgraph.service.surroundings import Node
 
 
-def about(library: Library, *, takes_feedback: bool) -> schemas.About:
+def about(loaded_run: LoadedRun, *, takes_feedback: bool) -> schemas.About:
     """Return what the service answers from."""
-    contents = library.contents
+    contents = loaded_run.contents
     return schemas.About(
-        name=library.name,
-        corpus=library.corpus,
-        language=library.language,
+        name=loaded_run.name,
+        corpus=loaded_run.corpus,
+        language=loaded_run.language,
         articles=len(contents),
         headings=len(contents.headings),
         codes=[
@@ -33,8 +32,8 @@ def about(library: Library, *, takes_feedback: bool) -> schemas.About:
             )
             for row in contents.child_headings(None)
         ],
-        examples=library.examples,
-        dated=library.has_dates,
+        examples=loaded_run.examples,
+        dated=loaded_run.has_dates,
         explains=True,
         feedback=takes_feedback,
         version=__version__,
@@ -42,12 +41,11 @@ def about(library: Library, *, takes_feedback: bool) -> schemas.About:
 
 
 def hit_answers(
-    library: Library, question: str, hits: Sequence[Hit], explanations: Sequence[Explanation] | None = None
+    loaded_run: LoadedRun, question: str, hits: Sequence[Hit], explanations: Sequence[Explanation] | None = None
 ) -> list[schemas.HitAnswer]:
     """Return the hits of a question, each with the part of its text that fits best, and why it was found where there
     are explanations."""
-    found = library.with_passages(question, hits)
-    excerpts = [excerpt(hit.text, hit.passage, most=MAX_SHOWN) for hit in found]
+    found = loaded_run.with_passages(question, hits)
     return [
         schemas.HitAnswer(
             rank=hit.rank,
@@ -55,12 +53,20 @@ def hit_answers(
             article_id=hit.article_id,
             title=hit.title,
             headings=_path_links(hit.path),
-            text=shown.text,
-            passage=shown.passage and schemas.Passage(start=shown.passage[0], end=shown.passage[1]),
+            **excerpt(hit.text, hit.passage, most=MAX_SHOWN),
             explanation=explanations and explanation_answer(explanations[place]),
         )
-        for place, (hit, shown) in enumerate(zip(hits, excerpts, strict=True))
+        for place, hit in enumerate(found)
     ]
+
+
+def excerpt(text: str, passage: tuple[int, int] | None, *, most: int) -> dict[str, object]:
+    """Return `text` and `passage` of a hit: the whole text if it has at most `most` characters, else as many of them
+    around the passage."""
+    start, end = passage or (0, 0)
+    begin = max(0, min((start + end - most) // 2, len(text) - most))
+    shown = passage and schemas.Passage(start=start - begin, end=end - begin)
+    return {"text": text[begin : begin + most], "passage": shown}
 
 
 def explanation_answer(why: Explanation) -> schemas.ExplanationAnswer:
@@ -90,12 +96,12 @@ def explanation_answer(why: Explanation) -> schemas.ExplanationAnswer:
     )
 
 
-def article_answer(library: Library, row: int) -> schemas.ArticleAnswer:
+def article_answer(loaded_run: LoadedRun, row: int) -> schemas.ArticleAnswer:
     """Return an article in full with what stands beside it."""
-    contents, article = library.contents, library.article(row)
-    references = library.surroundings.references
+    contents, article = loaded_run.contents, loaded_run.article(row)
+    references = loaded_run.surroundings.references
     before, after = contents.beside(row)
-    valid_from, valid_to = library.validity(row)
+    valid_from, valid_to = loaded_run.validity(row)
     return schemas.ArticleAnswer(
         article_id=article.article_id,
         title=article.title,
@@ -128,10 +134,10 @@ def headings_answer(contents: Contents, row: int | None) -> schemas.HeadingsAnsw
     )
 
 
-def graph_answer(library: Library, article_row: int, *, hops: int) -> schemas.GraphAnswer:
+def graph_answer(loaded_run: LoadedRun, article_row: int, *, hops: int) -> schemas.GraphAnswer:
     """Return what stands around an article, for drawing."""
-    around = library.surroundings.neighbourhood(article_row, hops=hops)
-    nodes = {node: _graph_node(library, node, far) for node, far in around.hops.items()}
+    around = loaded_run.surroundings.neighbourhood(article_row, hops=hops)
+    nodes = {node: _graph_node(loaded_run, node, far) for node, far in around.hops.items()}
     return schemas.GraphAnswer(
         nodes=list(nodes.values()),
         edges=[
@@ -142,15 +148,15 @@ def graph_answer(library: Library, article_row: int, *, hops: int) -> schemas.Gr
     )
 
 
-def _graph_node(library: Library, node: Node, hops: int) -> schemas.GraphNode:
+def _graph_node(loaded_run: LoadedRun, node: Node, hops: int) -> schemas.GraphNode:
     kind, row = node
     if kind == HEADING:
-        node_id, title = library.contents.heading_id(row), library.contents.headings[row][-1]
+        node_id, title = loaded_run.contents.heading_id(row), loaded_run.contents.headings[row][-1]
     elif kind == QUESTION:
-        question = library.surroundings.questions.questions[row]
+        question = loaded_run.surroundings.questions.questions[row]
         node_id, title = question.question_id, question.text
     else:
-        node_id, title = library.contents.outlines[row].article_id, library.contents.outlines[row].title
+        node_id, title = loaded_run.contents.outlines[row].article_id, loaded_run.contents.outlines[row].title
     return schemas.GraphNode(id=f"{kind}:{node_id}", kind=kind, title=title, hops=hops)
 
 

@@ -1,12 +1,10 @@
-"""The table of contents of a run: its headings, its articles in their order, and what stands below what."""
+"""The table of contents of a run: its headings, its articles in order, and the tree they form."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from statgraph.graph.hierarchy import hierarchy_of
 
@@ -32,34 +30,33 @@ class Contents:
     """Articles and headings by row, and their places in the tree.
 
     Attributes:
-        outlines: the articles, in row order.
+        outlines: the articles, in row order; those of one heading share one path object.
         headings: the path of each heading, parents before children.
         hierarchy: the same tree as arrays.
     """
 
     def __init__(self, outlines: Iterable[ArticleOutline]):
-        self.outlines = _with_shared_paths(outlines)
+        paths: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self.outlines = tuple(
+            replace(outline, path=paths.setdefault(outline.path, outline.path)) for outline in outlines
+        )
         self.hierarchy = hierarchy_of(self.outlines)
         self.headings = tuple(heading.path for heading in self.hierarchy.headings)
         self._article_rows = {outline.article_id: row for row, outline in enumerate(self.outlines)}
         self._heading_ids = tuple(heading_id_of(path) for path in self.headings)
         self._heading_rows = {heading_id: row for row, heading_id in enumerate(self._heading_ids)}
-        article_parents, heading_parents = self.hierarchy.article_parents, self.hierarchy.heading_parents
-        self._articles_by_parent = np.argsort(article_parents, kind="stable")
-        self._article_starts = np.searchsorted(
-            article_parents[self._articles_by_parent], np.arange(len(self.headings) + 1)
-        )
-        self._headings_by_parent = np.argsort(heading_parents, kind="stable")
-        self._heading_starts = np.searchsorted(
-            heading_parents[self._headings_by_parent], np.arange(-1, len(self.headings) + 1)
-        )
-        self._articles_below = np.diff(self._article_starts)
-        self._headings_below = np.zeros(len(self.headings), dtype=np.int64)
-        for row in range(len(self.headings) - 1, -1, -1):  # children before parents
-            parent = heading_parents[row]
-            if parent >= 0:
-                self._articles_below[parent] += self._articles_below[row]
-                self._headings_below[parent] += self._headings_below[row] + 1
+        # The last list is that of the codes, whose parent is -1.
+        self._child_headings: list[list[int]] = [[] for _ in range(len(self.headings) + 1)]
+        self._child_articles: list[list[int]] = [[] for _ in self.headings]
+        for row, parent in enumerate(self.hierarchy.heading_parents.tolist()):
+            self._child_headings[parent].append(row)
+        for row, parent in enumerate(self.hierarchy.article_parents.tolist()):
+            self._child_articles[parent].append(row)
+        self._articles_below, self._headings_below = [0] * len(self.headings), [0] * len(self.headings)
+        for row in reversed(range(len(self.headings))):  # children before parents
+            below = self._child_headings[row]
+            self._articles_below[row] = len(self._child_articles[row]) + sum(self._articles_below[at] for at in below)
+            self._headings_below[row] = len(below) + sum(self._headings_below[at] for at in below)
 
     def __len__(self) -> int:
         return len(self.outlines)
@@ -77,21 +74,20 @@ class Contents:
         return self._heading_ids[row]
 
     def articles_below(self, row: int) -> int:
-        """Return how many articles stand under a heading, at any depth."""
-        return int(self._articles_below[row])
+        """Return how many articles are under a heading, at any depth."""
+        return self._articles_below[row]
 
     def headings_below(self, row: int) -> int:
-        """Return how many headings stand under a heading, at any depth."""
-        return int(self._headings_below[row])
+        """Return how many headings are under a heading, at any depth."""
+        return self._headings_below[row]
 
     def child_headings(self, row: int | None) -> list[int]:
         """Return the rows of the headings directly under one, the codes for None, in their order."""
-        start = 0 if row is None else row + 1
-        return self._headings_by_parent[self._heading_starts[start] : self._heading_starts[start + 1]].tolist()
+        return self._child_headings[-1 if row is None else row]
 
     def child_articles(self, row: int) -> list[int]:
         """Return the rows of the articles directly under a heading, in their order."""
-        return self._articles_by_parent[self._article_starts[row] : self._article_starts[row + 1]].tolist()
+        return self._child_articles[row]
 
     def parent(self, row: int) -> int | None:
         """Return the row of the heading above a heading; None for a code."""
@@ -99,7 +95,7 @@ class Contents:
         return parent if parent >= 0 else None
 
     def heading_of_article(self, article_row: int) -> int:
-        """Return the row of the heading that an article stands in."""
+        """Return the row of the heading directly above an article."""
         return int(self.hierarchy.article_parents[article_row])
 
     def line_of(self, row: int) -> list[int]:
@@ -117,12 +113,3 @@ class Contents:
             row if 0 <= row < len(self) and self.outlines[row].path[0] == code else None for row in neighbours
         )
         return before, after
-
-
-def _with_shared_paths(outlines: Iterable[ArticleOutline]) -> tuple[ArticleOutline, ...]:
-    """Return the outlines with one path object for all articles of a heading: a path is read anew for each."""
-    shared: dict[tuple[str, ...], tuple[str, ...]] = {}
-    return tuple(
-        ArticleOutline(outline.article_id, outline.title, shared.setdefault(outline.path, outline.path))
-        for outline in outlines
-    )

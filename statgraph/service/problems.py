@@ -1,4 +1,4 @@
-"""Errors of the service as RFC 9457 problem details: `application/problem+json`."""
+"""Errors of the service as RFC 9457 problem details (`application/problem+json`), and their place in OpenAPI."""
 
 from __future__ import annotations
 
@@ -9,10 +9,27 @@ from typing import Any
 
 from starlette.responses import Response
 
+from statgraph.service.schemas import Problem
+
 MEDIA_TYPE = "application/problem+json"
+# Any request may be refused with these before its route is reached.
+EVERYWHERE = (401, 408, 413, 500)
+_MEANINGS = {
+    400: "The body is not JSON.",
+    401: "The service requires a token.",
+    404: "Not found.",
+    408: "The body did not arrive in time.",
+    413: "The body is too long.",
+    422: "A value is invalid.",
+    500: "A bug in the service.",
+    503: "The run is still loading, or too many questions are in progress: retry after Retry-After.",
+    504: "The search took too long.",
+    507: "The feedback cannot be stored.",
+}
+_REFERENCE = {"$ref": "#/components/schemas/Problem"}
 _REMEDIES = {
-    "string_pattern_mismatch": "no date; give a date as YYYY-MM-DD",  # dates alone have a pattern
-    "no_such_day": "no day of the calendar; give a date as YYYY-MM-DD",
+    "string_pattern_mismatch": "not a date; give a date as YYYY-MM-DD",  # dates alone have a pattern
+    "no_such_day": "not a day of the calendar; give a date as YYYY-MM-DD",
 }
 
 
@@ -33,7 +50,7 @@ def problem_response(
     headers: Mapping[str, str] | None = None,
     errors: Sequence[Mapping[str, object]] | None = None,
 ) -> Response:
-    """Return the answer that tells a problem; `errors` lists the fields that do not fit."""
+    """Return the answer that reports a problem; `errors` lists the invalid fields."""
     problem: dict[str, object] = {
         "type": "about:blank",  # RFC 9457, section 4.2.1: the status says all there is to say of the kind
         "title": HTTPStatus(status).phrase,
@@ -42,30 +59,46 @@ def problem_response(
     }
     if errors is not None:
         problem["errors"] = list(errors)
-    # Escaped to ASCII: what is said of a wrong value may quote half a character.
+    # Escaped to ASCII: a detail may quote half a character of a wrong value.
     return Response(json.dumps(problem), status, dict(headers or {}), MEDIA_TYPE)
 
 
-def unfit_fields(errors: Sequence[Mapping[str, Any]], *, content_type: str) -> list[dict[str, str]]:
-    """Return the place and the detail of each field that does not fit, as `Problem.errors` lists them.
+def invalid_field(error: Mapping[str, Any], *, content_type: str) -> dict[str, str]:
+    """Return the place and the detail of an invalid field, as `Problem.errors` lists them.
 
     Args:
-        errors: as pydantic tells them.
-        content_type: the header of the request: a body that is not said to be JSON is not read as such.
+        error: as pydantic reports it.
+        content_type: the header of the request: a body that is not declared as JSON is not read as such.
     """
-    return [_unfit_field(error, content_type) for error in errors]
-
-
-def _unfit_field(error: Mapping[str, Any], content_type: str) -> dict[str, str]:
     place, detail = ".".join(map(str, error["loc"])), _REMEDIES.get(error["type"], error["msg"])
     if error["type"] == "json_invalid":
         _, position = error["loc"]
         place, detail = "body", f"broken JSON at character {position + 1} ({error['ctx']['error']}); send a JSON object"
     elif place == "body" and error["type"] != "missing" and not _is_json(content_type):
-        detail = "not said to be JSON; send it with the header Content-Type: application/json"
+        detail = "not declared as JSON; send it with the header Content-Type: application/json"
     elif place == "body":
-        detail = "no JSON object; send one"
+        detail = "not a JSON object; send one"
     return {"place": place, "detail": detail}
+
+
+def documented(*statuses: int) -> dict[int | str, dict]:
+    """Return FastAPI's `responses` for these errors and for those that any request may meet."""
+    responses: dict[int | str, dict] = {
+        status: {"description": _MEANINGS[status], "content": {MEDIA_TYPE: {"schema": _REFERENCE}}}
+        for status in sorted({*statuses, *EVERYWHERE})
+    }
+    if 503 in responses:
+        responses[503]["headers"] = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}}
+    return responses
+
+
+def add_problem_schema(document: dict) -> dict:
+    """Return an OpenAPI document that defines what the errors refer to."""
+    schemas = document.setdefault("components", {}).setdefault("schemas", {})
+    problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas.update(problem.pop("$defs", {}))
+    schemas["Problem"] = problem
+    return document
 
 
 def _is_json(content_type: str) -> bool:

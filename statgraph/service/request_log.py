@@ -54,7 +54,7 @@ class RequestLog:
         except Exception as error:
             fault = error
             if not status:
-                answer = problem_response(500, "a fault of the service, not of yours; its log says more")
+                answer = problem_response(500, "this is a bug in statgraph; the service's log says more")
                 await answer(scope, receive, counted_send)
         finally:
             seconds = time.perf_counter() - start

@@ -83,7 +83,7 @@ def _wait_for_refusal(process, port):
     while True:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=WAIT_S).close()
-        except ConnectionRefusedError:
+        except (ConnectionRefusedError, ConnectionResetError):  # reset: the socket closed while it connected
             return
         assert process.poll() is None
 
@@ -97,7 +97,7 @@ def test_a_port_in_use_is_refused(refused, bm25_run):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert refused("serve", "--run", bm25_run, "--port", port) == (
-            f"port {port} of 127.0.0.1 is in use; name another with --port"
+            f"port {port} of 127.0.0.1 is in use; choose another with --port"
         )
 
 
@@ -117,7 +117,7 @@ def test_what_is_no_port_is_refused(refused, bm25_run, port):
 
 def test_an_address_of_another_machine_is_refused(refused, bm25_run):
     assert refused("serve", "--run", bm25_run, "--host", "192.0.2.1", code=2) == (
-        "--host 192.0.2.1: no address of this machine; name one that is"
+        "--host 192.0.2.1: not an address of this machine; give one that is"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -85,11 +86,30 @@ def dated_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path, Mappi
 
 
 @pytest.fixture(scope="session")
-def library(village_run: Path):
-    """Return the village's library."""
-    from statgraph.service.library import Library
+def loaded_run(village_run: Path):
+    """Return the village's run."""
+    from statgraph.service.loaded_run import LoadedRun
 
-    return Library.load(village_run, device="cpu")
+    return LoadedRun.load(village_run, device="cpu")
+
+
+@pytest.fixture(scope="session")
+def make_client(loaded_run, tmp_path_factory: pytest.TempPathFactory) -> Callable:
+    """Return a function that makes a client of a service with some settings, its run loaded or not."""
+    from fastapi.testclient import TestClient
+
+    from statgraph.service.app import create_app
+    from statgraph.service.config import ServiceConfig
+    from statgraph.service.state import ServiceState
+
+    def make(*, loaded: bool = True, write_log: Callable = lambda line: None, **settings) -> TestClient:
+        settings = {"feedback": tmp_path_factory.mktemp("marks") / "feedback.jsonl", **settings}
+        state = ServiceState(ServiceConfig(**settings))
+        if loaded:
+            state.open(loaded_run)
+        return TestClient(create_app(state, write_log=write_log), raise_server_exceptions=False)
+
+    return make
 
 
 @pytest.fixture
@@ -99,33 +119,16 @@ def log() -> list[dict]:
 
 
 @pytest.fixture
-def serve(library, tmp_path: Path, log: list[dict]) -> Callable:
-    """Return a function that yields a client of the service with a configuration, its run loaded or not."""
-    from fastapi.testclient import TestClient
+def serve(make_client, tmp_path: Path, log: list[dict]) -> Callable:
+    """Return `make_client` for one test: its log is `log`, its feedback file is in `tmp_path`."""
 
-    from statgraph.service.app import create_app
-    from statgraph.service.config import ServiceConfig
-    from statgraph.service.desk import Desk
+    def write_log(line: str) -> None:
+        log.append(json.loads(line))
 
-    def start(*, loaded: bool = True, **settings) -> TestClient:
-        desk = Desk(ServiceConfig(**{"feedback": tmp_path / "feedback.jsonl", **settings}))
-        if loaded:
-            desk.open(library)
-        app = create_app(desk, write_log=lambda line: log.append(json.loads(line)))
-        return TestClient(app, raise_server_exceptions=False)
-
-    return start
+    return partial(make_client, feedback=tmp_path / "feedback.jsonl", write_log=write_log)
 
 
 @pytest.fixture(scope="session")
-def client(library, tmp_path_factory):
-    """Return a client of the service as it is without options, one for all tests: making the application takes time."""
-    from fastapi.testclient import TestClient
-
-    from statgraph.service.app import create_app
-    from statgraph.service.config import ServiceConfig
-    from statgraph.service.desk import Desk
-
-    desk = Desk(ServiceConfig(feedback=tmp_path_factory.mktemp("marks") / "feedback.jsonl"))
-    desk.open(library)
-    return TestClient(create_app(desk, write_log=lambda line: None), raise_server_exceptions=False)
+def client(make_client):
+    """Return a client of the service without options, one for all tests: making the application takes time."""
+    return make_client()

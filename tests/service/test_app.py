@@ -9,6 +9,7 @@ def page_client(serve, tmp_path, monkeypatch):
     page = tmp_path / "page"
     (page / "js").mkdir(parents=True)
     (page / "index.html").write_text("<!doctype html><title>§</title>", encoding="utf-8")
+    (page / "reference.html").write_text("<!doctype html><title>API</title>")
     (page / "js" / "main.js").write_text("export {};")
     (tmp_path / "secret.txt").write_text("secret")
     monkeypatch.setattr("statgraph.service.app.PAGE", page)
@@ -20,6 +21,7 @@ def page_client(serve, tmp_path, monkeypatch):
     [
         ("/", "text/html; charset=utf-8"),
         ("/?q=deposit", "text/html; charset=utf-8"),
+        ("/docs", "text/html; charset=utf-8"),
         ("/static/js/main.js", "javascript"),
     ],
 )

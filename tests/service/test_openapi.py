@@ -18,10 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 
-from statgraph.service.app import create_app
-from statgraph.service.config import ServiceConfig
-from statgraph.service.desk import Desk
-from statgraph.service.openapi import EVERYWHERE, documented
+from statgraph.service.problems import EVERYWHERE, documented
 
 OPERATIONS = 10
 KINDS = 8  # five addresses take something, and three of them something that does not fit
@@ -35,15 +32,8 @@ CHECKS = [
 ]
 
 
-@pytest.fixture
-def app(library, tmp_path):
-    """Return an application that may be closed: Schemathesis starts and ends it."""
-    desk = Desk(ServiceConfig(feedback=tmp_path / "feedback.jsonl"))
-    desk.open(library)
-    return create_app(desk, write_log=lambda line: None)
-
-
-def test_every_answer_is_as_documented(app):
+def test_every_answer_is_as_documented(make_client):
+    app = make_client().app  # its own: Schemathesis starts and ends it
     schema = schemathesis.openapi.from_asgi("/openapi.json", app)
     operations = [found.ok() for found in schema.get_all_operations()]
     assert len(operations) == OPERATIONS

@@ -37,14 +37,14 @@ def test_refusals_are_logged_too(serve, log):
     assert [line["status"] for line in log] == [401, 413]
 
 
-def test_a_fault_is_a_problem_to_the_client_and_a_traceback_in_the_log(serve, log, library, monkeypatch):
+def test_a_fault_is_a_problem_to_the_client_and_a_traceback_in_the_log(serve, log, loaded_run, monkeypatch):
     def fail(row):
         raise RuntimeError("the disk is gone")
 
-    monkeypatch.setattr(library, "article", fail)
+    monkeypatch.setattr(loaded_run, "article", fail)
     answer = serve().get("/api/articles/H1")
     assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
-    assert answer.json()["detail"] == "a fault of the service, not of yours; its log says more"
+    assert answer.json()["detail"] == "this is a bug in statgraph; the service's log says more"
     assert answer.headers["x-content-type-options"] == "nosniff"
     (line,) = log
     assert line["status"] == 500
@@ -67,3 +67,23 @@ def test_an_unheard_of_method_or_address_is_one_figure(method):
     assert f'statgraph_requests_total{{method="{shown}",route="other",status="404"}} 1.0' in metrics.text().decode()
     assert "\n" not in lines[0]
     assert "\x1b" not in lines[0]
+
+
+def test_two_services_count_apart():
+    one, other = Metrics(), Metrics()
+    one.answered(method="GET", route="/", status=200, seconds=0.003)
+    one.answered(method="GET", route="/", status=200, seconds=0.2)
+    one.searched_together(3)
+    one.watch_waiting(lambda: 7)
+    lines = one.text().decode().splitlines()
+    for line in (
+        'statgraph_requests_total{method="GET",route="/",status="200"} 2.0',
+        'statgraph_request_seconds_bucket{le="0.005",route="/"} 1.0',
+        'statgraph_request_seconds_bucket{le="0.25",route="/"} 2.0',
+        'statgraph_batch_questions_bucket{le="2.0"} 0.0',
+        'statgraph_batch_questions_bucket{le="4.0"} 1.0',
+        "statgraph_questions_waiting 7.0",
+        "statgraph_ready 0.0",
+    ):
+        assert line in lines
+    assert "statgraph_requests_total{" not in other.text().decode()

@@ -1,11 +1,15 @@
 """Every address as a client meets it: the whole answer, worked out by hand from the village."""
 
 import json
+from http import HTTPStatus
 
 import pytest
 
 from statgraph import __version__
+from statgraph.service.answers import excerpt
 from statgraph.service.contents import heading_id_of
+from statgraph.service.problems import problem_response
+from statgraph.service.schemas import Passage
 
 HOUSING, WORK = heading_id_of(["Housing Code"]), heading_id_of(["Work Code"])
 LEASES = heading_id_of(["Housing Code", "Book I. Leases"])
@@ -18,7 +22,7 @@ def problem(answer, status: int) -> dict:
     assert answer.status_code == status
     assert answer.headers["content-type"] == "application/problem+json"
     told = answer.json()
-    assert (told["type"], told["status"]) == ("about:blank", status)
+    assert (told["type"], told["title"], told["status"]) == ("about:blank", HTTPStatus(status).phrase, status)
     return told
 
 
@@ -67,6 +71,26 @@ def test_search(client):
         "passage": {"start": text.index("The lessor"), "end": len(text)},
         "explanation": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("passage", "text", "place"),
+    [
+        ((0, 3), "0123456789", (0, 3)),
+        ((47, 49), "3456789012", (4, 6)),  # 43 to 53
+        ((98, 100), "0123456789", (8, 10)),
+        ((20, 30), "0123456789", (0, 10)),
+    ],
+)
+def test_a_long_text_is_shown_around_its_passage(passage, text, place):
+    start, end = place
+    shown = excerpt("0123456789" * 10, passage, most=10)
+    assert shown == {"text": text, "passage": Passage(start=start, end=end)}
+
+
+def test_without_a_passage_it_is_the_beginning():
+    assert excerpt("Keys are due.", None, most=5) == {"text": "Keys ", "passage": None}
+    assert excerpt("", None, most=5) == {"text": "", "passage": None}
 
 
 def test_an_explained_search(client):
@@ -139,9 +163,9 @@ def test_a_value_that_does_not_fit_is_named(client, asked, place):
 @pytest.mark.parametrize(
     ("day", "detail"),
     [
-        ("2024-02-30", "no day of the calendar; give a date as YYYY-MM-DD"),
-        ("today", "no date; give a date as YYYY-MM-DD"),
-        ("2024-2-3", "no date; give a date as YYYY-MM-DD"),
+        ("2024-02-30", "not a day of the calendar; give a date as YYYY-MM-DD"),
+        ("today", "not a date; give a date as YYYY-MM-DD"),
+        ("2024-2-3", "not a date; give a date as YYYY-MM-DD"),
     ],
 )
 def test_how_a_date_is_given_is_told(client, day, detail):
@@ -164,7 +188,7 @@ def test_the_longest_question_is_taken(client):
         ),
         (
             {"question": "q", "heading": "0" * 12},
-            f"heading '{'0' * 12}': there is none with this id; take one from /api/headings",
+            f"heading '{'0' * 12}': no heading has this id; take one from /api/headings",
         ),
     ],
 )
@@ -176,6 +200,10 @@ def test_half_a_character_is_refused(client):
     body = '{"question": "\\ud800"}'
     answer = client.post("/api/search", content=body, headers={"Content-Type": "application/json"})
     assert problem(answer, 422)["errors"][0]["place"] == "body.question"
+
+
+def test_half_a_character_can_be_quoted():
+    assert json.loads(problem_response(422, "code '\ud800'").body)["detail"] == "code '\ud800'"
 
 
 NOT_READ = "the body cannot be read as JSON; send a JSON object in UTF-8"
@@ -191,9 +219,9 @@ NOT_READ = "the body cannot be read as JSON; send a JSON object in UTF-8"
             422,
             "body: broken JSON at character 7 (Expecting value); send a JSON object",
         ),
-        (b"null", 422, "body: no JSON object; send one"),
-        (b'"deposit"', 422, "body: no JSON object; send one"),
-        (b"", 422, "body: no JSON object; send one"),
+        (b"null", 422, "body: not a JSON object; send one"),
+        (b'"deposit"', 422, "body: not a JSON object; send one"),
+        (b"", 422, "body: not a JSON object; send one"),
     ],
 )
 def test_what_is_no_json_is_refused(client, body, status, detail):
@@ -205,7 +233,7 @@ def test_what_is_no_json_is_refused(client, body, status, detail):
 def test_a_form_of_another_site_is_refused(client, headers):
     body = '{"question": "q", "article_id": "H1", "right": true}'
     assert problem(client.post("/api/feedback", content=body, headers=headers), 422)["detail"] == (
-        "body: not said to be JSON; send it with the header Content-Type: application/json"
+        "body: not declared as JSON; send it with the header Content-Type: application/json"
     )
 
 
@@ -293,10 +321,10 @@ def test_what_is_not_there_is_a_problem(client, address):
 
 def test_another_method_is_a_problem(client):
     answer = client.put("/api/search", json={})
-    assert problem(answer, 405)["detail"] == "PUT is not taken at this address; send POST"
+    assert problem(answer, 405)["detail"] == "this address does not take PUT; send POST"
     assert answer.headers["allow"] == "POST"
     told = problem(client.post("/static/js/main.js"), 405)
-    assert told["detail"] == "POST is not taken at this address; send GET, HEAD"
+    assert told["detail"] == "this address does not take POST; send GET, HEAD"
 
 
 def test_feedback_is_on_disk_when_it_is_told(serve, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from statgraph.errors import RunError, UsageError
 from statgraph.search.article_store import ARTICLES
 from statgraph.service.config import ServiceConfig
-from statgraph.service.library import Library
+from statgraph.service.loaded_run import LoadedRun
 from statgraph.service.server import bound_socket, is_loopback, serve
 
 
@@ -26,7 +26,7 @@ def test_a_port_in_use_is_told():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with (
-            pytest.raises(RunError, match=rf"^port {port} of 127.0.0.1 is in use; name another with --port$"),
+            pytest.raises(RunError, match=rf"^port {port} of 127.0.0.1 is in use; choose another with --port$"),
             bound_socket("127.0.0.1", port),
         ):
             pass
@@ -34,7 +34,7 @@ def test_a_port_in_use_is_told():
 
 def test_an_address_of_another_machine_is_told():
     with (
-        pytest.raises(UsageError, match=r"^--host 192.0.2.1: no address of this machine; name one that is$"),
+        pytest.raises(UsageError, match=r"^--host 192.0.2.1: not an address of this machine; give one that is$"),
         bound_socket("192.0.2.1", 0),
     ):
         pass
@@ -42,7 +42,7 @@ def test_an_address_of_another_machine_is_told():
 
 def test_a_host_that_is_none_is_told():
     with (
-        pytest.raises(UsageError, match=r"^--host no host: .*; name an address of this machine$"),
+        pytest.raises(UsageError, match=r"^--host no host: .*; give an address of this machine$"),
         bound_socket("no host", 0),
     ):
         pass
@@ -60,7 +60,7 @@ def test_a_run_that_cannot_be_loaded_ends_the_service(village_run, tmp_path):
         serve(damaged, ServiceConfig(), host="0.0.0.0", port=0, device="cpu", announce=told.append)
     assert told == [
         "Warning: 0.0.0.0 can be reached from other machines, and whoever reaches it may search and send feedback; "
-        "set STATGRAPH_TOKEN to ask for a token"
+        "set STATGRAPH_TOKEN to require a token"
     ]
 
 
@@ -73,6 +73,6 @@ def test_the_run_is_loaded_in_the_precision_asked_for(village_run, monkeypatch):
     def load(run, *, device, precision):
         raise UsageError(f"{run.name}, {device}, {precision}")
 
-    monkeypatch.setattr(Library, "load", load)
+    monkeypatch.setattr(LoadedRun, "load", load)
     with pytest.raises(UsageError, match=r"^village-run, cpu, int8$"):
         serve(village_run, ServiceConfig(), host="127.0.0.1", port=0, device="cpu", precision="int8", announce=print)

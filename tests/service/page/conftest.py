@@ -55,25 +55,25 @@ def chromium() -> str:
 
 
 @pytest.fixture(scope="session")
-def sample_library(chromium: str, sample_run):
-    """Return the library of the trained sample."""
-    from statgraph.service.library import Library
+def sample_loaded_run(chromium: str, sample_run):
+    """Return the loaded_run of the trained sample."""
+    from statgraph.service.loaded_run import LoadedRun
 
-    return Library.load(sample_run.folder, device="cpu")
+    return LoadedRun.load(sample_run.folder, device="cpu")
 
 
 @contextmanager
-def served(library, **settings) -> Iterator[Service]:
+def served(loaded_run, **settings) -> Iterator[Service]:
     """Yield the service on a free port of loopback, its server in a thread of this process."""
     import uvicorn
 
     from statgraph.service.app import create_app
     from statgraph.service.config import ServiceConfig
-    from statgraph.service.desk import Desk
+    from statgraph.service.state import ServiceState
 
-    desk = Desk(ServiceConfig(**settings))
-    desk.open(library)
-    app = create_app(desk, write_log=lambda line: None)
+    state = ServiceState(ServiceConfig(**settings))
+    state.open(loaded_run)
+    app = create_app(state, write_log=lambda line: None)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -92,19 +92,19 @@ def feedback_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def service(sample_library, feedback_file: Path) -> Iterator[Service]:
+def service(sample_loaded_run, feedback_file: Path) -> Iterator[Service]:
     """Return the service that the page is tested against."""
-    with served(sample_library, feedback=feedback_file) as running:
+    with served(sample_loaded_run, feedback=feedback_file) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def dated_service(sample_run, dated_run, chromium: str) -> Iterator[Service]:
     """Return the service over the same run where article 26 was replaced by article 27 on 1 March 2021."""
-    from statgraph.service.library import Library
+    from statgraph.service.loaded_run import LoadedRun
 
     dates = {"H26": {"valid_from": "2016-08-10", "valid_to": "2021-03-01"}, "H27": {"valid_from": "2021-03-01"}}
-    with served(Library.load(dated_run(sample_run.folder, dates), device="cpu")) as running:
+    with served(LoadedRun.load(dated_run(sample_run.folder, dates), device="cpu")) as running:
         yield running
 
 
@@ -114,9 +114,9 @@ def token() -> str:
 
 
 @pytest.fixture(scope="session")
-def guarded_service(sample_library, token: str) -> Iterator[Service]:
+def guarded_service(sample_loaded_run, token: str) -> Iterator[Service]:
     """Return the same behind a token."""
-    with served(sample_library, token=token) as running:
+    with served(sample_loaded_run, token=token) as running:
         yield running
 
 

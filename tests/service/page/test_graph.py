@@ -16,8 +16,10 @@ def drawn(open_page, expect):
     return page
 
 
-def transform(page) -> str:
-    return page.locator(".graph-frame svg > g").get_attribute("transform")
+def view(page) -> list[float]:
+    """Return [x, y, zoom] of the drawing."""
+    transform = page.locator(".graph-frame svg > g").get_attribute("transform")
+    return [float(part) for part in re.findall(r"-?[\d.]+(?:e-?\d+)?", transform)]
 
 
 def test_nodes_and_edges_are_those_of_the_service(drawn, service, expect):
@@ -70,37 +72,38 @@ def test_fewer_steps_fewer_nodes(drawn, service, expect):
 def test_buttons_zoom_about_the_middle(drawn):
     frame = drawn.locator(".graph-frame").bounding_box()
     width, height = (round(frame[side]) - 2 for side in ("width", "height"))  # less its border
-    assert transform(drawn) == "translate(0 0) scale(1)"
+    assert view(drawn) == [0, 0, 1]
     drawn.get_by_role("button", name="Zoom in").click()
-    x, y, zoom = (float(part) for part in re.findall(r"-?[\d.]+(?:e-?\d+)?", transform(drawn)))
-    assert zoom == pytest.approx(1.4)
-    assert (x, y) == (pytest.approx(-0.4 * width / 2, abs=1), pytest.approx(-0.4 * height / 2, abs=1))
+    assert view(drawn) == pytest.approx([-0.4 * width / 2, -0.4 * height / 2, 1.4], abs=1)
     drawn.get_by_role("button", name="Zoom out").click()
-    assert [float(part) for part in re.findall(r"-?[\d.]+(?:e-?\d+)?", transform(drawn))] == pytest.approx([0, 0, 1])
+    assert view(drawn) == pytest.approx([0, 0, 1])
     drawn.get_by_role("button", name="Zoom in").click()
     drawn.get_by_role("button", name="Show all").click()
-    assert transform(drawn) == "translate(0 0) scale(1)"
+    assert view(drawn) == [0, 0, 1]
 
 
 def test_keys_move_and_zoom(drawn):
     drawn.locator(".graph-frame").focus()
     drawn.keyboard.press("ArrowRight")
     drawn.keyboard.press("ArrowDown")
-    assert transform(drawn) == "translate(-48 -48) scale(1)"
+    assert view(drawn) == [-48, -48, 1]
     drawn.keyboard.press("+")
-    assert "scale(1.4)" in transform(drawn)
+    x, y, zoom = view(drawn)
+    assert zoom == pytest.approx(1.4)
+    drawn.keyboard.press("ArrowLeft")
+    assert view(drawn) == pytest.approx([x + 48, y, zoom])  # as far on the screen at any zoom
     drawn.keyboard.press("0")
-    assert transform(drawn) == "translate(0 0) scale(1)"
+    assert view(drawn) == [0, 0, 1]
 
 
 def test_a_wheel_that_passes_by_scrolls_and_one_that_is_meant_zooms(drawn):
     drawn.locator(".graph-frame").hover(position={"x": 5, "y": 5})
     drawn.mouse.wheel(0, -100)
     drawn.wait_for_timeout(100)
-    assert transform(drawn) == "translate(0 0) scale(1)"
+    assert view(drawn) == [0, 0, 1]
     drawn.locator(".graph-frame").click(position={"x": 5, "y": 5})
     drawn.mouse.wheel(0, -100)
-    drawn.wait_for_function("document.querySelector('.graph-frame g').getAttribute('transform').includes('scale(1.2')")
+    drawn.wait_for_function("document.querySelector('.graph-frame g').getAttribute('transform').includes('scale(1.1')")
 
 
 def test_dragging_moves_and_does_not_click(drawn):
@@ -130,3 +133,74 @@ def test_an_article_with_no_neighbour(open_page, answers, expect):
     alone = answers(change=lambda graph: {**graph, "nodes": graph["nodes"][:1], "edges": []})
     page = open_page(ADDRESS, before=lambda page: page.route("**/api/graph/**", alone))
     expect(page.locator(".part-graph .notice")).to_have_text("Nothing is linked to this article.")
+
+
+LAYOUT = """async ([count, edges, size]) => {
+  const { layout } = await import("/static/js/force.js");
+  return layout(count, edges, size).map(({ x, y }) => [x, y]);
+}"""
+SIZE = {"width": 600, "height": 400, "margin": {"x": 50, "y": 30}}
+
+
+def distance(one, other) -> float:
+    return ((one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2) ** 0.5
+
+
+def test_one_node_is_in_the_middle(evaluate):
+    assert evaluate(LAYOUT, [1, [], SIZE]) == [[300, 200]]
+
+
+def test_the_same_graph_is_drawn_the_same_within_its_margins(evaluate):
+    edges = [[0, other] for other in range(1, 30)] + [[1, 2], [2, 3]]
+    points = evaluate(LAYOUT, [30, edges, SIZE])
+    assert points == evaluate(LAYOUT, [30, edges, SIZE])
+    assert all(50 - 1e-6 <= x <= 550 + 1e-6 and 30 - 1e-6 <= y <= 370 + 1e-6 for x, y in points)
+    assert min(distance(one, other) for row, one in enumerate(points) for other in points[:row]) > 5
+
+
+def test_edges_bring_together_what_they_join(evaluate):
+    # Two triangles and one edge between them.
+    edges = [[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3], [2, 3]]
+    points = evaluate(LAYOUT, [6, edges, {**SIZE, "width": 400}])
+    within = [distance(points[one], points[other]) for one, other in edges[:6]]
+    across = [distance(points[one], points[other]) for one in (0, 1) for other in (4, 5)]
+    assert max(within) < min(across)
+
+
+# The labels: 6.1 pixels a character, 15 high, 10 away from their node.
+PLACE = """async ([points, labels, pulls, width]) => {
+  const { placeLabels } = await import("/static/js/labels.js");
+  return placeLabels(points.map(([x, y]) => ({ x, y })), labels, pulls, width);
+}"""
+
+
+@pytest.fixture
+def place(evaluate):
+    return lambda *told: evaluate(PLACE, told)
+
+
+def test_a_label_looks_away_from_its_edges(place):
+    # Ten characters are 61 pixels.
+    assert place([[100, 50]], ["0123456789"], [0], 200) == ["right"]
+    assert place([[100, 50]], ["0123456789"], [1], 200) == ["left"]
+
+
+def test_a_label_keeps_within_the_drawing(place):
+    # To the right of 150 it would end at 150 + 10 + 61 = 221.
+    assert place([[150, 50]], ["0123456789"], [0], 200) == ["left"]
+    # Neither side has 71 pixels; above it, half of 61 stands on each side.
+    assert place([[50, 50]], ["0123456789"], [0], 100) == ["above"]
+    assert place([[20, 20], [20, 50]], ["0123456789", "0123456789"], [0, 0], 60) == ["right", None]
+
+
+def test_the_first_chooses_first(place):
+    # The second node is 40 to the right, where the first's label would lie: that goes to the left.
+    assert place([[100, 50], [140, 50]], ["0123456789", "0123456789"], [0, 0], 400) == ["left", "right"]
+    # Ten below, the second's label would touch the first's on the right: 10 < 15.
+    assert place([[100, 50], [100, 60]], ["0123456789", "0123456789"], [0, 0], 400) == ["right", "left"]
+
+
+def test_a_title_is_shortened_to_whole_code_points(evaluate):
+    shortened = "async ([title, most]) => (await import('/static/js/labels.js')).shortened(title, most)"
+    assert evaluate(shortened, ["𝌆𝌆𝌆𝌆", 4]) == "𝌆𝌆𝌆𝌆"
+    assert evaluate(shortened, ["𝌆𝌆 𝌆𝌆", 4]) == "𝌆𝌆…"

@@ -104,3 +104,8 @@ def test_the_brand_leads_to_the_start(open_page, expect):
     expect(page.locator(".examples li").first).to_be_visible()
     expect(page.locator("#question")).to_be_focused()
     assert page.url.split("/", 3)[3] == ""
+
+
+def test_the_reference_lists_every_address(open_page, expect, service):
+    operations = sum(len(methods) for methods in service.get("/openapi.json")["paths"].values())
+    expect(open_page("/docs").locator(".opblock")).to_have_count(operations)

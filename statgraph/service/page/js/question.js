@@ -13,7 +13,7 @@ export function startQuestion() {
       box.focus();
       return;
     }
-    // A new question clears the desk; the filters stay, they are in sight.
+    // A new question clears the article and the heading; the filters stay, since they are visible.
     go({ q, article: null });
   });
   box.addEventListener("keydown", (event) => {

@@ -16,9 +16,7 @@ from statgraph.search.explanation import Explanation
 from statgraph.search.filters import ArticleFilter
 from statgraph.search.retriever import Hit, Retriever
 from statgraph.service.contents import ArticleOutline, Contents
-from statgraph.service.neighbourhood import Surroundings
-from statgraph.service.reference_index import ReferenceIndex
-from statgraph.service.training_questions import TrainingQuestions
+from statgraph.service.surroundings import QuestionCitations, ReferenceIndex, Surroundings
 
 MAX_EXAMPLES = 6
 LONGEST_EXAMPLE = 120
@@ -26,7 +24,7 @@ _READ_AT_ONCE = 1024
 _KEPT_LIMITS = 32  # readers browse: one limit is asked for many times
 
 
-class Library:
+class LoadedRun:
     """A run, loaded; make it with `load`.
 
     Attributes:
@@ -34,7 +32,7 @@ class Library:
         corpus: the name of the corpus that it was trained on.
         language: the ISO 639 code of that corpus.
         contents: the table of contents of its articles.
-        surroundings: what each article is tied to.
+        surroundings: the graph around each article.
     """
 
     def __init__(
@@ -56,22 +54,22 @@ class Library:
         self._store = store
 
     @classmethod
-    def load(cls, run: Path, *, device: str = "auto", precision: str = "float32") -> Library:
-        """Return the library of a run folder.
+    def load(cls, run: Path, *, device: str = "auto", precision: str = "float32") -> LoadedRun:
+        """Return the run in a folder.
 
         Raises:
-            RunError: if the folder is no finished run, or damaged.
-            UsageError: if the device or the precision is not there.
+            RunError: if the folder is not a finished run, or is damaged.
+            UsageError: if the device or the precision is not available.
         """
         corpus = read_run_manifest(run)["corpus"]
         retriever, store = Retriever.load(run, device=device, precision=precision), ArticleStore(run)
         contents = Contents(_outlines(store))
-        surroundings = Surroundings(contents, ReferenceIndex(contents, store), TrainingQuestions.load(run, contents))
+        surroundings = Surroundings(contents, ReferenceIndex(contents, store), QuestionCitations.load(run, contents))
         return cls(run.resolve().name, corpus, retriever, store, surroundings)
 
     @property
     def examples(self) -> list[str]:
-        """Return a few short questions of the run, from all over its list."""
+        """Return a few short training questions, spread over the list."""
         short = [
             question.text for question in self.surroundings.questions.questions if len(question.text) <= LONGEST_EXAMPLE
         ]
@@ -82,25 +80,25 @@ class Library:
         """Return whether any article says when it is in force."""
         return self._store.days_in_force is not None
 
-    def among(
+    def allowed_rows(
         self, *, codes: Sequence[str] = (), heading_id: str | None = None, as_of: str | None = None
     ) -> AllowedRows | None:
-        """Return the rows of the articles in force on a day, today without one, that stand in one of the codes and
-        under the heading; None for all.
+        """Return the rows of the articles in force on a day, today without one, that are in one of the codes
+        and under the heading; None for all.
 
         Raises:
-            UsageError: if a code, the heading or the day is not known.
+            UsageError: if there is no such code, heading or day.
         """
         heading: tuple[str, ...] = ()
         if heading_id is not None:
             row = self.contents.heading_row(heading_id)
             if row is None:
-                raise UsageError(f"heading '{heading_id}': there is none with this id; take one from /api/headings")
+                raise UsageError(f"heading '{heading_id}': no heading has this id; take one from /api/headings")
             heading = self.contents.headings[row]
         return self._limits(tuple(codes), heading, asked_day(as_of or "today"))
 
     def search_many(self, questions: Sequence[str], k: int, *, among: AllowedRows | None = None) -> list[list[Hit]]:
-        """Return the best `k` articles for each question, those of the rows `among` only, whatever the day.
+        """Return the best `k` articles for each question, of the rows `among` only, whatever the day.
 
         Raises:
             UsageError: if a question is blank.
@@ -108,7 +106,7 @@ class Library:
         return self._retriever.search_many(questions, k, among=among, as_of=ALWAYS)
 
     def with_passages(self, question: str, hits: Sequence[Hit]) -> list[Hit]:
-        """Return the same hits, each with the passage that fits the question best."""
+        """Return the same hits, each with the passage that best matches the question."""
         return self._retriever.with_passages(question, hits)
 
     def explain(self, question: str, hits: Sequence[Hit]) -> list[Explanation]:
@@ -116,7 +114,7 @@ class Library:
         return self._retriever.explain(question, hits)
 
     def warm_up(self, stopped: Callable[[], bool]) -> None:
-        """Make what the first readers would wait for: references between articles, then what explanations need."""
+        """Prepare what the first readers would wait for: references between articles, then what explanations need."""
         self.surroundings.references.build()
         if not stopped():
             self._retriever.prepare_explanations()

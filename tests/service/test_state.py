@@ -8,8 +8,8 @@ import pytest
 
 from statgraph.errors import UsageError
 from statgraph.service.config import ServiceConfig
-from statgraph.service.desk import Desk
 from statgraph.service.problems import ProblemError
+from statgraph.service.state import ServiceState
 
 
 class HeldRetriever:
@@ -30,17 +30,17 @@ class HeldRetriever:
 
 
 @pytest.fixture
-def held(library, monkeypatch):
+def held(loaded_run, monkeypatch):
     retriever = HeldRetriever()
-    monkeypatch.setattr(library, "search_many", retriever.search_many)
+    monkeypatch.setattr(loaded_run, "search_many", retriever.search_many)
     yield retriever
     retriever.released.set()
 
 
-def opened(library, **settings) -> Desk:
-    desk = Desk(ServiceConfig(**settings))
-    desk.open(library)
-    return desk
+def opened(loaded_run, **settings) -> ServiceState:
+    state = ServiceState(ServiceConfig(**settings))
+    state.open(loaded_run)
+    return state
 
 
 async def until(condition) -> None:
@@ -48,14 +48,14 @@ async def until(condition) -> None:
         await asyncio.sleep(0.001)
 
 
-def test_beyond_the_bound_questions_are_turned_away_and_later_taken(library, held):
-    desk = opened(library, most_waiting=2, retry_after_s=3)
+def test_beyond_the_bound_questions_are_turned_away_and_later_taken(loaded_run, held):
+    state = opened(loaded_run, most_waiting=2, retry_after_s=3)
 
     async def run():
-        under_way = [asyncio.create_task(desk.search("a", 1, None))]
+        under_way = [asyncio.create_task(state.search("a", 1, None))]
         await until(held.begun.is_set)
         while True:
-            task = asyncio.create_task(desk.search("b", 2, None))
+            task = asyncio.create_task(state.search("b", 2, None))
             done, _ = await asyncio.wait([task], timeout=0.05)
             if done:
                 break
@@ -63,38 +63,38 @@ def test_beyond_the_bound_questions_are_turned_away_and_later_taken(library, hel
         with pytest.raises(ProblemError) as refused:
             await task
         assert len(under_way) == 3
-        assert "statgraph_questions_waiting 2.0" in desk.metrics.text().decode()
+        assert "statgraph_questions_waiting 2.0" in state.metrics.text().decode()
         held.released.set()
         answers = await asyncio.gather(*under_way)
         assert [answer[0][:2] for answer in answers] == [("a", 1)] + [("b", 2)] * (len(under_way) - 1)
-        assert (await desk.search("c", 1, None))[0][0] == "c"
+        assert (await state.search("c", 1, None))[0][0] == "c"
         return refused.value
 
     problem = asyncio.run(run())
     assert (problem.status, problem.headers) == (503, {"Retry-After": "3"})
-    assert problem.detail == "too many questions are under way; ask again in a moment"
-    desk.close()
+    assert problem.detail == "too many questions are in progress; retry in a moment"
+    state.close()
 
 
-def test_a_search_that_takes_too_long_is_given_up(library, held):
-    desk = opened(library, timeout_s=0.05)
+def test_a_search_that_takes_too_long_is_given_up(loaded_run, held):
+    state = opened(loaded_run, timeout_s=0.05)
 
     async def run():
         with pytest.raises(ProblemError) as refused:
-            await desk.search("a", 1, None)
+            await state.search("a", 1, None)
         held.released.set()
         return refused.value
 
     problem = asyncio.run(run())
     assert (problem.status, problem.detail) == (
         504,
-        "the search took longer than 0.05 s and was given up; ask again later",
+        "the search took longer than 0.05 s and was cancelled; retry later",
     )
-    desk.close()
+    state.close()
 
 
 @pytest.fixture
-def held_explanations(library, monkeypatch):
+def held_explanations(loaded_run, monkeypatch):
     """Hold every explanation until `released` is set."""
     begun, released = threading.Event(), threading.Event()
 
@@ -103,45 +103,45 @@ def held_explanations(library, monkeypatch):
         assert released.wait(30)
         return [question]
 
-    monkeypatch.setattr(library, "explain", explain)
+    monkeypatch.setattr(loaded_run, "explain", explain)
     yield begun, released
     released.set()
 
 
-def test_an_explanation_that_takes_too_long_is_given_up(library, held_explanations):
-    desk = opened(library, timeout_s=0.05)
+def test_an_explanation_that_takes_too_long_is_given_up(loaded_run, held_explanations):
+    state = opened(loaded_run, timeout_s=0.05)
     with pytest.raises(ProblemError) as refused:
-        asyncio.run(desk.explain("a", []))
+        asyncio.run(state.explain("a", []))
     assert (refused.value.status, refused.value.detail) == (
         504,
-        "the explanation took longer than 0.05 s and was given up; ask again later",
+        "the explanation took longer than 0.05 s and was cancelled; retry later",
     )
     held_explanations[1].set()
-    assert asyncio.run(desk.explain("b", [])) == ["b"]
-    desk.close()
-    with pytest.raises(ProblemError, match="the service is ending"):
-        asyncio.run(desk.explain("c", []))
+    assert asyncio.run(state.explain("b", [])) == ["b"]
+    state.close()
+    with pytest.raises(ProblemError, match="the service is shutting down"):
+        asyncio.run(state.explain("c", []))
 
 
-def test_beyond_the_bound_explanations_are_turned_away(library, held_explanations):
+def test_beyond_the_bound_explanations_are_turned_away(loaded_run, held_explanations):
     begun, released = held_explanations
-    desk = opened(library, most_waiting=2)
+    state = opened(loaded_run, most_waiting=2)
 
     async def run():
-        under_way = [asyncio.create_task(desk.explain(question, [])) for question in "ab"]
+        under_way = [asyncio.create_task(state.explain(question, [])) for question in "ab"]
         await until(begun.is_set)
-        with pytest.raises(ProblemError, match="too many explanations are under way") as refused:
-            await desk.explain("c", [])
+        with pytest.raises(ProblemError, match="too many explanations are in progress") as refused:
+            await state.explain("c", [])
         released.set()
         assert await asyncio.gather(*under_way) == [["a"], ["b"]]
-        assert await desk.explain("d", []) == ["d"]
+        assert await state.explain("d", []) == ["d"]
         return refused.value
 
     assert asyncio.run(run()).status == 503
-    desk.close()
+    state.close()
 
 
-def test_an_open_desk_warms_up_unless_it_closes(library, monkeypatch):
+def test_an_open_desk_warms_up_unless_it_closes(loaded_run, monkeypatch):
     warmed, asked, turns_s = threading.Event(), [], []
 
     def warm_up(stopped):
@@ -149,54 +149,54 @@ def test_an_open_desk_warms_up_unless_it_closes(library, monkeypatch):
         turns_s.append(sys.getswitchinterval())
         warmed.set()
 
-    monkeypatch.setattr(library, "warm_up", warm_up)
-    desk = opened(library)
+    monkeypatch.setattr(loaded_run, "warm_up", warm_up)
+    state = opened(loaded_run)
     assert warmed.wait(30)
     assert turns_s[0] < 0.001  # while it does, searches get their turn sooner
     assert not asked[0]()
-    desk.close()
+    state.close()
     assert asked[0]()
 
 
-def test_the_error_of_one_question_is_its_own(library, held):
-    desk = opened(library)
+def test_the_error_of_one_question_is_its_own(loaded_run, held):
+    state = opened(loaded_run)
     held.released.set()
 
     async def run():
-        return await asyncio.gather(desk.search(" ", 1, None), desk.search("a", 1, None), return_exceptions=True)
+        return await asyncio.gather(state.search(" ", 1, None), state.search("a", 1, None), return_exceptions=True)
 
     blank, answered = asyncio.run(run())
     assert isinstance(blank, UsageError)
     assert answered[0][0] == "a"
-    desk.close()
+    state.close()
 
 
-def test_closing_answers_what_is_under_way(library, held):
-    desk = opened(library)
+def test_closing_answers_what_is_under_way(loaded_run, held):
+    state = opened(loaded_run)
 
     async def run():
-        task = asyncio.create_task(desk.search("a", 1, None))
+        task = asyncio.create_task(state.search("a", 1, None))
         await until(held.begun.is_set)
-        closing = asyncio.get_running_loop().run_in_executor(None, desk.close)
+        closing = asyncio.get_running_loop().run_in_executor(None, state.close)
         held.released.set()
         await closing
         return await task
 
     assert asyncio.run(run())[0][0] == "a"
     with pytest.raises(ProblemError) as refused:
-        asyncio.run(desk.search("b", 1, None))
+        asyncio.run(state.search("b", 1, None))
     assert refused.value.status == 503
 
 
 def test_a_desk_that_is_not_open_says_so():
-    desk = Desk(ServiceConfig())
-    with pytest.raises(ProblemError, match="the run is still being loaded") as refused:
-        _ = desk.library
-    assert (refused.value.status, desk.is_open) == (503, False)
-    desk.close()
+    state = ServiceState(ServiceConfig())
+    with pytest.raises(ProblemError, match="the run is still loading") as refused:
+        _ = state.loaded_run
+    assert refused.value.status == 503
+    state.close()
 
 
-def test_a_full_queue_is_503_to_a_client(library, held, serve):
+def test_a_full_queue_is_503_to_a_client(loaded_run, held, serve):
     client = serve(most_waiting=1)
     answers = []
     threads = []

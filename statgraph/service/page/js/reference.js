@@ -1,0 +1,3 @@
+/** The page /docs: Swagger UI over the service's OpenAPI document. */
+
+SwaggerUIBundle({ url: "openapi.json", dom_id: "#reference", validatorUrl: null });

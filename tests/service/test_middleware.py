@@ -1,0 +1,144 @@
+"""What every request passes through: security headers, the bearer token, the bound on bodies."""
+
+import asyncio
+import json
+
+import pytest
+
+from statgraph.service.middleware import BearerToken, BodyLimit
+
+TOKEN = "a long secret é"
+
+
+@pytest.fixture(scope="module")
+def guarded(make_client):
+    """Return a client of a service with a token."""
+    return make_client(token="secret")
+
+
+@pytest.mark.parametrize(
+    "address", ["/api/about", "/api/articles/H1", "/api/headings", "/metrics", "/api/nothing", "/staticx", "//healthz"]
+)
+def test_without_the_token_there_is_nothing(guarded, address):
+    answer = guarded.get(f"http://testserver{address}")
+    assert (answer.status_code, answer.headers["content-type"]) == (401, "application/problem+json")
+    assert answer.headers["www-authenticate"] == 'Bearer realm="statgraph"'
+
+
+@pytest.mark.parametrize("address", ["/healthz", "/readyz", "/docs", "/openapi.json"])
+def test_health_and_reference_are_open(guarded, address):
+    assert guarded.get(address).status_code == 200
+
+
+@pytest.mark.parametrize("address", ["/", "/static/nothing.js"])
+def test_the_page_is_open(guarded, address):
+    assert guarded.get(address).status_code != 401
+
+
+@pytest.mark.parametrize("given", ["Bearer secret", "bearer secret", "Bearer  secret "])
+def test_the_token_opens(guarded, given):
+    assert guarded.get("/api/about", headers={"Authorization": given}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "given", ["Bearer", "Bearer ", "Bearer secre", "Bearer secrets", "Basic secret", "secret", "Bearer s\u00e9cret"]
+)
+def test_anything_else_does_not(guarded, given):
+    assert guarded.get("/api/about", headers={"Authorization": given.encode("latin-1")}).status_code == 401
+
+
+def test_a_token_beyond_ascii_fits_in_utf_8():
+    from starlette.datastructures import Headers
+
+    sent = Headers(raw=[(b"authorization", f"Bearer {TOKEN}".encode())])
+    assert BearerToken(None, token=TOKEN)._fits(sent)
+    assert not BearerToken(None, token="a long secret e")._fits(sent)
+
+
+@pytest.mark.parametrize("address", ["/api/about", "/api/nothing", "/healthz", "/metrics", "/openapi.json"])
+def test_every_answer_has_them(client, address):
+    headers = client.get(address).headers
+    policy = dict(part.split(" ", 1) for part in headers["content-security-policy"].split("; "))
+    assert policy["default-src"] == "'none'"
+    assert {policy[f"{kind}-src"] for kind in ("script", "style", "connect", "font")} == {"'self'"}
+    assert policy["frame-ancestors"] == "'none'"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["cache-control"] == "no-store"
+
+
+def test_no_other_site_may_read_an_answer(client):
+    answer = client.get("/api/about", headers={"Origin": "https://example.org"})
+    assert "access-control-allow-origin" not in answer.headers
+    asked = {"Origin": "https://example.org", "Access-Control-Request-Method": "POST"}
+    assert client.options("/api/search", headers=asked).status_code == 405
+
+
+async def echo(scope, receive, send):
+    """Answer with the body, as the application behind the bound reads it."""
+    message = await receive()
+    assert message["more_body"] is False
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": message["body"]})
+
+
+def asked(chunks, *, length=None, stall=False, max_bytes=10, timeout_s=5.0):
+    """Return (status, body, chunks left unread) of a request that arrives in chunks."""
+    waiting, sent = list(chunks), []
+
+    async def receive():
+        if stall and not waiting:
+            await asyncio.sleep(60)
+        body = waiting.pop(0)
+        return {"type": "http.request", "body": body, "more_body": bool(waiting) or stall}
+
+    async def send(message):
+        sent.append(message)
+
+    headers = [] if length is None else [(b"content-length", str(length).encode())]
+    app = BodyLimit(echo, max_bytes=max_bytes, timeout_s=timeout_s)
+    asyncio.run(app({"type": "http", "method": "POST", "path": "/", "headers": headers}, receive, send))
+    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent), len(waiting)
+
+
+@pytest.mark.parametrize("chunks", [[b""], [b"1234567890"], [b"12345", b"", b"67890"]])
+def test_a_short_body_arrives_in_one(chunks):
+    assert asked(chunks) == (200, b"".join(chunks), 0)
+
+
+def test_a_body_that_says_it_is_too_long_is_not_read():
+    status, body, unread = asked([b"x"], length=11)
+    assert (status, unread) == (413, 1)
+    assert json.loads(body)["detail"] == "the body is longer than 10 bytes; send a shorter one"
+
+
+def test_a_body_without_a_length_is_read_no_further_than_the_bound():
+    status, _, unread = asked([b"12345", b"678901", b"x", b"x"])
+    assert (status, unread) == (413, 2)
+
+
+def test_a_length_that_is_a_lie_does_not_help():
+    assert asked([b"12345678901"], length=3)[0] == 413
+
+
+def test_a_body_that_does_not_arrive_is_given_up():
+    status, body, _ = asked([b"1"], stall=True, timeout_s=0.01)
+    assert status == 408
+    assert json.loads(body)["title"] == "Request Timeout"
+
+
+@pytest.mark.parametrize("chunked", [True, False])
+def test_64_kib_are_the_bound_of_the_service(client, chunked):
+    body = b'{"question": "deposit"' + b" " * (64 * 1024 - 23) + b"}"
+    assert len(body) == 64 * 1024
+    headers = {"Content-Type": "application/json"}
+
+    def sent(content):
+        return client.post(
+            "/api/search", content=iter([content[:5], content[5:]]) if chunked else content, headers=headers
+        )
+
+    assert sent(body).status_code == 200
+    answer = sent(body + b" ")
+    assert (answer.status_code, answer.headers["content-type"]) == (413, "application/problem+json")
+    assert answer.headers["connection"] == "close"
