@@ -1,8 +1,13 @@
-"""The configuration of a run: every default stands here once; regimes and systems (YAML) overlay it, `--set` last."""
+"""The configuration of a run: every default and its limits; regimes and systems (YAML) overlay it, `--set` last."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+
+from statgraph.device import DEVICES
+from statgraph.errors import UsageError
+from statgraph.registry import LAYERS, NEGATIVES, RANKINGS
+from statgraph.settings import check_settings, setting
 
 INDEX_KINDS = ("auto", "flat", "ivf-pq")
 
@@ -23,20 +28,22 @@ class EncoderConfig:
     """
 
     backbone: str = "auto"
-    train: str = "auto"
+    train: str = setting(
+        "auto", pattern=r"auto|none|head|full|last-[1-9]\d*", words="none, head, last-N (such as last-2), full or auto"
+    )
     article_backbone: str = ""
     adapted: bool = False
-    similarity: str = "cosine"
+    similarity: str = setting("cosine", choices=("cosine", "dot", "euclidean"))
     heading_path: bool = True
     shared: bool = False
-    chunk_tokens: int = 128
-    max_tokens: int = 1024
-    article_layers: int = 2
-    article_heads: int = 12
-    article_dropout: float = 0.1
-    article_pooling: str = "max"
+    chunk_tokens: int = setting(128, at_least=1)
+    max_tokens: int = setting(1024, at_least=1)
+    article_layers: int = setting(2, at_least=0)
+    article_heads: int = setting(12, at_least=1)
+    article_dropout: float = setting(0.1, at_least=0, at_most=1)
+    article_pooling: str = setting("max", choices=("mean", "max"))
     prune_vocabulary: bool = False
-    token_dropout: float = 0.0
+    token_dropout: float = setting(0.0, at_least=0, at_most=1)
 
 
 @dataclass(frozen=True)
@@ -50,22 +57,22 @@ class Stage1Config:
     of a static encoder's token weights. `patience`: epochs without a better dev R@200 before it stops; 0 never stops.
     """
 
-    epochs: int = 15
-    min_epoch_steps: int = 0
-    batch_size: int = 24
-    lr: float = 2e-5
-    weight_lr: float = 2e-2
-    weight_decay: float = 0.01
-    warmup: float = 0.05
-    temperature: float = 0.01
-    gold: float = 1.0
-    headings: float = 0.0
-    synthetic: float = 0.0
-    loss: str = "cross-entropy"
-    margin: float = 1.0
-    negatives: str = "bm25"
-    negatives_per_pair: int = 1
-    patience: int = 0
+    epochs: int = setting(15, at_least=0)
+    min_epoch_steps: int = setting(0, at_least=0)
+    batch_size: int = setting(24, at_least=1)
+    lr: float = setting(2e-5, above=0)
+    weight_lr: float = setting(2e-2, at_least=0)
+    weight_decay: float = setting(0.01, at_least=0)
+    warmup: float = setting(0.05, at_least=0, at_most=1)
+    temperature: float = setting(0.01, above=0)
+    gold: float = setting(1.0, at_least=0)
+    headings: float = setting(0.0, at_least=0)
+    synthetic: float = setting(0.0, at_least=0)
+    loss: str = setting("cross-entropy", choices=("cross-entropy", "triplet"))
+    margin: float = setting(1.0, at_least=0)
+    negatives: str = setting("bm25", choices=NEGATIVES)
+    negatives_per_pair: int = setting(1, at_least=0)
+    patience: int = setting(0, at_least=0)
 
 
 @dataclass(frozen=True)
@@ -78,12 +85,12 @@ class NegativesConfig:
     the epochs (curriculum, uniform, or hardest: the most difficult bucket alone).
     """
 
-    depth: int = 50
-    rankings: tuple[str, ...] = ("semantic", "hierarchical", "sequential")
-    semantic: str = "dynamic"
-    rrf_k: int = 60
-    buckets: int = 3
-    schedule: str = "curriculum"
+    depth: int = setting(50, at_least=1)
+    rankings: tuple[str, ...] = setting(("semantic", "hierarchical", "sequential"), choices=RANKINGS, distinct=True)
+    semantic: str = setting("dynamic", choices=("dynamic", "bm25"))
+    rrf_k: int = setting(60, at_least=0)
+    buckets: int = setting(3, at_least=1, at_most=127)
+    schedule: str = setting("curriculum", choices=("curriculum", "uniform", "hardest"))
 
 
 @dataclass(frozen=True)
@@ -96,10 +103,10 @@ class AugmentConfig:
     `statgraph augment` wrote; blank to generate them in the run.
     """
 
-    generator: str = "headings"
-    per_article: int = 5
-    articles_per_heading: int = 100
-    round_trip: int = 0
+    generator: str = setting("headings", pattern="headings|seq2seq:.+", words="headings or seq2seq:MODEL")
+    per_article: int = setting(5, at_least=1)
+    articles_per_heading: int = setting(100, at_least=1)
+    round_trip: int = setting(0, at_least=0)
     file: str = ""
 
 
@@ -108,14 +115,14 @@ class PretrainConfig:
     """Masked-language modelling of a backbone on the statutes (G-DSR, section 4, row 6). `mask_share`: of the tokens.
     `checkpoint_steps`: how often progress is saved."""
 
-    steps: int = 50_000
-    batch_size: int = 32
-    max_tokens: int = 256
-    lr: float = 5e-5
-    warmup: float = 0.06
-    weight_decay: float = 0.01
-    mask_share: float = 0.15
-    checkpoint_steps: int = 500
+    steps: int = setting(50_000, at_least=1)
+    batch_size: int = setting(32, at_least=1)
+    max_tokens: int = setting(256, at_least=1)
+    lr: float = setting(5e-5, above=0)
+    warmup: float = setting(0.06, at_least=0, at_most=1)
+    weight_decay: float = setting(0.01, at_least=0)
+    mask_share: float = setting(0.15, above=0, at_most=1)
+    checkpoint_steps: int = setting(500, at_least=1)
 
 
 @dataclass(frozen=True)
@@ -123,8 +130,8 @@ class GraphConfig:
     """The graph: which relation groups it has (tree, bipartite, order) and whether the batch's own question-article
     edges are hidden while the loss asks for them (`target_edges`: mask or keep)."""
 
-    relations: tuple[str, ...] = ("tree", "bipartite")
-    target_edges: str = "mask"
+    relations: tuple[str, ...] = setting(("tree", "bipartite"), choices=("tree", "bipartite", "order"))
+    target_edges: str = setting("mask", choices=("mask", "keep"))
 
 
 @dataclass(frozen=True)
@@ -133,13 +140,13 @@ class GnnConfig:
     `first_gate`: what the residual gates start from. `citation_dropout`: chance that an article's question edges are
     all hidden in a batch."""
 
-    layer: str = "qabisar"
-    layers: int = 2
-    heads: int = 8
-    dropout: float = 0.1
-    fanout: int = -1
+    layer: str = setting("qabisar", choices=LAYERS)
+    layers: int = setting(2, at_least=1)
+    heads: int = setting(8, at_least=1)
+    dropout: float = setting(0.1, at_least=0, below=1)
+    fanout: int = setting(-1, at_least=1, special={-1: "all neighbours"})
     first_gate: float = 1.0
-    citation_dropout: float = 0.0
+    citation_dropout: float = setting(0.0, at_least=0, at_most=1)
 
 
 @dataclass(frozen=True)
@@ -155,36 +162,36 @@ class Stage2Config:
     random into each batch. `epochs` 0 leaves the graph out.
     """
 
-    epochs: int = 20
-    min_epoch_steps: int = 0
-    batch_size: int = 512
-    lr: float = 2e-4
-    train_encoders: str = "query"
-    encoder_lr: float = 2e-4
-    encoder_weight_lr: float = 2e-2
-    gold: float = 1.0
-    headings: float = 0.0
-    weight_decay: float = 0.01
-    warmup: float = 0.05
-    temperature: float = 0.01
-    contrastive_weight: float = 0.7
-    distillation: str = "score"
-    distillation_weight: float = 0.3
+    epochs: int = setting(20, at_least=0)
+    min_epoch_steps: int = setting(0, at_least=0)
+    batch_size: int = setting(512, at_least=1)
+    lr: float = setting(2e-4, above=0)
+    train_encoders: str = setting("query", choices=("none", "query", "both"))
+    encoder_lr: float = setting(2e-4, at_least=0)
+    encoder_weight_lr: float = setting(2e-2, at_least=0)
+    gold: float = setting(1.0, at_least=0)
+    headings: float = setting(0.0, at_least=0)
+    weight_decay: float = setting(0.01, at_least=0)
+    warmup: float = setting(0.05, at_least=0, at_most=1)
+    temperature: float = setting(0.01, above=0)
+    contrastive_weight: float = setting(0.7, at_least=0)
+    distillation: str = setting("score", choices=("none", "score", "feature", "both"))
+    distillation_weight: float = setting(0.3, at_least=0)
     joint: bool = True
-    student_share: float = 0.0
-    negatives: str = "none"
-    negatives_per_pair: int = 1
-    random_negatives: int = 0
-    patience: int = 0
+    student_share: float = setting(0.0, at_least=0, at_most=1)
+    negatives: str = setting("none", choices=NEGATIVES)
+    negatives_per_pair: int = setting(1, at_least=0)
+    random_negatives: int = setting(0, at_least=0)
+    patience: int = setting(0, at_least=0)
 
 
 @dataclass(frozen=True)
 class Bm25Config:
     """BM25's parameters (G-DSR, appendix C). `expansion`: synthetic questions put behind each article (doc2query)."""
 
-    k1: float = 2.5
-    b: float = 0.2
-    expansion: int = 0
+    k1: float = setting(2.5, at_least=0)
+    b: float = setting(0.2, at_least=0, at_most=1)
+    expansion: int = setting(0, at_least=0)
 
 
 @dataclass(frozen=True)
@@ -192,9 +199,9 @@ class RunConfig:
     """Everything that decides a run. `retriever`: dense (encoders, and the graph where stage 2 runs) or bm25."""
 
     system: str = "qabisar"
-    retriever: str = "dense"
-    seed: int = 0
-    device: str = "auto"
+    retriever: str = setting("dense", choices=("dense", "bm25"))
+    seed: int = setting(0, at_least=0)
+    device: str = setting("auto", choices=DEVICES)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     pretrain: PretrainConfig = field(default_factory=PretrainConfig)
     augment: AugmentConfig = field(default_factory=AugmentConfig)
@@ -209,6 +216,26 @@ class RunConfig:
         """Return the configuration as nested JSON values."""
         return asdict(self)
 
+    def check(self) -> None:
+        """Raise UsageError for a value outside its limits, or values that cannot be trained with together."""
+        check_settings(self)
+        stage1, stage2 = self.stage1, self.stage2
+        generates = stage1.epochs and stage1.synthetic if self.retriever == "dense" else self.bm25.expansion
+        if generates and self.augment.round_trip:
+            raise UsageError(
+                f"augment.round_trip: must be 0 in training (got {self.augment.round_trip}); filter with "
+                "'statgraph augment --round-trip K --run RUN --out FILE', then set augment.file=FILE"
+            )
+        if stage1.epochs and not stage1.gold + stage1.headings + stage1.synthetic:
+            raise UsageError(
+                "stage1.gold, stage1.headings and stage1.synthetic: at least one must be greater than 0 (all are 0)"
+            )
+        if stage2.epochs and not stage2.gold:
+            raise UsageError(
+                "stage2.gold: must be greater than 0, since the graph is trained on gold pairs (got 0); "
+                "stage2.epochs=0 leaves the graph out"
+            )
+
 
 @dataclass(frozen=True)
 class IvfPqConfig:
@@ -221,11 +248,11 @@ class IvfPqConfig:
     float16, which halves them and rounds them for good; what is float16 when it comes stays so.
     """
 
-    lists: int = 0
-    probes: int = 0
-    code_bytes: int = 0
-    rerank: int = 400
-    precision: str = "float32"
+    lists: int = setting(0, at_least=0)
+    probes: int = setting(0, at_least=0)
+    code_bytes: int = setting(0, at_least=0)
+    rerank: int = setting(400, at_least=1)
+    precision: str = setting("float32", choices=("float32", "float16"))
 
 
 @dataclass(frozen=True)
@@ -235,6 +262,6 @@ class IndexConfig:
     `kind`: flat (exact), ivf-pq, or auto: flat up to `flat_most` articles, then ivf-pq (docs/performance.md).
     """
 
-    kind: str = "auto"
-    flat_most: int = 200_000
+    kind: str = setting("auto", choices=INDEX_KINDS)
+    flat_most: int = setting(200_000, at_least=0)
     ivf_pq: IvfPqConfig = field(default_factory=IvfPqConfig)

@@ -1,18 +1,122 @@
-"""Values laid over a configuration, those of a YAML file or `a.b=c` from the command line; what two differ in."""
+"""Settings: their limits, overlays from YAML files or `a.b=c` on the command line, and how two configurations differ.
+
+A setting is a field of a frozen dataclass. `setting` writes its default and its limits, once; `check_settings` reads
+them wherever values arrive: after the overlays, and in the constructors that use the values.
+"""
 
 from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
-from typing import TypeVar, get_origin, get_type_hints
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, TypeVar, get_origin, get_type_hints
 
 from statgraph.errors import UsageError
+from statgraph.registry import Registry
 
 _MUCH_ALIKE = 0.6  # of difflib's ratio, 0 to 1
 _MOST_LISTED = 5
+_LIMITS = "limits"
 Config = TypeVar("Config")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a setting can be, beyond its type.
+
+    `at_least`, `above`, `at_most`, `below` bound a number; `special` numbers are allowed besides, each with what it
+    means. `choices` are the names that a text, or each item of a list, can be; a `distinct` list names at least one,
+    each once. `pattern` is a regular expression that a text matches as a whole, `words` the same in words.
+    """
+
+    at_least: float | None = None
+    above: float | None = None
+    at_most: float | None = None
+    below: float | None = None
+    special: Mapping[float, str] | None = None
+    choices: Iterable[str] | Registry = ()
+    distinct: bool = False
+    pattern: str = ""
+    words: str = ""
+
+    def problem(self, value: object) -> str | None:
+        """Return what is wrong with a value, as it follows the setting's name; None where nothing is."""
+        if isinstance(value, tuple):
+            return self._problem_of_list(value)
+        if isinstance(value, bool) or value is None:
+            return None
+        if isinstance(value, int | float):
+            return None if self._holds(value) else f"must be {self._range_in_words()} (got {value})"
+        if self.choices and value not in self.choices:
+            return f"must be one of {', '.join(self.choices)} (got '{value}')"
+        if self.pattern and not re.fullmatch(self.pattern, str(value)):
+            return f"must be {self.words} (got '{value}')"
+        return None
+
+    def _problem_of_list(self, names: tuple[str, ...]) -> str | None:
+        known = f"{'at least one' if self.distinct else 'none or some'} of {', '.join(self.choices)}"
+        unknown = [name for name in names if name not in self.choices]
+        if unknown or (self.distinct and not names):
+            return f"must be {known} (got {repr(unknown[0]) if unknown else 'none'})"
+        twice = [name for name in names if names.count(name) > 1]
+        return f"must name each once (got '{twice[0]}' twice)" if self.distinct and twice else None
+
+    def _holds(self, value: float) -> bool:
+        if self.special and value in self.special:
+            return True
+        return (
+            math.isfinite(value)
+            and (self.at_least is None or value >= self.at_least)
+            and (self.above is None or value > self.above)
+            and (self.at_most is None or value <= self.at_most)
+            and (self.below is None or value < self.below)
+        )
+
+    def _range_in_words(self) -> str:
+        low = self.at_least if self.above is None else self.above
+        high = self.at_most if self.below is None else self.below
+        if low is None and high is None:
+            words = "a finite number"
+        elif high is None:
+            words = f"at least {low:g}" if self.above is None else f"greater than {low:g}"
+        else:
+            words = f"in {'[' if self.above is None else '('}{low:g}, {high:g}{']' if self.below is None else ')'}"
+        return words + "".join(f", or {value:g} for {meaning}" for value, meaning in (self.special or {}).items())
+
+
+def setting(default: Any, **limits: Any) -> Any:
+    """Return a dataclass field with a default and its `Limits`."""
+    return field(default=default, metadata={_LIMITS: Limits(**limits)})
+
+
+def limits_of(config_type: type, name: str) -> Limits:
+    """Return the limits of a setting; those of a field that states none hold every finite value."""
+    (item,) = (item for item in fields(config_type) if item.name == name)
+    return item.metadata.get(_LIMITS, Limits())
+
+
+def check_setting(config_type: type, name: str, value: object, *, place: str) -> None:
+    """Raise UsageError if a value is outside the limits of a setting; `place` names it for the message."""
+    problem = limits_of(config_type, name).problem(value)
+    if problem:
+        raise UsageError(f"{place}: {problem}")
+
+
+def check_settings(config: object, group: str = "") -> None:
+    """Raise UsageError for the first value of a configuration that is outside its limits.
+
+    Args:
+        config: a frozen dataclass, with others inside as groups.
+        group: the dotted name under which its settings are known, blank for a whole configuration.
+    """
+    for item in fields(config):
+        value, name = getattr(config, item.name), f"{group}.{item.name}" if group else item.name
+        if is_dataclass(value):
+            check_settings(value, name)
+        else:
+            check_setting(type(config), item.name, value, place=name)
 
 
 def overlaid(config: Config, overlay: Mapping[str, object], *, place: str) -> Config:
@@ -109,9 +213,9 @@ def _overlaid(config, overlay: Mapping[str, object], *, place: str, prefix: str,
 def _converted(value: object, wanted: type, *, place: str, name: str):
     """Return a value as the field's type; text is parsed, so that the command line and YAML end alike."""
     if isinstance(value, Mapping):
-        raise UsageError(f"{place}: '{name}' is one setting, not a group; give it a value")
+        raise UsageError(f"{place}: '{name}' is a single setting, not a group")
     if value is None or (isinstance(value, list | tuple) and get_origin(wanted) is not tuple):
-        raise UsageError(f"{place}: '{name}' is '{value}'; give {_kind(wanted)}")
+        raise UsageError(f"{place}: '{name}' must be {_kind(wanted)} (got '{value}')")
     text = str(value).strip()
     try:
         if wanted is bool:
@@ -121,7 +225,7 @@ def _converted(value: object, wanted: type, *, place: str, name: str):
         if wanted is float:
             return _finite(text)
     except (KeyError, ValueError):
-        raise UsageError(f"{place}: '{name}' is '{text}'; give {_kind(wanted)}") from None
+        raise UsageError(f"{place}: '{name}' must be {_kind(wanted)} (got '{text}')") from None
     if wanted is str:
         return text
     parts = value if isinstance(value, list | tuple) else [part.strip() for part in text.split(",")]
@@ -129,7 +233,7 @@ def _converted(value: object, wanted: type, *, place: str, name: str):
 
 
 def _kind(wanted: type) -> str:
-    """Return what to give for a field's type, in words."""
+    """Return in words what a value of a type must be."""
     kinds = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
     return kinds.get(wanted, "names separated by commas, or none")
 

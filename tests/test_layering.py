@@ -15,7 +15,17 @@ REPO = Path(__file__).parents[1]
 PACKAGE = REPO / "statgraph"
 
 # From the ground up: a module imports from its own folder and from those named before it.
-GROUND_FLOOR = ("errors", "config", "settings", "artifacts", "memory", "device", "distributed", "dropout")
+GROUND_FLOOR = (
+    "errors",
+    "registry",
+    "settings",
+    "config",
+    "artifacts",
+    "memory",
+    "device",
+    "distributed",
+    "dropout",
+)
 FLOORS = (
     *(
         "corpus",
@@ -43,8 +53,12 @@ HEAVY = ("torch", "dgl", "faiss", "transformers", "sentence_transformers", "toke
 UNPICKLING_MODULES = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
 UNPICKLING_NAMES = {("torch", "load"), ("torch", "save")}
 
-# Tests of more than one module: this one, the guard, that of the docs, and those on a fetched corpus (`make real`).
-TESTS_OF_THE_WHOLE = ("tests/test_layering.py", "tests/test_guard.py", "tests/test_site.py", "*_real.py")
+# Tests of more than one module: this one, the guard, that of the docs, those on a fetched corpus (`make real`), and two
+# of what several modules hold together.
+TESTS_OF_THE_WHOLE = (
+    *("tests/test_layering.py", "tests/test_guard.py", "tests/test_site.py", "*_real.py"),
+    *("tests/gnn/test_layers.py", "tests/cli/test_plugins.py"),
+)
 
 MODULES = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
 TESTS = sorted((REPO / "tests").rglob("test_*.py"))

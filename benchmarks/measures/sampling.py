@@ -11,6 +11,7 @@ from torch.nn import functional
 from benchmarks.rows import Row, ratio_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns, times_faster
+from statgraph.config import GnnConfig
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import BlockSampler, whole_graph_block
 from statgraph.graph.build import DEFAULT_RELATIONS, LegalGraph
@@ -135,15 +136,7 @@ def _training_step(
     graph: LegalGraph, sampler: BlockSampler, seeds: dict[str, torch.Tensor]
 ) -> Callable[[], torch.Tensor]:
     """Return a function that runs a step on the seeds' blocks, made beforehand, and returns its loss."""
-    encoder = GraphEncoder(
-        layer="qabisar",
-        width=WIDTH,
-        n_layers=HOPS,
-        n_heads=HEADS,
-        n_edge_types=len(graph.edge_types),
-        dropout=0.1,
-        first_gate=1.0,
-    )
+    encoder = GraphEncoder(GnnConfig(layers=HOPS, heads=HEADS), width=WIDTH, n_edge_types=len(graph.edge_types))
     optimizer = torch.optim.AdamW(encoder.parameters())
     blocks = sampler.sample(seeds)
     bank = {node_type: torch.randn(len(blocks.input_nodes[node_type]), WIDTH) for node_type in NODE_TYPES}

@@ -9,11 +9,11 @@ import click
 
 from statgraph.corpus.draft import Draft
 from statgraph.corpus.feedback import FeedbackSummary, read_marks, with_feedback
-from statgraph.corpus.formats.registry import FORMATS
 from statgraph.corpus.importing import draft_source
 from statgraph.corpus.records import SPLITS, Corpus, headings_of
 from statgraph.corpus.store import read_corpus, refuse_foreign_folder, write_corpus
 from statgraph.errors import UsageError
+from statgraph.registry import FORMATS
 
 FEEDBACK = "feedback"
 
@@ -37,7 +37,8 @@ Nothing is written unless all of it is valid; every problem is listed with its f
         formats="\n".join(
             f"{name:<8} {summary}"
             for name, summary in [
-                *((name, layout.summary) for name, layout in FORMATS.items()),
+                *((name, FORMATS.load(name).summary) for name in FORMATS.built_in),
+                *((name, "from an installed package") for name in FORMATS if name not in FORMATS.built_in),
                 (FEEDBACK, "the feedback.jsonl of a service, with --corpus"),
             ]
         )
@@ -75,7 +76,7 @@ def import_(
     if corpus is not None:
         raise UsageError(f"--corpus goes with feedback, not with {format_name}; leave it out")
     if format_name not in FORMATS:
-        raise UsageError(f"format '{format_name}': not known; use one of {', '.join((*FORMATS, FEEDBACK))}")
+        raise UsageError(f"unknown format '{format_name}'; choose from {', '.join((*FORMATS, FEEDBACK))}")
     draft = draft_source(format_name, source, name=name, language=language, licence=licence)
     imported = draft.corpus()
     write_corpus(imported, out)

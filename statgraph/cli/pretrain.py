@@ -48,7 +48,6 @@ def pretrain(
     from statgraph.encoders.backbones import EMBEDDED_E5
     from statgraph.errors import UsageError
     from statgraph.settings import with_settings
-    from statgraph.systems.limits import check_limits
     from statgraph.training.pretraining import pretrain_backbone, unfinished_folder
 
     shorthands = (f"pretrain.steps={steps}", f"pretrain.batch_size={batch_size}")
@@ -56,7 +55,7 @@ def pretrain(
     for name in (setting.partition("=")[0].strip() for setting in settings):
         if not name.startswith("pretrain."):
             raise UsageError(f"--set: '{name}' has no bearing on pre-training; set one of pretrain.*")
-    check_limits(config)
+    config.check()
     if resume and (out / MANIFEST).is_file():
         click.echo(f"{out} is already finished; train with: statgraph train --set encoder.backbone={out}")
         return

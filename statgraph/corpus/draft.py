@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 
 from statgraph.corpus.records import SPLITS, Article, Corpus, Question
 from statgraph.corpus.validity import validity_problem
@@ -198,3 +200,20 @@ def _same_file(first: str, place: str) -> str:
     first_file, _, first_line = first.rpartition(":")
     file, _, _ = place.rpartition(":")
     return f"line {first_line}" if file and first_file == file else first
+
+
+@dataclass(frozen=True)
+class SourceFormat:
+    """A format that `statgraph import` reads.
+
+    `summary`: what its files are, for --help. `fill`: fills a draft from a source and records every problem there.
+    `language`: the code of the language that it always has, or a function that finds it in a source or returns None.
+    """
+
+    summary: str
+    fill: Callable[[Draft, Path], object]
+    language: str | Callable[[Path], str | None] | None = None
+
+    def language_of(self, source: Path) -> str | None:
+        """Return the language that the format, or what its files say, tells; None if nothing does."""
+        return self.language(source) if callable(self.language) else self.language

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from statgraph.corpus.draft import Draft
-from statgraph.corpus.formats.registry import SourceFormat, format_named
+from statgraph.corpus.draft import Draft, SourceFormat
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.store import read_manifest
 from statgraph.errors import CorpusError, UsageError
+from statgraph.registry import FORMATS
 
 
 def import_corpus(
@@ -50,7 +50,7 @@ def draft_source(
         CorpusError: if the source is missing, or its `manifest.json` is broken.
     """
     source = Path(source)
-    source_format = format_named(format_name)
+    source_format = FORMATS.load(format_name)
     try:
         if not source.exists():
             raise CorpusError([f"{source}: no such file or folder; name the statutes to import"])

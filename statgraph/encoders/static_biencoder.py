@@ -11,7 +11,13 @@ import torch
 
 from statgraph.config import EncoderConfig
 from statgraph.distributed import SINGLE, World
-from statgraph.encoders.backbones import EMBEDDED_STATIC, Backbone, backbone_fingerprint, cache_folder
+from statgraph.encoders.backbones import (
+    EMBEDDED_STATIC,
+    Backbone,
+    backbone_fingerprint,
+    cache_folder,
+    check_sharing,
+)
 from statgraph.encoders.biencoder import BiEncoder, Progress, no_progress
 from statgraph.encoders.dense_module import dense_module
 from statgraph.encoders.loading import load_backbone
@@ -20,7 +26,7 @@ from statgraph.encoders.similarity import Similarity, similarity_of
 from statgraph.encoders.static import FLOOR, StaticEncoder, TokenBags, distilled_token_vectors, token_bags
 from statgraph.encoders.static_cache import cached_token_bags, read_distillate, texts_digest, write_distillate
 from statgraph.encoders.vocabulary import pruned_tokenizer, used_piece_ids
-from statgraph.errors import ModelError, UsageError
+from statgraph.errors import ModelError
 
 ARTICLE_WEIGHTS = "model.safetensors"
 TOKENIZER = "tokenizer.json"
@@ -122,8 +128,7 @@ def build_static_biencoder(
     Raises:
         UsageError: if `encoder.train` is not none or full.
     """
-    if config.train not in ("none", "full"):
-        raise UsageError(f"encoder.train: '{config.train}' does not fit a static backbone; use none or full")
+    check_sharing(config, static=True)
     build = _distilled if source or backbone.name == EMBEDDED_STATIC else _loaded
     tokenizer, vectors, weights = build(source or backbone, corpus_texts)
     encoder = StaticEncoder(

@@ -18,7 +18,7 @@ def head_width_of(width: int, n_heads: int) -> int:
         UsageError: if the heads do not divide the width.
     """
     if n_heads < 1 or width % n_heads:
-        raise UsageError(f"gnn.heads: {n_heads} heads do not divide the width {width}; use a divisor of it")
+        raise UsageError(f"gnn.heads: must divide the width {width} (got {n_heads})")
     return width // n_heads
 
 

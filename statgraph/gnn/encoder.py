@@ -8,10 +8,11 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from statgraph.config import GnnConfig
 from statgraph.dropout import dropout
-from statgraph.errors import UsageError
-from statgraph.gnn.registry import layer_of
 from statgraph.graph.blocks import Block
+from statgraph.registry import LAYERS
+from statgraph.settings import check_settings
 
 
 class GraphEncoder(nn.Module):
@@ -22,40 +23,24 @@ class GraphEncoder(nn.Module):
     noise: with a few hundred questions that start is most of the gain.
 
     Args:
-        layer: name in `statgraph.gnn.registry`.
+        config: the layers, their heads, dropout and first gates.
         width: components of a node vector.
-        n_layers: layers, one hop each.
-        n_heads: attention heads.
         n_edge_types: relations of the graph, reverses included.
-        dropout: share of a layer's output components left out in training.
-        first_gate: what each gate starts from.
         unit_length: whether the vectors that come out have length 1, as where the similarity is the cosine.
 
     Raises:
-        UsageError: if there is no such layer, or a number is out of range.
+        UsageError: if a setting is out of range, there is no such layer, or its heads do not divide the width.
     """
 
-    def __init__(
-        self,
-        *,
-        layer: str,
-        width: int,
-        n_layers: int,
-        n_heads: int,
-        n_edge_types: int,
-        dropout: float,
-        first_gate: float,
-        unit_length: bool = True,
-    ):
+    def __init__(self, config: GnnConfig, *, width: int, n_edge_types: int, unit_length: bool = True):
         super().__init__()
-        if n_layers < 1:
-            raise UsageError(f"gnn.layers: {n_layers} is no number of layers; give 1 or more")
-        if not 0 <= dropout < 1:
-            raise UsageError(f"gnn.dropout: {dropout} is no share to leave out; give a number from 0 to below 1")
-        build = layer_of(layer)
-        self.layers = nn.ModuleList(build(width, n_heads=n_heads, n_edge_types=n_edge_types) for _ in range(n_layers))
-        self.gates = nn.Parameter(torch.full((n_layers,), first_gate))
-        self.dropout = dropout
+        check_settings(config, "gnn")
+        layer = LAYERS.load(config.layer)
+        self.layers = nn.ModuleList(
+            layer(width, n_heads=config.heads, n_edge_types=n_edge_types) for _ in range(config.layers)
+        )
+        self.gates = nn.Parameter(torch.full((config.layers,), float(config.first_gate)))
+        self.dropout = config.dropout
         self.unit_length = unit_length
 
     @property

@@ -29,16 +29,7 @@ def read_graph_encoder(
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    encoder = GraphEncoder(
-        layer=config.layer,
-        width=width,
-        n_layers=config.layers,
-        n_heads=config.heads,
-        n_edge_types=n_edge_types,
-        dropout=config.dropout,
-        first_gate=config.first_gate,
-        unit_length=unit_length,
-    )
+    encoder = GraphEncoder(config, width=width, n_edge_types=n_edge_types, unit_length=unit_length)
     try:
         encoder.load_state_dict(load_file(path))
     except FileNotFoundError:

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import torch
 
-from statgraph.errors import UsageError
+from statgraph.config import GnnConfig, GraphConfig
 from statgraph.graph.build import LegalGraph
 from statgraph.graph.fanouts import NeighbourDrawer
 from statgraph.graph.incoming import EdgeType, incoming_edges
 from statgraph.graph.neighbourhoods import LayerEdges, NeighbourhoodWalker, Visible
 from statgraph.graph.relations import ARTICLE, CITES, NODE_TYPES, QUESTION
-
-TARGET_EDGES = ("mask", "keep")
+from statgraph.settings import check_setting
 
 
 @dataclass(frozen=True)
@@ -102,15 +101,10 @@ class BlockSampler:
     def __init__(
         self, graph: LegalGraph, *, fanouts: Sequence[int], target_edges: str = "mask", citation_dropout: float = 0.0
     ):
-        if target_edges not in TARGET_EDGES:
-            raise UsageError(
-                f"graph.target_edges: '{target_edges}' is not known; choose from {', '.join(TARGET_EDGES)}"
-            )
-        if not 0 <= citation_dropout <= 1:
-            raise UsageError(f"gnn.citation_dropout: {citation_dropout} is no chance; give a number from 0 to 1")
-        wrong = [fanout for fanout in fanouts if fanout < -1 or fanout == 0]
-        if wrong:
-            raise UsageError(f"gnn.fanout: {wrong[0]} is no number of neighbours; give -1 (all), or 1 or more")
+        check_setting(GraphConfig, "target_edges", target_edges, place="graph.target_edges")
+        check_setting(GnnConfig, "citation_dropout", citation_dropout, place="gnn.citation_dropout")
+        for fanout in fanouts:
+            check_setting(GnnConfig, "fanout", fanout, place="gnn.fanout")
         self._edge_types = graph.edge_types
         self._node_counts = _node_counts(graph)
         self._target_edges = target_edges

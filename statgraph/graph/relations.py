@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from statgraph.config import GraphConfig
 from statgraph.corpus.records import Corpus
-from statgraph.errors import UsageError
 from statgraph.graph.hierarchy import Hierarchy
+from statgraph.settings import check_setting
 
 ARTICLE, HEADING, QUESTION = "article", "heading", "question"
 NODE_TYPES = (ARTICLE, HEADING, QUESTION)
@@ -80,9 +81,5 @@ def relations_of(groups: tuple[str, ...]) -> tuple[Relation, ...]:
     Raises:
         UsageError: if a group is not known.
     """
-    unknown = [group for group in groups if group not in RELATION_GROUPS]
-    if unknown:
-        raise UsageError(
-            f"graph.relations: '{unknown[0]}' is not known; choose from {', '.join(RELATION_GROUPS)} (or none)"
-        )
+    check_setting(GraphConfig, "relations", groups, place="graph.relations")
     return tuple(relation for group, members in RELATION_GROUPS.items() if group in groups for relation in members)

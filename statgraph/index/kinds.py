@@ -9,11 +9,12 @@ from typing import Protocol
 
 import numpy as np
 
-from statgraph.config import INDEX_KINDS, IndexConfig, IvfPqConfig
+from statgraph.config import IndexConfig, IvfPqConfig
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import RunError, UsageError
 from statgraph.index.flat_index import FlatIndex
 from statgraph.index.ivf_pq_index import LEAST_ARTICLES, IvfPqIndex
+from statgraph.settings import check_settings
 
 PRECISIONS = ("float32", "float16")
 _COMPONENTS_PER_BYTE = 4
@@ -69,16 +70,10 @@ def chosen_index(config: IndexConfig, n_articles: int, width: int) -> IndexConfi
         UsageError: if the kind is unknown, or a setting is out of range.
         RunError: if there are too few articles for the kind.
     """
-    if config.kind not in INDEX_KINDS:
-        raise UsageError(f"index: unknown kind '{config.kind}'; choose from {', '.join(INDEX_KINDS)}")
+    check_settings(config)
     kind = config.kind
     if kind == "auto":
         kind = "flat" if n_articles <= max(config.flat_most, LEAST_ARTICLES) else "ivf-pq"
-    for name, least in {"lists": 0, "probes": 0, "code_bytes": 0, "rerank": 1}.items():
-        if (value := getattr(config.ivf_pq, name)) < least:
-            raise UsageError(f"ivf_pq.{name} must be at least {least} (got {value})")
-    if config.ivf_pq.precision not in PRECISIONS:
-        raise UsageError(f"ivf_pq.precision must be one of {', '.join(PRECISIONS)} (got '{config.ivf_pq.precision}')")
     if kind == "ivf-pq":
         config = replace(config, ivf_pq=_sized(config.ivf_pq, n_articles, width))
     return replace(config, kind=kind)

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from statgraph.config import Bm25Config
 from statgraph.errors import UsageError
 from statgraph.lexical.analysis import analyser
 from statgraph.lexical.bm25 import best_rows
+from statgraph.settings import check_setting
 
 DEPTH = 500
 _QUESTIONS_AT_ONCE = 64
@@ -86,8 +88,8 @@ def bm25_grid(
     Raises:
         UsageError: if the grid is empty, or holds a value twice or out of range.
     """
-    _check_axis("k1", k1s, greatest=np.inf, words="0 or more")
-    _check_axis("b", bs, greatest=1.0, words="from 0 to 1")
+    _check_axis("k1", k1s)
+    _check_axis("b", bs)
     counts = TermCounts(texts, language, questions)
     values: dict[str, np.ndarray] = {}
     for row, k1 in enumerate(k1s):
@@ -145,11 +147,10 @@ def _sparse(counted: Sequence[Counter], vocabulary: Mapping[str, int]):
     return csr_matrix((np.array(data, dtype=np.float32), columns, starts), shape=(len(counted), len(vocabulary)))
 
 
-def _check_axis(name: str, values: Sequence[float], *, greatest: float, words: str) -> None:
+def _check_axis(name: str, values: Sequence[float]) -> None:
     if not len(values):
         raise UsageError(f"{name}: no value; give at least one")
     for value in values:
-        if not (np.isfinite(value) and 0 <= value <= greatest):
-            raise UsageError(f"{name}: {value:g} is out of range; give {words}")
+        check_setting(Bm25Config, name, value, place=name)
     if len(set(values)) < len(values):
         raise UsageError(f"{name}: holds a value twice; give each once")

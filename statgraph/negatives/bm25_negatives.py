@@ -8,26 +8,25 @@ import numpy as np
 
 from statgraph.config import NegativesConfig
 from statgraph.corpus.records import Corpus
-from statgraph.errors import UsageError
 from statgraph.lexical.bm25 import BM25
 from statgraph.negatives.drawing import drawn_rows
 from statgraph.negatives.questions import training_questions
 from statgraph.negatives.source import EpochVectors
+from statgraph.settings import check_settings
 
 
 class Bm25Negatives:
     """Draws uniformly from BM25's best `config.depth` articles that do not answer the question, or all if fewer.
 
     Raises:
-        UsageError: if the depth is below 1.
+        UsageError: for a value of `config` outside its limits.
         CorpusError: if a question has no article that could be drawn.
     """
 
     needs_vectors = False
 
     def __init__(self, corpus: Corpus, config: NegativesConfig, *, bm25: Callable[[], BM25]):
-        if config.depth < 1:
-            raise UsageError(f"negatives.depth: is {config.depth}; give a number of articles of 1 or more")
+        check_settings(config, "negatives")
         questions = training_questions(corpus)
         index = bm25()
         self._candidates = []

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-MAX_BUCKETS = 127  # bucket numbers are kept as int8, -1 for none
-
 
 def bucket_numbers(scores: np.ndarray, buckets: int) -> np.ndarray:
     """Return the bucket of each of the (n,) scores, int8: 0 holds the lowest (easy), `buckets` - 1 the highest.

@@ -8,15 +8,15 @@ import numpy as np
 
 from statgraph.config import NegativesConfig
 from statgraph.corpus.records import Corpus
-from statgraph.errors import UsageError
 from statgraph.lexical.bm25 import BM25
-from statgraph.negatives.buckets import MAX_BUCKETS, bucket_numbers
+from statgraph.negatives.buckets import bucket_numbers
 from statgraph.negatives.drawing import drawn_rows
 from statgraph.negatives.fusion import reciprocal_ranks
 from statgraph.negatives.questions import training_questions
-from statgraph.negatives.rankings import Ranking, rankings_of
-from statgraph.negatives.schedules import schedule_of
-from statgraph.negatives.source import EpochVectors
+from statgraph.negatives.schedules import SCHEDULES
+from statgraph.negatives.source import EpochVectors, Ranking
+from statgraph.registry import RANKINGS
+from statgraph.settings import check_settings
 
 QUESTIONS_AT_ONCE = 32
 # Fused scores of the rankings that stay the same are kept from epoch to epoch up to this much, or else found again.
@@ -29,19 +29,16 @@ class CusinesNegatives:
     Holds one byte for each question and article (the bucket), and four where a fused score is kept.
 
     Raises:
-        UsageError: for a value of `config` that is not understood.
+        UsageError: for a value of `config` outside its limits.
         CorpusError: if a question has no article that could be drawn.
     """
 
     def __init__(self, corpus: Corpus, config: NegativesConfig, *, bm25: Callable[[], BM25]):
-        if not 1 <= config.buckets <= MAX_BUCKETS:
-            raise UsageError(f"negatives.buckets: is {config.buckets}; give a number from 1 to {MAX_BUCKETS}")
-        if config.rrf_k < 0:
-            raise UsageError(f"negatives.rrf_k: is {config.rrf_k}; give 0 or more")
+        check_settings(config, "negatives")
         self._config = config
-        self._shares_of = schedule_of(config.schedule)
+        self._shares_of = SCHEDULES[config.schedule]
         self._questions = training_questions(corpus)
-        rankings = rankings_of(corpus, self._questions, config, bm25)
+        rankings = [RANKINGS.load(name)(corpus, self._questions, config, bm25) for name in config.rankings]
         self._fixed = [ranking for ranking in rankings if not ranking.needs_vectors]
         self._changing = [ranking for ranking in rankings if ranking.needs_vectors]
         self.needs_vectors = bool(self._changing)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from statgraph.errors import UsageError
-
 
 def curriculum_shares(buckets: int, epoch: int, epochs: int) -> tuple[float, ...]:
     """Return each bucket's share, easy to difficult, in a curriculum of as many phases as there are buckets.
@@ -36,19 +34,9 @@ def hardest_shares(buckets: int, epoch: int, epochs: int) -> tuple[float, ...]:
     return (0.0,) * (buckets - 1) + (1.0,)
 
 
+# What `negatives.schedule` can name: `(buckets, epoch, epochs) -> shares`; epochs count from 1.
 SCHEDULES: dict[str, Callable[[int, int, int], tuple[float, ...]]] = {
     "curriculum": curriculum_shares,
     "uniform": uniform_shares,
     "hardest": hardest_shares,
 }
-
-
-def schedule_of(name: str) -> Callable[[int, int, int], tuple[float, ...]]:
-    """Return the function `(buckets, epoch, epochs) -> shares` of a name; epochs count from 1.
-
-    Raises:
-        UsageError: if the name is not known.
-    """
-    if name not in SCHEDULES:
-        raise UsageError(f"negatives.schedule: '{name}' is not known; choose from {', '.join(SCHEDULES)}")
-    return SCHEDULES[name]

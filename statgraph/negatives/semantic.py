@@ -8,20 +8,13 @@ import numpy as np
 
 from statgraph.config import NegativesConfig
 from statgraph.corpus.records import Corpus
-from statgraph.errors import UsageError
 from statgraph.lexical.bm25 import BM25
 from statgraph.negatives.questions import TrainingQuestions
 from statgraph.negatives.source import EpochVectors
 
-RETRIEVERS = ("bm25", "dynamic")
-
 
 class SemanticRanking:
-    """Articles by their score for the question: the higher, the more difficult. `config.semantic` says whose score.
-
-    Raises:
-        UsageError: if it is not one of RETRIEVERS.
-    """
+    """Articles by their score for the question: the higher, the more difficult. `config.semantic` says whose score."""
 
     def __init__(
         self,
@@ -30,10 +23,6 @@ class SemanticRanking:
         config: NegativesConfig,
         bm25: Callable[[], BM25],
     ):
-        if config.semantic not in RETRIEVERS:
-            raise UsageError(
-                f"negatives.semantic: '{config.semantic}' is not known; choose from {', '.join(RETRIEVERS)}"
-            )
         self.needs_vectors = config.semantic == "dynamic"
         self._texts = questions.texts
         self._bm25 = None if self.needs_vectors else bm25()

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+
+from statgraph.config import NegativesConfig
+from statgraph.corpus.records import Corpus
+from statgraph.lexical.bm25 import BM25
 
 
 @dataclass(frozen=True)
@@ -35,3 +40,18 @@ class NegativeSource(Protocol):
         depends on the generator and the epoch alone.
         """
         ...
+
+
+class Ranking(Protocol):
+    """Says how difficult each article is as a negative of a question. `needs_vectors`: by the model in training, so
+    anew each epoch; otherwise the same in all."""
+
+    needs_vectors: bool
+
+    def distances(self, question_rows: np.ndarray, vectors: EpochVectors | None) -> np.ndarray:
+        """Return numbers (questions, articles), the smaller the more difficult; those of answers are not looked at."""
+        ...
+
+
+def no_negatives(corpus: Corpus, config: NegativesConfig, *, bm25: Callable[[], BM25]) -> None:
+    """Return None: the source called `none` leaves the pairs without hard negatives."""

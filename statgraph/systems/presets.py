@@ -8,10 +8,10 @@ from pathlib import Path
 
 from statgraph.config import RunConfig
 from statgraph.device import pick_device
-from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC, is_static
+from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC, check_sharing, is_static, width_of
 from statgraph.errors import UsageError
+from statgraph.registry import LAYERS
 from statgraph.settings import overlaid, with_settings
-from statgraph.systems.limits import check_limits
 
 AUTO = "auto"
 REGIMES = "regimes"
@@ -49,8 +49,23 @@ def resolve_config(system: str, settings: Sequence[str] = ()) -> RunConfig:
     config = overlaid(config, overlay, place=place)
     config = overlaid(config, by_regime.get(regime, {}), place=f"{place} ({regime})")
     config = with_settings(config, settings)
-    check_limits(config)
-    return replace(config, encoder=replace(config.encoder, backbone=choice.backbone, train=choice.train))
+    config.check()
+    config = replace(config, encoder=replace(config.encoder, backbone=choice.backbone, train=choice.train))
+    if config.retriever == "dense":
+        _check_encoders(config)
+    return config
+
+
+def _check_encoders(config: RunConfig) -> None:
+    """Raise UsageError if the backbone cannot be trained as asked, or the graph layer does not fit its width."""
+    encoder = config.encoder
+    check_sharing(encoder, static=is_static(encoder.backbone))
+    width = width_of(encoder.backbone)
+    if config.stage2.epochs and width is not None:
+        import torch
+
+        with torch.device("meta"):  # the shapes alone: the layer itself says which numbers of heads it takes
+            LAYERS.load(config.gnn.layer)(width, n_heads=config.gnn.heads, n_edge_types=1)
 
 
 @dataclass(frozen=True)

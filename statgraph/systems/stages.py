@@ -21,8 +21,8 @@ from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import BlockSampler
 from statgraph.graph.build import LegalGraph
 from statgraph.lexical.bm25 import BM25
-from statgraph.negatives.registry import negative_source
 from statgraph.negatives.source import NegativeSource
+from statgraph.registry import NEGATIVES
 from statgraph.systems.job import Job
 from statgraph.training.checkpoints import load_progress, load_weights, save_checkpoint
 from statgraph.training.distillation import AfterGraph
@@ -58,16 +58,11 @@ def graph_encoder(config: RunConfig, graph: LegalGraph, encoders: BiEncoder) -> 
     Raises:
         UsageError: if a setting is out of range, or does not fit the text encoders' width.
     """
-    gnn = config.gnn
     torch.manual_seed(derived_seed(config.seed, "graph encoder"))
     return GraphEncoder(
-        layer=gnn.layer,
+        config.gnn,
         width=encoders.width,
-        n_layers=gnn.layers,
-        n_heads=gnn.heads,
         n_edge_types=len(graph.edge_types),
-        dropout=gnn.dropout,
-        first_gate=gnn.first_gate,
         unit_length=encoders.similarity.unit_length,
     )
 
@@ -154,7 +149,7 @@ class StageBuilder:
     def _negatives(self, name: str, per_pair: int) -> NegativeSource | None:
         if not per_pair:
             return None
-        return negative_source(name, self._corpus, self._config.negatives, bm25=lambda: self._bm25)
+        return NEGATIVES.load(name)(self._corpus, self._config.negatives, bm25=lambda: self._bm25)
 
 
 class Stage1Cache:

@@ -30,7 +30,7 @@ from statgraph.encoders.backbones import (
 from statgraph.encoders.loading import load_masked_model, most_tokens
 from statgraph.encoders.quiet import quiet_transformers
 from statgraph.errors import RunError, UsageError
-from statgraph.settings import changed_settings
+from statgraph.settings import changed_settings, check_settings
 from statgraph.training.checkpoints import load_optimizer, load_progress, load_weights, save_checkpoint
 from statgraph.training.loop import Listener, TrainingProgress
 from statgraph.training.masking import TokenBlocks, masked_batch, token_blocks
@@ -83,7 +83,7 @@ def pretrain_backbone(
             "seed": seed,
         }
     )
-    _check_settings(config)
+    check_settings(config, NAME)
     unfinished = unfinished_folder(folder)
     _check_folder(folder, unfinished, wanted, resume=resume)
     backbone = _transformer(backbone_name)
@@ -149,13 +149,6 @@ def adapted_backbone(
 def _deciding(config: PretrainConfig) -> dict[str, object]:
     """Return the settings that decide the weights."""
     return {name: value for name, value in asdict(config).items() if name != "checkpoint_steps"}
-
-
-def _check_settings(config: PretrainConfig) -> None:
-    if config.steps < 1:
-        raise UsageError(f"pretrain.steps: {config.steps} is out of range; give 1 or more")
-    if not 0 < config.mask_share <= 1:
-        raise UsageError(f"pretrain.mask_share: {config.mask_share} is out of range; give a share above 0, up to 1")
 
 
 def _check_folder(folder: Path, unfinished: Path, wanted: Mapping[str, object], *, resume: bool) -> None:

@@ -50,8 +50,8 @@ def test_rounding_is_told(run_cli, run):
         (["--kind", "annoy"], "Invalid value for '--kind': 'annoy' is not one of 'auto', 'flat', 'ivf-pq'."),
         (["--kind", "hnsw"], "Invalid value for '--kind': 'hnsw' is not one of 'auto', 'flat', 'ivf-pq'."),
         (["--set", "ivf_pq.list=3"], "--set: 'ivf_pq.list' is not a setting; did you mean 'ivf_pq.lists'?"),
-        (["--set", "ivf_pq.lists=few"], "--set: 'ivf_pq.lists' is 'few'; give a whole number"),
-        (["--set", "ivf_pq.rerank=0"], "ivf_pq.rerank must be at least 1 (got 0)"),
+        (["--set", "ivf_pq.lists=few"], "--set: 'ivf_pq.lists' must be a whole number (got 'few')"),
+        (["--set", "ivf_pq.rerank=0"], "ivf_pq.rerank: must be at least 1 (got 0)"),
         (["--set", "kind=flat"], "--set: 'kind' has its own option; use --kind flat"),
     ],
 )

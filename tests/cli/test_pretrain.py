@@ -73,8 +73,8 @@ def test_from_a_backbone_to_one_that_trains(run_cli, options, tmp_path, town, sm
     [
         (["--set", "stage1.lr=0.1"], "--set: 'stage1.lr' has no bearing on pre-training; set one of pretrain.*"),
         (["--set", "pretrain.step=1"], "--set: 'pretrain.step' is not a setting; did you mean 'pretrain.steps'?"),
-        (["--batch-size", 0], "pretrain.batch_size: 0 is out of range; give 1 or more"),
-        (["--steps", 0], "pretrain.steps: 0 is out of range; give 1 or more"),
+        (["--batch-size", 0], "pretrain.batch_size: must be at least 1 (got 0)"),
+        (["--steps", 0], "pretrain.steps: must be at least 1 (got 0)"),
         (["--backbone", "embedded:static"],
          "backbone 'embedded:static' is a table of token vectors, which holds no model to pre-train; "
          "name a transformer"),

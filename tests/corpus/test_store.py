@@ -5,9 +5,9 @@ import shutil
 import pytest
 
 from statgraph.corpus import read_corpus, write_corpus
-from statgraph.corpus.formats.registry import FORMATS
 from statgraph.corpus.store import refuse_foreign_folder
 from statgraph.errors import CorpusError
+from statgraph.registry import FORMATS
 
 ARTICLE = {"_id": "L1", "title": "Art. 1", "text": "Lamps burn.", "metadata": {"path": ["Lamp Code"], "order": 1}}
 QUESTION = {"_id": "q1", "text": "When do lamps burn?"}

@@ -37,7 +37,7 @@ def test_a_static_folder(unigram, tmp_path):
     ("name", "start"),
     [
         ("/no/such/folder", "backbone folder '/no/such/folder' does not exist"),
-        ("embedded:x", "backbone 'embedded:x' is not known"),
+        ("embedded:x", "unknown backbone 'embedded:x'"),
         ("nobody-at-all/no-such-model", "backbone 'nobody-at-all/no-such-model' cannot be loaded ("),
     ],
 )

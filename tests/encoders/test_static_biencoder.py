@@ -100,9 +100,8 @@ def test_a_static_folder_as_backbone(pair, tmp_path):
 def test_an_unfit_regime(tmp_path, pair, train):
     pair.save_question_encoder(tmp_path / "static")
 
-    with pytest.raises(UsageError) as error:
+    with pytest.raises(UsageError, match=rf"encoder\.train: .*static.*'{train}'"):
         build_static_biencoder(resolve_backbone(str(tmp_path / "static")), replace(CONFIG, train=train), [])
-    assert str(error.value) == f"encoder.train: '{train}' does not fit a static backbone; use none or full"
 
 
 @pytest.mark.parametrize("missing", ["model.safetensors", "tokenizer.json"])

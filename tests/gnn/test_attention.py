@@ -16,7 +16,7 @@ def test_heads_share_the_width(width, n_heads, head_width):
 def test_heads_that_do_not_divide_the_width_are_refused(width, n_heads):
     with pytest.raises(UsageError) as refused:
         head_width_of(width, n_heads)
-    assert str(refused.value) == f"gnn.heads: {n_heads} heads do not divide the width {width}; use a divisor of it"
+    assert str(refused.value) == f"gnn.heads: must divide the width {width} (got {n_heads})"
 
 
 def test_a_head_is_a_run_of_components():

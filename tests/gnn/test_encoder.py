@@ -3,13 +3,14 @@ import math
 import pytest
 import torch
 
+from statgraph.config import GnnConfig
 from statgraph.errors import UsageError
 from statgraph.gnn.encoder import GraphEncoder
-from statgraph.gnn.registry import LAYERS
+from statgraph.registry import LAYERS
 
-OPTIONS = {
-    "layer": "qabisar", "width": 4, "n_layers": 2, "n_heads": 2, "n_edge_types": 3, "dropout": 0.0, "first_gate": 1.0,
-}  # fmt: skip
+
+def new_encoder(*, width: int = 4, **changed) -> GraphEncoder:
+    return GraphEncoder(GnnConfig(**{"heads": 2, "dropout": 0.0, **changed}), width=width, n_edge_types=3)
 
 
 @pytest.fixture
@@ -18,7 +19,7 @@ def encoder_of():
 
     def make(**changed) -> GraphEncoder:
         torch.manual_seed(4)
-        encoder = GraphEncoder(**{**OPTIONS, **changed})
+        encoder = new_encoder(**changed)
         with torch.no_grad():
             for layer in encoder.layers:
                 layer.source_attention.zero_()
@@ -46,7 +47,7 @@ EAST_AND_NORTH = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     ],
 )
 def test_one_layer_smooths(encoder_of, path, gate, first):
-    encoder = encoder_of(width=2, n_heads=1, n_layers=1, first_gate=gate)
+    encoder = encoder_of(width=2, heads=1, layers=1, first_gate=gate)
     length = math.hypot(*first)
     assert encoder(EAST_AND_NORTH, [path]).tolist() == [
         pytest.approx([component / length for component in first]),
@@ -56,7 +57,7 @@ def test_one_layer_smooths(encoder_of, path, gate, first):
 
 def test_two_layers_smooth_twice(encoder_of, path):
     # After the first layer (1.5, 0.5) and (0, 2); after the second (1.5, 0.5) + (1.5, 2.5) / 2 = (2.25, 1.75).
-    out = encoder_of(width=2, n_heads=1)(EAST_AND_NORTH, [path, path])
+    out = encoder_of(width=2, heads=1)(EAST_AND_NORTH, [path, path])
     length = math.hypot(2.25, 1.75)
     assert out.tolist() == [pytest.approx([2.25 / length, 1.75 / length]), pytest.approx([0.0, 1.0])]
 
@@ -73,16 +74,16 @@ def test_blocks_narrow_to_the_outputs(encoder_of, block_of):
     assert torch.allclose(encoder_of()(torch.stack([a, b, c]), blocks), (expected / expected.norm()).unsqueeze(0))
 
 
-@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("layer", LAYERS.built_in)
 def test_vectors_have_length_one(random_block, layer):
     torch.manual_seed(0)
-    encoder = GraphEncoder(**OPTIONS | {"layer": layer, "n_layers": 1, "width": 6})
+    encoder = new_encoder(layer=layer, layers=1, width=6)
     out = encoder(100 * torch.randn(7, 6), [random_block()])
     assert torch.allclose(out.norm(dim=1), torch.ones(5), atol=1e-6)
 
 
 def test_a_start_from_zero_gates_gives_the_text_vectors(random_block):
-    encoder = GraphEncoder(**OPTIONS | {"n_layers": 1, "first_gate": 0.0})
+    encoder = new_encoder(layers=1, first_gate=0.0)
     nodes = torch.nn.functional.normalize(torch.randn(7, 4), dim=1)
     block = random_block()
     assert torch.allclose(encoder(nodes, [block]), nodes[block.own_inputs], atol=1e-6)
@@ -90,7 +91,7 @@ def test_a_start_from_zero_gates_gives_the_text_vectors(random_block):
 
 def test_dropout_only_in_training(random_block):
     torch.manual_seed(0)
-    encoder = GraphEncoder(**OPTIONS | {"n_layers": 1, "dropout": 0.5})
+    encoder = new_encoder(layers=1, dropout=0.5)
     nodes, block = torch.randn(7, 4), random_block()
     encoder.train()
     assert not torch.equal(encoder(nodes, [block]), encoder(nodes, [block]))
@@ -100,19 +101,19 @@ def test_dropout_only_in_training(random_block):
 
 
 def _without_dropout(encoder: GraphEncoder) -> GraphEncoder:
-    plain = GraphEncoder(**OPTIONS | {"n_layers": 1})
+    plain = new_encoder(layers=1)
     plain.load_state_dict(encoder.state_dict())
     return plain.train()
 
 
 def test_dropout_leaves_the_residual_whole(random_block):
-    encoder = GraphEncoder(**OPTIONS | {"n_layers": 1, "dropout": 0.999999}).train()
+    encoder = new_encoder(layers=1, dropout=0.999999).train()
     nodes, block = torch.nn.functional.normalize(torch.randn(7, 4), dim=1), random_block()
     assert torch.allclose(encoder(nodes, [block]), nodes[block.own_inputs], atol=1e-6)
 
 
 def test_gates_learn(encoder_of, path):
-    encoder = encoder_of(width=2, n_heads=1)
+    encoder = encoder_of(width=2, heads=1)
     encoder(EAST_AND_NORTH, [path, path])[0, 0].backward()
     assert encoder.gates.shape == (2,)
     assert (encoder.gates.grad < 0).all()  # the more it smooths, the further it leaves its first component
@@ -120,41 +121,33 @@ def test_gates_learn(encoder_of, path):
 
 def test_inputs_stay_as_they_were(encoder_of, path):
     nodes = EAST_AND_NORTH.clone()
-    encoder_of(width=2, n_heads=1)(nodes, [path, path])
+    encoder_of(width=2, heads=1)(nodes, [path, path])
     assert nodes.equal(EAST_AND_NORTH)
 
 
 @pytest.mark.parametrize("n_blocks", [0, 1, 3])
 def test_another_number_of_blocks_is_refused(encoder_of, path, n_blocks):
     with pytest.raises(ValueError, match=rf"^{n_blocks} blocks for 2 layers; give one block a layer$"):
-        encoder_of(width=2, n_heads=1)(EAST_AND_NORTH, [path] * n_blocks)
+        encoder_of(width=2, heads=1)(EAST_AND_NORTH, [path] * n_blocks)
 
 
 def test_another_number_of_inputs_is_refused(encoder_of, path):
     with pytest.raises(ValueError, match=r"^3 node vectors for a block of 2 inputs; give one an input$"):
-        encoder_of(width=2, n_heads=1)(torch.ones(3, 2), [path, path])
+        encoder_of(width=2, heads=1)(torch.ones(3, 2), [path, path])
 
 
 @pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"layer": "gatt"}, f"gnn.layer: 'gatt' is not known; choose from {', '.join(LAYERS)}"),
-        ({"n_layers": 0}, "gnn.layers: 0 is no number of layers; give 1 or more"),
-        ({"dropout": 1.0}, "gnn.dropout: 1.0 is no share to leave out; give a number from 0 to below 1"),
-        ({"dropout": -0.1}, "gnn.dropout: -0.1 is no share to leave out; give a number from 0 to below 1"),
-        ({"n_heads": 3}, "gnn.heads: 3 heads do not divide the width 4; use a divisor of it"),
-    ],
+    ("name", "value"), [("layer", "gatt"), ("layers", 0), ("dropout", 1.0), ("dropout", -0.1), ("heads", 3)]
 )
-def test_wrong_options_are_refused(changed, message):
-    with pytest.raises(UsageError) as refused:
-        GraphEncoder(**OPTIONS | changed)
-    assert str(refused.value) == message
+def test_wrong_settings_are_refused(name, value):
+    with pytest.raises(UsageError, match=rf"^gnn\.{name}: .*{value}"):
+        new_encoder(**{name: value})
 
 
 @pytest.mark.cuda
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_cuda_gives_what_the_cpu_gives(random_block):
-    encoder = GraphEncoder(**OPTIONS | {"n_layers": 1})
+    encoder = new_encoder(layers=1)
     nodes, block = torch.randn(7, 4), random_block()
     here = encoder(nodes, [block])
     there = encoder.cuda()(nodes.cuda(), [block.to(torch.device("cuda"))])
@@ -164,7 +157,7 @@ def test_cuda_gives_what_the_cpu_gives(random_block):
 @pytest.mark.parametrize("layer", ["qabisar", "gatv2", "gat"])
 def test_the_last_attention_is_that_of_the_last_layer(random_block, block_of, layer):
     torch.manual_seed(4)
-    encoder = GraphEncoder(**{**OPTIONS, "layer": layer, "first_gate": 0.5})
+    encoder = new_encoder(layer=layer, first_gate=0.5)
     first, last = random_block(), block_of([(1, 0, 2), (4, 0, 1), (2, 1, 0)], n_inputs=5, own_inputs=[0, 3])
     nodes = torch.randn(7, 4)
     between = nodes[first.own_inputs] + 0.5 * encoder.layers[0](nodes, first)
@@ -177,5 +170,5 @@ def test_the_last_attention_is_that_of_the_last_layer(random_block, block_of, la
 
 @pytest.mark.parametrize("layer", ["gcn", "graphsage", "k-gnn"])
 def test_a_layer_without_attention_has_no_last_attention(path, layer):
-    encoder = GraphEncoder(**{**OPTIONS, "layer": layer})
+    encoder = new_encoder(layer=layer)
     assert encoder.last_attention(torch.zeros(2, 4), [path, path]) is None

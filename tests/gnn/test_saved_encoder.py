@@ -13,9 +13,7 @@ SHAPE = {"width": 4, "n_edge_types": 3, "unit_length": True}
 @pytest.fixture
 def saved(tmp_path):
     """Return (path, encoder) of an encoder whose gates are 0.25 and 4."""
-    encoder = GraphEncoder(
-        layer="gcn", width=4, n_layers=2, n_heads=1, n_edge_types=3, dropout=0.5, first_gate=1.0, unit_length=True
-    )
+    encoder = GraphEncoder(CONFIG, **SHAPE)
     encoder.gates.data = torch.tensor([0.25, 4.0])
     write_graph_encoder(encoder, tmp_path / "graph.safetensors")
     return tmp_path / "graph.safetensors", encoder

@@ -3,6 +3,7 @@ from collections import Counter
 import pytest
 import torch
 
+from statgraph.config import GnnConfig
 from statgraph.errors import UsageError
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import Block, BlockSampler, whole_graph_block
@@ -47,15 +48,8 @@ def expected_layers(edges, seeds, n_layers) -> list[set]:
 
 def random_encoder(graph: LegalGraph, n_layers: int) -> GraphEncoder:
     torch.manual_seed(3)
-    encoder = GraphEncoder(
-        layer="qabisar",
-        width=12,
-        n_layers=n_layers,
-        n_heads=3,
-        n_edge_types=len(graph.edge_types),
-        dropout=0.3,
-        first_gate=0.7,
-    )
+    config = GnnConfig(layers=n_layers, heads=3, dropout=0.3, first_gate=0.7)
+    encoder = GraphEncoder(config, width=12, n_edge_types=len(graph.edge_types))
     for parameter in encoder.parameters():
         torch.nn.init.normal_(parameter, std=0.5)
     return encoder.eval()
@@ -305,7 +299,7 @@ def test_isolated_nodes_stand_among_their_own_inputs(town, relations):
 def test_isolated_nodes_keep_their_own_features(town):
     graph = build_graph(town, ())
     blocks = BlockSampler(graph, fanouts=[-1]).sample({"article": rows(5, 1), "question": rows(2)})
-    encoder = GraphEncoder(layer="qabisar", width=4, n_layers=1, n_heads=2, n_edge_types=3, dropout=0.0, first_gate=1.0)
+    encoder = GraphEncoder(GnnConfig(layers=1, heads=2, dropout=0.0), width=4, n_edge_types=3)
     vectors = torch.nn.functional.normalize(torch.randn(3, 4), dim=1)
     assert torch.allclose(encoder(vectors, blocks.layers), vectors, atol=1e-6)
 
@@ -340,19 +334,18 @@ def test_a_type_of_one_node_and_one_of_none(random_corpus, layer_edges):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "what"),
     [
-        ({"target_edges": "hide"}, "graph.target_edges: 'hide' is not known; choose from mask, keep"),
-        ({"citation_dropout": 1.5}, "gnn.citation_dropout: 1.5 is no chance; give a number from 0 to 1"),
-        ({"citation_dropout": -0.1}, "gnn.citation_dropout: -0.1 is no chance; give a number from 0 to 1"),
-        ({"fanouts": [5, -2]}, "gnn.fanout: -2 is no number of neighbours; give -1 (all), or 1 or more"),
-        ({"fanouts": [0, 5]}, "gnn.fanout: 0 is no number of neighbours; give -1 (all), or 1 or more"),
+        ({"target_edges": "hide"}, r"graph\.target_edges: .*'hide'"),
+        ({"citation_dropout": 1.5}, r"gnn\.citation_dropout: .*1\.5"),
+        ({"citation_dropout": -0.1}, r"gnn\.citation_dropout: .*-0\.1"),
+        ({"fanouts": [5, -2]}, r"gnn\.fanout: .*-2"),
+        ({"fanouts": [0, 5]}, r"gnn\.fanout: .*got 0"),
     ],
 )
-def test_wrong_options_are_refused(town, options, message):
-    with pytest.raises(UsageError) as refused:
+def test_wrong_options_are_refused(town, options, what):
+    with pytest.raises(UsageError, match=what):
         BlockSampler(build_graph(town), **{"fanouts": [-1], **options})
-    assert str(refused.value) == message
 
 
 def test_to_moves_every_tensor(town):

@@ -124,8 +124,5 @@ def test_a_corpus_without_training_questions(town):
 
 
 def test_an_unknown_relation_is_refused(town):
-    with pytest.raises(UsageError) as refused:
+    with pytest.raises(UsageError, match=r"graph\.relations: .*'forest'"):
         build_graph(town, ("tree", "forest"))
-    assert str(refused.value) == (
-        "graph.relations: 'forest' is not known; choose from tree, bipartite, order (or none)"
-    )

@@ -145,7 +145,7 @@ def test_a_graph_that_this_dgl_cannot_read_is_refused(saved, town):
         ('{"corpus_hash": "a", "relations": ["tree"], "sha256": {}}', "KeyError: 'graph.dgl'"),
         (
             '{"corpus_hash": "a", "relations": ["forest"]}',
-            "UsageError: graph.relations: 'forest' is not known; choose from tree, bipartite, order (or none)",
+            "UsageError: graph.relations: must be none or some of tree, bipartite, order (got 'forest')",
         ),
     ],
 )

@@ -56,10 +56,10 @@ def test_equal_points_come_by_the_tie_breaker_first():
     [
         ([], [0.5], "k1: no value; give at least one"),
         ([1.0], [0.5, 0.5], "b: holds a value twice; give each once"),
-        ([-1.0], [0.5], "k1: -1 is out of range; give 0 or more"),
-        ([float("inf")], [0.5], "k1: inf is out of range; give 0 or more"),
-        ([1.0], [1.5], "b: 1.5 is out of range; give from 0 to 1"),
-        ([1.0], [float("nan")], "b: nan is out of range; give from 0 to 1"),
+        ([-1.0], [0.5], "k1: must be at least 0 (got -1.0)"),
+        ([float("inf")], [0.5], "k1: must be at least 0 (got inf)"),
+        ([1.0], [1.5], "b: must be in [0, 1] (got 1.5)"),
+        ([1.0], [float("nan")], "b: must be in [0, 1] (got nan)"),
     ],
 )
 def test_a_grid_that_cannot_be_is_refused(k1s, bs, message):

@@ -54,9 +54,8 @@ def test_the_same_generator_draws_the_same(two_codes, bm25_of):
 
 
 def test_a_depth_below_one_is_refused(two_codes, no_bm25):
-    with pytest.raises(UsageError) as refused:
+    with pytest.raises(UsageError, match=r"^negatives\.depth: .*got 0"):
         Bm25Negatives(two_codes, NegativesConfig(depth=0), bm25=no_bm25)
-    assert str(refused.value) == "negatives.depth: is 0; give a number of articles of 1 or more"
 
 
 def test_a_question_that_all_articles_answer_is_refused(corpus_of, no_bm25):

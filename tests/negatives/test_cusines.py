@@ -10,7 +10,9 @@ from statgraph.errors import UsageError
 from statgraph.lexical.bm25 import BM25
 from statgraph.negatives import cusines
 from statgraph.negatives.cusines import CusinesNegatives
+from statgraph.negatives.questions import training_questions
 from statgraph.negatives.source import EpochVectors
+from statgraph.registry import RANKINGS
 
 STRUCTURE = ("hierarchical", "sequential")
 
@@ -171,18 +173,26 @@ def test_blocks_of_questions_change_nothing(sample, no_bm25, monkeypatch, block)
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("name", "value"),
     [
-        ({"buckets": 0}, "negatives.buckets: is 0; give a number from 1 to 127"),
-        ({"buckets": 128}, "negatives.buckets: is 128; give a number from 1 to 127"),
-        ({"rrf_k": -1}, "negatives.rrf_k: is -1; give 0 or more"),
-        ({"schedule": "slow"}, "negatives.schedule: 'slow' is not known; choose from curriculum, uniform, hardest"),
+        *(("buckets", 0), ("buckets", 128), ("rrf_k", -1), ("schedule", "slow"), ("semantic", "dpr")),
+        *(("rankings", ()), ("rankings", ("semantics",)), ("rankings", ("sequential", "sequential"))),
     ],
 )
-def test_settings_that_are_refused(two_codes, no_bm25, settings, message):
-    with pytest.raises(UsageError) as refused:
-        CusinesNegatives(two_codes, NegativesConfig(**settings), bm25=no_bm25)
-    assert str(refused.value) == message
+def test_settings_that_are_refused(two_codes, no_bm25, name, value):
+    with pytest.raises(UsageError, match=rf"^negatives\.{name}: must "):
+        CusinesNegatives(two_codes, NegativesConfig(**{name: value}), bm25=no_bm25)
+
+
+@pytest.mark.parametrize("name", RANKINGS.built_in)
+def test_every_ranking_gives_a_number_for_each_article(name, two_codes):
+    texts = [article.text for article in two_codes.articles]
+    config, questions = NegativesConfig(rankings=(name,), semantic="bm25"), training_questions(two_codes)
+    ranking = RANKINGS.load(name)(two_codes, questions, config, lambda: BM25(texts, language="en"))
+    distances = ranking.distances(np.array([0, 1, 0]), None)
+    assert distances.shape == (3, 7)
+    assert (distances[0] == distances[2]).all()
+    assert (distances[0] != distances[1]).any()
 
 
 def test_misuse_is_told(two_codes, no_bm25):

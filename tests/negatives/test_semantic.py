@@ -1,8 +1,6 @@
 import numpy as np
-import pytest
 
 from statgraph.config import NegativesConfig
-from statgraph.errors import UsageError
 from statgraph.lexical.bm25 import BM25
 from statgraph.negatives.questions import training_questions
 from statgraph.negatives.semantic import SemanticRanking
@@ -25,9 +23,3 @@ def test_dynamic_takes_the_inner_products_of_the_vectors_given(two_codes, no_bm2
     distances = ranking.distances(np.array([0, 1]), vectors)
     assert distances.tolist() == [[0, -2, -4, -6, -8, -10, -12], [1, -1, -3, -5, -7, -9, -11]]
     assert ranking.distances(np.array([1]), vectors).tolist() == distances[1:].tolist()
-
-
-def test_an_unknown_retriever_is_refused(two_codes, no_bm25):
-    with pytest.raises(UsageError) as refused:
-        SemanticRanking(two_codes, training_questions(two_codes), NegativesConfig(semantic="dpr"), no_bm25)
-    assert str(refused.value) == "negatives.semantic: 'dpr' is not known; choose from bm25, dynamic"

@@ -213,7 +213,7 @@ def test_what_cannot_be_trained_leaves_nothing_behind(tmp_path, town_corpus, qui
     silent = dataclasses.replace(town_corpus, questions=())
     with pytest.raises(CorpusError, match=r"^town: has no training questions; "):
         train_run(silent, quick_config(), tmp_path / "run")
-    with pytest.raises(UsageError, match=r"^encoder\.train: 'head' does not fit a static backbone"):
+    with pytest.raises(UsageError, match=r"^encoder\.train: .*static"):
         train_run(town_corpus, quick_config("qabisar", "encoder.train=head"), tmp_path / "run")
     assert list(tmp_path.iterdir()) == []
 

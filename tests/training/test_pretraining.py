@@ -191,8 +191,8 @@ def test_a_folder_in_use(pretrained, killed_after, tmp_path):
     ("changes", "message"),
     [
         ({"max_tokens": 33}, "pretrain.max_tokens: 33 is more than backbone '{}' takes; use 32 or less"),
-        ({"steps": 0}, "pretrain.steps: 0 is out of range; give 1 or more"),
-        ({"mask_share": 0.0}, "pretrain.mask_share: 0.0 is out of range; give a share above 0, up to 1"),
+        ({"steps": 0}, "pretrain.steps: must be at least 1 (got 0)"),
+        ({"mask_share": 0.0}, "pretrain.mask_share: must be in (0, 1] (got 0.0)"),
     ],
 )
 def test_settings_that_leave_nothing_to_train_on(pretrained, backbone, tmp_path, changes, message):

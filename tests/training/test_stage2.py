@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from statgraph.config import Stage2Config
+from statgraph.config import GnnConfig, Stage2Config
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import BlockSampler, whole_graph_block
 from statgraph.graph.build import build_graph
@@ -45,15 +45,8 @@ def built(village, static_encoders, text_model):
         encoders = static_encoders(token_dropout=token_dropout)
         graph, gold = build_graph(corpus), gold_pairs(corpus)
         torch.manual_seed(graph_seed)
-        graph_encoder = NotingGraphEncoder(
-            layer=layer,
-            width=8,
-            n_layers=2,
-            n_heads=2,
-            n_edge_types=len(graph.edge_types),
-            dropout=0.1,
-            first_gate=0.5,
-        )
+        gnn = GnnConfig(layer=layer, heads=2, first_gate=0.5)
+        graph_encoder = NotingGraphEncoder(gnn, width=8, n_edge_types=len(graph.edge_types))
         sampler = BlockSampler(
             graph, fanouts=[fanout, fanout], target_edges=target_edges, citation_dropout=citation_dropout
         )

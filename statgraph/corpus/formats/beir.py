@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from statgraph.corpus.draft import Draft
+from statgraph.corpus.draft import Draft, SourceFormat
 from statgraph.corpus.store import LABEL_FILES, draft_beir_folder
 
 # Some BEIR folders call the dev labels "validation".
@@ -20,3 +20,6 @@ def draft_beir(draft: Draft, source: Path) -> None:
     if not source.is_dir():
         return draft.add_problem(str(source), "is a file; name the folder that holds corpus.jsonl")
     return draft_beir_folder(draft, source, label_files=BEIR_LABEL_FILES, default_path=(draft.name,))
+
+
+FORMAT = SourceFormat("corpus.jsonl, queries.jsonl, qrels/*.tsv", draft_beir)

@@ -17,7 +17,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from statgraph.corpus.draft import Draft
+from statgraph.corpus.draft import Draft, SourceFormat
 from statgraph.corpus.formats.csv import split_ids
 from statgraph.corpus.rows import csv_rows
 from statgraph.corpus.splits import split_of
@@ -124,3 +124,6 @@ def _names(patterns: Sequence[str], **words: str) -> list[str]:
 
 def _kept(row: Mapping[str, str], columns: Sequence[str]) -> dict[str, object]:
     return {column: row[column] for column in columns if row.get(column)}
+
+
+FORMAT = SourceFormat("the CSV files of BSARD or bBSARD", draft_bsard, language_of)

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from statgraph.corpus.draft import Draft
+from statgraph.corpus.draft import Draft, SourceFormat
 from statgraph.corpus.formats.headings import HeadingRow
 from statgraph.corpus.formats.tables import ArticleRow, QuestionRow, draft_tables, table_files
 from statgraph.corpus.rows import csv_rows
@@ -86,3 +86,6 @@ def _id(row: Mapping[str, str]) -> str:
 
 def _rest(row: Mapping[str, str], known_columns: tuple[str, ...]) -> dict[str, object]:
     return {column: value for column, value in row.items() if column and value and column not in known_columns}
+
+
+FORMAT = SourceFormat("your own articles.csv, headings.csv, questions.csv", draft_csv)

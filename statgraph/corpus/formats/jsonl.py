@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from statgraph.corpus.draft import Draft
+from statgraph.corpus.draft import Draft, SourceFormat
 from statgraph.corpus.fields import id_field, ids_field, path_field, string_field
 from statgraph.corpus.formats.headings import HeadingRow
 from statgraph.corpus.formats.tables import ArticleRow, QuestionRow, draft_tables, table_files
@@ -78,3 +78,6 @@ def _questions(draft: Draft, path: Path | None) -> Iterator[QuestionRow]:
 
 def _rest(record: Mapping[str, object], known_keys: tuple[str, ...]) -> dict[str, object]:
     return {key: value for key, value in record.items() if key not in known_keys}
+
+
+FORMAT = SourceFormat("your own articles.jsonl, headings.jsonl, questions.jsonl", draft_jsonl)

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 
-from statgraph.corpus.draft import Draft
+from statgraph.corpus.draft import Draft, SourceFormat
 from statgraph.corpus.validity import VALID_FROM, VALID_TO, validity_problem
 
 FILE_PATTERN = "LEGITEXT*.json"
@@ -277,3 +277,6 @@ def _milliseconds(day: object) -> float | None:
         return datetime.fromisoformat(str(day)).replace(tzinfo=UTC).timestamp() * 1000
     except ValueError:
         return None
+
+
+FORMAT = SourceFormat("the JSON trees of the French codes", draft_legi, language="fr")

@@ -10,7 +10,6 @@ from pathlib import Path
 from statgraph.config import RunConfig
 from statgraph.errors import UsageError
 from statgraph.settings import overlaid
-from statgraph.systems.limits import check_limits
 from statgraph.systems.presets import regime_of
 
 _PRESETS = Path(__file__).parent / "spaces.yaml"
@@ -174,7 +173,7 @@ def _check_setting(path: Path, name: str, value: str, config: RunConfig) -> None
         overlay = {part: overlay}
     changed = overlaid(config, overlay, place=str(path))
     try:
-        check_limits(changed)
+        changed.check()
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
 

@@ -1,0 +1,141 @@
+"""The registries: the only lists of what a setting can name, from statgraph itself and from installed packages.
+
+A package adds an implementation with an entry point, in its pyproject.toml for instance:
+
+    [project.entry-points."statgraph.layers"]
+    maximum = "my_package.maximum:MaximumLayer"
+
+Nothing is imported before it is used. docs/extending.md says what each group's entries must be.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+from statgraph.errors import DependencyError, UsageError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+
+class Registry:
+    """Names and what they stand for: built-ins first, then the entry points of a group by name.
+
+    Args:
+        kind: what an entry is, in words, for messages.
+        group: the group of entry points that packages add to.
+        built_in: "module:attribute" by name.
+    """
+
+    def __init__(self, kind: str, group: str, built_in: Mapping[str, str]):
+        self.kind = kind
+        self.group = group
+        self._built_in = dict(built_in)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*self._built_in, *(name for name in sorted(installed(self.group)) if name not in self._built_in)))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._built_in or name in installed(self.group)
+
+    @property
+    def built_in(self) -> tuple[str, ...]:
+        """Return the names that statgraph itself provides."""
+        return tuple(self._built_in)
+
+    def load(self, name: str):
+        """Return what a name stands for, imported.
+
+        Raises:
+            UsageError: if the name is not known, or two packages provide it.
+            DependencyError: if the package that provides it cannot be imported.
+        """
+        added = installed(self.group).get(name, ())
+        if name not in self:
+            raise UsageError(f"unknown {self.kind} '{name}'; choose from {', '.join(self)}")
+        providers = ["statgraph"] * (name in self._built_in) + [_package(point) for point in added]
+        if len(providers) > 1:
+            raise UsageError(
+                f"{self.kind} '{name}': provided by {' and by '.join(providers)} (entry points {self.group}); "
+                "rename one, or uninstall its package"
+            )
+        if name in self._built_in:
+            module, _, attribute = self._built_in[name].partition(":")
+            return getattr(importlib.import_module(module), attribute)
+        try:
+            return added[0].load()
+        except Exception as error:  # a package's own code, which can raise anything
+            reason = (str(error).strip() or type(error).__name__).partition("\n")[0]
+            raise DependencyError(
+                f"{self.kind} '{name}': {added[0].value} of package {providers[0]} cannot be loaded ({reason}); "
+                "update or uninstall the package"
+            ) from error
+
+
+@cache
+def installed(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
+    """Return the entry points of a group by name; more than one where packages claim the same name."""
+    from importlib.metadata import entry_points  # takes a while, and --help needs none of it
+
+    found: dict[str, tuple[EntryPoint, ...]] = {}
+    for point in entry_points(group=group):
+        found[point.name] = (*found.get(point.name, ()), point)
+    return found
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else point.module
+
+
+LAYERS = Registry(
+    "graph layer",
+    "statgraph.layers",
+    {
+        "qabisar": "statgraph.gnn.qabisar_layer:QabisarLayer",
+        "gatv2": "statgraph.gnn.gatv2_layer:GatV2Layer",
+        "gat": "statgraph.gnn.gat_layer:GatLayer",
+        "gcn": "statgraph.gnn.gcn_layer:GcnLayer",
+        "graphsage": "statgraph.gnn.graphsage_layer:GraphSageLayer",
+        "k-gnn": "statgraph.gnn.k_gnn_layer:KGnnLayer",
+    },
+)
+NEGATIVES = Registry(
+    "source of negatives",
+    "statgraph.negatives",
+    {
+        "none": "statgraph.negatives.source:no_negatives",
+        "bm25": "statgraph.negatives.bm25_negatives:Bm25Negatives",
+        "cusines": "statgraph.negatives.cusines:CusinesNegatives",
+    },
+)
+RANKINGS = Registry(
+    "ranking of negatives",
+    "statgraph.rankings",
+    {
+        "semantic": "statgraph.negatives.semantic:SemanticRanking",
+        "hierarchical": "statgraph.negatives.hierarchical:HierarchicalRanking",
+        "sequential": "statgraph.negatives.sequential:SequentialRanking",
+    },
+)
+BACKBONES = Registry(
+    "backbone",
+    "statgraph.backbones",
+    {
+        "embedded:static": "statgraph.encoders.backbones:embedded_static",
+        "embedded:multilingual-e5-small": "statgraph.encoders.backbones:embedded_e5",
+    },
+)
+FORMATS = Registry(
+    "format",
+    "statgraph.formats",
+    {
+        "jsonl": "statgraph.corpus.formats.jsonl:FORMAT",
+        "csv": "statgraph.corpus.formats.csv:FORMAT",
+        "beir": "statgraph.corpus.formats.beir:FORMAT",
+        "bsard": "statgraph.corpus.formats.bsard:FORMAT",
+        "legi": "statgraph.corpus.formats.legi:FORMAT",
+    },
+)

@@ -1,0 +1,229 @@
+import math
+from dataclasses import fields, is_dataclass, replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from statgraph.config import (
+    AugmentConfig,
+    EncoderConfig,
+    GnnConfig,
+    GraphConfig,
+    IndexConfig,
+    NegativesConfig,
+    PretrainConfig,
+    RunConfig,
+    Stage1Config,
+    Stage2Config,
+)
+from statgraph.corpus.sample import sample_folder
+from statgraph.corpus.store import read_corpus
+from statgraph.encoders.hierarchical import ChunkEncoder
+from statgraph.encoders.similarity import SIMILARITIES
+from statgraph.errors import UsageError
+from statgraph.gnn.encoder import GraphEncoder
+from statgraph.graph.blocks import BlockSampler
+from statgraph.graph.build import build_graph
+from statgraph.graph.relations import RELATION_GROUPS
+from statgraph.lexical.bm25 import BM25
+from statgraph.negatives.schedules import SCHEDULES
+from statgraph.registry import LAYERS, NEGATIVES
+from statgraph.settings import check_settings, limits_of, with_settings
+from statgraph.training.losses import DISTILLATIONS, ranking_loss
+
+WIDTH = 6
+# Each example below builds what it tests; one that is slow says nothing.
+relaxed = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+numbers = st.one_of(st.integers(-3, 9), st.sampled_from([-0.1, 0.0, 0.3, 0.999, 1.0, 1.1, math.inf, math.nan]))
+
+
+def refused_by(make, *arguments, **options) -> bool:
+    try:
+        make(*arguments, **options)
+    except UsageError:
+        return True
+    return False
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return read_corpus(sample_folder())
+
+
+@pytest.fixture(scope="module")
+def graph(sample):
+    return build_graph(sample)
+
+
+@pytest.fixture(scope="module")
+def bm25(sample):
+    return BM25([article.text for article in sample.articles], language=sample.language)
+
+
+def test_the_defaults_are_within_their_limits():
+    RunConfig().check()
+    check_settings(IndexConfig())
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "gnn.fanout=-1", "gnn.first_gate=-2", "stage1.warmup=1", "stage1.epochs=0", "graph.relations=none",
+        "bm25.b=0", "stage1.gold=0,stage1.headings=2", "stage1.gold=0,stage1.epochs=0", "augment.round_trip=3",
+        "encoder.train=last-12", "pretrain.mask_share=1", "negatives.buckets=127", "gnn.dropout=0",
+    ],
+)  # fmt: skip
+def test_the_ends_are_allowed(setting):
+    with_settings(RunConfig(), setting.split(",")).check()
+
+
+@pytest.mark.parametrize(
+    ("setting", "problem"),
+    [
+        ("stage1.batch_size=0", "must be at least 1 (got 0)"),
+        ("seed=-1", "must be at least 0 (got -1)"),
+        ("stage2.temperature=0", "must be greater than 0 (got 0.0)"),
+        ("gnn.dropout=1", "must be in [0, 1) (got 1.0)"),
+        ("gnn.fanout=0", "must be at least 1, or -1 for all neighbours (got 0)"),
+        ("bm25.b=2", "must be in [0, 1] (got 2.0)"),
+        ("pretrain.mask_share=0", "must be in (0, 1] (got 0.0)"),
+        ("retriever=tfidf", "must be one of dense, bm25 (got 'tfidf')"),
+        ("graph.relations=tree,cites", "must be none or some of tree, bipartite, order (got 'cites')"),
+        ("negatives.rankings=none", "must be at least one of semantic, hierarchical, sequential (got none)"),
+        ("negatives.rankings=semantic,semantic", "must name each once (got 'semantic' twice)"),
+        ("stage1.negatives=random", "must be one of none, bm25, cusines (got 'random')"),
+        ("encoder.train=last-0", "must be none, head, last-N (such as last-2), full or auto (got 'last-0')"),
+        ("augment.generator=t5", "must be headings or seq2seq:MODEL (got 't5')"),
+    ],
+)
+def test_the_words_of_a_refusal(setting, problem):
+    with pytest.raises(UsageError) as refused:
+        with_settings(RunConfig(), [setting]).check()
+    assert str(refused.value) == f"{setting.partition('=')[0]}: {problem}"
+
+
+@pytest.mark.parametrize(
+    ("settings", "what"),
+    [
+        (["stage1.gold=0", "stage1.headings=0"], "stage1.gold, stage1.headings and stage1.synthetic: "),
+        (["stage2.gold=0", "stage2.headings=1"], "stage2.gold: "),
+        (["stage1.synthetic=1", "augment.round_trip=3"], r"augment\.round_trip: "),
+        (["retriever=bm25", "bm25.expansion=1", "augment.round_trip=3"], r"augment\.round_trip: "),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(settings, what):
+    with pytest.raises(UsageError, match=what):
+        with_settings(RunConfig(), settings).check()
+
+
+def leaves(config, group=""):
+    for item in fields(config):
+        value = getattr(config, item.name)
+        if is_dataclass(value):
+            yield from leaves(value, f"{group}{item.name}.")
+        else:
+            yield type(config), item.name, f"{group}{item.name}", value
+
+
+@pytest.mark.parametrize("config", [RunConfig(), IndexConfig()])
+def test_every_number_and_choice_states_its_limits(config):
+    free = {"system", "encoder.backbone", "encoder.article_backbone", "augment.file", "gnn.first_gate"}
+    unlimited = {
+        name for kind, field, name, value in leaves(config)
+        if not isinstance(value, bool) and limits_of(kind, field) == limits_of(GnnConfig, "first_gate")
+    }  # fmt: skip
+    assert unlimited <= free
+
+
+# What the limits accept, the constructors accept, and what the constructors refuse, the limits refuse.
+
+
+@relaxed
+@given(
+    layer=st.sampled_from([*LAYERS.built_in, "mean"]),
+    values=st.fixed_dictionaries({"layers": st.integers(-1, 3), "heads": st.integers(-1, 7), "dropout": numbers}),
+    first_gate=numbers,
+)
+def test_graph_encoders(layer, values, first_gate):
+    config = GnnConfig(layer=layer, first_gate=first_gate, **values)
+    refused = refused_by(check_settings, config)
+    if refused or (WIDTH % config.heads and layer in ("qabisar", "gatv2", "gat")):
+        assert refused_by(GraphEncoder, config, width=WIDTH, n_edge_types=2)
+    else:
+        encoder = GraphEncoder(config, width=WIDTH, n_edge_types=2)
+        assert len(encoder.layers) == config.layers
+
+
+@relaxed
+@given(fanout=st.integers(-3, 4), citation_dropout=numbers, target_edges=st.sampled_from(["mask", "keep", "hide"]))
+def test_samplers(graph, fanout, citation_dropout, target_edges):
+    refused = refused_by(check_settings, GnnConfig(fanout=fanout, citation_dropout=citation_dropout))
+    refused = refused or refused_by(check_settings, GraphConfig(target_edges=target_edges))
+    options = {"fanouts": [fanout], "target_edges": target_edges, "citation_dropout": citation_dropout}
+    assert refused_by(BlockSampler, graph, **options) == refused
+    if not refused:
+        BlockSampler(graph, **options).sample({"question": torch.tensor([0])})
+
+
+@relaxed
+@given(
+    name=st.sampled_from(NEGATIVES.built_in),
+    values=st.fixed_dictionaries({
+        "depth": st.integers(-1, 3),
+        "rankings": st.lists(st.sampled_from(["hierarchical", "semantic", "length"]), max_size=3).map(tuple),
+        "semantic": st.sampled_from(["bm25", "dynamic", "dpr"]),
+        "rrf_k": st.integers(-2, 3),
+        "buckets": st.sampled_from([-1, 0, 1, 2, 127, 128]),
+        "schedule": st.sampled_from([*SCHEDULES, "slow"]),
+    }),
+)  # fmt: skip
+def test_sources_of_negatives(town_corpus, name, values):
+    config = NegativesConfig(**values)
+    bm25 = BM25([article.text for article in town_corpus.articles], language="en")
+    refused = refused_by(check_settings, config)
+    assert refused_by(NEGATIVES.load(name), town_corpus, config, bm25=lambda: bm25) == (refused and name != "none")
+
+
+@relaxed
+@given(
+    values=st.fixed_dictionaries({
+        "article_layers": st.integers(-1, 2), "article_heads": st.integers(1, 7), "article_dropout": numbers,
+        "article_pooling": st.sampled_from(["mean", "max", "cls"]),
+    }),
+)  # fmt: skip
+def test_chunk_encoders(values):
+    config = EncoderConfig(**values)
+    if refused_by(check_settings, config):
+        return
+    encoder = ChunkEncoder(
+        WIDTH, max_chunks=2, n_layers=config.article_layers, n_heads=config.article_heads,
+        dropout=config.article_dropout, pooling=config.article_pooling,
+    )  # fmt: skip
+    assert encoder.eval()(torch.ones(3, WIDTH), np.array([0, 1, 3])).shape == (2, WIDTH)
+
+
+def test_the_choices_are_what_the_code_has():
+    choices = {name: limits_of(kind, field).choices for kind, field, name, _ in leaves(RunConfig())}
+    assert set(choices["encoder.similarity"]) == set(SIMILARITIES)
+    assert set(choices["negatives.schedule"]) == set(SCHEDULES)
+    assert set(choices["stage2.distillation"]) == set(DISTILLATIONS)
+    assert set(choices["graph.relations"]) == set(RELATION_GROUPS)
+    scores = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    about = (scores, torch.tensor([0, 1]), torch.zeros(2, 2, dtype=torch.bool))
+    for name in choices["stage1.loss"]:
+        assert torch.isfinite(ranking_loss(name, *about, temperature=0.1, margin=1.0))
+    with pytest.raises(UsageError, match=r"stage1\.loss"):
+        ranking_loss("hinge", *about, temperature=0.1, margin=1.0)
+
+
+@pytest.mark.parametrize("kind", [PretrainConfig, AugmentConfig, Stage1Config, Stage2Config])
+@relaxed
+@given(data=st.data())
+def test_one_wrong_value_is_enough(kind, data):
+    name = data.draw(st.sampled_from([item.name for item in fields(kind) if isinstance(item.default, int | float)]))
+    config = replace(kind(), **{name: data.draw(numbers)})
+    value = getattr(config, name)
+    assert refused_by(check_settings, config) == (limits_of(kind, name).problem(value) is not None)
