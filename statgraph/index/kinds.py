@@ -16,7 +16,6 @@ from statgraph.index.flat_index import FlatIndex
 from statgraph.index.ivf_pq_index import LEAST_ARTICLES, IvfPqIndex
 from statgraph.settings import check_settings
 
-PRECISIONS = ("float32", "float16")
 _COMPONENTS_PER_BYTE = 4
 _LEAST_PROBES = 64
 _PROBED_SHARE = 8  # one list in so many

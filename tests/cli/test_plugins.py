@@ -1,0 +1,105 @@
+"""The package that docs/extending.md walks through, built and installed as a user would."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+GUIDE = Path(__file__).parents[2] / "docs" / "extending.md"
+
+
+def install(source: Path, target: Path) -> None:
+    """Build a package and install it into a folder, offline."""
+    options = ("--no-deps", "--no-build-isolation", "--no-index", "--quiet", "--target", str(target))
+    subprocess.run([sys.executable, "-m", "pip", "install", *options, str(source)], check=True, cwd=source)
+
+
+@pytest.fixture(scope="module")
+def blocks():
+    """Return the guide's blocks by their language, in order."""
+    found = re.findall(r"```(\w+)\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    return {language: [text for kind, text in found if kind == language] for language in ("toml", "python", "sh")}
+
+
+@pytest.fixture(scope="module")
+def installed(blocks, quick_backbone, tmp_path_factory):
+    """Return the folder that the guide's package is installed in."""
+    folder = tmp_path_factory.mktemp("guide")
+    package = folder / "town-law" / "town_law"
+    layer, _, negatives, backbone, text_files = blocks["python"]
+    package.mkdir(parents=True)
+    (package.parent / "pyproject.toml").write_text(blocks["toml"][0])
+    (package / "__init__.py").touch()
+    for name, text in {
+        "layer": layer, "negatives": negatives, "backbone": backbone, "text_files": text_files,
+    }.items():  # fmt: skip
+        (package / f"{name}.py").write_text(text)
+    shutil.copytree(quick_backbone, package / "model")
+    install(package.parent, folder / "site")
+    return folder / "site"
+
+
+@pytest.fixture
+def run_with(run_cli):
+    """Return a function (folder of packages, *arguments) that runs the command line with these packages."""
+
+    def run(packages: Path, *arguments):
+        return run_cli(*arguments, env={"PYTHONPATH": str(packages), "OMP_NUM_THREADS": "1"})
+
+    return run
+
+
+def test_the_guides_package_trains(run_with, installed, town, tmp_path, set_options):
+    wanted = ("gnn.layer=maximum", "stage1.negatives=random", "encoder.backbone=town", "stage1.epochs=1")
+    options = [*set_options, *(word for setting in wanted for word in ("--set", setting))]
+    done = run_with(installed, "train", "--corpus", town, "--out", "run", *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ", town (full), " in done.stdout
+    gnn = json.loads((tmp_path / "run" / "manifest.json").read_text())["config"]["gnn"]
+    assert gnn["layer"] == "maximum"
+    assert run_with(installed, "search", "lamps", "--run", "run", "-k", 1).returncode == 0
+
+
+def test_the_guides_ranking_and_format(run_with, installed, town, tmp_path, set_options):
+    wanted = ("stage1.negatives=cusines", "negatives.rankings=semantic,length", "stage1.epochs=1", "stage2.epochs=0")
+    options = [*set_options, *(word for setting in wanted for word in ("--set", setting))]
+    assert run_with(installed, "train", "--corpus", town, "--out", "run", *options).stderr == ""
+    (tmp_path / "harbour.txt").write_text("Art. 1\nBoats moor here.\n\nArt. 2\nAnchors hold.\n")
+    done = run_with(installed, "import", "txt", "harbour.txt", "--out", "harbour")
+    assert done.stdout.splitlines()[:2] == ["harbour: corpus 'harbour' (en)", "  articles   2"]
+    assert re.search(
+        r"^ +txt +from an installed package$", run_with(installed, "import", "--help").stdout, re.MULTILINE
+    )
+
+
+def test_the_guides_layer_alone(blocks, installed, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", blocks["python"][1]], capture_output=True, text=True, cwd=tmp_path, check=True,
+        env={"PYTHONPATH": f"{installed}:{GUIDE.parents[1]}"},
+    )  # fmt: skip
+    # (1, 0) + max((1, 0), (0, 1)) = (2, 1), then unit length; the other node is by itself: (0, 1) + (0, 1).
+    assert [round(float(number), 3) for number in re.findall(r"\d\.\d*", done.stdout)[:4]] == [0.894, 0.447, 0, 1]
+
+
+def test_a_package_that_cannot_be_used_is_one_line(run_with, installed, tmp_path):
+    broken = tmp_path / "broken"
+    (broken / "other_law").mkdir(parents=True)
+    (broken / "other_law" / "__init__.py").write_text("raise RuntimeError('no licence')\n")
+    (broken / "pyproject.toml").write_text(
+        '[project]\nname = "other-law"\nversion = "1.0"\n[tool.setuptools]\npackages = ["other_law"]\n'
+        '[project.entry-points."statgraph.layers"]\nmean = "other_law:Mean"\ngat = "other_law:Gat"\n'
+    )
+    install(broken, tmp_path / "site")
+    refused = {name: run_with(tmp_path / "site", "train", "--set", f"gnn.layer={name}") for name in ("mean", "gat")}
+    assert refused["mean"] == (
+        1, "", "Error: graph layer 'mean': other_law:Mean of package other-law cannot be loaded (no licence); update "
+        "or uninstall the package\n",
+    )  # fmt: skip
+    assert refused["gat"] == (
+        2, "", "Error: graph layer 'gat': provided by statgraph and by other-law (entry points statgraph.layers); "
+        "rename one, or uninstall its package\n",
+    )  # fmt: skip
