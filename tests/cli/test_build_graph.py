@@ -59,7 +59,7 @@ def test_a_missing_corpus_is_refused(refused):
 
 def test_an_unknown_relation_is_refused(refused, tmp_path):
     assert refused("build-graph", "--relations", "tree,cites", code=2) == (
-        "graph.relations: 'cites' is not known; choose from tree, bipartite, order (or none)"
+        "graph.relations: must be none or some of tree, bipartite, order (got 'cites')"
     )
     assert list(tmp_path.iterdir()) == []
 

@@ -217,7 +217,7 @@ def test_folder_that_is_no_corpus_is_never_overwritten(refused, source, tmp_path
 
 def test_unknown_format_is_a_usage_error(refused, source):
     assert refused("xml", source, code=2) == (
-        "Error: format 'xml': not known; use one of jsonl, csv, beir, bsard, legi, feedback\n"
+        "Error: unknown format 'xml'; choose from jsonl, csv, beir, bsard, legi, feedback\n"
     )
 
 
