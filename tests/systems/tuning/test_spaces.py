@@ -105,7 +105,7 @@ def test_a_space_is_read(read):
         ("stage1.lr: {low: 0.0, high: 1.0}", "stage1.lr: must be greater than 0 (got 0.0)"),
         ("stage1.lr: {low: fast, high: 1.0}", "'stage1.lr' must be a number (got 'fast')"),
         ("stage1.lr: {low: 0.1, high: 0.1}", "'stage1.lr': low is 0.1 and high is 0.1; give a low below the high"),
-        ("gnn.dropout: {low: 0, high: 0.5, log: yes}", "'gnn.dropout': low is 0; a range by ratios (log) starts above 0"),
+        ("gnn.dropout: {low: 0, high: .5, log: on}", "'gnn.dropout': low is 0; a range by ratios (log) starts above 0"),
         ("gnn.dropout: {low: 0.1, high: 0.5, log: 1}", "'gnn.dropout': log is '1'; give true or false"),
         ("gnn.layers: {low: 1.5, high: 3}", "'gnn.layers' must be a whole number (got '1.5')"),
         ("encoder.backbone: {low: 1, high: 2}", "'encoder.backbone': is not a number; give {choices} for it"),
