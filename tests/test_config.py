@@ -214,9 +214,9 @@ def test_the_choices_are_what_the_code_has():
     scores = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     about = (scores, torch.tensor([0, 1]), torch.zeros(2, 2, dtype=torch.bool))
     for name in choices["stage1.loss"]:
-        assert torch.isfinite(ranking_loss(name, *about, temperature=0.1, margin=1.0))
+        assert torch.isfinite(ranking_loss(Stage1Config(loss=name), *about))
     with pytest.raises(UsageError, match=r"stage1\.loss"):
-        ranking_loss("hinge", *about, temperature=0.1, margin=1.0)
+        ranking_loss(Stage1Config(loss="hinge"), *about)
 
 
 @pytest.mark.parametrize("kind", [PretrainConfig, AugmentConfig, Stage1Config, Stage2Config])
