@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from statgraph.search.article_dates import DATES, read_article_dates, rows_in_fo
 ARTICLES = "articles.jsonl"
 OFFSETS = "articles.offsets.npy"
 STORE_FILES = (ARTICLES, OFFSETS, DATES)
+_READ_AT_ONCE = 256
 _MAX_DAYS = 16  # whose rows in force are kept
 
 
@@ -99,6 +100,11 @@ class ArticleStore:
                 raise RunError(f"{self._path}:{row + 1}: damaged; train the run again") from None
             articles.append(StoredArticle(article_id, title, text, tuple(path)))
         return articles
+
+    def __iter__(self) -> Iterator[StoredArticle]:
+        """Yield every article, in row order, with a few in memory at a time."""
+        for start in range(0, len(self), _READ_AT_ONCE):
+            yield from self.read(range(start, min(start + _READ_AT_ONCE, len(self))))
 
     def read_all(self) -> list[StoredArticle]:
         """Return every article, in row order."""

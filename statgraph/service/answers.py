@@ -26,9 +26,9 @@ def about(loaded_run: LoadedRun, *, takes_feedback: bool) -> schemas.About:
         headings=len(contents.headings),
         codes=[
             schemas.CodeSummary(
-                heading_id=contents.heading_id(row),
+                heading_id=contents.heading_ids[row],
                 title=contents.headings[row][-1],
-                articles=contents.articles_below(row),
+                articles=contents.articles_below[row],
             )
             for row in contents.child_headings(None)
         ],
@@ -45,7 +45,7 @@ def hit_answers(
 ) -> list[schemas.HitAnswer]:
     """Return the hits of a question, each with the part of its text that fits best, and why it was found where there
     are explanations."""
-    found = loaded_run.with_passages(question, hits)
+    found = loaded_run.retriever.with_passages(question, hits)
     return [
         schemas.HitAnswer(
             rank=hit.rank,
@@ -98,7 +98,7 @@ def explanation_answer(why: Explanation) -> schemas.ExplanationAnswer:
 
 def article_answer(loaded_run: LoadedRun, row: int) -> schemas.ArticleAnswer:
     """Return an article in full with what stands beside it."""
-    contents, article = loaded_run.contents, loaded_run.article(row)
+    contents, article = loaded_run.contents, loaded_run.articles.read([row])[0]
     references = loaded_run.surroundings.references
     before, after = contents.beside(row)
     valid_from, valid_to = loaded_run.validity(row)
@@ -125,12 +125,12 @@ def headings_answer(contents: Contents, row: int | None) -> schemas.HeadingsAnsw
         headings=[
             schemas.HeadingChild(
                 **_heading_link(contents, child).model_dump(),
-                headings=contents.headings_below(child),
-                articles=contents.articles_below(child),
+                headings=contents.headings_below[child],
+                articles=contents.articles_below[child],
             )
             for child in contents.child_headings(row)
         ],
-        articles=[] if row is None else [_article_link(contents, child) for child in contents.child_articles(row)],
+        articles=[] if row is None else [_article_link(contents, child) for child in contents.child_articles[row]],
     )
 
 
@@ -151,7 +151,7 @@ def graph_answer(loaded_run: LoadedRun, article_row: int, *, hops: int) -> schem
 def _graph_node(loaded_run: LoadedRun, node: Node, hops: int) -> schemas.GraphNode:
     kind, row = node
     if kind == HEADING:
-        node_id, title = loaded_run.contents.heading_id(row), loaded_run.contents.headings[row][-1]
+        node_id, title = loaded_run.contents.heading_ids[row], loaded_run.contents.headings[row][-1]
     elif kind == QUESTION:
         question = loaded_run.surroundings.questions.questions[row]
         node_id, title = question.question_id, question.text
@@ -168,7 +168,7 @@ def _path_links(path: Sequence[str]) -> list[schemas.HeadingLink]:
 
 
 def _heading_link(contents: Contents, row: int) -> schemas.HeadingLink:
-    return schemas.HeadingLink(heading_id=contents.heading_id(row), title=contents.headings[row][-1])
+    return schemas.HeadingLink(heading_id=contents.heading_ids[row], title=contents.headings[row][-1])
 
 
 def _article_link(contents: Contents, row: int) -> schemas.ArticleLink:

@@ -31,8 +31,12 @@ class Contents:
 
     Attributes:
         outlines: the articles, in row order; those of one heading share one path object.
+        hierarchy: the tree as arrays.
         headings: the path of each heading, parents before children.
-        hierarchy: the same tree as arrays.
+        heading_ids: their ids in addresses.
+        child_articles: the rows of the articles directly under each heading, in their order.
+        articles_below: how many articles are under each heading, at any depth.
+        headings_below: how many headings.
     """
 
     def __init__(self, outlines: Iterable[ArticleOutline]):
@@ -42,21 +46,21 @@ class Contents:
         )
         self.hierarchy = hierarchy_of(self.outlines)
         self.headings = tuple(heading.path for heading in self.hierarchy.headings)
+        self.heading_ids = tuple(heading_id_of(path) for path in self.headings)
         self._article_rows = {outline.article_id: row for row, outline in enumerate(self.outlines)}
-        self._heading_ids = tuple(heading_id_of(path) for path in self.headings)
-        self._heading_rows = {heading_id: row for row, heading_id in enumerate(self._heading_ids)}
+        self._heading_rows = {heading_id: row for row, heading_id in enumerate(self.heading_ids)}
         # The last list is that of the codes, whose parent is -1.
         self._child_headings: list[list[int]] = [[] for _ in range(len(self.headings) + 1)]
-        self._child_articles: list[list[int]] = [[] for _ in self.headings]
+        self.child_articles: list[list[int]] = [[] for _ in self.headings]
         for row, parent in enumerate(self.hierarchy.heading_parents.tolist()):
             self._child_headings[parent].append(row)
         for row, parent in enumerate(self.hierarchy.article_parents.tolist()):
-            self._child_articles[parent].append(row)
-        self._articles_below, self._headings_below = [0] * len(self.headings), [0] * len(self.headings)
+            self.child_articles[parent].append(row)
+        self.articles_below, self.headings_below = [0] * len(self.headings), [0] * len(self.headings)
         for row in reversed(range(len(self.headings))):  # children before parents
             below = self._child_headings[row]
-            self._articles_below[row] = len(self._child_articles[row]) + sum(self._articles_below[at] for at in below)
-            self._headings_below[row] = len(below) + sum(self._headings_below[at] for at in below)
+            self.articles_below[row] = len(self.child_articles[row]) + sum(self.articles_below[at] for at in below)
+            self.headings_below[row] = len(below) + sum(self.headings_below[at] for at in below)
 
     def __len__(self) -> int:
         return len(self.outlines)
@@ -69,25 +73,9 @@ class Contents:
         """Return the row of the heading with an id, or None."""
         return self._heading_rows.get(heading_id)
 
-    def heading_id(self, row: int) -> str:
-        """Return the id of a heading."""
-        return self._heading_ids[row]
-
-    def articles_below(self, row: int) -> int:
-        """Return how many articles are under a heading, at any depth."""
-        return self._articles_below[row]
-
-    def headings_below(self, row: int) -> int:
-        """Return how many headings are under a heading, at any depth."""
-        return self._headings_below[row]
-
     def child_headings(self, row: int | None) -> list[int]:
         """Return the rows of the headings directly under one, the codes for None, in their order."""
         return self._child_headings[-1 if row is None else row]
-
-    def child_articles(self, row: int) -> list[int]:
-        """Return the rows of the articles directly under a heading, in their order."""
-        return self._child_articles[row]
 
     def parent(self, row: int) -> int | None:
         """Return the row of the heading above a heading; None for a code."""

@@ -1,8 +1,6 @@
-"""The service's own figures, in Prometheus's text format, in a registry of their own."""
+"""The service's metrics in Prometheus's text format, in a registry of their own."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -12,24 +10,30 @@ _QUESTIONS = (1, 2, 4, 8, 16, 32, 64)
 
 
 class Metrics:
-    """Requests by route and status, how long they took, how many questions wait and how many are searched together."""
+    """Requests by route and status and how long they took, and prometheus_client's own objects for the rest.
+
+    Attributes:
+        waiting: how many questions wait.
+        ready: 1 once the run is loaded.
+        batches: how many questions are searched together.
+    """
 
     def __init__(self):
-        self._registry = CollectorRegistry()
+        self._registry = registry = CollectorRegistry()
         self._requests = Counter(
-            "statgraph_requests", "Requests answered.", ["method", "route", "status"], registry=self._registry
+            "statgraph_requests", "Requests answered.", ["method", "route", "status"], registry=registry
         )
         self._seconds = Histogram(
             "statgraph_request_seconds",
             "Seconds from a request to the end of its answer.",
             ["route"],
             buckets=_SECONDS,
-            registry=self._registry,
+            registry=registry,
         )
-        self._waiting = Gauge("statgraph_questions_waiting", "Questions that wait.", registry=self._registry)
-        self._ready = Gauge("statgraph_ready", "1 once the run is loaded.", registry=self._registry)
-        self._batches = Histogram(
-            "statgraph_batch_questions", "Questions searched together.", buckets=_QUESTIONS, registry=self._registry
+        self.waiting = Gauge("statgraph_questions_waiting", "Questions that wait.", registry=registry)
+        self.ready = Gauge("statgraph_ready", "1 once the run is loaded.", registry=registry)
+        self.batches = Histogram(
+            "statgraph_batch_questions", "Questions searched together.", buckets=_QUESTIONS, registry=registry
         )
 
     def answered(self, *, method: str, route: str, status: int, seconds: float) -> None:
@@ -37,18 +41,6 @@ class Metrics:
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
 
-    def searched_together(self, questions: int) -> None:
-        """Count a batch of questions."""
-        self._batches.observe(questions)
-
-    def watch_waiting(self, waiting: Callable[[], int]) -> None:
-        """Read how many questions wait whenever the figures are asked for."""
-        self._waiting.set_function(waiting)
-
-    def ready(self) -> None:
-        """Tell that the run is loaded."""
-        self._ready.set(1)
-
     def text(self) -> bytes:
-        """Return all figures in Prometheus's text format."""
+        """Return all metrics in Prometheus's text format."""
         return generate_latest(self._registry)

@@ -59,7 +59,7 @@ def serve(
     async def load() -> None:
         nonlocal fault
         try:
-            state.open(await asyncio.to_thread(LoadedRun.load, run, device=device, precision=precision))
+            state.open(await asyncio.to_thread(LoadedRun, run, device=device, precision=precision))
         except Exception as error:
             fault, server.should_exit = error, True
         else:

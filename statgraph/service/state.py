@@ -48,10 +48,10 @@ class ServiceState:
     def open(self, loaded_run: LoadedRun) -> None:
         """Answer from a run from now on."""
         self._questions = QuestionBatcher(
-            loaded_run, max_waiting=self.config.most_waiting, on_batch=self.metrics.searched_together
+            loaded_run, max_waiting=self.config.most_waiting, on_batch=self.metrics.batches.observe
         )
-        self.metrics.watch_waiting(lambda: self._questions.waiting)
-        self.metrics.ready()
+        self.metrics.waiting.set_function(lambda: self._questions.waiting)
+        self.metrics.ready.set(1)
         self._loaded_run = loaded_run
         threading.Thread(target=self._warm_up, args=[loaded_run], name="warm-up", daemon=True).start()
 
@@ -98,7 +98,7 @@ class ServiceState:
         if self._explanations_waiting >= self.config.most_waiting:
             raise self._unavailable("too many explanations are in progress; retry in a moment")
         try:
-            future = self._explaining.submit(self.loaded_run.explain, question, hits)
+            future = self._explaining.submit(self.loaded_run.retriever.explain, question, hits)
         except RuntimeError:  # after `shutdown`
             raise self._unavailable("the service is shutting down; retry in a moment") from None
         self._explanations_waiting += 1

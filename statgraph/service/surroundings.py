@@ -18,7 +18,6 @@ from statgraph.service.contents import Contents
 
 MAX_NODES = 150
 REFERS_TO = "refers_to"
-_READ_AT_ONCE = 256
 
 Node = tuple[str, int]  # (kind, row)
 Edge = tuple[Node, Node, str]  # (source, target, relation)
@@ -49,12 +48,10 @@ class ReferenceIndex:
             outlines = self._contents.outlines
             finder = ReferenceFinder([outline.title for outline in outlines], [outline.path[0] for outline in outlines])
             to: dict[int, tuple[int, ...]] = {}
-            for start in range(0, len(outlines), _READ_AT_ONCE):
+            for row, article in enumerate(() if self._stopped.is_set() else self._store):
+                to[row] = tuple(other for other in finder.find(article.text, article.path[0]) if other != row)
                 if self._stopped.is_set():
                     break
-                rows = range(start, min(start + _READ_AT_ONCE, len(outlines)))
-                for row, article in zip(rows, self._store.read(rows), strict=True):
-                    to[row] = tuple(other for other in finder.find(article.text, article.path[0]) if other != row)
             self._by = _inverted(to)
             self._to = to
 
@@ -159,7 +156,7 @@ class Surroundings:
             parent = self.contents.parent(row)
             if parent is not None:
                 yield (HEADING, parent), node, CONTAINS_HEADING.name
-            nearest = sorted(self.contents.child_articles(row), key=lambda article: abs(article - centre))
+            nearest = sorted(self.contents.child_articles[row], key=lambda article: abs(article - centre))
             yield from ((node, (ARTICLE, article), CONTAINS_ARTICLE.name) for article in nearest)
             children = self.contents.child_headings(row)
             yield from ((node, (HEADING, heading), CONTAINS_HEADING.name) for heading in children)

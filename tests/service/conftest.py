@@ -90,7 +90,7 @@ def loaded_run(village_run: Path):
     """Return the village's run."""
     from statgraph.service.loaded_run import LoadedRun
 
-    return LoadedRun.load(village_run, device="cpu")
+    return LoadedRun(village_run, device="cpu")
 
 
 @pytest.fixture(scope="session")

@@ -27,20 +27,20 @@ def test_an_id_is_of_the_whole_path():
 
 def test_headings_stand_after_their_parents(contents):
     assert contents.headings == (HOUSING, LEASES, KEYS, WORK, WAGES)
-    assert [contents.heading_row(contents.heading_id(row)) for row in range(5)] == [0, 1, 2, 3, 4]
+    assert [contents.heading_row(heading_id) for heading_id in contents.heading_ids] == [0, 1, 2, 3, 4]
     assert contents.heading_row("0" * 12) is None
 
 
 def test_counts_are_of_all_that_is_below(contents):
-    assert [contents.articles_below(row) for row in range(5)] == [3, 3, 1, 2, 2]
-    assert [contents.headings_below(row) for row in range(5)] == [2, 1, 0, 1, 0]
+    assert contents.articles_below == [3, 3, 1, 2, 2]
+    assert contents.headings_below == [2, 1, 0, 1, 0]
 
 
 def test_children_are_what_stands_directly_below(contents):
     assert contents.child_headings(None) == rows(contents, HOUSING, WORK)
     assert contents.child_headings(1) == rows(contents, KEYS)
     assert contents.child_headings(4) == []
-    assert [contents.child_articles(row) for row in range(5)] == [[], [0, 1], [2], [], [3, 4]]
+    assert contents.child_articles == [[], [0, 1], [2], [], [3, 4]]
 
 
 def test_ancestors(contents):
@@ -67,4 +67,4 @@ def test_headings_apart_from_one_another_are_one():
     outlines = [ArticleOutline(str(row), "", ("C", part)) for row, part in enumerate("ABA")]
     contents = Contents(outlines)
     assert contents.headings == (("C",), ("C", "A"), ("C", "B"))
-    assert contents.child_articles(1) == [0, 2]
+    assert contents.child_articles[1] == [0, 2]

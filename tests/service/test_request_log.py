@@ -41,7 +41,7 @@ def test_a_fault_is_a_problem_to_the_client_and_a_traceback_in_the_log(serve, lo
     def fail(row):
         raise RuntimeError("the disk is gone")
 
-    monkeypatch.setattr(loaded_run, "article", fail)
+    monkeypatch.setattr(loaded_run.articles, "read", fail)
     answer = serve().get("/api/articles/H1")
     assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
     assert answer.json()["detail"] == "this is a bug in statgraph; the service's log says more"
@@ -73,8 +73,8 @@ def test_two_services_count_apart():
     one, other = Metrics(), Metrics()
     one.answered(method="GET", route="/", status=200, seconds=0.003)
     one.answered(method="GET", route="/", status=200, seconds=0.2)
-    one.searched_together(3)
-    one.watch_waiting(lambda: 7)
+    one.batches.observe(3)
+    one.waiting.set_function(lambda: 7)
     lines = one.text().decode().splitlines()
     for line in (
         'statgraph_requests_total{method="GET",route="/",status="200"} 2.0',

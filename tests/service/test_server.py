@@ -7,7 +7,6 @@ import pytest
 from statgraph.errors import RunError, UsageError
 from statgraph.search.article_store import ARTICLES
 from statgraph.service.config import ServiceConfig
-from statgraph.service.loaded_run import LoadedRun
 from statgraph.service.server import bound_socket, is_loopback, serve
 
 
@@ -73,6 +72,6 @@ def test_the_run_is_loaded_in_the_precision_asked_for(village_run, monkeypatch):
     def load(run, *, device, precision):
         raise UsageError(f"{run.name}, {device}, {precision}")
 
-    monkeypatch.setattr(LoadedRun, "load", load)
+    monkeypatch.setattr("statgraph.service.server.LoadedRun", load)
     with pytest.raises(UsageError, match=r"^village-run, cpu, int8$"):
         serve(village_run, ServiceConfig(), host="127.0.0.1", port=0, device="cpu", precision="int8", announce=print)

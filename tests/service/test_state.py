@@ -103,7 +103,7 @@ def held_explanations(loaded_run, monkeypatch):
         assert released.wait(30)
         return [question]
 
-    monkeypatch.setattr(loaded_run, "explain", explain)
+    monkeypatch.setattr(loaded_run.retriever, "explain", explain)
     yield begun, released
     released.set()
 

@@ -59,7 +59,7 @@ def sample_loaded_run(chromium: str, sample_run):
     """Return the loaded_run of the trained sample."""
     from statgraph.service.loaded_run import LoadedRun
 
-    return LoadedRun.load(sample_run.folder, device="cpu")
+    return LoadedRun(sample_run.folder, device="cpu")
 
 
 @contextmanager
@@ -104,7 +104,7 @@ def dated_service(sample_run, dated_run, chromium: str) -> Iterator[Service]:
     from statgraph.service.loaded_run import LoadedRun
 
     dates = {"H26": {"valid_from": "2016-08-10", "valid_to": "2021-03-01"}, "H27": {"valid_from": "2021-03-01"}}
-    with served(LoadedRun.load(dated_run(sample_run.folder, dates), device="cpu")) as running:
+    with served(LoadedRun(dated_run(sample_run.folder, dates), device="cpu")) as running:
         yield running
 
 
