@@ -19,28 +19,28 @@ def load_backbone(backbone: Backbone):
     """
     from transformers import AutoModel
 
-    tokenizer, (model, _) = _loaded(backbone, AutoModel)
+    tokenizer, model = _loaded(backbone, AutoModel)
     # The pooler is not used and, where a checkpoint lacks it, random: it would make each load a different model.
     model.pooler = None
     return tokenizer, model.eval()
 
 
 def load_masked_model(backbone: Backbone):
-    """Return (fast tokenizer, float32 model with a masked-language head, names of the weights that were not there).
+    """Return (fast tokenizer, float32 model with a masked-language head).
 
-    A backbone without a head of its own, such as E5, gets a random one: its weights are among those names.
+    A backbone without a head of its own, such as E5, gets a random one.
 
     Raises:
         ModelError: if it cannot be loaded, or is of a family that has no such head.
     """
     from transformers import AutoModelForMaskedLM
 
-    tokenizer, (model, about) = _loaded(backbone, AutoModelForMaskedLM)
-    return tokenizer, model.eval(), frozenset(about["missing_keys"])
+    tokenizer, model = _loaded(backbone, AutoModelForMaskedLM)
+    return tokenizer, model.eval()
 
 
 def _loaded(backbone: Backbone, auto_class):
-    """Return (fast tokenizer, (model, about its loading))."""
+    """Return (fast tokenizer, float32 model)."""
     import torch
     from transformers import AutoTokenizer
 
@@ -48,16 +48,14 @@ def _loaded(backbone: Backbone, auto_class):
 
     def load(*, local: bool):
         tokenizer = AutoTokenizer.from_pretrained(backbone.location, local_files_only=local)
-        return tokenizer, auto_class.from_pretrained(
-            backbone.location, local_files_only=local, dtype=torch.float32, output_loading_info=True
-        )
+        return tokenizer, auto_class.from_pretrained(backbone.location, local_files_only=local, dtype=torch.float32)
 
     try:
         if Path(backbone.location).is_dir() or is_cached(backbone.location):
-            tokenizer, model_and_about = load(local=True)
+            tokenizer, model = load(local=True)
         else:
             ask_hub(backbone.location)
-            tokenizer, model_and_about = load(local=False)
+            tokenizer, model = load(local=False)
     except Exception as error:  # the loaders raise their own errors, their transport's and the system's
         reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
         raise ModelError(
@@ -65,7 +63,7 @@ def _loaded(backbone: Backbone, auto_class):
         ) from error
     if not getattr(tokenizer, "is_fast", False):
         raise ModelError(f"backbone '{backbone.name}' has no fast tokenizer (tokenizer.json); name another backbone")
-    return tokenizer, model_and_about
+    return tokenizer, model
 
 
 def most_tokens(tokenizer, model) -> int:

@@ -1,4 +1,4 @@
-"""Texts for masked-language modelling: packed into blocks of tokens, and some of the tokens hidden."""
+"""Masked-language modelling: texts packed into blocks, tokens hidden in them, and the model that predicts these."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
 
 from statgraph.errors import ModelError, UsageError
 
@@ -102,6 +105,64 @@ def masked_batch(blocks: TokenBlocks, rows: np.ndarray, rng: np.random.Generator
     others = np.flatnonzero(~blocks.special)
     flat[places[n_masked : n_masked + n_random]] = rng.choice(others, size=n_random) if n_random else 0
     return MaskedBatch(ids, places, original.reshape(-1)[places].astype(np.int64))
+
+
+class MaskedLanguageModel(nn.Module):
+    """A transformers model with a masked-language head, reduced to the pieces of one corpus.
+
+    The other pieces occur neither in the input nor as a target, so their embeddings do not train, and the softmax, the
+    gradients and the optimizer's moments do without them: E5 has 250,000 pieces, of which a corpus uses a tenth.
+
+    Args:
+        model: the model, which is changed in place.
+        piece_ids: (pieces,) int64, the corpus's pieces as the model numbers them.
+    """
+
+    def __init__(self, model, piece_ids: np.ndarray):
+        super().__init__()
+        self.model = model
+        self._piece_ids = torch.from_numpy(piece_ids)
+        self._all_pieces = self._pieces.detach().clone()  # (vocabulary, width)
+        with torch.no_grad():
+            for table in {self._pieces, *model.get_output_embeddings().parameters()}:  # one and the same where tied
+                table[: len(piece_ids)] = table[self._piece_ids]
+        model.resize_token_embeddings(len(piece_ids))
+
+    def forward(self, ids: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+        """Return logits (hidden, pieces) at `places` (hidden,) of the flattened `ids` (batch, tokens)."""
+
+        def keep_hidden(encoder, arguments, output) -> None:
+            output.last_hidden_state = output.last_hidden_state.flatten(0, 1)[places]  # (hidden, width)
+
+        present = ids != NO_TOKEN
+        # By their vectors, since families number positions by the padding piece, which has another number here.
+        embedded = functional.embedding(ids.clamp(min=0), self._pieces)  # (batch, tokens, width)
+        hook = self.model.base_model.register_forward_hook(keep_hidden)
+        try:
+            return self.model(inputs_embeds=embedded, attention_mask=present.long()).logits
+        finally:
+            hook.remove()
+
+    def trained_state(self) -> dict[str, torch.Tensor]:
+        """Return what training changes, by name."""
+        return dict(self.named_parameters())
+
+    def load_trained_state(self, state: dict[str, torch.Tensor]) -> None:
+        """Put back what `trained_state` returned."""
+        self.load_state_dict(state, strict=False)
+
+    def trained_encoder(self):
+        """Return the encoder, on the CPU, with all of its pieces again, the corpus's among them as trained."""
+        self.model.cpu()
+        self._all_pieces[self._piece_ids] = self._pieces.detach()
+        self.model.resize_token_embeddings(len(self._all_pieces), mean_resizing=False)
+        with torch.no_grad():
+            self._pieces.copy_(self._all_pieces)
+        return self.model.base_model
+
+    @property
+    def _pieces(self) -> nn.Parameter:
+        return self.model.get_input_embeddings().weight
 
 
 def _stream(plain, texts: Sequence[str], end: Sequence[int]) -> np.ndarray:

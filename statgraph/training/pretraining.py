@@ -7,7 +7,7 @@ import json
 import math
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -33,19 +33,12 @@ from statgraph.errors import RunError, UsageError
 from statgraph.settings import changed_settings, check_settings
 from statgraph.training.checkpoints import load_optimizer, load_progress, load_weights, save_checkpoint
 from statgraph.training.loop import Listener, TrainingProgress
-from statgraph.training.masking import TokenBlocks, masked_batch, token_blocks
-from statgraph.training.mlm_head import MaskedLanguageModel
+from statgraph.training.masking import MaskedLanguageModel, TokenBlocks, masked_batch, token_blocks
 from statgraph.training.seeding import derived_seed, reproducible_sums, seed_everything
 
 NAME = "pretrain"
 BEGUN, CHECKPOINT = "begun.json", "last"
 MAX_GRADIENT_NORM = 1.0
-
-
-@dataclass(frozen=True)
-class _Losses:
-    first: float
-    last: float
 
 
 def unfinished_folder(folder: Path) -> Path:
@@ -87,7 +80,8 @@ def pretrain_backbone(
     unfinished = unfinished_folder(folder)
     _check_folder(folder, unfinished, wanted, resume=resume)
     backbone = _transformer(backbone_name)
-    tokenizer, masked_model, missing = load_masked_model(backbone)
+    seed_everything(derived_seed(seed, NAME, "head"))  # which a checkpoint may lack
+    tokenizer, masked_model = load_masked_model(backbone)
     longest = most_tokens(tokenizer, masked_model)
     if config.max_tokens > longest:
         raise UsageError(
@@ -97,19 +91,20 @@ def pretrain_backbone(
     blocks = token_blocks(
         tokenizer, [article_text(article) for article in corpus.articles], block_tokens=config.max_tokens
     )
-    seed_everything(derived_seed(seed, NAME, "head"))
-    model = MaskedLanguageModel(masked_model, missing, blocks.piece_ids).to(device)
+    model = MaskedLanguageModel(masked_model, blocks.piece_ids).to(device)
     if not resume:
         unfinished.mkdir(parents=True, exist_ok=True)
         write_json(unfinished / BEGUN, wanted)
-    losses = _trained(model, blocks, config, unfinished / CHECKPOINT, seed=seed, device=device, progress=progress)
+    first_loss, last_loss = _trained(
+        model, blocks, config, unfinished / CHECKPOINT, seed=seed, device=device, progress=progress
+    )
     outcome = {
         "mask_token": blocks.mask_token,
         "has_mask_token": tokenizer.mask_token is not None,
         "pieces": len(blocks.piece_ids),
         "blocks": len(blocks),
-        "first_loss": losses.first,
-        "last_loss": losses.last,
+        "first_loss": first_loss,
+        "last_loss": last_loss,
         "statgraph": __version__,
     }
     with replaced_folder(folder) as staging:
@@ -160,7 +155,7 @@ def _check_folder(folder: Path, unfinished: Path, wanted: Mapping[str, object], 
     if not resume:
         if unfinished.exists():
             raise RunError(
-                f"{unfinished}: holds an unfinished pre-training; add --resume to go on with it, delete it, or choose "
+                f"{unfinished}: holds an unfinished pre-training; add --resume to continue it, delete it, or choose "
                 "another --out"
             )
         return
@@ -173,7 +168,7 @@ def _check_folder(folder: Path, unfinished: Path, wanted: Mapping[str, object], 
     changed = changed_settings(settings, wanted)
     if changed:
         raise RunError(
-            f"{folder}: was begun with other settings ({changed}); resume it with the same, or choose another"
+            f"{folder}: was started with other settings ({changed}); resume with the same, or choose another --out"
         )
 
 
@@ -181,7 +176,7 @@ def _transformer(name: str) -> Backbone:
     backbone = resolve_backbone(name)
     if backbone.kind == "static":
         raise UsageError(
-            f"backbone '{name}' is a table of token vectors, which holds no model to pre-train; name a transformer"
+            f"backbone '{name}' is a table of token vectors, which has no model to pre-train; name a transformer"
         )
     return backbone
 
@@ -195,8 +190,8 @@ def _trained(
     seed: int,
     device: torch.device,
     progress: Listener,
-) -> _Losses:
-    """Train the model in place, from the checkpoint in `folder` where there is one.
+) -> tuple[float, float]:
+    """Train the model in place, from the checkpoint in `folder` where there is one; return the first and last loss.
 
     A step's blocks, masks and dropout follow from the seed and its number alone.
     """
@@ -229,7 +224,7 @@ def _trained(
             state = {"step": step, "first_loss": first, "last_loss": last}
             save_checkpoint(folder, model.trained_state(), state, optimizer)
     model.eval()
-    return _Losses(first, last)
+    return first, last
 
 
 def _step(model: MaskedLanguageModel, batch, optimizer: torch.optim.Optimizer, device: torch.device) -> float:

@@ -76,7 +76,7 @@ def test_from_a_backbone_to_one_that_trains(run_cli, options, tmp_path, town, sm
         (["--batch-size", 0], "pretrain.batch_size: must be at least 1 (got 0)"),
         (["--steps", 0], "pretrain.steps: must be at least 1 (got 0)"),
         (["--backbone", "embedded:static"],
-         "backbone 'embedded:static' is a table of token vectors, which holds no model to pre-train; "
+         "backbone 'embedded:static' is a table of token vectors, which has no model to pre-train; "
          "name a transformer"),
     ],
 )  # fmt: skip

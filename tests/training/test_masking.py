@@ -1,9 +1,18 @@
 import numpy as np
 import pytest
+import torch
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    CamembertConfig,
+    CamembertForMaskedLM,
+    DistilBertConfig,
+    DistilBertForMaskedLM,
+)
 
 from statgraph.encoders.loading import load_backbone
 from statgraph.errors import ModelError, UsageError
-from statgraph.training.masking import NO_TOKEN, TokenBlocks, masked_batch, token_blocks
+from statgraph.training.masking import NO_TOKEN, MaskedLanguageModel, TokenBlocks, masked_batch, token_blocks
 
 
 @pytest.fixture
@@ -108,3 +117,76 @@ def test_one_token_at_least(tokenizer):
 
     assert batch.places.tolist() == [1]
     assert batch.ids[0, :3].tolist() == [0, blocks.mask, 1]
+
+
+SIZES = {
+    "vocab_size": 53, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64,
+    "max_position_embeddings": 64, "pad_token_id": 1,
+}  # fmt: skip
+PIECES = np.array([0, 2, 5, 7, 9, 11, 30])
+IDS = torch.tensor([[0, 2, 3, 6, 1], [0, 4, 5, 1, NO_TOKEN]])
+PLACES = torch.tensor([1, 3, 6])
+
+
+def masked_model(family: str):
+    torch.manual_seed(0)
+    model = {
+        "bert": lambda: BertForMaskedLM(BertConfig(**SIZES)),
+        "camembert": lambda: CamembertForMaskedLM(CamembertConfig(**SIZES)),
+        "distilbert": lambda: DistilBertForMaskedLM(
+            DistilBertConfig(vocab_size=53, dim=32, n_layers=2, n_heads=4, hidden_dim=64, max_position_embeddings=64)
+        ),
+    }[family]()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.05 * torch.randn_like(parameter))
+    return model.eval()
+
+
+@pytest.mark.parametrize("family", ["bert", "camembert", "distilbert"])
+def test_the_logits_are_the_whole_models(family):
+    model = masked_model(family)
+    ids = torch.from_numpy(PIECES)[IDS.clamp(min=0)]
+    ids[1, 4] = 1  # the padding piece
+    with torch.no_grad():
+        theirs = model(input_ids=ids, attention_mask=(IDS != NO_TOKEN).long()).logits.flatten(0, 1)
+        ours = MaskedLanguageModel(model, PIECES)(IDS, PLACES)
+
+    torch.testing.assert_close(ours, theirs[PLACES][:, PIECES], atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("family", ["bert", "camembert", "distilbert"])
+def test_all_that_is_left_trains(family):
+    model = MaskedLanguageModel(masked_model(family), PIECES)
+    model(IDS, PLACES).square().sum().backward()
+
+    assert all(parameter.grad is not None for parameter in model.trained_state().values())
+    pieces = model.model.get_input_embeddings().weight.grad
+    assert pieces.shape == (7, 32)
+    assert pieces.abs().sum(dim=1).all()
+
+
+def test_the_trained_pieces_go_back_into_the_whole_table():
+    whole = masked_model("bert")
+    before = whole.bert.embeddings.word_embeddings.weight.detach().clone()
+    model = MaskedLanguageModel(whole, PIECES)
+    with torch.no_grad():
+        model.model.get_input_embeddings().weight.add_(1)
+    encoder = model.trained_encoder()
+    after = encoder.embeddings.word_embeddings.weight
+
+    torch.testing.assert_close(after[PIECES], before[PIECES] + 1)
+    others = np.setdiff1d(np.arange(53), PIECES)
+    assert torch.equal(after[others], before[others])
+    assert encoder.config.vocab_size == 53
+
+
+def test_trained_state_comes_back():
+    one, other = (MaskedLanguageModel(masked_model("bert"), PIECES) for _ in range(2))
+    with torch.no_grad():
+        for parameter in one.trained_state().values():
+            parameter += 0.1 * torch.randn_like(parameter)
+    assert not torch.equal(one.eval()(IDS, PLACES), other.eval()(IDS, PLACES))
+    other.load_trained_state(one.trained_state())
+
+    assert torch.equal(one.eval()(IDS, PLACES), other.eval()(IDS, PLACES))

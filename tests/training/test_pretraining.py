@@ -164,57 +164,47 @@ def test_a_killed_one_leaves_no_folder(killed_after, tmp_path):
 
 def test_other_settings_do_not_resume(pretrained, killed_after, tmp_path):
     killed_after(3)
-    with pytest.raises(RunError) as error:
+    with pytest.raises(RunError, match=r"out: .* \(seed: 1 then, 2 now\)"):
         pretrained(resume=True, seed=2)
-    assert str(error.value) == (
-        f"{tmp_path / 'out'}: was begun with other settings (seed: 1 then, 2 now); resume it with the same, or choose "
-        "another"
-    )
     pretrained(resume=True, config=replace(CONFIG, checkpoint_steps=5))  # decides no weight
 
 
 def test_a_folder_in_use(pretrained, killed_after, tmp_path):
-    with pytest.raises(RunError, match=r"out: no pre-training to resume; start it without --resume$"):
+    with pytest.raises(RunError, match=r"out: no pre-training to resume"):
         pretrained(resume=True)
     killed_after(1)
-    with pytest.raises(RunError, match=r"out.unfinished: holds an unfinished pre-training; add --resume to go on"):
+    with pytest.raises(RunError, match=r"out.unfinished: .* --resume"):
         pretrained()
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("mine")
-    with pytest.raises(RunError, match=r"mine: not empty; choose another --out$"):
+    with pytest.raises(RunError, match=r"mine: not empty"):
         pretrained("mine")
-    with pytest.raises(RunError, match=r"notes.txt: is a file; choose another --out$"):
+    with pytest.raises(RunError, match=r"notes.txt: is a file"):
         pretrained("mine/notes.txt")
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"max_tokens": 33}, "pretrain.max_tokens: 33 is more than backbone '{}' takes; use 32 or less"),
-        ({"steps": 0}, "pretrain.steps: must be at least 1 (got 0)"),
-        ({"mask_share": 0.0}, "pretrain.mask_share: must be in (0, 1] (got 0.0)"),
+        ({"max_tokens": 33}, "pretrain.max_tokens: 33 .* 32 or less"),
+        ({"steps": 0}, "pretrain.steps: .*1"),
+        ({"mask_share": 0.0}, "pretrain.mask_share: .*0.0"),
     ],
 )
-def test_settings_that_leave_nothing_to_train_on(pretrained, backbone, tmp_path, changes, message):
-    with pytest.raises(UsageError) as error:
+def test_settings_that_leave_nothing_to_train_on(pretrained, tmp_path, changes, message):
+    with pytest.raises(UsageError, match=message):
         pretrained(config=replace(CONFIG, **changes))
-    assert str(error.value) == message.format(backbone)
     assert not (tmp_path / "out.unfinished").exists()
 
 
 def test_a_loss_that_is_no_number(pretrained):
-    with pytest.raises(RunError) as error:
+    with pytest.raises(RunError, match="the loss is nan"):
         pretrained(config=replace(CONFIG, lr=1e30))
-    assert str(error.value).endswith("the loss is nan; lower the rate (--set pretrain.lr=...)")
 
 
 def test_a_static_backbone_is_refused(quick_backbone, village, tmp_path):
-    with pytest.raises(UsageError) as error:
+    with pytest.raises(UsageError, match="token vectors"):
         pretrain_backbone(str(quick_backbone), village, CONFIG, tmp_path / "out", seed=0, device=CPU)
-    assert str(error.value) == (
-        f"backbone '{quick_backbone}' is a table of token vectors, which holds no model to pre-train; "
-        "name a transformer"
-    )
 
 
 def test_the_rate_rises_and_falls():
@@ -276,7 +266,7 @@ def test_the_article_backbone_is_the_one_that_is_adapted(adapt, backbone, quick_
     folder = adapt(backbone=str(quick_backbone), article_backbone=str(backbone))
 
     assert manifest_of(folder)["backbone"] == str(backbone)
-    with pytest.raises(UsageError, match="is a table of token vectors"):
+    with pytest.raises(UsageError, match="token vectors"):
         adapt(backbone=str(quick_backbone))
 
 
