@@ -44,8 +44,10 @@ def plot(
     """
     from statgraph.cli.options import chosen_corpus, chosen_run
     from statgraph.errors import UsageError
-    from statgraph.plotting.subjects import corpus_drawings, graph_drawings, training_drawings
-    from statgraph.plotting.writing import write_drawings
+    from statgraph.plotting.corpus_pictures import corpus_drawings
+    from statgraph.plotting.graph_pictures import graph_drawings
+    from statgraph.plotting.page import write_drawings
+    from statgraph.plotting.training_pictures import training_drawings
 
     if code is not None and subject != "graph":
         raise UsageError(f"--code: '{subject}' draws no tree; use it with graph")

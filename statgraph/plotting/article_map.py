@@ -1,4 +1,4 @@
-"""The articles' vectors on a plane."""
+"""The map of the article vectors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PCA_FIRST = 50  # components that t-SNE gets: van der Maaten and Hinton, 2008, 
 def article_map_drawing(
     vectors: np.ndarray, articles: Sequence[StoredArticle], *, projection: str = "tsne", seed: int = 0
 ) -> Drawing:
-    """Return the articles of a run as points, near where their vectors are near, coloured by code.
+    """Return the articles of a run as points, close where their vectors are close, coloured by code.
 
     Of more than 2,000 articles a sample that size is drawn at random.
 
@@ -57,16 +57,16 @@ def article_map_drawing(
         table.append((name, sum(all_codes[member] for member in members), int(chosen.sum())))
     axes.set_axis_off()
     figure.legend(loc="outside lower center", ncols=2, frameon=False, labelcolor=INK, fontsize=8.5, markerscale=1.8)
+    sampled = len(rows) < len(vectors)
     sample = (
-        f"A random sample of {len(rows):,} of {len(vectors):,} articles"
-        if len(rows) < len(vectors)
-        else (f"All {len(rows):,} articles")
+        f"A random sample of {len(rows):,} of {len(vectors):,} articles" if sampled else f"All {len(rows):,} articles"
     )
     return Drawing(
         name="article-map",
         title="Where the articles' vectors lie",
         description=(
-            f"{sample}, by the vectors that the run searches, {how}; seed {seed}. Colours and marks tell the codes."
+            f"{sample} articles, by the vectors that the run searches, {how}; seed {seed}. Colours and marks show the "
+            "codes."
         ),
         figure=figure,
         columns=("code", "articles", "drawn"),

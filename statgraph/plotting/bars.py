@@ -1,10 +1,12 @@
-"""Bars that carry their number: upright ones for a distribution, lying ones for things with long names."""
+"""Bars that show their number: upright for distributions, horizontal for things with long names."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from statgraph.plotting.drawing import FAINT_INK, HUES, INK, PAPER, dress, new_figure, shortened
+import numpy as np
+
+from statgraph.plotting.drawing import FAINT_INK, HUES, INK, PAPER, new_figure, shortened
 
 _LABEL_CHARACTERS = 46
 _MOST_CHARACTERS = 70  # of upright labels
@@ -14,7 +16,7 @@ _LEAST_PLACES = 6  # a single bar would fill the picture
 def upright_bars(
     labels: Sequence[str], series: Mapping[str, Sequence[int]], *, x_name: str, y_name: str
 ) -> tuple[object, dict[str, tuple[str, ...]]]:
-    """Return (figure, hovers) of bars with their whole height above them, the series piled up in each.
+    """Return (figure, hovers) of bars with their total above them, the series stacked in each.
 
     Args:
         labels: one a bar.
@@ -27,31 +29,21 @@ def upright_bars(
 def pile(
     axes, labels: Sequence[str], series: Mapping[str, Sequence[int]], *, x_name: str, y_name: str, prefix: str = "bar"
 ) -> dict[str, tuple[str, ...]]:
-    """Draw bars on axes as `upright_bars` does, and return what each part says; `prefix` begins the parts' ids."""
-    dress(axes)
-    hovers = {}
+    """Draw bars on axes as `upright_bars` does, and return the hovers; the ids of the parts begin with `prefix`."""
+    hovers, style = {}, {"edgecolor": PAPER, "linewidth": 0.5, "zorder": 2}
     heights = [0] * len(labels)
     for number, (name, counts) in enumerate(series.items()):
-        label = name if len(series) > 1 else None
+        label, colour = name if len(series) > 1 else None, HUES[number % len(HUES)]
         for place, count in enumerate(counts):
             if not count:
                 continue
-            (bar,) = axes.bar(
-                place,
-                count,
-                0.82,
-                bottom=heights[place],
-                color=HUES[number % len(HUES)],
-                edgecolor=PAPER,
-                linewidth=0.5,
-                zorder=2,
-            )
+            (bar,) = axes.bar(place, count, 0.82, bottom=heights[place], color=colour, **style)
             part = f"{prefix}-{number}-{place}"
             bar.set_gid(part)
             hovers[part] = (f"{x_name} {labels[place]}{f', {name}' if label else ''}: {count:,}",)
             heights[place] += count
         if label:
-            axes.bar(0, 0, color=HUES[number % len(HUES)], label=label)
+            axes.bar(0, 0, color=colour, label=label)
     for place, height in enumerate(heights):
         axes.annotate(
             f"{height:,}", (place, height), (0, 2), textcoords="offset points", ha="center", color=INK, fontsize=8
@@ -74,7 +66,7 @@ def pile(
 def lying_bars(
     labels: Sequence[str], counts: Sequence[int], *, x_name: str, colours: Sequence[str] = ()
 ) -> tuple[object, dict[str, tuple[str, ...]]]:
-    """Return (figure, hovers) of bars from top to bottom, each with its count behind it."""
+    """Return (figure, hovers) of bars from top to bottom, each with its count."""
     figure, axes = new_figure(7.2, 1.1 + 0.3 * len(labels))
     hovers = {}
     for place, (label, count) in enumerate(zip(labels, counts, strict=True)):
@@ -93,3 +85,18 @@ def lying_bars(
     axes.grid(axis="x", color=FAINT_INK, alpha=0.3, linewidth=0.7, zorder=0)
     axes.margins(x=0.12)
     return figure, hovers
+
+
+def doubling_counts(values: np.ndarray) -> tuple[list[str], list[int]]:
+    """Return (names, counts) of the intervals 0, 1, 2–3, 4–7 and so on, from the least value's to the greatest's.
+
+    Args:
+        values: (values,) whole numbers from 0 on.
+    """
+    if not len(values):
+        return [], []
+    places = np.array([int(value).bit_length() for value in values])
+    counts = np.bincount(places)
+    first = int(places.min())
+    names = [f"{n}" if n < 2 else f"{1 << (n - 1):,}–{(1 << n) - 1:,}" for n in range(first, len(counts))]
+    return names, [int(count) for count in counts[first:]]

@@ -1,15 +1,15 @@
-"""What a picture is before it is written: a matplotlib figure, its words, its numbers, and what its parts say."""
+"""A picture before it is written: a matplotlib figure, its words, its numbers, and what its parts say."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from statgraph.evaluation.plots import COLOURS
 
 # Without black and yellow, which a dark or a light page swallows.
 HUES = tuple(colour for colour in COLOURS if colour not in ("#000000", "#F0E442"))
-# Stands for the page's own text colour, and for a fainter one: `statgraph.plotting.svg` puts those in their place.
+# Stands for the page's own text colour, and for a fainter one: `statgraph.plotting.page` puts those in their place.
 INK, FAINT_INK = "#1b1b1f", "#8e8e93"
 PAPER = "#ffffff"
 REST = "#9a9aa0"
@@ -41,24 +41,40 @@ class Drawing:
 
 def new_figure(width: float, height: float):
     """Return (figure, axes) of a size in inches, outside pyplot's list of open figures, in the page's ink."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained", facecolor=PAPER)
-    axes = figure.add_subplot(facecolor="none")
-    dress(axes)
+    figure, (axes,) = panelled_figure(width, height, 1)
     return figure, axes
 
 
-def dress(axes) -> None:
-    """Give axes the page's ink, and leave out the lines that frame nothing."""
-    axes.tick_params(colors=INK, labelcolor=INK, labelsize=9)
-    for spine in axes.spines.values():
-        spine.set_color(FAINT_INK)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.xaxis.label.set_color(INK)
-    axes.yaxis.label.set_color(INK)
+def panelled_figure(width: float, height: float, n_panels: int, *, upright: bool = False):
+    """Return (figure, list of axes), the panels side by side, or one above the other if `upright`."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained", facecolor=PAPER)
+    shape = (n_panels, 1) if upright else (1, n_panels)
+    panels = [figure.add_subplot(*shape, number + 1, facecolor="none") for number in range(n_panels)]
+    for axes in panels:
+        axes.tick_params(colors=INK, labelcolor=INK, labelsize=9)
+        for spine in axes.spines.values():
+            spine.set_color(FAINT_INK)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.xaxis.label.set_color(INK)
+        axes.yaxis.label.set_color(INK)
+    return figure, panels
 
 
 def shortened(text: str, length: int) -> str:
     """Return the text, or its beginning and an ellipsis where it has more characters than `length`."""
     return text if len(text) <= length else f"{text[: max(1, length - 1)].rstrip()}…"
+
+
+def curve_figure(stages: Sequence[str], *, y_name: str) -> tuple[object, dict[str, object]]:
+    """Return (figure, stage -> axes); the stage is the title of its axes if there is more than one."""
+    figure, panels = panelled_figure(7.2, 4.0, len(stages))
+    for stage, axes in zip(stages, panels, strict=True):
+        axes.grid(axis="y", color=FAINT_INK, alpha=0.3, linewidth=0.7)
+        axes.set_axisbelow(True)
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        if len(stages) > 1:
+            axes.set_title(stage, fontsize=10, color=INK)
+    panels[0].set_ylabel(y_name)
+    return figure, dict(zip(stages, panels, strict=True))

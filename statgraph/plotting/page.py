@@ -1,13 +1,23 @@
-"""Drawings and their numbers on one HTML page that needs no other file."""
+"""Drawings as files: a PNG each, and one HTML page with all of them as SVG."""
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
+from xml.etree import ElementTree
 
-from statgraph.plotting.drawing import Drawing
-from statgraph.plotting.svg import inline_svg
+from statgraph.artifacts import replaced_file
+from statgraph.errors import UsageError
+from statgraph.evaluation.plots import DOTS_PER_INCH
+from statgraph.plotting.drawing import FAINT_INK, INK, PAPER, Drawing
 
+_PAGE_COLOURS = {INK: "currentColor", FAINT_INK: "var(--faint)", PAPER: "var(--paper)"}
+_FONT = re.compile(r"(font(?:-family)?:[^;]*?)'DejaVu Sans'[^;]*")
+_REFERENCE = re.compile(r"#(?=[\w.-]+\)?$)")
+_DROPPED = ("metadata", "style")
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1b1f; --paper: #ffffff; --faint: #8e8e93; --line: #d5d5da; }
 @media (prefers-color-scheme: dark) { :root { --ink: #ececf0; --paper: #17171b; --faint: #85858c; --line: #3a3a42; } }
@@ -22,6 +32,31 @@ td.number { text-align: right; font-variant-numeric: tabular-nums; }
 summary { cursor: pointer; } summary:focus-visible { outline: 2px solid currentColor; }
 div.wide { overflow-x: auto; }
 """
+
+
+def write_drawings(drawings: Sequence[Drawing], folder: Path, *, stem: str, heading: str) -> list[Path]:
+    """Return the paths of what was written: `STEM.html`, then `STEM-NAME.png` for each drawing.
+
+    Files of these names are replaced.
+
+    Raises:
+        UsageError: if the folder is a file.
+    """
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder}: is a file; name a folder for the pictures")
+    page = html_page(drawings, heading)
+    paths = [folder / f"{stem}.html"]
+    with replaced_file(paths[0]) as staging:
+        staging.write_text(page, encoding="utf-8")
+    for drawing in drawings:
+        paths.append(folder / f"{stem}-{drawing.name}.png")
+        drawing.figure.suptitle(drawing.title, color=INK, fontsize=12)  # the page has it as a heading
+        with replaced_file(paths[-1]) as staging:
+            drawing.figure.savefig(
+                staging, format="png", dpi=DOTS_PER_INCH, facecolor=PAPER, metadata={"Software": None}
+            )
+    return paths
 
 
 def html_page(drawings: Sequence[Drawing], heading: str) -> str:
@@ -53,3 +88,72 @@ def _cell(value: object) -> str:
     if isinstance(value, int):
         return f'<td class="number">{value:,}</td>'
     return f"<td>{escape(str(value))}</td>"
+
+
+# What the page calls these, so that they turn with light and dark.
+
+
+def inline_svg(drawing: Drawing) -> str:
+    """Return an `<svg>` element without a name space, to stand in HTML; its ids begin with the drawing's name.
+
+    It is one image to a screen reader, with the drawing's title and description; the parts named in `hovers` show
+    their text when pointed at.
+    """
+    import matplotlib
+
+    buffer = io.BytesIO()
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": drawing.name}):
+        drawing.figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    root = ElementTree.fromstring(buffer.getvalue())
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        element.attrib = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
+    for parent in list(root.iter()):
+        for child in [child for child in parent if child.tag in _DROPPED]:
+            parent.remove(child)
+    _add_hovers(root, drawing)
+    for element in root.iter():
+        element.attrib = {name: _attribute(name, value, drawing.name) for name, value in element.attrib.items()}
+    _, _, width, height = root.attrib["viewBox"].split()
+    root.attrib = {
+        "viewBox": f"0 0 {width} {height}",
+        "role": "img",
+        "aria-labelledby": f"{drawing.name}-title {drawing.name}-description",
+        "style": f"max-width: {float(width) * 4 / 3:.0f}px; stroke-linejoin: round; stroke-linecap: butt",
+    }
+    for place, (tag, text) in enumerate((("title", drawing.title), ("desc", drawing.description))):
+        element = ElementTree.Element(tag, id=f"{drawing.name}-{'title' if tag == 'title' else 'description'}")
+        element.text = text
+        root.insert(place, element)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _add_hovers(root: ElementTree.Element, drawing: Drawing) -> None:
+    """Put a title into each part that says something: into the part, or into its points in their order.
+
+    Raises:
+        ValueError: if a part is not in the figure, or has not as many points as titles.
+    """
+    parts = {element.get("id"): element for element in root.iter("g") if element.get("id")}
+    for name, titles in drawing.hovers.items():
+        targets = [parts[name]] if name in parts else []
+        if targets:
+            targets = list(targets[0].iter("use")) or targets  # the marks of points; a line or a bar has none
+        if len(targets) != len(titles):
+            raise ValueError(f"{drawing.name}: part '{name}' has {len(targets)} places for {len(titles)} titles")
+        for target, text in zip(targets, titles, strict=True):
+            title = ElementTree.Element("title")
+            title.text = text
+            target.insert(0, title)
+
+
+def _attribute(name: str, value: str, prefix: str) -> str:
+    if name == "id":
+        return f"{prefix}-{value}"
+    if name in ("href", "clip-path"):
+        return _REFERENCE.sub(f"#{prefix}-", value)
+    if name == "style":
+        for colour, page_colour in _PAGE_COLOURS.items():
+            value = value.replace(colour, page_colour)
+        return _FONT.sub(r"\1system-ui, sans-serif", value)
+    return value

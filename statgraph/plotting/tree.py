@@ -1,16 +1,18 @@
-"""The tree of a code, from left to right, each heading as high as the articles under it are many."""
+"""The tree of a code: from left to right, each heading as high as its number of articles."""
 
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
-from statgraph.corpus.records import Corpus
-from statgraph.plotting.branches import Box, boxes_of, branch_of, chosen_code
+from statgraph.corpus.records import Article, Corpus
+from statgraph.errors import UsageError
 from statgraph.plotting.drawing import HUES, PAPER, REST, Drawing, new_figure, shortened
 
 WIDTH, HEIGHT = 12.0, 11.0  # inches
 _MOST_LEVELS = 6
-_FIRST_COLUMN = 0.4  # inches: the code's title stands upright in it
+_FIRST_COLUMN = 0.4  # inches: holds the code's title, upright
 _POINTS = 6.5
 _LINE = _POINTS * 1.22  # points from line to line
 _CHARACTER = _POINTS * 0.51  # points, of DejaVu Sans
@@ -18,14 +20,136 @@ _LEAST = _LINE * 1.05 / (HEIGHT * 72)  # one line of text
 _DARK_TEXT = "#141418"
 
 
-def tree_drawing(corpus: Corpus, code: str | None = None) -> Drawing:
-    """Return the headings of one code, those without room for a line of text put together.
+@dataclass
+class Branch:
+    """A heading with what is under it, in the order of the code.
 
-    Args:
-        code: its title, or a part of it; without it the code of most articles.
+    Attributes:
+        path: the headings from the code down to this one.
+        articles, headings: how many are under it, at any depth.
+        children: the headings directly under it.
+    """
+
+    path: tuple[str, ...]
+    articles: int = 0
+    headings: int = 0
+    children: dict[str, Branch] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box in the picture: one branch, or several neighbours too small for a box of their own.
+
+    Attributes:
+        branches: one, or those that share the box.
+        level: 0 for the code.
+        top, bottom: from 0 to 1 down the picture.
+        family: the number of the code's child that it belongs to; -1 for the code.
+    """
+
+    branches: tuple[Branch, ...]
+    level: int
+    top: float
+    bottom: float
+    family: int
+
+    @property
+    def articles(self) -> int:
+        """Return the articles under it."""
+        return sum(branch.articles for branch in self.branches)
+
+
+def chosen_code(articles: Sequence[Article], name: str | None) -> str:
+    """Return the code with that title, or the only one whose title contains `name`; without a name the largest code.
 
     Raises:
-        UsageError: if no code, or more than one, fits.
+        UsageError: if no title, or more than one, matches.
+    """
+    counts: dict[str, int] = {}
+    for article in articles:
+        counts[article.code] = counts.get(article.code, 0) + 1
+    if name is None:
+        return max(counts, key=counts.__getitem__)
+    if name in counts:
+        return name
+    matching = [code for code in counts if name.casefold() in code.casefold()]
+    if len(matching) == 1:
+        return matching[0]
+    raise UsageError(
+        f"code '{name}': {'matches more than one' if matching else 'not in the corpus'}; choose from "
+        f"{', '.join(sorted(matching or counts))}"
+    )
+
+
+def branch_of(articles: Sequence[Article], code: str) -> Branch:
+    """Return the tree of a code."""
+    root = Branch((code,))
+    for article in articles:
+        if article.code != code:
+            continue
+        above, branch = [root], root
+        for depth, title in enumerate(article.path[1:], start=2):
+            if title not in branch.children:
+                branch.children[title] = Branch(article.path[:depth])
+                for ancestor in above:
+                    ancestor.headings += 1
+            branch = branch.children[title]
+            above.append(branch)
+        for ancestor in above:
+            ancestor.articles += 1
+    return root
+
+
+def boxes_of(root: Branch, *, least: float, levels: int) -> Iterator[Box]:
+    """Yield the boxes of a tree, each as high as its share of the code's articles, parents first.
+
+    Args:
+        least: the height below which a branch has no box of its own: it shares one with its small neighbours, and what
+            is under it is not shown.
+        levels: the number of levels, including the code's.
+    """
+    yield from _with_those_below(Box((root,), 0, 0.0, 1.0, -1), least, levels)
+
+
+def _with_those_below(box: Box, least: float, levels: int) -> Iterator[Box]:
+    yield box
+    if box.level + 1 >= levels or len(box.branches) > 1 or box.bottom - box.top < least:
+        return
+    (branch,) = box.branches
+    scale = (box.bottom - box.top) / branch.articles
+    top = box.top
+    for family, group in _groups(branch, least / scale):
+        articles = sum(member.articles for member in group)
+        child = Box(tuple(group), box.level + 1, top, top + articles * scale, family if box.level == 0 else box.family)
+        top = child.bottom
+        yield from _with_those_below(child, least, levels)
+
+
+def _groups(branch: Branch, least: float) -> Iterator[tuple[int, list[Branch]]]:
+    """Yield (number of the first, children that share a box), small neighbours together."""
+    small: list[Branch] = []
+    first = 0
+    for number, child in enumerate(branch.children.values()):
+        if child.articles < least:
+            first = first if small else number
+            small.append(child)
+            continue
+        if small:
+            yield first, small
+            small = []
+        yield number, [child]
+    if small:
+        yield first, small
+
+
+def tree_drawing(corpus: Corpus, code: str | None = None) -> Drawing:
+    """Return the headings of one code; those too small for a line of text share boxes.
+
+    Args:
+        code: its title, or a part of it; None is the code with the most articles.
+
+    Raises:
+        UsageError: if no code, or more than one, matches.
     """
     title = chosen_code(corpus.articles, code)
     root = branch_of(corpus.articles, title)
@@ -60,11 +184,11 @@ def tree_drawing(corpus: Corpus, code: str | None = None) -> Drawing:
         title=f"{title}, as a tree",
         description=(
             f"From left to right the headings of {title}: {root.articles:,} articles under {root.headings:,} headings. "
-            f"A box is as high as the articles under it are many. {own - 1:,} headings have a box of their own; small "
-            "neighbours share a grey one, and what is under them, and under what is too low, is not shown."
+            f"The height of a box is its number of articles. {own - 1:,} headings have a box of their own; small "
+            "neighbours share a grey one, and what is under them, and under boxes too low, is not shown."
         ),
         figure=figure,
-        columns=("heading right under the code", "headings under it", "articles"),
+        columns=("heading directly under the code", "headings under it", "articles"),
         rows=tuple((child.path[-1], child.headings, child.articles) for child in root.children.values()),
         hovers=hovers,
     )

@@ -1,6 +1,6 @@
 import pytest
 
-from statgraph.plotting.drawing import HUES, INK, PAPER, new_figure, shortened
+from statgraph.plotting.drawing import HUES, INK, PAPER, curve_figure, new_figure, shortened
 
 
 def test_no_hue_is_swallowed_by_a_light_or_a_dark_page():
@@ -31,3 +31,15 @@ def test_a_figure_in_the_page_s_ink():
 @pytest.mark.parametrize(("length", "text"), [(9, "Code du …"), (10, "Code du t…"), (15, "Code du travail")])
 def test_shortened(length, text):
     assert shortened("Code du travail", length) == text.replace(" …", "…")
+
+
+def test_a_panel_for_each_stage():
+    figure, panels = curve_figure(["stage1", "stage2"], y_name="loss")
+    assert list(panels) == ["stage1", "stage2"]
+    assert [axes.get_title() for axes in figure.axes] == ["stage1", "stage2"]
+    assert [axes.get_ylabel() for axes in figure.axes] == ["loss", ""]
+
+
+def test_one_stage_needs_no_name():
+    figure, _ = curve_figure(["stage2"], y_name="loss")
+    assert figure.axes[0].get_title() == ""

@@ -1,4 +1,72 @@
-from statgraph.plotting.tree import tree_drawing
+import pytest
+
+from statgraph.corpus.records import Article
+from statgraph.errors import UsageError
+from statgraph.plotting.tree import boxes_of, branch_of, chosen_code, tree_drawing
+
+
+def law(*paths_and_counts):
+    return [
+        Article(f"{number}-{copy}", "", "", path, copy)
+        for number, (path, count) in enumerate(paths_and_counts)
+        for copy in range(count)
+    ]
+
+
+@pytest.fixture
+def root():
+    """Return a code of 10 articles: 6 in Book I (1 of its own, 5 in a title), 1 in Book II, 1 in Book III, 2 in IV."""
+    articles = law((("C", "I"), 1), (("C", "I", "t"), 5), (("C", "II"), 1), (("C", "III"), 1), (("C", "IV"), 2))
+    return branch_of([*articles, *law((("D", "I"), 7))], "C")
+
+
+def test_counts_of_a_tree(root):
+    assert (root.path, root.articles, root.headings) == (("C",), 10, 5)
+    assert [(child.path, child.articles, child.headings) for child in root.children.values()] == [
+        (("C", "I"), 6, 1), (("C", "II"), 1, 0), (("C", "III"), 1, 0), (("C", "IV"), 2, 0),
+    ]  # fmt: skip
+
+
+def boxes(root, **limits):
+    return [
+        ("+".join(branch.path[-1] for branch in box.branches), box.level, round(box.top, 6), round(box.bottom, 6))
+        for box in boxes_of(root, **limits)
+    ]
+
+
+def test_boxes_are_as_high_as_their_articles_are_many(root):
+    assert boxes(root, least=0.0, levels=3) == [
+        ("C", 0, 0, 1), ("I", 1, 0, 0.6), ("t", 2, 0, 0.5), ("II", 1, 0.6, 0.7),
+        ("III", 1, 0.7, 0.8), ("IV", 1, 0.8, 1),
+    ]  # fmt: skip
+
+
+def test_small_neighbours_share_a_box(root):
+    assert boxes(root, least=0.15, levels=2) == [
+        ("C", 0, 0, 1), ("I", 1, 0, 0.6), ("II+III", 1, 0.6, 0.8), ("IV", 1, 0.8, 1),
+    ]  # fmt: skip
+
+
+def test_a_family_goes_down_the_tree(root):
+    assert [box.family for box in boxes_of(root, least=0.15, levels=3)] == [-1, 0, 0, 1, 3]
+
+
+@pytest.mark.parametrize(("name", "code"), [(None, "Labour Code"), ("Tax Code", "Tax Code"), ("LABOUR", "Labour Code")])
+def test_the_code_meant(name, code):
+    assert chosen_code(law((("Tax Code",), 1), (("Labour Code",), 2)), name) == code
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Penal", "code 'Penal': not in the corpus; choose from Labour Code, Tax Code"),
+        ("code", "code 'code': matches more than one; choose from Labour Code, Tax Code"),
+    ],
+)
+def test_a_code_that_is_not_clear(name, message):
+    with pytest.raises(UsageError) as error:
+        chosen_code(law((("Tax Code",), 1), (("Labour Code",), 2)), name)
+    assert str(error.value) == message
 
 
 def test_the_tree_of_the_largest_code(two_codes):

@@ -1,6 +1,15 @@
 from dataclasses import replace
 
-from statgraph.plotting.degrees import degrees_drawing
+from statgraph.plotting.graph_pictures import degrees_drawing, edges_drawing, graph_drawings
+
+
+def test_each_relation_once(two_codes):
+    assert edges_drawing(two_codes).rows == (
+        ("heading-contains_article-article", "tree", "yes", 4),
+        ("heading-contains_heading-heading", "tree", "yes", 3),  # A-Book I, A-Book II, Book II-Title
+        ("question-cites-article", "bipartite", "yes", 3),  # the test question is not in the graph
+        ("article-precedes-article", "order", "no", 1),  # b before c
+    )
 
 
 def test_three_distributions(two_codes):
@@ -19,3 +28,8 @@ def test_without_training_questions(two_codes):
     drawing = degrees_drawing(replace(two_codes, questions=()))
     assert len(drawing.figure.axes) == 2
     assert ("training questions that cite an article", "0", 4) in drawing.rows
+
+
+def test_the_drawings_of_a_graph(two_codes):
+    drawings = graph_drawings(two_codes, code="Code B")
+    assert [drawing.name for drawing in drawings] == ["tree", "edges", "degrees"]

@@ -1,0 +1,104 @@
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from statgraph.corpus.records import Article
+from statgraph.errors import RunError
+from statgraph.index.article_index import ArticleIndex
+from statgraph.plotting.training_pictures import dev_recall_drawing, losses_drawing, training_drawings
+from statgraph.search.article_store import write_article_store
+
+LOSSES = [
+    {"stage": "stage1", "epoch": 0, "loss": None},
+    {"stage": "stage1", "epoch": 1, "loss": 3.0, "step_losses": [4.0, 2.0]},
+    {"stage": "stage1", "epoch": 2, "loss": 1.5, "step_losses": [2.0, 1.0]},
+]
+
+
+def test_loss_by_step():
+    drawing = losses_drawing(LOSSES)
+    assert drawing.rows == (("stage1", 1, 2, "3.0000"), ("stage1", 2, 4, "1.5000"))
+    (axes,) = drawing.figure.axes
+    each, mean = axes.lines
+    assert list(each.get_xdata()) == [1, 2, 3, 4]
+    assert list(each.get_ydata()) == [4, 2, 2, 1]
+    assert list(mean.get_ydata()) == pytest.approx([4, 8 / 3, 5 / 3, 1])
+    assert axes.collections[0].get_offsets().tolist() == [[1.5, 3.0], [3.5, 1.5]]
+
+
+def test_the_running_mean_is_of_the_steps_on_both_sides():
+    record = {"stage": "s", "epoch": 1, "loss": 1.0, "step_losses": [26.0, *[1.0] * 39]}
+    mean = losses_drawing([record]).figure.axes[0].lines[1].get_ydata()
+    assert mean[0] == pytest.approx(26.0)
+    assert mean[12] == pytest.approx(2.0)  # 26 and 24 ones over 25
+    assert list(mean[13:]) == pytest.approx([1.0] * 27)
+
+
+def test_the_running_mean_of_a_loss_that_falls_evenly_is_that_loss():
+    losses = [float(loss) for loss in range(60, 0, -1)]
+    mean = losses_drawing([{"stage": "s", "epoch": 1, "loss": 1.0, "step_losses": losses}]).figure.axes[0].lines[1]
+    assert list(mean.get_ydata()) == pytest.approx(losses)
+
+
+def test_a_run_that_kept_epochs_alone():
+    records = [{key: value for key, value in record.items() if key != "step_losses"} for record in LOSSES]
+    drawing = losses_drawing(records)
+    assert "kept no loss of single steps" in drawing.description
+    assert drawing.figure.axes[0].collections[0].get_offsets().tolist() == [[1.0, 3.0], [2.0, 1.5]]
+
+
+RECORDS = [
+    {"stage": "stage1", "epoch": 0, "loss": None, "R@100": 0.2, "R@200": 0.3, "R@500": 0.4},
+    {"stage": "stage1", "epoch": 1, "loss": 1.0, "R@100": 0.5, "R@200": 0.75, "R@500": 0.8},
+    {"stage": "stage1", "epoch": 2, "loss": 0.9, "R@100": 0.6, "R@200": 0.7, "R@500": 0.9},
+    {"stage": "stage2", "epoch": 0, "loss": None, "R@100": 0.5, "R@200": 0.75, "R@500": 0.8},
+]
+
+
+def test_recall_by_epoch_and_the_epoch_kept():
+    drawing = dev_recall_drawing(RECORDS)
+    assert drawing.rows == (
+        ("stage1", 0, "20.0", "30.0", "40.0", ""),
+        ("stage1", 1, "50.0", "75.0", "80.0", "kept"),
+        ("stage1", 2, "60.0", "70.0", "90.0", ""),
+        ("stage2", 0, "50.0", "75.0", "80.0", "kept"),
+    )
+    assert "epoch 1 of stage1, epoch 0 of stage2" in drawing.description
+    first, second = drawing.figure.axes
+    assert first.get_ylim() == second.get_ylim()
+    assert list(first.lines[1].get_ydata()) == [30.0, 75.0, 70.0]
+
+
+def test_epochs_without_dev_metrics_are_left_out():
+    assert len(dev_recall_drawing([*RECORDS, {"stage": "stage2", "epoch": 1, "loss": 1.0}]).rows) == 4
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Return a folder with what the drawings read of a finished run."""
+    corpus = {"name": "c", "language": "en", "content_hash": "0"}
+    manifest = {"config": {"system": "dsr"}, "corpus": corpus, "versions": {}}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    lines = [{"stage": "stage1", "epoch": epoch, "loss": epoch or None, "R@200": 0.5} for epoch in (0, 1)]
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    articles = [Article(str(row), f"Art. {row}", "", ("Code",), row) for row in range(6)]
+    write_article_store(articles, tmp_path)
+    vectors = np.eye(6, dtype=np.float32)
+    ArticleIndex.build(vectors, [article.article_id for article in articles], device="cpu").save(tmp_path / "index")
+    return tmp_path
+
+
+def test_a_run(run):
+    drawings = training_drawings(run, projection="pca")
+    assert [drawing.name for drawing in drawings] == ["losses", "dev-recall", "article-map"]
+    assert drawings[-1].rows == (("Code", 6, 6),)
+
+
+def test_what_a_run_does_not_have_is_not_drawn(run):
+    (run / "metrics.jsonl").unlink()
+    assert [drawing.name for drawing in training_drawings(run, projection="pca")] == ["article-map"]
+    shutil.rmtree(run / "index")
+    with pytest.raises(RunError, match="'dsr'"):
+        training_drawings(run)
