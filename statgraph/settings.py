@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, TypeVar, get_origin, get_type_hints
 
@@ -173,21 +173,23 @@ def with_settings(config: Config, settings: Iterable[str]) -> Config:
     return config
 
 
-def changed_settings(then: Mapping[str, object], now: Mapping[str, object]) -> str:
+def changed_settings(
+    then: Mapping[str, object], now: Mapping[str, object], *, which: Callable[[str], bool] = lambda name: True
+) -> str:
     """Return in words where two configurations, as JSON holds them, differ: five settings at most; blank where they are
-    equal."""
-    changed = list(_changes(then, now))
+    equal. `which` says of a setting's name whether its change counts."""
+    changed = [f"{name}: {old} then, {new} now" for name, old, new in _changes(then, now) if which(name)]
     left = len(changed) - _MOST_LISTED
     return "; ".join(changed[:_MOST_LISTED]) + (f"; and {left} more" if left > 0 else "")
 
 
-def _changes(then: Mapping[str, object], now: Mapping[str, object], prefix: str = "") -> Iterator[str]:
+def _changes(then: Mapping, now: Mapping, prefix: str = "") -> Iterator[tuple[str, object, object]]:
     for key in sorted(then.keys() | now.keys()):
         old, new = then.get(key), now.get(key)
         if isinstance(old, Mapping) and isinstance(new, Mapping):
             yield from _changes(old, new, f"{prefix}{key}.")
         elif old != new:
-            yield f"{prefix}{key}: {old} then, {new} now"
+            yield f"{prefix}{key}", old, new
 
 
 def _overlaid(config, overlay: Mapping[str, object], *, place: str, prefix: str, known_names: list[str]):

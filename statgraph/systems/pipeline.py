@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +26,8 @@ from statgraph.settings import changed_settings
 from statgraph.systems.dense import train_dense
 from statgraph.systems.job import DEFAULT_OPTIONS, Job, TrainingOptions
 from statgraph.systems.model_card import backbone_licences, corpus_entry, write_model_cards
+from statgraph.training.stage1 import Stage1
+from statgraph.training.stage2 import Stage2
 
 _VERSIONED = ("torch", "dgl", "faiss-cpu", "sentence-transformers", "transformers", "bm25s", "numpy")
 
@@ -44,7 +48,8 @@ def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: Training
     first alone writes, and BM25 is its work alone.
 
     Raises:
-        RunError: if the folder is in use by another run, or `resume` meets another configuration or corpus.
+        RunError: if the folder is in use by another run, or `resume` meets another corpus, or other values of
+            settings that the work in the folder has used.
         CorpusError, UsageError, ModelError: if corpus and configuration cannot be trained on.
     """
     job, world = Job(corpus, config, folder, options), options.world
@@ -111,12 +116,15 @@ def _claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> 
                 f"{folder}: was begun on another corpus, or another state of this one; name that one with --corpus, "
                 "or train into another folder"
             )
-        changed = changed_settings(begun["config"], wanted["config"])
+        used = _used_settings(folder, begun["config"])
+        changed = changed_settings(begun["config"], wanted["config"], which=used)
         if changed:
             raise RunError(
                 f"{folder}: was begun with other settings ({changed}); resume it with the same ones, "
                 "or train into another folder"
             )
+        if begun != wanted:
+            artifacts.write_json(folder / artifacts.RUN_CONFIG, wanted)
         return
     if folder.exists() and not folder.is_dir():
         raise RunError(f"{folder}: is a file; choose another --out")
@@ -128,10 +136,42 @@ def _claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> 
     artifacts.write_json(folder / artifacts.RUN_CONFIG, wanted)
 
 
+def _used_settings(folder: Path, config: Mapping[str, Any]) -> Callable[[str], bool]:
+    """Return what tells of a setting's name whether the work that an unfinished run has saved depends on it.
+
+    A stage uses its settings from its first checkpoint on, and those of the stages before it.
+    """
+    stage2 = (folder / artifacts.RUN_CHECKPOINTS / Stage2.name).exists()
+    stage1 = stage2 or (folder / artifacts.RUN_CHECKPOINTS / Stage1.name).exists()
+    synthetic = _has_synthetic(folder)
+    negatives = any(
+        begun and config.get(stage.name, {}).get("negatives", "none") != "none"
+        for begun, stage in ((stage1, Stage1), (stage2, Stage2))
+    )
+    by_group = {
+        "encoder": stage1,
+        "pretrain": stage1 and config.get("encoder", {}).get("adapted", False),
+        "augment": synthetic or (stage1 and config.get("stage1", {}).get("synthetic", 0) > 0),
+        "bm25.expansion": synthetic,
+        "bm25": negatives,
+        "negatives": negatives,
+        "stage1": stage1,
+        "graph": stage2,
+        "gnn": stage2,
+        "stage2": stage2,
+    }
+    return lambda name: by_group.get(name, by_group.get(name.partition(".")[0], stage1 or synthetic))
+
+
 def _has_progress(folder: Path) -> bool:
     """Return whether a folder holds work that an interrupted run can go on from."""
+    return (folder / artifacts.RUN_CHECKPOINTS).exists() or _has_synthetic(folder)
+
+
+def _has_synthetic(folder: Path) -> bool:
+    """Return whether a folder holds synthetic questions, all or the first."""
     synthetic = folder / artifacts.RUN_SYNTHETIC
-    return any(path.exists() for path in (folder / artifacts.RUN_CHECKPOINTS, synthetic, partial_beside(synthetic)))
+    return synthetic.exists() or partial_beside(synthetic).exists()
 
 
 def _give_back(folder: Path) -> None:

@@ -238,6 +238,35 @@ def test_an_interrupted_run_is_resumed_with_the_same_settings(
     assert epochs == list(range(31))
 
 
+def test_a_run_whose_stage_2_refused_its_settings_is_mended(run_cli, refused, town, set_options, tmp_path):
+    options = ["--corpus", town, "--out", "run", *set_options, "--set", "stage1.epochs=1"]
+    assert run_cli("train", *options, env=ONE_THREAD).returncode == 0
+    # What a version that let the value through left behind: stage 1 is finished, stage 2 never began.
+    run = tmp_path / "run"
+    begun = json.loads((run / "config.json").read_text())
+    begun["config"]["gnn"]["fanout"] = 0
+    (run / "config.json").write_text(json.dumps(begun))
+    (run / "manifest.json").unlink()
+    shutil.rmtree(run / "checkpoints" / "stage2")
+    stage1 = [line for line in (run / "metrics.jsonl").read_text().splitlines() if '"stage1"' in line]
+
+    assert refused("train", *options, "--resume", "--set", "gnn.fanout=0", code=2) == (
+        "gnn.fanout: must be at least 1, or -1 for all neighbours (got 0)"
+    )
+    assert refused("train", *options, "--resume", "--set", "gnn.fanout=3", "--set", "stage1.lr=0.5") == (
+        "run: was begun with other settings (stage1.lr: 0.002 then, 0.5 now); resume it with the same ones, "
+        "or train into another folder"
+    )
+    done = run_cli("train", *options, "--resume", "--set", "gnn.fanout=3", env=ONE_THREAD)
+    assert (done.returncode, done.stderr) == (0, "")
+    for name in ("config.json", "manifest.json"):
+        assert json.loads((run / name).read_text())["config"]["gnn"]["fanout"] == 3
+    lines = (run / "metrics.jsonl").read_text().splitlines()
+    assert len(stage1) == 2
+    assert [line for line in lines if '"stage1"' in line] == stage1  # it was not trained again
+    assert sum('"stage2"' in line for line in lines) == 3
+
+
 def test_a_folder_that_cannot_be_written_to_is_named(run_bound, town, bm25_run, tmp_path):
     closed = tmp_path / "closed"
     done = run_bound("train", "--system", "bm25", "--corpus", town, cwd=closed)

@@ -163,10 +163,40 @@ def test_resuming_with_other_settings_is_refused(begun, town_corpus, quick_confi
 
 def test_of_many_other_settings_five_are_named(begun, town_corpus, quick_config):
     others = quick_config("qabisar", *(f"gnn.{name}" for name in ("layers=1", "heads=1", "dropout=0.7", "fanout=3")),
-                          "bm25.k1=1", "bm25.b=1", "seed=4")  # fmt: skip
+                          "encoder.max_tokens=9", "encoder.chunk_tokens=9", "seed=4")  # fmt: skip
     message = refusal(town_corpus, others, begun, RESUMED)
-    assert message.startswith(f"{begun}: was begun with other settings (bm25.b: 0.2 then, 1.0 now; bm25.k1: ")
+    assert message.startswith(f"{begun}: was begun with other settings (encoder.chunk_tokens: 128 then, 9 now; enc")
     assert message.endswith("; and 2 more); resume it with the same ones, or train into another folder")
+
+
+@pytest.mark.parametrize(
+    ("left", "setting", "used"),
+    [
+        ("stage2", "gnn.fanout=3", True),
+        ("stage2", "bm25.k1=1", False),  # no stage draws negatives
+        ("stage2", "negatives.depth=9", False),
+        ("stage2", "pretrain.steps=3", False),
+        ("stage1", "gnn.fanout=3", False),
+        ("stage1", "graph.relations=tree", False),
+        ("stage1", "stage2.negatives=bm25", False),
+        ("stage1", "stage1.lr=0.5", True),
+        ("stage1", "encoder.max_tokens=9", True),
+        ("stage1", "seed=4", True),
+        (None, "encoder.max_tokens=9", False),
+        (None, "seed=4", False),
+    ],
+)
+def test_settings_that_no_work_has_used_can_change(begun, town_corpus, quick_config, monkeypatch, left, setting, used):
+    """`left` is the last stage with a checkpoint."""
+    if left != "stage2":
+        shutil.rmtree(begun / "checkpoints")
+    if left:
+        (begun / "checkpoints" / left).mkdir(parents=True, exist_ok=True)
+    monkeypatch.setattr(pipeline, "train_dense", interrupted)
+    before = (begun / "config.json").read_text()
+    with pytest.raises(RunError if used else KeyboardInterrupt, match=setting.partition("=")[0] if used else None):
+        train_run(town_corpus, quick_config("qabisar", setting), begun, RESUMED)
+    assert ((begun / "config.json").read_text() == before) == used
 
 
 def test_resuming_on_another_corpus_is_refused(begun, town_corpus, quick_config):
