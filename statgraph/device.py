@@ -53,7 +53,7 @@ def inference_dtype(device):
 
     if device.type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
-    return torch.bfloat16 if torch.cpu._is_amx_tile_supported() else torch.float32
+    return torch.bfloat16 if _cpu_has("amx_tile") else torch.float32
 
 
 def has_vnni() -> bool:
@@ -61,7 +61,12 @@ def has_vnni() -> bool:
 
     Without them some libraries add two such products in 16 bits, which may not hold the sum.
     """
-    return _CPU_INFO.is_file() and "vnni" in _CPU_INFO.read_text(encoding="utf-8", errors="replace")
+    return _cpu_has("vnni")
+
+
+def _cpu_has(instructions: str) -> bool:
+    """Return whether Linux lists these instructions; false on other systems."""
+    return _CPU_INFO.is_file() and instructions in _CPU_INFO.read_text(encoding="utf-8", errors="replace")
 
 
 def _torch_versions() -> dict | None:

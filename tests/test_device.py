@@ -75,8 +75,9 @@ def test_being_sure_agrees_with_torch():
 
 
 @pytest.mark.parametrize(("fast", "dtype"), [(True, torch.bfloat16), (False, torch.float32)])
-def test_precision_follows_the_hardware(monkeypatch, fast, dtype):
-    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: fast)
+def test_precision_follows_the_hardware(monkeypatch, tmp_path, fast, dtype):
+    (tmp_path / "cpuinfo").write_text("flags : avx2 amx_tile" if fast else "flags : avx2")
+    monkeypatch.setattr(devices, "_CPU_INFO", tmp_path / "cpuinfo")
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: fast)
 
     assert inference_dtype(torch.device("cpu")) == dtype

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import torch
 from torch.nn import functional
 
 from statgraph.gnn.head_bags import HeadBags
 from statgraph.graph.blocks import Block
-
-_SUM = 0  # the number of embedding_bag's mode
 
 
 def runs_here(nodes: torch.Tensor, block: Block) -> bool:
@@ -28,24 +27,31 @@ def bag_softmax(logits: torch.Tensor, bags: HeadBags) -> torch.Tensor:
     return weights.div_(total[targets])
 
 
-def incoming_sums(table: torch.Tensor, weights: torch.Tensor, bags: HeadBags) -> torch.Tensor:
-    """Return each output's weighted sum of its edges' rows, (outputs x heads, head width), from the table's by head."""
-    incoming = bags.incoming
-    return _sum_bags(table, incoming.rows, incoming.starts, incoming.laid_out(weights))
+@dataclass(frozen=True)
+class IncomingSums:
+    """Each output's weighted sum of its edges' rows, (outputs x heads, head width), with what its gradient needs."""
+
+    sums: torch.Tensor
+    entry_weights: torch.Tensor  # (entries,)
+
+    @classmethod
+    def of(cls, table: torch.Tensor, weights: torch.Tensor, bags: HeadBags) -> IncomingSums:
+        """Return the sums of a table's rows by head, under the weights (outputs + edges, heads)."""
+        incoming = bags.incoming
+        with torch.enable_grad():  # a forward of torch.autograd.Function runs without
+            entry_weights = incoming.laid_out(weights).requires_grad_()
+            return cls(_sum_bags(table, incoming.rows, incoming.starts, entry_weights), entry_weights)
+
+    def weight_gradient(self, out_gradient: torch.Tensor) -> torch.Tensor:
+        """Return the gradient of the weights, (entries,): the products of the sums' and of the rows they weigh."""
+        return torch.autograd.grad(self.sums, self.entry_weights, out_gradient, retain_graph=True)[0]
 
 
 def logit_gradients(
-    out_gradient: torch.Tensor, table: torch.Tensor, weights: torch.Tensor, bags: HeadBags
+    out_gradient: torch.Tensor, sums: IncomingSums, weights: torch.Tensor, bags: HeadBags
 ) -> torch.Tensor:
-    """Return the gradient of the logits (outputs + edges, heads) from that of the sums, (outputs x heads, head width).
-
-    A weight's gradient is the product of the sum's and of the row that it weighs, which torch has an operation for.
-    """
-    incoming = bags.incoming
-    entry_gradient = torch.ops.aten._embedding_bag_per_sample_weights_backward(
-        out_gradient, table, incoming.rows, incoming.starts, bags.bag_of_entry, _SUM
-    )
-    weighted = incoming.by_edge(entry_gradient).mul_(weights)
+    """Return the gradient of the logits (outputs + edges, heads) from that of the sums, (outputs x heads, head width)."""
+    weighted = bags.incoming.by_edge(sums.weight_gradient(out_gradient)).mul_(weights)
     total = weighted.new_zeros(len(bags.own_edges), weighted.shape[1]).index_add_(0, bags.targets, weighted)
     return weighted.sub_(total[bags.targets].mul_(weights))
 

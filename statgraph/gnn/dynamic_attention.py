@@ -8,10 +8,10 @@ from torch.nn import functional
 
 from statgraph.gnn.attention import NEGATIVE_SLOPE
 from statgraph.gnn.bag_attention import (
+    IncomingSums,
     bag_softmax,
     block_diagonal,
     chunks,
-    incoming_sums,
     logit_gradients,
     outgoing_sums,
     own_projection_gradient,
@@ -71,10 +71,10 @@ class _DynamicAttention(torch.autograd.Function):
             leaky = functional.leaky_relu_(_added(table, ends[edges]), NEGATIVE_SLOPE)
             torch.mm(leaky, to_logits, out=logits[edges])
         weights = bag_softmax(logits, bags)
-        out = incoming_sums(table[:n_inputs].view(-1, head_width), weights, bags)
+        sums = IncomingSums.of(table[:n_inputs].view(-1, head_width), weights, bags)
         ctx.save_for_backward(nodes, source_weight, target_weight, attention, table, weights)
-        ctx.block, ctx.bags = block, bags
-        return out.view(-1, width).add_(bias)
+        ctx.block, ctx.bags, ctx.sums = block, bags, sums
+        return sums.sums.detach().view(-1, width).add_(bias)
 
     @staticmethod
     @once_differentiable
@@ -83,7 +83,7 @@ class _DynamicAttention(torch.autograd.Function):
         bags, n_inputs, head_width = ctx.bags, len(nodes), attention.shape[1]
         by_head = out_gradient.contiguous().view(-1, head_width)
         sources, targets = table[:n_inputs], table[n_inputs:]
-        logit_gradient = logit_gradients(by_head, sources.view(-1, head_width), weights, bags)
+        logit_gradient = logit_gradients(by_head, ctx.sums, weights, bags)
         ends = _ends(bags, n_inputs)
         target_sums = _slope_sums(table, ends, logit_gradient, bags.incoming)  # (outputs, width)
         order = bags.outgoing_edges

@@ -44,7 +44,6 @@ class HeadBags:
 
     Attributes:
         incoming: bags of (output, head) over the table that is summed, (outputs + edges) edges.
-        bag_of_entry: (entries,) the incoming bag each entry lies in.
         logit_inputs: (outputs + edges,) int64, the input that decides each incoming edge's logit.
         edge_types: (outputs + edges,) int64; -1 for a node's own edge.
         targets: (outputs + edges,) int64.
@@ -53,7 +52,6 @@ class HeadBags:
     """
 
     incoming: Bags
-    bag_of_entry: torch.Tensor
     logit_inputs: torch.Tensor
     edge_types: torch.Tensor
     targets: torch.Tensor
@@ -95,13 +93,11 @@ def _head_bags(block: Block, n_heads: int, *, looped: bool) -> HeadBags:
     targets, order = torch.sort(all_targets, stable=True)
     table_rows = logit_inputs if looped else torch.cat([block.n_inputs + outputs, block.sources])
     incoming = _bags(targets, table_rows[order], block.n_outputs, n_heads)
-    sizes = incoming.bounds.diff().repeat_interleave(n_heads)
     place = torch.empty_like(order).scatter_(0, order, torch.arange(len(order)))  # of each edge among the incoming
     going_out = slice(0 if looped else block.n_outputs, None)
     sources, by_source = torch.sort(logit_inputs[going_out], stable=True)
     return HeadBags(
         incoming=incoming,
-        bag_of_entry=torch.repeat_interleave(torch.arange(len(sizes), dtype=incoming.rows.dtype), sizes),
         logit_inputs=logit_inputs[order],
         edge_types=torch.cat([torch.full_like(outputs, -1), block.edge_types])[order],
         targets=targets,

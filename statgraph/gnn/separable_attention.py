@@ -7,10 +7,10 @@ from torch.autograd.function import once_differentiable
 
 from statgraph.gnn.attention import NEGATIVE_SLOPE
 from statgraph.gnn.bag_attention import (
+    IncomingSums,
     bag_softmax,
     block_diagonal,
     chunks,
-    incoming_sums,
     logit_gradients,
     outgoing_sums,
     own_projection_gradient,
@@ -72,10 +72,10 @@ class _SeparableAttention(torch.autograd.Function):
             projected = torch.mm(nodes[rows], source_weight.T, out=table[rows])
             torch.mm(_leaky(projected, leaky), to_logits, out=source_logits[rows])
         weights = bag_softmax(source_logits[bags.logit_inputs] + type_logits[bags.edge_types], bags)
-        out = incoming_sums(table.view(-1, head_width), weights, bags)
+        sums = IncomingSums.of(table.view(-1, head_width), weights, bags)
         ctx.save_for_backward(nodes, source_weight, target_weight, source_attention, type_logits, table, weights)
-        ctx.block, ctx.bags = block, bags
-        return out.view(-1, width).add_(bias)
+        ctx.block, ctx.bags, ctx.sums = block, bags, sums
+        return sums.sums.detach().view(-1, width).add_(bias)
 
     @staticmethod
     @once_differentiable
@@ -87,7 +87,7 @@ class _SeparableAttention(torch.autograd.Function):
         out_gradient = out_gradient.contiguous()
         by_head = out_gradient.view(-1, head_width)
 
-        logit_gradient = logit_gradients(by_head, table.view(-1, head_width), weights, bags)
+        logit_gradient = logit_gradients(by_head, ctx.sums, weights, bags)
         source_gradient = weights.new_zeros(n_inputs, weights.shape[1])
         source_gradient.index_add_(0, bags.logit_inputs, logit_gradient)  # (inputs, heads)
         type_gradient = torch.zeros_like(type_logits).index_add_(0, bags.edge_types % len(type_logits), logit_gradient)

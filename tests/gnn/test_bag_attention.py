@@ -7,10 +7,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from statgraph.gnn import dynamic_attention, gatv2_layer, qabisar_layer, separable_attention
 from statgraph.gnn.bag_attention import (
+    IncomingSums,
     bag_softmax,
     block_diagonal,
     chunks,
-    incoming_sums,
     logit_gradients,
     outgoing_sums,
     own_projection_gradient,
@@ -49,11 +49,12 @@ def test_weights_worked_by_hand(looped):
 def test_sums_and_their_gradients_worked_by_hand(looped):
     table = torch.tensor([[2.0, 4.0], [6.0, 0.0]])
     weights = torch.tensor([[0.25], [0.75], [1.0]])
-    assert incoming_sums(table, weights, looped).tolist() == [[5.0, 1.0], [6.0, 0.0]]
+    sums = IncomingSums.of(table, weights, looped)
+    assert sums.sums.tolist() == [[5.0, 1.0], [6.0, 0.0]]
     # The gradient of node 0's sum is (1, 0): of its weights 2 and 6, so of its logits w (g - sum w g), where the sum is
     # 0.25 * 2 + 0.75 * 6 = 5. Node 1 has one edge, whose weight is 1 whatever the logit.
     out_gradient = torch.tensor([[1.0, 0.0], [10.0, 10.0]])
-    assert logit_gradients(out_gradient, table, weights, looped).tolist() == [[-0.75], [0.75], [0.0]]
+    assert logit_gradients(out_gradient, sums, weights, looped).tolist() == [[-0.75], [0.75], [0.0]]
     # Node 0 gave 0.25 to its own sum; node 1 gave 0.75 to that and 1 to its own.
     rows, gradients = zip(*outgoing_sums(out_gradient, weights, looped, 1), strict=True)
     assert rows == (slice(0, 1), slice(1, 2))

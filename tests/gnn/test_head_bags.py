@@ -18,7 +18,6 @@ def test_worked_by_hand(block_of):
     assert bags.incoming.rows.tolist() == [6, 7, 8, 4, 0, 9, 5, 1]
     assert bags.incoming.starts.tolist() == [0, 1, 2, 5]
     assert bags.incoming.slots.tolist() == [[0, 1], [2, 5], [3, 6], [4, 7]]
-    assert bags.bag_of_entry.tolist() == [0, 1, 2, 2, 2, 3, 3, 3]
     # Input 0 sends to output 1 by the fourth incoming edge, input 1 sends nothing, input 2 to output 1 by the third.
     assert bags.outgoing_edges.tolist() == [3, 2]
     assert bags.outgoing.rows.tolist() == [2, 3, 2, 3]

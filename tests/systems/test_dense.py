@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 
 from statgraph import artifacts
 from statgraph.corpus.store import write_corpus
-from statgraph.errors import CorpusError
+from statgraph.errors import CorpusError, UsageError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.search.article_store import write_article_store
 from statgraph.search.evaluating import evaluate_split
@@ -92,6 +92,15 @@ def test_training_without_training_questions_is_refused(train, town_corpus, syst
         "town: has no training questions; add some, each with an article that answers it, to the questions that you "
         "import, or use --system bm25 or dpr"
     )
+
+
+@pytest.mark.parametrize(("setting", "value"), [("heads", 7), ("fanout", 0), ("dropout", 1)])
+def test_what_the_graph_refuses_is_refused_before_stage_1(town_corpus, quick_config, tmp_path, setting, value):
+    config = quick_config("qabisar", "device=cpu", "stage1.epochs=1")
+    config = dataclasses.replace(config, gnn=dataclasses.replace(config.gnn, **{setting: value}))
+    with pytest.raises(UsageError, match=rf"gnn\.{setting}"):
+        train_run(town_corpus, config, tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_dpr_needs_no_questions_at_all(train, town_corpus):
