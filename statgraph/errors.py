@@ -8,19 +8,19 @@ MAX_LISTED_PROBLEMS = 20
 
 
 class StatgraphError(Exception):
-    """Base of every error that a user can cause and mend: the text names the place, the value and the remedy."""
+    """Base of every error that a user can cause and fix: the text names the place, the value and the remedy."""
 
     exit_code = 1
 
 
 class UsageError(StatgraphError):
-    """An option, a name or a configuration value that is not understood."""
+    """An invalid option, name or configuration value."""
 
     exit_code = 2
 
 
 class CorpusError(StatgraphError):
-    """A corpus that cannot be used. Carries every problem found; its text lists the first 20."""
+    """A corpus that cannot be used. `problems` has every problem found, the text the first 20."""
 
     def __init__(self, problems: Sequence[str]):
         self.problems = tuple(problems)
@@ -32,7 +32,7 @@ class CorpusError(StatgraphError):
 
 
 class FetchError(StatgraphError):
-    """A corpus that cannot be brought to this machine: no client, no network, wrong checksum, disk full."""
+    """A corpus that cannot be downloaded: no client, no network, wrong checksum, disk full."""
 
 
 class GraphError(StatgraphError):
@@ -40,12 +40,12 @@ class GraphError(StatgraphError):
 
 
 class RunError(StatgraphError):
-    """A run folder that is missing, unfinished, or does not fit what is asked of it."""
+    """A run folder that is missing, unfinished, or unfit for the request."""
 
 
 class ModelError(StatgraphError):
-    """A backbone or encoder that is not known, not installed or not loadable."""
+    """A backbone or encoder that is unknown, not installed or not loadable."""
 
 
 class DependencyError(StatgraphError):
-    """A package that is missing or does not fit; the text says what to install."""
+    """A package that is missing or incompatible; the text says what to install."""

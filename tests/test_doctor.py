@@ -121,5 +121,5 @@ def test_a_gpu_without_a_cuda_build_of_torch(monkeypatch):
 
     check = doctor.check_cuda()
 
-    assert (check.ok, check.detail) == (False, "a driver is there, but torch is a CPU build")
+    assert (check.ok, check.detail) == (False, "an NVIDIA driver is installed, but torch is a CPU build")
     assert check.remedy == "install the CUDA build of torch 2.13.0"

@@ -14,9 +14,9 @@ from statgraph.doctor import Check, all_required_work, run_checks
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool) -> None:
-    """Try every part that statgraph stands on, and say what to do where one does not work.
+    """Check everything that statgraph depends on, and say how to fix what does not work.
 
-    The exit code is 0 if all that is required works, else 1.
+    The exit code is 0 if everything required works, else 1.
     """
     checks = []
     for check in run_checks():
@@ -27,7 +27,7 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"ok": works, "checks": [asdict(check) for check in checks]}, indent=2))
     else:
-        click.echo("All that is required works." if works else "Something required does not work: see above.")
+        click.echo("Everything required works." if works else "Something required does not work: see above.")
     ctx.exit(0 if works else 1)
 
 

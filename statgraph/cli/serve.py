@@ -23,7 +23,7 @@ _EXTRA = ("fastapi", "uvicorn", "prometheus_client")
     "--feedback",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Where readers' marks are appended.  [default: feedback.jsonl in the run folder]",
+    help="File that readers' feedback is appended to.  [default: feedback.jsonl in the run folder]",
 )
 @click.option("--log-questions", is_flag=True, help="Log the text of the questions too.")
 @device_option
@@ -33,8 +33,8 @@ def serve(
 ) -> None:
     """Serve a run over HTTP, with a page to search it.
 
-    STATGRAPH_TOKEN in the environment is a token that every request must then send. SIGTERM and Ctrl-C end the service
-    once the requests under way are answered.
+    Set STATGRAPH_TOKEN in the environment to require that token with every request. SIGTERM and Ctrl-C stop the service
+    once the requests in progress are answered.
     """
     from statgraph.cli.options import chosen_run
 
@@ -44,7 +44,7 @@ def serve(
     from statgraph.service.server import serve as serve_run
 
     folder = chosen_run(run)
-    if feedback is not None:  # the default is not checked: a run on a read-only disk is served, without marks
+    if feedback is not None:  # the default is not checked: a run on a read-only disk is served, without feedback
         check_writable(feedback)
     config = ServiceConfig(
         token=os.environ.get(TOKEN_VARIABLE) or None,

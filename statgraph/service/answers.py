@@ -43,7 +43,7 @@ def about(loaded_run: LoadedRun, *, takes_feedback: bool) -> schemas.About:
 def hit_answers(
     loaded_run: LoadedRun, question: str, hits: Sequence[Hit], explanations: Sequence[Explanation] | None = None
 ) -> list[schemas.HitAnswer]:
-    """Return the hits of a question, each with the part of its text that fits best, and why it was found where there
+    """Return the hits of a question, each with the passage that best matches it, and with its explanation if there
     are explanations."""
     found = loaded_run.retriever.with_passages(question, hits)
     return [
@@ -97,7 +97,7 @@ def explanation_answer(why: Explanation) -> schemas.ExplanationAnswer:
 
 
 def article_answer(loaded_run: LoadedRun, row: int) -> schemas.ArticleAnswer:
-    """Return an article in full with what stands beside it."""
+    """Return an article in full, with its neighbours and references."""
     contents, article = loaded_run.contents, loaded_run.articles.read([row])[0]
     references = loaded_run.surroundings.references
     before, after = contents.beside(row)
@@ -117,7 +117,7 @@ def article_answer(loaded_run: LoadedRun, row: int) -> schemas.ArticleAnswer:
 
 
 def headings_answer(contents: Contents, row: int | None) -> schemas.HeadingsAnswer:
-    """Return a heading with what stands directly under it; the codes for None."""
+    """Return a heading with what is directly under it; the codes for None."""
     line = [] if row is None else [_heading_link(contents, above) for above in contents.line_of(row)]
     return schemas.HeadingsAnswer(
         heading=line[-1] if line else None,
@@ -135,7 +135,7 @@ def headings_answer(contents: Contents, row: int | None) -> schemas.HeadingsAnsw
 
 
 def graph_answer(loaded_run: LoadedRun, article_row: int, *, hops: int) -> schemas.GraphAnswer:
-    """Return what stands around an article, for drawing."""
+    """Return the graph around an article, for drawing."""
     around = loaded_run.surroundings.neighbourhood(article_row, hops=hops)
     nodes = {node: _graph_node(loaded_run, node, far) for node, far in around.hops.items()}
     return schemas.GraphAnswer(

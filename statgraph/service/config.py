@@ -10,17 +10,17 @@ TOKEN_VARIABLE = "STATGRAPH_TOKEN"
 
 @dataclass(frozen=True)
 class ServiceConfig:
-    """How the service behaves; the defaults stand here only.
+    """How the service behaves.
 
     Attributes:
         token: what a client must send as `Authorization: Bearer TOKEN`; None lets everyone in.
-        feedback: the JSONL file that readers' marks are appended to; None takes none.
+        feedback: the JSONL file that feedback is appended to; None takes none.
         log_questions: whether the log holds the text of the questions.
         timeout_s: how long a question may take, waiting included.
-        most_waiting: how many questions may wait for their search before others are turned away.
+        most_waiting: how many questions may wait for their search before others get 503.
         max_body: bytes of a request's body.
         max_feedback: bytes that the feedback file may grow to.
-        retry_after_s: when a client that was turned away may come again.
+        retry_after_s: seconds after which a client that got 503 may retry.
     """
 
     token: str | None = None

@@ -1,4 +1,4 @@
-"""Readers' marks on disk: one JSON line each, appended and synced before the reader is told."""
+"""Readers' feedback on disk: one JSON line a mark, synced before the answer is sent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FEEDBACK_FILE = "feedback.jsonl"
 
 
 class FeedbackFullError(Exception):
-    """The file has grown to its bound."""
+    """The file has reached its maximum size."""
 
 
 class FeedbackLog:
@@ -37,7 +37,7 @@ class FeedbackLog:
         """Append a mark with the time, and return once it is on disk.
 
         Raises:
-            FeedbackFullError: if the file would grow past its bound.
+            FeedbackFullError: if the file would exceed its maximum size.
             OSError: if it cannot be written.
         """
         mark = {
@@ -63,19 +63,18 @@ class FeedbackLog:
 
 
 def check_writable(path: Path) -> None:
-    """Open a file as its first mark would: it is made where it is not there, and what it holds stays.
+    """Check that marks can be appended to a file: create it if it is missing, and keep what it contains.
 
     Raises:
         UsageError: if marks cannot be written to it.
     """
     try:
         if path.exists() and not path.is_file():  # to open a pipe would wait for its reader
-            raise OSError(errno.EINVAL, "no plain file")
+            raise OSError(errno.EINVAL, "not a regular file")
         path.open("ab+").close()
     except OSError as error:
         raise UsageError(
-            f"--feedback {path}: cannot be written ({error.strerror}); "
-            "name a file in a folder that is there and can be written"
+            f"--feedback {path}: cannot be written ({error.strerror}); name a file in an existing, writable folder"
         ) from None
 
 

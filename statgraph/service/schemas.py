@@ -1,4 +1,4 @@
-"""What the service takes and gives, as pydantic models: they make the OpenAPI document."""
+"""What the service takes and returns, as pydantic models; the OpenAPI document is made from them."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ class _Asked(BaseModel):
 
 
 class SearchRequest(_Asked):
-    """A question, and among which articles to look."""
+    """A question, and which articles to search."""
 
     question: QuestionText = Field(examples=["Who gets the deposit back?"])
     k: int = Field(DEFAULT_K, ge=1, le=MAX_K, description="How many hits.")
-    codes: list[str] = Field([], max_length=MAX_CODES, description="Titles of codes; none for all.")
+    codes: list[str] = Field([], max_length=MAX_CODES, description="Titles of codes; empty for all.")
     heading: str | None = Field(None, max_length=MAX_ID, description="Id of a heading: only articles under it.")
     as_of: Annotated[DateText, AfterValidator(_is_date)] | None = Field(
-        None, description="A date: only articles in force on it; today where none is named."
+        None, description="Only articles in force on this date; default: today."
     )
-    explain: bool = Field(False, description="Whether to say why each hit was found, where the run can.")
+    explain: bool = Field(False, description="Whether to explain why each hit was found, if the run can.")
 
 
 class FeedbackRequest(_Asked):
@@ -94,7 +94,7 @@ class About(BaseModel):
 
 
 class Passage(BaseModel):
-    """Where the passage stands in a text, in Unicode code points; `end` is the first after it."""
+    """The place of the passage in a text, in Unicode code points; `end` is the first after it."""
 
     start: int
     end: int
@@ -114,7 +114,7 @@ class Neighbour(BaseModel):
 
 
 class Term(BaseModel):
-    """A word of the question that the article holds, stemmed, and its part of the article's BM25 score."""
+    """A word of the question that the article holds, stemmed, and its share of the article's BM25 score."""
 
     term: str
     weight: float
@@ -133,7 +133,7 @@ class ExplanationAnswer(BaseModel):
 
 
 class HitAnswer(BaseModel):
-    """An article found; `text` is what stands around the passage that fits best."""
+    """An article found; `text` is the part of it around the passage that best matches the question."""
 
     rank: int
     score: float
@@ -154,7 +154,7 @@ class SearchAnswer(BaseModel):
 
 
 class ArticleAnswer(BaseModel):
-    """An article in full, and what stands beside it."""
+    """An article in full, with its neighbours in the code and its references."""
 
     article_id: str
     title: str
@@ -169,14 +169,14 @@ class ArticleAnswer(BaseModel):
 
 
 class HeadingChild(HeadingLink):
-    """A heading in a list: how many headings and articles stand under it at any depth."""
+    """A heading in a list: how many headings and articles are under it, at any depth."""
 
     headings: int
     articles: int
 
 
 class HeadingsAnswer(BaseModel):
-    """A heading of the table of contents with what stands directly under it; the codes where `heading` is null."""
+    """A heading of the table of contents with what is directly under it; the codes where `heading` is null."""
 
     heading: HeadingLink | None
     ancestors: list[HeadingLink]
@@ -202,7 +202,7 @@ class GraphEdge(BaseModel):
 
 
 class GraphAnswer(BaseModel):
-    """What stands around an article; `cut` where there was more than is shown."""
+    """The graph around an article; `cut` if nodes were left out."""
 
     nodes: list[GraphNode]
     edges: list[GraphEdge]
@@ -210,19 +210,19 @@ class GraphAnswer(BaseModel):
 
 
 class Stored(BaseModel):
-    """The mark is on disk."""
+    """The feedback is on disk."""
 
     stored: Literal[True] = True
 
 
 class Status(BaseModel):
-    """How the service is."""
+    """The state of the service."""
 
     status: str
 
 
 class FieldProblem(BaseModel):
-    """A field that does not fit, and why."""
+    """An invalid field, and why it is invalid."""
 
     place: str
     detail: str

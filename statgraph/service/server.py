@@ -46,12 +46,12 @@ def serve(
         host: the address to listen at.
         port: the port; 0 for any that is free.
         device: `auto`, `cpu` or `cuda`.
-        announce: is told the service's address once it answers.
+        announce: called with the service's address once it answers.
         precision: of the query encoder, as in `Retriever.load`.
 
     Raises:
         RunError: if the run cannot be loaded, or the port is taken.
-        UsageError: if the host, the device or the precision is not known or not there.
+        UsageError: if the host, the device or the precision is unknown or not available.
     """
     read_run_manifest(run)
     state, fault = ServiceState(config), None

@@ -105,8 +105,7 @@ def test_marks_that_cannot_be_kept_are_refused_before_the_run_is_loaded(refused,
     monkeypatch.setattr("statgraph.service.server.serve", lambda *_, **__: pytest.fail("it began to serve"))
     (tmp_path / "marks").write_text("a file")
     assert refused("serve", "--run", bm25_run, "--feedback", "marks/f.jsonl", code=2) == (
-        "--feedback marks/f.jsonl: cannot be written (Not a directory); "
-        "name a file in a folder that is there and can be written"
+        "--feedback marks/f.jsonl: cannot be written (Not a directory); name a file in an existing, writable folder"
     )
 
 

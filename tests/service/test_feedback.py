@@ -72,7 +72,7 @@ def test_the_check_makes_what_a_mark_would_and_changes_nothing(tmp_path):
     [
         ("file/f.jsonl", "Not a directory"),
         ("gone/f.jsonl", "No such file or directory"),
-        ("pipe", "no plain file"),
+        ("pipe", "not a regular file"),
         ("x" * 300, "File name too long"),
     ],
 )
@@ -83,7 +83,7 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path, place, reason):
         check_writable(tmp_path / place)
     assert str(refused.value) == (
         f"--feedback {tmp_path / place}: cannot be written ({reason}); "
-        "name a file in a folder that is there and can be written"
+        "name a file in an existing, writable folder"
     )
     assert {child.name for child in tmp_path.iterdir()} == {"file", "pipe"}
     assert (tmp_path / "file").read_text() == "old"

@@ -1,6 +1,7 @@
 """The socket, the warning, a run that cannot be loaded; tests/cli/test_serve.py has the process from start to stop."""
 
-import socket
+import os
+import signal
 
 import pytest
 
@@ -19,24 +20,6 @@ from statgraph.service.server import bound_socket, is_loopback, serve
 )  # fmt: skip
 def test_loopback(host, expected):
     assert is_loopback(host) is expected
-
-
-def test_a_port_in_use_is_told():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with (
-            pytest.raises(RunError, match=rf"^port {port} of 127.0.0.1 is in use; choose another with --port$"),
-            bound_socket("127.0.0.1", port),
-        ):
-            pass
-
-
-def test_an_address_of_another_machine_is_told():
-    with (
-        pytest.raises(UsageError, match=r"^--host 192.0.2.1: not an address of this machine; give one that is$"),
-        bound_socket("192.0.2.1", 0),
-    ):
-        pass
 
 
 def test_a_host_that_is_none_is_told():
@@ -63,11 +46,6 @@ def test_a_run_that_cannot_be_loaded_ends_the_service(village_run, tmp_path):
     ]
 
 
-def test_no_run_is_told_before_anything_listens(tmp_path):
-    with pytest.raises(RunError, match="no such run folder"):
-        serve(tmp_path / "gone", ServiceConfig(token="t"), host="0.0.0.0", port=0, device="cpu", announce=print)
-
-
 def test_the_run_is_loaded_in_the_precision_asked_for(village_run, monkeypatch):
     def load(run, *, device, precision):
         raise UsageError(f"{run.name}, {device}, {precision}")
@@ -75,3 +53,17 @@ def test_the_run_is_loaded_in_the_precision_asked_for(village_run, monkeypatch):
     monkeypatch.setattr("statgraph.service.server.LoadedRun", load)
     with pytest.raises(UsageError, match=r"^village-run, cpu, int8$"):
         serve(village_run, ServiceConfig(), host="127.0.0.1", port=0, device="cpu", precision="int8", announce=print)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_while_the_run_loads_ends_the_service_without_an_error(loaded_run, village_run, monkeypatch, number):
+    def load(run, *, device, precision):
+        os.kill(os.getpid(), number)
+        return loaded_run
+
+    monkeypatch.setattr("statgraph.service.server.LoadedRun", load)
+    before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
+    announced = []
+    serve(village_run, ServiceConfig(), host="127.0.0.1", port=0, device="cpu", announce=announced.append)
+    assert announced == []
+    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before

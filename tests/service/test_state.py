@@ -194,21 +194,3 @@ def test_a_desk_that_is_not_open_says_so():
         _ = state.loaded_run
     assert refused.value.status == 503
     state.close()
-
-
-def test_a_full_queue_is_503_to_a_client(loaded_run, held, serve):
-    client = serve(most_waiting=1)
-    answers = []
-    threads = []
-    while 503 not in answers and len(threads) < 4:
-        thread = threading.Thread(
-            target=lambda: answers.append(client.post("/api/search", json={"question": "deposit"}).status_code)
-        )
-        thread.start()
-        threads.append(thread)
-        thread.join(0.2)
-    assert 503 in answers
-    assert client.get("/healthz").status_code == 200
-    held.released.set()
-    for thread in threads:
-        thread.join(30)

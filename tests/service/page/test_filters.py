@@ -54,12 +54,6 @@ def test_codes_are_ticked(open_page, service, expect):
     expect(page.locator(".chip")).to_have_text("Family Code×")
 
 
-def test_a_link_names_the_heading_it_filters_by(open_page, service, expect):
-    heading = service.search(QUESTION)[0]["headings"][-1]
-    page = open_page(f"/?q={QUESTION}&heading={heading['heading_id']}")
-    expect(page.locator(".chip")).to_have_text(f"{heading['title']}×")
-
-
 def test_a_heading_that_is_not_there_is_told_and_can_be_taken_off(open_page, expect):
     page = open_page(f"/?q={QUESTION}&heading=000000000000")
     expect(page.locator("#hits .problem")).to_contain_text("000000000000")

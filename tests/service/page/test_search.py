@@ -86,16 +86,6 @@ def test_the_answer_to_the_last_question_stays(open_page, answers, expect):
     expect(page.locator("#hits")).to_have_text("No article answers this.")
 
 
-def test_no_hits_where_it_was_searched(open_page, answers, service, expect):
-    none = answers(question="deposit", hits=[], took_ms=1)
-    page = open_page("/?q=deposit&code=Work+Code", before=lambda page: page.route("**/api/search", none))
-    expect(page.locator("#hits")).to_contain_text("No article answers this where you searched.")
-    page.unroute("**/api/search")
-    page.get_by_role("link", name="Search everywhere").click()
-    expect(page.locator(".hit")).to_have_count(10)
-    assert page.url == f"{service.url}/?q=deposit"
-
-
 def test_nothing_of_an_answer_becomes_markup(open_page, answers, expect):
     bad = '<img src=x onerror="document.title=1"><script>document.title=1</script>'
 
