@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.rows import Row
-from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.store import read_corpus
 from statgraph.errors import RunError
 from statgraph.runs.folders import newest_run
-from statgraph.runs.manifest import check_corpus, read_run_manifest
 from statgraph.runs.provenance import commit
+from statgraph.runs.run import Run
 
 
 @dataclass(frozen=True)
@@ -40,23 +39,24 @@ class Settings:
         """
         corpus = read_corpus(self.corpus)
         run = self.run or newest_run()
-        check_corpus(run, corpus)
-        if not self.any_commit and commit_of(run) != commit():
-            system = read_run_manifest(run)["config"].get("system", RunConfig.system)
+        opened = Run.read(run)
+        opened.check_corpus(corpus)
+        if not self.any_commit and commit_of(opened) != commit():
             raise RunError(
-                f"{run}: trained by {commit_of(run)}, not by the present commit {commit()}; train it again with "
-                f"'statgraph train --corpus {self.corpus} --system {system} --out DIR', or add --any-commit"
+                f"{run}: trained by {commit_of(opened)}, not by the present commit {commit()}; train it again with "
+                f"'statgraph train --corpus {self.corpus} --system {opened.config.system} --out DIR', or add "
+                "--any-commit"
             )
         return corpus, run
 
     def marked(self, rows: list[Row]) -> list[Row]:
         """Return the rows of a run, with a note if another commit trained it."""
-        trained_by = commit_of(self.run or newest_run())
+        trained_by = commit_of(Run.read(self.run or newest_run()))
         if trained_by == commit():
             return rows
         return [replace(row, note=f"The run was trained by {trained_by}. {row.note}".strip()) for row in rows]
 
 
-def commit_of(run: Path) -> str:
+def commit_of(run: Run) -> str:
     """Return the commit that trained a run."""
-    return read_run_manifest(run).get("commit", "an unknown commit")
+    return run.commit or "an unknown commit"

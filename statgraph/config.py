@@ -212,6 +212,11 @@ class RunConfig:
     stage2: Stage2Config = field(default_factory=Stage2Config)
     bm25: Bm25Config = field(default_factory=Bm25Config)
 
+    @property
+    def has_vectors(self) -> bool:
+        """Return whether articles are found by vectors, not by BM25."""
+        return self.retriever == "dense"
+
     def to_dict(self) -> dict:
         """Return the configuration as nested JSON values."""
         return asdict(self)

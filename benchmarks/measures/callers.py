@@ -9,7 +9,7 @@ from benchmarks.measures.query import PLAIN, K, overlap, plain_search, precision
 from benchmarks.rows import Row, ratio_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns, times_faster
-from statgraph.runs.manifest import read_run_manifest
+from statgraph.runs.run import Run
 from statgraph.search.batching import QuestionBatcher
 from statgraph.search.retriever import Retriever
 
@@ -31,7 +31,7 @@ def measure(settings: Settings) -> list[Row]:
         overlaps[precision] = overlap(found.__getitem__, plain, questions)
         works[precision] = lambda batcher=batcher: ask_all(ids_of(batcher), questions)
     seconds = taking_turns(works, rounds=1 if settings.quick else 7)
-    backbone = read_run_manifest(run)["config"]["encoder"]["backbone"]
+    backbone = Run.read(run).config.encoder.backbone
     what = f"{CALLERS} callers at once, run loaded: {corpus.name}, {len(corpus.articles):,} articles, {backbone}"
     return [
         row_of(

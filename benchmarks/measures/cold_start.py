@@ -13,7 +13,7 @@ from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns
 from statgraph.corpus.sample import sample_folder
 from statgraph.corpus.store import read_corpus
-from statgraph.runs.manifest import read_run_manifest
+from statgraph.runs.run import Run
 
 LAUNCHER = Path(__file__).parents[2] / "cli.py"
 QUESTION = "Who gets the deposit back?"
@@ -59,9 +59,9 @@ def row_of(what: str, seconds: Sequence[float], asked_s: float) -> Row:
 
 
 def _about(run: Path, n_articles: int) -> str:
-    manifest = read_run_manifest(run)
-    backbone = manifest["config"]["encoder"]["backbone"]
-    return f"`statgraph search` from the shell: {manifest['corpus']['name']}, {n_articles:,} articles, {backbone}"
+    opened = Run.read(run)
+    backbone = opened.config.encoder.backbone
+    return f"`statgraph search` from the shell: {opened.corpus.name}, {n_articles:,} articles, {backbone}"
 
 
 def _set(values: Sequence[str]) -> list[str]:

@@ -16,7 +16,7 @@ from statgraph.corpus.records import Corpus
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.encoder_outline import encoder_outline
 from statgraph.inference.fused_query import QUERY_GRAPHS
-from statgraph.runs.manifest import read_run_manifest
+from statgraph.runs.run import Run
 from statgraph.search.article_store import ArticleStore
 from statgraph.search.evaluating import split_metrics
 from statgraph.search.retriever import Retriever
@@ -48,7 +48,7 @@ def measure(settings: Settings) -> list[Row]:
     overlaps = {name: overlap(searches[name], searches["plain"], questions) for name in retrievers}
     seconds = seconds_of(searches, questions)
     recalls = {name: recall_at_100(retriever, corpus) for name, retriever in retrievers.items()}
-    backbone = read_run_manifest(run)["config"]["encoder"]["backbone"]
+    backbone = Run.read(run).config.encoder.backbone
     what = f"one question, run loaded: {corpus.name}, {len(corpus.articles):,} articles, {backbone}"
     rows = []
     for name in retrievers:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchmarks.rows import Row
 from benchmarks.settings import Settings
-from statgraph.runs.manifest import read_run_manifest
+from statgraph.runs.run import Run
 
 LAUNCHER = Path(__file__).parents[2] / "cli.py"
 CLIENTS, K = 32, 10
@@ -70,7 +70,7 @@ def measure(settings: Settings) -> list[Row]:
                 service.send_signal(signal.SIGTERM)
             if service.wait(_TIMEOUT_S):
                 raise RuntimeError(f"{' '.join(command)}: ended with status {service.returncode}; mend it")
-    backbone = read_run_manifest(run)["config"]["encoder"]["backbone"]
+    backbone = Run.read(run).config.encoder.backbone
     what = f"`statgraph serve`, {CLIENTS} clients for {load_s:g} s: {corpus.name}, {len(corpus.articles):,} articles"
     return rows_of(f"{what}, {backbone}", load)
 

@@ -9,7 +9,7 @@ from benchmarks.command_peak import CommandPeak, peak_of
 from benchmarks.rows import Row
 from benchmarks.settings import Settings
 from statgraph.corpus.store import read_corpus
-from statgraph.runs.manifest import read_run_manifest
+from statgraph.runs.run import Run
 from statgraph.search.article_store import ARTICLES
 
 STATIC, TRANSFORMER = "embedded:static", "embedded:multilingual-e5-small"
@@ -55,7 +55,7 @@ def _rows_of_backbone(settings: Settings, run: Path, backbone: str, about: str) 
 
 def _steps_note(run: Path, backbone: str) -> str:
     steps = "; ".join(
-        f"{step['name']} {step['seconds']:.3g} s, {step['peak_mib']:,} MiB" for step in read_run_manifest(run)["steps"]
+        f"{step['name']} {step['seconds']:.3g} s, {step['peak_mib']:,} MiB" for step in Run.read(run).steps
     )
     cached = "" if backbone == STATIC else " Chunk vectors from the cache, where an earlier run had left them."
     return f"By the end of each step: {steps}.{cached}"

@@ -23,7 +23,7 @@ from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_text, heading_text
 from statgraph.encoders.backbones import cache_folder, is_static
 from statgraph.index.article_index import ArticleIndex
-from statgraph.runs.manifest import read_run_config, read_run_manifest
+from statgraph.runs.run import Run
 from statgraph.search.graph_run import load_graph_run
 from statgraph.search.retriever import Retriever
 from statgraph.systems.updating.update import UpdateSummary, update_run
@@ -39,7 +39,7 @@ _CACHE = "STATGRAPH_CACHE"
 def measure(settings: Settings) -> list[Row]:
     """Return the row of a run: how much faster the update is, and whether both give the same vectors and hits."""
     corpus, run = settings.corpus_and_run()
-    config = read_run_config(run, read_run_manifest(run))
+    config = Run.read(run).config
     new = amended(corpus, np.random.default_rng(0))
     with tempfile.TemporaryDirectory(dir=run.resolve().parent) as scratch:
         work = Path(scratch)
@@ -147,7 +147,7 @@ def _seconds_per_text(run: Path, config: RunConfig, work: Path, *, n_samples: in
     """Return the seconds of embedding a text of the run, articles and headings alike, by sample; no cache."""
     import torch
 
-    graph_run = load_graph_run(run)
+    graph_run = load_graph_run(Run.read(run))
     heading_path = config.encoder.heading_path
     texts = [article_text(article, heading_path=heading_path) for article in graph_run.corpus.articles]
     texts += [heading_text(heading) for heading in graph_run.graph.headings]

@@ -105,9 +105,10 @@ def augment(
 
 def _ranking(run: Path, records, device: str):
     """Return the function (questions, k) -> article rows of a run that was trained on these records."""
-    from statgraph.runs.manifest import check_corpus
+    from statgraph.runs.run import Run
     from statgraph.search.retriever import Retriever
 
-    check_corpus(run, records)
-    retriever = Retriever.load(run, device=device)
+    opened = Run.read(run)
+    opened.check_corpus(records)
+    retriever = Retriever.of(opened, device=device)
     return lambda questions, k: retriever.rank(questions, k)[0]

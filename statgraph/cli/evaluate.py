@@ -37,14 +37,14 @@ def evaluate(
     from statgraph.evaluation.comparison import compare_metrics
     from statgraph.evaluation.report import evaluation_report
     from statgraph.evaluation.report_table import comparison_table, report_table, strata_table
-    from statgraph.runs.manifest import check_corpus
+    from statgraph.runs.run import Run
     from statgraph.search.evaluating import split_metrics
     from statgraph.search.retriever import Retriever
 
     folder = chosen_run(run)
     records = chosen_corpus(corpus)
     for compared in (folder, against) if against is not None else (folder,):
-        check_corpus(compared, records)
+        Run.read(compared).check_corpus(records)
     measured = split_metrics(Retriever.load(folder, device=device), records, split)
     report = evaluation_report(measured.metrics, measured.masks, split=split, rng=np.random.default_rng(0))
     comparisons = {}

@@ -26,19 +26,16 @@ def quicken(run: Path | None, precision: str) -> None:
     Writes a graph beside the query encoder's weights, checked against torch; `train` does so by itself, in float32,
     where statgraph[onnx] is installed.
     """
-    from statgraph import artifacts
     from statgraph.cli.options import chosen_run
-    from statgraph.errors import RunError
     from statgraph.inference.fused_export import write_query_graph
     from statgraph.inference.fused_query import QUERY_GRAPHS
-    from statgraph.runs.manifest import read_run_manifest
+    from statgraph.runs.run import Run
     from statgraph.search.article_store import ArticleStore
 
-    folder = chosen_run(run)
-    if read_run_manifest(folder)["config"].get("retriever") == "bm25":
-        raise RunError(f"{folder}: ranks by BM25 and has no query encoder; name a run of another system with --run")
-    encoder = folder / artifacts.RUN_QUERY_ENCODER
-    texts = _openings(ArticleStore(folder)) if precision == "int8" else ()
+    opened = Run.read(chosen_run(run))
+    opened.require_vectors()
+    encoder = opened.query_encoder
+    texts = _openings(ArticleStore(opened.folder)) if precision == "int8" else ()
     difference = write_query_graph(encoder, precision, texts)
     click.echo(f"Wrote {encoder / QUERY_GRAPHS[precision]}: vectors differ by {difference:.0e} at most from torch's")
 

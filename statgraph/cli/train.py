@@ -13,7 +13,7 @@ from statgraph.systems.presets import system_names
 
 if TYPE_CHECKING:  # what these load takes seconds, and --help needs none of it
     from statgraph.distributed import World
-    from statgraph.systems.pipeline import Run
+    from statgraph.runs.run import Run
 
 
 @click.command()
@@ -95,14 +95,16 @@ def _trained(
 
 
 def _show(run: Run, what: str, config: RunConfig) -> None:
-    backbone = f", {config.encoder.backbone} ({config.encoder.train})" if config.retriever == "dense" else ""
-    processes = run.manifest["processes"]
-    together = f", {processes} processes" if processes > 1 else ""
+    from statgraph.systems.model_card import read_run_report
+
+    backbone = f", {config.encoder.backbone} ({config.encoder.train})" if run.has_vectors else ""
+    together = f", {run.processes} processes" if run.processes > 1 else ""
     click.echo(f"{what}{backbone}, seed {config.seed}{together}")
-    for step in run.manifest["steps"]:
+    for step in run.steps:
         click.echo(f"  {step['name']:<28}{step['seconds']:>8.1f} s{step['peak_mib']:>8,} MiB")
-    if run.report is not None:
-        metrics = run.report.strata["all"].metrics
+    measured = read_run_report(run.folder)
+    if measured is not None:
+        metrics = measured.strata["all"].metrics
         shown = ", ".join(f"{name} {100 * metrics[name].mean:.1f}" for name in ("R@100", "R@200", "mAP"))
         click.echo(f"  dev   {shown}")
     click.echo(f"Run folder: {run.folder}")

@@ -9,7 +9,7 @@ from statgraph.corpus.store import write_corpus
 from statgraph.errors import UsageError
 from statgraph.evaluation.trec import write_trec_run
 from statgraph.exporting.new_path import new_folder, refuse_existing
-from statgraph.runs.manifest import check_corpus
+from statgraph.runs.run import Run
 from statgraph.search.evaluating import DEPTH
 from statgraph.search.retriever import Retriever
 
@@ -29,7 +29,7 @@ def export_beir(
     refuse_existing(out)
     questions = ()
     if run is not None:
-        check_corpus(run, corpus)
+        Run.read(run).check_corpus(corpus)
         if split not in SPLITS:
             raise UsageError(f"split '{split}' is not known; use one of {', '.join(SPLITS)}")
         questions = corpus.split(split)

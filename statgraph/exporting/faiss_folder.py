@@ -45,7 +45,7 @@ def export_faiss(run: Path, out: Path) -> str:
     refuse_existing(out)
     dense = DenseRun.open(run)
     index = dense.index()
-    source = run / artifacts.RUN_INDEX
+    source = dense.run.index
     with new_folder(out) as folder:
         shutil.copyfile(source / INDEX_FILE, folder / INDEX_FILE)
         kind = index.kind
@@ -56,15 +56,14 @@ def export_faiss(run: Path, out: Path) -> str:
             (folder / "flat" / INDEX_FILE).replace(folder / INDEX_FILE)
             shutil.rmtree(folder / "flat")
         artifacts.write_json(folder / IDS_FILE, {"article_ids": list(index.article_ids)})
-        about = dense.manifest["corpus"]
         readme = _README.format(
             articles=len(index),
             index=INDEX_FILE,
             ids=IDS_FILE,
             width=index.width,
             kind=kind,
-            corpus=about["name"],
-            hash=about["content_hash"],
+            corpus=dense.run.corpus.name,
+            hash=dense.run.corpus.content_hash,
             note=_CODES if kind == "ivf-pq" else "",
         )
         (folder / artifacts.MODEL_CARD).write_text(readme, encoding="utf-8")

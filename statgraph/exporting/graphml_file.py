@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from statgraph import artifacts
 from statgraph.corpus.citations.references import ReferenceFinder
 from statgraph.corpus.records import Corpus, Question
 from statgraph.encoders.article_text import PATH_SEPARATOR
@@ -15,9 +14,8 @@ from statgraph.exporting.new_path import new_file, refuse_existing
 from statgraph.gnn.graph_inputs import read_graph_inputs
 from statgraph.graph.hierarchy import hierarchy_of
 from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS_HEADING, HEADING, QUESTION, TRAIN_SPLIT
-from statgraph.runs.manifest import read_run_manifest
+from statgraph.runs.run import Run
 from statgraph.search.article_store import ArticleStore
-from statgraph.search.graph_run import has_graph
 
 REFERS_TO = "refers_to"
 # XML has no way to write these.
@@ -51,8 +49,8 @@ def export_run_graphml(run: Path, out: Path) -> tuple[int, int]:
         UsageError: if `out` is there already.
     """
     refuse_existing(out)
-    read_run_manifest(run)
-    questions = read_graph_inputs(run / artifacts.RUN_GRAPH_INPUTS).questions if has_graph(run) else ()
+    opened = Run.read(run)
+    questions = read_graph_inputs(opened.graph_inputs).questions if opened.has_graph else ()
     return _export(ArticleStore(run).read_all(), questions, out)
 
 

@@ -26,25 +26,25 @@ def training_drawings(run: Path, *, projection: str = "tsne", seed: int = 0) -> 
         RunError: if it is not a finished run, or has neither a learning curve nor vectors.
     """
     from statgraph.index.article_index import ArticleIndex
-    from statgraph.runs.manifest import read_run_manifest
+    from statgraph.runs.run import Run
     from statgraph.search.article_store import ArticleStore
     from statgraph.training.checkpoints import MetricsLog
 
     run = Path(run)
-    manifest = read_run_manifest(run)
+    opened = Run.read(run)
     records = MetricsLog(run / artifacts.RUN_METRICS).records()
     drawings = []
     if any(record["loss"] is not None for record in records):
         drawings.append(losses_drawing(records))
     if any("R@200" in record and record["epoch"] > 0 for record in records):
         drawings.append(dev_recall_drawing(records))
-    if (run / artifacts.RUN_INDEX).is_dir():
-        vectors = ArticleIndex.load(run / artifacts.RUN_INDEX, device="cpu").vectors
+    if opened.index.is_dir():
+        vectors = ArticleIndex.load(opened.index, device="cpu").vectors
         if len(vectors) >= _LEAST_POINTS:
             articles = ArticleStore(run).read_all()
             drawings.append(article_map_drawing(vectors, articles, projection=projection, seed=seed))
     if not drawings:
-        system = manifest["config"]["system"]
+        system = opened.config.system
         raise RunError(f"{run}: system '{system}' trains nothing and has no vectors; name a run of another system")
     return drawings
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from statgraph.config import RunConfig
 from statgraph.encoders.article_text import article_text
 from statgraph.errors import RunError, UsageError
 from statgraph.lexical.bm25 import TermWeight
 from statgraph.lexical.term_statistics import TermStatistics
+from statgraph.runs.run import Run
 from statgraph.search.article_store import ArticleStore
 from statgraph.search.explanation import Explanation
 from statgraph.search.ranker import LexicalRanker, Ranker
@@ -32,14 +31,13 @@ class Explainer:
     articles hold each word, where the run does not rank by BM25, and the graph.
 
     Args:
-        run: the run folder.
-        config: the run's configuration.
-        language: the ISO 639 code of its articles.
+        run: the run.
         ranker: what ranks them.
         articles: their texts.
     """
 
-    def __init__(self, run: Path, config: RunConfig, ranker: Ranker, articles: ArticleStore, *, language: str):
+    def __init__(self, run: Run, ranker: Ranker, articles: ArticleStore):
+        config = run.config
         stored = articles.read_all()
         self._ranker = ranker
         self._articles = articles
@@ -52,21 +50,20 @@ class Explainer:
         if isinstance(ranker, LexicalRanker):
             return
         texts = (article_text(article, heading_path=self._heading_path) for article in stored)
-        self._statistics = TermStatistics(texts, language=language, k1=config.bm25.k1, b=config.bm25.b)
-        from statgraph.search.graph_run import has_graph  # loads torch, which BM25 does without
-        from statgraph.search.neighbours import GraphExplainer
-
-        if not has_graph(run):
+        self._statistics = TermStatistics(texts, language=run.corpus.language, k1=config.bm25.k1, b=config.bm25.b)
+        if not run.has_graph:
             self._note = "the run was trained without a graph"
             self._score_is_of_own_text = True
             return
+        from statgraph.search.neighbours import GraphExplainer  # loads torch, which a run without a graph does without
+
         try:
             self._graph = GraphExplainer(run, stored)
         except RunError as error:
             self._note = str(error)
             return
         if self._graph.article_ids != tuple(self._rows):
-            self._graph, self._note = None, f"{run}: another run has taken its place on disk; load it again"
+            self._graph, self._note = None, f"{run.folder}: another run has taken its place on disk; load it again"
         elif not self._graph.has_attention:
             self._note = f"graph layer '{self._graph.layer}' has no attention to show"
 

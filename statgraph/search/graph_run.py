@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import torch
 
-from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Article, Corpus
 from statgraph.encoders.similarity import Similarity, similarity_of
@@ -19,7 +17,7 @@ from statgraph.gnn.saved_encoder import read_graph_encoder
 from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.relations import ARTICLE, NODE_TYPES
-from statgraph.runs.manifest import read_run_config, read_run_manifest
+from statgraph.runs.run import Run
 from statgraph.search.article_store import ArticleStore
 
 
@@ -47,47 +45,45 @@ class GraphRun:
         return similarity_of(self.config.encoder.similarity)
 
 
-def has_graph(run: Path) -> bool:
-    """Return whether a run was trained with a graph encoder."""
-    return (run / artifacts.RUN_GRAPH_ENCODER).is_file()
-
-
-def load_graph_run(run: Path) -> GraphRun:
+def load_graph_run(run: Run) -> GraphRun:
     """Return the graph of a run, built again from its articles' paths and its training questions.
 
     Raises:
-        RunError: if the folder is no finished run, has no graph, did not keep its graph's inputs, or is damaged.
+        RunError: if the run has no graph, did not keep its graph's inputs, or is damaged.
     """
-    manifest = read_run_manifest(run)
-    config = read_run_config(run, manifest)
-    if not has_graph(run):
-        raise RunError(f"{run}: was trained without a graph (system '{config.system}'); name a run of qabisar or gdsr")
-    inputs = read_graph_inputs(run / artifacts.RUN_GRAPH_INPUTS)
+    config = run.config
+    if not run.has_graph:
+        raise RunError(
+            f"{run.folder}: was trained without a graph (system '{config.system}'); name a run of qabisar or gdsr"
+        )
+    inputs = read_graph_inputs(run.graph_inputs)
     corpus = Corpus(
-        name=manifest["corpus"]["name"],
-        language=manifest["corpus"]["language"],
+        name=run.corpus.name,
+        language=run.corpus.language,
         licence="",
         source="",
         articles=tuple(
             Article(stored.article_id, stored.title, stored.text, stored.path, row)
-            for row, stored in enumerate(ArticleStore(run).read_all())
+            for row, stored in enumerate(ArticleStore(run.folder).read_all())
         ),
         questions=inputs.questions,
     )
     known = corpus.article_rows
     strange = next((cited for question in inputs.questions for cited in question.article_ids if cited not in known), "")
     if strange:
-        raise RunError(f"{run}: its training questions cite article '{strange}', which it does not hold; {REMEDY}")
-    graph = replace(build_graph(corpus, config.graph.relations), corpus_hash=manifest["corpus"]["content_hash"])
+        raise RunError(
+            f"{run.folder}: its training questions cite article '{strange}', which it does not hold; {REMEDY}"
+        )
+    graph = replace(build_graph(corpus, config.graph.relations), corpus_hash=run.corpus.content_hash)
     for node_type in NODE_TYPES:
         if graph.node_count(node_type) != len(inputs.vectors[node_type]):
             raise RunError(
-                f"{run / artifacts.RUN_GRAPH_INPUTS}: {len(inputs.vectors[node_type])} vectors of type {node_type} for "
+                f"{run.graph_inputs}: {len(inputs.vectors[node_type])} vectors of type {node_type} for "
                 f"{graph.node_count(node_type)} nodes; {REMEDY}"
             )
     similarity = similarity_of(config.encoder.similarity)
     encoder = read_graph_encoder(
-        run / artifacts.RUN_GRAPH_ENCODER,
+        run.graph_encoder,
         config.gnn,
         width=inputs.width,
         n_edge_types=len(graph.edge_types),

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -14,6 +13,7 @@ import torch
 from statgraph.encoders.article_text import PATH_SEPARATOR
 from statgraph.graph.blocks import Blocks, BlockSampler
 from statgraph.graph.relations import ARTICLE, CITES, HEADING, NODE_TYPES, QUESTION
+from statgraph.runs.run import Run
 from statgraph.search.article_store import StoredArticle
 from statgraph.search.explanation import ITSELF, Neighbour
 from statgraph.search.graph_run import enriched_article_vectors, load_graph_run
@@ -48,7 +48,7 @@ class GraphExplainer:
         RunError: if the run has no graph, did not keep its graph's inputs, or is damaged.
     """
 
-    def __init__(self, run: Path, articles: Sequence[StoredArticle]):
+    def __init__(self, run: Run, articles: Sequence[StoredArticle]):
         loaded = load_graph_run(run)
         self._run = loaded
         self._titles = [article.title for article in articles]

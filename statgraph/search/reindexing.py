@@ -6,12 +6,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from statgraph import artifacts
 from statgraph.config import IndexConfig
-from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.index.index_files import INDEX_FILE
-from statgraph.runs.manifest import read_run_manifest
+from statgraph.runs.run import Run
 
 
 @dataclass(frozen=True)
@@ -37,10 +35,9 @@ def reindex(run: Path, config: IndexConfig) -> IndexSummary:
         RunError: if the folder is not a finished run, has no vectors or too few, or its index is damaged.
         UsageError: if a setting is out of range.
     """
-    manifest = read_run_manifest(run)
-    if manifest["config"].get("retriever") == "bm25":
-        raise RunError(f"{run}: ranks by BM25 and has no vectors to index; name a run of another system with --run")
-    folder = run / artifacts.RUN_INDEX
+    opened = Run.read(run)
+    opened.require_vectors()
+    folder = opened.index
     old = ArticleIndex.load(folder, device="cpu", converting=True)
     start = time.perf_counter()
     new = old.rebuilt(config, device="cpu")

@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from statgraph import artifacts
 from statgraph.augmentation.records import questions_by_row
 from statgraph.augmentation.store import read_synthetic, unknown_article
-from statgraph.config import RunConfig
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.validity import ALWAYS, asked_day
 from statgraph.encoders.article_text import article_text
 from statgraph.errors import CorpusError, RunError, UsageError
 from statgraph.lexical.expansion import expanded_texts
-from statgraph.runs.manifest import read_run_config, read_run_manifest
+from statgraph.runs.run import Run
 from statgraph.search.article_store import ARTICLES, ArticleStore
 from statgraph.search.explanation import Explanation
 from statgraph.search.passages import PassageFinder
@@ -83,35 +81,32 @@ class Retriever:
             ModelError: if the graph beside the query encoder is damaged, or does not fit its weights.
             DependencyError: if onnxruntime is missing, and int8 was asked for.
         """
-        folder = Path(run)
-        manifest = read_run_manifest(folder)
-        config = read_run_config(folder, manifest)
-        language = manifest["corpus"]["language"]
-        return cls.trained(folder, config, language=language, device=device, precision=precision)
+        return cls.of(Run.read(run), device=device, precision=precision)
 
     @classmethod
-    def trained(
-        cls, folder: Path, config: RunConfig, *, language: str, device: str = "auto", precision: str = "float32"
-    ) -> Retriever:
+    def of(cls, run: Run, *, device: str = "auto", precision: str = "float32") -> Retriever:
         """Return the retriever of a run whose training is done, its manifest written or not; the rest as in `load`."""
-        articles = ArticleStore(folder)
-        if config.retriever == "bm25":
+        config, language = run.config, run.corpus.language
+        articles = ArticleStore(run.folder)
+        if not run.has_vectors:
             heading_path = config.encoder.heading_path
             stored = articles.read_all()
             texts = [article_text(article, heading_path=heading_path) for article in stored]
             if config.bm25.expansion:
-                questions = _synthetic_questions(folder, [article.article_id for article in stored])
+                questions = _synthetic_questions(run.synthetic, [article.article_id for article in stored])
                 texts = expanded_texts(texts, questions, most=config.bm25.expansion)
             ranker: Ranker = LexicalRanker(texts, language=language, config=config.bm25)
         else:
-            ranker = DenseRanker(folder, device=device, precision=precision)
+            ranker = DenseRanker(run.folder, device=device, precision=precision)
             if not _same_articles(ranker.article_ids, articles):
-                raise RunError(f"{folder}: its index and its {ARTICLES} hold different articles; train the run again")
+                raise RunError(
+                    f"{run.folder}: its index and its {ARTICLES} hold different articles; train the run again"
+                )
 
         def make_explainer() -> Explainer:
             from statgraph.search.explaining import Explainer  # loads torch, which a search may do without
 
-            return Explainer(folder, config, ranker, articles, language=language)
+            return Explainer(run, ranker, articles)
 
         return cls(ranker, articles, language=language, make_explainer=make_explainer)
 
@@ -275,9 +270,8 @@ def _same_articles(index_ids: Sequence[str], articles: ArticleStore) -> bool:
     return [index_ids[0], index_ids[-1]] == [article.article_id for article in articles.read([0, len(articles) - 1])]
 
 
-def _synthetic_questions(folder: Path, article_ids: Sequence[str]) -> list[list[str]]:
+def _synthetic_questions(path: Path, article_ids: Sequence[str]) -> list[list[str]]:
     """Return the questions of each article row that a run was given to expand its articles by."""
-    path = folder / artifacts.RUN_SYNTHETIC
     if not path.is_file():
         raise RunError(f"{path}: is missing, and the articles are expanded by it; train the run again")
     try:

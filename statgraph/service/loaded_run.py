@@ -10,7 +10,7 @@ from pathlib import Path
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.validity import ALWAYS, FOR_EVER, SINCE_EVER, asked_day
 from statgraph.errors import UsageError
-from statgraph.runs.manifest import read_run_manifest
+from statgraph.runs.run import Run
 from statgraph.search.article_store import ArticleStore
 from statgraph.search.filters import ArticleFilter
 from statgraph.search.retriever import Hit, Retriever
@@ -45,10 +45,10 @@ class LoadedRun:
     """
 
     def __init__(self, run: Path, *, device: str = "auto", precision: str = "float32"):
-        corpus = read_run_manifest(run)["corpus"]
+        opened = Run.read(run)
         self.name = run.resolve().name
-        self.corpus, self.language = corpus["name"], corpus["language"]
-        self.retriever = Retriever.load(run, device=device, precision=precision)
+        self.corpus, self.language = opened.corpus.name, opened.corpus.language
+        self.retriever = Retriever.of(opened, device=device, precision=precision)
         self.articles = ArticleStore(run)
         outlines = (ArticleOutline(article.article_id, article.title, article.path) for article in self.articles)
         self.contents = Contents(outlines)

@@ -18,7 +18,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from statgraph.errors import RunError, UsageError
-from statgraph.runs.manifest import read_run_manifest
+from statgraph.runs.run import Run
 from statgraph.service.app import create_app
 from statgraph.service.config import TOKEN_VARIABLE, ServiceConfig
 from statgraph.service.loaded_run import LoadedRun
@@ -53,7 +53,7 @@ def serve(
         RunError: if the run cannot be loaded, or the port is taken.
         UsageError: if the host, the device or the precision is unknown or not available.
     """
-    read_run_manifest(run)
+    Run.read(run)
     state, fault = ServiceState(config), None
 
     async def load() -> None:

@@ -11,7 +11,7 @@ import shlex
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,8 +19,8 @@ from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.errors import UsageError
-from statgraph.runs.manifest import read_run_manifest
 from statgraph.runs.provenance import commit
+from statgraph.runs.run import Run
 from statgraph.search.evaluating import split_metrics
 from statgraph.search.retriever import Retriever
 from statgraph.studies.spec import RowSpec, TableSpec
@@ -134,20 +134,20 @@ class CorpusRuns:
         return run_id(planned.config, self.corpus.content_hash, self.split)
 
     def _about(self, planned: PlannedRun, folder: Path, resumed: bool, seconds: float) -> dict[str, object]:
-        manifest = read_run_manifest(folder)
+        run = Run.read(folder)
         return {
-            "config": manifest["config"],
+            "config": run.config.to_dict(),
             "seed": planned.seed,
-            "corpus": manifest["corpus"],
+            "corpus": asdict(run.corpus),
             "split": self.split,
             "commit": commit(),
-            "versions": manifest["versions"],
+            "versions": run.versions,
             "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
             "machine": machine(planned.config.device),
             "command": planned.train_command(self.corpus_folder),
             "resumed": resumed,
             "seconds": round(seconds, 1),
-            "steps": manifest["steps"],
+            "steps": list(run.steps),
             "learning_curve": MetricsLog(folder / artifacts.RUN_METRICS).records(),
         }
 
@@ -170,7 +170,7 @@ def machine(device: str) -> str:
 def _planned(row: RowSpec, seed: int, backbone: str, settings: Sequence[str]) -> PlannedRun:
     own = list(row.settings)
     chosen = row.backbone or backbone
-    if chosen and resolve_config(row.system, own).retriever == "dense":
+    if chosen and resolve_config(row.system, own).has_vectors:
         own.insert(0, f"encoder.backbone={chosen}")
     regime = regime_of(resolve_config(row.system, (*own, *settings)))
     own += [*row.regimes.get(regime, ()), *settings]

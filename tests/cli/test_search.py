@@ -285,7 +285,7 @@ def test_a_missing_run_is_refused(refused):
 def test_an_unfinished_run_is_refused(refused, damaged):
     (damaged / "manifest.json").unlink()
     assert refused("search", "Who?", "--run", "run") == (
-        "run: a run that is not finished; go on with the 'statgraph train' that began it, with --out run --resume"
+        "run: an unfinished run; go on with the 'statgraph train' that began it, with --out run --resume"
     )
 
 

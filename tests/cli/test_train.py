@@ -219,7 +219,7 @@ def test_an_interrupted_run_is_resumed_with_the_same_settings(
         f"To go on with it, run the same command with: --out {folder} --resume", "Interrupted",
     ]  # fmt: skip
 
-    assert refused("search", "Who?", "--run", folder).startswith(f"{folder}: a run that is not finished; ")
+    assert refused("search", "Who?", "--run", folder).startswith(f"{folder}: an unfinished run; ")
     assert refused("train", *options, "--out", folder) == (
         f"{folder}: not empty; add --resume to go on with it, or choose another --out"
     )

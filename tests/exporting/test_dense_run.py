@@ -7,12 +7,8 @@ from statgraph.exporting.dense_run import DenseRun
 
 
 def test_a_run_without_vectors_is_refused(bm25_run):
-    with pytest.raises(RunError) as refused:
+    with pytest.raises(RunError, match="graphml"):
         DenseRun.open(bm25_run)
-    assert str(refused.value) == (
-        f"{bm25_run}: is a run of BM25, which has neither an encoder nor vectors; export a dense run, "
-        "or this one as graphml"
-    )
 
 
 def test_a_lost_encoder_is_told(dense_run):

@@ -27,7 +27,7 @@ def test_encoder_and_articles_answer_without_statgraph(dense_run, tmp_path):
 
 
 def test_nothing_is_left_of_what_is_refused(dense_run, bm25_run, tmp_path):
-    with pytest.raises(RunError, match="a run of BM25"):
+    with pytest.raises(RunError, match="ranks by BM25"):
         export_encoder_folder(bm25_run, tmp_path / "out")
     assert not (tmp_path / "out").exists()
     with pytest.raises(UsageError, match="exists already"):

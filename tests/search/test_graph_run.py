@@ -6,6 +6,7 @@ import torch
 
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
+from statgraph.runs.run import Run
 from statgraph.search.graph_run import enriched_article_vectors, load_graph_run
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
@@ -36,11 +37,11 @@ def train(tmp_path_factory, town_corpus, quick_settings):
 def test_the_kept_inputs_give_the_vectors_of_the_index_again(train, settings):
     folder = train("qabisar", *settings)
     vectors = ArticleIndex.load(folder / "index", device="cpu").vectors
-    np.testing.assert_allclose(enriched_article_vectors(load_graph_run(folder)), vectors, atol=1e-6)
+    np.testing.assert_allclose(enriched_article_vectors(load_graph_run(Run.read(folder))), vectors, atol=1e-6)
 
 
 def test_the_graph_is_that_of_the_corpus(train, town_corpus):
-    run = load_graph_run(train("qabisar"))
+    run = load_graph_run(Run.read(train("qabisar")))
     assert run.graph.article_ids == tuple(article.article_id for article in town_corpus.articles)
     assert run.graph.question_ids == tuple(question.question_id for question in town_corpus.split("train"))
     assert run.graph.corpus_hash == town_corpus.content_hash
@@ -49,7 +50,7 @@ def test_the_graph_is_that_of_the_corpus(train, town_corpus):
 
 
 def test_other_inputs_give_other_vectors(train):
-    run = load_graph_run(train("qabisar"))
+    run = load_graph_run(Run.read(train("qabisar")))
     before = enriched_article_vectors(run)
     run.inputs.vectors["heading"] = np.array(run.inputs.vectors["heading"])
     run.inputs.vectors["heading"][1] = -run.inputs.vectors["heading"][1]
@@ -59,7 +60,7 @@ def test_other_inputs_give_other_vectors(train):
 def test_a_run_without_a_graph_is_refused(train):
     folder = train("dsr", "stage2.epochs=0")
     with pytest.raises(RunError) as refused:
-        load_graph_run(folder)
+        load_graph_run(Run.read(folder))
     assert str(refused.value) == (
         f"{folder}: was trained without a graph (system 'dsr'); name a run of qabisar or gdsr"
     )
@@ -69,7 +70,7 @@ def test_a_run_of_before_is_refused(train):
     folder = train("gdsr")
     shutil.rmtree(folder / "graph_inputs")
     with pytest.raises(RunError, match="did not keep what its graph encoder reads: train the run again"):
-        load_graph_run(folder)
+        load_graph_run(Run.read(folder))
 
 
 def test_a_graph_that_does_not_fit_its_inputs_is_refused(train, tmp_path):
@@ -78,12 +79,12 @@ def test_a_graph_that_does_not_fit_its_inputs_is_refused(train, tmp_path):
     lines = (folder / "graph_inputs" / "questions.jsonl").read_text().splitlines(keepends=True)
     (folder / "graph_inputs" / "questions.jsonl").write_text("".join(lines[1:]))
     with pytest.raises(RunError, match="8 vectors of type question for 7 nodes; train the run again"):
-        load_graph_run(folder)
+        load_graph_run(Run.read(folder))
     (folder / "graph_inputs" / "questions.jsonl").write_text('["q", "?", ["gone1"]]\n')
     with pytest.raises(RunError, match="its training questions cite article 'gone1', which it does not hold"):
-        load_graph_run(folder)
+        load_graph_run(Run.read(folder))
 
 
 def test_the_encoder_is_on_the_cpu_in_float32(train):
-    weights = load_graph_run(train("qabisar", "seed=3")).encoder.state_dict().values()
+    weights = load_graph_run(Run.read(train("qabisar", "seed=3"))).encoder.state_dict().values()
     assert {(tensor.device.type, tensor.dtype) for tensor in weights} == {("cpu", torch.float32)}

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from statgraph import Retriever
+from statgraph.runs.run import Run
 from statgraph.search.article_store import ArticleStore
 from statgraph.search.neighbours import GraphExplainer
 from statgraph.systems.pipeline import train_run
@@ -43,7 +44,7 @@ def test_the_score_is_that_of_the_index_whatever_the_layer(train, settings):
 def test_siblings_in_order_are_neighbours_by_the_name_of_the_edge(train):
     folder = train("gnn.layer=gatv2", "gnn.layers=1", "graph.relations=tree,order")
     stored = ArticleStore(folder).read_all()
-    explainer = GraphExplainer(folder, stored)
+    explainer = GraphExplainer(Run.read(folder), stored)
     query = Retriever.load(folder, device="cpu")._ranker.question_vectors(["dogs?"])[0]
     (part,) = explainer.explain(query, [explainer.article_ids.index("dogs1")])
     assert {(near.node_id, near.relation) for near in part.neighbours if near.kind == "article"} == {
@@ -55,7 +56,7 @@ def test_siblings_in_order_are_neighbours_by_the_name_of_the_edge(train):
 
 def test_one_thread_at_a_time_samples(train, monkeypatch):
     folder = train("gnn.layer=gat")
-    explainer = GraphExplainer(folder, ArticleStore(folder).read_all())
+    explainer = GraphExplainer(Run.read(folder), ArticleStore(folder).read_all())
     query = Retriever.load(folder, device="cpu")._ranker.question_vectors(["dogs?"])[0]
     expected = explainer.explain(query, [0, 5])
     sample, at_work, most = explainer._sampler.sample, [], []

@@ -90,13 +90,13 @@ def test_a_run_without_vectors_is_refused(bm25_run):
     with pytest.raises(RunError) as refused:
         reindex(bm25_run, IndexConfig())
     assert str(refused.value) == (
-        f"{bm25_run}: ranks by BM25 and has no vectors to index; name a run of another system with --run"
+        f"{bm25_run}: ranks by BM25 and has no vectors or encoders; name a run of another system with --run"
     )
 
 
 def test_an_unfinished_run_is_refused(dense_run):
     (dense_run / artifacts.MANIFEST).unlink()
-    with pytest.raises(RunError, match="no run folder"):
+    with pytest.raises(RunError, match="not a run folder"):
         reindex(dense_run, IndexConfig())
 
 

@@ -13,6 +13,7 @@ from statgraph.cli.main import report
 from statgraph.corpus.store import read_corpus
 from statgraph.distributed import launched
 from statgraph.systems.job import TrainingOptions
+from statgraph.systems.model_card import read_run_report
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 
@@ -34,8 +35,9 @@ def main(folder: Path, runs: list) -> None:
                 with suppress(_StopError):
                     train_run(*arguments, TrainingOptions(on_training=_stop, world=world))
             run = train_run(*arguments, TrainingOptions(resume="resumed" in name, world=world))
-            precision = run.report and round(run.report.strata["all"].metrics["mAP"].mean, 3)
-            print(name, run.manifest["processes"], precision)
+            measured = read_run_report(run.folder)
+            precision = measured and round(measured.strata["all"].metrics["mAP"].mean, 3)
+            print(name, run.processes, precision)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,13 @@
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from statgraph.config import EncoderConfig, RunConfig
 from statgraph.errors import RunError
 from statgraph.evaluation.report import Report, Stratum
 from statgraph.evaluation.significance import Estimate
+from statgraph.runs.run import CorpusFacts, Run
 from statgraph.systems.model_card import (
     backbone_licences,
     corpus_entry,
@@ -23,20 +27,19 @@ REPORT = Report(
 )
 
 
-def manifest(config: RunConfig, **more: object) -> dict:
-    corpus = {"name": "town | law", "language": "fr", "content_hash": "ab" * 32, "articles": 29115}
-    return {"config": config.to_dict(), "seed": 7, "processes": 1, "corpus": corpus, **more}
+def run_of(config: RunConfig, **more: object) -> Run:
+    return Run(Path("run"), config, CorpusFacts("town | law", "fr", "ab" * 32, 29115), processes=1, **more)
 
 
 @pytest.fixture
-def dense(town_corpus) -> dict:
+def dense(town_corpus) -> Run:
     config = RunConfig(seed=7, encoder=EncoderConfig(backbone="embedded:static", train="full"))
     about = {
         "data": corpus_entry(town_corpus),
         "backbone_licences": {"embedded:static": "MIT"},
         "versions": {"torch": "2.13.0"},
     }
-    return manifest(config, **about)
+    return run_of(config, **about)
 
 
 def header(card: str) -> dict:
@@ -92,7 +95,7 @@ def test_hubs_can_read_the_header(dense):
 
 
 def test_what_is_missing_is_said_to_be_missing():
-    card = model_card(manifest(RunConfig()), None)
+    card = model_card(run_of(RunConfig()), None)
     assert "| Licence | not recorded |" in card
     assert "| Questions | not recorded |" in card
     assert "| Backbone `auto` | not known |" in card
@@ -101,13 +104,13 @@ def test_what_is_missing_is_said_to_be_missing():
 
 
 def test_an_updated_run_has_no_figures_of_the_law_before(dense):
-    card = model_card({**dense, "updates": [{}, {}]}, None)
+    card = model_card(replace(dense, updates=({}, {})), None)
     assert "Not measured: the run was updated with other articles since." in card
     assert "| Updates | 2, without training: the training data were those of an earlier version |" in card
 
 
 def test_bm25_has_no_encoder_to_tell_of(dense):
-    card = model_card({**dense, "config": RunConfig(system="bm25", retriever="bm25").to_dict()}, REPORT)
+    card = model_card(replace(dense, config=RunConfig(system="bm25", retriever="bm25")), REPORT)
     assert "| k1 | 2.5 |" in card
     assert header(card)["library_name"] == "statgraph"
     for word in ("SentenceTransformer", "Backbone", "Training kept"):
@@ -116,7 +119,7 @@ def test_bm25_has_no_encoder_to_tell_of(dense):
 
 def test_the_cards_of_a_run_and_of_its_encoder(dense, tmp_path):
     (tmp_path / "query_encoder").mkdir()
-    write_model_cards(tmp_path, dense, REPORT)
+    write_model_cards(replace(dense, folder=tmp_path), REPORT)
     assert (tmp_path / "README.md").read_text() == model_card(dense, REPORT)
     encoder = (tmp_path / "query_encoder" / "README.md").read_text()
     assert encoder == model_card(dense, REPORT, part="query_encoder")
@@ -128,7 +131,7 @@ def test_nothing_is_written_through_a_link(dense, tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "query_encoder").symlink_to(tmp_path / "other")
-    write_model_cards(tmp_path / "run", dense, None)
+    write_model_cards(replace(dense, folder=tmp_path / "run"), None)
     assert list((tmp_path / "other").iterdir()) == []
 
 

@@ -17,7 +17,7 @@ from statgraph.runs.provenance import commit
 from statgraph.settings import overlaid
 from statgraph.systems import pipeline
 from statgraph.systems.job import TrainingOptions
-from statgraph.systems.model_card import model_card
+from statgraph.systems.model_card import model_card, read_run_report
 from statgraph.systems.pipeline import is_finished, train_run
 from statgraph.systems.presets import resolve_config, system_names
 
@@ -61,7 +61,7 @@ def test_a_run_folder_holds_what_the_architecture_promises(tmp_path, town_corpus
         "report.json",
     ]  # fmt: skip
     manifest = artifacts.read_json(run.folder / "manifest.json")
-    assert manifest == artifacts.as_json(run.manifest)
+    assert manifest == run.to_dict()
     assert overlaid(RunConfig(), manifest["config"], place="manifest") == config
     assert manifest["corpus"] == {
         "name": "town", "language": "en", "content_hash": town_corpus.content_hash, "articles": 16,
@@ -75,10 +75,10 @@ def test_a_run_folder_holds_what_the_architecture_promises(tmp_path, town_corpus
 def test_the_report_is_that_of_the_dev_split(tmp_path, town_corpus, quick_config):
     run = train_run(town_corpus, quick_config(), tmp_path / "run")
     saved = Report.from_dict(artifacts.read_json(run.folder / "report.json"))
-    assert saved == run.report
+    assert saved == read_run_report(run.folder)
     assert (saved.split, saved.strata["all"].n_questions) == ("dev", 4)
     for part in ("", "query_encoder"):
-        assert (run.folder / part / "README.md").read_text() == model_card(run.manifest, saved, part=part)
+        assert (run.folder / part / "README.md").read_text() == model_card(run, saved, part=part)
 
 
 def test_bm25_writes_articles_and_report_alone(tmp_path, town_corpus, bm25):
@@ -92,7 +92,7 @@ def test_bm25_writes_articles_and_report_alone(tmp_path, town_corpus, bm25):
 def test_doct5query_ranks_by_the_headings_above_too(tmp_path, town_corpus, bm25):
     expanded = resolve_config("doct5query", ["device=cpu", "bm25.expansion=2"])
     runs = [train_run(town_corpus, config, tmp_path / config.system) for config in (bm25, expanded)]
-    assert [step["name"] for step in runs[1].manifest["steps"]] == ["synthetic questions", "evaluation on dev"]
+    assert [step["name"] for step in runs[1].steps] == ["synthetic questions", "evaluation on dev"]
     file = read_synthetic(tmp_path / "doct5query" / "synthetic.jsonl")
     assert (file.manifest["generator"], file.manifest["expansion"]) == ("headings", 2)
     assert [question.text for question in file.questions] == [
@@ -125,7 +125,7 @@ def test_refused_synthetic_questions_leave_nothing_behind(tmp_path, town_corpus,
 def test_without_dev_questions_there_is_no_report(tmp_path, town_corpus, quick_config):
     corpus = dataclasses.replace(town_corpus, questions=town_corpus.split("train"))
     run = train_run(corpus, quick_config(), tmp_path / "run")
-    assert (run.report, (run.folder / "report.json").exists(), is_finished(run.folder)) == (None, False, True)
+    assert ((run.folder / "report.json").exists(), is_finished(run.folder)) == (False, True)
     assert len(Retriever.load(run.folder, device="cpu").search("lamps")) == 10
 
 
@@ -139,14 +139,14 @@ def test_listeners_hear_of_every_step(tmp_path, town_corpus, quick_config):
 
 def test_an_interrupted_run_is_not_finished(begun):
     assert not is_finished(begun)
-    with pytest.raises(RunError, match=r"a run that is not finished"):
+    with pytest.raises(RunError, match=r"an unfinished run"):
         Retriever.load(begun)
 
 
 def test_resuming_ends_as_without_interruption(begun, tmp_path, town_corpus, quick_config):
     whole = train_run(town_corpus, quick_config(), tmp_path / "whole")
     resumed = train_run(town_corpus, quick_config(), begun, RESUMED)
-    assert resumed.report == whole.report
+    assert read_run_report(resumed.folder) == read_run_report(whole.folder)
     vectors = [ArticleIndex.load(run.folder / "index", device="cpu").vectors for run in (whole, resumed)]
     np.testing.assert_allclose(*vectors, atol=1e-6)
     logs = [(run.folder / "metrics.jsonl").read_text().splitlines() for run in (whole, resumed)]

@@ -12,6 +12,7 @@ from statgraph.corpus.records import Corpus
 from statgraph.errors import RunError, UsageError
 from statgraph.settings import changed_settings
 from statgraph.systems.job import TrainingOptions
+from statgraph.systems.model_card import read_run_report
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 from statgraph.systems.tuning.results import FAILED, FINISHED, PRUNED, TrialRecord, Tuning, write_tuning
@@ -120,7 +121,7 @@ def _try(study, trial, corpus: Corpus, system: str, settings: Sequence[str], spa
     try:
         config = resolve_config(system, (*settings, *(f"{name}={value}" for name, value in chosen.items())))
         run = train_run(corpus, config, folder, TrainingOptions(on_training=_Pruner(trial)))
-        result = {"values": run.report.strata["all"].metrics[SELECTION_METRIC].mean}
+        result = {"values": read_run_report(run.folder).strata["all"].metrics[SELECTION_METRIC].mean}
     except optuna.TrialPruned:
         result = {"state": states.PRUNED}
     except (RunError, UsageError) as error:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from statgraph import __version__, artifacts
 from statgraph.augmentation.store import read_synthetic, write_synthetic
-from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.device import pick_device
 from statgraph.encoders.article_encoder import load_article_encoder
@@ -20,21 +19,21 @@ from statgraph.encoders.similarity import similarity_of
 from statgraph.errors import CorpusError, RunError
 from statgraph.gnn.graph_inputs import write_graph_inputs
 from statgraph.index.article_index import ArticleIndex
-from statgraph.runs.manifest import read_run_config, read_run_manifest
+from statgraph.runs.folders import changed_run, refuse_full_folder
+from statgraph.runs.run import CorpusFacts, Run
 from statgraph.search.article_store import STORE_FILES, ArticleStore, StoredArticle, write_article_store
-from statgraph.search.graph_run import has_graph, load_graph_run
+from statgraph.search.graph_run import load_graph_run
 from statgraph.systems.job import StepClock
 from statgraph.systems.model_card import corpus_entry, write_model_cards
 from statgraph.systems.updating.changes import ArticleChanges, article_changes
-from statgraph.systems.updating.run_copy import changed_run, refuse_full_folder
-from statgraph.systems.updating.vectors import VectorPlan, carried_out, plan_with_graph, plan_without_graph
+from statgraph.systems.updating.vectors import TextVectors, VectorPlan, carried_out, plan_with_graph, plan_without_graph
 
 StepListener = Callable[[str, int, int], None]
 
 # What an update writes anew. The report is of the law as it was: `statgraph evaluate` measures the run again.
 _REPLACED = (
-    *STORE_FILES, artifacts.MANIFEST, artifacts.RUN_INDEX, artifacts.RUN_GRAPH_INPUTS, artifacts.RUN_SYNTHETIC,
-    artifacts.RUN_REPORT, artifacts.MODEL_CARD,
+    *STORE_FILES, artifacts.MANIFEST, artifacts.RUN_INDEX, artifacts.RUN_LEXICAL_INDEX, artifacts.RUN_GRAPH_INPUTS,
+    artifacts.RUN_SYNTHETIC, artifacts.RUN_REPORT, artifacts.MODEL_CARD,
 )  # fmt: skip
 
 
@@ -101,142 +100,147 @@ def update_run(
             backbone outside of itself that is gone, or holds other law than the corpus; or if `out` is not empty.
     """
     start = time.perf_counter()
-    clock = StepClock()
-    run = Path(run)
-    manifest = read_run_manifest(run)
-    config = read_run_config(run, manifest)
+    opened, clock = Run.read(run), StepClock()
     if out is not None:
         refuse_full_folder(out)
     with clock.step("comparison"):
-        store = ArticleStore(run)
+        store = ArticleStore(opened.folder)
         old = store.read_all()
         changes = article_changes(old, corpus.articles, store.days_in_force)
-        _refuse_other_law(run, manifest, corpus, changes)
-    plan = index = None
-    if config.retriever == "dense":
-        with clock.step("graph and what it reaches" if has_graph(run) else "what has changed"):
-            index = _index(run, old)
-            plan = _plan(run, config, old, index, corpus, full=full)
+        _refuse_other_law(opened, corpus, changes)
+    update = _Update(opened, corpus, changes, clock)
+    if opened.has_vectors:
+        with clock.step("graph and what it reaches" if opened.has_graph else "what has changed"):
+            index = _index(opened, old)
+            update = replace(update, index=index, plan=_plan(opened, old, index, corpus, full=full))
     # The hash of a corpus is that of its texts and questions: dates are not in it.
-    same = manifest["corpus"]["content_hash"] == corpus.content_hash and not changes.amended["dates"] and not full
+    same = opened.corpus.content_hash == corpus.content_hash and not changes.amended["dates"] and not full
     written = not dry_run and (out is not None or not same)
     if written:
-        _write(run, out, config, manifest, corpus, changes, plan, index, clock=clock, device=device, on_step=on_step)
+        update.write(out, device=device, on_step=on_step)
     return UpdateSummary(
-        run=run if out is None else out,
+        run=opened.folder if out is None else out,
         changes=changes,
         articles=len(corpus.articles),
-        headings=_headings(plan),
-        citations=_citations(plan),
-        embedded=len(plan.unknown) if plan else 0,
-        recomputed=int(plan.stale.sum()) if plan else 0,
+        headings=_headings(update.plan),
+        citations=_citations(update.plan),
+        embedded=update.embedded,
+        recomputed=update.recomputed,
         steps=tuple(clock.to_list()),
         seconds=time.perf_counter() - start,
         written=written,
     )
 
 
-def _write(
-    run: Path,
-    out: Path | None,
-    config: RunConfig,
-    manifest: dict,
-    corpus: Corpus,
-    changes: ArticleChanges,
-    plan: VectorPlan | None,
-    index: ArticleIndex | None,
-    *,
-    clock: StepClock,
-    device: str,
-    on_step: StepListener,
-) -> None:
-    with changed_run(run, out, without=_REPLACED) as folder:
-        if plan is not None:
-            _write_vectors(run, folder, config, corpus, plan, index, clock=clock, device=device, on_step=on_step)
-        with clock.step("articles"):
-            write_article_store(corpus.articles, folder)
-            _write_synthetic(run, folder, config, corpus)
-        updates = [*manifest.get("updates", []), _entry(manifest, corpus, changes, plan)]
-        about = {
-            "name": corpus.name,
-            "language": corpus.language,
-            "content_hash": corpus.content_hash,
-            "articles": len(corpus.articles),
+@dataclass(frozen=True)
+class _Update:
+    """A run and the new version of its corpus; `plan` and `index` where the run has vectors."""
+
+    run: Run
+    corpus: Corpus
+    changes: ArticleChanges
+    clock: StepClock
+    index: ArticleIndex | None = None
+    plan: VectorPlan | None = None
+
+    @property
+    def embedded(self) -> int:
+        """Return how many texts have no vector yet."""
+        return len(self.plan.unknown) if self.plan else 0
+
+    @property
+    def recomputed(self) -> int:
+        """Return how many article vectors are computed."""
+        return int(self.plan.stale.sum()) if self.plan else 0
+
+    def write(self, out: Path | None, *, device: str, on_step: StepListener) -> None:
+        """Write the updated run in place of the run, or to `out`."""
+        entry = {
+            "from": self.run.corpus.content_hash,
+            "to": self.corpus.content_hash,
+            "articles": self.changes.counts(),
+            "embedded": self.embedded,
+            "recomputed": self.recomputed,
+            "statgraph": __version__,
         }
-        updated = {**manifest, "corpus": about, "data": corpus_entry(corpus), "updates": updates}
-        write_model_cards(folder, {**updated, "config": config.to_dict()}, None)
-        artifacts.write_json(folder / artifacts.MANIFEST, updated)
+        with changed_run(self.run.folder, out, without=_REPLACED) as folder:
+            updated = replace(
+                self.run,
+                folder=folder,
+                corpus=CorpusFacts.of(self.corpus),
+                data=corpus_entry(self.corpus),
+                updates=(*self.run.updates, entry),
+            )
+            if self.plan is not None:
+                self._write_vectors(updated, device, on_step)
+            with self.clock.step("articles"):
+                write_article_store(self.corpus.articles, folder)
+                _write_synthetic(self.run, updated, self.corpus)
+            write_model_cards(updated, None)
+            updated.write()
+
+    def _write_vectors(self, updated: Run, device: str, on_step: StepListener) -> None:
+        config = self.run.config.encoder
+
+        def encode(texts) -> np.ndarray:
+            with self.clock.step("embedding"):
+                return load_article_encoder(self.run.folder, config, pick_device(device)).encode(texts, on_step)
+
+        with self.clock.step("vectors, embedding included"):
+            vectors, inputs = carried_out(self.plan, self.index.vectors, encode)
+        with self.clock.step("index"):
+            ids = [article.article_id for article in self.corpus.articles]
+            unit_length = similarity_of(config.similarity).unit_length
+            self.index.renewed(vectors, ids, device="cpu", unit_length=unit_length).save(updated.index)
+            if inputs is not None:
+                write_graph_inputs(inputs, updated.graph_inputs)
 
 
-def _write_vectors(
-    run: Path,
-    folder: Path,
-    config: RunConfig,
-    corpus: Corpus,
-    plan: VectorPlan,
-    index: ArticleIndex,
-    *,
-    clock: StepClock,
-    device: str,
-    on_step: StepListener,
-) -> None:
-    def encode(texts) -> np.ndarray:
-        with clock.step("embedding"):
-            return load_article_encoder(run, config.encoder, pick_device(device)).encode(texts, on_step)
-
-    with clock.step("vectors, embedding included"):
-        vectors, inputs = carried_out(plan, index.vectors, encode)
-    with clock.step("index"):
-        ids = [article.article_id for article in corpus.articles]
-        unit_length = similarity_of(config.encoder.similarity).unit_length
-        index.renewed(vectors, ids, device="cpu", unit_length=unit_length).save(folder / artifacts.RUN_INDEX)
-        if inputs is not None:
-            write_graph_inputs(inputs, folder / artifacts.RUN_GRAPH_INPUTS)
-
-
-def _write_synthetic(run: Path, folder: Path, config: RunConfig, corpus: Corpus) -> None:
-    """Write the run's synthetic questions without what they asked of articles that are no more."""
-    path = run / artifacts.RUN_SYNTHETIC
-    if not path.is_file():
+def _write_synthetic(run: Run, updated: Run, corpus: Corpus) -> None:
+    """Write the run's synthetic questions without what they asked of articles that are no longer there."""
+    if not run.synthetic.is_file():
         return
     try:
-        file = read_synthetic(path)
+        file = read_synthetic(run.synthetic)
     except CorpusError as error:
         raise RunError(f"{error.problems[0]} (part of a run; train it again)") from None
     rows = corpus.article_rows
     kept = [question for question in file.questions if any(article_id in rows for article_id in question.article_ids)]
-    if not kept and config.bm25.expansion:
-        raise RunError(f"{path}: asks nothing of an article that is left, and articles are expanded by it; train again")
+    if not kept and run.config.bm25.expansion:
+        raise RunError(
+            f"{run.synthetic}: no question asks about an article that is left, and articles are expanded by them; "
+            "train again"
+        )
     if kept:
-        write_synthetic(folder / artifacts.RUN_SYNTHETIC, [question.only(rows) for question in kept], file.manifest)
+        write_synthetic(updated.synthetic, [question.only(rows) for question in kept], file.manifest)
 
 
-def _plan(
-    run: Path, config: RunConfig, old: list[StoredArticle], index: ArticleIndex, corpus: Corpus, *, full: bool
-) -> VectorPlan:
-    if has_graph(run):
+def _plan(run: Run, old: list[StoredArticle], index: ArticleIndex, corpus: Corpus, *, full: bool) -> VectorPlan:
+    if run.has_graph:
         return plan_with_graph(load_graph_run(run), corpus, full=full)
-    texts = [article_text(article, heading_path=config.encoder.heading_path) for article in old]
-    return plan_without_graph(texts, index.article_ids, index.vectors, corpus, config.encoder, full=full)
+    encoder = run.config.encoder
+    texts = [article_text(article, heading_path=encoder.heading_path) for article in old]
+    known = TextVectors(texts, index.article_ids, index.vectors)
+    return plan_without_graph(known, corpus, encoder, full=full)
 
 
-def _index(run: Path, old: list[StoredArticle]) -> ArticleIndex:
-    index = ArticleIndex.load(run / artifacts.RUN_INDEX, device="cpu")
+def _index(run: Run, old: list[StoredArticle]) -> ArticleIndex:
+    index = ArticleIndex.load(run.index, device="cpu")
     if list(index.article_ids) != [article.article_id for article in old]:
-        raise RunError(f"{run}: its index and its articles are not the same ones; train the run again")
+        raise RunError(f"{run.folder}: its index and its articles differ; train the run again")
     return index
 
 
-def _refuse_other_law(run: Path, manifest: dict, corpus: Corpus, changes: ArticleChanges) -> None:
-    if manifest["corpus"]["language"] != corpus.language:
+def _refuse_other_law(run: Run, corpus: Corpus, changes: ArticleChanges) -> None:
+    if run.corpus.language != corpus.language:
         raise RunError(
-            f"{run}: its law is in '{manifest['corpus']['language']}', corpus '{corpus.name}' in '{corpus.language}'; "
+            f"{run.folder}: its law is in '{run.corpus.language}', corpus '{corpus.name}' in '{corpus.language}'; "
             "name a new version of the same law with --corpus, or train on this one"
         )
     if not changes.n_kept:
         raise RunError(
-            f"{run}: corpus '{corpus.name}' has none of its article ids, and equal ids are the same article; name a "
-            "new version of the same law with --corpus, or train on this one"
+            f"{run.folder}: corpus '{corpus.name}' has none of its article ids, and equal ids are the same article; "
+            "name a new version of the same law with --corpus, or train on this one"
         )
 
 
@@ -255,15 +259,3 @@ def _citations(plan: VectorPlan | None) -> tuple[int, int] | None:
         for questions in (plan.graph_run.inputs.questions, plan.questions)
     )
     return len(after - before), len(before - after)
-
-
-def _entry(manifest: dict, corpus: Corpus, changes: ArticleChanges, plan: VectorPlan | None) -> dict[str, object]:
-    """Return what the manifest says of this update."""
-    return {
-        "from": manifest["corpus"]["content_hash"],
-        "to": corpus.content_hash,
-        "articles": changes.counts(),
-        "embedded": len(plan.unknown) if plan else 0,
-        "recomputed": int(plan.stale.sum()) if plan else 0,
-        "statgraph": __version__,
-    }

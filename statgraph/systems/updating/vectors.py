@@ -19,9 +19,45 @@ from statgraph.graph.blocks import BlockSampler, whole_graph_block
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION
 from statgraph.search.graph_run import GraphRun
-from statgraph.systems.updating.known_vectors import KnownVectors
 
 Encode = Callable[[Sequence[str]], np.ndarray]
+
+
+class KnownVectors:
+    """Rows of several arrays (n, width) by 16-byte hashes. An article that gets another id keeps its vector."""
+
+    def __init__(self, width: int):
+        self._width = width
+        self._arrays: list[np.ndarray] = []
+        self._places: dict[bytes, tuple[int, int]] = {}
+
+    def add(self, hashes: np.ndarray, vectors: np.ndarray) -> None:
+        """Make vectors (n, width) known under their hashes (n, 16) uint8; what is known already stays."""
+        for row, key in enumerate(_keys(hashes)):
+            self._places.setdefault(key, (len(self._arrays), row))
+        self._arrays.append(vectors)
+
+    def unknown(self, hashes: np.ndarray, texts: Sequence[str]) -> Mapping[bytes, str]:
+        """Return by hash the texts that have no vector, each once, in their order."""
+        return {key: text for key, text in zip(_keys(hashes), texts, strict=True) if key not in self._places}
+
+    def vectors(self, hashes: np.ndarray) -> np.ndarray:
+        """Return the vectors of these hashes (n, 16), (n, width) float32; all must be known."""
+        places = np.array([self._places[key] for key in _keys(hashes)], dtype=np.int64).reshape(-1, 2)
+        found = np.empty((len(places), self._width), dtype=np.float32)
+        for number, array in enumerate(self._arrays):
+            chosen = places[:, 0] == number
+            found[chosen] = array[places[chosen, 1]]
+        return found
+
+
+@dataclass(frozen=True)
+class TextVectors:
+    """The articles of a run without a graph: what its encoder read, their ids, and the vectors of the run's index."""
+
+    texts: Sequence[str]
+    article_ids: Sequence[str]
+    vectors: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -49,32 +85,15 @@ class VectorPlan:
     questions: tuple[Question, ...] = ()
 
 
-def plan_without_graph(
-    old_texts: Sequence[str],
-    old_ids: Sequence[str],
-    old_vectors: np.ndarray,
-    corpus: Corpus,
-    encoder: EncoderConfig,
-    *,
-    full: bool = False,
-) -> VectorPlan:
-    """Return the plan for a run whose index vectors are those of the text encoder.
-
-    Args:
-        old_texts: the articles of the run as its encoder read them.
-        old_ids: their ids.
-        old_vectors: the vectors of the run's index.
-        corpus: the new version.
-        encoder: the run's encoder configuration.
-        full: whether to compute everything anew.
-    """
-    known = KnownVectors(old_vectors.shape[1])
-    old_hashes = text_hashes(old_texts)
+def plan_without_graph(old: TextVectors, corpus: Corpus, encoder: EncoderConfig, *, full: bool = False) -> VectorPlan:
+    """Return the plan for a run whose index vectors are those of the text encoder; `full` computes everything again."""
+    known = KnownVectors(old.vectors.shape[1])
+    old_hashes = text_hashes(old.texts)
     if not full:
-        known.add(old_hashes, old_vectors)
+        known.add(old_hashes, old.vectors)
     texts = _article_texts(corpus.articles, encoder)
     hashes = text_hashes(texts)
-    known_rows = {article_id: row for row, article_id in enumerate(old_ids)}
+    known_rows = {article_id: row for row, article_id in enumerate(old.article_ids)}
     rows = np.array([known_rows.get(article.article_id, NEW) for article in corpus.articles], dtype=np.int64)
     stale = _changed(rows, hashes, old_hashes) | full
     return VectorPlan(known.unknown(hashes, texts), stale, rows, {ARTICLE: hashes}, known, encoder)
@@ -174,3 +193,7 @@ def _changed(rows: np.ndarray, hashes: np.ndarray, old_hashes: np.ndarray) -> np
     if not len(old_hashes):
         return np.ones(len(rows), dtype=bool)
     return (rows == NEW) | (hashes != np.asarray(old_hashes)[rows]).any(axis=1)
+
+
+def _keys(hashes: np.ndarray) -> list[bytes]:
+    return [row.tobytes() for row in hashes]

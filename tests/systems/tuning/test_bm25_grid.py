@@ -5,6 +5,7 @@ import pytest
 from statgraph import artifacts
 from statgraph.errors import UsageError
 from statgraph.evaluation.metrics import METRICS
+from statgraph.systems.model_card import read_run_report
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 from statgraph.systems.tuning import bm25_grid
@@ -17,7 +18,9 @@ def test_a_point_has_the_values_of_a_run_with_these_parameters(town_corpus, tmp_
         for column, b in enumerate(grid.bs):
             settings = ("device=cpu", f"bm25.k1={k1}", f"bm25.b={b}")
             run = train_run(town_corpus, resolve_config("bm25", settings), tmp_path / f"{row}{column}")
-            means = {name: estimate.mean for name, estimate in run.report.strata["all"].metrics.items()}
+            means = {
+                name: estimate.mean for name, estimate in read_run_report(run.folder).strata["all"].metrics.items()
+            }
             assert {name: grid.values[name][row, column] for name in METRICS} == pytest.approx(means)
     assert grid.best.value == grid.values["mAP"].max()
 

@@ -3,6 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from statgraph import artifacts
 from statgraph.errors import CorpusError, RunError, UsageError
 from statgraph.evaluation.report import Report, Stratum
 from statgraph.evaluation.significance import Estimate
@@ -40,7 +41,9 @@ def trained(monkeypatch):
             folder.mkdir()
             (folder / "weights").touch()
             value = result(config, options.on_training)
-            return SimpleNamespace(report=Report("dev", {"all": Stratum(4, {"R@200": Estimate(value, value, value)})}))
+            report = Report("dev", {"all": Stratum(4, {"R@200": Estimate(value, value, value)})})
+            artifacts.write_json(folder / artifacts.RUN_REPORT, report.to_dict())
+            return SimpleNamespace(folder=folder)
 
         monkeypatch.setattr(search, "train_run", train)
 

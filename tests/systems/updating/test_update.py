@@ -8,7 +8,7 @@ from statgraph import Retriever, artifacts
 from statgraph.config import IndexConfig, IvfPqConfig
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
-from statgraph.runs.manifest import check_corpus
+from statgraph.runs.run import Run
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.graph_run import enriched_article_vectors, load_graph_run
 from statgraph.search.reindexing import reindex
@@ -54,7 +54,7 @@ def test_hits_are_those_of_a_run_made_wholly_anew(run, reformed, tmp_path, syste
     assert found == {article.article_id for article in reformed.articles}
     assert "wells1" not in found
     assert summary.written
-    check_corpus(folder, reformed)
+    Run.read(folder).check_corpus(reformed)
     assert evaluate_split(Retriever.load(folder), reformed, "dev", rng=np.random.default_rng(0)).strata["all"]
 
 
@@ -88,7 +88,9 @@ def test_an_updated_run_can_be_updated_again_and_back(run, town_corpus, reformed
     folder = run()
     vectors = index_of(folder).vectors
     update_run(folder, reformed)
-    np.testing.assert_allclose(enriched_article_vectors(load_graph_run(folder)), index_of(folder).vectors, atol=2e-6)
+    np.testing.assert_allclose(
+        enriched_article_vectors(load_graph_run(Run.read(folder))), index_of(folder).vectors, atol=2e-6
+    )
     summary = update_run(folder, town_corpus)
     # The citation that the repeal took comes back with the question of the old version.
     assert summary.citations == (1, 0)

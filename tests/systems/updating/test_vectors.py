@@ -7,12 +7,21 @@ import torch
 from statgraph.corpus.records import Question
 from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_text, heading_text
+from statgraph.encoders.hashes import text_hashes
 from statgraph.encoders.similarity import similarity_of
 from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import build_graph
 from statgraph.index.article_index import ArticleIndex
+from statgraph.runs.run import Run
 from statgraph.search.graph_run import load_graph_run
-from statgraph.systems.updating.vectors import carried_out, kept_questions, plan_with_graph, plan_without_graph
+from statgraph.systems.updating.vectors import (
+    KnownVectors,
+    TextVectors,
+    carried_out,
+    kept_questions,
+    plan_with_graph,
+    plan_without_graph,
+)
 
 CPU = torch.device("cpu")
 
@@ -45,7 +54,7 @@ def vectors_anew(run, corpus, folder) -> np.ndarray:
 )
 def test_what_is_computed_and_what_stays_equal_computing_all_anew(train, reformed, settings):
     folder = train("qabisar", *settings)
-    run = load_graph_run(folder)
+    run = load_graph_run(Run.read(folder))
     old = ArticleIndex.load(folder / "index", device="cpu").vectors
     plan = plan_with_graph(run, reformed)
     vectors, inputs = carried_out(plan, old, load_article_encoder(folder, run.config.encoder, CPU).encode)
@@ -58,7 +67,7 @@ def test_what_is_computed_and_what_stays_equal_computing_all_anew(train, reforme
 
 def test_only_what_has_no_vector_is_embedded(train, reformed):
     folder = train("qabisar")
-    plan = plan_with_graph(load_graph_run(folder), reformed)
+    plan = plan_with_graph(load_graph_run(Run.read(folder)), reformed)
     path = "Town Code > Book III. Wheels"
     assert set(plan.unknown.values()) == {
         "Town Code > Book I. Rights\nDogs are taxed by day.",
@@ -75,7 +84,7 @@ def test_a_renumbered_article_keeps_its_vector(train, town_corpus):
     )
     questions = tuple(question for question in town_corpus.questions if "dogs1" not in question.article_ids)
     corpus = replace(town_corpus, articles=renamed, questions=questions)
-    plan = plan_with_graph(load_graph_run(train("qabisar")), corpus)
+    plan = plan_with_graph(load_graph_run(Run.read(train("qabisar"))), corpus)
     assert plan.unknown == {}
     assert plan.stale[[article.article_id for article in renamed].index("dogs1-bis")]
 
@@ -86,7 +95,9 @@ def test_one_layer_reaches_the_article_alone_and_two_its_siblings(train, town_co
             replace(article, text="Lamps burn.") if article.article_id == "lamps1" else article
             for article in town_corpus.articles
         )
-        plan = plan_with_graph(load_graph_run(train("qabisar", *settings)), replace(town_corpus, articles=articles))
+        plan = plan_with_graph(
+            load_graph_run(Run.read(train("qabisar", *settings))), replace(town_corpus, articles=articles)
+        )
         return {article.article_id for article, is_stale in zip(articles, plan.stale, strict=True) if is_stale}
 
     assert stale("gnn.layers=1", "encoder.heading_path=false") == {"lamps1"}
@@ -96,7 +107,7 @@ def test_one_layer_reaches_the_article_alone_and_two_its_siblings(train, town_co
 
 def test_vectors_out_of_reach_are_those_of_before(train, town_corpus):
     folder = train("qabisar")
-    run = load_graph_run(folder)
+    run = load_graph_run(Run.read(folder))
     articles = tuple(
         replace(article, text="Lamps burn.") if article.article_id == "lamps1" else article
         for article in town_corpus.articles
@@ -114,7 +125,7 @@ def test_without_a_graph(train, town_corpus, reformed, similarity):
     index = ArticleIndex.load(folder / "index", device="cpu")
     config = load_config(folder)
     texts = [article_text(article) for article in town_corpus.articles]
-    plan = plan_without_graph(texts, index.article_ids, index.vectors, reformed, config)
+    plan = plan_without_graph(TextVectors(texts, index.article_ids, index.vectors), reformed, config)
     encode = load_article_encoder(folder, config, CPU).encode
     vectors, inputs = carried_out(plan, index.vectors, encode)
     anew = encode([article_text(article) for article in reformed.articles])
@@ -124,14 +135,12 @@ def test_without_a_graph(train, town_corpus, reformed, similarity):
 
 
 def load_config(folder):
-    from statgraph.runs.manifest import read_run_config, read_run_manifest
-
-    return read_run_config(folder, read_run_manifest(folder)).encoder
+    return Run.read(folder).config.encoder
 
 
 def test_full_embeds_and_computes_everything(train, town_corpus):
     folder = train("qabisar")
-    run = load_graph_run(folder)
+    run = load_graph_run(Run.read(folder))
     plan = plan_with_graph(run, town_corpus, full=True)
     assert (len(plan.unknown), plan.stale.all()) == (19, True)
     old = ArticleIndex.load(folder / "index", device="cpu").vectors
@@ -159,3 +168,26 @@ def test_questions_keep_citations_or_take_those_of_the_same_question(town_corpus
     assert [(question.question_id, question.article_ids) for question in kept] == [
         ("q1", ("lamps1",)), ("q2", ("wells1", "dogs1")), ("q3", ("lamps1",)), ("q4", ("lamps1",)),
     ]  # fmt: skip
+
+
+@pytest.fixture
+def known():
+    known = KnownVectors(2)
+    known.add(text_hashes(["a", "b"]), np.array([[1, 2], [3, 4]], dtype=np.float32))
+    known.add(text_hashes(["b", "c"]), np.array([[9, 9], [5, 6]], dtype=np.float32))
+    return known
+
+
+def test_vectors_come_by_text_in_the_order_asked(known):
+    assert known.vectors(text_hashes(["c", "b", "a", "c"])).tolist() == [[5, 6], [3, 4], [1, 2], [5, 6]]
+    assert known.vectors(text_hashes([])).shape == (0, 2)
+
+
+def test_what_is_unknown_is_told_once(known):
+    texts = ["a", "x", "y", "x"]
+    assert list(known.unknown(text_hashes(texts), texts).values()) == ["x", "y"]
+
+
+def test_an_unknown_text_has_no_vector(known):
+    with pytest.raises(KeyError):
+        known.vectors(text_hashes(["x"]))

@@ -4,7 +4,7 @@ import pytest
 
 from statgraph import Retriever, artifacts
 from statgraph.errors import RunError
-from statgraph.runs.manifest import check_corpus, read_run_manifest
+from statgraph.runs.run import FORMAT, Run
 
 
 def refusal(run) -> str:
@@ -19,13 +19,13 @@ def test_a_missing_run_is_refused(tmp_path):
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path):
-    assert refusal(tmp_path) == f"{tmp_path}: no run folder; train one with 'statgraph train --out DIR'"
+    assert refusal(tmp_path) == f"{tmp_path}: not a run folder; train one with 'statgraph train --out DIR'"
 
 
 def test_an_unfinished_run_is_refused(dense_run):
     (dense_run / "manifest.json").rename(dense_run / "config.json")
     assert refusal(dense_run) == (
-        f"{dense_run}: a run that is not finished; go on with the 'statgraph train' that began it, "
+        f"{dense_run}: an unfinished run; go on with the 'statgraph train' that began it, "
         f"with --out {dense_run} --resume"
     )
 
@@ -63,14 +63,38 @@ def test_a_setting_of_another_version_is_refused(dense_run):
     )
 
 
+def test_what_is_written_comes_back(dense_run):
+    run = dataclasses.replace(
+        Run.read(dense_run),
+        data={"licence": "CC0", "labels": {"dev": 2}},
+        backbone_licences={"own": None},
+        processes=2,
+        steps=({"name": "stage 1", "seconds": 0.5, "peak_mib": 7},),
+        versions={"numpy": "2"},
+        commit="abc1234",
+        updates=({"from": "a", "to": "b"},),
+    )
+    run.write()
+    assert Run.read(dense_run) == run
+    assert artifacts.read_json(dense_run / artifacts.MANIFEST)["format"] == FORMAT
+
+
+def test_a_later_format_is_refused(dense_run):
+    path = dense_run / artifacts.MANIFEST
+    artifacts.write_json(path, artifacts.read_json(path) | {"format": FORMAT + 1})
+    assert "update statgraph" in refusal(dense_run)
+
+
 def test_the_corpus_of_the_run_is_accepted(dense_run, corpus):
-    check_corpus(dense_run, corpus)
-    assert read_run_manifest(dense_run)["corpus"]["name"] == "rent"
+    Run.read(dense_run).check_corpus(corpus)
+    assert Run.read(dense_run).corpus.name == "rent"
 
 
 def test_another_corpus_is_refused(dense_run, corpus):
     with pytest.raises(RunError) as refused:
-        check_corpus(dense_run, dataclasses.replace(corpus, name="valmere", articles=corpus.articles[:2], questions=()))
+        Run.read(dense_run).check_corpus(
+            dataclasses.replace(corpus, name="valmere", articles=corpus.articles[:2], questions=())
+        )
     assert str(refused.value) == (
         f"{dense_run}: trained on corpus 'rent', not on 'valmere'; name its corpus folder with --corpus"
     )
@@ -79,7 +103,7 @@ def test_another_corpus_is_refused(dense_run, corpus):
 def test_another_state_of_the_corpus_is_refused(dense_run, corpus):
     now = dataclasses.replace(corpus, questions=())
     with pytest.raises(RunError) as refused:
-        check_corpus(dense_run, now)
+        Run.read(dense_run).check_corpus(now)
     assert str(refused.value) == (
         f"{dense_run}: trained on another state of corpus 'rent' (hash {corpus.content_hash[:12]}, now "
         f"{now.content_hash[:12]}); name the folder as it was with --corpus, or train again"
@@ -90,6 +114,8 @@ def test_the_corpus_that_a_run_was_updated_to_is_named_as_such(dense_run, corpus
     path = dense_run / artifacts.MANIFEST
     artifacts.write_json(path, artifacts.read_json(path) | {"updates": [{}]})
     with pytest.raises(RunError, match=r": updated to corpus 'rent', not to 'valmere'; name its"):
-        check_corpus(dense_run, dataclasses.replace(corpus, name="valmere", articles=corpus.articles[:2], questions=()))
+        Run.read(dense_run).check_corpus(
+            dataclasses.replace(corpus, name="valmere", articles=corpus.articles[:2], questions=())
+        )
     with pytest.raises(RunError, match=r": updated to another state of corpus 'rent' \(hash "):
-        check_corpus(dense_run, dataclasses.replace(corpus, questions=()))
+        Run.read(dense_run).check_corpus(dataclasses.replace(corpus, questions=()))

@@ -1,0 +1,202 @@
+"""A run folder as one object: its configuration, its corpus, and where each part lies. `manifest.json` is read and
+written here only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from statgraph import artifacts
+from statgraph.config import RunConfig
+from statgraph.corpus.records import Corpus
+from statgraph.errors import RunError, UsageError
+from statgraph.settings import overlaid
+
+FORMAT = 2  # of the manifest; 1 (up to statgraph 0.1) did not say so, and had no saved lexical index
+_TEXTS = ("name", "language", "content_hash")
+
+
+@dataclass(frozen=True)
+class CorpusFacts:
+    """What a run knows of the corpus that it was trained on, or updated to since; `articles` counts them, None where
+    the run does not say."""
+
+    name: str
+    language: str
+    content_hash: str
+    articles: int | None = None
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> CorpusFacts:
+        """Return the facts of a corpus."""
+        return cls(corpus.name, corpus.language, corpus.content_hash, len(corpus.articles))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run folder; open a finished one with `read`, and finish one with `write`.
+
+    Attributes:
+        folder: where its parts lie; a part that a run does not have is a path with nothing there.
+        config: every setting that it was trained with.
+        corpus: the corpus that it holds the articles of.
+        data: what its model card says of the corpus: licence, source, counts.
+        backbone_licences: by name of the backbone, None where not known.
+        processes: how many trained it together.
+        steps: name, wall time and memory of each step of the training.
+        versions: of Python and of the packages that trained it.
+        commit: of the checkout that trained it; None where not known.
+        updates: what each update since has changed, oldest first.
+    """
+
+    folder: Path
+    config: RunConfig
+    corpus: CorpusFacts
+    data: Mapping[str, object] = field(default_factory=dict)
+    backbone_licences: Mapping[str, str | None] = field(default_factory=dict)
+    processes: int | None = None
+    steps: tuple[Mapping[str, object], ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+    commit: str | None = None
+    updates: tuple[Mapping[str, object], ...] = ()
+
+    @classmethod
+    def read(cls, folder: Path | str) -> Run:
+        """Return the finished run in a folder.
+
+        Raises:
+            RunError: if there is none, its manifest is damaged, or it is of a later version.
+        """
+        folder = Path(folder)
+        if not folder.is_dir():
+            raise RunError(f"{folder}: no such run folder; train one with 'statgraph train'")
+        path = folder / artifacts.MANIFEST
+        if not path.is_file() and not (folder / artifacts.RUN_CONFIG).is_file():
+            raise RunError(f"{folder}: not a run folder; train one with 'statgraph train --out DIR'")
+        if not path.is_file():
+            raise RunError(
+                f"{folder}: an unfinished run; go on with the 'statgraph train' that began it, "
+                f"with --out {folder} --resume"
+            )
+        try:
+            manifest = artifacts.read_json(path)
+        except (ValueError, RecursionError) as error:
+            raise RunError(f"{path}: not readable as JSON ({error}); train the run again") from None
+        return cls.from_dict(folder, manifest)
+
+    @classmethod
+    def from_dict(cls, folder: Path, manifest: object) -> Run:
+        """Return the run that `to_dict` made a manifest of.
+
+        Raises:
+            RunError: if it is not the manifest of a run, or one of another version.
+        """
+        path = folder / artifacts.MANIFEST
+        corpus = manifest.get("corpus") if isinstance(manifest, dict) else None
+        if (
+            not isinstance(corpus, dict)
+            or not isinstance(manifest.get("config"), dict)
+            or not all(isinstance(corpus.get(key), str) for key in _TEXTS)
+        ):
+            raise RunError(f"{path}: not the manifest of a run; name a run folder, or train the run again")
+        known = manifest.get("format", 1)
+        if known not in range(1, FORMAT + 1):
+            raise RunError(
+                f"{path}: format {known}, and this statgraph reads up to {FORMAT}; update statgraph, or train the run "
+                "again"
+            )
+        try:
+            config = overlaid(RunConfig(), manifest["config"], place=str(path))
+        except UsageError as error:
+            raise RunError(f"{error} (the run is damaged, or another version's; train it again)") from None
+        return cls(
+            folder,
+            config,
+            CorpusFacts(*(corpus[key] for key in _TEXTS), corpus.get("articles")),
+            data=manifest.get("data", {}),
+            backbone_licences=manifest.get("backbone_licences", {}),
+            processes=manifest.get("processes"),
+            steps=tuple(manifest.get("steps", ())),
+            versions=manifest.get("versions", {}),
+            commit=manifest.get("commit"),
+            updates=tuple(manifest.get("updates", ())),
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the manifest, as JSON values; facts that the run does not have are left out."""
+        facts = {name: value for name, value in vars(self).items() if name not in ("folder", "config", "corpus")}
+        return artifacts.as_json(
+            {
+                "format": FORMAT,
+                "config": self.config.to_dict(),
+                "seed": self.config.seed,
+                "corpus": {name: value for name, value in asdict(self.corpus).items() if value is not None},
+            }
+            | {name: value for name, value in facts.items() if value}
+        )
+
+    def write(self) -> None:
+        """Write the manifest, which makes the run a finished one: it comes last."""
+        artifacts.write_json(self.folder / artifacts.MANIFEST, self.to_dict())
+
+    @property
+    def has_vectors(self) -> bool:
+        """Return whether articles are found by vectors: the run has an index and encoders. If not, it ranks by BM25."""
+        return self.config.has_vectors
+
+    @property
+    def has_graph(self) -> bool:
+        """Return whether a graph encoder made the vectors."""
+        return self.graph_encoder.is_file()
+
+    @property
+    def index(self) -> Path:
+        """Return the folder of the article vectors' index."""
+        return self.folder / artifacts.RUN_INDEX
+
+    @property
+    def lexical_index(self) -> Path:
+        """Return the folder of the BM25 index; not there in a run of format 1."""
+        return self.folder / artifacts.RUN_LEXICAL_INDEX
+
+    @property
+    def query_encoder(self) -> Path:
+        """Return the folder of the query encoder."""
+        return self.folder / artifacts.RUN_QUERY_ENCODER
+
+    @property
+    def graph_encoder(self) -> Path:
+        """Return the file of the graph encoder's weights."""
+        return self.folder / artifacts.RUN_GRAPH_ENCODER
+
+    @property
+    def graph_inputs(self) -> Path:
+        """Return the folder of what the graph encoder reads."""
+        return self.folder / artifacts.RUN_GRAPH_INPUTS
+
+    @property
+    def synthetic(self) -> Path:
+        """Return the file of the questions that expand the articles."""
+        return self.folder / artifacts.RUN_SYNTHETIC
+
+    def require_vectors(self, remedy: str = "name a run of another system with --run") -> None:
+        """Raise RunError, which gives the remedy, if the run has neither vectors nor encoders."""
+        if not self.has_vectors:
+            raise RunError(f"{self.folder}: ranks by BM25 and has no vectors or encoders; {remedy}")
+
+    def check_corpus(self, corpus: Corpus) -> None:
+        """Raise RunError if a corpus is not the one that the run was trained on, or updated to since."""
+        known = self.corpus
+        if known.content_hash == corpus.content_hash:
+            return
+        made, of = ("updated", "to") if self.updates else ("trained", "on")
+        if known.name != corpus.name:
+            raise RunError(
+                f"{self.folder}: {made} {of} corpus '{known.name}', not {of} '{corpus.name}'; name its corpus folder "
+                "with --corpus"
+            )
+        raise RunError(
+            f"{self.folder}: {made} {of} another state of corpus '{corpus.name}' (hash {known.content_hash[:12]}, now "
+            f"{corpus.content_hash[:12]}); name the folder as it was with --corpus, or train again"
+        )
