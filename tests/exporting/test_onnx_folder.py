@@ -89,5 +89,5 @@ def test_a_missing_extra_is_one_line(dense_run, bm25_run, tmp_path, monkeypatch)
     monkeypatch.setattr(onnx_folder, "find_spec", lambda name: None)
     with pytest.raises(DependencyError, match=r"^onnx: not installed; run: pip install 'statgraph\[onnx\]'$"):
         export_onnx(dense_run, tmp_path / "out")
-    with pytest.raises(RunError, match="a run of BM25"):
+    with pytest.raises(RunError, match="ranks by BM25"):
         export_onnx(bm25_run, tmp_path / "out")
