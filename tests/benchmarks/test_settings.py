@@ -24,7 +24,7 @@ def test_a_run_of_the_present_commit_is_measured(settings, sample_run):
 
 @pytest.mark.parametrize("suffix", ["-dirty", "0"])
 def test_a_run_of_another_commit_is_refused(settings, sample_run, monkeypatch, suffix):
-    present = f"{sample_run.manifest['commit']}{suffix}"
+    present = f"{sample_run.commit}{suffix}"
     monkeypatch.setattr(benchmark_settings, "commit", lambda: present)
     with pytest.raises(RunError, match=f"not by the present commit {present}; train it again with 'statgraph train"):
         settings.corpus_and_run()
@@ -35,4 +35,4 @@ def test_any_commit_marks_the_rows_instead(settings, sample_run, monkeypatch):
     marked = dataclasses.replace(settings, any_commit=True)
     assert marked.corpus_and_run()[1] == sample_run.folder
     (row,) = marked.marked([ROW])
-    assert row.note == f"The run was trained by {sample_run.manifest['commit']}. Quiet."
+    assert row.note == f"The run was trained by {sample_run.commit}. Quiet."

@@ -12,6 +12,7 @@ from statgraph import artifacts
 from statgraph.corpus.store import write_corpus
 from statgraph.errors import CorpusError, UsageError
 from statgraph.index.article_index import ArticleIndex
+from statgraph.runs.run import CorpusFacts, Run
 from statgraph.search.article_store import write_article_store
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.retriever import Retriever
@@ -125,7 +126,8 @@ def test_runs_share_a_first_stage(train, tmp_path_factory):
 @pytest.mark.parametrize("similarity", ["cosine", "dot", "euclidean"])
 def test_a_search_ranks_by_the_similarity_of_training(train, town_corpus, quick_config, similarity):
     folder, _ = train("dsr", "stage1.epochs=1", "stage2.epochs=0", f"encoder.similarity={similarity}")
-    retriever = Retriever.trained(folder_with_articles(folder, town_corpus), quick_config("dsr"), language="en")
+    run = Run(folder_with_articles(folder, town_corpus), quick_config("dsr"), CorpusFacts.of(town_corpus))
+    retriever = Retriever.of(run)
     epochs = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     assert {epoch["R@200"] for epoch in epochs} == {1.0}  # of so few articles; the epoch of the highest mAP is kept
     report = evaluate_split(retriever, town_corpus, "dev", rng=np.random.default_rng(0))
