@@ -10,7 +10,7 @@ LONGEST_TITLE = 90
 
 
 def explanation_lines(explanation) -> list[str]:
-    """Return the lines of a `statgraph.search.explanation.Explanation`."""
+    """Return the lines of a `statgraph.search.hits.Explanation`."""
     return [*_score_lines(explanation), *_neighbour_lines(explanation), *_term_lines(explanation), *_note(explanation)]
 
 

@@ -54,8 +54,8 @@ def search(
     Where the corpus says from when to when its articles are in force, only those of --as-of are searched.
     """
     from statgraph.cli.options import chosen_run
+    from statgraph.corpus.store import read_question_file
     from statgraph.errors import UsageError
-    from statgraph.search.question_file import read_question_file
     from statgraph.search.retriever import Retriever
 
     if (question is None) == (questions is None):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from statgraph.search.retriever import Hit
+from statgraph.search.hits import Hit
 
 
 def hit_metadata(hit: Hit) -> dict[str, object]:

@@ -63,10 +63,16 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(rf"(?:(?={unspaced}){word})+|(?:(?!{unspaced}){word})+"), re.compile(unspaced)
 
 
-def _stemmer(language: str) -> Callable[[list[str]], list[str]]:
+def stemmer_name(language: str) -> str | None:
+    """Return the Snowball algorithm that stems a language here, None where there is none."""
     import Stemmer
 
     algorithm = STEMMERS.get(language)
-    if algorithm not in Stemmer.algorithms():
-        return lambda words: words
-    return Stemmer.Stemmer(algorithm).stemWords
+    return algorithm if algorithm in Stemmer.algorithms() else None
+
+
+def _stemmer(language: str) -> Callable[[list[str]], list[str]]:
+    import Stemmer
+
+    algorithm = stemmer_name(language)
+    return Stemmer.Stemmer(algorithm).stemWords if algorithm else lambda words: words

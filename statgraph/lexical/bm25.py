@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from statgraph import artifacts
 from statgraph.corpus.allowed_rows import AllowedRows
-from statgraph.errors import UsageError
-from statgraph.lexical.analysis import analyser
+from statgraph.errors import RunError, UsageError
+from statgraph.lexical.analysis import analyser, stemmer_name
+
+REMEDY = "delete the folder to have the index built from the texts at each load, or train the run again"
+_ANALYSIS = "analysis.json"
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,7 @@ class BM25:
     def __init__(self, texts: Sequence[str], *, language: str, k1: float = 2.5, b: float = 0.2):
         import bm25s
 
+        self._language = language
         self._terms = analyser(language)
         documents = [self._terms(text) for text in texts]
         vocabulary = {term: row for row, term in enumerate(sorted({term for terms in documents for term in terms}))}
@@ -49,7 +55,44 @@ class BM25:
         self._index = bm25s.BM25(k1=k1, b=b, method="lucene")
         if vocabulary:  # bm25s cannot index texts without a single term; nothing will be looked up in them either
             ids = [[vocabulary[term] for term in terms] for terms in documents]
-            self._index.index(bm25s.tokenization.Tokenized(ids=ids, vocab=vocabulary), show_progress=False)
+            self._index.index(bm25s.tokenization.Tokenized(ids=ids, vocab=dict(vocabulary)), show_progress=False)
+
+    def __len__(self) -> int:
+        return self._n_texts
+
+    @classmethod
+    def read(cls, folder: Path, *, language: str, k1: float = 2.5, b: float = 0.2) -> BM25:
+        """Return the index that `write` left in a folder; its arrays stay on disk, memory-mapped.
+
+        Raises:
+            RunError: if a file is missing or damaged, or the index was made with other parameters or another analysis.
+        """
+        import bm25s
+
+        bm25 = cls((), language=language, k1=k1, b=b)
+        try:
+            saved = artifacts.read_json(folder / _ANALYSIS)
+            bm25._n_texts = saved.pop("texts")
+            if saved.pop("terms"):
+                bm25._index = bm25s.BM25.load(folder, mmap=True, show_progress=False)
+                bm25._vocabulary = bm25._index.vocab_dict
+                bm25._vocabulary.pop("", None)  # bm25s adds it, without a column
+                _check_arrays(bm25._index.scores, len(bm25._vocabulary), bm25._n_texts)
+        except (OSError, ValueError, EOFError, KeyError, TypeError, AttributeError) as error:
+            reason = str(error).partition("\n")[0]
+            raise RunError(f"{folder}: a damaged BM25 index ({reason}); {REMEDY}") from None
+        expected = _made_with(language, k1, b)
+        if saved != expected:
+            raise RunError(f"{folder}: a BM25 index made with {saved}, where the run has {expected}; {REMEDY}")
+        return bm25
+
+    def write(self, folder: Path) -> None:
+        """Write bm25s' own files and `analysis.json` to an empty folder."""
+        if self._vocabulary:
+            self._index.save(folder, show_progress=False)
+        made_with = _made_with(self._language, self._index.k1, self._index.b)
+        counts = {"texts": self._n_texts, "terms": len(self._vocabulary)}
+        artifacts.write_json(folder / _ANALYSIS, counts | made_with)
 
     def scores(self, question: str) -> np.ndarray:
         """Return the score of every text for a question, (texts,) float32; 0 where no term is shared."""
@@ -83,6 +126,22 @@ class BM25:
         scores = self.scores(question)
         best = best_rows(scores, k) if allowed is None else allowed.rows[best_rows(scores[allowed.rows], k)]
         return best, scores[best]
+
+
+def _made_with(language: str, k1: float, b: float) -> dict[str, object]:
+    """Return what the weights of an index depend on beside the texts."""
+    return {"language": language, "stemmer": stemmer_name(language), "k1": k1, "b": b}
+
+
+def _check_arrays(scores: Mapping[str, np.ndarray], n_terms: int, n_texts: int) -> None:
+    """Raise ValueError unless the arrays are those of a sparse matrix (texts, terms) by columns."""
+    data, rows, starts = scores["data"], scores["indices"], scores["indptr"]
+    if not (data.ndim == rows.ndim == starts.ndim == 1 and data.dtype == np.float32):
+        raise ValueError("arrays of another kind")
+    if not (len(data) == len(rows) == starts[-1] and len(starts) == n_terms + 1 and scores["num_docs"] == n_texts):
+        raise ValueError("arrays that do not fit together")
+    if starts[0] or (np.diff(starts) < 0).any() or rows.min() < 0 or rows.max() >= n_texts:
+        raise ValueError("rows out of range")
 
 
 def best_rows(scores: np.ndarray, k: int) -> np.ndarray:

@@ -15,7 +15,7 @@ import numpy as np
 
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import StatgraphError, UsageError
-from statgraph.search.retriever import Hit
+from statgraph.search.hits import Hit
 
 
 class QueueFullError(StatgraphError):

@@ -13,12 +13,11 @@ from statgraph.lexical.bm25 import TermWeight
 from statgraph.lexical.term_statistics import TermStatistics
 from statgraph.runs.run import Run
 from statgraph.search.article_store import ArticleStore
-from statgraph.search.explanation import Explanation
-from statgraph.search.ranker import LexicalRanker, Ranker
-from statgraph.search.retriever import Hit
+from statgraph.search.hits import Explanation, Hit
+from statgraph.search.ranker import Ranker
 
 if TYPE_CHECKING:
-    from statgraph.search.neighbours import GraphExplainer, GraphPart
+    from statgraph.search.graph_run import GraphExplainer, GraphPart
 
 # An index of float16 vectors is off by a thousandth; more is another graph's, or another index's.
 _MOST_OFF = 0.01
@@ -47,7 +46,7 @@ class Explainer:
         self._note = ""
         self._score_is_of_own_text = False
         self._statistics: TermStatistics | None = None
-        if isinstance(ranker, LexicalRanker):
+        if not run.has_vectors:
             return
         texts = (article_text(article, heading_path=self._heading_path) for article in stored)
         self._statistics = TermStatistics(texts, language=run.corpus.language, k1=config.bm25.k1, b=config.bm25.b)
@@ -55,7 +54,7 @@ class Explainer:
             self._note = "the run was trained without a graph"
             self._score_is_of_own_text = True
             return
-        from statgraph.search.neighbours import GraphExplainer  # loads torch, which a run without a graph does without
+        from statgraph.search.graph_run import GraphExplainer  # loads torch, which a run without a graph does without
 
         try:
             self._graph = GraphExplainer(run, stored)

@@ -9,13 +9,19 @@ from typing import Protocol
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.config import Bm25Config
+from statgraph.augmentation.records import questions_by_row
+from statgraph.augmentation.store import read_synthetic, unknown_article
 from statgraph.corpus.allowed_rows import AllowedRows
-from statgraph.errors import RunError, StatgraphError
+from statgraph.corpus.records import Article
+from statgraph.encoders.article_text import article_text
+from statgraph.errors import CorpusError, RunError, StatgraphError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.encoder_outline import MODULES
 from statgraph.inference.query_encoder import QueryEncoder, load_query_encoder
-from statgraph.lexical.bm25 import BM25
+from statgraph.lexical.bm25 import BM25, REMEDY
+from statgraph.lexical.expansion import expanded_texts
+from statgraph.runs.run import Run
+from statgraph.search.article_store import ArticleStore, StoredArticle
 
 
 class Ranker(Protocol):
@@ -41,9 +47,9 @@ class DenseRanker:
         DependencyError: if onnxruntime is missing, and int8 was asked for.
     """
 
-    def __init__(self, run_folder: Path, *, device: str = "auto", precision: str = "float32"):
-        self._index = ArticleIndex.load(run_folder / artifacts.RUN_INDEX, device=device)
-        self._encoder = _query_encoder(run_folder / artifacts.RUN_QUERY_ENCODER, device, precision)
+    def __init__(self, run: Run, *, device: str = "auto", precision: str = "float32"):
+        self._index = ArticleIndex.load(run.index, device=device)
+        self._encoder = _query_encoder(run.query_encoder, device, precision)
 
     @property
     def article_ids(self) -> tuple[str, ...]:
@@ -66,11 +72,11 @@ class LexicalRanker:
     """BM25 over the run's articles.
 
     Attributes:
-        bm25: the index of their texts.
+        bm25: the index of their texts, as `lexical_index` returns it.
     """
 
-    def __init__(self, texts: Sequence[str], *, language: str, config: Bm25Config):
-        self.bm25 = BM25(texts, language=language, k1=config.k1, b=config.b)
+    def __init__(self, bm25: BM25):
+        self.bm25 = bm25
 
     def rank(
         self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None
@@ -78,6 +84,51 @@ class LexicalRanker:
         """Return for each question (rows, scores) by BM25."""
         ranked = [self.bm25.ranking(question, k, allowed) for question in questions]
         return [rows for rows, _ in ranked], [scores for _, scores in ranked]
+
+
+def lexical_index(run: Run, articles: ArticleStore) -> BM25:
+    """Return the BM25 index that a run saved; of a run that saved none (format 1) it is built from all texts.
+
+    Raises:
+        RunError: if the index is damaged, or the synthetic questions are that expand the articles.
+    """
+    if not run.lexical_index.is_dir():
+        return _built(run, articles.read_all())
+    config = run.config.bm25
+    bm25 = BM25.read(run.lexical_index, language=run.corpus.language, k1=config.k1, b=config.b)
+    if len(bm25) != len(articles):
+        raise RunError(f"{run.lexical_index}: {len(bm25)} articles where the run has {len(articles)}; {REMEDY}")
+    return bm25
+
+
+def write_lexical_index(run: Run, articles: Sequence[Article]) -> None:
+    """Save the BM25 index of a run's articles with the run, the synthetic questions that expand them included."""
+    with artifacts.replaced_folder(run.lexical_index) as staging:
+        _built(run, articles).write(staging)
+
+
+def _built(run: Run, articles: Sequence[Article | StoredArticle]) -> BM25:
+    config = run.config
+    texts = [article_text(article, heading_path=config.encoder.heading_path) for article in articles]
+    if config.bm25.expansion:
+        questions = _synthetic_questions(run.synthetic, [article.article_id for article in articles])
+        texts = expanded_texts(texts, questions, most=config.bm25.expansion)
+    return BM25(texts, language=run.corpus.language, k1=config.bm25.k1, b=config.bm25.b)
+
+
+def _synthetic_questions(path: Path, article_ids: Sequence[str]) -> list[list[str]]:
+    """Return the questions of each article row that a run was given to expand its articles by."""
+    if not path.is_file():
+        raise RunError(f"{path}: is missing, and the articles are expanded by it; train the run again")
+    try:
+        questions = read_synthetic(path).questions
+    except CorpusError as error:
+        raise RunError(f"{error.problems[0]} (part of a run; train it again)") from None
+    rows = {article_id: row for row, article_id in enumerate(article_ids)}
+    strange = unknown_article(questions, rows)
+    if strange is not None:
+        raise RunError(f"{path}: article '{strange}' is not in the run; train it again")
+    return questions_by_row(questions, rows)
 
 
 def _query_encoder(folder: Path, device: str, precision: str) -> QueryEncoder:

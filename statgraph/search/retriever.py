@@ -4,65 +4,34 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from statgraph.augmentation.records import questions_by_row
-from statgraph.augmentation.store import read_synthetic, unknown_article
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.validity import ALWAYS, asked_day
-from statgraph.encoders.article_text import article_text
-from statgraph.errors import CorpusError, RunError, UsageError
-from statgraph.lexical.expansion import expanded_texts
+from statgraph.errors import RunError, UsageError
 from statgraph.runs.run import Run
 from statgraph.search.article_store import ARTICLES, ArticleStore
-from statgraph.search.explanation import Explanation
+from statgraph.search.explaining import Explainer
+from statgraph.search.hits import Explanation, Hit
 from statgraph.search.passages import PassageFinder
-from statgraph.search.ranker import DenseRanker, LexicalRanker, Ranker
-
-if TYPE_CHECKING:
-    from statgraph.search.explaining import Explainer
+from statgraph.search.ranker import DenseRanker, LexicalRanker, Ranker, lexical_index
 
 _BACKGROUND = 256  # articles that tell rare words from common ones
-
-
-@dataclass(frozen=True)
-class Hit:
-    """An article found. `rank` counts from 1; `score` is comparable within one run only.
-
-    `passage` is where in the text what fits the question best stands, (start, end) in characters; None where it was not
-    asked for, or nothing fits.
-    """
-
-    rank: int
-    score: float
-    article_id: str
-    title: str
-    path: tuple[str, ...]
-    text: str
-    passage: tuple[int, int] | None = None
 
 
 class Retriever:
     """Answers questions with the articles of one run; make it with `load`."""
 
-    def __init__(
-        self,
-        ranker: Ranker,
-        articles: ArticleStore,
-        *,
-        language: str = "",
-        make_explainer: Callable[[], Explainer] | None = None,
-    ):
+    def __init__(self, ranker: Ranker, articles: ArticleStore, run: Run | None = None):
         self._ranker = ranker
         self._articles = articles
-        self._passages = PassageFinder(language, self._background)
-        self._make_explainer = make_explainer
+        self._run = run
+        self._passages = PassageFinder(run.corpus.language if run else "", self._background)
         self._explainer: Explainer | None = None
         self._explainer_lock = threading.Lock()
 
@@ -86,29 +55,13 @@ class Retriever:
     @classmethod
     def of(cls, run: Run, *, device: str = "auto", precision: str = "float32") -> Retriever:
         """Return the retriever of a run whose training is done, its manifest written or not; the rest as in `load`."""
-        config, language = run.config, run.corpus.language
         articles = ArticleStore(run.folder)
         if not run.has_vectors:
-            heading_path = config.encoder.heading_path
-            stored = articles.read_all()
-            texts = [article_text(article, heading_path=heading_path) for article in stored]
-            if config.bm25.expansion:
-                questions = _synthetic_questions(run.synthetic, [article.article_id for article in stored])
-                texts = expanded_texts(texts, questions, most=config.bm25.expansion)
-            ranker: Ranker = LexicalRanker(texts, language=language, config=config.bm25)
-        else:
-            ranker = DenseRanker(run.folder, device=device, precision=precision)
-            if not _same_articles(ranker.article_ids, articles):
-                raise RunError(
-                    f"{run.folder}: its index and its {ARTICLES} hold different articles; train the run again"
-                )
-
-        def make_explainer() -> Explainer:
-            from statgraph.search.explaining import Explainer  # loads torch, which a search may do without
-
-            return Explainer(run, ranker, articles)
-
-        return cls(ranker, articles, language=language, make_explainer=make_explainer)
+            return cls(LexicalRanker(lexical_index(run, articles)), articles, run)
+        ranker = DenseRanker(run, device=device, precision=precision)
+        if not _same_articles(ranker.article_ids, articles):
+            raise RunError(f"{run.folder}: its index and its {ARTICLES} hold different articles; train the run again")
+        return cls(ranker, articles, run)
 
     def search(
         self,
@@ -182,9 +135,9 @@ class Retriever:
     def _ready_explainer(self) -> Explainer:
         with self._explainer_lock:
             if self._explainer is None:
-                if self._make_explainer is None:
+                if self._run is None:
                     raise UsageError("this retriever was not loaded from a run; make it with Retriever.load")
-                self._explainer = self._make_explainer()
+                self._explainer = Explainer(self._run, self._ranker, self._articles)
             return self._explainer
 
     def rank(
@@ -268,21 +221,6 @@ def _same_articles(index_ids: Sequence[str], articles: ArticleStore) -> bool:
     if len(index_ids) != len(articles):
         return False
     return [index_ids[0], index_ids[-1]] == [article.article_id for article in articles.read([0, len(articles) - 1])]
-
-
-def _synthetic_questions(path: Path, article_ids: Sequence[str]) -> list[list[str]]:
-    """Return the questions of each article row that a run was given to expand its articles by."""
-    if not path.is_file():
-        raise RunError(f"{path}: is missing, and the articles are expanded by it; train the run again")
-    try:
-        questions = read_synthetic(path).questions
-    except CorpusError as error:
-        raise RunError(f"{error.problems[0]} (part of a run; train it again)") from None
-    rows = {article_id: row for row, article_id in enumerate(article_ids)}
-    strange = unknown_article(questions, rows)
-    if strange is not None:
-        raise RunError(f"{path}: article '{strange}' is not in the run; train it again")
-    return questions_by_row(questions, rows)
 
 
 def _check_question(question: str) -> None:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from statgraph import __version__
 from statgraph.graph.relations import HEADING, QUESTION
-from statgraph.search.explanation import Explanation
-from statgraph.search.retriever import Hit
+from statgraph.search.hits import Explanation, Hit
 from statgraph.service import schemas
 from statgraph.service.contents import Contents, heading_id_of
 from statgraph.service.loaded_run import LoadedRun

@@ -11,8 +11,7 @@ from typing import TypeVar
 
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.search.batching import BatcherClosedError, QuestionBatcher, QueueFullError
-from statgraph.search.explanation import Explanation
-from statgraph.search.retriever import Hit
+from statgraph.search.hits import Explanation, Hit
 from statgraph.service.config import ServiceConfig
 from statgraph.service.feedback import FeedbackLog
 from statgraph.service.loaded_run import LoadedRun

@@ -21,6 +21,7 @@ from statgraph.runs.provenance import commit
 from statgraph.runs.run import CorpusFacts, Run
 from statgraph.search.article_store import STORE_FILES, write_article_store
 from statgraph.search.evaluating import evaluate_split
+from statgraph.search.ranker import write_lexical_index
 from statgraph.search.retriever import Retriever
 from statgraph.settings import changed_settings
 from statgraph.systems.dense import train_dense
@@ -93,6 +94,9 @@ def _finished(job: Job) -> Run:
         versions=_versions(),
         commit=commit(),
     )
+    if not run.has_vectors:
+        with job.clock.step("BM25 index"):
+            write_lexical_index(run, job.corpus.articles)
     report = None
     if job.corpus.split("dev"):
         with job.clock.step("evaluation on dev"):

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from statgraph.cli.explanation_lines import explanation_lines, folded
 from statgraph.lexical.bm25 import TermWeight
-from statgraph.search.explanation import Explanation, Neighbour
+from statgraph.search.hits import Explanation, Neighbour
 
 HEADING = Neighbour("heading", "Code > Book", "Book", ("Code", "Book"), "contains_article", 0.5, 0.25, 0.75)
 ITSELF = Neighbour("article", "D1", "Art. 1", (), "itself", 0.3, 0.25, 0.5)

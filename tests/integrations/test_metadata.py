@@ -1,7 +1,7 @@
 import json
 
 from statgraph.integrations.metadata import hit_metadata
-from statgraph.search.retriever import Hit
+from statgraph.search.hits import Hit
 
 
 def test_it_is_what_json_holds():

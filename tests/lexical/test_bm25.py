@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from statgraph.corpus.allowed_rows import AllowedRows
-from statgraph.errors import UsageError
+from statgraph.errors import RunError, UsageError
 from statgraph.lexical.bm25 import BM25, TermWeight, best_rows
 
 TEXTS = ["cat dog cat", "cat", "bird bird bird bird bird"]  # 3, 1 and 5 terms: 3 on average
@@ -122,3 +122,51 @@ def test_a_ranking_among_some_texts_is_the_full_one_without_the_others():
 def test_a_ranking_among_none_is_empty():
     rows, scores = BM25(["keys"], language="en").ranking("keys", 3, AllowedRows.checked([], 1))
     assert (len(rows), len(scores), rows.dtype, scores.dtype) == (0, 0, np.int64, np.float32)
+
+
+def test_a_saved_index_ranks_to_the_bit_as_before(tmp_path):
+    index = BM25(TEXTS, language="en", k1=1.5, b=0.75)
+    index.write(tmp_path)
+    saved = BM25.read(tmp_path, language="en", k1=1.5, b=0.75)
+    for question in ("cat", "dog birds", "fish", "cat cat bird"):
+        for ours, theirs in zip(index.ranking(question, 3), saved.ranking(question, 3), strict=True):
+            assert ours.tobytes() == theirs.tobytes()
+        assert saved.term_weights(question, [0, 1, 2]) == index.term_weights(question, [0, 1, 2])
+    assert {path.suffix for path in tmp_path.iterdir()} == {".npy", ".json"}
+    assert isinstance(saved._index.scores["data"], np.memmap)
+    assert len(saved) == 3
+
+
+def test_a_saved_index_of_texts_without_a_term(tmp_path):
+    BM25(["", "?"], language="en").write(tmp_path)
+    assert BM25.read(tmp_path, language="en").ranking("cat", 5)[0].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["analysis.json", "vocab.index.json", "params.index.json"]
+    + [f"{part}.csc.index.npy" for part in ("data", "indices", "indptr")],
+)
+@pytest.mark.parametrize("damage", ["missing", "empty", "short", "another's"])
+def test_a_damaged_index_is_refused(tmp_path, name, damage):
+    BM25(TEXTS, language="en").write(tmp_path)
+    path = tmp_path / name
+    content = path.read_bytes()
+    path.unlink()
+    if damage == "another's":
+        BM25([*TEXTS, "fish lamp lamp"], language="en").write(tmp_path / "other")
+        (tmp_path / "other" / name).rename(path)
+        if name == "params.index.json":
+            path.write_text(path.read_text().replace('"num_docs": 4', '"num_docs": 5'))
+    elif damage != "missing":
+        path.write_bytes(content[: len(content) // 2] if damage == "short" else b"")
+    with pytest.raises(RunError, match="delete the folder") as refused:
+        BM25.read(tmp_path, language="en")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("made_with", [{"language": "fr"}, {"k1": 1.0}, {"b": 0.5}])
+def test_an_index_made_otherwise_is_refused(tmp_path, made_with):
+    BM25(TEXTS, **{"language": "en", **made_with}).write(tmp_path)
+    with pytest.raises(RunError, match="made with"):
+        BM25.read(tmp_path, language="en")

@@ -10,7 +10,7 @@ import pytest
 
 from statgraph import Retriever, artifacts
 from statgraph.errors import UsageError
-from statgraph.search.explanation import ITSELF
+from statgraph.search.hits import ITSELF
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from statgraph import artifacts
-from statgraph.config import Bm25Config
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import DependencyError, RunError, UsageError
+from statgraph.lexical.bm25 import BM25
+from statgraph.runs.run import Run
 from statgraph.search import ranker
 from statgraph.search.ranker import DenseRanker, LexicalRanker
 
@@ -24,12 +25,12 @@ def own_encoder(dense_run, query_encoder):
 
 def refusal(run) -> str:
     with pytest.raises(RunError) as refused:
-        DenseRanker(run, device="cpu")
+        DenseRanker(Run.read(run), device="cpu")
     return str(refused.value)
 
 
 def test_dense_scores_are_inner_products(dense_run):
-    rows, scores = DenseRanker(dense_run, device="cpu").rank(["deposit", "deposit notice", "notice"], 3)
+    rows, scores = DenseRanker(Run.read(dense_run), device="cpu").rank(["deposit", "deposit notice", "notice"], 3)
     assert [ranked.tolist() for ranked in rows] == [[0, 2, 1], [0, 1, 2], [1, 0, 2]]
     np.testing.assert_allclose(
         np.stack(scores), [[1, 0.8, 0], [HALF, HALF, 0.2 * HALF], [1, 0, -0.6]], rtol=0, atol=1e-6
@@ -37,17 +38,17 @@ def test_dense_scores_are_inner_products(dense_run):
 
 
 def test_dense_rankings_are_no_longer_than_the_index(dense_run):
-    rows, scores = DenseRanker(dense_run, device="cpu").rank(["deposit"], 500)
+    rows, scores = DenseRanker(Run.read(dense_run), device="cpu").rank(["deposit"], 500)
     assert (rows[0].tolist(), rows[0].dtype, scores[0].dtype) == ([0, 2, 1], np.int64, np.float32)
 
 
 def test_a_question_without_a_known_word_ranks_all_alike(dense_run):
-    rows, scores = DenseRanker(dense_run, device="cpu").rank(["???"], 3)
+    rows, scores = DenseRanker(Run.read(dense_run), device="cpu").rank(["???"], 3)
     assert (rows[0].tolist(), scores[0].tolist()) == ([0, 1, 2], [0, 0, 0])
 
 
 def test_article_ids_are_the_index_s(dense_run):
-    assert DenseRanker(dense_run, device="cpu").article_ids == ("D1", "N1", "X1")
+    assert DenseRanker(Run.read(dense_run), device="cpu").article_ids == ("D1", "N1", "X1")
 
 
 def test_a_missing_index_is_refused(dense_run):
@@ -79,24 +80,24 @@ def test_a_missing_package_is_named_as_it_is(dense_run, monkeypatch):
 
     monkeypatch.setattr(ranker, "load_query_encoder", load)
     with pytest.raises(DependencyError, match=r"^onnxruntime: not installed; run: pip install 'statgraph\[onnx\]'$"):
-        DenseRanker(dense_run, device="cpu", precision="int8")
+        DenseRanker(Run.read(dense_run), device="cpu", precision="int8")
 
 
 def test_another_run_s_encoder_is_refused(dense_run, own_encoder, quick_backbone):
     shutil.rmtree(own_encoder)
     shutil.copytree(quick_backbone, own_encoder)
     with pytest.raises(RunError, match=r"^queries: shape \(1, 16\), but the index holds vectors of width 2; "):
-        DenseRanker(dense_run, device="cpu").rank(["deposit"], 1)
+        DenseRanker(Run.read(dense_run), device="cpu").rank(["deposit"], 1)
 
 
 def test_an_unknown_device_is_refused(dense_run):
     with pytest.raises(UsageError, match=r"^device 'tpu' is not known; use one of auto, cpu, cuda$"):
-        DenseRanker(dense_run, device="tpu")
+        DenseRanker(Run.read(dense_run), device="tpu")
 
 
 def test_lexical_scores_follow_the_configuration():
     texts = ["deposit deposit", "deposit keys", "keys keys keys"]
-    ranker = LexicalRanker(texts, language="en", config=Bm25Config(k1=1.0, b=0.0))
+    ranker = LexicalRanker(BM25(texts, language="en", k1=1.0, b=0.0))
     rows, scores = ranker.rank(["deposit", "zzz"], 2)
     idf = np.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
     assert [ranked.tolist() for ranked in rows] == [[0, 1], [0, 1]]
@@ -104,12 +105,14 @@ def test_lexical_scores_follow_the_configuration():
 
 
 def test_dense_rankings_among_some(dense_run):
-    rows, scores = DenseRanker(dense_run, device="cpu").rank(["deposit", "notice"], 5, AllowedRows.checked([2, 1], 3))
+    rows, scores = DenseRanker(Run.read(dense_run), device="cpu").rank(
+        ["deposit", "notice"], 5, AllowedRows.checked([2, 1], 3)
+    )
     assert [ranked.tolist() for ranked in rows] == [[2, 1], [1, 2]]
     np.testing.assert_allclose(np.stack(scores), [[0.8, 0], [1, -0.6]], rtol=0, atol=1e-6)
 
 
 def test_lexical_rankings_among_some():
-    ranker = LexicalRanker(["deposit", "deposit keys", "keys"], language="en", config=Bm25Config())
+    ranker = LexicalRanker(BM25(["deposit", "deposit keys", "keys"], language="en"))
     rows, _ = ranker.rank(["deposit", "zzz"], 5, AllowedRows.checked([2, 1], 3))
     assert [ranked.tolist() for ranked in rows] == [[1, 2], [1, 2]]

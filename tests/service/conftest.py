@@ -17,8 +17,7 @@ from statgraph.config import RunConfig
 from statgraph.corpus.records import Article, Corpus, Question
 from statgraph.gnn.graph_inputs import GraphInputs, write_graph_inputs
 from statgraph.graph.relations import NODE_TYPES
-from statgraph.search.article_dates import write_article_dates
-from statgraph.search.article_store import ArticleStore, write_article_store
+from statgraph.search.article_store import ArticleStore, write_article_dates, write_article_store
 
 LEASES = ("Housing Code", "Book I. Leases")
 KEYS = (*LEASES, "Chapter 1. Keys")

@@ -81,10 +81,10 @@ def test_the_report_is_that_of_the_dev_split(tmp_path, town_corpus, quick_config
         assert (run.folder / part / "README.md").read_text() == model_card(run, saved, part=part)
 
 
-def test_bm25_writes_articles_and_report_alone(tmp_path, town_corpus, bm25):
+def test_bm25_writes_its_index_articles_and_report_alone(tmp_path, town_corpus, bm25):
     run = train_run(town_corpus, bm25, tmp_path / "run")
     assert sorted(path.name for path in run.folder.iterdir()) == [
-        "README.md", "articles.jsonl", "articles.offsets.npy", "config.json", "manifest.json", "report.json",
+        "README.md", "articles.jsonl", "articles.offsets.npy", "config.json", "lexical", "manifest.json", "report.json",
     ]  # fmt: skip
     assert Retriever.load(run.folder).search("Who taxes my fences?")[0].article_id == "fences2"
 
@@ -92,7 +92,7 @@ def test_bm25_writes_articles_and_report_alone(tmp_path, town_corpus, bm25):
 def test_doct5query_ranks_by_the_headings_above_too(tmp_path, town_corpus, bm25):
     expanded = resolve_config("doct5query", ["device=cpu", "bm25.expansion=2"])
     runs = [train_run(town_corpus, config, tmp_path / config.system) for config in (bm25, expanded)]
-    assert [step["name"] for step in runs[1].steps] == ["synthetic questions", "evaluation on dev"]
+    assert [step["name"] for step in runs[1].steps] == ["synthetic questions", "BM25 index", "evaluation on dev"]
     file = read_synthetic(tmp_path / "doct5query" / "synthetic.jsonl")
     assert (file.manifest["generator"], file.manifest["expansion"]) == ("headings", 2)
     assert [question.text for question in file.questions] == [

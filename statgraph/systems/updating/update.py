@@ -23,6 +23,7 @@ from statgraph.runs.folders import changed_run, refuse_full_folder
 from statgraph.runs.run import CorpusFacts, Run
 from statgraph.search.article_store import STORE_FILES, ArticleStore, StoredArticle, write_article_store
 from statgraph.search.graph_run import load_graph_run
+from statgraph.search.ranker import write_lexical_index
 from statgraph.systems.job import StepClock
 from statgraph.systems.model_card import corpus_entry, write_model_cards
 from statgraph.systems.updating.changes import ArticleChanges, article_changes
@@ -176,6 +177,8 @@ class _Update:
             with self.clock.step("articles"):
                 write_article_store(self.corpus.articles, folder)
                 _write_synthetic(self.run, updated, self.corpus)
+                if not updated.has_vectors:
+                    write_lexical_index(updated, self.corpus.articles)
             write_model_cards(updated, None)
             updated.write()
 

@@ -1,4 +1,4 @@
-"""Why an article was found, as records."""
+"""What a search returns, as records: hits, and why each was found."""
 
 from __future__ import annotations
 
@@ -7,6 +7,23 @@ from dataclasses import dataclass
 from statgraph.lexical.bm25 import TermWeight
 
 ITSELF = "itself"
+
+
+@dataclass(frozen=True)
+class Hit:
+    """An article found. `rank` counts from 1; `score` is comparable within one run only.
+
+    `passage` is where the text fits the question best, (start, end) in characters; None if it was not asked for, or
+    nothing fits.
+    """
+
+    rank: int
+    score: float
+    article_id: str
+    title: str
+    path: tuple[str, ...]
+    text: str
+    passage: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
