@@ -31,13 +31,12 @@ def build_graph(corpus: Path | None, out: Path | None, relations: str) -> None:
     from statgraph.cli.options import chosen_corpus
     from statgraph.graph.build import build_graph as build
     from statgraph.graph.build import summary_of
-    from statgraph.graph.store import write_graph
-    from statgraph.runs.folders import folder_name
+    from statgraph.graph.store import default_folder, write_graph
 
     groups = tuple(group.strip() for group in relations.split(",") if group.strip() not in ("", "none"))
     relations_of(groups)
     records = chosen_corpus(corpus)
-    folder = out if out is not None else Path("graphs") / folder_name(records.name)
+    folder = out if out is not None else default_folder(records.name)
     start = time.perf_counter()
     graph = build(records, groups)
     seconds = time.perf_counter() - start

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,7 @@ def _trained(
     from statgraph import artifacts
     from statgraph.cli.options import chosen_corpus
     from statgraph.cli.progress import TerminalProgress
+    from statgraph.graph.store import default_folder
     from statgraph.runs.folders import new_run_folder, newest_unfinished_run
     from statgraph.systems.job import TrainingOptions
     from statgraph.systems.pipeline import is_finished, train_run
@@ -80,10 +82,16 @@ def _trained(
         folder = Path(
             world.json_from_first(lambda: str(out if out is not None else new_run_folder(records.name, system)))
         )
+    notes: list[str] = []
     try:
         with TerminalProgress(shown=world.is_first) as progress:
             options = TrainingOptions(
-                resume=resume, on_step=progress.on_step, on_training=progress.on_training, world=world
+                resume=resume,
+                on_step=progress.on_step,
+                on_training=progress.on_training,
+                world=world,
+                graph_folder=default_folder(records.name),
+                announce=notes.append,
             )
             run = train_run(records, config, folder, options)
     except KeyboardInterrupt:
@@ -91,17 +99,20 @@ def _trained(
             click.echo(f"To go on with it, run the same command with: --out {folder} --resume", err=True)
         raise
     if world.is_first:
-        _show(run, f"Trained {system} on {records.name}", config)
+        _show(run, f"Trained {system} on {records.name}", notes)
 
 
-def _show(run: Run, what: str, config: RunConfig) -> None:
+def _show(run: Run, what: str, notes: Sequence[str]) -> None:
     from statgraph.systems.model_card import read_run_report
 
+    config = run.config
     backbone = f", {config.encoder.backbone} ({config.encoder.train})" if run.has_vectors else ""
     together = f", {run.processes} processes" if run.processes > 1 else ""
     click.echo(f"{what}{backbone}, seed {config.seed}{together}")
     for step in run.steps:
         click.echo(f"  {step['name']:<28}{step['seconds']:>8.1f} s{step['peak_mib']:>8,} MiB")
+    for note in notes:
+        click.echo(f"  {note}")
     measured = read_run_report(run.folder)
     if measured is not None:
         metrics = measured.strata["all"].metrics

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from statgraph import __version__, artifacts
 from statgraph.corpus.records import Corpus, Heading
 from statgraph.errors import GraphError, UsageError
-from statgraph.graph.build import LegalGraph, summary_of
+from statgraph.graph.build import LegalGraph, build_graph, summary_of
 from statgraph.graph.dgl_loader import load_dgl
 from statgraph.graph.relations import relations_of
+from statgraph.runs.folders import folder_name
 
 GRAPH_FOLDER_FILES = (artifacts.GRAPH_FILE, artifacts.GRAPH_NODES, artifacts.MANIFEST)
 _SUMMED_FILES = (artifacts.GRAPH_FILE, artifacts.GRAPH_NODES)
@@ -81,6 +83,30 @@ def read_graph(folder: Path, corpus: Corpus) -> LegalGraph:
         relations=tuple(manifest["relations"]),
         corpus_hash=manifest["corpus_hash"],
     )
+
+
+def default_folder(corpus_name: str) -> Path:
+    """Return where `build-graph` writes the graph of a corpus and `train` looks for it, in the working directory."""
+    return Path("graphs") / folder_name(corpus_name)
+
+
+def graph_for(corpus: Corpus, relations: Sequence[str], folder: Path | None = None) -> tuple[LegalGraph, str]:
+    """Return the graph of a corpus, read from a folder if the graph there fits the corpus and the relations, else built;
+    and which of the two in a few words, blank if there is no such folder.
+
+    Raises:
+        UsageError: if a relation group is not known.
+    """
+    if folder is None or not folder.is_dir():
+        return build_graph(corpus, relations), ""
+    try:
+        graph = read_graph(folder, corpus)
+    except GraphError as error:
+        return build_graph(corpus, relations), f"built, since it cannot be read ({str(error).partition(';')[0]})"
+    if set(graph.relations) == set(relations):
+        return graph, f"read from {folder}"
+    held = ", ".join(graph.relations) or "none"
+    return build_graph(corpus, relations), f"built, since {folder} has other relations ({held})"
 
 
 def _refuse_foreign_folder(folder: Path) -> None:

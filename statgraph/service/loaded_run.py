@@ -13,7 +13,8 @@ from statgraph.errors import UsageError
 from statgraph.runs.run import Run
 from statgraph.search.article_store import ArticleStore
 from statgraph.search.filters import ArticleFilter
-from statgraph.search.retriever import Hit, Retriever
+from statgraph.search.hits import Hit
+from statgraph.search.retriever import Retriever
 from statgraph.service.contents import ArticleOutline, Contents
 from statgraph.service.surroundings import QuestionCitations, ReferenceIndex, Surroundings
 

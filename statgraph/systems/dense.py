@@ -18,8 +18,9 @@ from statgraph.errors import CorpusError
 from statgraph.gnn.graph_inputs import GraphInputs, write_graph_inputs
 from statgraph.gnn.saved_encoder import write_graph_encoder
 from statgraph.graph.blocks import whole_graph_block
-from statgraph.graph.build import LegalGraph, build_graph
+from statgraph.graph.build import LegalGraph
 from statgraph.graph.relations import ARTICLE, HEADING, QUESTION
+from statgraph.graph.store import graph_for
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.fused_export import add_query_graph
 from statgraph.memory import give_back, kept_memory
@@ -88,8 +89,11 @@ def train_dense(job: Job) -> None:
 
 
 def _graph(job: Job) -> LegalGraph:
-    """Return the graph that the run is trained on."""
-    return build_graph(job.corpus, job.config.graph.relations)
+    """Return the graph that the run is trained on: the one that `build-graph` wrote if it fits, else built."""
+    graph, origin = graph_for(job.corpus, job.config.graph.relations, job.options.graph_folder)
+    if origin and job.world.is_first:
+        job.options.announce(f"graph {origin}")
+    return graph
 
 
 def _encoders(job: Job, article_texts: Sequence[str]) -> BiEncoder:

@@ -58,6 +58,7 @@ class TrainingOptions:
     `resume`: continue an interrupted run. `stage1_cache`: a folder in which runs of the same first stage keep its
     weights for each other; several processes do without. `on_step` is told how far the long steps are, `on_training` of
     every step of the optimiser. `world`: the processes that train together, all with the same arguments.
+    `graph_folder`: where `build-graph` may have written the graph; `announce` is told whether it was read or built.
     """
 
     resume: bool = False
@@ -65,6 +66,8 @@ class TrainingOptions:
     on_step: StepListener = no_progress
     on_training: Listener = lambda progress: None
     world: World = SINGLE
+    graph_folder: Path | None = None
+    announce: Callable[[str], None] = lambda line: None
 
 
 DEFAULT_OPTIONS = TrainingOptions()

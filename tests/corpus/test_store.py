@@ -3,10 +3,9 @@ import os
 import shutil
 
 import pytest
-from statgraph.search.question_file import read_question_file
 
 from statgraph.corpus import read_corpus, write_corpus
-from statgraph.corpus.store import refuse_foreign_folder
+from statgraph.corpus.store import read_question_file, refuse_foreign_folder
 from statgraph.errors import CorpusError
 from statgraph.registry import FORMATS
 

@@ -4,13 +4,14 @@ import hashlib
 import pytest
 
 from statgraph import artifacts
+from statgraph.config import GraphConfig
 from statgraph.corpus.records import Article
 from statgraph.errors import GraphError
 from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import build_graph, summary_of
 from statgraph.graph.dgl_loader import load_dgl
 from statgraph.graph.relations import NODE_TYPES
-from statgraph.graph.store import read_graph, write_graph
+from statgraph.graph.store import default_folder, graph_for, read_graph, write_graph
 
 REMEDY = "build it again with 'statgraph build-graph'"
 REPLACEABLE = "choose a folder that does not exist yet"
@@ -207,3 +208,39 @@ def test_what_is_no_graph_is_never_overwritten(saved, tmp_path, town):
     assert write_refusal(graph, other) == f"{other}: holds no graph.dgl, so it is no graph; {REPLACEABLE}"
     assert write_refusal(graph, saved / "notes.txt") == f"{saved / 'notes.txt'}: is a file; {REPLACEABLE}"
     assert (saved / "notes.txt").read_text() == "mine"
+
+
+def test_training_takes_the_graph_that_fits(saved, town, tmp_path):
+    built, origin = graph_for(town, GraphConfig().relations, tmp_path / "none")
+    assert origin == ""
+    read, origin = graph_for(town, GraphConfig().relations, saved)
+    assert origin == f"read from {saved}"
+    for edge_type in built.edge_types:
+        for ours, theirs in zip(
+            built.heterograph.edges(etype=edge_type), read.heterograph.edges(etype=edge_type), strict=True
+        ):
+            assert (ours == theirs).all()
+
+
+@pytest.mark.parametrize("change", ["corpus", "relations", "damage"])
+def test_a_graph_that_does_not_fit_is_built_and_the_reason_told(saved, town, change):
+    relations, corpus = GraphConfig().relations, town
+    if change == "corpus":
+        corpus = dataclasses.replace(town, questions=())
+    elif change == "relations":
+        relations = ("tree",)
+    else:
+        (saved / artifacts.GRAPH_FILE).write_bytes(b"")
+    graph, origin = graph_for(corpus, relations, saved)
+    assert (graph.corpus_hash, graph.relations) == (corpus.content_hash, tuple(relations))
+    reason = {
+        "corpus": "another state of the corpus",
+        "relations": "other relations (tree, bipartite)",
+        "damage": "damaged",
+    }
+    assert origin.startswith("built, since")
+    assert reason[change] in origin
+
+
+def test_the_default_folder_is_one_folder():
+    assert default_folder("a/b").as_posix() == "graphs/a-b"
