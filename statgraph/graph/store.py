@@ -91,8 +91,9 @@ def default_folder(corpus_name: str) -> Path:
 
 
 def graph_for(corpus: Corpus, relations: Sequence[str], folder: Path | None = None) -> tuple[LegalGraph, str]:
-    """Return the graph of a corpus, read from a folder if the graph there fits the corpus and the relations, else built;
-    and which of the two in a few words, blank if there is no such folder.
+    """Return the graph of a corpus, read from a folder if the graph in it fits corpus and relations, else built.
+
+    With it come a few words on which of the two it was and why, blank if there is no such folder.
 
     Raises:
         UsageError: if a relation group is not known.

@@ -3,12 +3,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from statgraph import Retriever, artifacts
 from statgraph.config import IndexConfig, IvfPqConfig
+from statgraph.corpus.records import Article
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.runs.run import Run
+from statgraph.search.article_store import ArticleStore
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.graph_run import enriched_article_vectors, load_graph_run
 from statgraph.search.reindexing import reindex
@@ -199,7 +203,7 @@ def test_an_index_of_other_articles_is_refused(run, reformed):
     index = index_of(folder)
     ids = [*index.article_ids[1:], index.article_ids[0]]
     ArticleIndex.build(index.vectors, ids).save(folder / "index")
-    with pytest.raises(RunError, match="its index and its articles are not the same ones; train the run again"):
+    with pytest.raises(RunError, match="its index and its articles differ; train the run again"):
         update_run(folder, reformed)
 
 
@@ -218,3 +222,65 @@ def test_a_new_end_alone_is_an_amendment(run, town_corpus):
     assert not update_run(folder, corpus).written
     assert update_run(folder, town_corpus).changes.amended["dates"] == ("dogs1",)
     assert not Retriever.load(folder, device="cpu").has_dates
+
+
+BOOKS = ("Book I. Rights", "Book II. Duties", "Book III. Wheels")
+TEXTS = st.sampled_from(["Dogs are taxed by day.", "Carts are allowed.", "Lamps and wells are kept.", "?"])
+
+
+@st.composite
+def reforms(draw, corpus):
+    """Draw a version of a corpus whose articles are repealed, amended, moved, added and put in another order."""
+
+    def amended(article):
+        part = draw(st.sampled_from(["none", "none", "text", "path", "title"]))
+        value = {
+            "text": TEXTS,
+            "path": st.sampled_from([("Town Code", book) for book in BOOKS]),
+            "title": st.just("New"),
+        }
+        return article if part == "none" else replace(article, **{part: draw(value[part])})
+
+    kept = draw(st.lists(st.sampled_from(corpus.articles), min_size=1, unique_by=lambda article: article.article_id))
+    added = [
+        Article(f"new{number}", f"Art. {number}", draw(TEXTS), ("Town Code", draw(st.sampled_from(BOOKS))), 0)
+        for number in range(draw(st.integers(0, 3)))
+    ]
+    articles = draw(st.permutations([*map(amended, kept), *added]))
+    articles = tuple(replace(article, order=order) for order, article in enumerate(articles, start=1))
+    there = {article.article_id for article in articles}
+    questions = [
+        replace(question, article_ids=tuple(cited for cited in question.article_ids if cited in there))
+        for question in corpus.questions
+    ]
+    return replace(
+        corpus, articles=articles, questions=tuple(question for question in questions if question.article_ids)
+    )
+
+
+@pytest.mark.parametrize("system", ["qabisar", "bm25"])
+def test_an_update_equals_computing_everything_again(train, town_corpus, tmp_path_factory, system):
+    @settings(max_examples=6, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @given(reforms(town_corpus), reforms(town_corpus))
+    def check(first, second):
+        folder = tmp_path_factory.mktemp("update")
+        shutil.copytree(train(system), folder / "run")
+        for version, corpus in enumerate((first, second)):
+            if not {article.article_id for article in corpus.articles} & set(article_ids(folder / "run")):
+                continue
+            update_run(folder / "run", corpus, full=True, out=folder / f"full{version}")
+            update_run(folder / "run", corpus)
+            updated, full = (folder / name for name in ("run", f"full{version}"))
+            assert article_ids(updated) == [article.article_id for article in corpus.articles]
+            assert ArticleStore(updated).read_all() == ArticleStore(full).read_all()
+            if system == "bm25":
+                assert rankings(updated) == rankings(full)
+            else:
+                np.testing.assert_allclose(index_of(updated).vectors, index_of(full).vectors, atol=2e-6)
+            assert not update_run(updated, corpus).written
+
+    check()
+
+
+def article_ids(run) -> list[str]:
+    return [article.article_id for article in ArticleStore(run).read_all()]
