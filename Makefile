@@ -9,7 +9,7 @@ QUESTION ?= Who gets the deposit back?
 export PIP_CONSTRAINT := requirements.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench real docs docs-cli
+.PHONY: demo test lint bench real mutants docs docs-cli
 
 demo: .venv/.installed
 	$(BIN)/statgraph build-graph
@@ -31,6 +31,11 @@ bench: .venv/.bench-installed
 
 real: .venv/.installed
 	$(BIN)/python -m pytest -m real
+
+# A sample of small faults in the modules that everything rests on, and which of them no test notices.
+mutants: .venv/.installed
+	$(BIN)/python -m pip install --quiet --editable .[mutants] --no-build-isolation
+	$(BIN)/python -m tests.mutation
 
 docs: .venv/.installed
 	$(BIN)/mkdocs build --strict

@@ -1,4 +1,4 @@
-"""`statgraph augment`: corpus -> a file of synthetic questions."""
+"""`statgraph augment`: corpus -> file of synthetic questions."""
 
 from __future__ import annotations
 
@@ -6,50 +6,38 @@ from pathlib import Path
 
 import click
 
-from statgraph.cli.options import corpus_option, device_option, seed_option
+from statgraph.cli import options
+from statgraph.cli.terminal import TerminalProgress
 from statgraph.config import AugmentConfig
+from statgraph.errors import UsageError
 
 
 @click.command()
-@corpus_option
-@click.option(
-    "--out", metavar="FILE", type=click.Path(path_type=Path), required=True, help="JSONL file to write; must be new."
-)
+@options.corpus
+@options.path("--out", metavar="FILE", required=True, help="JSONL file to write; must not exist yet.")
 @click.option(
     "--generator",
     metavar="NAME",
     default=AugmentConfig.generator,
-    show_default=True,
-    help="headings, or seq2seq:MODEL (a doc2query model by folder or hub name).",
+    help="headings, or seq2seq:MODEL (folder or hub name of a doc2query model).",
 )
-@click.option(
-    "--per-article",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=AugmentConfig.per_article,
-    show_default=True,
-    help="Questions an article (seq2seq).",
-)
-@click.option(
+@options.number("--per-article", default=AugmentConfig.per_article, help="Questions per article (seq2seq).")
+@options.number(
     "--articles-per-heading",
-    metavar="N",
-    type=click.IntRange(min=1),
     default=AugmentConfig.articles_per_heading,
-    show_default=True,
-    help="Most articles that one heading asks for (headings).",
+    help="Maximum number of articles per heading (headings).",
 )
-@click.option(
+@options.number(
     "--round-trip",
     metavar="K",
-    type=click.IntRange(min=0),
+    least=0,
     default=AugmentConfig.round_trip,
-    show_default=True,
-    help="Keep a question if --run finds an article of it among its best K; 0 keeps all.",
+    help="Keep a question only if --run ranks one of its articles in the top K; 0 keeps all.",
 )
-@click.option("--run", metavar="DIR", type=click.Path(path_type=Path), help="Run folder for --round-trip.")
-@seed_option
-@click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Only the first N articles.  [default: all]")
-@device_option
+@options.path("--run", help="Run folder for --round-trip.")
+@options.seed
+@options.number("--limit", help="Only the first N articles.  [default: all]")
+@options.device
 def augment(
     corpus: Path | None,
     out: Path,
@@ -62,42 +50,34 @@ def augment(
     limit: int | None,
     device: str,
 ) -> None:
-    """Write synthetic questions about the articles of a corpus, to train on or to expand articles by.
+    """Generate synthetic questions about the articles of a corpus, for training or document expansion.
 
-    An interrupted generation goes on where it was when the same command runs again. Use the file with
+    Running the same command again resumes an interrupted generation. Use the file with
     `statgraph train --set augment.file=FILE`.
     """
     import time
 
     from statgraph.augmentation.synthetic import partial_beside, write_generated
-    from statgraph.cli.options import chosen_corpus
-    from statgraph.cli.progress import TerminalProgress
     from statgraph.device import pick_device
-    from statgraph.errors import UsageError
 
     if round_trip and run is None:
-        raise UsageError(f"--round-trip {round_trip}: asks for a retriever; name its run folder with --run")
+        raise UsageError(f"--round-trip {round_trip}: needs a retriever; name its run folder with --run")
     if run is not None and not round_trip:
-        raise UsageError(f"--run {run}: is asked in a round trip only; add --round-trip K, or leave it out")
+        raise UsageError(f"--run {run}: only used for a round trip; add --round-trip K, or omit --run")
     config = AugmentConfig(
         generator=generator, per_article=per_article, articles_per_heading=articles_per_heading, round_trip=round_trip
     )
     torch_device = pick_device(device)
-    records = chosen_corpus(corpus)
+    records = options.chosen_corpus(corpus)
     rank = _ranking(run, records, device) if run is not None else None
     start = time.perf_counter()
-    try:
-        with TerminalProgress() as progress:
-            written = write_generated(
-                records, config, out, seed=seed, device=torch_device, progress=progress.on_step, rank=rank, limit=limit
-            )
-    except KeyboardInterrupt:
-        if partial_beside(out).is_file():
-            click.echo("To go on with it, run the same command again", err=True)
-        raise
+    with options.resume_hint("again", partial_beside(out).is_file), TerminalProgress() as progress:
+        written = write_generated(
+            records, config, out, seed=seed, device=torch_device, progress=progress.on_step, rank=rank, limit=limit
+        )
     seconds = time.perf_counter() - start
     of = f" of {written.made:,}" if round_trip else ""
-    click.echo(f"Questions about {records.name}, made in {seconds:.1f} s, written to {out}")
+    click.echo(f"Generated questions about {records.name} in {seconds:.1f} s: {out}")
     click.echo(f"  generator  {generator}, seed {seed}")
     click.echo(f"  questions  {written.kept:,}{of}")
     click.echo(f"  articles   {written.articles:,} of {len(records.articles):,}")

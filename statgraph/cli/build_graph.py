@@ -7,45 +7,42 @@ from pathlib import Path
 
 import click
 
+from statgraph.cli import options
 from statgraph.config import GraphConfig
 from statgraph.graph.relations import RELATION_GROUPS, relations_of
 
 
 @click.command("build-graph")
 @click.argument("corpus", type=click.Path(path_type=Path), required=False)
-@click.option(
-    "--out", metavar="DIR", type=click.Path(path_type=Path), help="Graph folder.  [default: graphs/ and CORPUS's name]"
-)
+@options.path("--out", help="Graph folder.  [default: graphs/CORPUS]")
 @click.option(
     "--relations",
     metavar="A,B,...",
     default=",".join(GraphConfig().relations),
-    show_default=True,
-    help=f"Groups of relations: {', '.join(RELATION_GROUPS)}; or none.",
+    help=f"Relation groups: {', '.join(RELATION_GROUPS)}; or none.",
 )
 def build_graph(corpus: Path | None, out: Path | None, relations: str) -> None:
-    """Build the graph of CORPUS: the tree of its headings and the questions that cite its articles.
+    """Build the graph of CORPUS: its tree of headings, and the questions that cite its articles.
 
-    Without CORPUS it takes the embedded sample.
+    CORPUS defaults to the embedded sample.
     """
-    from statgraph.cli.options import chosen_corpus
     from statgraph.graph.build import build_graph as build
     from statgraph.graph.build import summary_of
     from statgraph.graph.store import default_folder, write_graph
 
     groups = tuple(group.strip() for group in relations.split(",") if group.strip() not in ("", "none"))
     relations_of(groups)
-    records = chosen_corpus(corpus)
+    records = options.chosen_corpus(corpus)
     folder = out if out is not None else default_folder(records.name)
     start = time.perf_counter()
     graph = build(records, groups)
     seconds = time.perf_counter() - start
     write_graph(graph, folder)
     summary = summary_of(graph)
-    click.echo(f"Graph of {records.name}, built in {seconds:.2f} s, written to {folder}")
+    click.echo(f"Built the graph of {records.name} in {seconds:.2f} s: {folder}")
     click.echo("  nodes   " + ", ".join(f"{count:,} {node_type}s" for node_type, count in summary.nodes.items()))
     for name, count in summary.edges.items():
         click.echo(f"  edges   {count:>9,}  {name}")
     click.echo("  depth   " + ", ".join(f"{depth}: {count:,}" for depth, count in summary.headings_by_depth.items()))
-    click.echo(f"  cited   {summary.articles_cited:,} articles by training questions")
-    click.echo(f"  orphans {summary.orphan_articles:,} articles without an edge")
+    click.echo(f"  cited   {summary.articles_cited:,} articles, by training questions")
+    click.echo(f"  orphans {summary.orphan_articles:,} articles without edges")

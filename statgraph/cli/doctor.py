@@ -1,4 +1,4 @@
-"""`statgraph doctor`: what works on this machine, and what to install where something does not."""
+"""`statgraph doctor`: what works on this machine, and what to install for what does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`statgraph evaluate`: a run and a split -> metrics with intervals, and the difference to another run."""
+"""`statgraph evaluate`: a run and a split -> metrics with intervals, and the difference from another run."""
 
 from __future__ import annotations
 
@@ -7,33 +7,31 @@ from pathlib import Path
 
 import click
 
-from statgraph.cli.options import corpus_option, device_option, json_option, run_option
+from statgraph.cli import options
 
 
 @click.command()
-@run_option
-@corpus_option
-@click.option("--split", metavar="NAME", default="test", show_default=True, help="train, dev or test.")
-@click.option(
+@options.run
+@options.corpus
+@click.option("--split", metavar="NAME", default="test", help="train, dev or test.")
+@options.path(
     "--against",
     metavar="RUN",
-    type=click.Path(path_type=Path),
-    help="Run folder to compare with, question by question: differences with intervals and p-values.",
+    help="Run folder to compare with, question by question: intervals and p-values of the differences.",
 )
-@json_option
-@device_option
+@options.json
+@options.device
 def evaluate(
     run: Path | None, corpus: Path | None, split: str, against: Path | None, as_json: bool, device: str
 ) -> None:
-    """Measure a run on a split of the corpus it was trained on.
+    """Measure a run on a split of the corpus that it was trained on.
 
-    --corpus may be left out for the embedded sample only.
+    --corpus is required unless that is the embedded sample.
     """
     from dataclasses import asdict
 
     import numpy as np
 
-    from statgraph.cli.options import chosen_corpus, chosen_run
     from statgraph.evaluation.comparison import compare_metrics
     from statgraph.evaluation.report import evaluation_report
     from statgraph.evaluation.report_table import comparison_table, report_table, strata_table
@@ -41,8 +39,8 @@ def evaluate(
     from statgraph.search.evaluating import split_metrics
     from statgraph.search.retriever import Retriever
 
-    folder = chosen_run(run)
-    records = chosen_corpus(corpus)
+    folder = options.chosen_run(run)
+    records = options.chosen_corpus(corpus)
     for compared in (folder, against) if against is not None else (folder,):
         Run.read(compared).check_corpus(records)
     measured = split_metrics(Retriever.load(folder, device=device), records, split)

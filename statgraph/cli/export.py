@@ -1,4 +1,4 @@
-"""`statgraph export`: a run or a corpus in the format of another tool."""
+"""`statgraph export`: a run or a corpus in another tool's format."""
 
 from __future__ import annotations
 
@@ -6,46 +6,38 @@ from pathlib import Path
 
 import click
 
-from statgraph.cli.options import device_option, run_option
+from statgraph.cli import options
+from statgraph.errors import UsageError
 
 FORMATS = ("sentence-transformers", "onnx", "faiss", "beir", "graphml")
 _OF_RUNS = FORMATS[:3]
 
 
 @click.command()
-@run_option
-@click.option("--to", "target", type=click.Choice(FORMATS), required=True, help="The format.")
-@click.option(
-    "--out",
-    metavar="PATH",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="Where to write: a folder, for graphml a file; it must not be there yet.",
-)
-@click.option(
+@options.run
+@click.option("--to", "target", type=click.Choice(FORMATS), required=True, help="Format to write.")
+@options.path("--out", metavar="PATH", required=True, help="Folder to write, for graphml a file; must not exist yet.")
+@options.path(
     "--corpus",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Corpus folder, or the name of a fetched one; for beir and graphml.  [beir default: the embedded sample]",
+    help="For beir and graphml: corpus folder, or the name of a fetched corpus.  [beir default: the embedded sample]",
 )
-@click.option("--split", metavar="NAME", help="For beir: also what the run finds for train, dev or test, as TREC.")
-@device_option
+@click.option("--split", metavar="NAME", help="For beir: also write the run's rankings of train, dev or test, as TREC.")
+@options.device
 def export(run: Path | None, target: str, out: Path, corpus: Path | None, split: str | None, device: str) -> None:
-    """Write a run, or a corpus, in a format that other tools read.
+    """Export a run or a corpus to a format that other tools read.
 
     \b
-    sentence-transformers  the query encoder, and the article vectors beside it
+    sentence-transformers  the query encoder, and the article vectors
     onnx                   the query encoder as ONNX, checked against torch
     faiss                  the index, and the article ids
     beir                   a corpus in the layout of BEIR
     graphml                the tree and the citations of a run, or of --corpus
     """
-    from statgraph.errors import UsageError
 
     if corpus is not None and target in _OF_RUNS:
-        raise UsageError(f"--corpus: {target} is made of a run; name one with --run")
+        raise UsageError(f"--corpus: {target} exports a run; name one with --run")
     if split is not None and target != "beir":
-        raise UsageError("--split: is for --to beir; leave it out")
+        raise UsageError("--split: only for --to beir; omit it")
     if target == "beir":
         said = _beir(run, out, corpus, split, device)
     elif target == "graphml":
@@ -56,9 +48,7 @@ def export(run: Path | None, target: str, out: Path, corpus: Path | None, split:
 
 
 def _of_run(run: Path | None, target: str, out: Path) -> str:
-    from statgraph.cli.options import chosen_run
-
-    folder = chosen_run(run)
+    folder = options.chosen_run(run)
     if target == "faiss":
         from statgraph.exporting.faiss_folder import export_faiss
 
@@ -67,7 +57,7 @@ def _of_run(run: Path | None, target: str, out: Path) -> str:
         from statgraph.exporting.onnx_folder import export_onnx
 
         difference = export_onnx(folder, out)
-        return f"the query encoder of {folder}, at most {difference:.1e} from torch"
+        return f"the query encoder of {folder}; vectors differ from torch's by at most {difference:.1e}"
     from statgraph.exporting.encoder_folder import export_encoder_folder
 
     export_encoder_folder(folder, out)
@@ -75,28 +65,24 @@ def _of_run(run: Path | None, target: str, out: Path) -> str:
 
 
 def _beir(run: Path | None, out: Path, corpus: Path | None, split: str | None, device: str) -> str:
-    from statgraph.cli.options import chosen_corpus, chosen_run
-    from statgraph.errors import UsageError
     from statgraph.exporting.beir_folder import export_beir
 
     if run is not None and split is None:
-        raise UsageError("--run: beir takes a run for its rankings of a split; name the split with --split")
-    ranked_by = chosen_run(run) if split is not None else None
-    records = chosen_corpus(corpus)
+        raise UsageError("--run: beir uses a run only for its rankings of a split; name the split with --split")
+    ranked_by = options.chosen_run(run) if split is not None else None
+    records = options.chosen_corpus(corpus)
     export_beir(records, out, run=ranked_by, split=split, device=device)
-    ranked = f", and what {ranked_by} finds for {split}" if ranked_by else ""
+    ranked = f", and the rankings of {ranked_by} for {split}" if ranked_by else ""
     return f"{len(records.articles):,} articles and {len(records.questions):,} questions of {records.name}{ranked}"
 
 
 def _graphml(run: Path | None, out: Path, corpus: Path | None) -> str:
-    from statgraph.cli.options import chosen_corpus, chosen_run
-    from statgraph.errors import UsageError
     from statgraph.exporting.graphml_file import export_corpus_graphml, export_run_graphml
 
     if run is not None and corpus is not None:
-        raise UsageError("--run and --corpus: each is a graph of its own; name one of them")
+        raise UsageError("--run and --corpus name two different graphs; give only one of them")
     if corpus is not None:
-        nodes, edges = export_corpus_graphml(chosen_corpus(corpus), out)
+        nodes, edges = export_corpus_graphml(options.chosen_corpus(corpus), out)
     else:
-        nodes, edges = export_run_graphml(chosen_run(run), out)
+        nodes, edges = export_run_graphml(options.chosen_run(run), out)
     return f"{nodes:,} nodes and {edges:,} edges"

@@ -1,7 +1,9 @@
-"""Options that several commands share, with one meaning."""
+"""What several commands share: options with one meaning, the corpus and run they name, the hint to resume."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -9,41 +11,40 @@ import click
 from statgraph.config import RunConfig
 from statgraph.device import DEVICES, PRECISIONS
 
-CORPORA = Path("corpora")  # where `statgraph fetch` puts what it brings
+CORPORA = Path("corpora")  # where `statgraph fetch` writes
 
-corpus_option = click.option(
-    "--corpus",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Corpus folder, or the name of a fetched one.  [default: the embedded sample]",
-)
-run_option = click.option(
-    "--run", metavar="DIR", type=click.Path(path_type=Path), help="Run folder.  [default: the newest under runs/]"
-)
-device_option = click.option(
-    "--device", type=click.Choice(DEVICES), default="auto", show_default=True, help="Where to compute."
-)
-precision_option = click.option(
+
+def path(*names: str, metavar: str = "DIR", **attributes):
+    """Return an option that takes the path of a folder, or of a file if `metavar` says so."""
+    return click.option(*names, metavar=metavar, type=click.Path(path_type=Path), **attributes)
+
+
+def number(*names: str, least: int = 1, metavar: str = "N", **attributes):
+    """Return an option that takes a whole number of at least `least`."""
+    return click.option(*names, metavar=metavar, type=click.IntRange(min=least), **attributes)
+
+
+corpus = path("--corpus", help="Corpus folder, or the name of a fetched corpus.  [default: the embedded sample]")
+run = path("--run", help="Run folder.  [default: the newest under runs/]")
+device = click.option("--device", type=click.Choice(DEVICES), default="auto", help="Device to compute on.")
+precision = click.option(
     "--precision",
     type=click.Choice(PRECISIONS),
     default="float32",
-    show_default=True,
     metavar="NAME",
-    help="float32, bfloat16 or int8: what a BERT multiplies in on a CPU; int8 needs `quicken --precision int8`.",
+    help="Precision of a BERT query encoder on CPU: float32, bfloat16, or int8 (needs `quicken --precision int8`).",
 )
-seed_option = click.option(
-    "--seed",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=RunConfig.seed,
-    show_default=True,
-    help="Fixes every random choice.",
-)
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON in place of a table.")
+seed = number("--seed", least=0, default=RunConfig.seed, help="Seed of every random choice.")
+json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+
+
+def settings(help_text: str = "Override one setting; repeatable.", *, metavar: str = "A.B=C"):
+    """Return the option `--set`, which a command takes as `settings`."""
+    return click.option("--set", "settings", multiple=True, metavar=metavar, help=help_text)
 
 
 def chosen_corpus(folder: Path | None):
-    """Return the corpus in a folder, or of that name under corpora/ where `fetch` puts it, or the embedded sample."""
+    """Return the corpus in a folder, or the one of that name under corpora/, or the embedded sample if None."""
     from statgraph.corpus.sample import sample_folder
     from statgraph.corpus.store import read_corpus
 
@@ -58,3 +59,14 @@ def chosen_run(folder: Path | None) -> Path:
     from statgraph.runs.folders import newest_run
 
     return folder if folder is not None else newest_run()
+
+
+@contextmanager
+def resume_hint(how: str, applies: Callable[[], bool] = lambda: True) -> Iterator[None]:
+    """Tell how to resume a command when Ctrl-C interrupts the block, if there is something to resume."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if applies():
+            click.echo(f"To resume, run the same command {how}", err=True)
+        raise

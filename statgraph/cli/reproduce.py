@@ -1,4 +1,4 @@
-"""`statgraph reproduce`: a table of the papers, reproduced on a corpus."""
+"""`statgraph reproduce`: a table or figure from the papers, on a corpus."""
 
 from __future__ import annotations
 
@@ -7,51 +7,37 @@ from pathlib import Path
 
 import click
 
-from statgraph.cli.options import corpus_option, device_option
+from statgraph.cli import options
+from statgraph.cli.terminal import TerminalProgress
+from statgraph.errors import UsageError
 
 WORK_FOLDER = Path("runs") / "reproduce"
 
 
 @click.command()
 @click.argument("table", metavar="TABLE", required=False)
-@corpus_option
-@click.option(
-    "--seeds", metavar="N", type=click.IntRange(min=1), default=3, show_default=True, help="Runs a row, from seed 0."
+@options.corpus
+@options.number("--seeds", default=3, help="Runs per row, from seed 0.")
+@click.option("--backbone", metavar="NAME", help="Backbone of every dense row.  [default: what the machine can train]")
+@click.option("--backbones", metavar="A,B,...", help="Backbones of a table that compares them.")
+@click.option("--only", metavar="ROW", multiple=True, help="Run only this row; repeatable.")
+@click.option("--split", metavar="NAME", default="test", help="train, dev or test.")
+@options.path(
+    "--out", help="Folder for table.md and table.json.  [default: results/ and the names of table, corpus and backbone]"
 )
-@click.option(
-    "--backbone", metavar="NAME", default="", help="Of every dense row.  [default: what the machine can train]"
-)
-@click.option("--backbones", metavar="A,B,...", default="", help="Of a table that compares them (gdsr-table3).")
-@click.option("--only", metavar="ROW", multiple=True, help="Run this row alone; repeatable.")
-@click.option("--split", metavar="NAME", default="test", show_default=True, help="train, dev or test.")
-@click.option(
-    "--out",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Folder for table.md and table.json.  [default: results/ and the names of table, corpus and backbone]",
-)
-@click.option(
-    "--work",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    default=WORK_FOLDER,
-    show_default=True,
-    help="Folder of the runs, which all tables share.",
-)
-@click.option(
-    "--set", "settings", multiple=True, metavar="A.B=C", help="Set one value of every row's configuration; repeatable."
-)
-@click.option("--keep-runs", is_flag=True, help="Keep the trained encoders and indexes, too.")
-@click.option("--list", "listing", is_flag=True, help="List the tables, or the rows of TABLE, and stop.")
-@device_option
+@options.path("--work", default=WORK_FOLDER, help="Folder of the runs, shared by all tables.")
+@options.settings("Override one setting of every row; repeatable.")
+@click.option("--keep-runs", is_flag=True, help="Keep the trained encoders and indexes too.")
+@click.option("--list", "listing", is_flag=True, help="List the tables, or the rows of TABLE, and exit.")
+@options.device
 @click.pass_context
 def reproduce(
     ctx: click.Context,
     table: str | None,
     corpus: Path | None,
     seeds: int,
-    backbone: str,
-    backbones: str,
+    backbone: str | None,
+    backbones: str | None,
     only: tuple[str, ...],
     split: str,
     out: Path | None,
@@ -61,35 +47,23 @@ def reproduce(
     listing: bool,
     device: str,
 ) -> None:
-    """Reproduce a table or figure of the papers: train its rows, measure them, compare them.
+    """Reproduce a table or figure from the papers: train its rows, measure and compare them.
 
-    Finished runs are kept and interrupted ones are resumed, so the command can be stopped and started again. --list
-    shows the tables.
+    Finished runs are not repeated and interrupted ones are resumed, so the same command can be stopped and run again.
+    --list shows the tables.
 
-    The exit code is 1 if a run failed or another process works on it: the table is then made without it.
+    The exit code is 1 if a run failed or is in use by another process; the table is then made without it.
     """
     import shlex
 
-    from statgraph.cli.options import chosen_corpus
-    from statgraph.cli.progress import TerminalProgress
-    from statgraph.errors import UsageError
     from statgraph.runs.provenance import published_arguments, published_path
-    from statgraph.studies.spec import read_table, table_names, with_backbones
+    from statgraph.studies.spec import read_table, with_backbones
 
-    if not table:
-        if not listing:
-            raise UsageError(f"TABLE: is missing; choose from {', '.join(table_names())}")
-        for name in table_names():
-            click.echo(f"{name:<16}  {read_table(name).title}")
+    spec = with_backbones(read_table(table), _names(backbones or "")) if table else None
+    if listing or spec is None:
+        _list(spec, listing)
         return
-    spec = with_backbones(read_table(table), tuple(name.strip() for name in backbones.split(",") if name.strip()))
-    if listing:
-        click.echo(f"{spec.name}: {spec.title}\nAfter {spec.source}")
-        for row in spec.rows:
-            click.echo(f"  {row.name:<44}  {' '.join((row.system, *row.settings))}")
-        return
-    from statgraph.studies.reproduce import Request, default_folder
-    from statgraph.studies.reproduce import reproduce as make_table
+    from statgraph.studies.reproduce import Request
 
     request = Request(
         spec=spec,
@@ -98,25 +72,48 @@ def reproduce(
         work=work,
         command=shlex.join(["statgraph", *published_arguments(sys.argv[1:])]),
         corpus_folder="" if corpus is None else published_path(corpus),
-        backbone=backbone,
+        backbone=backbone or "",
         settings=(*([] if device == "auto" else [f"device={device}"]), *settings),
         only=only,
         keep_runs=keep_runs,
     )
-    records = chosen_corpus(corpus)
-    try:
-        made = make_table(
-            request,
-            records,
-            out if out is not None else default_folder(request, records.name),
-            display=TerminalProgress,
-            on_line=lambda line: click.echo(line, err=True),
+    ctx.exit(_make(request, options.chosen_corpus(corpus), out))
+
+
+def _names(listed: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in listed.split(",") if name.strip())
+
+
+def _list(spec, listing: bool) -> None:
+    """Print the rows of a table, or all tables if none is named.
+
+    Raises:
+        UsageError: if no table is named and the list was not asked for.
+    """
+    from statgraph.studies.spec import read_table, table_names
+
+    if spec is not None:
+        click.echo(f"{spec.name}: {spec.title}\nAfter {spec.source}")
+        for row in spec.rows:
+            click.echo(f"  {row.name:<44}  {' '.join((row.system, *row.settings))}")
+    elif listing:
+        for name in table_names():
+            click.echo(f"{name:<16}  {read_table(name).title}")
+    else:
+        raise UsageError(f"TABLE is missing; choose from {', '.join(table_names())}")
+
+
+def _make(request, records, out: Path | None) -> int:
+    """Make the table, print it, and return the exit code."""
+    from statgraph.studies.reproduce import default_folder, reproduce
+
+    folder = out if out is not None else default_folder(request, records.name)
+    with options.resume_hint("again"):
+        made = reproduce(
+            request, records, folder, display=TerminalProgress, on_line=lambda line: click.echo(line, err=True)
         )
-    except KeyboardInterrupt:
-        click.echo("To go on with it, run the same command again", err=True)
-        raise
     click.echo("\n".join(made.main))
     click.echo(f"\nTable folder: {made.folder}")
     for line in made.missing:
         click.echo(f"Missing: {line}", err=True)
-    ctx.exit(1 if made.missing else 0)
+    return 1 if made.missing else 0

@@ -1,4 +1,4 @@
-"""`statgraph search`: a question (or a file of them) -> hits."""
+"""`statgraph search`: a question, or a file of questions -> hits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 
 import click
 
-from statgraph.cli.options import device_option, json_option, precision_option, run_option
+from statgraph.cli import options
+from statgraph.cli.terminal import explanation_lines, folded
+from statgraph.errors import UsageError
 
 SNIPPET_CHARACTERS = 160
 _BESIDE_THE_ARTICLE = 12  # columns of a terminal that rank, score and the gaps take
@@ -17,26 +19,22 @@ _BESIDE_THE_ARTICLE = 12  # columns of a terminal that rank, score and the gaps 
 
 @click.command()
 @click.argument("question", required=False)
-@run_option
-@click.option("-k", metavar="N", type=click.IntRange(min=1), default=10, show_default=True, help="How many hits.")
-@json_option
-@click.option(
-    "--questions",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="A JSONL file of questions (_id, text): prints one JSON line for each.",
+@options.run
+@options.number("-k", default=10, help="Number of hits.")
+@options.json
+@options.path(
+    "--questions", metavar="FILE", help="JSONL file of questions (_id, text); prints one JSON line per question."
 )
 @click.option(
     "--as-of",
     metavar="DATE",
     default="today",
-    show_default=True,
-    help="Search the law in force on a day: YYYY-MM-DD, today, or always for all articles, repealed ones too.",
+    help="Search the law in force on a day: YYYY-MM-DD or today; always also searches repealed articles.",
 )
-@click.option("--explain", is_flag=True, help="Say of each hit why it was found: its text, the graph, the words.")
+@click.option("--explain", is_flag=True, help="Explain each hit: its text, the graph, the matching words.")
 @click.option("--trec", is_flag=True, help="With --questions: print a TREC run (qid Q0 docid rank score tag).")
-@device_option
-@precision_option
+@options.device
+@options.precision
 def search(
     question: str | None,
     run: Path | None,
@@ -49,30 +47,27 @@ def search(
     device: str,
     precision: str,
 ) -> None:
-    """Find the articles that answer QUESTION, in the newest run or the one of --run.
+    """Find the articles that answer QUESTION.
 
-    Where the corpus says from when to when its articles are in force, only those of --as-of are searched.
+    If the corpus says when its articles are in force, only those in force on --as-of are searched.
     """
-    from statgraph.cli.options import chosen_run
     from statgraph.corpus.store import read_question_file
-    from statgraph.errors import UsageError
     from statgraph.search.retriever import Retriever
 
     if (question is None) == (questions is None):
         raise UsageError('give either a question in quotes or --questions FILE.jsonl: statgraph search "..."')
     if trec and questions is None:
-        raise UsageError("--trec writes a run for many questions; give them with --questions FILE.jsonl")
+        raise UsageError("--trec: needs a file of questions; add --questions FILE.jsonl")
     if explain and questions is not None:
-        raise UsageError("--explain is for one question; give it in quotes")
+        raise UsageError("--explain: works on a single question; give it in quotes")
     if trec and as_json:
-        raise UsageError("--trec and --json are two formats; give one of them")
-    folder = chosen_run(run)
-    if questions is not None:
-        ids, texts = read_question_file(questions)
-        retriever = Retriever.load(folder, device=device, precision=precision)
-        _print_batch(retriever, ids, texts, k, as_of, trec=trec)
-        return
+        raise UsageError("--trec and --json are two formats; give only one of them")
+    folder = options.chosen_run(run)
+    asked = read_question_file(questions) if questions is not None else None
     retriever = Retriever.load(folder, device=device, precision=precision)
+    if asked is not None:
+        _print_batch(retriever, *asked, k, as_of, trec=trec)
+        return
     hits = retriever.search(question, k, as_of=as_of, passages=True)
     explanations = retriever.explain(question, hits) if explain else []
     if as_json:
@@ -90,15 +85,15 @@ def search(
 
 
 def _print_batch(retriever, ids: list[str], texts: list[str], k: int, as_of: str, *, trec: bool) -> None:
-    """Print the hits of every question: a TREC run, or one JSON line a question."""
+    """Print the hits of every question: a TREC run, or one JSON line per question."""
     from statgraph.evaluation.trec import write_trec_run
 
-    # A TREC run is for evaluation: its rankings are whole.
+    # A TREC run is for evaluation: its rankings are complete.
     rows, scores = (retriever.rank if trec else retriever.found)(texts, k, as_of=as_of)
     article_ids = retriever.article_ids()
     if trec:
         write_trec_run(sys.stdout, ids, rows, scores, article_ids)
-        sys.stdout.flush()  # here click still minds a reader that has left, such as head
+        sys.stdout.flush()  # here click still handles a reader that has left, such as head
         return
     for question_id, best, values in zip(ids, rows, scores, strict=True):
         hits = [
@@ -108,22 +103,20 @@ def _print_batch(retriever, ids: list[str], texts: list[str], k: int, as_of: str
 
 
 def _nothing_found(retriever, as_of: str) -> str:
-    """Return why a search has no hits, and what to do."""
+    """Return why a search has no hits, and the remedy."""
     limited = retriever.has_dates and as_of != "always"
     if not retriever.by_words:
-        return f"No article is in force (--as-of {as_of}); name another day, or always"
-    remedy = "use other words, or name a run with a dense retriever with --run"
+        return f"No article is in force (--as-of {as_of}); choose another day, or always"
+    remedy = "use other words, or a run with a dense retriever (--run)"
     if limited:
         return f"No article in force (--as-of {as_of}) shares a word with the question; {remedy}, or another --as-of"
     return f"No article shares a word with the question; {remedy}"
 
 
 def _print_hits(hits, explanations) -> None:
-    """Print rank, score, citation, path, snippet and explanation: a table as wide as the terminal, elsewhere whole
-    lines."""
+    """Print rank, score, citation, path, snippet and explanation: a table on a terminal, unfolded lines elsewhere."""
     from itertools import zip_longest
 
-    from statgraph.cli.explanation_lines import explanation_lines, folded
     from statgraph.encoders.article_text import PATH_SEPARATOR
 
     bodies = [
@@ -153,7 +146,7 @@ def _print_hits(hits, explanations) -> None:
 
 
 def _snippet(hit) -> str:
-    """Return a hit's passage with what follows it on one line, cut at a word; where it has none its text's start."""
+    """Return the passage of a hit, or else the start of its text, and what follows, on one line cut at a word."""
     start, end = hit.passage or (0, 0)
     before, passage = hit.text[:start].strip(), " ".join(hit.text[start:end].split())
     line = " ".join(hit.text[start:].split())

@@ -1,4 +1,4 @@
-"""`statgraph serve`: a run over HTTP, with a page to search it."""
+"""`statgraph serve`: a run over HTTP, with a search page."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from pathlib import Path
 
 import click
 
-from statgraph.cli.options import device_option, precision_option, run_option
+from statgraph.cli import options
+from statgraph.errors import DependencyError
 
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8000
 _EXTRA = ("fastapi", "uvicorn", "prometheus_client")
 
 
 @click.command()
-@run_option
-@click.option("--host", metavar="ADDRESS", default=DEFAULT_HOST, show_default=True, help="Where to listen.")
+@options.run
+@click.option("--host", metavar="ADDRESS", default=DEFAULT_HOST, help="Address to listen on.")
 @click.option(
-    "--port", metavar="N", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True, help="0: any free."
+    "--port", metavar="N", type=click.IntRange(0, 65535), default=DEFAULT_PORT, help="Port, or 0 for any free one."
 )
 @click.option(
     "--feedback",
@@ -25,25 +26,24 @@ _EXTRA = ("fastapi", "uvicorn", "prometheus_client")
     type=click.Path(path_type=Path, dir_okay=False),
     help="File that readers' feedback is appended to.  [default: feedback.jsonl in the run folder]",
 )
-@click.option("--log-questions", is_flag=True, help="Log the text of the questions too.")
-@device_option
-@precision_option
+@click.option("--log-questions", is_flag=True, help="Also log the text of the questions.")
+@options.device
+@options.precision
 def serve(
     run: Path | None, host: str, port: int, feedback: Path | None, log_questions: bool, device: str, precision: str
 ) -> None:
-    """Serve a run over HTTP, with a page to search it.
+    """Serve a run over HTTP, with a search page.
 
     Set STATGRAPH_TOKEN in the environment to require that token with every request. SIGTERM and Ctrl-C stop the service
     once the requests in progress are answered.
     """
-    from statgraph.cli.options import chosen_run
 
     _check_extra()
     from statgraph.service.config import TOKEN_VARIABLE, ServiceConfig
     from statgraph.service.feedback import FEEDBACK_FILE, check_writable
     from statgraph.service.server import serve as serve_run
 
-    folder = chosen_run(run)
+    folder = options.chosen_run(run)
     if feedback is not None:  # the default is not checked: a run on a read-only disk is served, without feedback
         check_writable(feedback)
     config = ServiceConfig(
@@ -60,8 +60,6 @@ def _announce(line: str) -> None:
 
 def _check_extra() -> None:
     from importlib.util import find_spec
-
-    from statgraph.errors import DependencyError
 
     missing = [package for package in _EXTRA if find_spec(package) is None]
     if missing:

@@ -8,45 +8,33 @@ from typing import TYPE_CHECKING
 
 import click
 
-from statgraph.cli.options import corpus_option, device_option, seed_option
+from statgraph.cli import options
+from statgraph.cli.terminal import TerminalProgress, print_steps
 from statgraph.config import RunConfig
+from statgraph.runs.folders import new_run_folder, newest_unfinished_run
 from statgraph.systems.presets import system_names
 
-if TYPE_CHECKING:  # what these load takes seconds, and --help needs none of it
+if TYPE_CHECKING:  # these take seconds to load, and --help needs none of them
     from statgraph.distributed import World
     from statgraph.runs.run import Run
 
 
 @click.command()
-@corpus_option
+@options.corpus
 @click.option(
-    "--system",
-    metavar="NAME",
-    default=RunConfig.system,
-    show_default=True,
-    help=f"A published system: {', '.join(system_names())}.",
+    "--system", metavar="NAME", default=RunConfig.system, help=f"Published system: {', '.join(system_names())}."
 )
-@click.option(
-    "--out", metavar="DIR", type=click.Path(path_type=Path), help="Run folder.  [default: a new one under runs/]"
-)
-@seed_option
-@click.option(
-    "--set", "settings", multiple=True, metavar="A.B=C", help="Set one value of the configuration; repeatable."
-)
-@click.option("--resume", is_flag=True, help="Go on with an interrupted run (--out, or the newest unfinished one).")
-@device_option
+@options.path("--out", help="Run folder.  [default: a new one under runs/]")
+@options.seed
+@options.settings()
+@click.option("--resume", is_flag=True, help="Resume an interrupted run (--out, or the newest unfinished one).")
+@options.device
 def train(
-    corpus: Path | None,
-    system: str,
-    out: Path | None,
-    seed: int,
-    settings: tuple[str, ...],
-    resume: bool,
-    device: str,
+    corpus: Path | None, system: str, out: Path | None, seed: int, settings: tuple[str, ...], resume: bool, device: str
 ) -> None:
     """Train a retriever.
 
-    Without options it trains QABISAR on the embedded sample. Under torchrun several processes train together:
+    Without options, train QABISAR on the embedded sample. To train with several processes, use torchrun:
 
     \b
         torchrun --nproc-per-node 2 -m statgraph.cli train
@@ -62,10 +50,7 @@ def _trained(
     world: World, corpus: Path | None, system: str, out: Path | None, settings: tuple[str, ...], *, resume: bool
 ) -> None:
     from statgraph import artifacts
-    from statgraph.cli.options import chosen_corpus
-    from statgraph.cli.progress import TerminalProgress
     from statgraph.graph.store import default_folder
-    from statgraph.runs.folders import new_run_folder, newest_unfinished_run
     from statgraph.systems.job import TrainingOptions
     from statgraph.systems.pipeline import is_finished, train_run
     from statgraph.systems.presets import resolve_config
@@ -77,27 +62,29 @@ def _trained(
             if world.is_first:
                 click.echo(f'{folder} is already finished; search it with: statgraph search --run {folder} "..."')
             return
-    records = chosen_corpus(corpus)
+    records = options.chosen_corpus(corpus)
     if not resume:
         folder = Path(
             world.json_from_first(lambda: str(out if out is not None else new_run_folder(records.name, system)))
         )
     notes: list[str] = []
-    try:
-        with TerminalProgress(shown=world.is_first) as progress:
-            options = TrainingOptions(
-                resume=resume,
-                on_step=progress.on_step,
-                on_training=progress.on_training,
-                world=world,
-                graph_folder=default_folder(records.name),
-                announce=notes.append,
-            )
-            run = train_run(records, config, folder, options)
-    except KeyboardInterrupt:
-        if world.is_first and (folder / artifacts.RUN_CONFIG).is_file() and not is_finished(folder):
-            click.echo(f"To go on with it, run the same command with: --out {folder} --resume", err=True)
-        raise
+
+    def resumable() -> bool:
+        return world.is_first and (folder / artifacts.RUN_CONFIG).is_file() and not is_finished(folder)
+
+    with (
+        options.resume_hint(f"with: --out {folder} --resume", resumable),
+        TerminalProgress(shown=world.is_first) as progress,
+    ):
+        training = TrainingOptions(
+            resume=resume,
+            on_step=progress.on_step,
+            on_training=progress.on_training,
+            world=world,
+            graph_folder=default_folder(records.name),
+            announce=notes.append,
+        )
+        run = train_run(records, config, folder, training)
     if world.is_first:
         _show(run, f"Trained {system} on {records.name}", notes)
 
@@ -109,8 +96,7 @@ def _show(run: Run, what: str, notes: Sequence[str]) -> None:
     backbone = f", {config.encoder.backbone} ({config.encoder.train})" if run.has_vectors else ""
     together = f", {run.processes} processes" if run.processes > 1 else ""
     click.echo(f"{what}{backbone}, seed {config.seed}{together}")
-    for step in run.steps:
-        click.echo(f"  {step['name']:<28}{step['seconds']:>8.1f} s{step['peak_mib']:>8,} MiB")
+    print_steps(run.steps)
     for note in notes:
         click.echo(f"  {note}")
     measured = read_run_report(run.folder)

@@ -1,4 +1,4 @@
-"""`statgraph update`: a run takes a new version of its law."""
+"""`statgraph update`: a run and a new version of its law -> the updated run."""
 
 from __future__ import annotations
 
@@ -7,42 +7,30 @@ from pathlib import Path
 
 import click
 
-from statgraph.cli.options import device_option, json_option, run_option
+from statgraph.cli import options
+from statgraph.cli.terminal import TerminalProgress, print_steps
 
 
 @click.command()
-@run_option
-@click.option(
-    "--corpus",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="Corpus folder of the new version, or the name of a fetched one.",
-)
-@click.option(
-    "--out",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Folder for the updated run.  [default: the run itself, changed whole or not at all]",
-)
-@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
-@click.option("--full", is_flag=True, help="Embed and compute everything anew, changed or not.")
-@json_option
-@device_option
+@options.run
+@options.path("--corpus", required=True, help="Corpus folder of the new version, or the name of a fetched corpus.")
+@options.path("--out", help="Folder for the updated run.  [default: the run itself, updated completely or not at all]")
+@click.option("--dry-run", is_flag=True, help="Show what the update would do, without doing it.")
+@click.option("--full", is_flag=True, help="Embed and compute everything again, changed or not.")
+@options.json
+@options.device
 def update(
     run: Path | None, corpus: Path, out: Path | None, dry_run: bool, full: bool, as_json: bool, device: str
 ) -> None:
-    """Bring a finished run to a new version of its corpus, without training.
+    """Update a finished run to a new version of its corpus, without training.
 
-    Articles with equal ids are the same article. Only what changed is embedded, and only the vectors that the change
-    reaches through the graph are computed anew.
+    Articles with the same id are the same article. Only changed texts are embedded, and only the vectors that a change
+    reaches through the graph are recomputed.
     """
-    from statgraph.cli.options import chosen_corpus, chosen_run
-    from statgraph.cli.progress import TerminalProgress
     from statgraph.systems.updating.update import update_run
 
-    folder = chosen_run(run)
-    records = chosen_corpus(corpus)
+    folder = options.chosen_run(run)
+    records = options.chosen_corpus(corpus)
     with TerminalProgress() as progress:
         summary = update_run(
             folder, records, out=out, dry_run=dry_run, full=full, device=device, on_step=progress.on_step
@@ -60,17 +48,16 @@ def _print(summary, run: Path, corpus_name: str, *, dry_run: bool) -> None:
     kinds = [f"{counts['added']:,} added", f"{counts['repealed']:,} repealed", amended]
     what = "Dry run of the update" if dry_run else "Update"
     click.echo(f"{what} of {run} to {corpus_name}, {summary.seconds:.1f} s")
-    click.echo(f"  articles   {', '.join(kinds)}, {counts['unchanged']:,} as they were")
+    click.echo(f"  articles   {', '.join(kinds)}, {counts['unchanged']:,} unchanged")
     for name, change in (("headings", summary.headings), ("citations", summary.citations)):
         if change is not None:
-            click.echo(f"  {name:<10} {change[0]:,} added, {change[1]:,} gone")
+            click.echo(f"  {name:<10} {change[0]:,} added, {change[1]:,} removed")
     click.echo(f"  embedded   {summary.embedded:,} texts")
     click.echo(f"  computed   {summary.recomputed:,} of {summary.articles:,} article vectors")
-    for step in summary.steps:
-        click.echo(f"  {step['name']:<28}{step['seconds']:>8.1f} s{step['peak_mib']:>8,} MiB")
+    print_steps(summary.steps)
     if dry_run:
-        click.echo("Nothing was written")
+        click.echo("Nothing written")
     elif not summary.written:
-        click.echo(f"Nothing to do: {run} is of this version")
+        click.echo(f"Nothing to do: {run} is up to date")
     else:
         click.echo(f"Run folder: {summary.run}")

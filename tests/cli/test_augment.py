@@ -11,8 +11,8 @@ def test_headings_of_the_sample(run_cli, tmp_path):
 
     assert (done.returncode, done.stderr) == (0, "")
     first, *lines = done.stdout.splitlines()
-    assert first.startswith("Questions about valmere, made in ")
-    assert first.endswith(" s, written to q.jsonl")
+    assert first.startswith("Generated questions about valmere in ")
+    assert first.endswith(" s: q.jsonl")
     assert lines == ["  generator  headings, seed 0", "  questions  172", "  articles   321 of 321"]
     assert [path.name for path in tmp_path.iterdir()] == ["q.jsonl"]
 
@@ -53,8 +53,8 @@ def test_a_file_is_needed(refused):
             ["--generator", "seq2seq"],
             "generator 'seq2seq' names no model; write it like seq2seq:FOLDER or seq2seq:HUB/NAME",
         ),
-        (["--round-trip", "5"], "--round-trip 5: asks for a retriever; name its run folder with --run"),
-        (["--run", "r"], "--run r: is asked in a round trip only; add --round-trip K, or leave it out"),
+        (["--round-trip", "5"], "--round-trip 5: needs a retriever; name its run folder with --run"),
+        (["--run", "r"], "--run r: only used for a round trip; add --round-trip K, or omit --run"),
         (["--per-article", "0"], "Invalid value for '--per-article': 0 is not in the range x>=1."),
         (["--limit", "0"], "Invalid value for '--limit': 0 is not in the range x>=1."),
     ],
@@ -86,7 +86,7 @@ def test_an_interrupted_generation_says_how_to_go_on(monkeypatch, capfd, town, t
     stdout, stderr = capfd.readouterr()
     assert (exit_.value.code, stdout) == (130, "")
     assert [line for line in stderr.splitlines() if line] == [
-        "To go on with it, run the same command again", "Interrupted",
+        "To resume, run the same command again", "Interrupted",
     ]  # fmt: skip
 
 

@@ -36,4 +36,4 @@ def test_a_broken_part_is_shown_with_what_to_do(run_cli, tmp_path):
     row = next(number for number, line in enumerate(lines) if line.startswith("FAIL  FAISS"))
     assert lines[row].endswith("RuntimeError: no such instruction")
     assert lines[row + 1].startswith("      -> pip install ")
-    assert lines[-1] == "Something required does not work: see above."
+    assert lines[-1] == "A required part does not work; see above."

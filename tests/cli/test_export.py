@@ -27,7 +27,7 @@ def test_a_run_in_every_format(run_cli, dense_run, town, tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"onnx: the query encoder of {dense_run}, at most ")
     done = run_cli("export", "--run", dense_run, "--to", "beir", "--corpus", town, "--split", "test", "--out", "beir")
-    assert done.stdout == f"beir: 16 articles and 16 questions of town, and what {dense_run} finds for test\n"
+    assert done.stdout == f"beir: 16 articles and 16 questions of town, and the rankings of {dense_run} for test\n"
     assert len((tmp_path / "beir" / "runs" / "test.trec").read_text().splitlines()) == 4 * 16
 
 
@@ -42,16 +42,16 @@ def test_bm25_has_nothing_of_the_kind(refused, bm25_run, target):
 def test_options_that_do_not_fit_are_refused(refused, bm25_run, town, tmp_path):
     out = ("--out", "out")
     assert refused("export", "--to", "faiss", "--corpus", town, *out, code=2) == (
-        "--corpus: faiss is made of a run; name one with --run"
+        "--corpus: faiss exports a run; name one with --run"
     )
     assert refused("export", "--to", "faiss", "--split", "test", *out, code=2) == (
-        "--split: is for --to beir; leave it out"
+        "--split: only for --to beir; omit it"
     )
     assert refused("export", "--to", "beir", "--run", bm25_run, *out, code=2) == (
-        "--run: beir takes a run for its rankings of a split; name the split with --split"
+        "--run: beir uses a run only for its rankings of a split; name the split with --split"
     )
     assert refused("export", "--to", "graphml", "--run", bm25_run, "--corpus", town, *out, code=2) == (
-        "--run and --corpus: each is a graph of its own; name one of them"
+        "--run and --corpus name two different graphs; give only one of them"
     )
     assert refused("export", "--to", "beir", "--corpus", town, "--out", town, code=2) == (
         f"{town}: exists already, and an export replaces nothing; choose another --out"

@@ -91,7 +91,7 @@ def test_no_command_shows_the_help(run_cli):
         (
             PermissionError(errno.EACCES, "Permission denied", "/runs/x"),
             1,
-            "/runs/x: Permission denied; change its permissions, or name another place",
+            "/runs/x: Permission denied; change its permissions, or choose another place",
         ),
         (
             FileNotFoundError(errno.ENOENT, "No such file or directory", "runs/x"),
@@ -102,7 +102,7 @@ def test_no_command_shows_the_help(run_cli):
         (
             ValueError("shapes differ\nmore"),
             1,
-            "ValueError: shapes differ; this is a fault of statgraph, not of yours: "
+            "unexpected error: ValueError: shapes differ; this is a bug in statgraph: "
             "set STATGRAPH_DEBUG=1 to see where, and report it",
         ),
     ],

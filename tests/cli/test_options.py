@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from statgraph.cli.options import chosen_corpus, chosen_run, device_option
+from statgraph.cli import options
+from statgraph.cli.options import chosen_corpus, chosen_run
 from statgraph.device import DEVICES
 from statgraph.errors import CorpusError, RunError
 
@@ -30,6 +31,6 @@ def test_the_run_named_or_the_newest(tmp_path, monkeypatch):
 
 
 def test_devices_are_those_of_the_library():
-    command = device_option(lambda device: None)
+    command = options.device(lambda device: None)
     (option,) = command.__click_params__
     assert (tuple(option.type.choices), option.default) == (DEVICES, "auto")

@@ -30,9 +30,9 @@ def test_the_projections_are_those_there_are():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("corpus", "--code", "x"), "--code: 'corpus' draws no tree; use it with graph"),
-        (("graph", "--run", "r"), "--run: 'graph' is drawn from a corpus; name it with --corpus"),
-        (("training", "--corpus", "c"), "--corpus: 'training' is drawn from a run alone; name it with --run"),
+        (("corpus", "--code", "x"), "--code: only for graph, not corpus; omit it"),
+        (("graph", "--run", "r"), "--run: graph is plotted from a corpus; name it with --corpus"),
+        (("training", "--corpus", "c"), "--corpus: training is plotted from a run; name it with --run"),
         (("graph", "--code", "Sea"), "code 'Sea': not in the corpus; choose from Family Code, Housing Code, Work Code"),
     ],
 )

@@ -52,8 +52,8 @@ def test_from_a_backbone_to_one_that_trains(run_cli, options, tmp_path, town, sm
     about = json.loads((tmp_path / "adapted" / "manifest.json").read_text())
     assert done.stdout.splitlines() == [
         f"Pre-trained {small_bert} on town, 3 steps of 2 x 16 tokens, seed 4",
-        f"  loss  {about['first_loss']:.3f} at first, {about['last_loss']:.3f} at last",
-        "  the tokenizer has no mask token: '[UNK]' hid the words in its place",
+        f"  loss  {about['first_loss']:.3f} at the start, {about['last_loss']:.3f} at the end",
+        "  the tokenizer has no mask token; used '[UNK]' instead",
         "Backbone folder: adapted",
     ]
     assert [path.name for path in tmp_path.iterdir()] == ["adapted"]
@@ -71,7 +71,7 @@ def test_from_a_backbone_to_one_that_trains(run_cli, options, tmp_path, town, sm
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--set", "stage1.lr=0.1"], "--set: 'stage1.lr' has no bearing on pre-training; set one of pretrain.*"),
+        (["--set", "stage1.lr=0.1"], "--set: 'stage1.lr' does not apply to pre-training; use a setting of pretrain.*"),
         (["--set", "pretrain.step=1"], "--set: 'pretrain.step' is not a setting; did you mean 'pretrain.steps'?"),
         (["--batch-size", 0], "pretrain.batch_size: must be at least 1 (got 0)"),
         (["--steps", 0], "pretrain.steps: must be at least 1 (got 0)"),
@@ -111,4 +111,4 @@ def test_an_interrupted_one_says_how_to_go_on(monkeypatch, options, tmp_path, ca
         main()
     assert exit_.value.code == 130
     lines = [line for line in capfd.readouterr().err.splitlines() if line]
-    assert lines == ["To go on with it, run the same command with: --resume", "Interrupted"]
+    assert lines == ["To resume, run the same command with: --resume", "Interrupted"]

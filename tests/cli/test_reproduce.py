@@ -99,7 +99,7 @@ def test_the_rows_are_listed(run_here, small_table):
 
 def test_what_is_refused(refused, town):
     names = ", ".join(table_names())
-    assert refused("reproduce", code=2) == f"TABLE: is missing; choose from {names}"
+    assert refused("reproduce", code=2) == f"TABLE is missing; choose from {names}"
     assert refused("reproduce", "table1", code=2) == f"table 'table1' is not known; choose from {names}"
     assert refused("reproduce", "gdsr-table3", "--only", "BM25", "--corpus", town, code=2) == (
         "--only 'BM25': is not a row of gdsr-table3; its rows are 'DSR, static', 'DSR, multilingual-e5-small'"
@@ -124,4 +124,4 @@ def test_ctrl_c_says_how_to_go_on(run_here, small_table, town, monkeypatch):
 
     monkeypatch.setattr(running, "train_run", interrupted)
     code, _, stderr = run_here("small", "--corpus", town)
-    assert (code, stderr) == (130, "To go on with it, run the same command again\n\nInterrupted\n")
+    assert (code, stderr) == (130, "To resume, run the same command again\n\nInterrupted\n")

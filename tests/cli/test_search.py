@@ -141,8 +141,7 @@ def test_where_no_word_is_shared_it_says_so(answer, bm25_run, tmp_path):
         done = answer(*ask, *options)
         assert (done.exit_code, done.stdout) == (
             0,
-            "No article shares a word with the question; use other words, or name a run with a dense retriever with "
-            "--run\n",
+            "No article shares a word with the question; use other words, or a run with a dense retriever (--run)\n",
         )
     assert json.loads(answer(*ask, "--json").stdout) == []
     (tmp_path / "asked.jsonl").write_text('{"_id": "q1", "text": "xylophone"}\n')
@@ -154,18 +153,17 @@ def test_where_no_word_is_shared_it_says_so(answer, bm25_run, tmp_path):
 @pytest.mark.parametrize(
     ("by_words", "as_of", "line"),
     [
-        (False, "1850-01-01", "No article is in force (--as-of 1850-01-01); name another day, or always"),
+        (False, "1850-01-01", "No article is in force (--as-of 1850-01-01); choose another day, or always"),
         (
             True,
             "today",
-            "No article in force (--as-of today) shares a word with the question; use other words, or name a run with "
-            "a dense retriever with --run, or another --as-of",
+            "No article in force (--as-of today) shares a word with the question; use other words, or a run with "
+            "a dense retriever (--run), or another --as-of",
         ),
         (
             True,
             "always",
-            "No article shares a word with the question; use other words, or name a run with a dense retriever with "
-            "--run",
+            "No article shares a word with the question; use other words, or a run with a dense retriever (--run)",
         ),
     ],
 )
@@ -247,9 +245,9 @@ def test_a_reader_that_leaves_is_no_error(bm25_run, tmp_path):
     [
         ([], EITHER),
         (["Who?", "--questions", "x"], EITHER),
-        (["Who?", "--trec"], "--trec writes a run for many questions; give them with --questions FILE.jsonl"),
-        (["--questions", "x", "--explain"], "--explain is for one question; give it in quotes"),
-        (["--questions", "x", "--trec", "--json"], "--trec and --json are two formats; give one of them"),
+        (["Who?", "--trec"], "--trec: needs a file of questions; add --questions FILE.jsonl"),
+        (["--questions", "x", "--explain"], "--explain: works on a single question; give it in quotes"),
+        (["--questions", "x", "--trec", "--json"], "--trec and --json are two formats; give only one of them"),
         (["Who?", "-k", "0"], "Invalid value for '-k': 0 is not in the range x>=1."),
         (["Who?", "-k", "ten"], "Invalid value for '-k': 'ten' is not a valid integer range."),
         (["Who?", "--device", "gpu"], "Invalid value for '--device': 'gpu' is not one of 'auto', 'cpu', 'cuda'."),

@@ -216,7 +216,7 @@ def test_an_interrupted_run_is_resumed_with_the_same_settings(
     folder = f"runs/{run.name}"
     assert (process.returncode, stdout) == (130, "")
     assert [line for line in stderr.splitlines() if line] == [
-        f"To go on with it, run the same command with: --out {folder} --resume", "Interrupted",
+        f"To resume, run the same command with: --out {folder} --resume", "Interrupted",
     ]  # fmt: skip
 
     assert refused("search", "Who?", "--run", folder).startswith(f"{folder}: an unfinished run; ")
@@ -271,11 +271,11 @@ def test_a_folder_that_cannot_be_written_to_is_named(run_bound, town, bm25_run, 
     closed = tmp_path / "closed"
     done = run_bound("train", "--system", "bm25", "--corpus", town, cwd=closed)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "Error: runs: Permission denied; change its permissions, or name another place\n"
+    assert done.stderr == "Error: runs: Permission denied; change its permissions, or choose another place\n"
     done = run_bound("train", "--system", "bm25", "--corpus", town, "--out", "closed/run", cwd=tmp_path)
-    assert done.stderr == "Error: closed/run: Permission denied; change its permissions, or name another place\n"
+    assert done.stderr == "Error: closed/run: Permission denied; change its permissions, or choose another place\n"
     done = run_bound("build-graph", town, cwd=closed)
-    assert done.stderr == "Error: graphs: Permission denied; change its permissions, or name another place\n"
+    assert done.stderr == "Error: graphs: Permission denied; change its permissions, or choose another place\n"
     done = run_bound("search", "lamps", "--run", bm25_run, "-k", 1, cwd=closed)
     assert (done.returncode, done.stderr) == (0, "")
     assert list(closed.iterdir()) == []

@@ -30,13 +30,13 @@ def test_a_dry_run_then_the_update_then_nothing_to_do(run_cli, dense_run, tmp_pa
     assert (dry.returncode, dry.stderr) == (0, "")
     told = re.fullmatch(
         rf"Dry run of the update of {run} to town, \d+\.\d s\n"
-        r"(  articles   0 added, 1 repealed, 1 amended \(1 text\), 14 as they were\n"
-        r"  headings   0 added, 0 gone\n"
-        r"  citations  0 added, 1 gone\n"
+        r"(  articles   0 added, 1 repealed, 1 amended \(1 text\), 14 unchanged\n"
+        r"  headings   0 added, 0 removed\n"
+        r"  citations  0 added, 1 removed\n"
         r"  embedded   1 texts\n"
         r"  computed   7 of 15 article vectors\n)"
         r"(?:  [a-z ,]+ +\d+\.\d s +[\d,]+ MiB\n)+"
-        r"Nothing was written\n",
+        r"Nothing written\n",
         dry.stdout,
     )
     assert told, dry.stdout
@@ -53,7 +53,7 @@ def test_a_dry_run_then_the_update_then_nothing_to_do(run_cli, dense_run, tmp_pa
     assert run_cli("evaluate", "--run", run, "--corpus", amended, "--split", "dev").returncode == 0
 
     again = run_cli("update", "--run", run, "--corpus", amended)
-    assert again.stdout.endswith(f"Nothing to do: {run} is of this version\n")
+    assert again.stdout.endswith(f"Nothing to do: {run} is up to date\n")
 
 
 def test_json_and_another_folder(run_cli, bm25_run, tmp_path, amended):

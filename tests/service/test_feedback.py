@@ -82,8 +82,7 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path, place, reason):
     with pytest.raises(UsageError) as refused:
         check_writable(tmp_path / place)
     assert str(refused.value) == (
-        f"--feedback {tmp_path / place}: cannot be written ({reason}); "
-        "name a file in an existing, writable folder"
+        f"--feedback {tmp_path / place}: cannot be written ({reason}); name a file in an existing, writable folder"
     )
     assert {child.name for child in tmp_path.iterdir()} == {"file", "pipe"}
     assert (tmp_path / "file").read_text() == "old"

@@ -1,8 +1,13 @@
+import io
 from dataclasses import replace
 
-from statgraph.cli.explanation_lines import explanation_lines, folded
+from rich.console import Console
+
+from statgraph.cli import terminal as module
+from statgraph.cli.terminal import TerminalProgress, explanation_lines, folded
 from statgraph.lexical.bm25 import TermWeight
 from statgraph.search.hits import Explanation, Neighbour
+from statgraph.training.loop import TrainingProgress
 
 HEADING = Neighbour("heading", "Code > Book", "Book", ("Code", "Book"), "contains_article", 0.5, 0.25, 0.75)
 ITSELF = Neighbour("article", "D1", "Art. 1", (), "itself", 0.3, 0.25, 0.5)
@@ -12,10 +17,37 @@ WHY = Explanation(
 )
 
 
+def shown(monkeypatch, *, terminal: bool) -> str:
+    """Return what a run of two kinds of steps leaves on standard error."""
+    written = io.StringIO()
+    monkeypatch.setattr(
+        "rich.console.Console", lambda stderr: Console(file=written, force_terminal=terminal, width=100, stderr=stderr)
+    )
+    with TerminalProgress() as progress:
+        progress.on_step("embedding", 3, 4)
+        progress.on_training(TrainingProgress("stage2", 1, 2, step=5, steps=10, loss=1.23456, dev=None))
+        progress.on_training(TrainingProgress("stage2", 2, 2, step=10, steps=10, loss=0.5, dev=0.876))
+    return written.getvalue()
+
+
+def test_a_terminal_shows_loss_and_dev_recall(monkeypatch):
+    text = shown(monkeypatch, terminal=True)
+    for part in ("embedding", "3/4", "stage2", "10/10", "epoch 2/2", "loss 0.500", "dev R@200 87.6"):
+        assert part in text
+
+
+def test_elsewhere_nothing_is_shown(monkeypatch):
+    assert shown(monkeypatch, terminal=False).strip() == ""
+
+
+def test_rich_loads_with_the_bar_only():
+    assert not hasattr(module, "Console")
+
+
 def test_all_there_is_to_say():
     assert explanation_lines(WHY) == [
         "score 0.750: 0.500 by its own text, +0.250 by the graph (0.625 without the training questions that cite it)",
-        "attention of the last layer (mean over the heads, least and most):",
+        "attention of the last layer (mean over heads, minimum to maximum):",
         "   50.0% (25.0% to 75.0%)  heading: Book",
         "   30.0% (25.0% to 50.0%)  itself",
         f"   20.0% (0.0% to 100.0%)  question: Who keeps it?{' really' * 10} rea...",
@@ -33,7 +65,7 @@ def test_many_neighbours_are_summed_up():
 
 def test_words_alone():
     why = replace(WHY, own_text_score=None, without_questions_score=None, neighbours=(), terms=(), bm25_score=0.0)
-    assert explanation_lines(why) == ["BM25: no word of the question"]
+    assert explanation_lines(why) == ["BM25: shares no word with the question"]
 
 
 def test_the_score_of_a_run_without_a_graph():

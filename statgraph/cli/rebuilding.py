@@ -1,0 +1,82 @@
+"""`statgraph index` and `statgraph quicken`: rebuild a part of a finished run so that it answers faster."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from statgraph.cli import options
+from statgraph.config import INDEX_KINDS, IndexConfig
+from statgraph.errors import UsageError
+
+_MIB = 2**20
+_N_OPENINGS, _OPENING = 64, 150  # articles, and characters of each: about a long question
+
+
+@click.command()
+@options.run
+@click.option(
+    "--kind",
+    type=click.Choice(INDEX_KINDS),
+    default=IndexConfig.kind,
+    help=f"flat is exact; auto is flat up to {IndexConfig.flat_most:,} articles, then ivf-pq.",
+)
+@options.settings("One setting, such as ivf_pq.probes=128 or ivf_pq.precision=float16; repeatable.")
+def index(run: Path | None, kind: str, settings: tuple[str, ...]) -> None:
+    """Rebuild the index of a finished run as another kind.
+
+    The new index replaces the old one completely or not at all; search and evaluate then use it. ivf-pq is faster on
+    millions of articles but may miss some. A run with an index of the former kind hnsw is converted.
+    """
+    from statgraph.search.reindexing import reindex
+    from statgraph.settings import with_settings
+
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        if name.strip() == "kind":
+            raise UsageError(f"--set: 'kind' has its own option; use --kind {value.strip()}")
+    config = replace(with_settings(IndexConfig(), settings), kind=kind)
+    folder = options.chosen_run(run)
+    summary = reindex(folder, config)
+    click.echo(f"Index of {folder}: {summary.kind}, built in {summary.seconds:.2f} s")
+    click.echo(f"  articles  {summary.articles:,}")
+    click.echo(f"  memory    {summary.memory_bytes / _MIB:,.1f} MiB")
+    click.echo(f"  disk      {summary.disk_bytes / _MIB:,.1f} MiB")
+    if summary.rounded:
+        click.echo("  vectors   rounded to float16, also in another kind; train the run again for full precision")
+
+
+@click.command()
+@options.run
+@click.option(
+    "--precision",
+    type=click.Choice(("float32", "int8")),
+    default="float32",
+    help="int8 is for `search --precision int8`: faster, with vectors that differ slightly.",
+)
+def quicken(run: Path | None, precision: str) -> None:
+    """Speed up a run's query encoder on CPU.
+
+    Writes an ONNX Runtime graph beside the weights of a BERT query encoder and checks it against torch. With
+    statgraph[onnx] installed, `train` writes the float32 graph itself.
+    """
+    from statgraph.inference.fused_export import write_query_graph
+    from statgraph.inference.fused_query import QUERY_GRAPHS
+    from statgraph.runs.run import Run
+    from statgraph.search.article_store import ArticleStore
+
+    opened = Run.read(options.chosen_run(run))
+    opened.require_vectors()
+    encoder = opened.query_encoder
+    texts = _openings(ArticleStore(opened.folder)) if precision == "int8" else ()
+    difference = write_query_graph(encoder, precision, texts)
+    click.echo(f"Wrote {encoder / QUERY_GRAPHS[precision]}: vectors differ from torch's by at most {difference:.0e}")
+
+
+def _openings(articles) -> list[str]:
+    """Return the beginnings of some articles, spread evenly over the law."""
+    count = min(_N_OPENINGS, len(articles))
+    rows = [len(articles) * number // count for number in range(count)]
+    return [article.text[:_OPENING] for article in articles.read(rows)]

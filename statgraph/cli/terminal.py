@@ -1,0 +1,130 @@
+"""What commands show on a terminal: progress bars on standard error, tables, the steps of a run, explanations."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from statgraph.search.hits import Explanation
+    from statgraph.training.loop import TrainingProgress
+
+MOST_SHOWN = 6  # neighbours of an explanation
+LONGEST_TITLE = 90
+
+
+class TerminalProgress(AbstractContextManager):
+    """A bar for each step and each training stage, with loss and dev recall; none if standard error is no terminal."""
+
+    def __init__(self, *, shown: bool = True):
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (
+            TextColumn("{task.description:<22}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[detail]}"),
+        )
+        console = Console(stderr=True)
+        self._progress = Progress(*columns, console=console, disable=not (shown and console.is_terminal))
+        self._tasks: dict[str, int] = {}
+
+    def __enter__(self) -> TerminalProgress:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *error) -> None:
+        self._progress.stop()
+
+    def on_step(self, what: str, done: int, total: int) -> None:
+        """Show the progress of a step."""
+        self._progress.update(self._task(what, total), completed=done)
+
+    def on_training(self, progress: TrainingProgress) -> None:
+        """Show the step, loss and last dev R@200 of a stage."""
+        dev = "" if progress.dev is None else f"  dev R@200 {100 * progress.dev:.1f}"
+        detail = f"epoch {progress.epoch}/{progress.epochs}  loss {progress.loss:.3f}{dev}"
+        self._progress.update(self._task(progress.stage, progress.steps), completed=progress.step, detail=detail)
+
+    def _task(self, what: str, total: int) -> int:
+        if what not in self._tasks:
+            self._tasks[what] = self._progress.add_task(what, total=total, detail="")
+        return self._tasks[what]
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table whose first column is aligned left and the others right."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table()
+    for number, name in enumerate(columns):
+        table.add_column(name, justify="right" if number else "left")
+    for row in rows:
+        table.add_row(*row)
+    Console(highlight=False).print(table)
+
+
+def print_steps(steps: Iterable[Mapping]) -> None:
+    """Print the name, time and peak memory of each step of a run's manifest."""
+    for step in steps:
+        click.echo(f"  {step['name']:<28}{step['seconds']:>8.1f} s{step['peak_mib']:>8,} MiB")
+
+
+def folded(lines: Iterable[str], width: int) -> list[str]:
+    """Return the lines wrapped at words to a width; continuations are indented by two more than their line."""
+    parts = []
+    for line in lines:
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        parts += textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
+    return parts
+
+
+def explanation_lines(explanation: Explanation) -> list[str]:
+    """Return an explanation as lines to read."""
+    note = [f"note: {explanation.note}"] if explanation.note else []
+    return [*_score_lines(explanation), *_neighbour_lines(explanation), *_term_lines(explanation), *note]
+
+
+def _score_lines(explanation) -> list[str]:
+    own, without = explanation.own_text_score, explanation.without_questions_score
+    if own is None:
+        return []
+    if own == explanation.score:
+        return [f"score {explanation.score:.3f}: by its own text"]
+    line = f"score {explanation.score:.3f}: {own:.3f} by its own text, {explanation.score - own:+.3f} by the graph"
+    return [line if without is None else f"{line} ({without:.3f} without the training questions that cite it)"]
+
+
+def _neighbour_lines(explanation) -> list[str]:
+    neighbours = explanation.neighbours
+    if not neighbours:
+        return []
+    lines = ["attention of the last layer (mean over heads, minimum to maximum):"]
+    for neighbour in neighbours[:MOST_SHOWN]:
+        shares = f"{neighbour.weight:6.1%} ({neighbour.least:.1%} to {neighbour.most:.1%})"
+        named = "itself" if neighbour.relation == "itself" else f"{neighbour.kind}: {_shortened(neighbour.title)}"
+        lines.append(f"  {shares}  {named}")
+    others = neighbours[MOST_SHOWN:]
+    if others:
+        rest = sum(neighbour.weight for neighbour in others)
+        lines.append(f"  {rest:6.1%} {len(others)} {'others' if len(others) > 1 else 'other'}")
+    return lines
+
+
+def _term_lines(explanation) -> list[str]:
+    if not explanation.terms:
+        return ["BM25: shares no word with the question"]
+    terms = " + ".join(f"{term.term} {term.weight:.2f}" for term in explanation.terms)
+    return [f"BM25: {terms} = {explanation.bm25_score:.2f}"]
+
+
+def _shortened(title: str) -> str:
+    line = " ".join(title.split())
+    return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 3].rstrip() + "..."
