@@ -25,7 +25,7 @@ def test_a_run_in_every_format(run_cli, dense_run, town, tmp_path):
     assert np.load(tmp_path / "encoder" / "articles" / "vectors.npy").shape == (16, 16)
     done = run_cli("export", "--run", dense_run, "--to", "onnx", "--out", "onnx")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"onnx: the query encoder of {dense_run}, at most ")
+    assert done.stdout.startswith(f"onnx: the query encoder of {dense_run}; vectors differ from torch's by at most ")
     done = run_cli("export", "--run", dense_run, "--to", "beir", "--corpus", town, "--split", "test", "--out", "beir")
     assert done.stdout == f"beir: 16 articles and 16 questions of town, and the rankings of {dense_run} for test\n"
     assert len((tmp_path / "beir" / "runs" / "test.trec").read_text().splitlines()) == 4 * 16
