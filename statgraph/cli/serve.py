@@ -37,7 +37,6 @@ def serve(
     Set STATGRAPH_TOKEN in the environment to require that token with every request. SIGTERM and Ctrl-C stop the service
     once the requests in progress are answered.
     """
-
     _check_extra()
     from statgraph.service.config import TOKEN_VARIABLE, ServiceConfig
     from statgraph.service.feedback import FEEDBACK_FILE, check_writable
