@@ -56,7 +56,7 @@ def reproduce(
     """
     import shlex
 
-    from statgraph.runs.provenance import published_arguments, published_path
+    from statgraph.runs.provenance import published, published_path
     from statgraph.studies.spec import read_table, with_backbones
 
     spec = with_backbones(read_table(table), _names(backbones or "")) if table else None
@@ -70,7 +70,7 @@ def reproduce(
         seeds=seeds,
         split=split,
         work=work,
-        command=shlex.join(["statgraph", *published_arguments(sys.argv[1:])]),
+        command=shlex.join(["statgraph", *published(sys.argv[1:])]),
         corpus_folder="" if corpus is None else published_path(corpus),
         backbone=backbone or "",
         settings=(*([] if device == "auto" else [f"device={device}"]), *settings),

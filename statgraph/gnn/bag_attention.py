@@ -50,7 +50,7 @@ class IncomingSums:
 def logit_gradients(
     out_gradient: torch.Tensor, sums: IncomingSums, weights: torch.Tensor, bags: HeadBags
 ) -> torch.Tensor:
-    """Return the gradient of the logits (outputs + edges, heads) from that of the sums, (outputs x heads, head width)."""
+    """Return the gradient of the logits (outputs + edges, heads) from that of the sums, by output and head."""
     weighted = bags.incoming.by_edge(sums.weight_gradient(out_gradient)).mul_(weights)
     total = weighted.new_zeros(len(bags.own_edges), weighted.shape[1]).index_add_(0, bags.targets, weighted)
     return weighted.sub_(total[bags.targets].mul_(weights))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
@@ -31,14 +31,16 @@ def published_path(path: Path) -> str:
     return str(resolved.relative_to(Path.cwd())) if resolved.is_relative_to(Path.cwd()) else resolved.name
 
 
-def published_arguments(arguments: Iterable[str]) -> list[str]:
-    """Return the arguments of a command, each absolute path (`--option=PATH`, too) as `published_path` has it."""
-    published = []
-    for argument in arguments:
-        option, equals, value = argument.partition("=") if argument.startswith("--") else ("", "", argument)
-        path = Path(value)
-        published.append(f"{option}{equals}{published_path(path) if path.is_absolute() else value}")
-    return published
+def published(value: object) -> object:
+    """Return JSON values with each absolute path (after `name=`, too) as `published_path` has it."""
+    if isinstance(value, Mapping):
+        return {key: published(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [published(part) for part in value]
+    if not isinstance(value, str):
+        return value
+    name, equals, text = value.partition("=") if not Path(value).is_absolute() else ("", "", value)
+    return f"{name}{equals}{published_path(Path(text))}" if Path(text).is_absolute() else value
 
 
 def _installed_commit() -> str:

@@ -15,7 +15,7 @@ from statgraph import artifacts
 from statgraph.corpus.records import SPLITS, Corpus
 from statgraph.errors import StatgraphError, UsageError
 from statgraph.runs.folders import folder_name
-from statgraph.runs.provenance import commit
+from statgraph.runs.provenance import commit, published
 from statgraph.studies.analyses import ANALYSES
 from statgraph.studies.rendering import About, corpus_line, draw_rows, main_table, opening, table_text
 from statgraph.studies.running import CorpusRuns, PlannedRun, machine, planned_runs
@@ -175,10 +175,10 @@ def _written(
         draw_rows(spec, rows, folder / picture)
     values = {
         "table": spec.name,
-        **{key: value for key, value in asdict(spec).items() if key not in ("name", "rows")},
+        **published({key: value for key, value in asdict(spec).items() if key not in ("name", "rows")}),
         "about": asdict(about),
-        "rows": [row.to_dict() for row in rows],
-        "runs": {name: result.to_dict() for name, result in runs.items()},
+        "rows": published([row.to_dict() for row in rows]),
+        "runs": {name: {**result.to_dict(), **published(result.about)} for name, result in runs.items()},
     }
     _write(folder, table_text(spec, rows, about, picture=picture), values)
     return main_table(spec, rows)

@@ -19,7 +19,7 @@ from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.errors import UsageError
-from statgraph.runs.provenance import commit
+from statgraph.runs.provenance import commit, published
 from statgraph.runs.run import Run
 from statgraph.search.evaluating import split_metrics
 from statgraph.search.retriever import Retriever
@@ -43,11 +43,11 @@ class PlannedRun:
     settings: tuple[str, ...]
 
     def train_command(self, corpus_folder: str) -> str:
-        """Return the command that makes the same run; a blank folder stands for the embedded sample."""
+        """Return the command that makes the same run, with publishable paths; a blank folder stands for the sample."""
         words = ["statgraph", "train", *(("--corpus", corpus_folder) if corpus_folder else ())]
         words += ["--system", self.config.system, "--seed", str(self.seed)]
         for setting in self.settings:
-            words += ["--set", setting]
+            words += ["--set", published(setting)]
         return shlex.join(words)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from statgraph import __version__
 from statgraph.runs import provenance
-from statgraph.runs.provenance import commit, published_arguments, published_path
+from statgraph.runs.provenance import commit, published, published_path
 
 
 @pytest.fixture
@@ -58,6 +58,8 @@ def test_published_paths_name_no_folder_of_the_machine(tmp_path, monkeypatch):
     assert published_path(Path("runs/x")) == "runs/x"
     assert published_path(tmp_path.parent / "legi-fr") == "legi-fr"
     said = ["reproduce", "table", "--corpus", "/data/legi-fr", f"--work={tmp_path}/runs", "--set", "a.b=/c", "--only=1"]
-    assert published_arguments(said) == [
-        "reproduce", "table", "--corpus", "legi-fr", "--work=runs", "--set", "a.b=/c", "--only=1",
+    assert published(said) == [
+        "reproduce", "table", "--corpus", "legi-fr", "--work=runs", "--set", "a.b=c", "--only=1",
     ]  # fmt: skip
+    about = {"config": {"backbone": f"{tmp_path}/models/e5", "layers": 2}, "text": "R@100 and/or 3 = 4"}
+    assert published(about) == {"config": {"backbone": "models/e5", "layers": 2}, "text": "R@100 and/or 3 = 4"}
