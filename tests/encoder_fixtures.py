@@ -91,7 +91,7 @@ def save_bert(tiny_folder: Path, tmp_path: Path) -> Callable[[str], Path]:
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 
-    from statgraph.encoders.dense_module import dense_module
+    from statgraph.encoders.biencoder import dense_module
 
     def save(pooling: str) -> Path:
         generator = torch.Generator().manual_seed(1)

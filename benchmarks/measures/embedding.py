@@ -20,9 +20,8 @@ from statgraph.device import inference_dtype, pick_device
 from statgraph.encoders.article_text import article_text
 from statgraph.encoders.backbones import Backbone, resolve_backbone
 from statgraph.encoders.chunking import chunked
-from statgraph.encoders.frozen import embedded_chunks
+from statgraph.encoders.frozen import VectorCache, embedded_chunks
 from statgraph.encoders.loading import load_backbone
-from statgraph.encoders.vector_cache import VectorCache
 from statgraph.training.text_model import vector_metrics
 
 BACKBONE = "embedded:multilingual-e5-small"

@@ -1,6 +1,11 @@
-"""The text that stands for an article or a heading in every encoder and index."""
+"""The text that stands for an article or a heading in every encoder and index, and hashes of texts."""
 
 from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
 
 from statgraph.corpus.records import Article, Heading
 
@@ -15,3 +20,13 @@ def heading_text(heading: Heading) -> str:
 def article_text(article: Article, *, heading_path: bool = True) -> str:
     """Return an article's text, its heading path in front on a line of its own unless told not to."""
     return f"{PATH_SEPARATOR.join(article.path)}\n{article.text}" if heading_path else article.text
+
+
+HASH_BYTES = 16
+
+
+def text_hashes(texts: Sequence[str]) -> np.ndarray:
+    """Return the BLAKE2b hash of each text, (texts, 16) uint8."""
+    digests = (hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES) for text in texts)
+    flat = np.frombuffer(b"".join(digest.digest() for digest in digests), dtype=np.uint8)
+    return flat.reshape(-1, HASH_BYTES)

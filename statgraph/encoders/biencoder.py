@@ -106,3 +106,12 @@ def encoded(
     ends = np.append(starts, len(inputs))
     parts = [world.part(len(starts), rank) for rank in range(world.size)]
     return world.all_rows(np.concatenate(vectors), [int(ends[part.stop] - ends[part.start]) for part in parts])
+
+
+def dense_module(weight: torch.Tensor, bias: torch.Tensor):
+    """Return sentence-transformers' Dense, without activation, for a map (width out, width in), (width out,)."""
+    from sentence_transformers.sentence_transformer.modules import Dense
+
+    dense = Dense(weight.shape[1], weight.shape[0], activation_function=torch.nn.Identity())
+    dense.linear.load_state_dict({"weight": weight.cpu(), "bias": bias.cpu()})
+    return dense

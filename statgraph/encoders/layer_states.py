@@ -13,8 +13,8 @@ import torch
 
 from statgraph.artifacts import replaced_file
 from statgraph.distributed import SINGLE, World
-from statgraph.encoders.chunk_inputs import chunk_places
-from statgraph.encoders.frozen import padded, token_batches, weights_fingerprint
+from statgraph.encoders.chunking import chunk_places, padded
+from statgraph.encoders.frozen import token_batches, weights_fingerprint
 from statgraph.errors import ModelError
 
 Progress = Callable[[int, int], None]

@@ -10,9 +10,8 @@ import torch
 from torch import nn
 
 from statgraph.encoders.backbones import Backbone, cache_folder
-from statgraph.encoders.frozen import cache_for
+from statgraph.encoders.frozen import VectorCache, cache_for
 from statgraph.encoders.loading import load_backbone
-from statgraph.encoders.vector_cache import VectorCache
 from statgraph.encoders.vocabulary import pruned_tokenizer, used_piece_ids
 
 

@@ -15,19 +15,16 @@ from statgraph.config import EncoderConfig
 from statgraph.device import inference_dtype
 from statgraph.distributed import SINGLE, World
 from statgraph.encoders.backbones import Backbone
-from statgraph.encoders.biencoder import BiEncoder, Progress, no_progress
-from statgraph.encoders.chunk_inputs import ChunkTokens, ChunkVectors, token_inputs
-from statgraph.encoders.chunking import Chunks, chunked
-from statgraph.encoders.dense_module import dense_module
+from statgraph.encoders.biencoder import BiEncoder, Progress, dense_module, no_progress
+from statgraph.encoders.chunking import Chunks, ChunkTokens, ChunkVectors, chunked, token_inputs
 from statgraph.encoders.frozen import embedded_chunks, pooled
 from statgraph.encoders.hierarchical import ChunkEncoder
 from statgraph.encoders.layer_states import ChunkStates
 from statgraph.encoders.loading import most_tokens
 from statgraph.encoders.quiet import quiet_transformers
 from statgraph.encoders.similarity import similarity_of
-from statgraph.encoders.split_model import freeze_lower
+from statgraph.encoders.split_model import UpperLayers, freeze_lower, lower_states
 from statgraph.encoders.tower import Tower, loaded_tower
-from statgraph.encoders.upper_layers import UpperLayers, lower_states
 from statgraph.errors import UsageError
 
 ARTICLE_WEIGHTS = "model.safetensors"

@@ -11,7 +11,7 @@ import numpy as np
 
 from statgraph import __version__, artifacts
 from statgraph.corpus.records import Question
-from statgraph.encoders.hashes import HASH_BYTES
+from statgraph.encoders.article_text import HASH_BYTES
 from statgraph.errors import RunError
 from statgraph.graph.relations import NODE_TYPES, TRAIN_SPLIT
 

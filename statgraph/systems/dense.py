@@ -10,10 +10,9 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.corpus.records import Corpus
-from statgraph.encoders.article_text import article_text, heading_text
+from statgraph.encoders.article_text import article_text, heading_text, text_hashes
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.encoders.building import build_biencoder
-from statgraph.encoders.hashes import text_hashes
 from statgraph.errors import CorpusError
 from statgraph.gnn.graph_inputs import GraphInputs, write_graph_inputs
 from statgraph.gnn.saved_encoder import write_graph_encoder

@@ -1,7 +1,10 @@
+import hashlib
+
+import numpy as np
 import pytest
 
 from statgraph.corpus.records import Article, Heading
-from statgraph.encoders.article_text import article_text, heading_text
+from statgraph.encoders.article_text import article_text, heading_text, text_hashes
 
 
 @pytest.fixture
@@ -19,3 +22,19 @@ def test_the_path_can_be_left_out(article):
 
 def test_a_heading_is_its_whole_path():
     assert heading_text(Heading(path=("Housing code", "Rent", "Arrears"))) == "Housing code > Rent > Arrears"
+
+
+def test_each_text_has_the_hash_of_its_utf8_bytes():
+    hashes = text_hashes(["loi", "Art. 1 “é”"])
+    assert (hashes.shape, hashes.dtype) == ((2, 16), np.uint8)
+    assert hashes[1].tobytes() == hashlib.blake2b("Art. 1 “é”".encode(), digest_size=16).digest()
+
+
+def test_equal_texts_and_only_they_have_equal_hashes():
+    first, again, other = text_hashes(["a b", "a b", "a  b"])
+    assert (first == again).all()
+    assert (first != other).any()
+
+
+def test_no_texts_give_no_rows():
+    assert text_hashes([]).shape == (0, 16)

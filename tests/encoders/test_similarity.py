@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from statgraph.encoders.dense_module import dense_module
+from statgraph.encoders.biencoder import dense_module
 from statgraph.encoders.similarity import SIMILARITIES, similarity_of
 from statgraph.errors import UsageError
 

@@ -9,9 +9,9 @@ from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, DistilBertConfig, DistilBertModel
 
 from statgraph.config import EncoderConfig
-from statgraph.encoders import frozen, transformer_biencoder, upper_layers
+from statgraph.encoders import frozen, split_model, transformer_biencoder
 from statgraph.encoders.backbones import Backbone
-from statgraph.encoders.chunk_inputs import ChunkTokens, ChunkVectors
+from statgraph.encoders.chunking import ChunkTokens, ChunkVectors
 from statgraph.encoders.layer_states import ChunkStates
 from statgraph.encoders.transformer_biencoder import TransformerBiEncoder, build_transformer_biencoder
 from statgraph.errors import UsageError
@@ -219,7 +219,7 @@ def test_last_layers_go_on_from_what_the_others_gave(build, monkeypatch, train):
     kept = shaken(build(train=train))
     assert isinstance(kept.article_inputs(ARTICLES), ChunkStates)
     found = vectors_of(kept)
-    monkeypatch.setattr(upper_layers, "split_model", lambda model, n_upper: None)
+    monkeypatch.setattr(split_model, "split_model", lambda model, n_upper: None)
     torch.manual_seed(0)
     whole = shaken(build(train=train))
     assert isinstance(whole.article_inputs(ARTICLES), ChunkTokens)

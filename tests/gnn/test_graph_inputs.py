@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from statgraph.corpus.records import Question
-from statgraph.encoders.hashes import text_hashes
+from statgraph.encoders.article_text import text_hashes
 from statgraph.errors import RunError
 from statgraph.gnn.graph_inputs import GraphInputs, read_graph_inputs, write_graph_inputs
 

@@ -9,7 +9,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
-from statgraph.encoders.dense_module import dense_module
+from statgraph.encoders.biencoder import dense_module
 from statgraph.inference.encoder_outline import encoder_outline
 from statgraph.inference.static_query import StaticQueryEncoder
 

@@ -10,8 +10,7 @@ import torch
 
 from statgraph.config import EncoderConfig
 from statgraph.corpus.records import Article, Corpus, Question
-from statgraph.encoders.article_text import article_text, heading_text
-from statgraph.encoders.hashes import HASH_BYTES, text_hashes
+from statgraph.encoders.article_text import HASH_BYTES, article_text, heading_text, text_hashes
 from statgraph.encoders.similarity import similarity_of
 from statgraph.gnn.graph_inputs import GraphInputs
 from statgraph.graph.affected import NEW, affected_nodes, old_rows

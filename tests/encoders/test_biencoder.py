@@ -1,6 +1,6 @@
 import torch
 
-from statgraph.encoders.dense_module import dense_module
+from statgraph.encoders.biencoder import dense_module
 
 
 def test_the_module_is_the_map():
