@@ -6,8 +6,7 @@ import torch
 
 from statgraph.corpus.records import Question
 from statgraph.encoders.article_encoder import load_article_encoder
-from statgraph.encoders.article_text import article_text, heading_text
-from statgraph.encoders.hashes import text_hashes
+from statgraph.encoders.article_text import article_text, heading_text, text_hashes
 from statgraph.encoders.similarity import similarity_of
 from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import build_graph
