@@ -8,7 +8,7 @@ from statgraph.corpus.records import SPLITS, Corpus
 from statgraph.corpus.store import write_corpus
 from statgraph.errors import UsageError
 from statgraph.evaluation.trec import write_trec_run
-from statgraph.exporting.new_path import new_folder, refuse_existing
+from statgraph.exporting.source_and_target import new_folder, refuse_existing
 from statgraph.runs.run import Run
 from statgraph.search.evaluating import DEPTH
 from statgraph.search.retriever import Retriever

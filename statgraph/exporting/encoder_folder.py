@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.exporting.dense_run import DenseRun
-from statgraph.exporting.new_path import new_folder, refuse_existing
+from statgraph.exporting.source_and_target import dense_run, encoder_card, new_folder, refuse_existing
+from statgraph.index.article_index import ArticleIndex
 
 ARTICLES = "articles"
 VECTORS, IDS = "vectors.npy", "ids.json"
@@ -44,11 +44,11 @@ def export_encoder_folder(run: Path, out: Path) -> None:
         UsageError: if `out` is there already.
     """
     refuse_existing(out)
-    dense = DenseRun.open(run)
-    index = dense.index()
+    opened = dense_run(run)
+    index = ArticleIndex.load(opened.index, device="cpu")
     with new_folder(out) as folder:
-        shutil.copytree(dense.query_encoder, folder, dirs_exist_ok=True)
+        shutil.copytree(opened.query_encoder, folder, dirs_exist_ok=True)
         (folder / ARTICLES).mkdir()
         np.save(folder / ARTICLES / VECTORS, index.vectors, allow_pickle=False)
         artifacts.write_json(folder / ARTICLES / IDS, {"article_ids": list(index.article_ids)})
-        (folder / artifacts.MODEL_CARD).write_text(dense.card(_SECTION), encoding="utf-8")
+        (folder / artifacts.MODEL_CARD).write_text(encoder_card(opened, _SECTION), encoding="utf-8")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.config import IndexConfig
-from statgraph.exporting.dense_run import DenseRun
-from statgraph.exporting.new_path import new_folder, refuse_existing
+from statgraph.exporting.source_and_target import dense_run, new_folder, refuse_existing
+from statgraph.index.article_index import ArticleIndex
 from statgraph.index.folder import IDS_FILE
 from statgraph.index.index_files import INDEX_FILE
 
@@ -27,7 +27,7 @@ scores, rows = index.search(question_vectors, 10)  # (questions, {width}) float3
 
 Corpus: {corpus}, content hash {hash}.
 {note}"""
-_CODES = "\nIts scores are estimates from short codes; in the run the best of them are ranked anew by the vectors.\n"
+_CODES = "\nIts scores are estimates from short codes; in the run the best of them are ranked again by the vectors.\n"
 
 
 def export_faiss(run: Path, out: Path) -> str:
@@ -43,11 +43,10 @@ def export_faiss(run: Path, out: Path) -> str:
     import faiss
 
     refuse_existing(out)
-    dense = DenseRun.open(run)
-    index = dense.index()
-    source = dense.run.index
+    opened = dense_run(run)
+    index = ArticleIndex.load(opened.index, device="cpu")
     with new_folder(out) as folder:
-        shutil.copyfile(source / INDEX_FILE, folder / INDEX_FILE)
+        shutil.copyfile(opened.index / INDEX_FILE, folder / INDEX_FILE)
         kind = index.kind
         if faiss.read_index(str(folder / INDEX_FILE)).d != index.width:
             flat = index.rebuilt(IndexConfig(kind="flat"), device="cpu")
@@ -62,8 +61,8 @@ def export_faiss(run: Path, out: Path) -> str:
             ids=IDS_FILE,
             width=index.width,
             kind=kind,
-            corpus=dense.run.corpus.name,
-            hash=dense.run.corpus.content_hash,
+            corpus=opened.corpus.name,
+            hash=opened.corpus.content_hash,
             note=_CODES if kind == "ivf-pq" else "",
         )
         (folder / artifacts.MODEL_CARD).write_text(readme, encoding="utf-8")

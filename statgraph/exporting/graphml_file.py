@@ -10,7 +10,7 @@ from typing import Protocol
 from statgraph.corpus.citations.references import ReferenceFinder
 from statgraph.corpus.records import Corpus, Question
 from statgraph.encoders.article_text import PATH_SEPARATOR
-from statgraph.exporting.new_path import new_file, refuse_existing
+from statgraph.exporting.source_and_target import new_file, refuse_existing
 from statgraph.gnn.graph_inputs import read_graph_inputs
 from statgraph.graph.hierarchy import hierarchy_of
 from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS_HEADING, HEADING, QUESTION, TRAIN_SPLIT

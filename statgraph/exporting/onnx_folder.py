@@ -11,8 +11,7 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.errors import DependencyError, ModelError
-from statgraph.exporting.dense_run import DenseRun
-from statgraph.exporting.new_path import new_folder, refuse_existing
+from statgraph.exporting.source_and_target import dense_run, encoder_card, new_folder, refuse_existing
 from statgraph.inference.portable_encoder import (
     MODEL_FILE,
     TOKENIZER_FILE,
@@ -59,16 +58,16 @@ def export_onnx(run: Path, out: Path) -> float:
         DependencyError: if onnx or onnxruntime is missing.
     """
     refuse_existing(out)
-    dense = DenseRun.open(run)
+    opened = dense_run(run)
     _check_extra()
     probes = probe_texts(ArticleStore(run))
     with new_folder(out) as folder:
-        prompt = write_portable_encoder(dense.query_encoder, folder)
-        theirs = SentenceTransformerEncoder(dense.query_encoder, "cpu")
+        prompt = write_portable_encoder(opened.query_encoder, folder)
+        theirs = SentenceTransformerEncoder(opened.query_encoder, "cpu")
         difference = largest_difference(PortableQueryEncoder(folder, prompt), theirs, probes)
         if not difference <= TOLERANCE:
             raise ModelError(
-                f"{dense.query_encoder}: as ONNX its vectors differ by {difference:.1e} from torch's, and "
+                f"{opened.query_encoder}: as ONNX its vectors differ by {difference:.1e} from torch's, and "
                 f"{TOLERANCE:.0e} is allowed; export it as sentence-transformers"
             )
         loading = _LOADING.format(
@@ -80,7 +79,7 @@ def export_onnx(run: Path, out: Path) -> float:
             difference=difference,
             tolerance=TOLERANCE,
         )
-        card = dense.card(library="onnx", loading=loading)
+        card = encoder_card(opened, library="onnx", loading=loading)
         (folder / artifacts.MODEL_CARD).write_text(card, encoding="utf-8")
     return difference
 

@@ -128,6 +128,16 @@ class BM25:
         return best, scores[best]
 
 
+def expanded_texts(texts: Sequence[str], questions: Sequence[Sequence[str]], *, most: int) -> list[str]:
+    """Return each text followed by its first `most` questions, one a line: document expansion (doc2query, Nogueira and
+    Lin 2019).
+
+    Words that a text holds already count once more: headings as questions, where the heading path stands in front of
+    the text anyway, raise the weight of the nearest headings and bring in nothing new.
+    """
+    return ["\n".join((text, *asked[:most])) for text, asked in zip(texts, questions, strict=True)]
+
+
 def _made_with(language: str, k1: float, b: float) -> dict[str, object]:
     """Return what the weights of an index depend on beside the texts."""
     return {"language": language, "stemmer": stemmer_name(language), "k1": k1, "b": b}

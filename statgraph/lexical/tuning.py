@@ -1,4 +1,4 @@
-"""BM25 over a grid of its two parameters (G-DSR, appendix C): the texts are counted once, then only weighed anew."""
+"""BM25 over a grid of its two parameters (G-DSR, appendix C): the texts are counted once and only weighed again."""
 
 from __future__ import annotations
 
@@ -19,6 +19,22 @@ _QUESTIONS_AT_ONCE = 64
 
 # Of one ranking for each question (article rows, best first): the value of each metric.
 Evaluate = Callable[[list[np.ndarray]], Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The values to try: of k1, each 0 or more, and of b, each from 0 to 1.
+
+    Raises:
+        UsageError: if there are none, or one occurs twice or is out of range.
+    """
+
+    k1s: Sequence[float]
+    bs: Sequence[float]
+
+    def __post_init__(self) -> None:
+        _check_axis("k1", self.k1s, greatest=np.inf, words="0 or more")
+        _check_axis("b", self.bs, greatest=1.0, words="from 0 to 1")
 
 
 @dataclass(frozen=True)
@@ -58,45 +74,24 @@ class GridResult:
 
 
 def bm25_grid(
-    texts: Sequence[str],
-    language: str,
-    questions: Sequence[str],
-    k1s: Sequence[float],
-    bs: Sequence[float],
-    evaluate: Evaluate,
-    *,
-    metric: str,
-    tie_breaker: str = "",
-    depth: int = DEPTH,
+    counts: TermCounts, grid: Grid, evaluate: Evaluate, *, metric: str, tie_breaker: str = "", depth: int = DEPTH
 ) -> GridResult:
-    """Return what `evaluate` makes of the questions' rankings at every pair of `k1s` and `bs`.
-
-    The rankings are those of `statgraph.lexical.bm25.BM25`.
+    """Return what `evaluate` makes of the questions' rankings at every point of a grid: the rankings of `BM25`.
 
     Args:
-        texts: the articles' texts, headings in front where they count.
-        language: ISO 639-1 code that picks the stemmer.
-        questions: the texts to rank the articles for.
-        k1s: values of k1, each 0 or more.
-        bs: values of b, each from 0 to 1.
+        counts: the texts and questions.
         evaluate: gets (depth,) int64 rows for each question, best first, and returns at least `metric` and
             `tie_breaker`.
         metric: which of the values decides what is best.
         tie_breaker: which decides between equals, before the lower k1 and b.
         depth: how many articles are ranked.
-
-    Raises:
-        UsageError: if the grid is empty, or holds a value twice or out of range.
     """
-    _check_axis("k1", k1s)
-    _check_axis("b", bs)
-    counts = TermCounts(texts, language, questions)
     values: dict[str, np.ndarray] = {}
-    for row, k1 in enumerate(k1s):
-        for column, b in enumerate(bs):
+    for row, k1 in enumerate(grid.k1s):
+        for column, b in enumerate(grid.bs):
             for name, value in evaluate(list(counts.rankings(k1, b, depth))).items():
-                values.setdefault(name, np.zeros((len(k1s), len(bs))))[row, column] = value
-    return GridResult(tuple(map(float, k1s)), tuple(map(float, bs)), values, metric, tie_breaker)
+                values.setdefault(name, np.zeros((len(grid.k1s), len(grid.bs))))[row, column] = value
+    return GridResult(tuple(map(float, grid.k1s)), tuple(map(float, grid.bs)), values, metric, tie_breaker)
 
 
 class TermCounts:
@@ -149,8 +144,8 @@ def _sparse(counted: Sequence[Counter], vocabulary: Mapping[str, int]):
 
 def _check_axis(name: str, values: Sequence[float]) -> None:
     if not len(values):
-        raise UsageError(f"{name}: no value; give at least one")
+        raise UsageError(f"{name}: no values; give at least one")
     for value in values:
         check_setting(Bm25Config, name, value, place=name)
     if len(set(values)) < len(values):
-        raise UsageError(f"{name}: holds a value twice; give each once")
+        raise UsageError(f"{name}: a value occurs twice; give each once")

@@ -18,8 +18,7 @@ from statgraph.errors import CorpusError, RunError, StatgraphError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.encoder_outline import MODULES
 from statgraph.inference.query_encoder import QueryEncoder, load_query_encoder
-from statgraph.lexical.bm25 import BM25, REMEDY
-from statgraph.lexical.expansion import expanded_texts
+from statgraph.lexical.bm25 import BM25, REMEDY, expanded_texts
 from statgraph.runs.run import Run
 from statgraph.search.article_store import ArticleStore, StoredArticle
 

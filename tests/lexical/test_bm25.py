@@ -6,7 +6,7 @@ import pytest
 
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import RunError, UsageError
-from statgraph.lexical.bm25 import BM25, TermWeight, best_rows
+from statgraph.lexical.bm25 import BM25, TermWeight, best_rows, expanded_texts
 
 TEXTS = ["cat dog cat", "cat", "bird bird bird bird bird"]  # 3, 1 and 5 terms: 3 on average
 
@@ -170,3 +170,24 @@ def test_an_index_made_otherwise_is_refused(tmp_path, made_with):
     BM25(TEXTS, **{"language": "en", **made_with}).write(tmp_path)
     with pytest.raises(RunError, match="made with"):
         BM25.read(tmp_path, language="en")
+
+
+PLACES = ["the lamp is lit", "the well is deep"]
+
+
+def test_the_first_questions_stand_behind_a_text():
+    questions = [["who lights", "when", "where"], []]
+    assert expanded_texts(PLACES, questions, most=2) == ["the lamp is lit\nwho lights\nwhen", "the well is deep"]
+    assert expanded_texts(PLACES, questions, most=0) == PLACES
+
+
+def test_every_text_needs_its_list():
+    with pytest.raises(ValueError, match="shorter"):
+        expanded_texts(PLACES, [[]], most=1)
+
+
+def test_an_article_is_found_by_what_only_its_question_says():
+    plain = BM25(PLACES, language="en")
+    expanded = BM25(expanded_texts(PLACES, [[], ["who draws water"]], most=1), language="en")
+    np.testing.assert_array_equal(plain.scores("water"), [0, 0])
+    assert expanded.ranking("water", 2)[0].tolist() == [1, 0]

@@ -3,7 +3,7 @@ import pytest
 
 from statgraph.errors import UsageError
 from statgraph.lexical.bm25 import BM25
-from statgraph.lexical.tuning import GridPoint, GridResult, TermCounts, bm25_grid
+from statgraph.lexical.tuning import Grid, GridPoint, GridResult, TermCounts, bm25_grid
 
 TEXTS = ["cat dog cat", "cat", "bird bird bird bird bird", "", "dog bird dog bird cat dog", "cats and dogs"]
 QUESTIONS = ["cat", "cat dog dog", "bird of a cat", "whale", ""]
@@ -31,7 +31,7 @@ def test_each_point_gets_what_the_rankings_there_are_worth():
         return {"row": rankings[0][0], "depth": len(rankings[0])}
 
     texts = ["bird bird", "bird bird bird bird bird cat"]
-    grid = bm25_grid(texts, "xx", ["bird"], [0, 8], [0.0, 1.0], first_row, metric="row", depth=1)
+    grid = bm25_grid(TermCounts(texts, "xx", ["bird"]), Grid([0, 8], [0.0, 1.0]), first_row, metric="row", depth=1)
     assert grid.values["row"].tolist() == [[0, 0], [1, 0]]
     assert grid.values["depth"].tolist() == [[1, 1], [1, 1]]
     assert (grid.k1s, grid.bs) == ((0.0, 8.0), (0.0, 1.0))
@@ -54,15 +54,14 @@ def test_equal_points_come_by_the_tie_breaker_first():
 @pytest.mark.parametrize(
     ("k1s", "bs", "message"),
     [
-        ([], [0.5], "k1: no value; give at least one"),
-        ([1.0], [0.5, 0.5], "b: holds a value twice; give each once"),
-        ([-1.0], [0.5], "k1: must be at least 0 (got -1.0)"),
-        ([float("inf")], [0.5], "k1: must be at least 0 (got inf)"),
-        ([1.0], [1.5], "b: must be in [0, 1] (got 1.5)"),
-        ([1.0], [float("nan")], "b: must be in [0, 1] (got nan)"),
+        ([], [0.5], "k1: no values"),
+        ([1.0], [0.5, 0.5], "b: .* twice"),
+        ([-1.0], [0.5], r"k1: .*\(got -1\)"),
+        ([float("inf")], [0.5], r"k1: .*\(got inf\)"),
+        ([1.0], [1.5], r"b: .*\(got 1.5\)"),
+        ([1.0], [float("nan")], r"b: .*\(got nan\)"),
     ],
 )
-def test_a_grid_that_cannot_be_is_refused(k1s, bs, message):
-    with pytest.raises(UsageError) as refused:
-        bm25_grid(TEXTS, "xx", QUESTIONS, k1s, bs, lambda rankings: {"x": 0.0}, metric="x")
-    assert str(refused.value) == message
+def test_a_grid_out_of_range_is_refused(k1s, bs, message):
+    with pytest.raises(UsageError, match=message):
+        Grid(k1s, bs)

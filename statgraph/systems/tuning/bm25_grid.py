@@ -15,7 +15,7 @@ from statgraph.errors import UsageError
 from statgraph.evaluation.metrics import METRICS
 from statgraph.evaluation.plots import heat_map
 from statgraph.evaluation.question_metrics import aggregate, question_metrics
-from statgraph.lexical.tuning import GridResult, bm25_grid
+from statgraph.lexical.tuning import Grid, GridResult, TermCounts, bm25_grid
 from statgraph.search.evaluating import DEPTH
 from statgraph.training.loop import SELECTION_METRIC, TIE_BREAKER
 
@@ -50,7 +50,7 @@ def tuned_bm25(
         raise UsageError(f"metric '{metric}' is not known; choose from {', '.join(METRICS)}")
     if split not in SPLITS:
         raise UsageError(f"split '{split}' is not known; use one of {', '.join(SPLITS)}")
-    questions = corpus.split(split)
+    grid, questions = Grid(k1s, bs), corpus.split(split)
     if not questions:
         raise UsageError(
             f"split '{split}' of corpus '{corpus.name}' has no questions; add some to qrels/{split}.tsv to tune on"
@@ -61,9 +61,8 @@ def tuned_bm25(
         return aggregate(question_metrics(rankings, labels))
 
     texts = [article_text(article, heading_path=heading_path) for article in corpus.articles]
-    asked = [question.text for question in questions]
-    chosen = {"metric": metric, "tie_breaker": TIE_BREAKER}
-    return bm25_grid(texts, corpus.language, asked, k1s, bs, evaluate, **chosen, depth=DEPTH)
+    counts = TermCounts(texts, corpus.language, [question.text for question in questions])
+    return bm25_grid(counts, grid, evaluate, metric=metric, tie_breaker=TIE_BREAKER, depth=DEPTH)
 
 
 def write_grid(result: GridResult, corpus: Corpus, folder: Path, *, split: str = "dev") -> None:

@@ -1,7 +1,28 @@
+import shutil
+
 import pytest
 
-from statgraph.errors import UsageError
-from statgraph.exporting.new_path import new_file, new_folder
+from statgraph.errors import RunError, UsageError
+from statgraph.exporting.source_and_target import dense_run as exportable
+from statgraph.exporting.source_and_target import encoder_card, new_file, new_folder
+
+
+def test_a_run_without_vectors_is_refused(bm25_run):
+    with pytest.raises(RunError, match="graphml"):
+        exportable(bm25_run)
+
+
+def test_a_lost_encoder_is_told(dense_run):
+    shutil.rmtree(dense_run / "query_encoder")
+    with pytest.raises(RunError, match=r"no query encoder \(modules.json is missing\); train the run again"):
+        exportable(dense_run)
+
+
+def test_the_card_is_the_encoders_with_more_at_its_end(dense_run):
+    card = encoder_card(exportable(dense_run), "## More\n")
+    assert "The query encoder of a retriever" in card
+    assert "library_name: sentence-transformers\n" in card
+    assert card.endswith("\n\n## More\n")
 
 
 @pytest.mark.parametrize("new", [new_folder, new_file])
@@ -9,11 +30,8 @@ def test_what_is_there_is_left_alone(tmp_path, new):
     (tmp_path / "here").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     for name in ("here", "link"):
-        with pytest.raises(UsageError) as refused, new(tmp_path / name):
+        with pytest.raises(UsageError, match=f"{name}: exists already"), new(tmp_path / name):
             pass
-        assert str(refused.value) == (
-            f"{tmp_path / name}: exists already, and an export replaces nothing; choose another --out"
-        )
 
 
 def half(new, out):

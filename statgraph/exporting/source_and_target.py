@@ -1,0 +1,55 @@
+"""What exports read and write: a run with vectors, and a path that does not exist yet, written whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from statgraph import artifacts
+from statgraph.errors import RunError, UsageError
+from statgraph.inference.encoder_outline import MODULES
+from statgraph.runs.run import Run
+from statgraph.systems.model_card import model_card, read_run_report
+
+
+def dense_run(folder: Path) -> Run:
+    """Return the finished run in a folder.
+
+    Raises:
+        RunError: if there is none, it ranks by BM25, or it has lost its query encoder.
+    """
+    run = Run.read(folder)
+    run.require_vectors("export a run of another system, or this one as graphml")
+    if not (run.query_encoder / MODULES).is_file():
+        raise RunError(f"{run.query_encoder}: no query encoder ({MODULES} is missing); train the run again")
+    return run
+
+
+def encoder_card(run: Run, *sections: str, **loaded: str) -> str:
+    """Return the model card of the query encoder, followed by more sections; `loaded` is `library` and `loading` of
+    `model_card`, if sentence-transformers is not what loads it."""
+    card = model_card(run, read_run_report(run.folder), part=artifacts.RUN_QUERY_ENCODER, **loaded)
+    return "\n".join([card, *sections])
+
+
+def refuse_existing(out: Path) -> None:
+    """Raise UsageError if there is anything at a path, be it a broken link."""
+    if out.exists() or out.is_symlink():
+        raise UsageError(f"{out}: exists already, and an export replaces nothing; choose another --out")
+
+
+@contextmanager
+def new_folder(out: Path) -> Iterator[Path]:
+    """Yield an empty folder that becomes `out` once the block ends without an error; refuse one that exists."""
+    refuse_existing(out)
+    with artifacts.replaced_folder(out) as staging:
+        yield staging
+
+
+@contextmanager
+def new_file(out: Path) -> Iterator[Path]:
+    """Yield a path to write to that becomes `out` once the block ends without an error; refuse one that exists."""
+    refuse_existing(out)
+    with artifacts.replaced_file(out) as staging:
+        yield staging
