@@ -33,8 +33,8 @@ class Grid:
     bs: Sequence[float]
 
     def __post_init__(self) -> None:
-        _check_axis("k1", self.k1s, greatest=np.inf, words="0 or more")
-        _check_axis("b", self.bs, greatest=1.0, words="from 0 to 1")
+        _check_axis("k1", self.k1s)
+        _check_axis("b", self.bs)
 
 
 @dataclass(frozen=True)

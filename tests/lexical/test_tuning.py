@@ -56,7 +56,7 @@ def test_equal_points_come_by_the_tie_breaker_first():
     [
         ([], [0.5], "k1: no values"),
         ([1.0], [0.5, 0.5], "b: .* twice"),
-        ([-1.0], [0.5], r"k1: .*\(got -1\)"),
+        ([-1.0], [0.5], r"k1: .*\(got -1.0\)"),
         ([float("inf")], [0.5], r"k1: .*\(got inf\)"),
         ([1.0], [1.5], r"b: .*\(got 1.5\)"),
         ([1.0], [float("nan")], r"b: .*\(got nan\)"),
