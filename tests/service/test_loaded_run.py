@@ -3,6 +3,8 @@
 import pytest
 
 from statgraph.errors import RunError, UsageError
+from statgraph.search import retriever
+from statgraph.search.explaining import Explainer
 from statgraph.service.contents import heading_id_of
 from statgraph.service.loaded_run import LoadedRun
 
@@ -37,8 +39,7 @@ def test_a_day_limits_the_articles_to_those_in_force(village_run, dated_run):
 
 def test_after_warming_up_nothing_is_made_at_the_first_explanation(village_run, monkeypatch):
     loaded_run, made = LoadedRun(village_run, device="cpu"), []
-    make = loaded_run.retriever._make_explainer
-    monkeypatch.setattr(loaded_run.retriever, "_make_explainer", lambda: made.append(1) or make())
+    monkeypatch.setattr(retriever, "Explainer", lambda *parts: made.append(1) or Explainer(*parts))
     loaded_run.warm_up(lambda: True)
     assert made == []
     loaded_run.warm_up(lambda: False)
