@@ -51,12 +51,6 @@ def test_a_corpus_name_with_a_slash_stays_under_graphs(run_cli, town, tmp_path):
     assert (tmp_path / "graphs" / "town-2" / "graph.dgl").is_file()
 
 
-def test_a_missing_corpus_is_refused(refused):
-    assert refused("build-graph", "none") == (
-        "none: no such corpus folder; make one with 'statgraph import' or 'statgraph fetch'"
-    )
-
-
 def test_an_unknown_relation_is_refused(refused, tmp_path):
     assert refused("build-graph", "--relations", "tree,cites", code=2) == (
         "graph.relations: must be none or some of tree, bipartite, order (got 'cites')"

@@ -64,12 +64,6 @@ def test_the_embedded_sample_and_the_newest_run_are_the_defaults(run_cli):
     assert json.loads(done.stdout)["strata"]["all"]["n_questions"] > 20
 
 
-def test_without_a_run_it_says_how_to_train_one(refused):
-    assert refused("evaluate") == (
-        "runs: holds no finished run; train one with 'statgraph train', or name one with --run"
-    )
-
-
 def test_an_unknown_split_is_refused(refused, bm25_run, town):
     assert refused("evaluate", "--run", bm25_run, "--corpus", town, "--split", "valid", code=2) == (
         "split 'valid' is not known; use one of train, dev, test"
@@ -108,13 +102,3 @@ def test_a_run_of_another_corpus_is_not_compared_with(refused, bm25_run, town, t
     assert refused("evaluate", "--run", bm25_run, "--corpus", town, "--against", "other") == (
         "other: trained on corpus 'village', not on 'town'; name its corpus folder with --corpus"
     )
-
-
-@pytest.mark.parametrize("option", ["--corpus", "--run", "--against"])
-def test_a_missing_folder_is_refused(refused, bm25_run, town, option):
-    said = {
-        "--corpus": "none: no such corpus folder; make one with 'statgraph import' or 'statgraph fetch'",
-        "--run": "none: no such run folder; train one with 'statgraph train'",
-        "--against": "none: no such run folder; train one with 'statgraph train'",
-    }
-    assert refused("evaluate", "--run", bm25_run, "--corpus", town, option, "none") == said[option]

@@ -69,11 +69,7 @@ def test_a_run_of_bm25_is_refused(refused, bm25_run):
     )
 
 
-def test_without_a_run_it_says_how_to_train_one(refused):
-    assert refused("index") == ("runs: holds no finished run; train one with 'statgraph train', or name one with --run")
-
-
-def test_quicken_refuses_runs_without_a_bert(refused, bm25_run, dense_run, tmp_path):
+def test_quicken_refuses_runs_without_a_bert(refused, bm25_run, dense_run):
     pytest.importorskip("onnx")
     assert refused("quicken", "--run", bm25_run) == (
         f"{bm25_run}: ranks by BM25 and has no vectors or encoders; name a run of another system with --run"
@@ -82,7 +78,6 @@ def test_quicken_refuses_runs_without_a_bert(refused, bm25_run, dense_run, tmp_p
     assert refused("quicken", "--run", dense_run) == (
         f"{encoder}: a static encoder, which is quick without a graph; search it as it is"
     )
-    assert refused("quicken", "--run", tmp_path / "none").startswith(f"{tmp_path / 'none'}: no such run folder; ")
 
 
 def test_a_precision_without_a_graph(refused, dense_run):

@@ -270,16 +270,6 @@ def test_bytes_that_are_no_text_are_refused(refused, bm25_run):
     )
 
 
-def test_without_a_run_it_says_how_to_train_one(refused):
-    assert refused("search", "Who?") == (
-        "runs: holds no finished run; train one with 'statgraph train', or name one with --run"
-    )
-
-
-def test_a_missing_run_is_refused(refused):
-    assert refused("search", "Who?", "--run", "none") == "none: no such run folder; train one with 'statgraph train'"
-
-
 def test_an_unfinished_run_is_refused(refused, damaged):
     (damaged / "manifest.json").unlink()
     assert refused("search", "Who?", "--run", "run") == (

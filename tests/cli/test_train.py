@@ -144,13 +144,6 @@ def test_cuda_is_refused_where_there_is_none(refused, monkeypatch):
     assert refused("train", "--device", "cuda", code=2) == message
 
 
-def test_a_missing_corpus_is_refused(refused, tmp_path):
-    assert refused("train", "--corpus", "none") == (
-        "none: no such corpus folder; make one with 'statgraph import' or 'statgraph fetch'"
-    )
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_corpus_without_training_questions_is_refused(refused, unlabelled, set_options, tmp_path):
     assert refused("train", "--corpus", unlabelled("train"), "--out", "run", *set_options) == (
         "town: has no training questions; add some, each with an article that answers it, to the questions that you "

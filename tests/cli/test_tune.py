@@ -72,10 +72,7 @@ def test_a_search_and_its_continuation(run_cli, refused, town, space, set_option
         (("bm25", "--k1", "1,x"), "--k1: '1,x' is not a list of numbers; write it like 0.9,1.2,2.5"),
         (("bm25", "--b", "1.5"), "b: must be in [0, 1] (got 1.5)"),
         (("bm25", "--trials", "3"), "--trials: does not apply to 'statgraph tune bm25'; omit it"),
-        (
-            ("bm25", "--set", "bm25.k1=1"),
-            "--set bm25.*: the grid tries k1 and b on plain article texts; omit it",
-        ),
+        (("bm25", "--set", "bm25.k1=1"), "--set bm25.*: the grid tries k1 and b on plain article texts; omit it"),
         (("qabisar", "--k1", "3"), "--k1: does not apply to 'statgraph tune qabisar'; omit it"),
         (("qabisar", "--space", "absent.yaml"), "absent.yaml: no such file; name a YAML file of settings"),
         (("qabisar", "--set", "stage2.rl=1"), "--set: 'stage2.rl' is not a setting; did you mean 'stage2.lr'?"),

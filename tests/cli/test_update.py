@@ -75,9 +75,6 @@ def test_what_cannot_be_updated_is_one_line(refused, dense_run, tmp_path, amende
         f"{run / 'graph_inputs'}: missing; the run comes from a version that did not keep what its graph encoder "
         "reads: train the run again"
     )
-    assert refused("update", "--run", tmp_path / "none", "--corpus", amended) == (
-        f"{tmp_path / 'none'}: no such run folder; train one with 'statgraph train'"
-    )
     assert refused("update", "--run", dense_run, "--corpus", amended, "--out", amended) == (
         f"{amended}: not empty; choose another --out"
     )
