@@ -14,8 +14,8 @@ from benchmarks.side_by_side import Spread, times_faster
 from statgraph import artifacts
 from statgraph.corpus.records import Corpus
 from statgraph.index.article_index import ArticleIndex
-from statgraph.inference.encoder_outline import encoder_outline
-from statgraph.inference.fused_query import QUERY_GRAPHS
+from statgraph.inference.onnx_query import QUERY_GRAPHS
+from statgraph.inference.static_query import static_outline
 from statgraph.runs.run import Run
 from statgraph.search.article_store import ArticleStore
 from statgraph.search.evaluating import split_metrics
@@ -60,10 +60,8 @@ def measure(settings: Settings) -> list[Row]:
 def precisions(run: Path) -> list[str]:
     """Return float32, bfloat16 where a transformer encodes, and int8 where the run has the graph for it."""
     encoder = run / artifacts.RUN_QUERY_ENCODER
-    outline = encoder_outline(encoder)
-    transformer = outline is not None and outline.kind == "Transformer"
-    coded = (encoder / QUERY_GRAPHS["int8"]).is_file()
-    return ["float32", *["bfloat16"] * transformer, *["int8"] * coded]
+    quantised = (encoder / QUERY_GRAPHS["int8"]).is_file()
+    return ["float32", *["bfloat16"] * (static_outline(encoder) is None), *["int8"] * quantised]
 
 
 def rows_of(

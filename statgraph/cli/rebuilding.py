@@ -12,7 +12,6 @@ from statgraph.config import INDEX_KINDS, IndexConfig
 from statgraph.errors import UsageError
 
 _MIB = 2**20
-_N_OPENINGS, _OPENING = 64, 150  # articles, and characters of each: about a long question
 
 
 @click.command()
@@ -59,24 +58,18 @@ def index(run: Path | None, kind: str, settings: tuple[str, ...]) -> None:
 def quicken(run: Path | None, precision: str) -> None:
     """Speed up a run's query encoder on CPU.
 
-    Writes an ONNX Runtime graph beside the weights of a BERT query encoder and checks it against torch. With
-    statgraph[onnx] installed, `train` writes the float32 graph itself.
+    Writes an ONNX Runtime graph beside the weights of a transformer query encoder and checks it against
+    sentence-transformers. With statgraph[onnx] installed, `train` writes the float32 graph itself.
     """
-    from statgraph.inference.fused_export import write_query_graph
-    from statgraph.inference.fused_query import QUERY_GRAPHS
+    from statgraph.inference.onnx_query import QUERY_GRAPHS
+    from statgraph.inference.query_graph import write_query_graph
     from statgraph.runs.run import Run
-    from statgraph.search.article_store import ArticleStore
 
     opened = Run.read(options.chosen_run(run))
     opened.require_vectors()
     encoder = opened.query_encoder
-    texts = _openings(ArticleStore(opened.folder)) if precision == "int8" else ()
-    difference = write_query_graph(encoder, precision, texts)
-    click.echo(f"Wrote {encoder / QUERY_GRAPHS[precision]}: vectors differ from torch's by at most {difference:.0e}")
-
-
-def _openings(articles) -> list[str]:
-    """Return the beginnings of some articles, spread evenly over the law."""
-    count = min(_N_OPENINGS, len(articles))
-    rows = [len(articles) * number // count for number in range(count)]
-    return [article.text[:_OPENING] for article in articles.read(rows)]
+    difference = write_query_graph(encoder, precision)
+    click.echo(
+        f"Wrote {encoder / QUERY_GRAPHS[precision]}: vectors differ from sentence-transformers' by at most "
+        f"{difference:.0e}"
+    )

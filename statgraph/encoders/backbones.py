@@ -17,6 +17,7 @@ from statgraph.registry import BACKBONES
 EMBEDDED_E5 = "embedded:multilingual-e5-small"
 EMBEDDED_STATIC = "embedded:static"
 EMBEDDED_WIDTH = 384
+MODULES = "modules.json"
 POOLINGS = ("mean", "cls")
 _MODEL_FILES = (".safetensors", ".bin", ".json", ".txt", ".model")
 
@@ -60,7 +61,7 @@ def is_static(name: str) -> bool:
     """Return whether a backbone's name stands for a static one, without unpacking anything."""
     if name in BACKBONES:
         return name == EMBEDDED_STATIC or (name != EMBEDDED_E5 and resolve_backbone(name).kind == "static")
-    modules = Path(name) / "modules.json"
+    modules = Path(name) / MODULES
     return modules.is_file() and "StaticEmbedding" in modules.read_text(encoding="utf-8")
 
 
@@ -120,7 +121,7 @@ def resolve_backbone(name: str) -> Backbone:
 
 
 def _from_folder(name: str, folder: Path) -> Backbone:
-    modules_file = folder / "modules.json"
+    modules_file = folder / MODULES
     if not modules_file.is_file():
         if not (folder / "config.json").is_file():
             raise ModelError(f"{folder}: holds no config.json; name a sentence-transformers or transformers folder")

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.errors import DependencyError, ModelError
+from statgraph.errors import ModelError
 from statgraph.exporting.source_and_target import dense_run, encoder_card, new_folder, refuse_existing
-from statgraph.inference.portable_encoder import (
-    MODEL_FILE,
-    TOKENIZER_FILE,
-    PortableQueryEncoder,
-    write_portable_encoder,
-)
-from statgraph.inference.query_encoder import SentenceTransformerEncoder
+from statgraph.inference.onnx_export import TOKEN_IDS, TOKEN_MASK, ExportedEncoder, check_packages, exported_encoder
+from statgraph.inference.query_encoder import QueryEncoder
 from statgraph.search.article_store import ArticleStore
 
+MODEL_FILE, TOKENIZER_FILE = "model.onnx", "tokenizer.json"
+WEIGHTS_FILE = "model.onnx.data"  # where the weights are more than one ONNX file can hold
+MOST_IN_ONE_FILE = 2**31 - 2**24  # bytes of weights; the operators need some room too
 TOLERANCE = 1e-4  # of a component, where the longest vector has length 1
 N_PROBES = 48
 _LONGEST_PROBE = 2000  # characters
 _BATCH = 8
-_PACKAGES = ("onnx", "onnxruntime")
 _LOADING = """Needs the packages `onnxruntime` and `tokenizers`.
 
 ```python
@@ -59,12 +55,13 @@ def export_onnx(run: Path, out: Path) -> float:
     """
     refuse_existing(out)
     opened = dense_run(run)
-    _check_extra()
+    check_packages()
     probes = probe_texts(ArticleStore(run))
     with new_folder(out) as folder:
-        prompt = write_portable_encoder(opened.query_encoder, folder)
-        theirs = SentenceTransformerEncoder(opened.query_encoder, "cpu")
-        difference = largest_difference(PortableQueryEncoder(folder, prompt), theirs, probes)
+        exported = exported_encoder(opened.query_encoder)
+        write_onnx(exported, opened.query_encoder, folder)
+        prompt = exported.prompt
+        difference = largest_difference(FolderEncoder(folder, prompt), exported.source, probes)
         if not difference <= TOLERANCE:
             raise ModelError(
                 f"{opened.query_encoder}: as ONNX its vectors differ by {difference:.1e} from torch's, and "
@@ -84,6 +81,59 @@ def export_onnx(run: Path, out: Path) -> float:
     return difference
 
 
+def write_onnx(exported: ExportedEncoder, encoder: Path, folder: Path) -> None:
+    """Write `model.onnx` and `tokenizer.json` of the query encoder in `encoder` to an empty folder.
+
+    The tokenizer pads and truncates as the model needs it: its ids and mask are what the model takes.
+
+    Raises:
+        ModelError: if the encoder has no tokenizer.json.
+    """
+    import onnx
+    from onnx import numpy_helper
+    from tokenizers import Tokenizer
+
+    source = encoder / exported.first_folder / TOKENIZER_FILE
+    if not source.is_file():
+        raise ModelError(
+            f"{encoder}: has no {TOKENIZER_FILE}, which the users of ONNX read; export it as sentence-transformers"
+        )
+    state = json.loads(source.read_text(encoding="utf-8"))
+    # A static encoder has no <s> and </s>.
+    tokenizer = Tokenizer.from_str(json.dumps(state | {"post_processor": None} if exported.is_static else state))
+    if exported.max_tokens is not None:
+        tokenizer.enable_truncation(exported.max_tokens)
+    tokenizer.enable_padding(pad_id=exported.pad_id, pad_token=tokenizer.id_to_token(exported.pad_id))
+    tokenizer.save(str(folder / TOKENIZER_FILE))
+    words = numpy_helper.from_array(exported.words, exported.words_name)
+    exported.words_tensor(exported.model).CopyFrom(words)
+    apart = exported.model.ByteSize() > MOST_IN_ONE_FILE
+    path = str(folder / MODEL_FILE)
+    onnx.save_model(exported.model, path, save_as_external_data=apart, location=WEIGHTS_FILE)
+    onnx.checker.check_model(path)
+
+
+class FolderEncoder:
+    """The encoder in a folder that `write_onnx` wrote, run as the model card says."""
+
+    def __init__(self, folder: Path, prompt: str):
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        self._session = onnxruntime.InferenceSession(str(folder / MODEL_FILE), providers=["CPUExecutionProvider"])
+        self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
+        self._prompt = prompt
+
+    def encode(self, questions: Sequence[str]) -> np.ndarray:
+        """Return vectors (questions, width) float32."""
+        encodings = self._tokenizer.encode_batch([self._prompt + question for question in questions])
+        tokens = {
+            TOKEN_IDS: np.array([encoding.ids for encoding in encodings], dtype=np.int64),
+            TOKEN_MASK: np.array([encoding.attention_mask for encoding in encodings], dtype=np.int64),
+        }
+        return self._session.run(None, tokens)[0]
+
+
 def probe_texts(articles: ArticleStore) -> list[str]:
     """Return what is encoded both ways: titles and starts of articles from all over a run, of all lengths, and the
     empty text."""
@@ -92,20 +142,14 @@ def probe_texts(articles: ArticleStore) -> list[str]:
     return ["", *(article.title for article in stored), *(article.text[:_LONGEST_PROBE] for article in stored)]
 
 
-def largest_difference(ours: PortableQueryEncoder, theirs: SentenceTransformerEncoder, texts: Sequence[str]) -> float:
+def largest_difference(ours: QueryEncoder, theirs: QueryEncoder, texts: Sequence[str]) -> float:
     """Return the largest difference of a component, with the longest of their vectors taken as 1.
 
     Texts of all lengths go through in one batch, so that what padding changes is seen too.
     """
-    expected = theirs.encode(texts)  # (texts, width)
+    expected = theirs.encode(list(texts))  # (texts, width)
     vectors = np.concatenate([ours.encode(texts[start : start + _BATCH]) for start in range(0, len(texts), _BATCH)])
     if vectors.shape != expected.shape:
         return float("inf")
     longest = max(float(np.linalg.norm(expected, axis=1).max()), np.finfo(np.float32).tiny)
     return float(np.abs(vectors - expected).max()) / longest
-
-
-def _check_extra() -> None:
-    missing = [package for package in _PACKAGES if find_spec(package) is None]
-    if missing:
-        raise DependencyError(f"{missing[0]}: not installed; run: pip install 'statgraph[onnx]'")

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from statgraph import artifacts
+from statgraph.encoders.backbones import MODULES
 from statgraph.errors import RunError, UsageError
-from statgraph.inference.encoder_outline import MODULES
 from statgraph.runs.run import Run
 from statgraph.systems.model_card import model_card, read_run_report
 

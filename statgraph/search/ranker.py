@@ -14,9 +14,9 @@ from statgraph.augmentation.store import read_synthetic, unknown_article
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.records import Article
 from statgraph.encoders.article_text import article_text
+from statgraph.encoders.backbones import MODULES
 from statgraph.errors import CorpusError, RunError, StatgraphError
 from statgraph.index.article_index import ArticleIndex
-from statgraph.inference.encoder_outline import MODULES
 from statgraph.inference.query_encoder import QueryEncoder, load_query_encoder
 from statgraph.lexical.bm25 import BM25, REMEDY, expanded_texts
 from statgraph.runs.run import Run

@@ -21,7 +21,7 @@ from statgraph.graph.build import LegalGraph
 from statgraph.graph.relations import ARTICLE, HEADING, QUESTION
 from statgraph.graph.store import graph_for
 from statgraph.index.article_index import ArticleIndex
-from statgraph.inference.fused_export import add_query_graph
+from statgraph.inference.query_graph import add_query_graph
 from statgraph.memory import give_back, kept_memory
 from statgraph.systems.job import Job
 from statgraph.systems.stages import Stage1Cache, StageBuilder, block_sampler, graph_encoder

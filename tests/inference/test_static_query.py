@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import save_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, StaticEmbedding
 from tokenizers import Tokenizer
@@ -10,9 +11,14 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
 from statgraph.encoders.biencoder import dense_module
-from statgraph.inference.encoder_outline import encoder_outline
-from statgraph.inference.static_query import StaticQueryEncoder
+from statgraph.inference.static_query import StaticOutline, StaticQueryEncoder, static_outline
 
+PACKAGE = "sentence_transformers.base.modules"
+SENTENCE = {"module_input_name": "sentence_embedding", "module_output_name": "sentence_embedding"}
+DENSE = {"bias": True, "activation_function": "torch.nn.modules.linear.Identity", **SENTENCE}
+STATIC = ("StaticEmbedding", "", {})
+LINEAR = ("Dense", "2_Dense", DENSE)
+NORMALIZE = ("Normalize", "3_Normalize", SENTENCE)
 VECTORS = torch.tensor([[0.0, 0.0], [3.0, 0.0], [0.0, 4.0]])
 
 
@@ -32,9 +38,7 @@ def save(tmp_path):
 
 
 def vectors_of(folder, *questions):
-    outline = encoder_outline(folder)
-    assert StaticQueryEncoder.knows(outline)
-    vectors = StaticQueryEncoder(outline).encode(questions)
+    vectors = StaticQueryEncoder(static_outline(folder)).encode(questions)
     assert vectors.dtype == np.float32
     theirs = SentenceTransformer(str(folder), device="cpu", local_files_only=True).encode(list(questions))
     np.testing.assert_allclose(vectors, theirs, rtol=0, atol=1e-6)
@@ -67,13 +71,7 @@ def test_the_default_prompt_stands_in_front(save):
 
 
 def test_other_numbers_are_not_known(save):
-    folder = save(vectors=VECTORS.half())
-    assert not StaticQueryEncoder.knows(encoder_outline(folder))
-
-
-def test_a_transformer_is_not_known(save):
-    outline = encoder_outline(save())
-    assert not StaticQueryEncoder.knows(type(outline)(**{**outline.__dict__, "kind": "Transformer"}))
+    assert static_outline(save(vectors=VECTORS.half())) is None
 
 
 def test_the_tokenizer_s_padding_is_left_out(save):
@@ -82,3 +80,60 @@ def test_the_tokenizer_s_padding_is_left_out(save):
     strategy = {"direction": "Right", "pad_to_multiple_of": None, "pad_id": 1, "pad_type_id": 0, "pad_token": "east"}
     (folder / "tokenizer.json").write_text(json.dumps(state | {"padding": {"strategy": {"Fixed": 4}, **strategy}}))
     assert vectors_of(folder, "north") == [[0.0, 4.0]]
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Return a function that writes the modules (kind, path, config) of an encoder, one token vector and settings."""
+
+    def write_modules(*modules, settings=None, package=PACKAGE):
+        lines = [{"idx": 0, "name": "0", "path": path, "type": f"{package}.{kind}"} for kind, path, _ in modules]
+        (tmp_path / "modules.json").write_text(json.dumps(lines))
+        save_file({"embedding.weight": np.ones((1, 2), dtype=np.float32)}, tmp_path / "model.safetensors")
+        for _, path, config in modules:
+            if path and ".." not in path:
+                (tmp_path / path).mkdir()
+                (tmp_path / path / "config.json").write_text(json.dumps(config))
+        if settings is not None:
+            (tmp_path / "config_sentence_transformers.json").write_text(json.dumps(settings))
+        return tmp_path
+
+    return write_modules
+
+
+def test_an_outline(write):
+    folder = write(STATIC, LINEAR, NORMALIZE, settings={"prompts": {"query": "q: "}, "default_prompt_name": "query"})
+    assert static_outline(folder) == StaticOutline(folder, folder / "2_Dense", unit_length=True, prompt="q: ")
+
+
+@pytest.mark.parametrize(
+    "modules",
+    [
+        (),
+        (("Transformer", "", {}), ("Pooling", "1_Pooling", {"pooling_mode": "mean"})),
+        (STATIC, NORMALIZE, LINEAR),
+        (STATIC, ("LSTM", "1_LSTM", {})),
+        (STATIC, ("Dense", "1_Dense", DENSE | {"activation_function": "torch.nn.modules.activation.Tanh"})),
+        (STATIC, ("Dense", "1_Dense", DENSE | {"bias": False})),
+        (STATIC, ("Dense", "1_Dense", DENSE | {"use_residual": True})),
+        (STATIC, ("Normalize", "1_Normalize", {"module_input_name": "token_embeddings"})),
+        (("StaticEmbedding", "../elsewhere", {}),),
+    ],
+    ids=str,
+)
+def test_other_modules_are_not_known(write, modules):
+    assert static_outline(write(*modules)) is None
+
+
+@pytest.mark.parametrize("settings", [{"truncate_dim": 64}, {"default_prompt_name": "q", "prompts": {}}])
+def test_other_settings_are_not_known(write, settings):
+    assert static_outline(write(STATIC, settings=settings)) is None
+
+
+def test_another_package_s_module_is_not_known(write):
+    assert static_outline(write(STATIC, package="mine")) is None
+
+
+def test_settings_that_are_no_object_are_refused(write):
+    with pytest.raises(ValueError, match=r"config_sentence_transformers.json"):
+        static_outline(write(STATIC, settings=[]))

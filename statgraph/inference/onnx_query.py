@@ -1,0 +1,206 @@
+"""A transformer query encoder run by ONNX Runtime: faster for one question than torch, and without importing it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from statgraph.device import has_vnni
+from statgraph.errors import ModelError
+
+QUERY_GRAPHS = {"float32": "query.onnx", "int8": "query.int8.onnx"}
+MODULE_WEIGHTS = "model.safetensors"
+FACTS = "statgraph.query_encoder"  # the graph's own note of its tokenizer, prompt and weights
+MOST_PADDING = 0.1  # of a batch's places: each goes through all linear maps
+TOKENS_PER_BATCH = 8192
+_SILENT = 4  # of ONNX Runtime's levels of logging: what it logs as an error it raises too
+_EXACT_BYTES = "session.x64quantprecision"  # codes made unsigned, whose products do not overflow: slower
+_LENGTH_BYTES = 8  # at the start of a safetensors file: the length of its header
+_PROBED_BYTES = 256  # of each weight: training changes them all
+
+
+class OnnxQueryEncoder:
+    """The query encoder that `write_query_graph` wrote into a folder.
+
+    Questions of nearly one length go through it together; in int8 each goes alone, since a scale is common to all
+    tokens of a batch. The word vectors are read from the mapped file as they are asked for. Threads wait by spinning,
+    for some 30 ms after a question at most: without it, one took half as long again.
+
+    Args:
+        folder: the query encoder's.
+        precision: `float32` or `int8`, each with a graph of its own.
+        graph: the graph's file, where it is not yet the folder's own.
+
+    Raises:
+        ModelError: if the graph is damaged, or was written for other weights or by an earlier version.
+        OSError, KeyError, ValueError: if another file is missing or damaged (tokenizers raises a plain Exception).
+    """
+
+    def __init__(self, folder: Path, precision: str = "float32", *, graph: Path | None = None):
+        path = graph or folder / QUERY_GRAPHS[precision]
+        self._session = _session(path, folder, precision)
+        notes = self._session.get_modelmeta().custom_metadata_map
+        if FACTS not in notes:
+            raise OldGraphError(
+                f"{path}: ignored, since an earlier version of statgraph wrote it; {_remedy(folder, precision)}"
+            )
+        facts = json.loads(notes[FACTS])
+        if facts["weights"] != weight_marks(folder):
+            raise ModelError(
+                f"{path}: does not fit the weights beside it, which are newer; {_remedy(folder, precision)}"
+            )
+        self._prompt, self._pad_id, self._alone = facts["prompt"], facts["pad_id"], precision == "int8"
+        self._tokenizer = _tokenizer(folder / facts["tokenizer"], facts["max_tokens"])
+
+    def encode(self, questions: Sequence[str], *, most_padding: float = MOST_PADDING) -> np.ndarray:
+        """Return vectors (questions, width) float32; at most a share `most_padding` of a batch's places is padding."""
+        encodings = self._tokenizer.encode_batch_fast([self._prompt + question for question in questions])
+        ids = [encoding.ids for encoding in encodings]
+        lengths = [len(text_ids) for text_ids in ids]
+        vectors: list[np.ndarray] = [np.empty(0, dtype=np.float32)] * len(ids)
+        for rows in [[row] for row in range(len(ids))] if self._alone else batches(lengths, most_padding=most_padding):
+            for row, vector in zip(rows, self._vectors([ids[row] for row in rows]), strict=True):
+                vectors[row] = vector
+        return np.stack(vectors)
+
+    def _vectors(self, ids: Sequence[Sequence[int]]) -> np.ndarray:
+        """Return vectors (texts, width) of the token ids of texts."""
+        filled = np.full((len(ids), max(map(len, ids))), self._pad_id, dtype=np.int64)  # (texts, longest)
+        mask = np.zeros_like(filled)
+        for row, text_ids in enumerate(ids):
+            filled[row, : len(text_ids)] = text_ids
+            mask[row, : len(text_ids)] = 1
+        return self._session.run(None, {"input_ids": filled, "attention_mask": mask})[0]
+
+
+def read_query_graph(folder: Path, precision: str) -> OnnxQueryEncoder | None:
+    """Return the encoder of a folder's graph, or None where there is no graph, onnxruntime is missing, or an earlier
+    version of statgraph wrote the graph; one line of the log says which, and what to do.
+
+    Raises:
+        ModelError: if the graph is damaged, or was written for other weights.
+    """
+    path = folder / QUERY_GRAPHS[precision]
+    log = logging.getLogger(__name__)
+    try:
+        if path.is_file() and find_spec("onnxruntime") is not None:
+            return OnnxQueryEncoder(folder, precision)
+        why, remedy = f"{folder} has no {path.name}", _remedy(folder, precision)
+        if path.is_file():
+            why, remedy = "onnxruntime is not installed", "run: pip install 'statgraph[onnx]'"
+        log.info("sentence-transformers encodes the questions, since %s; %s", why, remedy)
+    except OldGraphError as error:
+        log.warning("%s", error)
+    return None
+
+
+class OldGraphError(ModelError):
+    """An earlier version of statgraph wrote the graph."""
+
+
+def weight_marks(folder: Path) -> dict[str, str]:
+    """Return what changes with the name, shape, type or beginning of any weight: safetensors file -> hash and size.
+
+    Raises:
+        OSError, ValueError: if a file is missing or damaged.
+    """
+    marks = {}
+    for path in sorted(folder.rglob("*.safetensors")):
+        header, start = _header(path)
+        digest = hashlib.sha256(json.dumps(header).encode())
+        with path.open("rb") as file:
+            for about in header.values():
+                file.seek(start + about["data_offsets"][0])
+                digest.update(file.read(_PROBED_BYTES))
+        marks[path.relative_to(folder).as_posix()] = f"{digest.hexdigest()} {path.stat().st_size}"
+    return marks
+
+
+def word_vectors_place(path: Path, name: str) -> tuple[int, int] | None:
+    """Return [first byte, end) of a weight in a safetensors file; None where it is not there or not float32."""
+    header, start = _header(path) if path.is_file() else ({}, 0)
+    about = header.get(name, {})
+    if about.get("dtype") != "F32":
+        return None
+    begin, end = about["data_offsets"]
+    return start + begin, start + end
+
+
+def batches(lengths: Sequence[int], *, most_padding: float) -> Iterator[list[int]]:
+    """Yield the rows of texts, the shortest first, at most `TOKENS_PER_BATCH` tokens with their padding at a time.
+
+    Args:
+        lengths: of the texts, in tokens.
+        most_padding: the largest share of a batch's places that may be padding.
+    """
+    batch: list[int] = []
+    n_tokens = 0
+    for row in sorted(range(len(lengths)), key=lengths.__getitem__):
+        n_places = lengths[row] * (len(batch) + 1)
+        n_padding = n_places - n_tokens - lengths[row]
+        if batch and (n_places > TOKENS_PER_BATCH or n_padding > most_padding * n_places):
+            yield batch
+            batch, n_tokens = [], 0
+        batch.append(row)
+        n_tokens += lengths[row]
+    if batch:
+        yield batch
+
+
+def n_threads() -> int:
+    """Return how many threads torch would compute with, without importing it: OMP_NUM_THREADS, else one for each
+    processor that this process may use."""
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    if asked.isdecimal() and int(asked):
+        return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _session(path: Path, folder: Path, precision: str):
+    """Return ONNX Runtime's session of a graph."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = n_threads()
+    options.log_severity_level = _SILENT
+    # Without VNNI, products of bytes are added up in 16 bits, which may not hold them.
+    options.add_session_config_entry(_EXACT_BYTES, "1" if precision == "int8" and not has_vnni() else "0")
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # of onnxruntime's own, a dozen classes
+        reason = str(error).strip().partition("\n")[0]
+        raise ModelError(f"{path}: cannot be loaded ({reason}); {_remedy(folder, precision)}") from None
+
+
+def _tokenizer(path: Path, max_tokens: int | None):
+    """Return the tokenizer of an encoder: it truncates and never pads."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_padding()
+    if max_tokens is not None:
+        tokenizer.enable_truncation(max_tokens)
+    return tokenizer
+
+
+def _header(path: Path) -> tuple[dict[str, dict], int]:
+    """Return (weight -> dtype, shape and data_offsets; where the data begin) of a safetensors file."""
+    with path.open("rb") as file:
+        n_bytes = int.from_bytes(file.read(_LENGTH_BYTES), "little")
+        if _LENGTH_BYTES + n_bytes > path.stat().st_size:
+            raise ValueError(f"{path.name} ends within its header")
+        header = json.loads(file.read(n_bytes))
+    header.pop("__metadata__", None)
+    return header, _LENGTH_BYTES + n_bytes
+
+
+def _remedy(folder: Path, precision: str) -> str:
+    option = "" if precision == "float32" else f" --precision {precision}"
+    return f"write it with `statgraph quicken --run {folder.parent}{option}`"

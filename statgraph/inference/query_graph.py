@@ -1,0 +1,178 @@
+"""Writing a run's query encoder as a graph for ONNX Runtime: optimised, on request quantised, and checked."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from statgraph.artifacts import replaced_file
+from statgraph.errors import DependencyError, ModelError
+from statgraph.inference.onnx_export import ExportedEncoder, exported_encoder
+from statgraph.inference.onnx_query import (
+    FACTS,
+    MODULE_WEIGHTS,
+    QUERY_GRAPHS,
+    OnnxQueryEncoder,
+    weight_marks,
+    word_vectors_place,
+)
+from statgraph.inference.static_query import static_outline
+
+if TYPE_CHECKING:
+    import onnx
+
+# Of a component, where the longest vector has length 1. In int8, e5-small's differ by 0.013.
+TOLERANCES = {"float32": 1e-5, "int8": 0.03}
+_QUANTISED = ("MatMul", "Attention")
+# What follows them stays in float32: a few of its inputs are so large that all others would share a few codes. With it
+# in int8, e5-small's vectors differ by 0.033 in place of 0.013.
+_KEPT_AFTER = ("BiasGelu", "Gelu", "FastGelu")
+_PROBES = (
+    "bail",
+    "Who gets the deposit back?",
+    "Wie betaalt de herstelling van het dak?",
+    "Puis-je être licencié pendant un arrêt maladie ?",
+    "Mon voisin a planté un arbre à moins de deux mètres de ma clôture ; puis-je exiger qu'il l'enlève, même s'il est "
+    "là depuis dix ans et que l'ancien propriétaire du terrain ne s'en est jamais plaint ?",
+    "Le loyer, les charges et la caution. " * 80,  # truncated
+)
+
+
+def write_query_graph(folder: Path, precision: str = "float32") -> float:
+    """Write `query.onnx` (float32) or `query.int8.onnx` into a query encoder's folder; return the largest difference of
+    a component from sentence-transformers, with the longest of its vectors taken as 1.
+
+    The layers' weights are copied into the graph; the word vectors stay in `model.safetensors`, which the graph points
+    to. The file is installed only if its vectors are within the precision's tolerance, alone and padded; until then a
+    previous one stays. sentence-transformers ignores it.
+
+    Args:
+        folder: a sentence-transformers folder with a Transformer.
+        precision: `float32` or `int8`.
+
+    Raises:
+        DependencyError: if onnx or onnxruntime is missing.
+        ModelError: if the encoder is static or cannot be exported, or its vectors differ by more.
+    """
+    exported = exported_encoder(folder)
+    if exported.is_static:
+        raise ModelError(f"{folder}: a static encoder, which is fast without a graph; search it as it is")
+    name, tolerance = QUERY_GRAPHS[precision], TOLERANCES[precision]
+    with replaced_file(folder / name) as staging:
+        model = _optimized(exported)
+        if precision == "int8":
+            model = _quantised(model, staging)
+        _put_words(model, exported, folder)
+        _add_facts(model, exported, folder)
+        staging.write_bytes(model.SerializeToString())
+        difference = _largest_difference(OnnxQueryEncoder(folder, precision, graph=staging), exported)
+        if not difference <= tolerance:
+            raise ModelError(
+                f"{folder}: in ONNX Runtime its vectors differ by {difference:.1e} from sentence-transformers', more "
+                f"than {tolerance:.0e}; {name} is not written"
+            )
+    return difference
+
+
+def add_query_graph(folder: Path) -> None:
+    """Write `query.onnx` where the encoder is a transformer; where that fails, log one line that says why and that
+    sentence-transformers encodes the questions."""
+    if static_outline(folder) is not None:
+        return
+    log = logging.getLogger(__name__)
+    try:
+        write_query_graph(folder)
+    except DependencyError as error:
+        log.info("%s; until `statgraph quicken` runs, sentence-transformers encodes the questions", error)
+    except ModelError as error:
+        log.warning("%s; sentence-transformers encodes the questions", error)
+
+
+def _optimized(exported: ExportedEncoder) -> onnx.ModelProto:
+    """Return the model with ONNX Runtime's fused operators (attention, bias and GELU, sum and LayerNorm)."""
+    from onnx import helper
+    from onnxruntime.transformers.optimizer import optimize_model
+
+    # "word_embedding_table size 16 <= position_embedding_table": the rest is put in afterwards.
+    logging.getLogger("fusion_embedlayer").setLevel(logging.ERROR)
+    config = exported.source[0].config
+    heads, width = (getattr(config, name, 0) for name in ("num_attention_heads", "hidden_size"))
+    # opt_level 0: what ONNX Runtime optimises by itself it does whenever it loads the graph.
+    model = optimize_model(exported.model, "bert", num_heads=heads, hidden_size=width, opt_level=0).model
+    if all(opset.domain != "com.microsoft" for opset in model.opset_import):
+        model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    return model
+
+
+def _quantised(model: onnx.ModelProto, scratch: Path) -> onnx.ModelProto:
+    """Return the model with its layers' matrices but the last of each in int8, a scale for each column; `scratch` is
+    overwritten."""
+    import onnx
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+    from onnxruntime.quantization.quant_utils import add_pre_process_metadata
+
+    activated = {name for node in model.graph.node if node.op_type in _KEPT_AFTER for name in node.output}
+    kept = [node.name for node in model.graph.node if node.op_type == "MatMul" and node.input[0] in activated]
+    add_pre_process_metadata(model)  # it is optimised already; without the note the quantiser sets up logging
+    quantize_dynamic(
+        model,
+        scratch,
+        op_types_to_quantize=list(_QUANTISED),
+        per_channel=True,
+        weight_type=QuantType.QInt8,
+        nodes_to_exclude=kept,
+        # Shapes cannot be inferred through fused operators.
+        extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT, "MatMulConstBOnly": True},
+    )
+    return onnx.load(scratch)
+
+
+def _put_words(model: onnx.ModelProto, exported: ExportedEncoder, folder: Path) -> None:
+    """Let the model read the word vectors where they are saved, or copy them where they are not float32 there."""
+    from onnx import TensorProto, numpy_helper
+
+    tensor = exported.words_tensor(model)
+    path = folder / exported.first_folder / MODULE_WEIGHTS
+    place = word_vectors_place(path, exported.words_key)
+    if place is None:
+        tensor.CopyFrom(numpy_helper.from_array(exported.words, exported.words_name))
+        return
+    tensor.CopyFrom(
+        TensorProto(
+            name=exported.words_name,
+            dims=exported.words.shape,
+            data_type=TensorProto.FLOAT,
+            data_location=TensorProto.EXTERNAL,
+        )
+    )
+    begin, end = place
+    for key, value in {"location": path.relative_to(folder).as_posix(), "offset": begin, "length": end - begin}.items():
+        tensor.external_data.add(key=key, value=str(value))
+
+
+def _add_facts(model: onnx.ModelProto, exported: ExportedEncoder, folder: Path) -> None:
+    """Note in the model what its reader needs to know beside it."""
+    from onnx import helper
+
+    facts = {
+        "tokenizer": (exported.first_folder / "tokenizer.json").as_posix(),
+        "prompt": exported.prompt,
+        "max_tokens": exported.max_tokens,
+        "pad_id": exported.pad_id,
+        "weights": weight_marks(folder),
+    }
+    helper.set_model_props(model, {FACTS: json.dumps(facts)})
+
+
+def _largest_difference(ours: OnnxQueryEncoder, exported: ExportedEncoder) -> float:
+    """Return the largest difference of a component, with the longest of sentence-transformers' vectors taken as 1."""
+    expected = exported.source.encode(list(_PROBES), show_progress_bar=False)  # (probes, width)
+    alone, padded = (ours.encode(_PROBES, most_padding=share) for share in (0.0, 1.0))
+    if alone.shape != expected.shape:
+        return float("inf")
+    longest = max(float(np.linalg.norm(expected, axis=1).max()), np.finfo(np.float32).tiny)
+    return max(float(np.abs(vectors - expected).max()) for vectors in (alone, padded)) / longest

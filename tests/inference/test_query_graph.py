@@ -1,0 +1,238 @@
+import logging
+import os
+import shutil
+
+import numpy as np
+import onnx
+import pytest
+import torch
+from onnx import helper
+from safetensors.numpy import load_file, save_file
+from safetensors.torch import save_file as save_torch_file
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+from statgraph.device import has_vnni
+from statgraph.errors import ModelError
+from statgraph.inference import onnx_export, onnx_query, query_graph
+from statgraph.inference.onnx_query import QUERY_GRAPHS, OnnxQueryEncoder, batches, n_threads, read_query_graph
+from statgraph.inference.query_graph import add_query_graph, write_query_graph
+
+pytest.importorskip("onnxruntime")
+QUERY_GRAPH, INT8_GRAPH = QUERY_GRAPHS["float32"], QUERY_GRAPHS["int8"]
+QUESTIONS = ("The tenant pays rent", "work", "the landlord pays the child", "rent", "<mask> <s> é?", "pays " * 200)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """Return the folders of encoders with both graphs, by pooling, as `with_graphs` first made them."""
+    return tmp_path_factory.mktemp("written")
+
+
+@pytest.fixture(params=["mean", "cls"])
+def folder(request, written, save_bert, tmp_path):
+    """Return a copy of an encoder with both graphs; torch exports each once."""
+    kept = written / request.param
+    if not kept.exists():
+        made = save_bert(request.param)
+        for precision in QUERY_GRAPHS:
+            write_query_graph(made, precision)
+        shutil.copytree(made, kept)
+    return shutil.copytree(kept, tmp_path / "run" / "query_encoder")
+
+
+def vectors_of(folder, precision="float32", questions=QUESTIONS, **options):
+    return OnnxQueryEncoder(folder, precision).encode(questions, **options)
+
+
+def theirs(folder, questions=QUESTIONS):
+    return SentenceTransformer(str(folder), device="cpu", local_files_only=True).encode(list(questions))
+
+
+def contents(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def test_the_vectors_are_those_of_sentence_transformers(folder):
+    vectors = vectors_of(folder)
+    assert (vectors.dtype, vectors.shape) == (np.float32, (6, 32))
+    assert vectors.std(axis=0).min() > 0.01  # the questions differ
+    np.testing.assert_allclose(vectors, theirs(folder), rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize("most_padding", [0.0, 1.0])
+def test_padding_changes_nothing(folder, most_padding, monkeypatch):
+    expected = theirs(folder)
+    np.testing.assert_allclose(vectors_of(folder, most_padding=most_padding), expected, rtol=0, atol=2e-6)
+    monkeypatch.setattr(onnx_query, "TOKENS_PER_BATCH", 1)
+    np.testing.assert_allclose(vectors_of(folder), expected, rtol=0, atol=2e-6)
+
+
+def test_a_folder_that_moves_takes_its_graphs_along(folder, tmp_path):
+    before = {precision: vectors_of(folder, precision) for precision in QUERY_GRAPHS}
+    moved = shutil.move(folder, tmp_path / "elsewhere")
+    for precision, expected in before.items():
+        np.testing.assert_array_equal(vectors_of(moved, precision), expected)
+
+
+def test_a_roberta(save_roberta):
+    folder = save_roberta("mean")
+    write_query_graph(folder)
+    np.testing.assert_allclose(vectors_of(folder), theirs(folder), rtol=0, atol=1e-5)
+
+
+def test_a_graph_without_map_and_norm_holds_the_layers_and_points_to_the_words(tiny_folder, tmp_path):
+    folder = tmp_path / "plain"
+    modules = [Transformer(str(tiny_folder)), Pooling(32, pooling_mode="mean")]
+    SentenceTransformer(modules=modules, device="cpu").save(str(folder), create_model_card=False)
+    before = contents(folder)
+    assert 0 < write_query_graph(folder) <= 1e-5
+    assert contents(folder) == sorted([*before, QUERY_GRAPH])
+    vectors = vectors_of(folder)
+    np.testing.assert_allclose(vectors, theirs(folder), rtol=0, atol=1e-5)
+    assert abs(np.linalg.norm(vectors, axis=1) - 1).min() > 0.1
+    model = onnx.load(folder / QUERY_GRAPH, load_external_data=False)
+    outside = [tensor for tensor in model.graph.initializer if tensor.external_data]
+    assert [list(tensor.dims) for tensor in outside] == [[53, 32]]
+    assert outside[0].external_data[0].value == "model.safetensors"
+
+
+def test_word_vectors_that_are_not_float32_are_copied(tiny_folder, tmp_path):
+    folder = tmp_path / "half"
+    modules = [Transformer(str(tiny_folder)), Pooling(32, pooling_mode="mean")]
+    SentenceTransformer(modules=modules, device="cpu").save(str(folder), create_model_card=False)
+    path = folder / "model.safetensors"
+    weights = {name: torch.tensor(array).bfloat16() for name, array in load_file(path).items()}
+    save_torch_file(weights, path, {"format": "pt"})
+    write_query_graph(folder)
+    model = onnx.load(folder / QUERY_GRAPH, load_external_data=False)
+    assert not any(tensor.external_data for tensor in model.graph.initializer)
+
+
+def test_int8_is_near_and_a_question_has_one_vector(folder):
+    near = OnnxQueryEncoder(folder, "int8")
+    together = near.encode(QUESTIONS)
+    assert 1e-5 < abs(together - theirs(folder)).max() < 0.03
+    np.testing.assert_array_equal(together, np.concatenate([near.encode([question]) for question in QUESTIONS]))
+
+
+@pytest.mark.parametrize(("vnni", "exact"), [(True, "0"), (False, "1")])
+def test_without_vnni_products_of_bytes_are_added_up_exactly(folder, monkeypatch, vnni, exact):
+    expected = vectors_of(folder, "int8")
+    monkeypatch.setattr(onnx_query, "has_vnni", lambda: vnni)
+    encoder = OnnxQueryEncoder(folder, "int8")
+    options = encoder._session.get_session_options()
+    assert options.get_session_config_entry("session.x64quantprecision") == exact
+    if not vnni or has_vnni():
+        np.testing.assert_array_equal(encoder.encode(QUESTIONS), expected)
+
+
+@pytest.mark.parametrize("precision", QUERY_GRAPHS)
+def test_weights_that_were_trained_on_are_refused(folder, precision):
+    path = folder / "model.safetensors"
+    weights, name = load_file(path), "encoder.layer.1.output.dense.weight"
+    save_file(weights | {name: 1.001 * weights[name]}, path, {"format": "pt"})
+    with pytest.raises(ModelError, match=r"does not fit the weights beside it.*statgraph quicken --run") as refused:
+        OnnxQueryEncoder(folder, precision)
+    assert str(refused.value).startswith(f"{folder / QUERY_GRAPHS[precision]}: ")
+    assert ("--precision int8" in str(refused.value)) == (precision == "int8")
+
+
+@pytest.mark.parametrize("damage", [b"", b"no graph", None])
+def test_a_damaged_graph_is_refused(folder, damage):
+    path = folder / QUERY_GRAPH
+    path.write_bytes(path.read_bytes()[:3000] if damage is None else damage)
+    with pytest.raises(ModelError, match="statgraph quicken --run") as refused:
+        read_query_graph(folder, "float32")
+    assert str(refused.value).startswith(f"{path}: ")
+    assert "\n" not in str(refused.value)
+
+
+def test_a_graph_of_an_earlier_version_is_ignored_with_one_line(folder, caplog):
+    """Until Part E a graph had other inputs and a note of its own; `weights` was in it."""
+    node = helper.make_node("Cast", ["token_ids"], ["vectors"], to=1)
+    graph = helper.make_graph(
+        [node],
+        "query_encoder",
+        [helper.make_tensor_value_info("token_ids", 7, ["texts", "longest"])],
+        [helper.make_tensor_value_info("vectors", 1, ["texts", "longest"])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    helper.set_model_props(model, {"weights": "{}"})
+    (folder / QUERY_GRAPH).write_bytes(model.SerializeToString())
+    assert read_query_graph(folder, "float32") is None
+    (line,) = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert "earlier version" in line
+    assert f"`statgraph quicken --run {folder.parent}`" in line
+
+
+def test_a_graph_needs_its_file_and_onnxruntime(folder, monkeypatch, caplog):
+    caplog.set_level(logging.INFO)
+    with monkeypatch.context() as without:
+        without.setattr(onnx_query, "find_spec", lambda name: None)
+        assert read_query_graph(folder, "float32") is None
+    assert isinstance(read_query_graph(folder, "float32"), OnnxQueryEncoder)
+    (folder / QUERY_GRAPH).unlink()
+    assert read_query_graph(folder, "float32") is None
+    first, second = [record.getMessage() for record in caplog.records if record.name == onnx_query.__name__]
+    assert "onnxruntime is not installed" in first
+    assert f"has no {QUERY_GRAPH}" in second
+
+
+def test_other_vectors_are_refused_and_a_previous_graph_stays(save_bert, monkeypatch, caplog):
+    folder = save_bert("mean")
+    (folder / QUERY_GRAPH).write_bytes(b"before")
+    before, optimized = contents(folder), query_graph._optimized
+
+    def without_attention(exported):
+        model = optimized(exported)
+        for tensor in model.graph.initializer:
+            if "qkv_weight" in tensor.name:
+                tensor.raw_data = bytes(len(tensor.raw_data))
+        return model
+
+    monkeypatch.setattr(query_graph, "_optimized", without_attention)
+    for precision in QUERY_GRAPHS:
+        with pytest.raises(ModelError, match=r"its vectors differ by .* than .*is not written"):
+            write_query_graph(folder, precision)
+    assert contents(folder) == before
+    assert (folder / QUERY_GRAPH).read_bytes() == b"before"
+    add_query_graph(folder)
+    (line,) = [record.getMessage() for record in caplog.records if record.name == query_graph.__name__]
+    assert "sentence-transformers encodes the questions" in line
+    assert "\n" not in line
+
+
+def test_a_static_encoder_needs_no_graph(quick_backbone, caplog):
+    with pytest.raises(ModelError, match="static encoder"):
+        write_query_graph(quick_backbone)
+    add_query_graph(quick_backbone)
+    assert not caplog.records
+    assert not (quick_backbone / QUERY_GRAPH).exists()
+
+
+def test_saving_without_the_extra_leaves_the_graph_out(save_bert, monkeypatch, caplog):
+    folder = save_bert("mean")
+    monkeypatch.setattr(onnx_export, "find_spec", lambda name: None)
+    caplog.set_level(logging.INFO)
+    add_query_graph(folder)
+    (line,) = [record.getMessage() for record in caplog.records if record.name == query_graph.__name__]
+    assert "statgraph[onnx]" in line
+    assert not (folder / QUERY_GRAPH).exists()
+
+
+def test_batches_hold_texts_of_nearly_one_length(monkeypatch):
+    lengths = [10, 3, 11, 3, 30]
+    assert list(batches(lengths, most_padding=0.1)) == [[1, 3], [0, 2], [4]]
+    assert list(batches(lengths, most_padding=0.0)) == [[1, 3], [0], [2], [4]]
+    monkeypatch.setattr(onnx_query, "TOKENS_PER_BATCH", 33)
+    assert list(batches(lengths, most_padding=1.0)) == [[1, 3, 0], [2], [4]]
+    assert list(batches([], most_padding=1.0)) == []
+
+
+def test_threads_are_as_many_as_asked_for(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    assert n_threads() == 3
+    for value in ("", "0", "many", "2,1"):
+        monkeypatch.setenv("OMP_NUM_THREADS", value)
+        assert n_threads() == len(os.sched_getaffinity(0))
