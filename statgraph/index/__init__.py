@@ -1,1 +1,1 @@
-"""Vectors and ids to and from disk, and the search among them."""
+"""Article vectors and ids: saved, loaded and searched."""

@@ -24,7 +24,7 @@ from statgraph.index.index_files import (
     write_faiss,
     write_vectors,
 )
-from statgraph.index.rankings import NOT_FOUND, short_rankings, ties_by_row
+from statgraph.index.rankings import NOT_FOUND, ties_by_row
 from statgraph.index.vectors import float32_tiles, forget_pages
 
 # Comparing this many vectors of 384 takes some milliseconds, as a search of lists does.
@@ -32,13 +32,13 @@ COMPARED_MOST = 16_384
 CANDIDATES_PER_HIT = 4
 CODE_BITS = 4  # 16 centres for each part of a vector: what FAISS's fast scan compares within registers
 LEAST_ARTICLES = 2**CODE_BITS
-# Of 117 questions to French law a fixed 64 of 256 lists found 97.8 % of the best 100, lists of this much score, some 52
-# of the 64, 97.2 %; of synthetic questions among a million articles in clusters 15 of 128 lists missed no more.
+# For 117 questions to French law, 64 of 256 lists found 97.8 % of the best 100; those with this much score (52 of them
+# on average) found 97.2 %. For synthetic questions to a million clustered articles, 15 of 128 lists missed no more.
 _SCORE_WORTH_READING = 0.2
 _HELD_PER_CANDIDATE = 2
-# Candidates that would have to gain more than so many standard deviations above the mean are not compared. Of 400 some
-# 230 still are for 100 hits among a million synthetic articles, all for 100 of French law, 176 for 10 of these; of 256
-# and 117 questions none found anything else than with all 400 compared, with 4 deviations neither.
+# Candidates that would have to gain more than this many standard deviations above the mean are not compared. Of 400,
+# about 230 still are for 100 hits among a million synthetic articles, all for 100 of French law, 176 for 10 of these.
+# None of 256 and 117 questions found anything else than with all 400 compared, nor did any with 4 deviations.
 _DEVIATIONS = 6
 _SAMPLE_PER_LIST = 64
 _SAMPLE_LEAST = _SAMPLE_PIECE = 16_384
@@ -58,10 +58,11 @@ class IvfPqIndex:
     in_memory = False
 
     def __init__(self, codes, vectors: np.ndarray, form: EqualLength, config: IvfPqConfig):
+        self.vectors = vectors  # (articles, width) float32 or float16, memory-mapped if it was read or given so
+        self.width = form.width
+        self.config = IndexConfig(kind=self.kind, ivf_pq=config)
         self._codes = codes
-        self._vectors = vectors  # (articles, width) float32 or float16, memory-mapped where it was read or given so
         self._form = form
-        self._config = config
         codes.nprobe = config.probes  # for those who read the file with FAISS alone
 
     @classmethod
@@ -103,26 +104,11 @@ class IvfPqIndex:
     def write(self, folder: Path) -> dict[str, object]:
         """Write `index.faiss` and `vectors.npy`; return what the manifest says of them."""
         write_faiss(self._codes, folder)
-        write_vectors(folder, self._vectors)
-        return {"held": asdict(self._form), "settings": asdict(self._config)}
-
-    @property
-    def config(self) -> IndexConfig:
-        """Return the configuration of this kind with these settings."""
-        return IndexConfig(kind=self.kind, ivf_pq=self._config)
+        write_vectors(folder, self.vectors)
+        return {"held": asdict(self._form), "settings": asdict(self.config.ivf_pq)}
 
     def __len__(self) -> int:
         return self._codes.ntotal
-
-    @property
-    def width(self) -> int:
-        """Return the number of components of a vector."""
-        return self._form.width
-
-    @property
-    def vectors(self) -> np.ndarray:
-        """Return the vectors, (articles, width) float32 or float16, on disk where the index was read from a folder."""
-        return self._vectors
 
     def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, k), best first of those found, ties by row.
@@ -132,7 +118,7 @@ class IvfPqIndex:
         Raises:
             RunError: if a vector on disk is damaged.
         """
-        n_candidates = max(self._config.rerank, CANDIDATES_PER_HIT * k)
+        n_candidates = max(self.config.ivf_pq.rerank, CANDIDATES_PER_HIT * k)
         n_compared = n_candidates if allowed is None else max(n_candidates, COMPARED_MOST)
         if n_compared >= (len(self) if allowed is None else len(allowed)):
             return self._exact(queries, k, allowed)
@@ -141,13 +127,13 @@ class IvfPqIndex:
         by_codes, candidates = self._candidates(asked, n_candidates, scores, lists, allowed)  # (queries, candidates)
         scores = self._compared(queries, by_codes, candidates, k)
         scores, rows = ties_by_row(scores, candidates, k)
-        short = short_rankings(rows, k)
+        short = np.flatnonzero((rows == NOT_FOUND).any(axis=1))
         if len(short):
             scores[short], rows[short] = self._exact(queries[short], k, allowed)
         return scores, rows
 
     def _exact(self, queries: np.ndarray, k: int, allowed: AllowedRows | None) -> tuple[np.ndarray, np.ndarray]:
-        scores, rows = exact_search(self._vectors, queries, k, allowed)
+        scores, rows = exact_search(self.vectors, queries, k, allowed)
         _check_finite(scores)
         return scores, rows
 
@@ -159,7 +145,7 @@ class IvfPqIndex:
         NOT_FOUND stands for those not worth reading: their centre scores less than a fifth of what the nearest has
         above the mean of all, and the nearer lists hold enough. With allowed rows any list may hold the best.
         """
-        probes = self._config.probes
+        probes = self.config.ivf_pq.probes
         if allowed is not None:  # meet as many of the allowed articles as `probes` lists hold of all
             probes = -(-probes * len(self) // len(allowed))
         scores, lists = exact_search(self._centres, asked, min(self._codes.nlist, probes))
@@ -209,7 +195,7 @@ class IvfPqIndex:
         return np.hstack([scores, self._products(queries, others)])
 
     def _products(self, queries: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        products = inner_products(self._vectors, queries, rows)
+        products = inner_products(self.vectors, queries, rows)
         _check_finite(products[rows != NOT_FOUND])
         return products
 

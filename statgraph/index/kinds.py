@@ -86,12 +86,12 @@ def _sized(settings: IvfPqConfig, n_articles: int, width: int) -> IvfPqConfig:
         )
     lists = settings.lists or 2 ** (int(2 * n_articles**0.5).bit_length() - 1)
     if lists > n_articles:
-        raise UsageError(f"ivf_pq.lists must be at most {n_articles}, the number of articles (got {lists})")
+        raise UsageError(f"ivf_pq.lists: must be at most {n_articles}, the number of articles (got {lists})")
     probes = min(lists, settings.probes or max(_LEAST_PROBES, lists // _PROBED_SHARE))
     code_bytes = settings.code_bytes or -(-width // _COMPONENTS_PER_BYTE)
     if 2 * code_bytes > width + 1:
         raise UsageError(
-            f"ivf_pq.code_bytes must be at most {(width + 1) // 2}, one for two of {width} components "
+            f"ivf_pq.code_bytes: must be at most {(width + 1) // 2}, one for two of {width} components "
             f"(got {code_bytes})"
         )
     return replace(settings, lists=lists, probes=probes, code_bytes=code_bytes)

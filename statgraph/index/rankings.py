@@ -1,4 +1,4 @@
-"""Rankings in a fixed order, and the places of a ranking that an approximate search left empty."""
+"""Rankings in a fixed order: best first, ties by row."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Callable
 
 import numpy as np
 
-NOT_FOUND = -1  # FAISS's row where a search found fewer articles than it was asked for
+NOT_FOUND = -1  # FAISS's row where a search found fewer articles than asked for
 _ROW_BITS = 2**32 - 1
 
 
 def ties_by_row(scores: np.ndarray, rows: np.ndarray, depth: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return (scores float32, rows int64), each (queries, depth), best first, equal scores by row.
 
-    Score and row are put into one whole number: these are sorted many times faster than two arrays by one another.
+    Score and row are packed into one integer: these sort many times faster than two arrays.
 
     Args:
-        scores: (queries, rows) float32; what is not a number comes last.
+        scores: (queries, rows) float32; nan comes last.
         rows: (queries, rows) or (rows,), below 2^31; NOT_FOUND comes last among equal scores.
-        depth: how many are kept of each query, or None for all.
+        depth: how many of each query are kept, or None for all.
     """
     keys = (_rising(scores).astype(np.int64) << 32) | (rows & _ROW_BITS)
     if depth is not None and depth < keys.shape[1]:
@@ -30,16 +30,16 @@ def ties_by_row(scores: np.ndarray, rows: np.ndarray, depth: int | None = None) 
 def best_by_row(
     search: Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]], queries: np.ndarray, n_rows: int, k: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (scores, rows), each (queries, k), best first, ties by row, of an exact search that leaves ties open.
+    """Return (scores, rows), each (queries, k), best first, ties by row, of an exact search with ties in any order.
 
     Args:
-        search: of some of the queries to a depth: (scores float32, rows int64), each (queries, depth), best first.
+        search: (some of the queries, depth) -> (scores float32, rows int64), each (queries, depth), best first.
         queries: (queries, width).
         n_rows: how many rows there are to find.
         k: at most `n_rows`.
     """
-    # One place more than asked for shows whether a tie goes on past the cut. If so, which of the tied rows the search
-    # returned is chance: search deeper for those queries.
+    # One more row than asked for shows whether a tie crosses the cut. If so, the search may have returned any of the
+    # tied rows: search deeper for those queries.
     depth = min(k + 1, n_rows)
     scores, rows = ties_by_row(*search(queries, depth))  # (queries, depth)
     best_scores, best_rows = scores[:, :k].copy(), rows[:, :k].copy()
@@ -53,20 +53,15 @@ def best_by_row(
     return best_scores, best_rows
 
 
-def short_rankings(rows: np.ndarray, k: int) -> np.ndarray:
-    """Return the numbers of the queries, (short,) int64, of which `rows` (queries, depth) holds fewer than `k`."""
-    return np.flatnonzero((rows != NOT_FOUND).sum(axis=1) < k)
-
-
 def _rising(scores: np.ndarray) -> np.ndarray:
-    """Return whole numbers, int32, that rise as the scores fall: the bits of the negated floats, without minus zero."""
+    """Return int32 numbers that rise as the scores fall: the bits of the negated floats, without minus zero."""
     negated = np.subtract(0, scores, dtype=np.float32)
     negated[np.isnan(negated)] = np.nan  # some have a sign, and would come first
     return _mirrored(negated.view(np.int32))
 
 
 def _falling(numbers: np.ndarray) -> np.ndarray:
-    """Return the scores, float32, of which `_rising` made these numbers."""
+    """Return the scores, float32, from which `_rising` made these numbers."""
     return np.subtract(0, _mirrored(numbers).view(np.float32), dtype=np.float32)
 
 

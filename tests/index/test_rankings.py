@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from statgraph.index.rankings import best_by_row, short_rankings, ties_by_row
+from statgraph.index.rankings import best_by_row, ties_by_row
 
 
 def test_equal_scores_go_by_row():
@@ -37,13 +37,6 @@ def test_the_order_is_that_of_scores_and_rows():
     order = np.lexsort((rows, -scores), axis=1)[:, :200]
     assert (ranked == np.take_along_axis(rows, order, axis=1)).all()
     assert (found == np.take_along_axis(scores, order, axis=1)).all()
-
-
-def test_rankings_with_empty_places_are_short():
-    rows = np.array([[1, 2, 3], [4, -1, -1], [5, 6, -1]])
-    assert short_rankings(rows, 3).tolist() == [1, 2]
-    assert short_rankings(rows, 2).tolist() == [1]
-    assert short_rankings(rows, 1).tolist() == []
 
 
 def test_ties_across_the_cut_are_searched_deeper():
