@@ -9,7 +9,9 @@ from statgraph.index.rankings import NOT_FOUND, ties_by_row
 from statgraph.index.vectors import TILE_ROWS, forget_pages
 
 _TILE_QUERIES = 128  # 32 MiB of products with a tile of vectors
-_FEW_QUERIES = 8  # pair by pair is then about as fast as a matrix product, and wakes no threads that go on spinning
+# Pair by pair is about as fast as a matrix product for few queries or values (5,461 vectors of 384), and wakes no
+# threads that go on spinning.
+_FEW_QUERIES, _FEW_VALUES = 8, 1 << 21
 _GROUP = 32
 _WIDENED_VALUES = 1 << 24  # float16 vectors of candidates converted at a time: 64 MiB
 _FLOAT32_ROUNDING = 2.0**-24
@@ -82,7 +84,7 @@ def _scored(vectors: np.ndarray, queries: np.ndarray, k: int, rows: np.ndarray) 
     candidates: what is twice the rounding below the k-th best product cannot be among the best k by another order of
     additions. NOT_FOUND fills the rows of queries with fewer candidates.
     """
-    few = len(queries) < _FEW_QUERIES
+    few = len(queries) < _FEW_QUERIES or len(rows) * vectors.shape[1] <= _FEW_VALUES
     tile, places = (vectors, rows) if few and vectors.dtype == np.float32 else _tile(vectors, rows)
     if few:
         products = inner_products(tile, queries, np.broadcast_to(places, (len(queries), len(places))))

@@ -10,6 +10,7 @@ from statgraph.index.exact_search import exact_search, inner_products
 def routine(request, monkeypatch):
     """Select candidates by either routine, whatever the number of queries."""
     monkeypatch.setattr(module, "_FEW_QUERIES", request.param)
+    monkeypatch.setattr(module, "_FEW_VALUES", 0)
 
 
 @pytest.fixture(params=[(1, 1), (70, 3), (1 << 16, 128)], ids=["one row at a time", "some rows", "all rows"])
