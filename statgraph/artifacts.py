@@ -46,7 +46,7 @@ RUN_SYNTHETIC = "synthetic.jsonl"
 def replaced_folder(target: Path) -> Iterator[Path]:
     """Yield an empty folder that takes the place of `target` once the block ends without an error.
 
-    Until then `target` stays as it was; after an error or a kill nothing half-written stands in its place. A kill
+    Until then `target` stays as it was; after an error or a kill nothing half-written takes its place. A kill
     between the two renames of the end leaves the old folder whole beside it, as `.NAME-old-*`.
     """
     target = Path(target)

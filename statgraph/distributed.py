@@ -145,7 +145,7 @@ def launched(report: Callable[[BaseException], int]) -> Iterator[World]:
     """Yield this process's place among those that torchrun started, `SINGLE` where it did not.
 
     An error on any process ends them all: the one that failed first hands it to `report`, which says it and returns the
-    exit code, and the others, to whom it left a broken connection or the very same error, end in silence.
+    exit code; the others, left with a broken connection or the same error, end silently.
 
     Raises:
         UsageError: if the environment does not say where the others are.
@@ -200,7 +200,7 @@ def _ended(world: World, error: BaseException, report: Callable[[BaseException],
 
 
 def _leave(world: World) -> None:
-    """Let go whoever waits for this process; the first, whose process keeps the store, stays until all have left it."""
+    """Release the processes that wait for this one; the first keeps the store and stays until all have left it."""
     distributed.destroy_process_group()
     n_left = world.store.add(_LEFT, 1)
     deadline = time.monotonic() + _LEAVING_S
@@ -213,8 +213,8 @@ def _explained(error: BaseException) -> BaseException:
     """Return what to say of an error: a broken connection that no process has owned to means that one was killed."""
     if isinstance(error, RuntimeError) and ("gloo" in str(error) or isinstance(error, distributed.DistBackendError)):
         return RunError(
-            "a process of this training ended without a word, perhaps for want of memory; free some or start fewer, "
-            "and run the same command with --resume"
+            "a training process died, possibly out of memory; free memory or start fewer processes, then "
+            "run the same command with --resume"
         )
     return error
 

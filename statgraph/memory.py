@@ -41,7 +41,7 @@ def give_back() -> None:
 
 
 class FreedMemory:
-    """Gives back what is free, at most so often: the pages have to be fetched from the system anew afterwards.
+    """Gives back what is free, at most so often, since the pages then have to be fetched from the system again.
 
     Without it a process that makes and frees tensors of a few megabytes, and reads small pieces of a file in between,
     grows by gigabytes that it does not use.

@@ -72,7 +72,7 @@ def talk(run_processes, tmp_path_factory):
     """Return what each of three processes found."""
     folder = tmp_path_factory.mktemp("world")
     done = run_processes(3, "-c", TALK, folder)
-    assert [(rank.returncode, rank.stderr) for rank in done] == [(0, "")] * 3
+    assert [(each.returncode, each.stderr) for each in done] == [(0, "")] * 3
     return [json.loads((folder / f"{rank}.json").read_text()) for rank in range(3)]
 
 
@@ -189,15 +189,15 @@ def test_no_thread_of_the_group_outlives_it(talk):
 @pytest.mark.parametrize("who", ["all", "one"])
 def test_an_error_ends_all_with_one_line(run_processes, who):
     done = run_processes(2, "-c", FAIL, who)
-    assert sorted(rank.stderr for rank in done) == ["", "Error: graph.layers: 0 is no depth; give 1 or more\n"]
-    assert [(rank.returncode, rank.stdout) for rank in done] == [(2, "")] * 2
+    assert sorted(each.stderr for each in done) == ["", "Error: graph.layers: 0 is no depth; give 1 or more\n"]
+    assert [(each.returncode, each.stdout) for each in done] == [(2, "")] * 2
 
 
-def test_a_killed_rank_ends_all(run_processes):
+def test_a_killed_process_ends_all(run_processes):
     first, second = run_processes(2, "-c", FAIL, "killed")
     assert (second.returncode, second.stderr) == (9, "")
     assert (first.returncode, first.stdout) == (1, "")
     assert first.stderr == (
-        "Error: a process of this training ended without a word, perhaps for want of memory; free some or start fewer, "
-        "and run the same command with --resume\n"
+        "Error: a training process died, possibly out of memory; free memory or start fewer processes, then "
+        "run the same command with --resume\n"
     )

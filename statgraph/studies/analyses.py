@@ -30,7 +30,7 @@ class Analysis:
 
 
 def article_similarity(corpus: Corpus, picture: Path) -> Analysis:
-    """Return the mean TF-IDF cosine similarity of articles by how far apart they stand in their code, against that of
+    """Return the mean TF-IDF cosine similarity of articles by how far apart they are in their code, against that of
     random pairs; draw the first articles of the first code against each other (G-DSR, figure 3).
 
     Raises:
@@ -51,7 +51,7 @@ def article_similarity(corpus: Corpus, picture: Path) -> Analysis:
         if len(left):
             found[str(distance)] = _mean_cosine(vectors, left, right)
     if not found:
-        raise CorpusError([f"{corpus.name}: no code has two articles; there is no pair to compare"])
+        raise CorpusError([f"{corpus.name}: no code has two articles to compare"])
     rng = np.random.default_rng(0)
     sizes = np.array([len(rows) for rows in codes])
     of_code = rng.choice(len(codes), size=RANDOM_PAIRS, p=sizes / sizes.sum())

@@ -83,7 +83,7 @@ def reproduce(
 
     Raises:
         UsageError: for a split without questions, an unknown row, or a setting that cannot be.
-        StatgraphError: why the last run failed, where there is no run at all.
+        StatgraphError: why the last run failed, if no run succeeded.
     """
     spec = request.spec
     check_split(corpus, request.split)

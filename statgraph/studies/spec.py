@@ -152,7 +152,7 @@ def _check(spec: TableSpec, path: Path) -> None:
         *(key for row in spec.rows for key in row.paper),
     }
     if any(row.paper for row in spec.rows) != bool(spec.paper_read_in):
-        raise ValueError(f"{path}: the paper's figures need `paper_read_in`, and it needs figures; mend the file")
+        raise ValueError(f"{path}: the paper's figures need `paper_read_in`, and it needs figures; correct the file")
     for kind, unknown in (
         ("row", others - set(names)),
         ("regime", regimes - set(REGIMES)),
@@ -162,4 +162,4 @@ def _check(spec: TableSpec, path: Path) -> None:
         ("analysis", {spec.analysis} - {"", SIMILARITY, GRID}),
     ):
         if unknown:
-            raise ValueError(f"{path}: {kind} '{min(unknown)}' does not fit; mend the file")
+            raise ValueError(f"{path}: {kind} '{min(unknown)}' does not fit; correct the file")

@@ -169,7 +169,7 @@ def _used_settings(folder: Path, config: Mapping[str, Any]) -> Callable[[str], b
 
 
 def _has_progress(folder: Path) -> bool:
-    """Return whether a folder holds work that an interrupted run can go on from."""
+    """Return whether a folder holds work that an interrupted run can resume."""
     return (folder / artifacts.RUN_CHECKPOINTS).exists() or _has_synthetic(folder)
 
 

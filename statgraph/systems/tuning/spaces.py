@@ -62,7 +62,7 @@ def read_space(path: Path, config: RunConfig, *, part: str | None = None) -> Sea
 
     Args:
         config: what the settings are laid over; every end and choice must fit it.
-        part: the key of the file under which the space stands; None for the whole file.
+        part: the key of the file that holds the space; None for the whole file.
 
     Raises:
         UsageError: if the file is missing or no such mapping, or a setting is unknown or cannot have one of its values.
@@ -75,7 +75,7 @@ def read_space(path: Path, config: RunConfig, *, part: str | None = None) -> Sea
         raise UsageError(f"{path}: no such file; name a YAML file of settings") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split())
-        raise UsageError(f"{path}: not readable as YAML ({reason}); mend it") from None
+        raise UsageError(f"{path}: not readable as YAML ({reason}); correct it") from None
     if part is not None:
         space = space[part]
     if not isinstance(space, dict) or not space:

@@ -43,8 +43,8 @@ def tune_system(
 ) -> Tuning:
     """Search the settings of a system for the highest dev R@200 until the study in a folder has `n_trials` trials.
 
-    The first trial is the system as it stands. One below the median of those before it ends early; one whose loss is
-    not finite, or whose settings do not go together, counts as failed. A killed search goes on with the trial that was
+    The first trial is the system unchanged. One below the median of those before it ends early; one whose loss is
+    not finite, or whose settings do not go together, counts as failed. A killed search resumes with the trial that was
     under way, and ends with the same numbers as one that was not; only one process at a time may search in a folder.
 
     Args:

@@ -39,10 +39,6 @@ def test_what_is_written(tmp_path):
 
 
 def test_a_search_without_a_finished_trial_says_why_and_keeps_its_trials(tmp_path):
-    with pytest.raises(RunError) as refused:
+    with pytest.raises(RunError, match=r"none of 1 trials finished \(the last: the loss is nan\)"):
         write_tuning(Tuning(tmp_path, TRIALS_RUN[3:4], FIXED))
-    assert str(refused.value) == (
-        f"{tmp_path}: none of 1 trials finished (the last: the loss is nan); narrow the --space, or choose other "
-        "settings with --set"
-    )
     assert [path.name for path in tmp_path.iterdir()] == [TRIALS]

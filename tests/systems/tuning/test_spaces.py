@@ -131,7 +131,7 @@ def test_a_space_that_cannot_be_searched_is_refused(read, tmp_path, text, messag
 def test_a_file_that_is_missing_or_no_yaml_is_refused(read, tmp_path, config):
     with pytest.raises(UsageError, match=r"absent\.yaml: no such file; name a YAML file of settings"):
         read_space(tmp_path / "absent.yaml", config)
-    with pytest.raises(UsageError, match=r"space\.yaml: not readable as YAML \(.*\); mend it") as refused:
+    with pytest.raises(UsageError, match=r"space\.yaml: not readable as YAML") as refused:
         read("a: [")
     assert "\n" not in str(refused.value)
 
