@@ -21,7 +21,7 @@ from benchmarks import page
 from benchmarks.registry import MEASURES, OF_A_RUN, WHEN_NAMED
 from benchmarks.results import save_results
 from benchmarks.settings import Settings
-from statgraph.corpus.sample import sample_folder
+from statgraph.corpus.catalogue import sample_folder
 from statgraph.errors import StatgraphError
 from statgraph.runs.provenance import published_path
 

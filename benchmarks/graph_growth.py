@@ -11,9 +11,8 @@ import sys
 import time
 
 from benchmarks.synthetic_law import SyntheticLaw, synthetic_law
-from statgraph.graph.heterograph import heterograph_of
-from statgraph.graph.incoming import incoming_edges
-from statgraph.graph.merged import MergedEdges
+from statgraph.graph.build import heterograph_of
+from statgraph.graph.incoming import MergedEdges, incoming_edges
 from statgraph.memory import peak_memory_mib
 
 

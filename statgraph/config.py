@@ -81,7 +81,7 @@ class NegativesConfig:
 
     `depth`: how many of BM25's best a `bm25` source draws from. The rest is of `cusines`: the `rankings` that are fused
     (semantic, hierarchical, sequential) with `rrf_k` in reciprocal rank fusion; `semantic`: by bm25, or by the model in
-    training (dynamic), anew each epoch; how many `buckets` the fused ranking is cut into; `schedule`: their shares over
+    training (dynamic), each epoch; how many `buckets` the fused ranking is cut into; `schedule`: their shares over
     the epochs (curriculum, uniform, or hardest: the most difficult bucket alone).
     """
 
@@ -244,11 +244,11 @@ class RunConfig:
 
 @dataclass(frozen=True)
 class IvfPqConfig:
-    """Lists of product-quantised codes (Jégou et al., 2011), 4 bits a part; the best are ranked anew by exact score.
+    """Lists of product-quantised codes (Jégou et al., 2011), 4 bits a part; the best are ranked again by exact score.
 
     `lists`: how many; 0 is the power of two that is at most 2 * sqrt(articles). `probes`: how many of them a search
     reads at most, fewer where few are near; 0 is an eighth, at least 64. `code_bytes` of an article; 0 is a quarter of
-    the width, half a byte for two components. `rerank`: how many candidates are ranked anew, at least four for each
+    the width, half a byte for two components. `rerank`: how many candidates are ranked again, at least four for each
     article asked for, but those left out whose codes score too little. `precision` of the vectors on disk: float32, or
     float16, which halves them and rounds them for good; what is float16 when it comes stays so.
     """

@@ -115,9 +115,9 @@ RANKINGS = Registry(
     "ranking of negatives",
     "statgraph.rankings",
     {
-        "semantic": "statgraph.negatives.semantic:SemanticRanking",
-        "hierarchical": "statgraph.negatives.hierarchical:HierarchicalRanking",
-        "sequential": "statgraph.negatives.sequential:SequentialRanking",
+        "semantic": "statgraph.negatives.rankings:SemanticRanking",
+        "hierarchical": "statgraph.negatives.rankings:HierarchicalRanking",
+        "sequential": "statgraph.negatives.rankings:SequentialRanking",
     },
 )
 BACKBONES = Registry(

@@ -12,10 +12,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hypothesis import settings
 
 pytest_plugins = ("tests.encoder_fixtures", "tests.run_fixtures")
 
 REPO = Path(__file__).parents[1]
+# A busy machine is no failure, and nothing is kept between runs.
+settings.register_profile("statgraph", deadline=None, max_examples=50, database=None)
+settings.load_profile("statgraph")
 COMMAND_TIMEOUT_S = 300
 
 # The hub's client reads these once, when it is imported: before any test module is.
@@ -113,7 +117,7 @@ def run_processes() -> Callable[..., list[CommandResult]]:
 @pytest.fixture(scope="session")
 def sample_run(tmp_path_factory: pytest.TempPathFactory, statgraph_cache: Path):
     """Return the `statgraph.systems.pipeline.Run` of QABISAR on the embedded sample: static encoder, two epochs."""
-    from statgraph.corpus.sample import sample_folder
+    from statgraph.corpus.catalogue import sample_folder
     from statgraph.corpus.store import read_corpus
     from statgraph.systems.pipeline import train_run
     from statgraph.systems.presets import resolve_config

@@ -19,7 +19,7 @@ from statgraph.config import (
     Stage1Config,
     Stage2Config,
 )
-from statgraph.corpus.sample import sample_folder
+from statgraph.corpus.catalogue import sample_folder
 from statgraph.corpus.store import read_corpus
 from statgraph.encoders.hierarchical import ChunkEncoder
 from statgraph.encoders.similarity import SIMILARITIES
@@ -29,7 +29,7 @@ from statgraph.graph.blocks import BlockSampler
 from statgraph.graph.build import build_graph
 from statgraph.graph.relations import RELATION_GROUPS
 from statgraph.lexical.bm25 import BM25
-from statgraph.negatives.schedules import SCHEDULES
+from statgraph.negatives.cusines import SCHEDULES
 from statgraph.registry import LAYERS, NEGATIVES
 from statgraph.settings import check_settings, limits_of, with_settings
 from statgraph.training.losses import DISTILLATIONS, ranking_loss

@@ -16,8 +16,8 @@ import pytest
 import torch
 
 from statgraph import artifacts
+from statgraph.corpus.catalogue import sample_folder
 from statgraph.corpus.records import Corpus
-from statgraph.corpus.sample import sample_folder
 from statgraph.corpus.store import read_corpus
 from statgraph.evaluation.metrics import average_precision, recall
 from statgraph.gnn.qabisar_layer import QabisarLayer

@@ -1,7 +1,9 @@
 import json
-from dataclasses import FrozenInstanceError, asdict
+from dataclasses import FrozenInstanceError, asdict, fields
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from statgraph.config import IndexConfig, RunConfig
 from statgraph.errors import UsageError
@@ -180,3 +182,34 @@ def test_what_differs_is_told_by_its_dotted_name_and_cut_after_five():
     assert changed_settings(seven, dict.fromkeys(seven, 2)) == (
         "a: 1 then, 2 now; b: 1 then, 2 now; c: 1 then, 2 now; d: 1 then, 2 now; e: 1 then, 2 now; and 2 more"
     )
+
+
+values = {
+    "seed": st.integers(),
+    "device": st.text(),
+    "stage1": st.fixed_dictionaries(
+        {}, optional={"epochs": st.integers(), "lr": st.floats(allow_nan=False, allow_infinity=False)}
+    ),
+    "graph": st.fixed_dictionaries({}, optional={"relations": st.lists(st.sampled_from(["tree", "order"]))}),
+}
+overlays = st.fixed_dictionaries({}, optional=values)
+
+
+@given(first=overlays, second=overlays)
+def test_two_overlays_are_one_in_which_the_last_wins(first, second):
+    both = {
+        key: {**first.get(key, {}), **second.get(key, {})} if key in ("stage1", "graph") else {**first, **second}[key]
+        for key in {**first, **second}
+    }
+    after_both = overlaid(overlaid(DEFAULT, first, place="first"), second, place="second")
+    assert after_both == overlaid(DEFAULT, both, place="both")
+    assert overlaid(after_both, second, place="again") == after_both
+    assert overlaid(after_both, after_both.to_dict(), place="whole") == after_both
+
+
+@given(name=st.text(max_size=12), group=st.sampled_from(["", "stage1.", "gnn."]))
+def test_any_unknown_setting_is_refused_with_a_known_one(name, group):
+    holder = getattr(DEFAULT, group.rstrip(".")) if group else DEFAULT
+    if name not in {item.name for item in fields(holder)}:
+        with pytest.raises(UsageError, match=r"is not a setting; did you mean '[a-z_0-9.]+'\?$"):
+            overlaid(DEFAULT, {group.rstrip("."): {name: 1}} if group else {name: 1}, place="x.yaml")

@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.rows import Row, seconds_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, taking_turns
-from statgraph.corpus.sample import sample_folder
+from statgraph.corpus.catalogue import sample_folder
 from statgraph.corpus.store import read_corpus
 from statgraph.runs.run import Run
 

@@ -13,9 +13,9 @@ from benchmarks.side_by_side import Spread, taking_turns, times_faster
 from statgraph.config import NegativesConfig
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.store import read_corpus
-from statgraph.negatives.fusion import reciprocal_ranks
-from statgraph.negatives.hierarchical import HierarchicalRanking
-from statgraph.negatives.questions import TrainingQuestions, training_questions
+from statgraph.negatives.cusines import reciprocal_ranks
+from statgraph.negatives.rankings import HierarchicalRanking
+from statgraph.negatives.source import TrainingQuestions, training_questions
 
 ASKED_TIMES = 1000
 SAMPLED_PAIRS, SAMPLED_QUESTIONS = 100, 12

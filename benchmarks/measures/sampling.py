@@ -15,9 +15,8 @@ from statgraph.config import GnnConfig
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import BlockSampler, whole_graph_block
 from statgraph.graph.build import DEFAULT_RELATIONS, LegalGraph
-from statgraph.graph.dgl_loader import load_dgl
+from statgraph.graph.dgl_loader import load_dgl, single_threaded
 from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS_HEADING, HEADING, NODE_TYPES, QUESTION
-from statgraph.graph.threads import single_threaded
 from statgraph.training.seeding import reproducible_sums
 
 ARTICLES, QUESTIONS = 1_000_000, 100_000

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from statgraph.augmentation.records import SyntheticQuestion
+from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.corpus.records import Article, Heading
 
 HEADINGS = "headings"
@@ -41,7 +41,7 @@ def path_questions(articles: Sequence[Article], *, most: int) -> list[SyntheticQ
     """Return for every article the wordings of the headings above it, nearest first and at most so many.
 
     One question for all articles of one path, so that each article meets its questions in this order; a wording that
-    stands above several paths comes once for each.
+    is above several paths comes once for each.
     """
     questions = []
     for path, article_ids in _ids_by_path(articles).items():

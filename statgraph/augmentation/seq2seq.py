@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from statgraph.augmentation.partial import PartialFile
-from statgraph.augmentation.records import SyntheticQuestion
+from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.corpus.records import Article
 from statgraph.device import inference_dtype
 from statgraph.errors import ModelError

@@ -1,19 +1,42 @@
-"""Synthetic questions on disk: JSON lines, the first of which says what corpus they belong to and what made them."""
+"""Synthetic questions and the file that holds them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.augmentation.records import SyntheticQuestion
 from statgraph.corpus.draft import Draft
-from statgraph.corpus.fields import ids_field, object_field, string_field
-from statgraph.corpus.lines import json_lines
+from statgraph.corpus.lines import ids_field, json_lines, object_field, string_field
 from statgraph.corpus.records import Corpus
 from statgraph.errors import CorpusError
+
+
+@dataclass(frozen=True)
+class SyntheticQuestion:
+    """A question made for articles. `generator` says by what: `headings`, or `seq2seq:` and the model's name."""
+
+    text: str
+    article_ids: tuple[str, ...]
+    generator: str
+
+    def only(self, article_ids: Container[str]) -> SyntheticQuestion:
+        """Return the question for those of its articles that are among these."""
+        return replace(
+            self, article_ids=tuple(article_id for article_id in self.article_ids if article_id in article_ids)
+        )
+
+
+def questions_by_row(questions: Iterable[SyntheticQuestion], article_rows: Mapping[str, int]) -> list[list[str]]:
+    """Return the texts of each article row's questions, in the order of the questions."""
+    texts: list[list[str]] = [[] for _ in article_rows]
+    for question in questions:
+        for article_id in question.article_ids:
+            texts[article_rows[article_id]].append(question.text)
+    return texts
+
 
 _MANIFEST = "manifest"
 

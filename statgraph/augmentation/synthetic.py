@@ -1,23 +1,50 @@
-"""From a corpus to synthetic questions: by whichever generator, or from a file, filtered where that is asked for."""
+"""From a corpus to synthetic questions: by whichever generator, or from a file, filtered by a round trip."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from statgraph import __version__
 from statgraph.augmentation.headings import HEADINGS, heading_questions, path_questions
 from statgraph.augmentation.partial import PartialFile
-from statgraph.augmentation.records import SyntheticQuestion
-from statgraph.augmentation.round_trip import Rank, kept_by_round_trip
 from statgraph.augmentation.seq2seq import SEQ2SEQ, seq2seq_questions
-from statgraph.augmentation.store import synthetic_of, write_synthetic
+from statgraph.augmentation.store import SyntheticQuestion, synthetic_of, write_synthetic
 from statgraph.config import AugmentConfig
 from statgraph.corpus.records import Corpus
 from statgraph.errors import CorpusError, UsageError
+
+STEP = "round trip"
+QUESTIONS_PER_BATCH = 256
+
+# (questions, k) -> for each question the rows of its best k articles
+Rank = Callable[[Sequence[str], int], Sequence[np.ndarray]]
+
+
+def kept_by_round_trip(
+    questions: Sequence[SyntheticQuestion],
+    rank: Rank,
+    *,
+    k: int,
+    article_rows: Mapping[str, int],
+    progress: Callable[[str, int, int], None],
+) -> list[SyntheticQuestion]:
+    """Return the questions of which at least one article is among the retriever's best `k`, in their order."""
+    kept = []
+    for start in range(0, len(questions), QUESTIONS_PER_BATCH):
+        progress(STEP, start, len(questions))
+        batch = questions[start : start + QUESTIONS_PER_BATCH]
+        ranked = rank([question.text for question in batch], k)
+        for question, rows in zip(batch, ranked, strict=True):
+            if np.isin([article_rows[article_id] for article_id in question.article_ids], rows).any():
+                kept.append(question)
+    progress(STEP, len(questions), len(questions))
+    return kept
+
 
 # What a generator goes by, apart from corpus and seed: these settings are in the manifest of its questions.
 _SETTINGS = {HEADINGS: "articles_per_heading", SEQ2SEQ: "per_article"}
@@ -49,46 +76,45 @@ def generator_kind(name: str) -> str:
     raise UsageError(f"generator '{name}' is not known; choose from {_CHOICES}")
 
 
+@dataclass(frozen=True)
+class GenerationOptions:
+    """What decides a generation beside its settings, and where it runs.
+
+    `seed` fixes what is drawn. `device`: where a model runs (torch). `progress` is told (what, done, total). `rank`:
+    the retriever for `augment.round_trip`, (questions, k) -> article rows of each. `limit`: ask about the first so many
+    articles only.
+    """
+
+    seed: int
+    device: Any
+    progress: Progress
+    rank: Rank | None = None
+    limit: int | None = None
+
+
 def synthetic_questions(
-    corpus: Corpus,
-    config: AugmentConfig,
-    *,
-    seed: int,
-    device,
-    progress: Progress,
-    partial: Path | None = None,
-    rank: Rank | None = None,
-    limit: int | None = None,
+    corpus: Corpus, config: AugmentConfig, options: GenerationOptions, *, partial: Path | None = None
 ) -> list[SyntheticQuestion]:
     """Return the questions of `config.file`, or of `config.generator` where it is blank.
 
     Args:
         corpus: what to ask about; its own questions are not looked at.
-        seed: fixes what is drawn.
-        device: where a model runs (torch).
-        progress: told (what, done, total).
         partial: where a model's finished batches are kept and taken up again.
-        rank: the retriever for `config.round_trip`: (questions, k) -> article rows of each.
-        limit: ask about the first so many articles only.
 
     Raises:
         UsageError: for an unknown generator, a round trip without a retriever, a partial file of other settings.
         ModelError: if the generator's model cannot be loaded.
         CorpusError: if the file is faulty or of another corpus.
     """
-    _check(config, rank)
+    _check(config, options.rank)
     if config.file:
         questions = list(synthetic_of(Path(config.file), corpus))
     else:
-        questions = _generated(
-            corpus, config, seed=seed, device=device, progress=progress, partial=partial, limit=limit
-        )
-    return _filtered(questions, corpus, config, rank, progress)
+        questions = _generated(corpus, config, options, partial)
+    return _filtered(questions, corpus, config, options)
 
 
-def write_expansion(
-    corpus: Corpus, config: AugmentConfig, out: Path, *, most: int, seed: int, device, progress: Progress
-) -> None:
+def write_expansion(corpus: Corpus, config: AugmentConfig, out: Path, options: GenerationOptions, *, most: int) -> None:
     """Write a file of questions of which every article is to take its first `most`.
 
     With the generator `headings` they are those of all headings above an article, nearest first; else as in
@@ -102,23 +128,13 @@ def write_expansion(
         manifest = {**_corpus_of(corpus), "generator": HEADINGS, "statgraph": __version__}
     else:
         enough = replace(config, per_article=max(config.per_article, most))
-        questions = synthetic_questions(corpus, enough, seed=seed, device=device, progress=progress, partial=partial)
-        manifest = _manifest(corpus, enough, seed=seed)
+        questions = synthetic_questions(corpus, enough, options, partial=partial)
+        manifest = _manifest(corpus, enough, options)
     write_synthetic(out, questions, {**manifest, "expansion": most})
     partial.unlink(missing_ok=True)
 
 
-def write_generated(
-    corpus: Corpus,
-    config: AugmentConfig,
-    out: Path,
-    *,
-    seed: int,
-    device,
-    progress: Progress,
-    rank: Rank | None = None,
-    limit: int | None = None,
-) -> Written:
+def write_generated(corpus: Corpus, config: AugmentConfig, out: Path, options: GenerationOptions) -> Written:
     """Return what was written to a new file of synthetic questions.
 
     A model's finished batches are kept beside it, in `OUT.partial`, until it is whole. The rest is as in
@@ -127,13 +143,13 @@ def write_generated(
     Raises:
         CorpusError: if the file exists.
     """
-    _check(config, rank)
+    _check(config, options.rank)
     if out.exists():
-        raise CorpusError([f"{out}: exists already; choose another --out, or delete it to write it anew"])
+        raise CorpusError([f"{out}: already exists; choose another --out, or delete it first"])
     partial = partial_beside(out)
-    made = _generated(corpus, config, seed=seed, device=device, progress=progress, partial=partial, limit=limit)
-    kept = _filtered(made, corpus, config, rank, progress)
-    write_synthetic(out, kept, _manifest(corpus, config, seed=seed, limit=limit))
+    made = _generated(corpus, config, options, partial)
+    kept = _filtered(made, corpus, config, options)
+    write_synthetic(out, kept, _manifest(corpus, config, options))
     partial.unlink(missing_ok=True)
     return Written(len(made), len(kept), len({article_id for question in kept for article_id in question.article_ids}))
 
@@ -144,37 +160,30 @@ def partial_beside(path: Path) -> Path:
 
 
 def _generated(
-    corpus: Corpus,
-    config: AugmentConfig,
-    *,
-    seed: int,
-    device,
-    progress: Progress,
-    partial: Path | None,
-    limit: int | None,
+    corpus: Corpus, config: AugmentConfig, options: GenerationOptions, partial: Path | None
 ) -> list[SyntheticQuestion]:
     """Return what the generator makes of the first `limit` articles."""
-    articles = corpus.articles[:limit]
-    about = {**_corpus_of(corpus), **_settings(config, seed=seed, limit=limit)}
+    articles = corpus.articles[: options.limit]
+    about = {**_corpus_of(corpus), **_settings(config, options)}
     # Looked at for headings too, which need none: what a model has begun is not to be written over.
     finished = PartialFile(partial, about) if partial else None
     if generator_kind(config.generator) == HEADINGS:
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(options.seed)
         return heading_questions(articles, articles_per_heading=config.articles_per_heading, rng=rng)
     return seq2seq_questions(
         articles,
         config.generator.partition(":")[2],
         per_article=config.per_article,
-        seed=seed,
-        device=device,
-        progress=progress,
+        seed=options.seed,
+        device=options.device,
+        progress=options.progress,
         partial=finished,
     )
 
 
-def _manifest(corpus: Corpus, config: AugmentConfig, *, seed: int, limit: int | None = None) -> dict[str, object]:
+def _manifest(corpus: Corpus, config: AugmentConfig, options: GenerationOptions) -> dict[str, object]:
     """Return what a file of synthetic questions says of itself on its first line."""
-    origin = {"file": config.file} if config.file else _settings(config, seed=seed, limit=limit)
+    origin = {"file": config.file} if config.file else _settings(config, options)
     return {**_corpus_of(corpus), **origin, "round_trip": config.round_trip, "statgraph": __version__}
 
 
@@ -189,19 +198,26 @@ def _check(config: AugmentConfig, rank: Rank | None) -> None:
 
 
 def _filtered(
-    questions: list[SyntheticQuestion], corpus: Corpus, config: AugmentConfig, rank: Rank | None, progress: Progress
+    questions: list[SyntheticQuestion], corpus: Corpus, config: AugmentConfig, options: GenerationOptions
 ) -> list[SyntheticQuestion]:
     """Return the questions that the round trip keeps."""
     if not config.round_trip:
         return questions
-    return kept_by_round_trip(questions, rank, k=config.round_trip, article_rows=corpus.article_rows, progress=progress)
+    return kept_by_round_trip(
+        questions, options.rank, k=config.round_trip, article_rows=corpus.article_rows, progress=options.progress
+    )
 
 
 def _corpus_of(corpus: Corpus) -> dict[str, object]:
     return {"corpus": {"name": corpus.name, "content_hash": corpus.content_hash}}
 
 
-def _settings(config: AugmentConfig, *, seed: int, limit: int | None) -> dict[str, object]:
+def _settings(config: AugmentConfig, options: GenerationOptions) -> dict[str, object]:
     """Return what decides a generator's questions."""
     setting = _SETTINGS[generator_kind(config.generator)]
-    return {"generator": config.generator, setting: asdict(config)[setting], "seed": seed, "limit": limit}
+    return {
+        "generator": config.generator,
+        setting: asdict(config)[setting],
+        "seed": options.seed,
+        "limit": options.limit,
+    }

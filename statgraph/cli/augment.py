@@ -57,7 +57,7 @@ def augment(
     """
     import time
 
-    from statgraph.augmentation.synthetic import partial_beside, write_generated
+    from statgraph.augmentation.synthetic import GenerationOptions, partial_beside, write_generated
     from statgraph.device import pick_device
 
     if round_trip and run is None:
@@ -72,9 +72,8 @@ def augment(
     rank = _ranking(run, records, device) if run is not None else None
     start = time.perf_counter()
     with options.resume_hint("again", partial_beside(out).is_file), TerminalProgress() as progress:
-        written = write_generated(
-            records, config, out, seed=seed, device=torch_device, progress=progress.on_step, rank=rank, limit=limit
-        )
+        generation = GenerationOptions(seed, torch_device, progress.on_step, rank=rank, limit=limit)
+        written = write_generated(records, config, out, generation)
     seconds = time.perf_counter() - start
     of = f" of {written.made:,}" if round_trip else ""
     click.echo(f"Generated questions about {records.name} in {seconds:.1f} s: {out}")

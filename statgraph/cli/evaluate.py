@@ -33,8 +33,7 @@ def evaluate(
     import numpy as np
 
     from statgraph.evaluation.comparison import compare_metrics
-    from statgraph.evaluation.report import evaluation_report
-    from statgraph.evaluation.report_table import comparison_table, report_table, strata_table
+    from statgraph.evaluation.report import comparison_table, evaluation_report, report_table, strata_table
     from statgraph.runs.run import Run
     from statgraph.search.evaluating import split_metrics
     from statgraph.search.retriever import Retriever

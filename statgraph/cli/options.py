@@ -45,7 +45,7 @@ def settings(help_text: str = "Override one setting; repeatable.", *, metavar: s
 
 def chosen_corpus(folder: Path | None):
     """Return the corpus in a folder, or the one of that name under corpora/, or the embedded sample if None."""
-    from statgraph.corpus.sample import sample_folder
+    from statgraph.corpus.catalogue import sample_folder
     from statgraph.corpus.store import read_corpus
 
     if folder is None:

@@ -66,5 +66,5 @@ class AllowedRows:
         return len(self.rows)
 
     def __and__(self, other: AllowedRows | None) -> AllowedRows:
-        """Return the rows that are in both; None stands for all rows."""
+        """Return the rows that are in both; None means all rows."""
         return self if other is None else AllowedRows.of_mask(self.mask & other.mask)

@@ -1,14 +1,45 @@
-"""The corpora that `statgraph fetch` knows: what each needs and how it is built."""
+"""The corpora that can be had by name: the embedded sample, and those that `statgraph fetch` brings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import site
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from statgraph import artifacts
 from statgraph.corpus.draft import Draft
 from statgraph.corpus.records import Corpus
-from statgraph.errors import UsageError
+from statgraph.errors import CorpusError, UsageError
+
+# Under the root of a checkout, and where setup.cfg's data_files puts it under the root of an installation.
+CHECKOUT_PLACE = Path("data", "sample")
+INSTALLED_PLACE = Path("share", "statgraph", "sample")
+
+
+def sample_folder() -> Path:
+    """Return the corpus folder of the sample, in this checkout or else as installed.
+
+    Raises:
+        CorpusError: if it is in neither; the text lists where it was looked for.
+    """
+    folders = list(dict.fromkeys(_candidates()))
+    for folder in folders:
+        if (folder / artifacts.MANIFEST).is_file():
+            return folder
+    looked = ", ".join(map(str, folders))
+    raise CorpusError([f"sample corpus: not found in {looked}; install statgraph again, or name a corpus"])
+
+
+def _candidates() -> Iterator[Path]:
+    package_parent = Path(__file__).resolve().parents[2]
+    yield package_parent / CHECKOUT_PLACE
+    yield Path(sys.prefix) / INSTALLED_PLACE
+    yield Path(sysconfig.get_path("data")) / INSTALLED_PLACE  # differs from the prefix on Debian's own Python
+    yield Path(site.getuserbase()) / INSTALLED_PLACE  # pip install --user
+    yield package_parent / INSTALLED_PLACE  # pip install --target
 
 
 @dataclass(frozen=True, slots=True)

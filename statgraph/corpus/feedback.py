@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from statgraph.corpus.draft import Draft
-from statgraph.corpus.fields import json_type, string_field
-from statgraph.corpus.lines import json_lines
+from statgraph.corpus.lines import json_lines, json_type, string_field
 from statgraph.corpus.records import Corpus, Question
 from statgraph.errors import CorpusError
 
@@ -55,7 +54,7 @@ class FeedbackSummary:
 
 
 def read_marks(path: Path, article_ids: Mapping[str, object]) -> list[Mark]:
-    """Return the marks in a JSONL file, earliest first; those without a time stand before all others.
+    """Return the marks in a JSONL file, earliest first; those without a time come first.
 
     Args:
         path: one object a line: `question`, `article_id`, `right`, and `time` (ISO 8601) where it is known.

@@ -105,7 +105,7 @@ def npm_pack(package: Package, folder: Path) -> Path:
 
 
 def check_sha512(archive: Path, package: Package) -> None:
-    """Return if the archive is the pinned one.
+    """Raise FetchError if the archive is not the pinned one.
 
     Raises:
         FetchError: if its SHA-512 is another.

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.corpus.draft import Draft
-from statgraph.corpus.fields import id_field, json_type, object_field, path_field, string_field
-from statgraph.corpus.lines import json_lines
+from statgraph.corpus.lines import id_field, json_lines, json_type, object_field, path_field, string_field
 from statgraph.corpus.records import SPLITS, Corpus, headings_of
 from statgraph.corpus.rows import csv_rows
 from statgraph.errors import CorpusError
@@ -46,7 +45,7 @@ def write_corpus(corpus: Corpus, folder: Path) -> None:
 
 
 def refuse_foreign_folder(folder: Path) -> None:
-    """Return if a corpus may be written to a folder: it does not exist, is empty, or holds a corpus and no more.
+    """Raise CorpusError unless a folder does not exist, is empty, or holds a corpus and no more.
 
     Raises:
         CorpusError: if something else would be lost.
@@ -94,7 +93,7 @@ def draft_beir_folder(
 ) -> None:
     """Fill a draft from `corpus.jsonl`, `queries.jsonl` and the `qrels` of a folder, the last two where they exist.
 
-    `label_files` maps the names of label files to splits; `default_path` stands above articles without a path.
+    `label_files` maps the names of label files to splits; `default_path` is the path of articles without one.
     """
     articles = folder / artifacts.CORPUS_ARTICLES
     if not articles.exists():
@@ -162,7 +161,7 @@ def read_question_file(path: Path) -> tuple[list[str], list[str]]:
 
 
 def draft_labels(draft: Draft, path: Path, split: str) -> None:
-    """Add the labels of a `qrels/<split>.tsv`; a score of 0 or less means "not relevant" and is no label."""
+    """Add the labels of a `qrels/<split>.tsv`; a score of 0 or less means "not relevant" and is left out."""
     name = f"{path.parent.name}/{path.name}"
     for place, row in csv_rows(draft, path, name, needed=LABEL_COLUMNS, delimiter="\t"):
         try:

@@ -1,7 +1,7 @@
 """When an article is in force: the days from `metadata.valid_from` up to, and without, `metadata.valid_to`.
 
 Both are ISO dates. An article without the first has always been in force, without the second it still is. Versions of
-one article stand in a corpus as articles of their own, under ids of their own.
+one article are separate articles of a corpus, with separate ids.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def days_in_force(metadata: Mapping[str, object]) -> tuple[int, int]:
 
 
 def validity_problem(metadata: Mapping[str, object]) -> str | None:
-    """Return what is wrong with an article's dates, to stand after its name; None where nothing is."""
+    """Return what is wrong with an article's dates, to follow its name; None if nothing is."""
     for key in (VALID_FROM, VALID_TO):
         value = metadata.get(key)
         try:

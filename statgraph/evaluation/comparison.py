@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from statgraph.evaluation.question_metrics import QuestionMetrics
+from statgraph.evaluation.metrics import QuestionMetrics
 from statgraph.evaluation.significance import paired_difference
 
 SIGNIFICANCE_LEVEL = 0.05

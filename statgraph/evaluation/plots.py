@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,22 +18,25 @@ _LEGEND_COLUMNS = 4
 _HEAT = "viridis"
 
 
+@dataclass(frozen=True)
+class Labels:
+    """The title of a figure and the names of its axes."""
+
+    title: str = ""
+    x_name: str = ""
+    y_name: str = ""
+
+
+NO_LABELS = Labels()
+
+
 def heat_map(
-    values: np.ndarray,
-    x_labels: Sequence[object],
-    y_labels: Sequence[object],
-    title: str,
-    path: Path,
-    *,
-    x_name: str = "",
-    y_name: str = "",
-    digits: int = 1,
+    values: np.ndarray, x_labels: Sequence[object], y_labels: Sequence[object], path: Path, labels: Labels = NO_LABELS
 ) -> None:
     """Write a heat map with the number in each cell where there is room.
 
     Args:
         values: (y_labels, x_labels); the first row is drawn at the bottom.
-        digits: decimals of the numbers.
 
     Raises:
         ValueError: if the labels are not as many as the rows and columns.
@@ -42,17 +46,17 @@ def heat_map(
             f"values {values.shape}: {len(y_labels)} y labels, {len(x_labels)} x labels; give one for each"
         )
     width, height = 2.2 + 0.5 * len(x_labels), 1.6 + 0.36 * len(y_labels)
-    figure, axes = _figure(max(4.5, width), max(3.0, height), title)
+    figure, axes = _figure(max(4.5, width), max(3.0, height), labels.title)
     image = axes.imshow(values, cmap=_HEAT, origin="lower", aspect="auto")
     axes.set_xticks(range(len(x_labels)), [_label(label) for label in x_labels])
     axes.set_yticks(range(len(y_labels)), [_label(label) for label in y_labels])
-    axes.set_xlabel(x_name)
-    axes.set_ylabel(y_name)
+    axes.set_xlabel(labels.x_name)
+    axes.set_ylabel(labels.y_name)
     if values.size <= _MOST_CELLS_WITH_TEXT:
         middle = (np.nanmin(values) + np.nanmax(values)) / 2
         for (row, column), value in np.ndenumerate(values):
             colour = "black" if value > middle else "white"
-            axes.text(column, row, f"{value:.{digits}f}", ha="center", va="center", color=colour, fontsize=7)
+            axes.text(column, row, f"{value:.1f}", ha="center", va="center", color=colour, fontsize=7)
     figure.colorbar(image, ax=axes)
     _save(figure, path)
 
@@ -98,12 +102,10 @@ def bar_chart(
 def line_chart(
     series: Mapping[str, tuple[Sequence[float], Sequence[float]]],
     path: Path,
+    labels: Labels = NO_LABELS,
     *,
     errors: Mapping[str, Sequence[tuple[float, float]]] | None = None,
     points_only: Sequence[str] = (),
-    title: str = "",
-    x_name: str = "",
-    y_name: str = "",
     log_x: bool = False,
 ) -> None:
     """Write one line a series, with a mark at each of its points.
@@ -117,7 +119,7 @@ def line_chart(
     Raises:
         ValueError: if a series has more or fewer y values, or intervals, than x values.
     """
-    figure, axes = _figure(6.0, 4.0, title)
+    figure, axes = _figure(6.0, 4.0, labels.title)
     for number, (name, (xs, ys)) in enumerate(series.items()):
         _check_length(name, ys, len(xs))
         intervals = (errors or {}).get(name)
@@ -133,7 +135,7 @@ def line_chart(
         axes.set_xscale("log")
     elif all(float(x).is_integer() for xs, _ in series.values() for x in xs):
         axes.xaxis.get_major_locator().set_params(integer=True)
-    _finish(axes, x_name, y_name, n_series=len(series))
+    _finish(axes, labels.x_name, labels.y_name, n_series=len(series))
     _save(figure, path)
 
 

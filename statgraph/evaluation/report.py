@@ -1,4 +1,4 @@
-"""What an evaluation found: every metric in every stratum, with its interval."""
+"""The report of an evaluation, and its table for the terminal."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from statgraph.errors import RunError
-from statgraph.evaluation.question_metrics import QuestionMetrics
+from statgraph.evaluation.comparison import SIGNIFICANCE_LEVEL, MetricComparison
+from statgraph.evaluation.metrics import QuestionMetrics
 from statgraph.evaluation.significance import CONFIDENCE, Estimate, mean_estimate
+from statgraph.evaluation.strata import STRATA, TOPIC
 
 
 @dataclass(frozen=True)
@@ -73,3 +75,87 @@ def evaluation_report(
 
 def _estimate(saved: Mapping[str, float]) -> Estimate:
     return Estimate(float(saved["mean"]), float(saved["low"]), float(saved["high"]))
+
+
+ABSENT = "-"
+STRATA_METRICS = ("R@100", "R@200", "R@500", "mAP")
+# Four intervals a row do not fit in 80 columns.
+INTERVAL_METRIC = "R@200"
+MIN_TOPIC_QUESTIONS = 5
+
+
+def report_table(report: Report):
+    """Return a `rich.table.Table`: a row a metric, a column for each of `STRATA`, in percent with the interval."""
+    from rich.table import Table
+
+    strata = {name: report.strata[name] for name in STRATA if name in report.strata}
+    table = Table(title=f"{report.split} split, mean in % \\[{report.confidence:.0%} interval]")
+    table.add_column("metric")
+    for name, stratum in strata.items():
+        table.add_column(f"{name} (n = {stratum.n_questions})", justify="right")
+    for metric in dict.fromkeys(metric for stratum in strata.values() for metric in stratum.metrics):
+        table.add_row(metric, *(_cell(stratum, metric) for stratum in strata.values()))
+    return table
+
+
+def strata_table(report: Report):
+    """Return a `rich.table.Table`: a row for each stratum beyond `STRATA`; None where there is none to show.
+
+    Topics of fewer than `MIN_TOPIC_QUESTIONS` questions are left out, and counted below the table.
+    """
+    from rich.markup import escape
+    from rich.table import Table
+
+    others = {name: stratum for name, stratum in report.strata.items() if name not in STRATA}
+    shown = {
+        name: stratum
+        for name, stratum in others.items()
+        if not name.startswith(TOPIC) or stratum.n_questions >= MIN_TOPIC_QUESTIONS
+    }
+    if not shown:
+        return None
+    n_small = len(others) - len(shown)
+    caption = f"{n_small} smaller topic{'s' if n_small > 1 else ''} in --json" if n_small else None
+    table = Table(title=f"{report.split} split by stratum", caption=caption)
+    table.add_column("stratum")
+    for name in ("n", *STRATA_METRICS):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, stratum in shown.items():
+        cells = (_cell(stratum, metric, interval=metric == INTERVAL_METRIC) for metric in STRATA_METRICS)
+        table.add_row(escape(name), str(stratum.n_questions), *cells)
+    return table
+
+
+def comparison_table(comparisons: Mapping[str, MetricComparison], baseline: str):
+    """Return a `rich.table.Table`: a row a metric, with both means in percent and their difference in points."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    starred = any(compared.comparison.significant for compared in comparisons.values())
+    table = Table(
+        title=f"difference to {escape(baseline)}, in points \\[{CONFIDENCE:.0%} interval]",
+        caption=f"* interval excludes 0 and p < {SIGNIFICANCE_LEVEL}" if starred else None,
+    )
+    table.add_column("metric")
+    for name in ("that run", "this run", "difference", "p", "adjusted p"):
+        table.add_column(name, justify="right")
+    for metric, compared in comparisons.items():
+        found = compared.comparison
+        table.add_row(
+            metric,
+            f"{100 * compared.baseline_mean:.1f}",
+            f"{100 * compared.system_mean:.1f}",
+            f"{100 * found.difference:+.1f} \\[{100 * found.low:+.1f}, {100 * found.high:+.1f}]",
+            f"{found.p_value:.4f}{'*' if found.significant else ' '}",
+            f"{compared.adjusted_p_value:.4f}",
+        )
+    return table
+
+
+def _cell(stratum: Stratum, metric: str, *, interval: bool = True) -> str:
+    if metric not in stratum.metrics:
+        return ABSENT
+    estimate = stratum.metrics[metric]
+    mean = f"{100 * estimate.mean:.1f}"
+    # rich reads "[...]" as markup unless the bracket is escaped.
+    return f"{mean} \\[{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]" if interval else mean

@@ -62,7 +62,7 @@ def paired_difference(
 ) -> PairedDifference:
     """Return the mean gain of the second system over the first with a two-sided paired permutation test.
 
-    Under "no difference" the two values of a question could stand the other way round. The test is exact where
+    Under "no difference" the two values of a question could be swapped. The test is exact where
     `n_permutations` holds every way to swap them, else drawn at random (Smucker, Allan and Carterette 2007).
 
     Args:

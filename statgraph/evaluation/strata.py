@@ -40,7 +40,7 @@ def strata_masks(
 ) -> dict[str, np.ndarray]:
     """Return for each stratum which questions it holds, (questions,) bool: `STRATA`, then each family's.
 
-    A question is seen if a training question is labelled with any of its articles. Bins stand in their own order,
+    A question is seen if a training question is labelled with any of its articles. Bins come in their own order,
     kinds and topics by their number of questions, most first.
 
     Args:

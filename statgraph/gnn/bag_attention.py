@@ -83,7 +83,7 @@ def own_projection_gradient(
     Args:
         projected_gradient: gives the gradient (outputs of the chunk, width) of so many projected nodes.
         nodes: (inputs, width), what is projected, the outputs among them.
-        block: says where the outputs stand among the inputs.
+        block: gives the positions of the outputs among the inputs.
         weight: (width, width).
         node_gradient: (inputs, width), or None where the nodes need none.
         chunk: how many nodes are worked on at a time.

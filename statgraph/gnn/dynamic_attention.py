@@ -6,7 +6,6 @@ import torch
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-from statgraph.gnn.attention import NEGATIVE_SLOPE
 from statgraph.gnn.bag_attention import (
     IncomingSums,
     bag_softmax,
@@ -17,6 +16,7 @@ from statgraph.gnn.bag_attention import (
     own_projection_gradient,
 )
 from statgraph.gnn.head_bags import Bags, HeadBags, looped_head_bags
+from statgraph.gnn.message_passing import NEGATIVE_SLOPE
 from statgraph.graph.blocks import Block
 
 # What is worked on at a time: few enough vectors to stay in the cache from one operation to the next.
@@ -35,7 +35,7 @@ def dynamic_attention(
     """Return out_i = sum_j alpha_ij Wt x_j + bias for each output node, itself among the j, heads side by side.
 
     alpha_ij is the softmax, over j, of a . LeakyReLU(Ws x_i + Wt x_j): see `GatV2Layer`. The sums in brackets are
-    formed for a thousand edges at a time, and anew for the gradient: nothing of (edges, width) is ever kept. Sums go in
+    formed for a thousand edges at a time, again for the gradient: nothing of (edges, width) is ever kept. Sums go in
     a fixed order whatever the number of threads.
 
     Args:

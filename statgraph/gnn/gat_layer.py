@@ -6,9 +6,14 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from statgraph.gnn.attention import NEGATIVE_SLOPE, attend, by_head, head_width_of
-from statgraph.gnn.edge_softmax import edge_softmax
-from statgraph.gnn.projections import identity_projection
+from statgraph.gnn.message_passing import (
+    NEGATIVE_SLOPE,
+    attend,
+    by_head,
+    edge_softmax,
+    head_width_of,
+    identity_projection,
+)
 from statgraph.graph.blocks import Block
 
 

@@ -23,7 +23,7 @@ REMEDY = "train the run again"
 class GraphInputs:
     """The nodes of a graph as its encoder read them.
 
-    The articles' paths give the tree anew, so that the graph needs nothing more than these and the articles of the run.
+    The articles' paths give the tree, so that the graph needs nothing more than these and the articles of the run.
 
     Attributes:
         vectors: by node type (nodes, width) float32, what the text encoders made of each node.

@@ -5,8 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from statgraph.gnn.neighbour_sum import neighbour_sum
-from statgraph.gnn.projections import identity_projection
+from statgraph.gnn.message_passing import identity_projection, neighbour_sum
 from statgraph.graph.blocks import Block
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from statgraph.graph.blocks import Block
-from statgraph.graph.threads import single_threaded
+from statgraph.graph.dgl_loader import single_threaded
 
 
 @dataclass(frozen=True)

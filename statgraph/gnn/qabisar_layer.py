@@ -5,10 +5,15 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from statgraph.gnn.attention import attend, by_head, head_width_of, leaky_scalars
 from statgraph.gnn.bag_attention import runs_here
-from statgraph.gnn.edge_softmax import edge_softmax
-from statgraph.gnn.projections import identity_projection
+from statgraph.gnn.message_passing import (
+    attend,
+    by_head,
+    edge_softmax,
+    head_width_of,
+    identity_projection,
+    leaky_scalars,
+)
 from statgraph.gnn.separable_attention import separable_attention
 from statgraph.graph.blocks import Block
 

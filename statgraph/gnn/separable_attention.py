@@ -5,7 +5,6 @@ from __future__ import annotations
 import torch
 from torch.autograd.function import once_differentiable
 
-from statgraph.gnn.attention import NEGATIVE_SLOPE
 from statgraph.gnn.bag_attention import (
     IncomingSums,
     bag_softmax,
@@ -16,6 +15,7 @@ from statgraph.gnn.bag_attention import (
     own_projection_gradient,
 )
 from statgraph.gnn.head_bags import head_bags
+from statgraph.gnn.message_passing import NEGATIVE_SLOPE
 from statgraph.graph.blocks import Block
 
 # What is worked on at a time: few enough rows to stay in the cache from one operation to the next.
@@ -57,7 +57,7 @@ def separable_attention(
 
 class _SeparableAttention(torch.autograd.Function):
     """The step and its gradient, worked out by hand: autograd would keep or form (nodes, width) tensors for each
-    operation, and write them to memory that has to be fetched from the system anew each time."""
+    operation, and write them to memory that has to be fetched from the system each time."""
 
     @staticmethod
     def forward(ctx, nodes, source_weight, target_weight, source_attention, type_logits, bias, block, bags):

@@ -22,7 +22,7 @@ class Block:
     """One layer's edges between its input nodes and its output nodes, types side by side in one numbering.
 
     `sources` (edges,) are positions among the inputs, `targets` (edges,) among the outputs, `edge_types` (edges,)
-    places in `LegalGraph.edge_types`; `own_inputs` (outputs,) is where each output node stands among the inputs.
+    places in `LegalGraph.edge_types`; `own_inputs` (outputs,) is the position of each output node among the inputs.
     `derived` holds what layers have worked out from these and keep for the next time; a changed copy starts without.
     """
 

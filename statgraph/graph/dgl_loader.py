@@ -1,4 +1,4 @@
-"""Importing DGL under any torch: its wheels were built for older ones, and most of it works all the same."""
+"""DGL, imported where it works, and run on one thread where its draws must not depend on timing."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import sys
 import threading
 import types
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from statgraph.errors import DependencyError
@@ -33,7 +35,7 @@ def load_dgl() -> types.ModuleType:
     """Return the `dgl` module, with torch as its backend.
 
     Sets DGLBACKEND, without which DGL writes a configuration file into the user's home. Where DGL 2 has no GraphBolt
-    library for the installed torch, an empty module stands in for that part, which nothing here uses. Where DGL's
+    library for the installed torch, an empty module replaces that part, which nothing here uses. Where DGL's
     compiled front does not load, its ctypes front is used.
 
     Raises:
@@ -136,3 +138,24 @@ def _dgl_version() -> str:
 def _first_line(error: BaseException) -> str:
     text = str(error).strip().partition("\n")[0]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+@contextmanager
+def single_threaded() -> Iterator[None]:
+    """Run the block on one thread, DGL's work included.
+
+    DGL's sampler draws from a generator per thread, and threads share the work as they come: on two of them equal seeds
+    give other blocks. On blocks of a batch's size the threads cost more than they save.
+    """
+    import torch
+
+    # DGL and torch may each have brought an OpenMP of their own.
+    pools = (load_dgl().utils, torch)
+    before = [pool.get_num_threads() for pool in pools]
+    for pool in pools:
+        pool.set_num_threads(1)
+    try:
+        yield
+    finally:
+        for pool, threads in zip(pools, before, strict=True):
+            pool.set_num_threads(threads)

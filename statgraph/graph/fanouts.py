@@ -1,4 +1,4 @@
-"""Neighbourhoods of a few neighbours for each node, drawn anew for each layer by DGL's sampler."""
+"""A few neighbours of each node, drawn for each layer by DGL's sampler."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import torch
 
-from statgraph.graph.dgl_loader import load_dgl
+from statgraph.graph.dgl_loader import load_dgl, single_threaded
 from statgraph.graph.incoming import EdgeType, IncomingEdges
 from statgraph.graph.neighbourhoods import LayerEdges, Neighbourhood, Visible
 from statgraph.graph.relations import NODE_TYPES
-from statgraph.graph.threads import single_threaded
 
 _VISIBLE = "visible"
 

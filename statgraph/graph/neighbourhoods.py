@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from statgraph.graph.incoming import EdgeType, Ends, IncomingEdges
-from statgraph.graph.merged import MergedEdges
+from statgraph.graph.incoming import EdgeType, Ends, IncomingEdges, MergedEdges
 from statgraph.graph.relations import NODE_TYPES
 
 # Tells of edges of a type, by the rows of their sources and targets, (edges,) each, which of them can be seen, (edges,)

@@ -111,7 +111,7 @@ def graph_for(corpus: Corpus, relations: Sequence[str], folder: Path | None = No
 
 
 def _refuse_foreign_folder(folder: Path) -> None:
-    """Return if a graph may be written to a folder: writing replaces all that is in it."""
+    """Raise GraphError if writing a graph to a folder would replace anything else."""
     remedy = "choose a folder that does not exist yet"
     if folder.exists() and not folder.is_dir():
         raise GraphError(f"{folder}: is a file; {remedy}")

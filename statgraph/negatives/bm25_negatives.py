@@ -9,9 +9,7 @@ import numpy as np
 from statgraph.config import NegativesConfig
 from statgraph.corpus.records import Corpus
 from statgraph.lexical.bm25 import BM25
-from statgraph.negatives.drawing import drawn_rows
-from statgraph.negatives.questions import training_questions
-from statgraph.negatives.source import EpochVectors
+from statgraph.negatives.source import EpochVectors, drawn_rows, training_questions
 from statgraph.settings import check_settings
 
 

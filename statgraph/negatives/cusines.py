@@ -9,14 +9,90 @@ import numpy as np
 from statgraph.config import NegativesConfig
 from statgraph.corpus.records import Corpus
 from statgraph.lexical.bm25 import BM25
-from statgraph.negatives.buckets import bucket_numbers
-from statgraph.negatives.drawing import drawn_rows
-from statgraph.negatives.fusion import reciprocal_ranks
-from statgraph.negatives.questions import training_questions
-from statgraph.negatives.schedules import SCHEDULES
-from statgraph.negatives.source import EpochVectors, Ranking
+from statgraph.negatives.source import EpochVectors, Ranking, drawn_rows, training_questions
 from statgraph.registry import RANKINGS
 from statgraph.settings import check_settings
+
+
+def curriculum_shares(buckets: int, epoch: int, epochs: int) -> tuple[float, ...]:
+    """Return each bucket's share, easy to difficult, in a curriculum of as many phases as there are buckets.
+
+    Phase i draws 0.7 from bucket i. The remaining 0.3 goes to the other buckets j in proportion to
+    `buckets` - |i - j|: the nearer in difficulty, the more. Three buckets give the paper's shares: 0.7, 0.2, 0.1,
+    then 0.15, 0.7, 0.15, then 0.1, 0.2, 0.7. One bucket has it all.
+
+    Epoch e of n belongs to phase ceil(phases * e / n), five epochs each in the paper's 15. With fewer epochs than
+    phases, epoch e is phase e and the last phases are left out: a curriculum begins with what is easy.
+    """
+    if buckets == 1:
+        return (1.0,)
+    phase = epoch if epochs < buckets else -(-buckets * epoch // epochs)
+    weights = [buckets - abs(phase - 1 - number) for number in range(buckets)]
+    others = sum(weights) - buckets  # the phase's own bucket has the weight `buckets`
+    # As fractions of whole numbers, which round to the paper's decimals; 0.3 * 2 / 3 would not.
+    return tuple(0.7 if number == phase - 1 else 3 * weight / (10 * others) for number, weight in enumerate(weights))
+
+
+def uniform_shares(buckets: int, epoch: int, epochs: int) -> tuple[float, ...]:
+    """Return equal shares."""
+    return (1 / buckets,) * buckets
+
+
+def hardest_shares(buckets: int, epoch: int, epochs: int) -> tuple[float, ...]:
+    """Return all for the most difficult bucket."""
+    return (0.0,) * (buckets - 1) + (1.0,)
+
+
+# What `negatives.schedule` can name: `(buckets, epoch, epochs) -> shares`; epochs count from 1.
+SCHEDULES: dict[str, Callable[[int, int, int], tuple[float, ...]]] = {
+    "curriculum": curriculum_shares,
+    "uniform": uniform_shares,
+    "hardest": hardest_shares,
+}
+
+
+def bucket_numbers(scores: np.ndarray, buckets: int) -> np.ndarray:
+    """Return the bucket of each of the (n,) scores, int8: 0 holds the lowest (easy), `buckets` - 1 the highest.
+
+    Bucket sizes differ by one at most. The most difficult bucket is never empty: with fewer scores than buckets, it is
+    the easy ones that are. Of equal scores at a cut, the first count as easier.
+    """
+    bounds = (np.arange(1, buckets) * len(scores) // buckets).tolist()
+    numbers = np.zeros(len(scores), dtype=np.int8)
+    # Only which bucket matters, not the order in it: a partition costs a fraction of a sort.
+    for bound, cut in zip(bounds, np.partition(scores, bounds)[bounds] if bounds else (), strict=True):
+        above = scores >= cut
+        ties = np.flatnonzero(scores == cut)
+        above[ties[: bound - np.count_nonzero(scores < cut)]] = False
+        numbers += above
+    return numbers
+
+
+def competition_ranks(distances: np.ndarray) -> np.ndarray:
+    """Return the rank of each of the (n,) distances, int64: 1 for the smallest; equal ones share the best rank, and the
+    next one's rank is 1 more than the number of those before it."""
+    if distances.dtype.kind == "i" and len(distances):
+        lowest, highest = int(distances.min()), int(distances.max())
+        if highest - lowest < len(distances):  # path lengths: to count them costs a fraction of a sort
+            steps = distances.astype(np.int64) - lowest
+            counts = np.bincount(steps)  # by distance
+            return (np.cumsum(counts) - counts + 1)[steps]
+    order = np.argsort(distances)
+    ordered = distances[order]
+    first = np.zeros(len(order), dtype=np.int64)  # place of the first that equals it
+    first[1:] = np.where(ordered[1:] != ordered[:-1], np.arange(1, len(order)), 0)
+    ranks = np.empty(len(order), dtype=np.int64)
+    ranks[order] = np.maximum.accumulate(first) + 1
+    return ranks
+
+
+def reciprocal_ranks(distances: np.ndarray, rrf_k: int) -> np.ndarray:
+    """Return 1 / (rrf_k + rank) for each of the (n,) distances, float32; rank 1 is the smallest, ties share it.
+
+    The fused score of several rankings is the sum over them: the more difficult, the greater.
+    """
+    return (1.0 / (rrf_k + competition_ranks(distances))).astype(np.float32)
+
 
 QUESTIONS_AT_ONCE = 32
 # Fused scores of the rankings that stay the same are kept from epoch to epoch up to this much, or else found again.
@@ -47,7 +123,7 @@ class CusinesNegatives:
         self._buckets: np.ndarray | None = None  # (questions, articles) int8; -1 where the article answers
 
     def begin_epoch(self, epoch: int, epochs: int, vectors: EpochVectors | None) -> None:
-        """Set the epoch's shares, and cut the buckets anew where the model in training has a say in them.
+        """Set the epoch's shares, and cut the buckets again where the model in training has a say in them.
 
         Raises:
             ValueError: if the epoch is not one of 1 to `epochs`, or vectors are needed and missing or misshapen.

@@ -9,7 +9,7 @@ import numpy as np
 
 from statgraph.corpus.records import SPLITS, Corpus
 from statgraph.errors import RunError, UsageError
-from statgraph.evaluation.question_metrics import QuestionMetrics, question_metrics
+from statgraph.evaluation.metrics import QuestionMetrics, question_metrics
 from statgraph.evaluation.report import Report, evaluation_report
 from statgraph.evaluation.strata import strata_masks
 from statgraph.search.retriever import Retriever

@@ -15,9 +15,8 @@ from statgraph.corpus.records import Article, Corpus
 from statgraph.encoders.article_text import PATH_SEPARATOR
 from statgraph.encoders.similarity import Similarity, similarity_of
 from statgraph.errors import RunError
-from statgraph.gnn.encoder import GraphEncoder
+from statgraph.gnn.encoder import GraphEncoder, read_graph_encoder
 from statgraph.gnn.graph_inputs import REMEDY, GraphInputs, read_graph_inputs
-from statgraph.gnn.saved_encoder import read_graph_encoder
 from statgraph.graph.blocks import Blocks, BlockSampler, whole_graph_block
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.relations import ARTICLE, CITES, HEADING, NODE_TYPES, QUESTION

@@ -10,7 +10,7 @@ import numpy as np
 
 from statgraph.corpus.records import SPLITS, Corpus
 from statgraph.evaluation.comparison import Comparison, SeedSummary
-from statgraph.evaluation.plots import bar_chart, line_chart
+from statgraph.evaluation.plots import Labels, bar_chart, line_chart
 from statgraph.studies.spec import BARS, TableSpec
 from statgraph.studies.store import RunResult
 from statgraph.studies.summary import COMPARED, PARTS, RowSummary
@@ -143,7 +143,7 @@ def draw_rows(spec: TableSpec, rows: Sequence[RowSummary], path: Path) -> None:
     else:
         places = list(range(1, len(names) + 1))
         lines = {metric: (places, column) for metric, column in means.items()}
-        line_chart(lines, path, errors=spread, title=spec.title, x_name="row of the table", y_name="%")
+        line_chart(lines, path, Labels(spec.title, "row of the table", "%"), errors=spread)
 
 
 def _paper_note(spec: TableSpec) -> list[str]:

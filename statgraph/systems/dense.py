@@ -14,8 +14,8 @@ from statgraph.encoders.article_text import article_text, heading_text, text_has
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.encoders.building import build_biencoder
 from statgraph.errors import CorpusError
+from statgraph.gnn.encoder import write_graph_encoder
 from statgraph.gnn.graph_inputs import GraphInputs, write_graph_inputs
-from statgraph.gnn.saved_encoder import write_graph_encoder
 from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import LegalGraph
 from statgraph.graph.relations import ARTICLE, HEADING, QUESTION

@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 
 from statgraph import artifacts
+from statgraph.augmentation.synthetic import GenerationOptions
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.device import pick_device
@@ -96,6 +97,11 @@ class Job:
             UsageError: if the device is not there.
         """
         return self.world.device(pick_device(self.config.device))
+
+    @property
+    def generation(self) -> GenerationOptions:
+        """Return how synthetic questions are generated."""
+        return GenerationOptions(self.config.seed, self.device, self.options.on_step)
 
     @cached_property
     def context(self) -> TrainingContext:

@@ -75,10 +75,8 @@ def _write_expansion(job: Job) -> None:
             job.corpus,
             job.config.augment,
             job.folder / artifacts.RUN_SYNTHETIC,
+            job.generation,
             most=job.config.bm25.expansion,
-            seed=job.config.seed,
-            device=job.device,
-            progress=job.options.on_step,
         )
 
 

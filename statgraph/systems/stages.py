@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from statgraph import artifacts
-from statgraph.augmentation.records import SyntheticQuestion
+from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.augmentation.synthetic import partial_beside, synthetic_questions
 from statgraph.config import RunConfig
 from statgraph.encoders.article_text import heading_text
@@ -133,9 +133,7 @@ class StageBuilder:
             questions = synthetic_questions(
                 self._corpus,
                 self._config.augment,
-                seed=self._config.seed,
-                device=self._job.device,
-                progress=self._job.options.on_step,
+                self._job.generation,
                 partial=partial_beside(self._job.folder / artifacts.RUN_SYNTHETIC),
             )
             return [(question.text, question.article_ids, question.generator) for question in questions]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from statgraph.augmentation.records import SyntheticQuestion
+from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.corpus.records import Corpus, Heading
 
 

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 
-from statgraph.graph.dgl_loader import load_dgl
-from statgraph.graph.threads import single_threaded
+from statgraph.graph.dgl_loader import load_dgl, single_threaded
 
 
 def derived_seed(*parts: object) -> int:

@@ -10,7 +10,7 @@ import torch
 
 from statgraph.distributed import SINGLE, World
 from statgraph.encoders.biencoder import BiEncoder, Inputs, encoded
-from statgraph.evaluation.question_metrics import aggregate, question_metrics
+from statgraph.evaluation.metrics import aggregate, question_metrics
 from statgraph.negatives.source import EpochVectors
 
 DEPTH = 500

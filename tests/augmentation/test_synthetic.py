@@ -1,5 +1,5 @@
-import dataclasses
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,11 +7,13 @@ import torch
 
 from statgraph import __version__
 from statgraph.augmentation import seq2seq
+from statgraph.augmentation import synthetic as round_trip
 from statgraph.augmentation.headings import path_questions
-from statgraph.augmentation.records import questions_by_row
-from statgraph.augmentation.store import read_synthetic
+from statgraph.augmentation.store import SyntheticQuestion, questions_by_row, read_synthetic
 from statgraph.augmentation.synthetic import (
+    GenerationOptions,
     generator_kind,
+    kept_by_round_trip,
     partial_beside,
     synthetic_questions,
     write_expansion,
@@ -20,7 +22,35 @@ from statgraph.augmentation.synthetic import (
 from statgraph.config import AugmentConfig
 from statgraph.errors import CorpusError, UsageError
 
-OPTIONS = {"seed": 0, "device": torch.device("cpu"), "progress": lambda what, done, total: None}
+ROWS = {"a": 0, "b": 1, "c": 2}
+RANKINGS = {"x": [0, 1, 2], "y": [2, 1, 0], "z": [1, 0, 2]}
+QUESTIONS = [SyntheticQuestion(*fields, "headings") for fields in (("x", ("a",)), ("y", ("a", "b")), ("z", ("c",)))]
+
+
+def rank(texts, k):
+    return [np.array(RANKINGS[text][:k]) for text in texts]
+
+
+def kept(k, progress=lambda *step: None):
+    return [
+        question.text for question in kept_by_round_trip(QUESTIONS, rank, k=k, article_rows=ROWS, progress=progress)
+    ]
+
+
+def test_a_question_that_finds_one_of_its_articles_is_kept():
+    assert kept(1) == ["x"]
+    assert kept(2) == ["x", "y"]
+    assert kept(3) == ["x", "y", "z"]
+
+
+def test_batches_make_no_difference(monkeypatch):
+    monkeypatch.setattr(round_trip, "QUESTIONS_PER_BATCH", 2)
+    heard = []
+    assert kept(2, lambda *step: heard.append(step)) == ["x", "y"]
+    assert heard == [("round trip", 0, 3), ("round trip", 2, 3), ("round trip", 3, 3)]
+
+
+OPTIONS = GenerationOptions(seed=0, device=torch.device("cpu"), progress=lambda what, done, total: None)
 
 
 @pytest.fixture
@@ -32,7 +62,7 @@ def by_model(t5_folder, monkeypatch):
 
 def refusal(call, *arguments, **options) -> str:
     with pytest.raises((UsageError, CorpusError)) as refused:
-        call(*arguments, **OPTIONS, **options)
+        call(*arguments, OPTIONS, **options)
     return str(refused.value)
 
 
@@ -64,21 +94,21 @@ def test_a_generator_without_its_model_is_refused(village, name):
 
 
 def test_headings_ask(village):
-    questions = synthetic_questions(village, AugmentConfig(), **OPTIONS)
+    questions = synthetic_questions(village, AugmentConfig(), OPTIONS)
     assert (questions[0].text, questions[0].article_ids) == ("General rules", ("L1", "L2", "W1", "W2"))
     assert len(questions) == 6
-    one = synthetic_questions(village, AugmentConfig(articles_per_heading=1), **OPTIONS)
+    one = synthetic_questions(village, AugmentConfig(articles_per_heading=1), OPTIONS)
     assert len(one[0].article_ids) == 2
 
 
 def test_only_the_first_articles(village, by_model):
     for config in (AugmentConfig(), by_model):
-        questions = synthetic_questions(village, config, **OPTIONS, limit=2)
+        questions = synthetic_questions(village, config, replace(OPTIONS, limit=2))
         assert {article_id for question in questions for article_id in question.article_ids} == {"L1", "L2"}
 
 
 def test_a_model_asks_as_often_as_told(village, by_model):
-    by_row = questions_by_row(synthetic_questions(village, by_model, **OPTIONS), village.article_rows)
+    by_row = questions_by_row(synthetic_questions(village, by_model, OPTIONS), village.article_rows)
     assert max(map(len, by_row)) == 2
 
 
@@ -89,7 +119,7 @@ def test_a_round_trip_keeps_what_finds_back(village):
         asked.append((tuple(texts), k))
         return [np.array([2]) for _ in texts]
 
-    questions = synthetic_questions(village, AugmentConfig(round_trip=1), **OPTIONS, rank=rank)
+    questions = synthetic_questions(village, AugmentConfig(round_trip=1), replace(OPTIONS, rank=rank))
     assert [question.text for question in questions] == ["Lighting", "Duties Lighting"]
     ((texts, k),) = asked
     assert (len(texts), k) == (6, 1)
@@ -109,20 +139,20 @@ def test_a_round_trip_needs_a_retriever(village, tmp_path):
 
 def test_questions_come_from_a_file(village, tmp_path):
     out = tmp_path / "out.jsonl"
-    write_generated(village, AugmentConfig(articles_per_heading=1), out, **OPTIONS)
+    write_generated(village, AugmentConfig(articles_per_heading=1), out, OPTIONS)
     from_file = AugmentConfig(file=str(out), generator="not looked at")
-    questions = synthetic_questions(village, from_file, **OPTIONS)
+    questions = synthetic_questions(village, from_file, OPTIONS)
     assert questions == list(read_synthetic(out).questions)
-    write_expansion(village, from_file, tmp_path / "copy.jsonl", most=5, **OPTIONS)
+    write_expansion(village, from_file, tmp_path / "copy.jsonl", OPTIONS, most=5)
     copy = read_synthetic(tmp_path / "copy.jsonl")
     assert (list(copy.questions), copy.manifest["file"]) == (questions, str(out))
-    changed = dataclasses.replace(village, questions=())
+    changed = replace(village, questions=())
     assert refusal(synthetic_questions, changed, from_file).startswith(f"{out}: made for corpus 'village' (hash ")
 
 
 def test_articles_are_expanded_by_all_headings_above(village, tmp_path):
     out = tmp_path / "out.jsonl"
-    write_expansion(village, AugmentConfig(articles_per_heading=1), out, most=3, **OPTIONS)
+    write_expansion(village, AugmentConfig(articles_per_heading=1), out, OPTIONS, most=3)
     file = read_synthetic(out)
     assert list(file.questions) == path_questions(village.articles, most=3)
     assert list(file.manifest) == ["corpus", "generator", "statgraph", "expansion"]
@@ -134,9 +164,9 @@ def test_articles_are_expanded_by_all_headings_above(village, tmp_path):
 def test_a_model_asks_enough_to_expand_by(village, by_model, tmp_path, most, made):
     out = tmp_path / "out.jsonl"
     with pytest.raises(KeyboardInterrupt):
-        write_expansion(village, by_model, out, most=most, **{**OPTIONS, "progress": killed_at(4)})
+        write_expansion(village, by_model, out, replace(OPTIONS, progress=killed_at(4)), most=most)
     assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl.partial"]
-    write_expansion(village, by_model, out, most=most, **OPTIONS)
+    write_expansion(village, by_model, out, OPTIONS, most=most)
     assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
     file = read_synthetic(out)
     assert max(map(len, questions_by_row(file.questions, village.article_rows))) == made
@@ -144,7 +174,7 @@ def test_a_model_asks_enough_to_expand_by(village, by_model, tmp_path, most, mad
 
 
 def test_a_file_says_what_made_it(village, tmp_path):
-    written = write_generated(village, AugmentConfig(), tmp_path / "a" / "out.jsonl", **OPTIONS, limit=3)
+    written = write_generated(village, AugmentConfig(), tmp_path / "a" / "out.jsonl", replace(OPTIONS, limit=3))
     assert (written.made, written.kept, written.articles) == (4, 4, 3)
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["out.jsonl"]
     file = read_synthetic(tmp_path / "a" / "out.jsonl")
@@ -157,13 +187,13 @@ def test_a_file_says_what_made_it(village, tmp_path):
         "round_trip": 0,
         "statgraph": __version__,
     }
-    assert list(file.questions) == synthetic_questions(village, AugmentConfig(), **OPTIONS, limit=3)
+    assert list(file.questions) == synthetic_questions(village, AugmentConfig(), replace(OPTIONS, limit=3))
 
 
 def test_a_manifest_names_the_settings_that_decide(village, by_model, tmp_path):
     rank = lambda texts, k: [np.arange(6)] * len(texts)  # noqa: E731
-    asked = dataclasses.replace(by_model, round_trip=9)
-    write_generated(village, asked, tmp_path / "out.jsonl", **{**OPTIONS, "seed": 4}, rank=rank)
+    asked = replace(by_model, round_trip=9)
+    write_generated(village, asked, tmp_path / "out.jsonl", replace(OPTIONS, seed=4, rank=rank))
     manifest = read_synthetic(tmp_path / "out.jsonl").manifest
     assert list(manifest) == ["corpus", "generator", "per_article", "seed", "limit", "round_trip", "statgraph"]
     assert (manifest["per_article"], manifest["seed"], manifest["round_trip"]) == (2, 4, 9)
@@ -171,8 +201,8 @@ def test_a_manifest_names_the_settings_that_decide(village, by_model, tmp_path):
 
 def test_what_the_round_trip_drops_is_counted(village, tmp_path):
     written = write_generated(
-        village, AugmentConfig(round_trip=1), tmp_path / "out.jsonl", **OPTIONS,
-        rank=lambda texts, k: [np.array([2])] * len(texts),
+        village, AugmentConfig(round_trip=1), tmp_path / "out.jsonl",
+        replace(OPTIONS, rank=lambda texts, k: [np.array([2])] * len(texts)),
     )  # fmt: skip
     assert (written.made, written.kept, written.articles) == (6, 2, 1)
 
@@ -181,22 +211,22 @@ def test_an_existing_file_is_left_alone(village, tmp_path):
     out = tmp_path / "out.jsonl"
     out.write_text("mine")
     assert refusal(write_generated, village, AugmentConfig(), out) == (
-        f"{out}: exists already; choose another --out, or delete it to write it anew"
+        f"{out}: already exists; choose another --out, or delete it first"
     )
     assert out.read_text() == "mine"
 
 
 def test_a_killed_file_is_finished_as_if_never_killed(village, by_model, tmp_path):
-    write_generated(village, by_model, tmp_path / "whole.jsonl", **OPTIONS)
+    write_generated(village, by_model, tmp_path / "whole.jsonl", OPTIONS)
     out = tmp_path / "killed.jsonl"
     for stop in (2, 4):  # killed twice, after one batch each
         with pytest.raises(KeyboardInterrupt):
-            write_generated(village, by_model, out, **{**OPTIONS, "progress": killed_at(stop)})
+            write_generated(village, by_model, out, replace(OPTIONS, progress=killed_at(stop)))
         assert not out.exists()
         lines = partial_beside(out).read_text().splitlines()
         assert len(lines) == 1 + stop // 2
         assert all(len(json.loads(line)) == 2 for line in lines[1:])
-    write_generated(village, by_model, out, **OPTIONS)
+    write_generated(village, by_model, out, OPTIONS)
     assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["killed.jsonl", "whole.jsonl"]
 
@@ -204,9 +234,9 @@ def test_a_killed_file_is_finished_as_if_never_killed(village, by_model, tmp_pat
 def test_a_killed_file_is_not_finished_with_other_settings(village, by_model, tmp_path):
     out = tmp_path / "out.jsonl"
     with pytest.raises(KeyboardInterrupt):
-        write_generated(village, by_model, out, **{**OPTIONS, "progress": killed_at(2)})
+        write_generated(village, by_model, out, replace(OPTIONS, progress=killed_at(2)))
     assert refusal(write_generated, village, AugmentConfig(), out).startswith(f"{out}.partial: was begun with other")
-    more = dataclasses.replace(by_model, per_article=3)
+    more = replace(by_model, per_article=3)
     assert refusal(write_generated, village, more, out) == (
         f"{out}.partial: was begun with other settings (per_article: 2 then, 3 now); go on with the same ones, "
         "or delete it to begin anew"

@@ -5,7 +5,7 @@ import pytest
 from benchmarks import settings as benchmark_settings
 from benchmarks.rows import Row
 from benchmarks.settings import Settings
-from statgraph.corpus.sample import sample_folder
+from statgraph.corpus.catalogue import sample_folder
 from statgraph.errors import RunError
 
 ROW = Row("speed", "", "", "1 s", None, note="Quiet.")

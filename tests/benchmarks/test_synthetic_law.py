@@ -3,8 +3,7 @@ import pytest
 
 from benchmarks.synthetic_law import synthetic_law
 from statgraph.corpus.records import Article, Corpus, Question
-from statgraph.graph.build import build_graph
-from statgraph.graph.heterograph import heterograph_of
+from statgraph.graph.build import build_graph, heterograph_of
 from statgraph.graph.relations import CITES, CONTAINS_ARTICLE, CONTAINS_HEADING
 
 

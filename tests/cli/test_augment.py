@@ -93,7 +93,7 @@ def test_an_interrupted_generation_says_how_to_go_on(monkeypatch, capfd, town, t
 def test_an_existing_file_is_left_alone(refused, town, tmp_path):
     (tmp_path / "q.jsonl").write_text("mine")
     assert refused("augment", "--corpus", town, "--out", "q.jsonl") == (
-        "q.jsonl: exists already; choose another --out, or delete it to write it anew"
+        "q.jsonl: already exists; choose another --out, or delete it first"
     )
     assert (tmp_path / "q.jsonl").read_text() == "mine"
 

@@ -3,8 +3,12 @@ import os
 import shutil
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from statgraph.corpus import read_corpus, write_corpus
+from statgraph.corpus.draft import Draft
+from statgraph.corpus.records import SPLITS
 from statgraph.corpus.store import read_question_file, refuse_foreign_folder
 from statgraph.errors import CorpusError
 from statgraph.registry import FORMATS
@@ -360,3 +364,30 @@ def test_every_problem_is_listed(refusal):
         "asked.jsonl:7: question has no id; give every question a unique '_id'\n"
         "asked.jsonl:8: a lone surrogate (\\ud800 to \\udfff) is no character; write the character itself"
     )
+
+
+words = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=12).filter(str.strip)
+ids = st.lists(words.map(str.strip), min_size=1, max_size=5, unique=True)
+
+
+@given(data=st.data(), article_ids=ids, question_ids=ids)
+def test_any_draft_becomes_a_folder_and_the_same_corpus(data, tmp_path_factory, article_ids, question_ids):
+    draft = Draft(name=data.draw(words), language="fr", licence=data.draw(words), source=data.draw(words))
+    for number, article_id in enumerate(article_ids):
+        draft.add_article(
+            f"a:{number}", article_id=article_id, title=data.draw(st.one_of(st.just(""), words)), text=data.draw(words),
+            path=data.draw(st.lists(words, min_size=1, max_size=3)), order=data.draw(st.none() | st.integers(0, 9)),
+        )  # fmt: skip
+    for number, question_id in enumerate(question_ids):
+        draft.add_question(f"q:{number}", question_id=question_id, text=data.draw(words))
+        split = data.draw(st.sampled_from(SPLITS))
+        for article_id in data.draw(st.lists(st.sampled_from(article_ids), max_size=3)):
+            draft.add_label(f"l:{number}", question_id=question_id, article_id=article_id, split=split)
+    corpus = draft.corpus()
+    assert {article.article_id for article in corpus.articles} == set(article_ids)
+    labelled = {question.question_id for question in corpus.questions}
+    assert labelled | set(draft.unlabelled_questions) == set(question_ids)
+    folder = tmp_path_factory.mktemp("drafted") / "corpus"
+    write_corpus(corpus, folder)
+    assert read_corpus(folder) == corpus
+    assert read_corpus(folder).content_hash == corpus.content_hash

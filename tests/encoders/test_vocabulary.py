@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tokenizers import processors
 
-from statgraph.corpus.sample import sample_folder
+from statgraph.corpus.catalogue import sample_folder
 from statgraph.corpus.store import read_corpus
 from statgraph.encoders.vocabulary import pruned_tokenizer, used_piece_ids
 from statgraph.errors import ModelError

@@ -9,7 +9,7 @@ from statgraph.evaluation.comparison import (
     compare_metrics,
     seed_summary,
 )
-from statgraph.evaluation.question_metrics import QuestionMetrics
+from statgraph.evaluation.metrics import QuestionMetrics
 
 
 def metrics_of(*values: float, **others) -> QuestionMetrics:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from statgraph.evaluation import plots
-from statgraph.evaluation.plots import bar_chart, heat_map, line_chart, similarity_matrix
+from statgraph.evaluation.plots import Labels, bar_chart, heat_map, line_chart, similarity_matrix
 
 
 @pytest.fixture
@@ -33,8 +33,8 @@ def texts(axes):
 
 def test_a_heat_map_shows_each_value_in_its_cell(tmp_path, drawn):
     heat_map(
-        np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]]), [0.0, 0.5, 1.0], ["low", "high"], "Title", tmp_path / "map.png",
-        x_name="b", y_name="k1",
+        np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]]), [0.0, 0.5, 1.0], ["low", "high"], tmp_path / "map.png",
+        Labels("Title", x_name="b", y_name="k1"),
     )  # fmt: skip
     (axes,) = drawn
     cells = {tuple(text.get_position()): text.get_text() for text in axes.texts}  # (column, row)
@@ -47,13 +47,13 @@ def test_a_heat_map_shows_each_value_in_its_cell(tmp_path, drawn):
 
 
 def test_a_large_heat_map_has_no_numbers(tmp_path, drawn):
-    heat_map(np.eye(21), range(21), range(21), "", tmp_path / "map.png")
+    heat_map(np.eye(21), range(21), range(21), tmp_path / "map.png")
     assert texts(drawn[0]) == []
 
 
 def test_labels_of_another_number_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"^values \(2, 3\): 3 y labels, 2 x labels; give one for each$"):
-        heat_map(np.zeros((2, 3)), [1, 2], [1, 2, 3], "", tmp_path / "map.png")
+        heat_map(np.zeros((2, 3)), [1, 2], [1, 2, 3], tmp_path / "map.png")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -80,7 +80,7 @@ def test_long_group_names_are_turned(tmp_path, drawn):
 def test_lines_go_through_their_points(tmp_path, drawn):
     line_chart(
         {"best": ([1, 2, 3], [5, 6, 6]), "trial": ([1, 2, 3], [5, 6, 4])}, tmp_path / "lines.png",
-        errors={"best": [(4, 6), (5, 8), (6, 6)]}, points_only=["trial"], x_name="trial",
+        errors={"best": [(4, 6), (5, 8), (6, 6)]}, points_only=["trial"],
     )  # fmt: skip
     (axes,) = drawn
     best, trial = (line for line in axes.lines if line.get_marker() == "o")

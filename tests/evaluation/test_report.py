@@ -2,11 +2,12 @@ import json
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from statgraph.errors import RunError
-from statgraph.evaluation.metrics import METRICS
-from statgraph.evaluation.question_metrics import question_metrics
-from statgraph.evaluation.report import Report, evaluation_report
+from statgraph.evaluation.comparison import Comparison, MetricComparison
+from statgraph.evaluation.metrics import METRICS, question_metrics
+from statgraph.evaluation.report import Report, Stratum, comparison_table, evaluation_report, report_table, strata_table
 from statgraph.evaluation.significance import Estimate
 
 
@@ -47,3 +48,82 @@ def test_a_stratum_without_questions_has_no_metrics():
 def test_what_is_no_report_is_refused(saved):
     with pytest.raises(RunError, match=r"^report: not as 'statgraph evaluate' writes it .*; evaluate the run again$"):
         Report.from_dict(saved)
+
+
+EVERY_METRIC = {
+    "R@100": Estimate(0.6461, 0.58, 0.709),
+    "R@200": Estimate(0.75, 0.6, 0.9),
+    "R@500": Estimate(0.9, 0.8, 1.0),
+    "mAP": Estimate(0.25, 0.2, 0.3),
+    "mRP": Estimate(0.125, 0.1, 0.2),
+}
+
+
+def printed(table, width: int = 80) -> str:
+    console = Console(width=width, color_system=None)
+    with console.capture() as capture:
+        console.print(table)
+    return capture.get()
+
+
+def cells(text: str) -> list[list[str]]:
+    return [[cell.strip() for cell in line.split("│")[1:-1]] for line in text.splitlines()]
+
+
+def test_table_shows_percent_with_the_interval_and_a_dash_where_there_is_none():
+    strata = {"all": Stratum(161, {"R@100": Estimate(0.6461, 0.58, 0.709)}), "seen": Stratum(0, {})}
+    text = printed(report_table(Report("test", strata)), width=100)
+    assert ["R@100", "64.6 [58.0, 70.9]", "-"] in cells(text)
+    assert "test split, mean in % [95% interval]" in text
+    assert "all (n = 161)" in text
+
+
+def test_table_leaves_the_strata_of_families_to_the_other():
+    text = printed(report_table(Report("test", {"all": Stratum(9, EVERY_METRIC), "gold: 1": Stratum(4, EVERY_METRIC)})))
+    assert "all (n = 9)" in text
+    assert "gold" not in text
+
+
+def test_strata_stand_in_rows_with_the_interval_of_one_metric():
+    strata = {
+        "all": Stratum(161, EVERY_METRIC),
+        "gold: 1": Stratum(4, EVERY_METRIC),
+        "topic: Work": Stratum(5, EVERY_METRIC),
+        "topic: Rent": Stratum(4, EVERY_METRIC),
+    }
+    text = printed(strata_table(Report("test", strata)))
+    assert [row for row in cells(text) if len(row) == 6] == [
+        ["gold: 1", "4", "64.6", "75.0 [60.0, 90.0]", "90.0", "25.0"],
+        ["topic: Work", "5", "64.6", "75.0 [60.0, 90.0]", "90.0", "25.0"],
+    ]
+    assert "test split by stratum" in text
+    assert "1 smaller topic in --json" in text
+
+
+def test_a_long_topic_with_brackets_fits_a_terminal_and_keeps_them():
+    name = "topic: [bold] Formalités administratives d'une association sans but lucratif"
+    text = printed(strata_table(Report("test", {name: Stratum(5, EVERY_METRIC)})))
+    assert "[bold]" in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert "75.0 [60.0, 90.0]" in text
+
+
+def test_without_families_there_is_no_table_of_strata():
+    assert strata_table(Report("test", {"all": Stratum(9, EVERY_METRIC), "topic: A": Stratum(4, EVERY_METRIC)})) is None
+
+
+def test_comparison_shows_both_means_and_stars_what_is_significant():
+    comparisons = {
+        "R@100": MetricComparison(0.5, 0.6461, Comparison(0.1461, 0.1, 0.2, 0.0123, True, 161), 0.0246),
+        "mAP": MetricComparison(0.25, 0.2, Comparison(-0.05, -0.11, 0.01, 0.2, False, 161), 0.2),
+    }
+    text = printed(comparison_table(comparisons, "runs/[b]bm25"))
+    assert ["R@100", "50.0", "64.6", "+14.6 [+10.0, +20.0]", "0.0123*", "0.0246"] in cells(text)
+    assert ["mAP", "25.0", "20.0", "-5.0 [-11.0, +1.0]", "0.2000", "0.2000"] in cells(text)
+    assert "difference to runs/[b]bm25, in points [95% interval]" in text
+    assert "* interval excludes 0 and p < 0.05" in text
+
+
+def test_without_a_significant_difference_nothing_explains_the_star():
+    comparisons = {"mAP": MetricComparison(0.25, 0.2, Comparison(-0.05, -0.11, 0.01, 0.2, False, 161), 0.2)}
+    assert "*" not in printed(comparison_table(comparisons, "runs/bm25"))

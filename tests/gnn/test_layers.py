@@ -6,12 +6,12 @@ import torch
 from torch.func import functional_call
 
 from statgraph.errors import UsageError
-from statgraph.gnn.attention import by_head
 from statgraph.gnn.gat_layer import GatLayer
 from statgraph.gnn.gatv2_layer import GatV2Layer
 from statgraph.gnn.gcn_layer import GcnLayer
 from statgraph.gnn.graphsage_layer import GraphSageLayer
 from statgraph.gnn.k_gnn_layer import KGnnLayer
+from statgraph.gnn.message_passing import by_head
 from statgraph.gnn.qabisar_layer import QabisarLayer
 from statgraph.registry import LAYERS
 

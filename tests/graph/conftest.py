@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
+from statgraph.corpus.catalogue import sample_folder
 from statgraph.corpus.records import Article, Corpus, Question
-from statgraph.corpus.sample import sample_folder
 from statgraph.corpus.store import read_corpus
 from statgraph.graph.blocks import Blocks
 from statgraph.graph.build import LegalGraph

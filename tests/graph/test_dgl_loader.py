@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from statgraph.graph.dgl_loader import DGL_RANGE, load_dgl
+from statgraph.graph.dgl_loader import DGL_RANGE, load_dgl, single_threaded
 
 REPO = Path(__file__).parents[2]
 
@@ -182,3 +182,18 @@ def test_no_dgl_at_all_is_one_line(tmp_path):
     assert done.stdout.splitlines()[0] == (
         f"the graph needs the package 'dgl'; install it with: pip install '{DGL_RANGE}' packaging"
     )
+
+
+def test_one_thread_within_and_as_many_as_before_after():
+    pools = (torch, load_dgl().utils)
+    before = [pool.get_num_threads() for pool in pools]
+    with single_threaded():
+        assert [pool.get_num_threads() for pool in pools] == [1, 1]
+    assert [pool.get_num_threads() for pool in pools] == before
+
+
+def test_an_error_within_gives_the_threads_back():
+    before = torch.get_num_threads()
+    with pytest.raises(KeyError), single_threaded():
+        raise KeyError
+    assert torch.get_num_threads() == before

@@ -8,7 +8,7 @@ import networkx
 import pytest
 
 from statgraph.corpus.records import Article, Corpus, Question
-from statgraph.negatives.questions import TrainingQuestions
+from statgraph.negatives.source import TrainingQuestions
 
 
 @pytest.fixture(scope="session")

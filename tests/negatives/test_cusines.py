@@ -2,17 +2,150 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import rankdata
 
 from statgraph.config import NegativesConfig
-from statgraph.corpus.sample import sample_folder
+from statgraph.corpus.catalogue import sample_folder
 from statgraph.corpus.store import read_corpus
 from statgraph.errors import UsageError
 from statgraph.lexical.bm25 import BM25
 from statgraph.negatives import cusines
-from statgraph.negatives.cusines import CusinesNegatives
-from statgraph.negatives.questions import training_questions
-from statgraph.negatives.source import EpochVectors
+from statgraph.negatives.cusines import (
+    SCHEDULES,
+    CusinesNegatives,
+    bucket_numbers,
+    competition_ranks,
+    curriculum_shares,
+    reciprocal_ranks,
+)
+from statgraph.negatives.source import EpochVectors, training_questions
 from statgraph.registry import RANKINGS
+
+EASY, MIDDLE, DIFFICULT = (0.7, 0.2, 0.1), (0.15, 0.7, 0.15), (0.1, 0.2, 0.7)
+
+
+def test_three_buckets_over_15_epochs_are_the_papers():
+    shares = [curriculum_shares(3, epoch, 15) for epoch in range(1, 16)]
+    assert shares == [EASY] * 5 + [MIDDLE] * 5 + [DIFFICULT] * 5  # to the last bit
+
+
+@pytest.mark.parametrize(
+    ("epochs", "phases"),
+    [
+        (1, [EASY]),
+        (2, [EASY, MIDDLE]),
+        (3, [EASY, MIDDLE, DIFFICULT]),
+        (4, [EASY, MIDDLE, DIFFICULT, DIFFICULT]),
+        (6, [EASY, EASY, MIDDLE, MIDDLE, DIFFICULT, DIFFICULT]),
+        (7, [EASY, EASY, MIDDLE, MIDDLE, DIFFICULT, DIFFICULT, DIFFICULT]),
+    ],
+)
+def test_phases_scale_with_the_epochs(epochs, phases):
+    assert [curriculum_shares(3, epoch, epochs) for epoch in range(1, epochs + 1)] == phases
+
+
+def test_other_numbers_of_buckets():
+    assert curriculum_shares(1, 1, 15) == (1.0,)
+    assert [curriculum_shares(2, epoch, 2) for epoch in (1, 2)] == [(0.7, 0.3), (0.3, 0.7)]
+    # Weights 3, (4), 3, 2 of the second of four phases: 0.3 * 3/8, 0.7, 0.3 * 3/8, 0.3 * 2/8.
+    assert curriculum_shares(4, 2, 4) == (0.1125, 0.7, 0.1125, 0.075)
+
+
+@pytest.mark.parametrize("name", ["curriculum", "uniform", "hardest"])
+@pytest.mark.parametrize("buckets", [1, 2, 3, 10])
+def test_shares_add_up_to_one(name, buckets):
+    for epochs in (1, 2, 5, 15):
+        for epoch in range(1, epochs + 1):
+            shares = SCHEDULES[name](buckets, epoch, epochs)
+            assert len(shares) == buckets
+            assert sum(shares) == pytest.approx(1)
+            assert min(shares) >= 0
+
+
+def test_uniform_and_hardest():
+    assert SCHEDULES["uniform"](4, 3, 9) == (0.25, 0.25, 0.25, 0.25)
+    assert SCHEDULES["hardest"](3, 1, 9) == (0, 0, 1)
+    assert SCHEDULES["hardest"](1, 1, 9) == (1,)
+
+
+@pytest.mark.parametrize(
+    ("scores", "buckets", "numbers"),
+    [
+        ([0.6, 0.1, 0.5, 0.2, 0.4, 0.3], 3, [2, 0, 2, 0, 1, 1]),
+        ([0.6, 0.1, 0.5, 0.2, 0.4, 0.3], 1, [0, 0, 0, 0, 0, 0]),
+        ([7, 6, 5, 4, 3, 2, 1], 3, [2, 2, 2, 1, 1, 0, 0]),  # bounds 0, 2, 4, 7
+        ([3, 9], 3, [1, 2]),  # the easy bucket is empty
+        ([3], 5, [4]),
+    ],
+)
+def test_equal_buckets_from_easy_to_difficult(scores, buckets, numbers):
+    assert bucket_numbers(np.array(scores, dtype=np.float32), buckets).tolist() == numbers
+
+
+def test_ties_at_a_cut_go_by_place():
+    assert bucket_numbers(np.array([1, 1, 1, 1, 1, 1]), 3).tolist() == [0, 0, 1, 1, 2, 2]
+    assert bucket_numbers(np.array([2, 1, 2, 0, 2, 2]), 3).tolist() == [1, 0, 1, 0, 2, 2]
+
+
+@pytest.mark.parametrize("buckets", [1, 2, 3, 7, 40])
+def test_numbers_are_those_of_a_stable_sort(buckets):
+    for n_scores in (1, 5, 33, 100):
+        scores = np.random.default_rng(n_scores).integers(0, 20, n_scores).astype(np.float32)
+        numbers = bucket_numbers(scores, buckets)
+        assert (np.diff(numbers[np.argsort(scores, kind="stable")]) >= 0).all()
+        sizes = np.bincount(numbers, minlength=buckets)
+        assert len(sizes) == buckets
+        assert sizes.max() - sizes.min() <= 1
+        assert sizes[-1] == sizes.max()
+
+
+@pytest.mark.parametrize(
+    ("distances", "ranks"),
+    [
+        ([3, 1, 1, 2], [4, 1, 1, 3]),
+        ([5, 5, 5], [1, 1, 1]),
+        ([7], [1]),
+        ([], []),
+        ([-0.5, 2.0, -0.5, -9.0, 2.0], [2, 4, 2, 1, 4]),
+    ],
+)
+def test_ties_share_the_best_rank(distances, ranks):
+    assert competition_ranks(np.array(distances)).tolist() == ranks
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32])
+def test_ranks_are_those_of_scipy(dtype):
+    distances = np.random.default_rng(0).integers(-50, 50, 1_000).astype(dtype)
+    assert competition_ranks(distances).tolist() == rankdata(distances, method="min").tolist()
+
+
+def test_reciprocal_ranks_add_up_to_the_fused_score():
+    by_tree, by_order = np.array([2, 4, 3, 3]), np.array([0.5, 0.1, 0.9, 0.2])  # ranks 1 4 2 2 and 3 1 4 2
+    fused = reciprocal_ranks(by_tree, 60) + reciprocal_ranks(by_order, 60)
+    assert fused == pytest.approx([1 / 61 + 1 / 63, 1 / 64 + 1 / 61, 1 / 62 + 1 / 64, 1 / 62 + 1 / 62], rel=1e-6)
+    assert fused.dtype == np.float32
+
+
+def test_rrf_k_dampens_the_lead_of_the_first():
+    assert reciprocal_ranks(np.array([1, 2]), 0) == pytest.approx([1, 1 / 2])
+    assert reciprocal_ranks(np.array([1, 2]), 9) == pytest.approx([1 / 10, 1 / 11])
+
+
+@pytest.mark.parametrize(
+    ("distances", "dtype", "ranks"),
+    [
+        ([100, -100, 100, 0], np.int8, [3, 1, 3, 2]),  # 200 apart, more than int8 holds
+        ([2**62, -(2**62), 0], np.int64, [3, 1, 2]),  # too far apart to be counted
+        ([7, 5, 6, 5], np.int16, [4, 1, 3, 1]),
+    ],
+)
+def test_whole_numbers_near_and_far_apart(distances, dtype, ranks):
+    assert competition_ranks(np.array(distances * 100, dtype=dtype)).tolist()[: len(ranks)] == [
+        (rank - 1) * 100 + 1 for rank in ranks
+    ]
+
 
 STRUCTURE = ("hierarchical", "sequential")
 
@@ -206,3 +339,27 @@ def test_misuse_is_told(two_codes, no_bm25):
     wrong = EpochVectors(np.zeros((3, 2), dtype=np.float32), np.zeros((7, 2), dtype=np.float32))
     with pytest.raises(ValueError, match="vectors of 3 questions and 7 articles; give those of the 2 training quest"):
         source.begin_epoch(1, 3, wrong)
+
+
+@given(distances=st.lists(st.integers(0, 4), min_size=1, max_size=12), rrf_k=st.integers(0, 60), seed=st.integers(0, 9))
+def test_ties_share_their_score_wherever_they_stand(distances, rrf_k, seed):
+    distances = np.array(distances)
+    scores = reciprocal_ranks(distances, rrf_k)
+    for score, distance in zip(scores, distances, strict=True):
+        assert score == np.float32(1 / (rrf_k + 1 + int((distances < distance).sum())))
+    order = np.random.default_rng(seed).permutation(len(distances))
+    assert reciprocal_ranks(distances[order], rrf_k).tolist() == scores[order].tolist()
+
+
+@given(
+    scores=st.lists(st.integers(0, 3), min_size=1, max_size=20).map(lambda values: np.array(values, dtype=np.float32)),
+    buckets=st.integers(1, 127),
+)
+def test_buckets_are_even_and_never_put_a_lower_score_higher(scores, buckets):
+    numbers = bucket_numbers(scores, buckets)
+    sizes = np.bincount(numbers, minlength=buckets)
+    assert sizes.sum() == len(scores)
+    assert sizes.max() - sizes.min() <= 1
+    assert sizes[-1] > 0
+    order = np.lexsort((np.arange(len(scores)), scores))
+    assert (np.diff(numbers[order].astype(int)) >= 0).all()

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from statgraph.errors import RunError, UsageError
-from statgraph.evaluation.metrics import METRICS
-from statgraph.evaluation.question_metrics import QuestionMetrics
+from statgraph.evaluation.metrics import METRICS, QuestionMetrics
 from statgraph.search.evaluating import DEPTH, SplitMetrics, evaluate_split, split_metrics
 from statgraph.search.retriever import Retriever
 

@@ -11,8 +11,7 @@ import pytest
 
 import statgraph
 from statgraph import Hit, Retriever, artifacts
-from statgraph.augmentation.records import SyntheticQuestion
-from statgraph.augmentation.store import write_synthetic
+from statgraph.augmentation.store import SyntheticQuestion, write_synthetic
 from statgraph.errors import RunError, UsageError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.search.article_store import write_article_store

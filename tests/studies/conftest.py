@@ -9,8 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from statgraph.evaluation.metrics import METRICS
-from statgraph.evaluation.question_metrics import QuestionMetrics
+from statgraph.evaluation.metrics import METRICS, QuestionMetrics
 from statgraph.search.evaluating import SplitMetrics
 from statgraph.studies.spec import RowSpec, TableSpec
 from statgraph.studies.store import RunResult

@@ -8,7 +8,7 @@ import pytest
 from statgraph import Retriever, artifacts
 from statgraph.augmentation.store import read_synthetic
 from statgraph.config import RunConfig
-from statgraph.corpus.sample import sample_folder
+from statgraph.corpus.catalogue import sample_folder
 from statgraph.corpus.store import read_corpus
 from statgraph.errors import CorpusError, RunError, UsageError
 from statgraph.evaluation.report import Report

@@ -15,7 +15,7 @@ REPO = Path(__file__).parents[2]
 SAMPLED = """
 import torch
 from statgraph.graph.dgl_loader import load_dgl
-from statgraph.graph.threads import single_threaded
+from statgraph.graph.dgl_loader import single_threaded
 from statgraph.training.seeding import seed_everything
 
 torch.set_num_threads(2)

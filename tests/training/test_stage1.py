@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from statgraph.augmentation.records import SyntheticQuestion
+from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.config import Stage1Config
 from statgraph.encoders.similarity import SIMILARITIES
 from statgraph.training.pairs import answers_among, gold_pairs, heading_pairs, synthetic_pairs

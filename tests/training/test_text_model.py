@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from statgraph.evaluation.question_metrics import aggregate, question_metrics
+from statgraph.evaluation.metrics import aggregate, question_metrics
 from statgraph.training.text_model import vector_metrics
 
 

@@ -70,7 +70,7 @@ class CitedTexts:
 
         Args:
             after: the words, from the end of the number on.
-            code: the code in which they stand.
+            code: the code that they belong to.
             last: the code of the reference before, None where that was to a text that is not in the corpus.
         """
         if _OWN.match(after):

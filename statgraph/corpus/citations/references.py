@@ -23,7 +23,7 @@ _SECTION = r"(?:\b[Ss]ections?\b|§{1,2})"
 _AND = r"(?:et|and|ou|or|en|of(?!\s\d{4}|\s\d+\s[A-Z])|und|oder|sowie)\b"  # Dutch "5 of 6", not "of 3 May"
 _TO = r"(?:à|au\b|to\b|tot(?: en met)?\b|t/m\b|bis\b|–)"
 _JOIN = rf"\s*(?:,\s*{_AND}|,|;|\b{_AND}|\b{_TO}|–)\s*"
-# What may stand between a number and the text it belongs to: "(2)", ", alinéa 2", ", tweede lid", "Abs. 2".
+# What may come between a number and the text it belongs to: "(2)", ", alinéa 2", ", tweede lid", "Abs. 2".
 # No word is matched in two ways: a long list of them would be tried in all combinations.
 _ORDINAL = r"(?:\d+(?:er|ère|ème|e)|(?:avant-)?[^\W\d_]+(?:iers?|ière|ième|cond|de|ste))\b"
 _PLACE = r"(?:\([^()]{1,12}\)|\d+\w?\b°?|[IVX]+\b|[a-z]\b)"
@@ -53,7 +53,7 @@ class ReferenceFinder:
 
     Args:
         titles: the title of each article, which begins with its number ("Art. L12-3, Housing Code").
-        codes: the title of the code that each stands in.
+        codes: the title of the code that each belongs to.
     """
 
     def __init__(self, titles: Sequence[str], codes: Sequence[str]):

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from statgraph.corpus.draft import Draft, SourceFormat
 from statgraph.corpus.formats.csv import split_ids
+from statgraph.corpus.records import split_of
 from statgraph.corpus.rows import csv_rows
-from statgraph.corpus.splits import split_of
 
 LANGUAGES = ("fr", "nl")
 LEVELS = ("code", "book", "part", "act", "chapter", "section", "subsection")
@@ -29,7 +29,7 @@ TRAIN_SHARES = (0.85, 0.15, 0.0)
 ARTICLE_COLUMNS = ("id", "article", "code", "reference|article_no", "book|description")
 QUESTION_COLUMNS = ("id", "question", "article_ids")
 
-# The first that exists is read: where a detailed file stands beside a plain one it has the levels.
+# The first that exists is read: of a detailed file and a plain one, the detailed one has the levels.
 ARTICLE_FILES = (
     "articles_{language}_detailed.csv",
     "articles_{language}.csv",

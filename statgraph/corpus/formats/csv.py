@@ -1,11 +1,11 @@
 """A user's own statutes as CSV tables with a header, separated by comma, semicolon or tab.
 
-- `articles.csv`: `id`, `title`, `text`, and where the article stands: `path`, the headings above it from the code down
+- `articles.csv`: `id`, `title`, `text`, and its place: `path`, the headings above it from the code down
   with " > " between them, or `heading`, the id of a heading.
 - `headings.csv`: `id`, `title`, `parent` (the id of the heading above; empty for a code).
 - `questions.csv`: `id`, `text`, `articles` (ids with a comma, a semicolon or a space between them), `split`.
 
-`_id` does for `id`. Articles stand in the order of the file. Any other column of articles or questions is kept as
+`_id` does for `id`. Articles come in the order of the file. Any other column of articles or questions is kept as
 metadata; `valid_from` and `valid_to` say when an article is in force (`statgraph.corpus.validity`).
 """
 
@@ -16,8 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from statgraph.corpus.draft import Draft, SourceFormat
-from statgraph.corpus.formats.headings import HeadingRow
-from statgraph.corpus.formats.tables import ArticleRow, QuestionRow, draft_tables, table_files
+from statgraph.corpus.formats.tables import ArticleRow, HeadingRow, QuestionRow, draft_tables, table_files
 from statgraph.corpus.rows import csv_rows
 
 ARTICLE_COLUMNS = ("id", "_id", "title", "text", "path", "heading")

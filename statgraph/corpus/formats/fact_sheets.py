@@ -17,7 +17,7 @@ from pathlib import Path
 
 from statgraph.corpus.draft import Draft
 from statgraph.corpus.formats.legi import LegiIndex, article_number
-from statgraph.corpus.splits import split_of
+from statgraph.corpus.records import split_of
 
 AUDIENCES = ("particuliers", "professionnels", "associations")
 # dc:type of a sheet -> the kind of question that its title is; sheets of other types lead on to sheets and cite no law.
@@ -161,7 +161,7 @@ class CitationResolver:
     def _between(self, code: str, first: str, last: str) -> list[str]:
         """Return the articles from one number to another, by their place in the code.
 
-        Where an end is no longer in force, the outermost numbers between the two stand in for it: with a letter of
+        Where an end is no longer in force, the outermost numbers between the two replace it: with a letter of
         the two, as one code has both an R351-1 and a D351-1.
         """
         numbers, positions = self._index.numbers[code], self._positions[code]
@@ -184,9 +184,9 @@ class CitationResolver:
 
 
 def _number_key(number: str) -> tuple[str, tuple] | None:
-    """Return the letter of an article number and a key that sorts as a code does, or None for what is no number.
+    """Return the letter of an article number and a key that sorts as a code does, or None if it is not a number.
 
-    `L2-1 A` stands before `L2-1`, and `L2-1-1` after it.
+    `L2-1 A` comes before `L2-1`, and `L2-1-1` after it.
     """
     match = _NUMBER_PARTS.fullmatch(number)
     if match is None:

@@ -1,11 +1,11 @@
 """A user's own statutes as JSON lines.
 
-- `articles.jsonl`: `id`, `title`, `text`, and where the article stands: `path`, the list of the headings above it from
+- `articles.jsonl`: `id`, `title`, `text`, and its place: `path`, the list of the headings above it from
   the code down, or `heading`, the id of a heading.
 - `headings.jsonl`: `id`, `title`, `parent` (the id of the heading above; none for a code).
 - `questions.jsonl`: `id`, `text`, `articles` (the list of article ids), `split`.
 
-`_id` does for `id`. Articles stand in the order of the file. Any other key of an article or a question is kept as
+`_id` does for `id`. Articles come in the order of the file. Any other key of an article or a question is kept as
 metadata; `valid_from` and `valid_to` say when an article is in force (`statgraph.corpus.validity`).
 """
 
@@ -15,10 +15,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from statgraph.corpus.draft import Draft, SourceFormat
-from statgraph.corpus.fields import id_field, ids_field, path_field, string_field
-from statgraph.corpus.formats.headings import HeadingRow
-from statgraph.corpus.formats.tables import ArticleRow, QuestionRow, draft_tables, table_files
-from statgraph.corpus.lines import json_lines
+from statgraph.corpus.formats.tables import ArticleRow, HeadingRow, QuestionRow, draft_tables, table_files
+from statgraph.corpus.lines import id_field, ids_field, json_lines, path_field, string_field
 
 ARTICLE_KEYS = ("id", "_id", "title", "text", "path", "heading")
 QUESTION_KEYS = ("id", "_id", "text", "articles", "split")

@@ -12,9 +12,8 @@ from statgraph import artifacts
 from statgraph.corpus.records import SPLITS, Corpus
 from statgraph.encoders.article_text import article_text
 from statgraph.errors import UsageError
-from statgraph.evaluation.metrics import METRICS
-from statgraph.evaluation.plots import heat_map
-from statgraph.evaluation.question_metrics import aggregate, question_metrics
+from statgraph.evaluation.metrics import METRICS, aggregate, question_metrics
+from statgraph.evaluation.plots import Labels, heat_map
 from statgraph.lexical.tuning import Grid, GridResult, TermCounts, bm25_grid
 from statgraph.search.evaluating import DEPTH
 from statgraph.training.loop import SELECTION_METRIC, TIE_BREAKER
@@ -81,8 +80,6 @@ def write_grid(result: GridResult, corpus: Corpus, folder: Path, *, split: str =
         100 * result.values[result.metric],
         result.bs,
         result.k1s,
-        f"BM25 on {corpus.name}: {split} {result.metric}, %",
         folder / HEAT_MAP,
-        x_name="b",
-        y_name="k1",
+        Labels(f"BM25 on {corpus.name}: {split} {result.metric}, %", x_name="b", y_name="k1"),
     )

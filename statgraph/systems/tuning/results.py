@@ -9,7 +9,7 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.errors import RunError
-from statgraph.evaluation.plots import line_chart
+from statgraph.evaluation.plots import Labels, line_chart
 from statgraph.training.loop import SELECTION_METRIC
 
 TRIALS = "trials.json"
@@ -77,10 +77,8 @@ def write_tuning(tuning: Tuning) -> None:
     line_chart(
         {"best so far": (numbers, best_so_far), "trial": (numbers, values)},
         tuning.folder / HISTORY,
+        Labels(f"{len(finished)} finished of {len(tuning.trials)} trials", "trial", f"dev {SELECTION_METRIC}, %"),
         points_only=("trial",),
-        title=f"{len(finished)} finished of {len(tuning.trials)} trials",
-        x_name="trial",
-        y_name=f"dev {SELECTION_METRIC}, %",
     )
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.measures.callers import CALLERS, ask_all, measure, rate_text, row_of
 from benchmarks.settings import Settings
-from statgraph.corpus.sample import sample_folder
+from statgraph.corpus.catalogue import sample_folder
 
 
 def row(ours, plain):

@@ -10,7 +10,7 @@ from benchmarks.measures.negative_ranking import (
     tree_of,
 )
 from statgraph.corpus.records import Article, Corpus, Question
-from statgraph.negatives.questions import training_questions
+from statgraph.negatives.source import training_questions
 
 PATHS = (("A", "I"), ("A", "I"), ("A", "I", "x"), ("A",), ("B",))
 ANSWERS = ((1,), (3, 4))

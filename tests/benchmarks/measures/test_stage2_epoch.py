@@ -13,7 +13,7 @@ from benchmarks.measures.stage2_epoch import (
     PlainStage,
     rows_of,
 )
-from statgraph.corpus.sample import sample_folder
+from statgraph.corpus.catalogue import sample_folder
 from statgraph.systems.presets import resolve_config
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from benchmarks.measures.updating import amended, measure, row_of
 from benchmarks.settings import Settings
-from statgraph.corpus.sample import sample_folder
+from statgraph.corpus.catalogue import sample_folder
 
 
 def test_the_row_says_what_holds():

@@ -1,6 +1,8 @@
 """References in the text of articles: French, English, Dutch and German ways of writing them, and what is none."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from statgraph.corpus.citations.references import ReferenceFinder
 
@@ -259,3 +261,32 @@ def test_a_long_list_takes_no_time():
         ", 1",
     ):
         assert finder.find("section 1" + goes_on * 6000, "Garden Act") == [0]
+
+
+PIECES = [
+    *(
+        "article",
+        "articles",
+        "Art.",
+        "section",
+        "§",
+        "l'",
+        "les ",
+        "et ",
+        "à ",
+        "to ",
+        "and ",
+        "en ",
+        "bis",
+        "du code rural",
+    ),
+    *("du même code", "L.", "R. *", "12-3", "12", "5", "6", ", ", ". ", " ", "(2)", "°", "de la loi n° 83-634", "\n"),
+]
+
+
+@given(text=st.one_of(st.text(max_size=60), st.lists(st.sampled_from(PIECES), max_size=25).map("".join)))
+@pytest.mark.parametrize("code", [LABOUR, RURAL, "another code"])
+def test_any_text_names_articles_that_exist_once_each(code, text):
+    found = ReferenceFinder(TITLES, [title.partition(", ")[2] for title in TITLES]).find(text, code)
+    assert len(set(found)) == len(found)
+    assert set(found) <= set(range(len(TITLES)))

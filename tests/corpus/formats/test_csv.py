@@ -1,7 +1,7 @@
 import pytest
 
 from statgraph.corpus.formats.csv import draft_csv, split_ids, split_path
-from statgraph.corpus.splits import split_of
+from statgraph.corpus.records import split_of
 
 
 def test_folder_with_headings_becomes_a_corpus(draft, tmp_path):

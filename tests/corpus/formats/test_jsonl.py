@@ -1,7 +1,7 @@
 import pytest
 
 from statgraph.corpus.formats.jsonl import draft_jsonl
-from statgraph.corpus.splits import split_of
+from statgraph.corpus.records import split_of
 
 
 @pytest.fixture

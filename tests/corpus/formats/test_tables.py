@@ -1,6 +1,6 @@
 import pytest
 
-from statgraph.corpus.formats.headings import HeadingRow, heading_paths
+from statgraph.corpus.formats.tables import HeadingRow, heading_paths
 
 
 def rows(*headings):

@@ -1,4 +1,4 @@
-"""Difficulty by place in the legislative tree: what stands near an answer (CuSINeS, section 3)."""
+"""Rankings of articles by difficulty, which CuSINeS fuses (Santosh et al. 2024, section 3)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,28 @@ from statgraph.config import NegativesConfig
 from statgraph.corpus.records import Corpus
 from statgraph.graph.hierarchy import hierarchy_of
 from statgraph.lexical.bm25 import BM25
-from statgraph.negatives.questions import TrainingQuestions
-from statgraph.negatives.source import EpochVectors
+from statgraph.negatives.source import EpochVectors, TrainingQuestions
+
+
+class SemanticRanking:
+    """Articles by their score for the question: the higher, the more difficult. `config.semantic` says whose score."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        questions: TrainingQuestions,
+        config: NegativesConfig,
+        bm25: Callable[[], BM25],
+    ):
+        self.needs_vectors = config.semantic == "dynamic"
+        self._texts = questions.texts
+        self._bm25 = None if self.needs_vectors else bm25()
+
+    def distances(self, question_rows: np.ndarray, vectors: EpochVectors | None) -> np.ndarray:
+        """Return the negative scores, (questions, articles) float32."""
+        if self._bm25 is None:
+            return -(vectors.questions[question_rows] @ vectors.articles.T)
+        return -np.stack([self._bm25.scores(self._texts[row]) for row in question_rows])
 
 
 class HierarchicalRanking:
@@ -72,3 +92,36 @@ class HierarchicalRanking:
                 above = above[:-1]
             rows, length = above, length + 1
         return down
+
+
+class SequentialRanking:
+    """Articles by how far their `order` is from that of the nearest answer in the same code: the nearer, the more
+    difficult. Codes without an answer come last, all alike."""
+
+    needs_vectors = False
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        questions: TrainingQuestions,
+        config: NegativesConfig,
+        bm25: Callable[[], BM25],
+    ):
+        self._answers = questions.answers
+        codes = {code: number for number, code in enumerate(dict.fromkeys(article.code for article in corpus.articles))}
+        orders = np.array([article.order for article in corpus.articles], dtype=np.int64)
+        self._other_code = int(np.ptp(orders)) + 1  # farther than any two articles of one code
+        # All codes on one line, the gaps between them wider than any code: a distance says whether a code is left.
+        starts = np.array([codes[article.code] for article in corpus.articles], dtype=np.int64) * 2 * self._other_code
+        self._places = starts + orders - orders.min()  # (articles,)
+
+    def distances(self, question_rows: np.ndarray, vectors: EpochVectors | None) -> np.ndarray:
+        """Return the distances to the nearest answer, (questions, articles) int64; an answer's own is 0."""
+        return np.stack([self._to_nearest(self._answers[row]) for row in question_rows])
+
+    def _to_nearest(self, answers: np.ndarray) -> np.ndarray:
+        known = np.sort(self._places[answers])
+        after = np.searchsorted(known, self._places)  # (articles,)
+        to_next = known[after.clip(max=len(known) - 1)] - self._places
+        to_last = self._places - known[(after - 1).clip(min=0)]
+        return np.minimum(np.minimum(np.abs(to_next), np.abs(to_last)), self._other_code)

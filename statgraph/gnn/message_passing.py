@@ -1,0 +1,96 @@
+"""What the layers share: projections that start as the identity, sums over neighbours, attention by heads."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from statgraph.errors import UsageError
+from statgraph.graph.blocks import Block
+
+
+def identity_projection(width: int, *, scale: float = 1.0) -> nn.Linear:
+    """Return a linear map without bias, (n, width) to (n, width), that starts as `scale` times the identity."""
+    projection = nn.Linear(width, width, bias=False)
+    nn.init.eye_(projection.weight)
+    projection.weight.data.mul_(scale)
+    return projection
+
+
+def neighbour_sum(nodes: torch.Tensor, block: Block) -> torch.Tensor:
+    """Return the sum of each output node's neighbours (outputs, width) from the input nodes' vectors (inputs, width).
+
+    A neighbour counts once an edge. A node without edges has the sum zero.
+    """
+    return nodes.new_zeros(block.n_outputs, nodes.shape[1]).index_add(0, block.targets, nodes[block.sources])
+
+
+def edge_softmax(
+    edge_logits: torch.Tensor, own_logits: torch.Tensor, targets: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return (edge weights, own weights) that sum to one over each node's incoming edges and itself.
+
+    Args:
+        edge_logits: (edges, heads).
+        own_logits: (nodes, heads), the node's logit for itself.
+        targets: (edges,) int64, the node each edge ends in.
+
+    Returns:
+        (edges, heads) and (nodes, heads). A node without edges has the own weight 1.
+    """
+    index = targets.unsqueeze(1).expand_as(edge_logits)
+    # The maximum only keeps exp() in range, so no gradient goes through it.
+    peak = own_logits.detach().scatter_reduce(0, index, edge_logits.detach(), "amax")  # (nodes, heads)
+    edge_weights = torch.exp(edge_logits - peak[targets])
+    own_weights = torch.exp(own_logits - peak)
+    total = own_weights.index_add(0, targets, edge_weights)
+    return edge_weights / total[targets], own_weights / total
+
+
+NEGATIVE_SLOPE = 0.2
+
+
+def head_width_of(width: int, n_heads: int) -> int:
+    """Return the components that each head gets of a vector.
+
+    Raises:
+        UsageError: if the heads do not divide the width.
+    """
+    if n_heads < 1 or width % n_heads:
+        raise UsageError(f"gnn.heads: must divide the width {width} (got {n_heads})")
+    return width // n_heads
+
+
+def by_head(vectors: torch.Tensor, n_heads: int) -> torch.Tensor:
+    """Return (vectors, heads, head width) from (vectors, width)."""
+    return vectors.view(len(vectors), n_heads, vectors.shape[1] // n_heads)
+
+
+def leaky_scalars(vectors: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
+    """Return a . LeakyReLU(v) for each vector and head: (vectors, heads) from (vectors, heads, head width)."""
+    return (functional.leaky_relu(vectors, NEGATIVE_SLOPE) * attention).sum(dim=-1)
+
+
+def attend(
+    edge_logits: torch.Tensor,
+    own_logits: torch.Tensor,
+    edge_values: torch.Tensor,
+    own_values: torch.Tensor,
+    targets: torch.Tensor,
+) -> torch.Tensor:
+    """Return each output node's mean of its edges' values and its own, weighed by attention, heads side by side.
+
+    Args:
+        edge_logits: (edges, heads).
+        own_logits: (outputs, heads), the node's logit for itself.
+        edge_values: (edges, heads, head width).
+        own_values: (outputs, heads, head width).
+        targets: (edges,) int64, the output node each edge ends in.
+
+    Returns:
+        (outputs, width).
+    """
+    edge_weights, own_weights = edge_softmax(edge_logits, own_logits, targets)
+    messages = edge_values * edge_weights.unsqueeze(-1)  # (edges, heads, head width)
+    return (own_values * own_weights.unsqueeze(-1)).index_add(0, targets, messages).flatten(1)
