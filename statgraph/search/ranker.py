@@ -9,8 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.augmentation.records import questions_by_row
-from statgraph.augmentation.store import read_synthetic, unknown_article
+from statgraph.augmentation.store import questions_by_row, read_synthetic, unknown_article
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.records import Article
 from statgraph.encoders.article_text import article_text
