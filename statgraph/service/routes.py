@@ -11,9 +11,8 @@ from fastapi.concurrency import run_in_threadpool
 from statgraph.service import answers, schemas
 from statgraph.service.feedback import FeedbackFullError
 from statgraph.service.loaded_run import LoadedRun
-from statgraph.service.metrics import CONTENT_TYPE
 from statgraph.service.problems import ProblemError, documented
-from statgraph.service.request_log import QUESTION
+from statgraph.service.request_log import METRICS_TYPE, QUESTION
 from statgraph.service.state import ServiceState
 
 
@@ -115,7 +114,7 @@ async def ready(run: Run) -> schemas.Status:
 )
 async def metrics(state: State) -> Response:
     """The service's metrics, in Prometheus's text format."""
-    return Response(state.metrics.text(), media_type=CONTENT_TYPE)
+    return Response(state.metrics.text(), media_type=METRICS_TYPE)
 
 
 def _article_row(run: LoadedRun, article_id: str) -> int:

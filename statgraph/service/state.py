@@ -15,8 +15,8 @@ from statgraph.search.hits import Explanation, Hit
 from statgraph.service.config import ServiceConfig
 from statgraph.service.feedback import FeedbackLog
 from statgraph.service.loaded_run import LoadedRun
-from statgraph.service.metrics import Metrics
 from statgraph.service.problems import ProblemError
+from statgraph.service.request_log import Metrics
 
 _Answer = TypeVar("_Answer")
 # How long the warm-up thread keeps the interpreter from the others. The default is 5 ms, and a search switches threads

@@ -5,8 +5,7 @@ import json
 
 import pytest
 
-from statgraph.service.metrics import Metrics
-from statgraph.service.request_log import RequestLog
+from statgraph.service.request_log import Metrics, RequestLog
 
 
 def test_one_line_a_request_without_the_question(serve, log):

@@ -7,7 +7,7 @@ export default {
   theme_light: "Theme: light",
   theme_dark: "Theme: dark",
   corpus: { one: "{name}: {count} article", other: "{name}: {count} articles" },
-  no_advice: "Found by a machine, which can be wrong. This is no legal advice.",
+  no_advice: "Found by a machine, which can be wrong. This is not legal advice.",
   keys: "Keys: / question, ↓ ↑ hits, Enter open, Esc close",
 
   headline: "Ask the law a question",
@@ -92,7 +92,7 @@ export default {
   relation_other: "linked",
   here: "you are here",
 
-  contents_empty: "Nothing stands under this heading.",
+  contents_empty: "There is nothing under this heading.",
   contents_count: { one: "{count} article", other: "{count} articles" },
 
   loading: "Loading …",
