@@ -23,7 +23,7 @@ def export_beir(
     500 articles for each question of the split.
 
     Raises:
-        UsageError: if `out` is there already, or the split is not known or has no questions.
+        UsageError: if `out` is there already, or the split is unknown or has no questions.
         RunError: if the run is not finished, damaged, or of another corpus.
     """
     refuse_existing(out)

@@ -40,7 +40,7 @@ def export_encoder_folder(run: Path, out: Path) -> None:
     """Write a run's query encoder, its model card, and `articles/` with the vectors and ids of the articles.
 
     Raises:
-        RunError: if it is no finished dense run, or damaged.
+        RunError: if it is not a finished run with vectors, or is damaged.
         UsageError: if `out` is there already.
     """
     refuse_existing(out)

@@ -37,7 +37,7 @@ def export_faiss(run: Path, out: Path) -> str:
     kinds may hold their vectors with components more.
 
     Raises:
-        RunError: if it is no finished dense run, or damaged.
+        RunError: if it is not a finished run with vectors, or is damaged.
         UsageError: if `out` is there already.
     """
     import faiss

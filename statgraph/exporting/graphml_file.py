@@ -45,7 +45,7 @@ def export_run_graphml(run: Path, out: Path) -> tuple[int, int]:
     (nodes, edges).
 
     Raises:
-        RunError: if it is no finished run, or damaged.
+        RunError: if it is not a finished run, or is damaged.
         UsageError: if `out` is there already.
     """
     refuse_existing(out)

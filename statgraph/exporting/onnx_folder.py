@@ -48,7 +48,7 @@ def export_onnx(run: Path, out: Path) -> float:
     the largest difference to torch that was found.
 
     Raises:
-        RunError: if it is no finished dense run, or damaged.
+        RunError: if it is not a finished run with vectors, or is damaged.
         UsageError: if `out` is there already.
         ModelError: if the encoder cannot be written as ONNX, or its vectors then differ by more than `TOLERANCE`.
         DependencyError: if onnx or onnxruntime is missing.
@@ -71,7 +71,7 @@ def export_onnx(run: Path, out: Path) -> float:
             model=MODEL_FILE,
             tokenizer=TOKENIZER_FILE,
             question=f'{json.dumps(prompt, ensure_ascii=False)} + "{_QUESTION}"' if prompt else f'"{_QUESTION}"',
-            prompt_line=f"`{prompt}` stands before each question." if prompt else "Nothing stands before a question.",
+            prompt_line=f"`{prompt}` precedes each question." if prompt else "Nothing precedes a question.",
             n_probes=len(probes),
             difference=difference,
             tolerance=TOLERANCE,

@@ -26,12 +26,12 @@ class StatgraphRetriever(BaseRetriever):
     gives.
 
     Raises:
-        ValidationError: pydantic's, for an option that is not known or a value that it cannot have.
-        RunError: if `run` is no finished run, or damaged.
-        UsageError: if `device` is not known or not there, and at a search if the question is blank or `as_of` no day.
+        ValidationError: pydantic's, for an unknown option or a value out of range.
+        RunError: if `run` is not a finished run, or is damaged.
+        UsageError: if `device` is unknown or not available; at a search if the question is blank or `as_of` not a date.
     """
 
-    # An option that is not known is refused: with a misspelt `as_of` today's law would be searched unnoticed.
+    # An unknown option is refused: with a misspelt `as_of` today's law would be searched unnoticed.
     model_config = ConfigDict(extra="forbid")
 
     run: Path

@@ -30,9 +30,9 @@ class StatgraphRetriever(BaseRetriever):
         options: what LlamaIndex's own `BaseRetriever` takes, such as `callback_manager`.
 
     Raises:
-        RunError: if `run` is no finished run, or damaged.
-        UsageError: if `device` is not known or not there, and at a search if the question is blank, `k` is below 1 or
-            `as_of` no day.
+        RunError: if `run` is not a finished run, or is damaged.
+        UsageError: if `device` is unknown or not available, and at a search if the question is blank, `k` is below 1 or
+            `as_of` not a date.
     """
 
     def __init__(self, run: Path | str, *, k: int = 10, as_of: str = "today", device: str = "auto", **options):

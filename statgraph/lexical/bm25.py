@@ -132,7 +132,7 @@ def expanded_texts(texts: Sequence[str], questions: Sequence[Sequence[str]], *, 
     """Return each text followed by its first `most` questions, one a line: document expansion (doc2query, Nogueira and
     Lin 2019).
 
-    Words that a text holds already count once more: headings as questions, where the heading path stands in front of
+    Words that a text holds already count once more: headings as questions, where the heading path is in front of
     the text anyway, raise the weight of the nearest headings and bring in nothing new.
     """
     return ["\n".join((text, *asked[:most])) for text, asked in zip(texts, questions, strict=True)]

@@ -95,7 +95,7 @@ def bm25_grid(
 
 
 class TermCounts:
-    """How often each term of some questions stands in each text: all that BM25 needs to rank the texts for them.
+    """How often each term of some questions occurs in each text: all that BM25 needs to rank the texts for them.
 
     Args:
         texts: the articles' texts.

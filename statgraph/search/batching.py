@@ -59,7 +59,7 @@ class QuestionBatcher:
         on_batch: is told the number of questions of each batch, on that thread; what it raises is logged.
 
     Raises:
-        UsageError: if a number makes no sense.
+        UsageError: if a number is out of range.
     """
 
     def __init__(

@@ -61,7 +61,7 @@ class SplitMetrics:
         for name, held in strata.items():
             if strange := held.difference(question_ids):
                 raise RunError(
-                    f"split metrics: stratum '{name}' holds '{min(strange, key=str)}', which is no question of the "
+                    f"split metrics: stratum '{name}' holds '{min(strange, key=str)}', which is not a question of the "
                     "split; evaluate the run again"
                 )
         masks = {name: np.array([key in held for key in question_ids], dtype=bool) for name, held in strata.items()}
@@ -72,7 +72,7 @@ def split_metrics(retriever: Retriever, corpus: Corpus, split: str) -> SplitMetr
     """Return the metrics of a retriever for every question of a split, in corpus order.
 
     Raises:
-        UsageError: if the split is not known or has no questions.
+        UsageError: if the split is unknown or has no questions.
     """
     if split not in SPLITS:
         raise UsageError(f"split '{split}' is not known; use one of {', '.join(SPLITS)}")
@@ -90,7 +90,7 @@ def evaluate_split(retriever: Retriever, corpus: Corpus, split: str, *, rng: np.
     """Return the report of a retriever on a split: all metrics with intervals, in every stratum.
 
     Raises:
-        UsageError: if the split is not known or has no questions.
+        UsageError: if the split is unknown or has no questions.
     """
     measured = split_metrics(retriever, corpus, split)
     return evaluation_report(measured.metrics, measured.masks, split=split, rng=rng)

@@ -70,7 +70,7 @@ class Explainer:
         """Return why each of these hits was found for a question, in their order.
 
         Raises:
-            UsageError: if a hit is no article of the run, or stands twice.
+            UsageError: if a hit is not an article of the run, or occurs twice.
         """
         rows = self._rows_of(hits)
         terms = self._term_weights(question, rows)
@@ -91,7 +91,7 @@ class Explainer:
             raise UsageError(f"article '{strange}': not in the run; explain hits of the same run")
         rows = [self._rows[hit.article_id] for hit in hits]
         if len(np.unique(rows)) < len(rows):
-            raise UsageError("a hit stands twice; give each once")
+            raise UsageError("a hit occurs twice; give each once")
         return rows
 
     def _explanation(self, hit: Hit, part: GraphPart | None, terms: list[TermWeight]) -> Explanation:

@@ -14,7 +14,7 @@ MAX_NAMED = 10
 
 
 class ArticleFilter:
-    """Chooses article rows by where they stand in the tree."""
+    """Chooses article rows by their place in the tree."""
 
     def __init__(self, hierarchy: Hierarchy):
         self._headings = hierarchy.headings
@@ -23,7 +23,7 @@ class ArticleFilter:
         self._article_places = self._starts[hierarchy.article_parents]  # (articles,)
 
     def rows(self, *, codes: Sequence[str] = (), heading: Sequence[str] = ()) -> AllowedRows | None:
-        """Return the article rows that stand in one of the codes and under the heading.
+        """Return the article rows in one of the codes and under the heading.
 
         Args:
             codes: titles of codes; none for all.
@@ -32,7 +32,7 @@ class ArticleFilter:
         Returns None where nothing is left out by name, which is quicker to search than all rows.
 
         Raises:
-            UsageError: if a code or the heading is not known.
+            UsageError: if a code or the heading is unknown.
         """
         if not codes and not heading:
             return None
@@ -44,7 +44,7 @@ class ArticleFilter:
         return AllowedRows.of_mask(chosen)
 
     def _under(self, heading_row: int) -> np.ndarray:
-        """Return which articles stand under a heading, (articles,) bool."""
+        """Return which articles are under a heading, (articles,) bool."""
         start = self._starts[heading_row]
         return (self._article_places >= start) & (self._article_places < start + self._sizes[heading_row])
 
@@ -58,14 +58,16 @@ class ArticleFilter:
 
     def _heading_row(self, path: tuple[str, ...]) -> int:
         if path not in self._rows:
-            raise UsageError(f"heading '{' > '.join(path)}': no article stands under it; name one of the contents")
+            raise UsageError(
+                f"heading '{' > '.join(path)}': no article is under it; name a heading of the table of contents"
+            )
         return self._rows[path]
 
 
 def _numbered(parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (number of each heading, how many it and all under it are): what stands under one is numbered in one go.
+    """Return (number of each heading, how many it and all under it are): all under one are numbered consecutively.
 
-    `parents` (headings,) are rows, -1 for a code; parents stand before their children.
+    `parents` (headings,) are rows, -1 for a code; parents come before their children.
     """
     sizes = np.ones(len(parents), dtype=np.int64)
     for row in range(len(parents) - 1, -1, -1):

@@ -57,7 +57,7 @@ class Explanation:
 
     Attributes:
         article_id: the article.
-        score: its score, computed anew where there is a graph: that of the hit to within rounding.
+        score: its score, computed again if there is a graph: that of the hit to within rounding.
         own_text_score: the question's score with the article's text alone, before the graph encoder; None for BM25.
             `score - own_text_score` is what the graph changed.
         without_questions_score: the score with no edge of the training questions that cite it; None where none does.

@@ -25,7 +25,7 @@ _SHORTENED_BEFORE_NUMBER = re.compile(
     r"|dec|déc|dez)\.$"
 )
 _NUMBER = re.compile(r"[A-Z]?[.\s]*\d|[IVX]+\b")
-_LONGEST_SHORTENED = 8  # characters that tell one: its own, the full stop, and what stands before
+_LONGEST_SHORTENED = 8  # characters that tell one: its own, the full stop, and the characters before it
 
 
 class PassageFinder:

@@ -41,7 +41,7 @@ class DenseRanker:
     Raises:
         RunError: if the index or the encoder is missing or damaged.
         ModelError: if the graph beside the encoder is.
-        UsageError: if the device or the precision is not known or not there.
+        UsageError: if the device or the precision is unknown or not available.
         DependencyError: if onnxruntime is missing, and int8 was asked for.
     """
 

@@ -45,8 +45,8 @@ class Retriever:
             precision: what a transformer's layers compute in, as in `load_query_encoder`.
 
         Raises:
-            RunError: if the folder is no finished run, or damaged.
-            UsageError: if the device or the precision is not known or not there.
+            RunError: if the folder is not a finished run, or is damaged.
+            UsageError: if the device or the precision is unknown or not available.
             ModelError: if the graph beside the query encoder is damaged, or does not fit its weights.
             DependencyError: if onnxruntime is missing, and int8 was asked for.
         """
@@ -74,7 +74,7 @@ class Retriever:
     ) -> list[Hit]:
         """Return the best `k` articles for a question (all of them where there are fewer).
 
-        Of a run of BM25 articles that share no word with the question are no hits, so there may be fewer, or none.
+        A BM25 run finds only articles that share a word with the question, so there may be fewer, or none.
 
         Args:
             question: a text.
@@ -85,8 +85,8 @@ class Retriever:
             passages: whether to find each hit's `passage`: a few milliseconds for ten hits.
 
         Raises:
-            UsageError: if the question is blank or no text, `k` is below 1, `among` holds what is no article row, or
-                `as_of` is no day.
+            UsageError: if the question is blank or not text, `k` is below 1, `among` holds anything but article rows,
+                or `as_of` is not a date.
         """
         return self.search_many([question], k, among=among, as_of=as_of, passages=passages)[0]
 
@@ -121,7 +121,7 @@ class Retriever:
         The first call reads the graph and counts the articles' words: seconds, for tens of thousands of articles.
 
         Raises:
-            UsageError: if the question is blank, or a hit is no article of the run.
+            UsageError: if the question is blank, or a hit is not an article of the run.
         """
         _check_question(question)
         return self._ready_explainer().explain(question, hits)

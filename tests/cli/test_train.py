@@ -68,6 +68,13 @@ def test_qabisar_from_corpus_to_run(run_cli, town, set_options, tmp_path):
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["seed"] == 3
 
 
+def test_the_graph_that_build_graph_wrote_is_taken(run_cli, town, set_options):
+    assert run_cli("build-graph", town).returncode == 0
+    done = run_cli("train", "--corpus", town, "--out", "run", *set_options, env=ONE_THREAD)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\n  graph read from graphs/town\n" in done.stdout
+
+
 def test_torchrun_trains_with_several_processes(town, set_options, tmp_path):
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     done = subprocess.run(

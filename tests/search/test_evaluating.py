@@ -92,7 +92,7 @@ def test_split_metrics_come_back():
         ({"metrics": {"mAP": ["high", 0.5]}}, r"not as they were saved \(could not convert string to float: 'high'\)"),
         ({"metrics": [0.5]}, r"not as they were saved \('list' object has no attribute 'items'\)"),
         ({"question_ids": None}, r"not as they were saved \('NoneType' object is not iterable\)"),
-        ({"strata": {"all": ["q2", "q9"]}}, "stratum 'all' holds 'q9', which is no question of the split"),
+        ({"strata": {"all": ["q2", "q9"]}}, "stratum 'all' holds 'q9', which is not a question of the split"),
         ({"strata": {"all": 2}}, r"not as they were saved \('int' object is not iterable\)"),
     ],
 )

@@ -142,7 +142,7 @@ def test_inputs_of_another_graph_are_not_taken_for_an_explanation(graph_run, tmp
 def test_hits_are_of_the_run_and_each_there_once(bm25_run):
     retriever = Retriever.load(bm25_run)
     (hit,) = retriever.search("deposit", k=1)
-    with pytest.raises(UsageError, match="a hit stands twice; give each once"):
+    with pytest.raises(UsageError, match="a hit occurs twice"):
         retriever.explain("deposit", [hit, hit])
     with pytest.raises(UsageError, match="article 'Z9': not in the run; explain hits of the same run"):
         retriever.explain("deposit", [replace(hit, article_id="Z9")])

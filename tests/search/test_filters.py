@@ -59,5 +59,5 @@ def test_of_many_codes_ten_are_named():
 
 
 def test_an_unknown_heading_is_refused(articles):
-    with pytest.raises(UsageError, match=r"^heading 'D > II': no article stands under it; name one of the contents$"):
+    with pytest.raises(UsageError, match="heading 'D > II'"):
         articles.rows(heading=("D", "II"))

@@ -31,7 +31,7 @@ from statgraph.systems.updating.vectors import TextVectors, VectorPlan, carried_
 
 StepListener = Callable[[str, int, int], None]
 
-# What an update writes anew. The report is of the law as it was: `statgraph evaluate` measures the run again.
+# What an update writes again. The report is of the law as it was: `statgraph evaluate` measures the run again.
 _REPLACED = (
     *STORE_FILES, artifacts.MANIFEST, artifacts.RUN_INDEX, artifacts.RUN_LEXICAL_INDEX, artifacts.RUN_GRAPH_INPUTS,
     artifacts.RUN_SYNTHETIC, artifacts.RUN_REPORT, artifacts.MODEL_CARD,
@@ -85,19 +85,19 @@ def update_run(
     """Return what it took to bring a run to a new version of its corpus, with the weights that it has.
 
     Equal ids are the same article. Only texts that the run has no vector for are embedded, and only article vectors
-    that the change reaches through the graph are computed; the result is that of computing all anew (`full`).
+    that the change reaches through the graph are computed; the result is that of computing everything again (`full`).
 
     Args:
         run: a finished run; it is changed in place, whole or not at all, unless `out` is given.
         corpus: the new version.
         out: a folder for the updated run, which must be empty or not there.
         dry_run: whether to write and embed nothing.
-        full: whether to embed and compute everything anew, changed or not.
+        full: whether to embed and compute everything again, changed or not.
         device: where to embed: `auto`, `cpu` or `cuda`.
         on_step: told how far the embedding is.
 
     Raises:
-        RunError: if the folder is no finished run, did not keep what its graph encoder reads, is damaged, names a
+        RunError: if the folder is not a finished run, did not keep what its graph encoder reads, is damaged, names a
             backbone outside of itself that is gone, or holds other law than the corpus; or if `out` is not empty.
     """
     start = time.perf_counter()
