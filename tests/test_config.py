@@ -31,6 +31,7 @@ from statgraph.graph.relations import RELATION_GROUPS
 from statgraph.lexical.bm25 import BM25
 from statgraph.negatives.cusines import SCHEDULES
 from statgraph.registry import LAYERS, NEGATIVES
+from statgraph.service.config import ServiceConfig
 from statgraph.settings import check_settings, limits_of, with_settings
 from statgraph.training.losses import DISTILLATIONS, ranking_loss
 
@@ -136,6 +137,12 @@ def test_every_number_and_choice_states_its_limits(config):
         if not isinstance(value, bool) and limits_of(kind, field) == limits_of(GnnConfig, "first_gate")
     }  # fmt: skip
     assert unlimited <= free
+
+
+@pytest.mark.parametrize(("name", "value"), [("timeout_s", 0.0), ("most_waiting", 0), ("max_body", 0)])
+def test_a_service_is_refused_what_it_cannot_run_with(name, value):
+    with pytest.raises(UsageError, match=rf"^service\.{name}: "):
+        ServiceConfig(**{name: value})
 
 
 # What the limits accept, the constructors accept, and what the constructors refuse, the limits refuse.

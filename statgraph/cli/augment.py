@@ -21,17 +21,12 @@ from statgraph.errors import UsageError
     default=AugmentConfig.generator,
     help="headings, or seq2seq:MODEL (folder or hub name of a doc2query model).",
 )
-@options.number("--per-article", default=AugmentConfig.per_article, help="Questions per article (seq2seq).")
-@options.number(
-    "--articles-per-heading",
-    default=AugmentConfig.articles_per_heading,
-    help="Maximum number of articles per heading (headings).",
-)
-@options.number(
-    "--round-trip",
+@options.of_setting(AugmentConfig, "per_article", help="Questions per article (seq2seq).")
+@options.of_setting(AugmentConfig, "articles_per_heading", help="Maximum number of articles per heading (headings).")
+@options.of_setting(
+    AugmentConfig,
+    "round_trip",
     metavar="K",
-    least=0,
-    default=AugmentConfig.round_trip,
     help="Keep a question only if --run ranks one of its articles in the top K; 0 keeps all.",
 )
 @options.path("--run", help="Run folder for --round-trip.")

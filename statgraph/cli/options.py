@@ -10,6 +10,7 @@ import click
 
 from statgraph.config import RunConfig
 from statgraph.device import DEVICES, PRECISIONS
+from statgraph.settings import limits_of
 
 CORPORA = Path("corpora")  # where `statgraph fetch` writes
 
@@ -24,6 +25,14 @@ def number(*names: str, least: int = 1, metavar: str = "N", **attributes):
     return click.option(*names, metavar=metavar, type=click.IntRange(min=least), **attributes)
 
 
+def of_setting(config_type: type, name: str, *, metavar: str = "N", **attributes):
+    """Return an option that takes a whole number, with the default and the limits of a setting."""
+    limits = limits_of(config_type, name)
+    whole = click.IntRange(limits.at_least, limits.at_most)
+    names = f"--{name.replace('_', '-')}"
+    return click.option(names, metavar=metavar, type=whole, default=getattr(config_type, name), **attributes)
+
+
 corpus = path("--corpus", help="Corpus folder, or the name of a fetched corpus.  [default: the embedded sample]")
 run = path("--run", help="Run folder.  [default: the newest under runs/]")
 device = click.option("--device", type=click.Choice(DEVICES), default="auto", help="Device to compute on.")
@@ -34,7 +43,7 @@ precision = click.option(
     metavar="NAME",
     help="Precision of a BERT query encoder on CPU: float32, bfloat16, or int8 (needs `quicken --precision int8`).",
 )
-seed = number("--seed", least=0, default=RunConfig.seed, help="Seed of every random choice.")
+seed = of_setting(RunConfig, "seed", help="Seed of every random choice.")
 json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from statgraph.settings import check_settings, setting
+
 TOKEN_VARIABLE = "STATGRAPH_TOKEN"
 
 
@@ -26,8 +28,11 @@ class ServiceConfig:
     token: str | None = None
     feedback: Path | None = None
     log_questions: bool = False
-    timeout_s: float = 30.0
-    most_waiting: int = 64
-    max_body: int = 64 * 1024
-    max_feedback: int = 256 * 2**20
-    retry_after_s: int = 1
+    timeout_s: float = setting(30.0, above=0)
+    most_waiting: int = setting(64, at_least=1)
+    max_body: int = setting(64 * 1024, at_least=1)
+    max_feedback: int = setting(256 * 2**20, at_least=0)
+    retry_after_s: int = setting(1, at_least=0)
+
+    def __post_init__(self):
+        check_settings(self, "service")
