@@ -20,7 +20,7 @@ from statgraph.device import inference_dtype, pick_device
 from statgraph.encoders.article_text import article_text
 from statgraph.encoders.backbones import Backbone, resolve_backbone
 from statgraph.encoders.chunking import chunked
-from statgraph.encoders.frozen import VectorCache, embedded_chunks
+from statgraph.encoders.frozen import FrozenModel, VectorCache, embedded_chunks
 from statgraph.encoders.loading import load_backbone
 from statgraph.training.text_model import vector_metrics
 
@@ -95,15 +95,10 @@ def _embedded(backbone: Backbone, tokenizer, model, texts: Sequence[str]) -> np.
     prefix = backbone.passage_prefix
     chunks = chunked(plain, texts, prefix=prefix, chunk_tokens=MAX_TOKENS, max_tokens=MAX_TOKENS)
     with tempfile.TemporaryDirectory() as cache:
-        vectors = embedded_chunks(
-            copy.deepcopy(model),
-            chunks.ids,
-            pooling=backbone.pooling,
-            pad_id=tokenizer.pad_token_id,
-            device=device,
-            dtype=inference_dtype(device),
-            cache=VectorCache(Path(cache)),
+        frozen = FrozenModel(
+            copy.deepcopy(model), backbone.pooling, tokenizer.pad_token_id, device, inference_dtype(device)
         )
+        vectors = embedded_chunks(frozen, chunks.ids, cache=VectorCache(Path(cache)))
     return functional.normalize(torch.from_numpy(vectors).float(), dim=1).numpy()
 
 

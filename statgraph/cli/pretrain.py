@@ -47,7 +47,7 @@ def pretrain(
     from statgraph.settings import with_settings
     from statgraph.training.pretraining import pretrain_backbone, unfinished_folder
 
-    shorthands = (f"pretrain.steps={steps}", f"pretrain.batch_size={batch_size}")
+    shorthands = (f"seed={seed}", f"pretrain.steps={steps}", f"pretrain.batch_size={batch_size}")
     config = with_settings(RunConfig(), (*shorthands, *settings))
     for name in (setting.partition("=")[0].strip() for setting in settings):
         if not name.startswith("pretrain."):

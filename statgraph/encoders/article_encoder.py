@@ -43,7 +43,7 @@ class ArticleEncoder:
 def load_article_encoder(run: Path, config: EncoderConfig, device: torch.device) -> ArticleEncoder:
     """Return the article encoder in a run folder.
 
-    A static one stands whole in `article_encoder/`. Of a transformer that folder holds what was trained; the backbone
+    A static one is whole in `article_encoder/`. Of a transformer that folder holds what was trained; the backbone
     is the query encoder's, or where the article side has one of its own, it is read from the place that the folder
     names, which is outside of the run.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -35,14 +36,21 @@ def pooled(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tens
     return (hidden * weights).sum(dim=1) / weights.sum(dim=1)
 
 
+@dataclass(frozen=True)
+class FrozenModel:
+    """A transformers model and how it is run: `model` is moved to `device` and `dtype` for good."""
+
+    model: object
+    pooling: str
+    pad_id: int
+    device: torch.device
+    dtype: torch.dtype
+
+
 def embedded_chunks(
-    model,
+    frozen: FrozenModel,
     chunk_ids: Sequence[Sequence[int]],
     *,
-    pooling: str,
-    pad_id: int,
-    device: torch.device,
-    dtype: torch.dtype,
     cache: VectorCache | None,
     progress: Progress = lambda done, total: None,
     world: World = SINGLE,
@@ -50,23 +58,23 @@ def embedded_chunks(
     """Return the pooled vector of every chunk, (chunks, width) float16, taking from the cache what is there.
 
     New ones are computed in batches of equal token budget, sorted by length, and saved a shard at a time, so that an
-    interrupted run goes on where it was. Each process computes its part of a shard's batches; the first looks into
+    interrupted run continues where it was. Each process computes its part of a shard's batches; the first looks into
     the cache and fills it for all, and only it needs one.
     """
     keys = [_key(chunk) for chunk in chunk_ids]
     ordered = world.json_from_first(lambda: _missing(keys, chunk_ids, cache))
     if ordered:
-        model = model.to(device=device, dtype=dtype).eval()
+        model = frozen.model.to(device=frozen.device, dtype=frozen.dtype).eval()
     for start in range(0, len(ordered), _SHARD_CHUNKS):
         shard = ordered[start : start + _SHARD_CHUNKS]
         batches = list(token_batches(shard, lambda row: len(chunk_ids[row])))
         vectors, done = [], start
         for batch in batches[world.part(len(batches))]:
-            ids, mask = padded([chunk_ids[row] for row in batch], pad_id)
-            ids, mask = ids.to(device), mask.to(device)
+            ids, mask = padded([chunk_ids[row] for row in batch], frozen.pad_id)
+            ids, mask = ids.to(frozen.device), mask.to(frozen.device)
             with torch.inference_mode():
                 hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state
-                vectors.append(pooled(hidden.float(), mask, pooling).cpu().numpy())
+                vectors.append(pooled(hidden.float(), mask, frozen.pooling).cpu().numpy())
             done += len(batch)
             progress(done, len(ordered))
         own = np.concatenate(vectors) if vectors else np.empty((0, model.config.hidden_size), dtype=np.float32)
@@ -110,7 +118,7 @@ def token_batches(
     items: Sequence[_Item], length: Callable[[_Item], int], most_tokens: int | None = None
 ) -> Iterator[list[_Item]]:
     """Yield runs of items (sorted by `length`, in tokens) whose padded size stays within `most_tokens`, as a rule
-    `TOKENS_PER_BATCH`; an item that is longer stands alone."""
+    `TOKENS_PER_BATCH`; a longer item is a run of its own."""
     most_tokens = most_tokens or TOKENS_PER_BATCH
     batch: list[_Item] = []
     for item in items:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 import numpy as np
@@ -14,20 +13,23 @@ from statgraph.errors import UsageError
 _LEAST_SQUARE = 1e-12  # the gradient of a square root is infinite at zero
 
 
-class Similarity(ABC):
-    """A similarity of vectors, greater for what belongs together, with the vectors that make an inner product rank as
-    it does: FAISS then needs no index of another metric, and the query encoder stays a plain folder."""
+class Similarity:
+    """A similarity of vectors, greater for what belongs together: as it is here, the inner product (`dot`).
 
-    name: str
-    unit_length: bool = False
+    It has the vectors that make an inner product rank as it does: FAISS then needs no index of another metric, and the
+    query encoder stays a plain folder.
+    """
 
-    @abstractmethod
+    name = "dot"
+    unit_length = False
+
     def finished(self, vectors: torch.Tensor) -> torch.Tensor:
         """Return an encoder's raw vectors (texts, width) as this similarity takes them."""
+        return vectors
 
-    @abstractmethod
     def scores(self, questions: torch.Tensor, articles: torch.Tensor) -> torch.Tensor:
         """Return (questions, articles) from float32 vectors (questions, width) and (articles, width)."""
+        return questions @ articles.T
 
     def query_vectors(self, questions: np.ndarray) -> np.ndarray:
         """Return what a search is made with, float32, one row a question."""
@@ -52,24 +54,6 @@ class Cosine(Similarity):
         """Return the vectors at unit length."""
         return functional.normalize(vectors, dim=1)
 
-    def scores(self, questions: torch.Tensor, articles: torch.Tensor) -> torch.Tensor:
-        """Return the inner products."""
-        return questions @ articles.T
-
-
-class Dot(Similarity):
-    """The inner product of vectors of any length."""
-
-    name = "dot"
-
-    def finished(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Return the vectors as they are."""
-        return vectors
-
-    def scores(self, questions: torch.Tensor, articles: torch.Tensor) -> torch.Tensor:
-        """Return the inner products."""
-        return questions @ articles.T
-
 
 class Euclidean(Similarity):
     """The negative Euclidean distance.
@@ -79,10 +63,6 @@ class Euclidean(Similarity):
     """
 
     name = "euclidean"
-
-    def finished(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Return the vectors as they are."""
-        return vectors
 
     def scores(self, questions: torch.Tensor, articles: torch.Tensor) -> torch.Tensor:
         """Return the negative distances."""
@@ -104,7 +84,7 @@ class Euclidean(Similarity):
         return torch.cat([weight, torch.zeros_like(weight[:1])]), torch.cat([bias, torch.ones_like(bias[:1])])
 
 
-SIMILARITIES: Mapping[str, Similarity] = {kind.name: kind for kind in (Cosine(), Dot(), Euclidean())}
+SIMILARITIES: Mapping[str, Similarity] = {kind.name: kind for kind in (Cosine(), Similarity(), Euclidean())}
 
 
 def similarity_of(name: str) -> Similarity:

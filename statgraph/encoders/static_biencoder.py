@@ -244,7 +244,7 @@ def cached_token_bags(tokenizer, texts: Sequence[str], *, max_tokens: int, folde
         if len(bags) == len(texts):
             return bags
     except (OSError, SafetensorError, KeyError):
-        pass  # not there, or damaged: made anew below
+        pass  # not there, or damaged: made below
     bags = token_bags(tokenizer, texts, max_tokens=max_tokens)
     with replaced_file(path) as staging:
         save_file({"ids": bags.ids.int(), "offsets": bags.offsets}, staging)

@@ -17,7 +17,7 @@ from statgraph.distributed import SINGLE, World
 from statgraph.encoders.backbones import Backbone
 from statgraph.encoders.biencoder import BiEncoder, Progress, dense_module, no_progress
 from statgraph.encoders.chunking import Chunks, ChunkTokens, ChunkVectors, chunked, token_inputs
-from statgraph.encoders.frozen import embedded_chunks, pooled
+from statgraph.encoders.frozen import FrozenModel, embedded_chunks, pooled
 from statgraph.encoders.hierarchical import ChunkEncoder
 from statgraph.encoders.layer_states import ChunkStates
 from statgraph.encoders.loading import most_tokens
@@ -177,14 +177,11 @@ class TransformerBiEncoder(BiEncoder):
         chunks = chunked(plain, texts, prefix=prefix, chunk_tokens=chunk_tokens, max_tokens=max_tokens)
         if not self.frozen:
             return self._trained_inputs(tower, chunks, what, progress)
+        # A copy, since its weights are rounded to the inference precision.
+        model, pad_id = copy.deepcopy(tower.model), tower.tokenizer.pad_token_id
         vectors = embedded_chunks(
-            # A copy, since its weights are rounded to the inference precision; gone after use, for it is large.
-            copy.deepcopy(tower.model),
+            FrozenModel(model, tower.backbone.pooling, pad_id, self.device, tower.dtype),
             chunks.ids,
-            pooling=tower.backbone.pooling,
-            pad_id=tower.tokenizer.pad_token_id,
-            device=self.device,
-            dtype=tower.dtype,
             cache=tower.vector_cache if self._world.is_first else None,
             progress=lambda done, total: progress(f"embedding {what}", done, total),
             world=self._world,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,7 +48,7 @@ class MaskedBatch:
     targets: np.ndarray
 
 
-def token_blocks(tokenizer, texts: Sequence[str], *, block_tokens: int) -> TokenBlocks:
+def token_blocks(tokenizer, texts: Iterable[str], *, block_tokens: int) -> TokenBlocks:
     """Return the texts one after the other, an end token behind each, cut into blocks of `block_tokens` tokens.
 
     Blocks run over the ends of texts (FULL-SENTENCES: RoBERTa, Liu et al. 2019, section 4.2), so that none but the last
@@ -72,7 +72,7 @@ def token_blocks(tokenizer, texts: Sequence[str], *, block_tokens: int) -> Token
             f"pretrain.max_tokens: {block_tokens} leaves no room for text beside the special tokens; "
             f"use {len(around) + 1} or more"
         )
-    stream = _stream(plain, texts, end)
+    stream = _stream(plain, list(texts), end)
     n_blocks = max(1, -(-len(stream) // room))
     ids = np.full((n_blocks, block_tokens), NO_TOKEN, dtype=np.int32)
     for row in range(n_blocks):
@@ -165,11 +165,11 @@ class MaskedLanguageModel(nn.Module):
         return self.model.get_input_embeddings().weight
 
 
-def _stream(plain, texts: Sequence[str], end: Sequence[int]) -> np.ndarray:
+def _stream(plain, texts: list[str], end: Sequence[int]) -> np.ndarray:
     """Return the token ids of all texts, (tokens,) int32, the end tokens behind each but the last."""
     parts: list[np.ndarray] = []
     for start in range(0, len(texts), _BATCH):
-        for encoding in plain.encode_batch_fast(list(texts[start : start + _BATCH]), add_special_tokens=False):
+        for encoding in plain.encode_batch_fast(texts[start : start + _BATCH], add_special_tokens=False):
             parts += [np.array(encoding.ids, dtype=np.int32), np.array(end, dtype=np.int32)]
     return np.concatenate(parts[:-1]) if parts else np.empty(0, dtype=np.int32)
 

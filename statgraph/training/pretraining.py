@@ -49,62 +49,51 @@ def unfinished_folder(folder: Path) -> Path:
 def pretrain_backbone(
     backbone_name: str,
     corpus: Corpus,
-    config: PretrainConfig,
+    config: RunConfig,
     folder: Path,
     *,
-    seed: int,
     device: torch.device,
     resume: bool = False,
     progress: Listener = lambda progress: None,
 ) -> Path:
-    """Return `folder`, in which now lies the backbone after masked-language modelling on the corpus's articles.
+    """Write the backbone after masked-language modelling on the corpus's articles into a folder, and return the folder.
 
-    The folder is a sentence-transformers one with the backbone's pooling and prefixes, and a manifest of how it came to
-    be; it is written at the end, whole or not at all. Every `checkpoint_steps` the state is saved beside it, in
-    `unfinished_folder`: with `resume` a killed pre-training goes on from there and ends, on a CPU, with the same bits.
+    It is a sentence-transformers folder with the backbone's pooling and prefixes, and a manifest of its origin; it is
+    written at the end, whole or not at all. Every `checkpoint_steps` the state is saved beside it, in
+    `unfinished_folder`: with `resume` a killed pre-training continues there and ends, on a CPU, with the same bits. Of
+    the configuration it takes `pretrain` and the seed.
 
     Raises:
         UsageError: if the backbone is static, or a setting leaves nothing to train on.
         ModelError: if the backbone cannot be loaded.
         RunError: if the folder is in use, there is nothing to resume or other settings were, or a loss is not finite.
     """
-    wanted = as_json(
-        {
-            "backbone": backbone_name,
-            "corpus": {"name": corpus.name, "content_hash": corpus.content_hash},
-            NAME: _deciding(config),
-            "seed": seed,
-        }
-    )
-    check_settings(config, NAME)
+    wanted = _origin(backbone_name, corpus, config)
+    check_settings(config.pretrain, NAME)
     unfinished = unfinished_folder(folder)
     _check_folder(folder, unfinished, wanted, resume=resume)
     backbone = _transformer(backbone_name)
-    seed_everything(derived_seed(seed, NAME, "head"))  # which a checkpoint may lack
+    seed_everything(derived_seed(config.seed, NAME, "head"))  # which a checkpoint may lack
     tokenizer, masked_model = load_masked_model(backbone)
     longest = most_tokens(tokenizer, masked_model)
-    if config.max_tokens > longest:
+    block_tokens = config.pretrain.max_tokens
+    if block_tokens > longest:
         raise UsageError(
-            f"pretrain.max_tokens: {config.max_tokens} is more than backbone '{backbone_name}' takes; "
-            f"use {longest} or less"
+            f"pretrain.max_tokens: backbone '{backbone_name}' takes {longest} at most (got {block_tokens})"
         )
-    blocks = token_blocks(
-        tokenizer, [article_text(article) for article in corpus.articles], block_tokens=config.max_tokens
-    )
+    blocks = token_blocks(tokenizer, map(article_text, corpus.articles), block_tokens=block_tokens)
     model = MaskedLanguageModel(masked_model, blocks.piece_ids).to(device)
     if not resume:
         unfinished.mkdir(parents=True, exist_ok=True)
         write_json(unfinished / BEGUN, wanted)
-    first_loss, last_loss = _trained(
-        model, blocks, config, unfinished / CHECKPOINT, seed=seed, device=device, progress=progress
-    )
+    losses = _trained(model, blocks, config, unfinished / CHECKPOINT, device=device, progress=progress)
     outcome = {
         "mask_token": blocks.mask_token,
         "has_mask_token": tokenizer.mask_token is not None,
         "pieces": len(blocks.piece_ids),
         "blocks": len(blocks),
-        "first_loss": first_loss,
-        "last_loss": last_loss,
+        "first_loss": losses[0],
+        "last_loss": losses[1],
         "statgraph": __version__,
     }
     with replaced_folder(folder) as staging:
@@ -120,7 +109,7 @@ def adapted_backbone(
     """Return the folder of the configuration's article backbone after pre-training on the corpus (`encoder.adapted`).
 
     It lies in the cache, by what decides it: the backbone, the corpus, the settings and the seed. A finished one is
-    used again, and one that was interrupted goes on.
+    used again, and one that was interrupted continues.
 
     Raises:
         UsageError: if the backbone is a folder of token vectors, which has no model to adapt.
@@ -135,10 +124,14 @@ def adapted_backbone(
     folder = cache_folder() / "adapted" / key
     if not (folder / MANIFEST).is_file():
         begun = (unfinished_folder(folder) / BEGUN).is_file()
-        pretrain_backbone(
-            name, corpus, config.pretrain, folder, seed=config.seed, device=device, resume=begun, progress=progress
-        )
+        pretrain_backbone(name, corpus, config, folder, device=device, resume=begun, progress=progress)
     return str(folder)
+
+
+def _origin(backbone_name: str, corpus: Corpus, config: RunConfig) -> object:
+    """Return what decides the result, as JSON has it."""
+    about = {"name": corpus.name, "content_hash": corpus.content_hash}
+    return as_json({"backbone": backbone_name, "corpus": about, NAME: _deciding(config.pretrain), "seed": config.seed})
 
 
 def _deciding(config: PretrainConfig) -> dict[str, object]:
@@ -164,7 +157,7 @@ def _check_folder(folder: Path, unfinished: Path, wanted: Mapping[str, object], 
     try:
         settings = read_json(begun)
     except ValueError as error:
-        raise RunError(f"{begun}: not readable ({error}); delete {unfinished} and start again") from None
+        raise RunError(f"{begun}: cannot be read ({error}); delete {unfinished} and start again") from None
     changed = changed_settings(settings, wanted)
     if changed:
         raise RunError(
@@ -184,10 +177,9 @@ def _transformer(name: str) -> Backbone:
 def _trained(
     model: MaskedLanguageModel,
     blocks: TokenBlocks,
-    config: PretrainConfig,
+    run: RunConfig,
     folder: Path,
     *,
-    seed: int,
     device: torch.device,
     progress: Listener,
 ) -> tuple[float, float]:
@@ -195,6 +187,7 @@ def _trained(
 
     A step's blocks, masks and dropout follow from the seed and its number alone.
     """
+    config, seed = run.pretrain, run.seed
     parameters = model.trained_state()
     groups = [
         {"params": [p for p in parameters.values() if p.ndim > 1], "weight_decay": config.weight_decay},
@@ -241,7 +234,7 @@ def _step(model: MaskedLanguageModel, batch, optimizer: torch.optim.Optimizer, d
 
 
 def _block_rows(step: int, batch_size: int, n_blocks: int, *, seed: int) -> np.ndarray:
-    """Return the blocks of a step (from 1), (batch,) int64: the next ones of epochs that are each shuffled anew."""
+    """Return the blocks of a step (from 1), (batch,) int64: the next ones of epochs each shuffled on its own."""
     places = np.arange((step - 1) * batch_size, step * batch_size)
     rows = np.empty(batch_size, dtype=np.int64)
     for epoch in np.unique(places // n_blocks):

@@ -4,7 +4,15 @@ import torch
 from transformers import BertModel
 
 from statgraph.encoders import frozen
-from statgraph.encoders.frozen import VectorCache, cache_for, embedded_chunks, padded, pooled, weights_fingerprint
+from statgraph.encoders.frozen import (
+    FrozenModel,
+    VectorCache,
+    cache_for,
+    embedded_chunks,
+    padded,
+    pooled,
+    weights_fingerprint,
+)
 
 CPU = torch.device("cpu")
 CHUNKS = [(0, 4, 2), (0, 5, 6, 7, 2), (0, 2), (0, 8, 9, 2), (0, 4, 4, 4, 4, 4, 2), (0, 10, 2)]
@@ -24,7 +32,7 @@ def calls(model) -> list[int]:
 
 
 def embedded(model, chunks, cache, *, pooling="mean", dtype=torch.float32, **others):
-    return embedded_chunks(model, chunks, pooling=pooling, pad_id=1, device=CPU, dtype=dtype, cache=cache, **others)
+    return embedded_chunks(FrozenModel(model, pooling, 1, CPU, dtype), chunks, cache=cache, **others)
 
 
 def test_pooling_by_hand():

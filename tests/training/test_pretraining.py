@@ -61,8 +61,8 @@ def pretrained(backbone, village, tmp_path):
     """Return a function that pre-trains the small backbone into a folder of this name."""
 
     def run(name: str = "out", config: PretrainConfig = CONFIG, **options) -> Path:
-        options = {"seed": 1, "device": CPU} | options
-        return pretrain_backbone(str(backbone), village, config, tmp_path / name, **options)
+        run_config = RunConfig(pretrain=config, seed=options.pop("seed", 1))
+        return pretrain_backbone(str(backbone), village, run_config, tmp_path / name, device=CPU, **options)
 
     return run
 
@@ -186,7 +186,7 @@ def test_a_folder_in_use(pretrained, killed_after, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"max_tokens": 33}, "pretrain.max_tokens: 33 .* 32 or less"),
+        ({"max_tokens": 33}, "pretrain.max_tokens: .* at most 32 .*got 33"),
         ({"steps": 0}, "pretrain.steps: .*1"),
         ({"mask_share": 0.0}, "pretrain.mask_share: .*0.0"),
     ],
@@ -204,7 +204,7 @@ def test_a_loss_that_is_no_number(pretrained):
 
 def test_a_static_backbone_is_refused(quick_backbone, village, tmp_path):
     with pytest.raises(UsageError, match="token vectors"):
-        pretrain_backbone(str(quick_backbone), village, CONFIG, tmp_path / "out", seed=0, device=CPU)
+        pretrain_backbone(str(quick_backbone), village, RunConfig(pretrain=CONFIG), tmp_path / "out", device=CPU)
 
 
 def test_the_rate_rises_and_falls():
