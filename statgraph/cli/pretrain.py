@@ -62,9 +62,8 @@ def pretrain(
         folder = pretrain_backbone(
             start,
             records,
-            config.pretrain,
+            config,
             out,
-            seed=seed,
             device=pick_device(device),
             resume=resume,
             progress=progress.on_training,

@@ -186,7 +186,7 @@ def test_a_folder_in_use(pretrained, killed_after, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"max_tokens": 33}, "pretrain.max_tokens: .* at most 32 .*got 33"),
+        ({"max_tokens": 33}, "pretrain.max_tokens: .* 32 at most .got 33"),
         ({"steps": 0}, "pretrain.steps: .*1"),
         ({"mask_share": 0.0}, "pretrain.mask_share: .*0.0"),
     ],
