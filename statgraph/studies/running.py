@@ -170,7 +170,8 @@ def machine(device: str) -> str:
 def _planned(row: RowSpec, seed: int, backbone: str, settings: Sequence[str]) -> PlannedRun:
     own = list(row.settings)
     chosen = row.backbone or backbone
-    if chosen and resolve_config(row.system, own).has_vectors:
+    # Without its settings, which may fit no backbone but the chosen one.
+    if chosen and resolve_config(row.system).has_vectors:
         own.insert(0, f"encoder.backbone={chosen}")
     regime = regime_of(resolve_config(row.system, (*own, *settings)))
     own += [*row.regimes.get(regime, ()), *settings]
