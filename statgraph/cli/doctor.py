@@ -16,7 +16,7 @@ from statgraph.doctor import Check, all_required_work, run_checks
 def doctor(ctx: click.Context, as_json: bool) -> None:
     """Check everything that statgraph depends on, and say how to fix what does not work.
 
-    The exit code is 0 if everything required works, else 1.
+    The exit code is 0 if all required parts work, else 1.
     """
     checks = []
     for check in run_checks():
@@ -27,7 +27,7 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"ok": works, "checks": [asdict(check) for check in checks]}, indent=2))
     else:
-        click.echo("Everything required works." if works else "Something required does not work: see above.")
+        click.echo("All required parts work." if works else "A required part does not work; see above.")
     ctx.exit(0 if works else 1)
 
 

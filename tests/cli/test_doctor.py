@@ -9,7 +9,7 @@ def test_a_line_for_each_part_and_exit_0(run_cli):
     assert (done.returncode, done.stderr) == (0, "")
     lines = [line for line in done.stdout.splitlines() if not line.startswith("      -> ")]
     assert [line[6:28].rstrip() for line in lines[:-1]] == PARTS
-    assert lines[-1] == "Everything required works."
+    assert lines[-1] == "All required parts work."
 
 
 def test_a_broken_part_does_not_stop_the_others_and_exit_1(run_cli, tmp_path):

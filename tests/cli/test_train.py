@@ -61,7 +61,7 @@ def test_qabisar_from_corpus_to_run(run_cli, town, set_options, tmp_path):
     assert first.startswith("Trained qabisar on town, ")
     assert first.endswith(" (full), seed 3")
     assert [step[2:30].rstrip() for step in steps] == [
-        "encoders", "article inputs", "graph", "stage 2", "index and encoders to disk", "evaluation on dev",
+        "graph", "encoders", "article inputs", "stage 2", "index and encoders to disk", "evaluation on dev",
     ]  # fmt: skip
     assert dev == "  dev   R@100 100.0, R@200 100.0, mAP " + dev.rpartition(" ")[2]
     assert last == "Run folder: run"
