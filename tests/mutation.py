@@ -39,10 +39,7 @@ TARGETS = {
     "losses": Target(("training/losses.py",), ("training/test_losses.py", "training/test_stage1.py")),
     "blocks": Target(("graph/blocks.py",), ("graph",)),
     "updating": Target(("systems/updating",), ("systems/updating",)),
-    "metrics": Target(
-        ("evaluation/metrics.py", "evaluation/question_metrics.py"),
-        ("evaluation/test_metrics.py", "evaluation/test_question_metrics.py"),
-    ),
+    "metrics": Target(("evaluation/metrics.py",), ("evaluation/test_metrics.py",)),
 }
 
 
