@@ -225,7 +225,7 @@ class RunConfig:
         """Raise UsageError for a value outside its limits, or values that cannot be trained with together."""
         check_settings(self)
         stage1, stage2 = self.stage1, self.stage2
-        generates = stage1.epochs and stage1.synthetic if self.retriever == "dense" else self.bm25.expansion
+        generates = stage1.epochs and stage1.synthetic if self.has_vectors else self.bm25.expansion
         if generates and self.augment.round_trip:
             raise UsageError(
                 f"augment.round_trip: must be 0 in training (got {self.augment.round_trip}); filter with "

@@ -51,7 +51,7 @@ def resolve_config(system: str, settings: Sequence[str] = ()) -> RunConfig:
     config = with_settings(config, settings)
     config.check()
     config = replace(config, encoder=replace(config.encoder, backbone=choice.backbone, train=choice.train))
-    if config.retriever == "dense":
+    if config.has_vectors:
         _check_encoders(config)
     return config
 
