@@ -18,8 +18,10 @@ class EncoderConfig:
 
     `backbone`: an embedded name, a folder or a hub name. `train`: none, head, last-N or full. The machine decides what
     `auto` means in either (`statgraph.systems.presets`). `article_backbone`: another one for the article side, as wide;
-    blank for the same. `adapted`: the article side (of a static backbone, the model that it is distilled from) is first
-    adapted to the statutes, as `pretrain` says. `heading_path`: put the headings in front of an article's text.
+    blank for the same. `pooling`, `query_prompt`, `passage_prompt`: how a transformer pools, and what is put before
+    questions and articles; auto for what its folder says. `adapted`: the article side (of a static backbone, the model
+    that it is distilled from) is first adapted to the statutes, as `pretrain` says. `heading_path`: put the headings in
+    front of an article's text.
     `shared`: one backbone for questions and articles (a static one is always shared). `similarity`: cosine, dot or
     euclidean (G-DSR, table 6). `chunk_tokens`, `max_tokens`: G-DSR, section 3.1. `article_layers`, `article_heads`,
     `article_dropout`, `article_pooling` (mean or max): the second-level transformer over an article's chunks.
@@ -32,6 +34,9 @@ class EncoderConfig:
         "auto", pattern=r"auto|none|head|full|last-[1-9]\d*", words="none, head, last-N (such as last-2), full or auto"
     )
     article_backbone: str = ""
+    pooling: str = setting("auto", choices=("auto", "mean", "cls", "max"))
+    query_prompt: str = "auto"
+    passage_prompt: str = "auto"
     adapted: bool = False
     similarity: str = setting("cosine", choices=("cosine", "dot", "euclidean"))
     heading_path: bool = True

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from statgraph.config import EncoderConfig
@@ -18,7 +18,9 @@ EMBEDDED_E5 = "embedded:multilingual-e5-small"
 EMBEDDED_STATIC = "embedded:static"
 EMBEDDED_WIDTH = 384
 MODULES = "modules.json"
-POOLINGS = ("mean", "cls")
+POOLINGS = ("mean", "cls", "max")
+# What a sentence-transformers folder may hold; a Dense is trained here, so one that is there is left out.
+_MODULES = {"Transformer", "Pooling", "Dense", "Normalize", "Dropout"}
 _MODEL_FILES = (".safetensors", ".bin", ".json", ".txt", ".model")
 
 
@@ -26,7 +28,8 @@ _MODEL_FILES = (".safetensors", ".bin", ".json", ".txt", ".model")
 class Backbone:
     """A text encoder before any training.
 
-    `kind` is `static` (token vectors) or `transformer`; `location` a folder or a hub name; `pooling` `mean` or `cls`.
+    `kind` is `static` (token vectors) or `transformer`; `location` a folder or a hub name; `pooling` `mean`, `cls` or
+    `max`. `chosen`: what was chosen here, since the files do not say it.
     """
 
     name: str
@@ -35,6 +38,7 @@ class Backbone:
     pooling: str
     query_prefix: str = ""
     passage_prefix: str = ""
+    chosen: str = field(default="", compare=False)
 
 
 def cache_folder() -> Path:
@@ -136,11 +140,19 @@ def _from_folder(name: str, folder: Path) -> Backbone:
         raise ModelError(
             f"{folder}: its modules are {', '.join(by_type)}; a backbone needs Transformer or StaticEmbedding"
         )
+    unknown = sorted(by_type.keys() - _MODULES)
+    if unknown:
+        raise ModelError(f"{folder}: its module {unknown[0]} is not supported; name a model with {', '.join(_MODULES)}")
     pooling_file = by_type.get("Pooling", folder) / "config.json"
-    pooling = _pooling(_read(pooling_file)) if "Pooling" in by_type else "mean"
+    about = _read(pooling_file) if "Pooling" in by_type else {}
+    pooling = _pooling(about)
     if pooling not in POOLINGS:
         raise ModelError(f"{pooling_file}: pools by {pooling}; a backbone needs {' or '.join(POOLINGS)}")
-    return Backbone(name, "transformer", str(by_type["Transformer"]), pooling, query, passage)
+    if about.get("include_prompt") is False and (query or passage):
+        raise ModelError(f"{pooling_file}: leaves the prompt out of the mean (include_prompt), which is not supported")
+    missing = [f"{pooling} pooling"] * ("Pooling" not in by_type) + ["no prompts"] * (not prompts)
+    chosen = f"{' and '.join(missing)}, since its folder says nothing else" if missing else ""
+    return Backbone(name, "transformer", str(by_type["Transformer"]), pooling, query, passage, chosen)
 
 
 def _pooling(about: dict) -> str:
@@ -154,11 +166,17 @@ def _pooling(about: dict) -> str:
 
 
 def _from_name(name: str) -> Backbone:
-    if re.search(r"(?<![a-z0-9])e5(?![a-z0-9])", Path(name).name.lower()):
-        return Backbone(name, "transformer", name, "mean", "query: ", "passage: ")
-    if name.startswith("sentence-transformers/"):
-        return Backbone(name, "transformer", name, "mean")
-    return Backbone(name, "transformer", name, "cls")
+    if not Path(name).is_dir():
+        from huggingface_hub import try_to_load_from_cache
+
+        modules = try_to_load_from_cache(name, MODULES)
+        if isinstance(modules, str):
+            return _from_folder(name, Path(modules).parent)
+    e5 = re.search(r"(?<![a-z0-9])e5(?![a-z0-9])", Path(name).name.lower())
+    pooling = "mean" if e5 or name.startswith("sentence-transformers/") else "cls"
+    prompts = ("query: ", "passage: ") if e5 else ("", "")
+    said = f"prompts '{prompts[0]}' and '{prompts[1]}'" if e5 else "no prompts"
+    return Backbone(name, "transformer", name, pooling, *prompts, f"{pooling} pooling and {said}, by its name")
 
 
 def _read(path: Path) -> dict:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 
 from statgraph.config import EncoderConfig
 from statgraph.distributed import SINGLE, World
-from statgraph.encoders.backbones import check_sharing, resolve_backbone
+from statgraph.encoders.backbones import Backbone, check_sharing, resolve_backbone
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.encoders.static_biencoder import build_static_biencoder
 from statgraph.encoders.transformer_biencoder import build_transformer_biencoder
@@ -33,13 +35,28 @@ def build_biencoder(
     Raises:
         UsageError: if `encoder.article_backbone` names a second backbone where both sides share one.
     """
-    backbone = resolve_backbone(config.backbone)
+    backbone = _configured(config.backbone, config)
     check_sharing(config, static=backbone.kind == "static")
     if backbone.kind == "static":
-        source = resolve_backbone(adapted) if adapted else None
+        source = _configured(adapted, config) if adapted else None
         return build_static_biencoder(backbone, config, corpus_texts, source, world).to(device)
     article = adapted or config.article_backbone
-    article_backbone = resolve_backbone(article) if article else backbone
+    article_backbone = _configured(article, config) if article else backbone
     if config.shared:
         backbone = article_backbone
     return build_transformer_biencoder(backbone, config, corpus_texts, device, article_backbone, world).to(device)
+
+
+def _configured(name: str, config: EncoderConfig) -> Backbone:
+    """Return a backbone with the pooling and prompts of a configuration; where neither it nor the backbone's folder
+    names them, log what was chosen."""
+    backbone = resolve_backbone(name)
+    settings = {"pooling": config.pooling, "query_prefix": config.query_prompt, "passage_prefix": config.passage_prompt}
+    given = {key: value for key, value in settings.items() if value != "auto"}
+    if backbone.chosen and len(given) < len(settings):
+        logging.getLogger(__name__).warning(
+            "backbone '%s': %s; to change it set encoder.pooling, encoder.query_prompt and encoder.passage_prompt",
+            name,
+            backbone.chosen,
+        )
+    return replace(backbone, **given)

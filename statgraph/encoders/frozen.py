@@ -24,7 +24,8 @@ _Item = TypeVar("_Item")
 
 
 def pooled(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor:
-    """Return one vector per text, (texts, width): the first token's (`cls`) or the mean over real tokens (`mean`).
+    """Return one vector per text, (texts, width): the first token's (`cls`), or the mean or maximum over real
+    tokens (`mean`, `max`).
 
     Args:
         hidden: (texts, tokens, width).
@@ -32,6 +33,8 @@ def pooled(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tens
     """
     if pooling == "cls":
         return hidden[:, 0]
+    if pooling == "max":
+        return hidden.masked_fill(mask.unsqueeze(-1) == 0, -torch.inf).amax(dim=1)
     weights = mask.unsqueeze(-1).to(hidden.dtype)
     return (hidden * weights).sum(dim=1) / weights.sum(dim=1)
 

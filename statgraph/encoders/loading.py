@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from statgraph.encoders.backbones import Backbone
@@ -63,6 +64,10 @@ def _loaded(backbone: Backbone, auto_class):
         ) from error
     if not getattr(tokenizer, "is_fast", False):
         raise ModelError(f"backbone '{backbone.name}' has no fast tokenizer (tokenizer.json); name another backbone")
+    settings = Path(backbone.location) / "sentence_bert_config.json"
+    if settings.is_file():
+        longest = json.loads(settings.read_text(encoding="utf-8")).get("max_seq_length")
+        tokenizer.model_max_length = min(tokenizer.model_max_length, longest or tokenizer.model_max_length)
     return tokenizer, model
 
 

@@ -141,7 +141,7 @@ def test_another_pooling(save_sentence_transformer, about, named):
     (folder / "1_Pooling" / "config.json").write_text(json.dumps(about))
 
     assert refusal(folder) == (
-        f"{folder / '1_Pooling' / 'config.json'}: pools by {named}; a backbone needs mean or cls"
+        f"{folder / '1_Pooling' / 'config.json'}: pools by {named}; a backbone needs mean or cls or max"
     )
 
 

@@ -1,14 +1,19 @@
+import json
+import logging
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+from sentence_transformers.sentence_transformer.modules import Pooling, StaticEmbedding, Transformer
 from transformers import BertConfig, BertModel
 
 from statgraph.config import EncoderConfig
+from statgraph.encoders.backbones import resolve_backbone
 from statgraph.encoders.building import build_biencoder
+from statgraph.encoders.loading import load_backbone, most_tokens
 from statgraph.encoders.static_biencoder import StaticBiEncoder
 from statgraph.encoders.transformer_biencoder import TransformerBiEncoder
 from statgraph.errors import ModelError, UsageError
@@ -141,3 +146,73 @@ def test_backbones_of_other_widths(two_folders):
     assert str(error.value) == (
         f"encoder.article_backbone: '{two}' is 16 wide, but backbone '{one}' is 32 wide; name two of equal width"
     )
+
+
+TEXTS = ["The tenant pays rent", "work", "the landlord pays the child"]
+
+
+@pytest.fixture
+def save(tiny_folder, tmp_path):
+    def saved(pooling="mean", prompts=None):
+        modules = [Transformer(str(tiny_folder)), Pooling(32, pooling_mode=pooling)]
+        SentenceTransformer(modules=modules, device="cpu", prompts=prompts or {}).save(
+            str(tmp_path / "st"), create_model_card=False
+        )
+        return tmp_path / "st"
+
+    return saved
+
+
+def vectors_of(folder, side, **settings):
+    """Return the unit vectors of an untrained pair, whose projection is the identity; `full` keeps them in float32."""
+    config = EncoderConfig(str(folder), "full", article_layers=0, article_heads=1, chunk_tokens=32, **settings)
+    encoders = build_biencoder(config, TEXTS, torch.device("cpu")).eval()
+    with torch.inference_mode():
+        inputs = encoders.question_inputs(TEXTS) if side == "query" else encoders.article_inputs(TEXTS)
+        vectors = (encoders.questions if side == "query" else encoders.articles)(inputs).numpy()
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean", "max"])
+@pytest.mark.parametrize(("side", "named"), [("query", "query"), ("passage", "document"), ("passage", "passage")])
+def test_vectors_are_those_of_sentence_transformers(save, pooling, side, named):
+    folder = save(pooling, {"query": "query: ", named: "the " if named != "query" else "query: "})
+    theirs = SentenceTransformer(str(folder), device="cpu").encode(TEXTS, prompt_name=named, normalize_embeddings=True)
+    np.testing.assert_allclose(vectors_of(folder, side), theirs, rtol=0, atol=1e-5)
+
+
+def test_settings_come_before_the_folder(save):
+    folder = save("cls", {"query": "query: "})
+    ours = vectors_of(folder, "query", pooling="max", query_prompt="the ")
+    other = save("max", {"query": "the "})
+    theirs = SentenceTransformer(str(other), device="cpu").encode(TEXTS, prompt_name="query", normalize_embeddings=True)
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-5)
+
+
+def test_what_a_folder_does_not_say_is_told_in_one_line(save, tiny_folder, caplog):
+    caplog.set_level(logging.WARNING)
+    vectors_of(save("cls", {"query": "query: "}), "query")
+    assert not caplog.records
+    vectors_of(tiny_folder, "query")
+    (record,) = caplog.records
+    assert "cls pooling and no prompts" in record.getMessage()
+    assert "encoder.query_prompt" in record.getMessage()
+    caplog.clear()
+    vectors_of(tiny_folder, "query", pooling="mean", query_prompt="", passage_prompt="")
+    assert not caplog.records
+
+
+def test_modules_that_are_not_supported_are_refused(save):
+    folder = save()
+    lines = json.loads((folder / "modules.json").read_text())
+    lines.append({"idx": 2, "name": "2", "path": "2_LSTM", "type": "sentence_transformers.models.LSTM"})
+    (folder / "modules.json").write_text(json.dumps(lines))
+    with pytest.raises(ModelError, match="LSTM"):
+        resolve_backbone(str(folder))
+
+
+def test_the_longest_text_is_the_folder_s(save):
+    folder = save()
+    settings = json.loads((folder / "sentence_bert_config.json").read_text())
+    (folder / "sentence_bert_config.json").write_text(json.dumps(settings | {"max_seq_length": 40}))
+    assert most_tokens(*load_backbone(resolve_backbone(str(folder)))) == 40
