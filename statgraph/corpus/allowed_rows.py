@@ -1,4 +1,4 @@
-"""The article rows that a search may return, checked once and then passed on as one object."""
+"""The article rows that a search may return, checked once and passed on as one object."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class AllowedRows:
     """Article rows that a search is limited to; make them with `checked` or `of_mask`.
 
     Attributes:
-        rows: (rows,) int64, rising, each once.
+        rows: (rows,) int64, ascending and unique.
         n_articles: how many articles there are.
     """
 
@@ -25,7 +25,7 @@ class AllowedRows:
 
     @classmethod
     def checked(cls, rows: Sequence[int] | np.ndarray, n_articles: int) -> AllowedRows:
-        """Return what a caller asked for: whole numbers in any order, repeated or not, or none at all.
+        """Return the rows that a caller asks for: whole numbers in any order, possibly repeated, possibly none.
 
         Raises:
             UsageError: if `rows` is not a list of whole numbers (a mask, for example), or one of them is not a row.
@@ -59,7 +59,7 @@ class AllowedRows:
 
     @cached_property
     def key(self) -> bytes:
-        """Return what is equal for equal rows."""
+        """Return a key that is equal for equal rows."""
         return self.rows.tobytes()
 
     def __len__(self) -> int:

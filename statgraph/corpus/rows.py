@@ -1,4 +1,4 @@
-"""Reading CSV files row by row so that every problem knows its file and the line on which the row starts."""
+"""CSV files, read row by row with the line on which each row starts."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def csv_rows(
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield (place, row by column name) for a CSV file with a header; quoted fields may span lines.
 
-    `needed` names the columns without which the file is refused, alternatives as "id|_id". Without a `delimiter`
-    the header tells it: comma, semicolon or tab. A row with a field too many or too few is a problem of the draft.
+    `needed` lists the required columns, alternatives as "id|_id". Without a `delimiter`, it is guessed from the header:
+    comma, semicolon or tab. A row with too many or too few fields is a problem of the draft.
     """
     header: list[str] = []
     for place, values in _placed_rows(draft, path, name, delimiter):

@@ -1,4 +1,4 @@
-"""Corpus folders on disk, in the layout of BEIR with the place of each article in its metadata."""
+"""Corpus folders on disk, in the layout of BEIR with the path and order of each article in its metadata."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from statgraph.errors import CorpusError
 CORPUS_FILES = (artifacts.CORPUS_ARTICLES, artifacts.CORPUS_QUESTIONS, artifacts.CORPUS_LABELS, artifacts.MANIFEST)
 LABEL_COLUMNS = ("query-id", "corpus-id", "score")
 LABEL_FILES = {f"{split}.tsv": split for split in SPLITS}
-# The files by whose names a folder in a format that can be imported is known.
+# File name patterns that identify the format of a folder to import.
 FORMAT_FILES = {
     "beir": artifacts.CORPUS_ARTICLES,
     "bsard": "questions_*.csv",
@@ -33,7 +33,7 @@ def write_corpus(corpus: Corpus, folder: Path) -> None:
     """Write a corpus folder whole: `corpus.jsonl`, `queries.jsonl`, `qrels/*.tsv`, `manifest.json`.
 
     Raises:
-        CorpusError: if the folder holds anything but a corpus, or cannot be written. What was there stays.
+        CorpusError: if the folder contains anything but a corpus, or cannot be written. Its contents then stay.
     """
     folder = Path(folder)
     refuse_foreign_folder(folder)
@@ -45,26 +45,20 @@ def write_corpus(corpus: Corpus, folder: Path) -> None:
 
 
 def refuse_foreign_folder(folder: Path) -> None:
-    """Raise CorpusError unless a folder does not exist, is empty, or holds a corpus and no more.
-
-    Raises:
-        CorpusError: if something else would be lost.
-    """
+    """Raise CorpusError unless a folder does not exist, is empty, or contains a corpus and nothing else."""
     folder = Path(folder)
     try:
         if folder.exists() and not folder.is_dir():
-            raise CorpusError([f"{folder}: is a file; choose a folder that does not exist yet"])
+            raise CorpusError([f"{folder}: is a file; choose a new folder"])
         names = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
     except OSError as error:
         raise _not_writable(folder, error) from None
     foreign = [name for name in names if name not in CORPUS_FILES]
     if foreign:
-        raise CorpusError(
-            [f"{folder}: holds '{foreign[0]}', which is no part of a corpus; choose a folder that does not exist yet"]
-        )
+        raise CorpusError([f"{folder}: contains '{foreign[0]}', which is not a corpus file; choose a new folder"])
     if names and artifacts.MANIFEST not in names:
         raise CorpusError(
-            [f"{folder}: holds no {artifacts.MANIFEST}, so it is no corpus; choose a folder that does not exist yet"]
+            [f"{folder}: holds no {artifacts.MANIFEST}, so it is not a corpus folder; choose a new folder"]
         )
 
 
@@ -72,19 +66,19 @@ def read_corpus(folder: Path) -> Corpus:
     """Return the corpus in a folder.
 
     Raises:
-        CorpusError: if a file is missing or anything in it does not hold together; every problem is listed.
+        CorpusError: if a file is missing or inconsistent; every problem is listed.
     """
     folder = Path(folder)
     try:
         if not folder.is_dir():
-            problem = "is a file and no corpus folder" if folder.exists() else "no such corpus folder"
+            problem = "is a file, not a corpus folder" if folder.exists() else "no such corpus folder"
             raise CorpusError([f"{folder}: {problem}; make one with 'statgraph import' or 'statgraph fetch'"])
         draft = Draft(**_about(folder))
         draft_beir_folder(draft, folder)
         return draft.corpus()
     except OSError as error:
         raise CorpusError(
-            [f"{error.filename or folder}: cannot be read ({error.strerror}); check its rights"]
+            [f"{error.filename or folder}: cannot be read ({error.strerror}); check its permissions"]
         ) from None
 
 
@@ -185,7 +179,7 @@ def read_manifest(folder: Path) -> dict[str, object]:
     try:
         manifest = artifacts.read_json(path)
     except (ValueError, RecursionError) as error:
-        raise CorpusError([f"{path}: not readable as JSON ({error}); import the corpus again"]) from None
+        raise CorpusError([f"{path}: invalid JSON ({error}); import the corpus again"]) from None
     if not isinstance(manifest, dict):
         raise CorpusError([f"{path}: holds {json_type(manifest)}, not an object; import the corpus again"])
     return manifest
@@ -218,7 +212,7 @@ def _about(folder: Path) -> dict[str, str]:
 
 
 def _format_of(folder: Path) -> str:
-    """Return the format of `statgraph import` that the names of a folder's files tell, FORMAT where they tell none."""
+    """Return the format of `statgraph import` that a folder's file names identify, FORMAT if none."""
     return next((name for name, pattern in FORMAT_FILES.items() if any(folder.glob(pattern))), "FORMAT")
 
 
@@ -257,9 +251,7 @@ def _manifest(corpus: Corpus) -> dict[str, object]:
 
 
 def _not_writable(folder: Path, error: OSError) -> CorpusError:
-    return CorpusError(
-        [f"{folder}: cannot be written ({error.strerror}); choose a folder with room that you may write to"]
-    )
+    return CorpusError([f"{folder}: cannot be written ({error.strerror}); choose a writable folder with enough space"])
 
 
 def _write_line(file, **record: object) -> None:

@@ -1,6 +1,6 @@
 """When an article is in force: the days from `metadata.valid_from` up to, and without, `metadata.valid_to`.
 
-Both are ISO dates. An article without the first has always been in force, without the second it still is. Versions of
+Both are ISO dates. Without the first, an article has always been in force; without the second, it still is. Versions of
 one article are separate articles of a corpus, with separate ids.
 """
 
@@ -22,7 +22,7 @@ def days_in_force(metadata: Mapping[str, object]) -> tuple[int, int]:
     """Return (first day in force, first day after), as ordinals.
 
     Raises:
-        ValueError: if a date is none; `validity_problem` says so in words.
+        ValueError: if a date is invalid; `validity_problem` says so in words.
     """
     first, after = (metadata.get(key) for key in (VALID_FROM, VALID_TO))
     return (
@@ -38,21 +38,21 @@ def validity_problem(metadata: Mapping[str, object]) -> str | None:
         try:
             days_in_force({key: value})
         except ValueError:
-            return f"has the {key} {value!r}, which is no date; write it like 2026-01-31"
+            return f"has an invalid {key} {value!r}; write it like 2026-01-31"
     first, after = days_in_force(metadata)
     if first >= after:
         return (
-            f"is in force from {metadata[VALID_FROM]} up to {metadata[VALID_TO]}, which is not a day; {VALID_TO} is "
-            "the first day on which it no longer is"
+            f"has {VALID_FROM} {metadata[VALID_FROM]} and {VALID_TO} {metadata[VALID_TO]}; {VALID_TO} must be later, "
+            "since it is the first day on which the article is no longer in force"
         )
     return None
 
 
 def asked_day(as_of: str | date) -> int | None:
-    """Return the ordinal of a day that is asked about: a date, ISO text or `today`; None for `always`.
+    """Return the ordinal of a date, of ISO text or of `today`; None for `always`.
 
     Raises:
-        UsageError: if it is none of these.
+        UsageError: for anything else.
     """
     if isinstance(as_of, date):
         return as_of.toordinal()
@@ -63,7 +63,7 @@ def asked_day(as_of: str | date) -> int | None:
     try:
         return _ordinal(as_of)
     except ValueError:
-        raise UsageError(f"as of '{as_of}': no date; write it like 2026-01-31, or today, or {ALWAYS}") from None
+        raise UsageError(f"as of '{as_of}': not a date; write it like 2026-01-31, or today, or {ALWAYS}") from None
 
 
 def _ordinal(value: object) -> int:

@@ -96,7 +96,7 @@ def test_every_faulty_line_is_named(path):
         f"{path}:{number}: lacks a 'text', or an id in 'article_ids'; write the file again" for number in (4, 5)
     ]
     assert lines[2] == f'{path}:6: \'article_ids\' is not a list of ids; write it like ["id 1", "id 2"]'
-    assert lines[-1].startswith(f"{path}:7: broken JSON at column 2 ")
+    assert lines[-1].startswith(f"{path}:7: invalid JSON at column 2 ")
 
 
 def test_another_corpus_is_refused(path, village):

@@ -95,8 +95,8 @@ def test_every_fault_of_jsonl_is_listed_in_one_pass(refused, source):
         "articles.jsonl:3: article has no id; give every article a unique '_id'\n"
         "articles.jsonl:4: article 'L3' has an empty text; fill it or remove the article\n"
         "articles.jsonl:5: article 'L4' has an empty path; name the headings above it, from the code down\n"
-        "articles.jsonl:6: broken JSON at column 46 (Expecting ',' delimiter); each line must be one JSON object\n"
-        "articles.jsonl:7: byte 0xe9 is not UTF-8; save the file in UTF-8\n"
+        "articles.jsonl:6: invalid JSON at column 46 (Expecting ',' delimiter); each line must be one JSON object\n"
+        "articles.jsonl:7: byte 0xe9 is not UTF-8; save the file as UTF-8\n"
         "questions.jsonl:2: question id 'q1' appears twice (first on line 1); ids must be unique\n"
         "questions.jsonl:2: question 'q1' is in split 'test' and in 'train' (questions.jsonl:1); "
         "keep it in one split, or its answer leaks\n"
@@ -118,14 +118,14 @@ def test_every_fault_of_csv_is_listed_in_one_pass(refused, tmp_path):
     assert refused("csv", source, "--language", "en") == (
         "headings.csv:3: heading 'b' is its own ancestor (b under b); "
         "correct one of these parents so that the headings form a tree\n"
-        "articles.csv:9: byte 0xe9 is not UTF-8; save the file in UTF-8\n"
+        "articles.csv:9: byte 0xe9 is not UTF-8; save the file as UTF-8\n"
         "articles.csv:4: article id 'L1' appears twice (first on line 2); ids must be unique\n"
         "articles.csv:5: article has no id; give every article a unique '_id'\n"
         "articles.csv:6: article 'L3' has an empty text; fill it or remove the article\n"
         "articles.csv:7: article 'L4' has an empty path; name the headings above it, from the code down\n"
         "articles.csv:8: the row has 5 fields and the header 4; "
         "give each row every column, and put a field that holds the separator in quotes\n"
-        "questions.csv:3: split 'valid' is not known; use one of train, dev, test, or none\n"
+        "questions.csv:3: unknown split 'valid'; use one of train, dev, test, or none\n"
         "questions.csv:2: label of question 'q1' names article 'L9', which does not exist; "
         "add the article or remove the label"
     )
@@ -199,7 +199,7 @@ def test_folder_that_is_no_corpus_is_never_overwritten(refused, source, tmp_path
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.odt").write_text("years of work")
     assert refused("jsonl", source, "--language", "en") == (
-        f"{tmp_path / 'out'}: holds 'thesis.odt', which is no part of a corpus; choose a folder that does not exist yet"
+        f"{tmp_path / 'out'}: contains 'thesis.odt', which is not a corpus file; choose a new folder"
     )
 
 
@@ -211,7 +211,7 @@ def test_unknown_format_is_a_usage_error(refused, source):
 
 def test_unsaid_language_is_a_usage_error(refused, source):
     assert refused("jsonl", source, code=2) == (
-        f"{source}: nothing says which language its statutes are in; add it, such as '--language fr'"
+        f"{source}: the language of its statutes is unknown; name it, such as '--language fr'"
     )
 
 
@@ -350,7 +350,7 @@ def test_without_npm_it_exits_with_1_and_one_line(fetching, tmp_path):
     finished = fetching("fetch", "legi-fr", "--out", "out")
     assert finished.returncode == 1
     assert finished.stderr == (
-        "Error: npm: not on the PATH, and @socialgouv/legi-data@2.513.0 comes through it; install Node.js, or run "
+        "Error: npm: not on the PATH, but needed to download @socialgouv/legi-data@2.513.0; install Node.js, or run "
         "'npm pack @socialgouv/legi-data@2.513.0' on another machine and add '--from DIR' with the folder of "
         "socialgouv-legi-data-2.513.0.tgz\n"
     )

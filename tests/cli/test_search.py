@@ -317,8 +317,8 @@ def test_every_fault_of_a_question_file_is_listed(refused, bm25_run, tmp_path):
     (tmp_path / "bad.jsonl").write_bytes(b'{"_id": "a", "text": ""}\n{"_id": "b"\n{"_id": "c", "text": "\xe9"}\n')
     assert refused("search", "--questions", "bad.jsonl", "--run", bm25_run) == (
         "bad.jsonl:1: question 'a' has an empty text; fill it or remove the question\n"
-        "bad.jsonl:2: broken JSON at column 12 (Expecting ',' delimiter); each line must be one JSON object\n"
-        "bad.jsonl:3: byte 0xe9 is not UTF-8; save the file in UTF-8"
+        "bad.jsonl:2: invalid JSON at column 12 (Expecting ',' delimiter); each line must be one JSON object\n"
+        "bad.jsonl:3: byte 0xe9 is not UTF-8; save the file as UTF-8"
     )
     assert refused("search", "--questions", "none.jsonl", "--run", bm25_run) == (
         "none.jsonl: no such file; give a JSONL file with one question a line (_id, text)"

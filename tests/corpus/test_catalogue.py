@@ -130,7 +130,7 @@ def test_a_missing_sample_says_where_it_was_looked_for(tmp_path, monkeypatch):
     with pytest.raises(CorpusError) as refused:
         sample_folder()
     assert str(refused.value) == (
-        f"sample corpus: not found in {tmp_path / 'a'}, {tmp_path / 'b'}; install statgraph again, or name a corpus"
+        f"sample corpus: not found in {tmp_path / 'a'}, {tmp_path / 'b'}; reinstall statgraph, or name a corpus"
     )
 
 

@@ -110,7 +110,7 @@ def test_unknown_split_is_refused(draft, problems_of):
     add_article(draft)
     draft.add_question("q.csv:2", question_id="q1", text="Why?")
     draft.add_label("q.csv:2", question_id="q1", article_id="a1", split="valid")
-    assert problems_of(draft) == ["q.csv:2: split 'valid' is not known; use one of train, dev, test"]
+    assert problems_of(draft) == ["q.csv:2: unknown split 'valid'; use one of train, dev, test"]
 
 
 def test_questions_without_a_label_are_left_out_and_named(draft):
@@ -226,7 +226,7 @@ def test_dates_that_make_no_sense_are_problems_of_their_article():
     with pytest.raises(CorpusError) as refused:
         draft.corpus()
     assert [problem.partition("article ")[2] for problem in refused.value.problems] == [
-        "'a1' has the valid_from 'soon', which is no date; write it like 2026-01-31",
-        "'a2' is in force from 2026-01-01 up to 2026-01-01, which is not a day; valid_to is the first day on which it "
-        "no longer is",
+        "'a1' has an invalid valid_from 'soon'; write it like 2026-01-31",
+        "'a2' has valid_from 2026-01-01 and valid_to 2026-01-01; valid_to must be later, since it is the first day on "
+        "which the article is no longer in force",
     ]

@@ -105,8 +105,8 @@ def test_marks_are_read_in_the_order_of_their_time(marks_file):
         ({"question": "q", "article_id": "A1"}, "'right' is null; give true or false"),
         ({"question": "q", "article_id": "A1", "right": 1}, "'right' is a number; give true or false"),
         ({"question": 5, "article_id": "A1", "right": True}, "'question' is a number, not a string; put it in quotes"),
-        ({"question": "q", "article_id": "A1", "right": True, "time": "now"}, "'time' is 'now', no ISO 8601 time;"),
-        ("{", "broken JSON at column 2"),
+        ({"question": "q", "article_id": "A1", "right": True, "time": "now"}, "'time' is 'now', not an ISO 8601 time;"),
+        ("{", "invalid JSON at column 2"),
     ],
 )
 def test_a_faulty_line_is_named(marks_file, line, problem):

@@ -73,7 +73,7 @@ def test_a_member_that_leads_out_of_the_archive_is_refused(archive, tmp_path, na
     with pytest.raises(FetchError) as raised:
         unpack(archive({name: b"[]"}), "*", tmp_path / "out")
     assert str(raised.value) == (
-        f"scope-data-1.2.3.tgz: member '{name}' leads out of the archive; nothing of it can be trusted"
+        f"scope-data-1.2.3.tgz: member '{name}' points outside the archive; use another copy of it"
     )
     assert not (tmp_path / "out").exists()
 
@@ -83,7 +83,7 @@ def test_a_link_in_the_place_of_a_file_is_refused(archive, tmp_path):
     with pytest.raises(FetchError) as raised:
         unpack(archive({name: link_to("/etc/passwd", name)}), "package/data/*.json", tmp_path / "out")
     assert str(raised.value) == (
-        f"scope-data-1.2.3.tgz: member '{name}' is not a plain file; nothing of it can be trusted"
+        f"scope-data-1.2.3.tgz: member '{name}' is not a plain file; use another copy of the archive"
     )
 
 
@@ -97,7 +97,7 @@ def test_a_broken_archive_is_refused(tmp_path):
     path.write_bytes(b"no archive")
     with pytest.raises(FetchError) as raised:
         unpack(path, "*", tmp_path / "out")
-    assert str(raised.value) == "scope-data-1.2.3.tgz: not a whole archive (not a gzip file); fetch it again"
+    assert str(raised.value) == "scope-data-1.2.3.tgz: damaged archive (not a gzip file); fetch it again"
 
 
 def test_packages_come_from_a_given_folder(archive):
@@ -148,7 +148,7 @@ def test_without_npm_the_error_says_what_to_install(tmp_path, monkeypatch):
     with pytest.raises(FetchError) as raised:
         npm_pack(Package("@scope/data", "1.2.3", "00", "*"), tmp_path)
     assert str(raised.value) == (
-        "npm: not on the PATH, and @scope/data@1.2.3 comes through it; install Node.js, or run "
+        "npm: not on the PATH, but needed to download @scope/data@1.2.3; install Node.js, or run "
         "'npm pack @scope/data@1.2.3' on another machine and add '--from DIR' with the folder of scope-data-1.2.3.tgz"
     )
 
@@ -163,7 +163,7 @@ def test_without_npm_the_error_says_what_to_install(tmp_path, monkeypatch):
         ),
         ("npm ERR! code E404\n", "npm ERR! code E404"),
         ("node: bad option\nnode: give up\n\n", "node: give up"),
-        ("", "without a word"),
+        ("", "no message"),
     ],
 )
 def test_a_failing_npm_is_quoted(tmp_path, fake_npm, stderr, said):
@@ -180,7 +180,7 @@ def test_an_npm_that_makes_no_archive_is_an_error(tmp_path, fake_npm):
     fake_npm("")
     with pytest.raises(FetchError) as raised:
         npm_pack(Package("@scope/data", "1.2.3", "00", "*"), tmp_path)
-    assert str(raised.value) == "npm pack @scope/data@1.2.3: made no scope-data-1.2.3.tgz; use npm 7 or newer"
+    assert str(raised.value) == "npm pack @scope/data@1.2.3: did not create scope-data-1.2.3.tgz; use npm 7 or newer"
 
 
 def test_a_full_disk_is_told_from_other_failures(tmp_path):
@@ -190,7 +190,7 @@ def test_a_full_disk_is_told_from_other_failures(tmp_path):
         "or name other places with '--out' and TMPDIR"
     )
     closed = disk_failure(PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/closed"), tmp_path)
-    assert str(closed) == "/closed: Permission denied; name a folder that can be written to"
+    assert str(closed) == "/closed: Permission denied; choose a writable folder"
 
 
 def test_an_unknown_corpus_is_a_usage_error(tmp_path):
@@ -203,9 +203,7 @@ def test_a_folder_with_something_else_is_refused_before_anything_is_brought(tmp_
     (tmp_path / "notes.txt").write_text("keep", encoding="utf-8")
     with pytest.raises(CorpusError) as raised:
         fetch_corpus("legi-fr", tmp_path)
-    assert str(raised.value) == (
-        f"{tmp_path}: holds 'notes.txt', which is no part of a corpus; choose a folder that does not exist yet"
-    )
+    assert str(raised.value) == (f"{tmp_path}: contains 'notes.txt', which is not a corpus file; choose a new folder")
 
 
 def test_a_corpus_is_written_as_it_is_returned(tmp_path):

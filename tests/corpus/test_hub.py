@@ -71,8 +71,8 @@ def test_hub_out_of_reach_is_one_error_with_a_way_out(hub):
     with pytest.raises(FetchError) as caught:
         fetch_from_hub("bbsard-nl")
     assert str(caught.value) == (
-        "bbsard-nl: clips/bBSARD at 'main' cannot be brought from huggingface.co (Got: ConnectError: name not known); "
-        "check the network and the revision, or download its CSV files elsewhere and run "
+        "bbsard-nl: clips/bBSARD at 'main' cannot be downloaded from huggingface.co (Got: ConnectError: name not "
+        "known); check the network and the revision, or download its CSV files elsewhere and run "
         "'statgraph import bsard FOLDER --language nl --out DIR'"
     )
 

@@ -54,9 +54,7 @@ def test_corpus_folder_imported_as_beir_is_the_same_corpus(town, tmp_path):
 def test_language_is_never_guessed(source, name):
     with pytest.raises(UsageError) as caught:
         import_corpus(name, source)
-    assert str(caught.value) == (
-        f"{source}: nothing says which language its statutes are in; add it, such as '--language fr'"
-    )
+    assert str(caught.value) == (f"{source}: the language of its statutes is unknown; name it, such as '--language fr'")
 
 
 def test_language_of_bsard_and_legi_is_told_by_their_files(tmp_path):
@@ -89,7 +87,7 @@ def test_system_errors_are_one_line(source, monkeypatch):
     monkeypatch.setattr("pathlib.Path.is_file", refuse)
     with pytest.raises(CorpusError) as caught:
         import_corpus("jsonl", source, language="en")
-    assert str(caught.value) == f"{source}: cannot be read (Permission denied); check its rights"
+    assert str(caught.value) == f"{source}: cannot be read (Permission denied); check its permissions"
 
 
 def test_folder_name_that_is_not_utf_8_can_be_written(tmp_path, write_jsonl):

@@ -23,21 +23,21 @@ def test_bytes_of_another_encoding_are_problems_and_the_line_still_comes(draft, 
     path = tmp_path / "x.txt"
     path.write_bytes("fine\nété\n".encode("latin-1") + b"end\n")
     assert list(decoded_lines(draft, path, "x.txt")) == [("x.txt:1", "fine"), ("x.txt:2", "�t�"), ("x.txt:3", "end")]
-    assert recorded() == ["x.txt:2: byte 0xe9 is not UTF-8; save the file in UTF-8"]
+    assert recorded() == ["x.txt:2: byte 0xe9 is not UTF-8; save the file as UTF-8"]
 
 
 def test_another_encoding_is_one_problem_of_the_file(draft, tmp_path, recorded):
     path = tmp_path / "x.txt"
     path.write_bytes("été\nfine\nà\nüü\n".encode("latin-1"))
     assert [line for _, line in decoded_lines(draft, path, "x.txt")] == ["�t�", "fine", "�", "��"]
-    assert recorded() == ["x.txt:1: byte 0xe9 is not UTF-8, nor are bytes on 2 more lines; save the file in UTF-8"]
+    assert recorded() == ["x.txt:1: byte 0xe9 is not UTF-8 (nor are bytes on 2 more lines); save the file as UTF-8"]
 
 
 def test_utf_16_is_one_problem(draft, tmp_path, recorded):
     path = tmp_path / "x.txt"
     path.write_text("one\ntwo\n", encoding="utf-16")
     assert list(decoded_lines(draft, path, "x.txt")) == []
-    assert recorded() == ["x.txt:1: the file is UTF-16; save it in UTF-8"]
+    assert recorded() == ["x.txt:1: the file is UTF-16; save it as UTF-8"]
 
 
 def test_folder_in_place_of_a_file_is_a_problem(draft, tmp_path, recorded):
@@ -65,13 +65,13 @@ def test_json_objects_come_with_their_places(draft, tmp_path, recorded):
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ('{"a": 1', "broken JSON at column 8 (Expecting ',' delimiter); each line must be one JSON object"),
-        ("{'a': 1}", "broken JSON at column 2 (Expecting property name enclosed in double quotes); "
+        ('{"a": 1', "invalid JSON at column 8 (Expecting ',' delimiter); each line must be one JSON object"),
+        ("{'a': 1}", "invalid JSON at column 2 (Expecting property name enclosed in double quotes); "
                      "each line must be one JSON object"),
-        ('["a"]', "a list in place of an object; each line must be one JSON object"),
-        ("null", "null in place of an object; each line must be one JSON object"),
-        ('{"a": NaN}', "JSON that cannot be kept (NaN is no JSON value); each line must be one JSON object"),
-        ('{"a": "\\uD800"}', "a lone surrogate (\\ud800 to \\udfff) is no character; write the character itself"),
+        ('["a"]', "a list instead of an object; each line must be one JSON object"),
+        ("null", "null instead of an object; each line must be one JSON object"),
+        ('{"a": NaN}', "invalid JSON (NaN is not a JSON value); each line must be one JSON object"),
+        ('{"a": "\\uD800"}', "contains a lone surrogate (\\ud800 to \\udfff); write the character itself"),
     ],
 )  # fmt: skip
 def test_line_that_is_no_object_is_a_problem_and_the_next_is_read(draft, tmp_path, recorded, line, problem):
@@ -86,8 +86,8 @@ def test_json_too_deep_or_too_long_a_number_is_a_problem(draft, tmp_path, record
     path.write_text('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}\n" + '{"a": ' + "1" * 5000 + "}\n", encoding="utf-8")
     assert list(json_lines(draft, path, "x.jsonl")) == []
     assert [problem.partition(" (")[0] for problem in recorded()] == [
-        "x.jsonl:1: JSON that cannot be kept",
-        "x.jsonl:2: JSON that cannot be kept",
+        "x.jsonl:1: invalid JSON",
+        "x.jsonl:2: invalid JSON",
     ]
 
 

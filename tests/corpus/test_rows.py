@@ -81,7 +81,7 @@ def test_quote_that_never_closes_is_a_problem_at_the_start_of_its_row(draft, tmp
 def test_another_encoding_is_one_problem_and_rows_still_come(draft, tmp_path, recorded):
     raw = "id,text\n1,été\n2,two\n3,à\n".encode("latin-1")
     assert [row["id"] for _, row in rows_of(draft, tmp_path, raw)] == ["1", "2", "3"]
-    assert recorded() == ["x.csv:2: byte 0xe9 is not UTF-8, nor are bytes on 1 more line; save the file in UTF-8"]
+    assert recorded() == ["x.csv:2: byte 0xe9 is not UTF-8 (nor are bytes on 1 more line); save the file as UTF-8"]
 
 
 @pytest.mark.parametrize("raw", ["", "\n \n"])

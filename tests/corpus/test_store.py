@@ -91,7 +91,7 @@ def test_failed_write_leaves_the_old_corpus_and_nothing_else(town, folder, monke
     with pytest.raises(CorpusError) as caught:
         write_corpus(town, folder)
     assert str(caught.value) == (
-        f"{folder}: cannot be written (No space left on device); choose a folder with room that you may write to"
+        f"{folder}: cannot be written (No space left on device); choose a writable folder with enough space"
     )
     assert read_corpus(folder) == before
     assert [path.name for path in folder.parent.iterdir()] == ["town"]
@@ -103,20 +103,22 @@ def test_corpus_goes_only_where_nothing_else_is_lost(town, folder, tmp_path):
     refuse_foreign_folder(tmp_path / "empty")
     refuse_foreign_folder(folder)
     (folder / "thesis.odt").write_text("years of work")
-    with pytest.raises(CorpusError, match=r"town: holds 'thesis.odt', which is no part of a corpus; choose a folder"):
+    with pytest.raises(
+        CorpusError, match=r"town: contains 'thesis.odt', which is not a corpus file; choose a new folder"
+    ):
         write_corpus(town, folder)
     assert (folder / "thesis.odt").read_text() == "years of work"
 
 
 def test_beir_folder_without_a_manifest_is_not_overwritten(town, folder):
     (folder / "manifest.json").unlink()
-    with pytest.raises(CorpusError, match=r"holds no manifest.json, so it is no corpus; choose a folder"):
+    with pytest.raises(CorpusError, match=r"holds no manifest.json, so it is not a corpus folder; choose a new folder"):
         write_corpus(town, folder)
 
 
 def test_file_is_not_overwritten(town, tmp_path):
     (tmp_path / "file").write_text("x")
-    with pytest.raises(CorpusError, match="file: is a file; choose a folder that does not exist yet"):
+    with pytest.raises(CorpusError, match="file: is a file; choose a new folder"):
         write_corpus(town, tmp_path / "file")
 
 
@@ -211,8 +213,8 @@ def test_every_problem_of_a_folder_is_found_in_one_pass(folder, write_jsonl):
     assert problems_in(folder) == [
         "corpus.jsonl:2: article id 'L1' appears twice (first on line 1); ids must be unique",
         "corpus.jsonl:3: article 'L2' has an empty text; fill it or remove the article",
-        "corpus.jsonl:4: broken JSON at column 13 (Expecting ',' delimiter); each line must be one JSON object",
-        "corpus.jsonl:5: byte 0xe9 is not UTF-8; save the file in UTF-8",
+        "corpus.jsonl:4: invalid JSON at column 13 (Expecting ',' delimiter); each line must be one JSON object",
+        "corpus.jsonl:5: byte 0xe9 is not UTF-8; save the file as UTF-8",
         "corpus.jsonl:5: article 'L4' has an empty path; name the headings above it, from the code down",
         "queries.jsonl:2: question has no id; give every question a unique '_id'",
         "qrels/test.tsv:2: question 'q1' is in split 'test' and in 'train' (qrels/train.tsv:2); "
@@ -237,7 +239,7 @@ def test_missing_folder_says_how_to_make_one(tmp_path):
 def test_a_file_in_place_of_the_folder_says_so(folder):
     file = folder / "corpus.jsonl"
     assert problems_in(file) == [
-        f"{file}: is a file and no corpus folder; make one with 'statgraph import' or 'statgraph fetch'"
+        f"{file}: is a file, not a corpus folder; make one with 'statgraph import' or 'statgraph fetch'"
     ]
 
 
@@ -274,7 +276,7 @@ def test_folder_without_articles_or_manifest_says_so(folder):
     ("text", "problem"),
     [
         ("[]", "holds a list, not an object; import the corpus again"),
-        ("{", "not readable as JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1)); "
+        ("{", "invalid JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1)); "
               "import the corpus again"),
         ('{"name": "town"}', "'language' is null; give it as a string"),
         ('{"name": "town", "language": "en", "licence": {}}', "'licence' is an object; give it as a string"),
@@ -301,7 +303,7 @@ def test_folder_without_the_right_to_read_is_one_line(folder):
     folder.chmod(0)
     try:
         assert problems_in(folder) == [
-            f"{folder / 'manifest.json'}: cannot be read (Permission denied); check its rights"
+            f"{folder / 'manifest.json'}: cannot be read (Permission denied); check its permissions"
         ]
     finally:
         folder.chmod(0o755)
@@ -358,11 +360,11 @@ def test_every_problem_is_listed(refusal):
     assert refusal(content) == (
         "asked.jsonl:2: question id 'a' appears twice (first on line 1); ids must be unique\n"
         "asked.jsonl:3: question 'b' has an empty text; fill it or remove the question\n"
-        "asked.jsonl:4: broken JSON at column 12 (Expecting ',' delimiter); each line must be one JSON object\n"
-        "asked.jsonl:5: a list in place of an object; each line must be one JSON object\n"
-        "asked.jsonl:6: byte 0xf9 is not UTF-8; save the file in UTF-8\n"
+        "asked.jsonl:4: invalid JSON at column 12 (Expecting ',' delimiter); each line must be one JSON object\n"
+        "asked.jsonl:5: a list instead of an object; each line must be one JSON object\n"
+        "asked.jsonl:6: byte 0xf9 is not UTF-8; save the file as UTF-8\n"
         "asked.jsonl:7: question has no id; give every question a unique '_id'\n"
-        "asked.jsonl:8: a lone surrogate (\\ud800 to \\udfff) is no character; write the character itself"
+        "asked.jsonl:8: contains a lone surrogate (\\ud800 to \\udfff); write the character itself"
     )
 
 

@@ -143,7 +143,7 @@ def test_a_run_without_its_synthetic_questions_is_refused(expanded_run):
     path.write_text(path.read_text().replace('"D1"', '"D9"'))
     assert refusal(expanded_run) == f"{path}: article 'D9' is not in the run; train it again"
     path.write_text("{\n")
-    assert refusal(expanded_run).startswith(f"{path}:1: broken JSON at column 2 ")
+    assert refusal(expanded_run).startswith(f"{path}:1: invalid JSON at column 2 ")
     assert refusal(expanded_run).endswith(" (part of a run; train it again)")
     path.unlink()
     assert refusal(expanded_run) == f"{path}: is missing, and the articles are expanded by it; train the run again"
@@ -310,4 +310,4 @@ def test_without_dates_all_law_is_of_every_day(dense_run):
 def test_a_day_that_is_none_is_refused(dense_run):
     with pytest.raises(UsageError) as refused:
         Retriever.load(dense_run, device="cpu").search("deposit", as_of="31.1.2026")
-    assert str(refused.value) == "as of '31.1.2026': no date; write it like 2026-01-31, or today, or always"
+    assert str(refused.value) == "as of '31.1.2026': not a date; write it like 2026-01-31, or today, or always"

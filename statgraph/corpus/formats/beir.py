@@ -1,7 +1,7 @@
 """Any folder in the layout of BEIR: `corpus.jsonl`, `queries.jsonl`, `qrels/{train,dev,test}.tsv`.
 
-BEIR knows no hierarchy: an article without `metadata.path` gets one heading, the name of the corpus. Questions
-without a label, of which BEIR folders hold many, can neither train nor test and are left out.
+BEIR has no hierarchy: an article without `metadata.path` gets one heading, the name of the corpus. Questions without
+a label, which are common in BEIR folders, can neither train nor test and are left out.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 - `headings.csv`: `id`, `title`, `parent` (the id of the heading above; empty for a code).
 - `questions.csv`: `id`, `text`, `articles` (ids with a comma, a semicolon or a space between them), `split`.
 
-`_id` does for `id`. Articles come in the order of the file. Any other column of articles or questions is kept as
+`_id` also works for `id`. Articles come in the order of the file. Any other column of articles or questions is kept as
 metadata; `valid_from` and `valid_to` say when an article is in force (`statgraph.corpus.validity`).
 """
 
@@ -38,12 +38,12 @@ def draft_csv(draft: Draft, source: Path) -> None:
 
 
 def split_ids(text: str) -> tuple[str, ...]:
-    """Return the ids in a field, which commas, semicolons or spaces keep apart."""
+    """Return the ids in a field, separated by commas, semicolons or spaces."""
     return tuple(identifier for identifier in _ID_SEPARATOR.split(text) if identifier)
 
 
 def split_path(text: str) -> tuple[str, ...]:
-    """Return the headings in a field; one is "" where the separator has nothing on a side."""
+    """Return the headings in a field; one is "" where a side of the separator is empty."""
     return tuple(heading.strip() for heading in f" {text} ".split(PATH_SEPARATOR)) if text.strip() else ()
 
 

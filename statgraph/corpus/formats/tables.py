@@ -1,4 +1,4 @@
-"""Articles, headings and questions in tables of their own: what the formats jsonl and csv have in common."""
+"""Separate tables of articles, headings and questions: what the formats jsonl and csv share."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class HeadingRow:
 def heading_paths(draft: Draft, rows: Iterable[HeadingRow]) -> dict[str, tuple[str, ...]]:
     """Return the path of each heading id: the titles from the code down to its own.
 
-    Two headings of one title under one parent have one path and become one heading. A repeated or missing id, an empty
-    title, a parent that does not exist and a heading that is its own ancestor become problems of the draft.
+    Headings with the same title and parent become one heading. A repeated or missing id, an empty title, a missing
+    parent and a heading that is its own ancestor become problems of the draft.
     """
     headings = _unique_headings(draft, rows)
     paths: dict[str, tuple[str, ...]] = {}
@@ -151,7 +151,7 @@ def draft_tables(
         draft.add_question(row.place, question_id=row.question_id, text=row.text, metadata=row.metadata)
         split = row.split or split_of(row.question_id)
         if split not in SPLITS:
-            draft.add_problem(row.place, f"split '{split}' is not known; use one of {', '.join(SPLITS)}, or none")
+            draft.add_problem(row.place, f"unknown split '{split}'; use one of {', '.join(SPLITS)}, or none")
         elif row.question_id:
             for article_id in row.article_ids:
                 draft.add_label(row.place, question_id=row.question_id, article_id=article_id, split=split)
@@ -167,7 +167,7 @@ def _article_path(draft: Draft, row: ArticleRow, paths: Mapping[str, tuple[str, 
     elif row.heading_id not in paths:
         draft.add_problem(
             row.place,
-            f"article '{row.article_id}' stands under heading '{row.heading_id}', which does not exist; "
+            f"article '{row.article_id}' is under heading '{row.heading_id}', which does not exist; "
             "add it to the table of headings",
         )
     return paths.get(row.heading_id, (UNREADABLE,))

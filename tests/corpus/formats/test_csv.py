@@ -57,7 +57,7 @@ def test_each_article_is_under_a_path_or_a_heading(draft, tmp_path, problems_of)
         "articles.csv:4: article '3' has an empty path; name the headings above it, from the code down",
         "articles.csv:5: article '4' has both a path and the heading 'h'; keep one",
         "articles.csv:6: article '5' has an empty path; name the headings above it, from the code down",
-        "articles.csv:7: article '6' stands under heading 'g', which does not exist; add it to the table of headings",
+        "articles.csv:7: article '6' is under heading 'g', which does not exist; add it to the table of headings",
     ]
 
 
@@ -102,7 +102,7 @@ QUESTIONS = 'id,text,articles,split\nq1,Who pays?,"L1, L2, L3, L4",test\n'
         ("id,txet,path\nL1,x,A\n", ":1: no column text (found: id, txet, path); name every needed column on this line"),
         ("id,text,path\n", ": holds no articles; a corpus needs at least one"),
         ("", ":1: the file is empty; name the columns on its first line"),
-        ("\ufeffid,text,path\nL1,x,A\n", ":1: the file is UTF-16; save it in UTF-8"),
+        ("\ufeffid,text,path\nL1,x,A\n", ":1: the file is UTF-16; save it as UTF-8"),
     ],
 )
 def test_articles_that_cannot_be_read_are_one_problem(draft, tmp_path, problems_of, articles, problem):

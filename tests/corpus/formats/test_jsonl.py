@@ -75,7 +75,7 @@ def test_folder_without_articles_names_what_it_holds(draft, tmp_path, problems_o
         ({"heading": "h"}, "article 'L2' has both a path and the heading 'h'; keep one"),
         (
             {"path": None, "heading": "h"},
-            "article 'L2' stands under heading 'h', which does not exist; add it to the table of headings",
+            "article 'L2' is under heading 'h', which does not exist; add it to the table of headings",
         ),
         ({"heading": ["h"]}, "'heading' is a list, not a string; put the id in quotes"),
     ],
@@ -94,7 +94,7 @@ def test_bad_article_is_one_problem(draft, tmp_path, write_jsonl, problems_of, c
         ({"id": "q1"}, "question id 'q1' appears twice (first on line 1); ids must be unique"),
         ({"text": ""}, "question 'q2' has an empty text; fill it or remove the question"),
         ({"articles": "L1"}, '\'articles\' is not a list of ids; write it like ["id 1", "id 2"]'),
-        ({"split": "validation"}, "split 'validation' is not known; use one of train, dev, test, or none"),
+        ({"split": "validation"}, "unknown split 'validation'; use one of train, dev, test, or none"),
         ({"split": 1}, "'split' is a number, not a string; put it in quotes"),
         (
             {"articles": ["L7"]},
@@ -129,7 +129,7 @@ def test_labels_of_a_broken_line_are_no_problems_of_their_own(draft, source, pro
     articles.write_text(articles.read_text().replace('"text": "Wells', '"text" "Wells'))
     draft_jsonl(draft, source)
     (problem,) = problems_of(draft)
-    assert problem.startswith("articles.jsonl:3: broken JSON at column ")
+    assert problem.startswith("articles.jsonl:3: invalid JSON at column ")
 
 
 def test_an_empty_file_of_articles_is_one_problem(draft, source, problems_of):

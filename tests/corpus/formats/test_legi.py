@@ -154,16 +154,16 @@ def test_article_numbers_compare_without_dots_stars_and_spaces():
     [
         (
             code("C", section("S1", "Livre", section("S2", "Titre", section("S1", "Livre bis", article("A1", "L1"))))),
-            "LEGITEXT0.json: section 'Livre bis' (S1) stands under itself; "
+            "LEGITEXT0.json: section 'Livre bis' (S1) is nested in itself; "
             "remove the inner one or download the file again",
         ),
         (
             code("C", section("S1", "Livre", section("S2", "Livre", article("A1", "L1"), cid="K"), cid="K")),
-            "LEGITEXT0.json: section 'Livre' (K) stands under itself; remove the inner one or download the file again",
+            "LEGITEXT0.json: section 'Livre' (K) is nested in itself; remove the inner one or download the file again",
         ),
         (
             code("C", section("S1", "Livre", {"type": "alinea", "data": {}})),
-            "LEGITEXT0.json: node type 'alinea' under 'Livre' is not known; use section or article",
+            "LEGITEXT0.json: unknown node type 'alinea' under 'Livre'; use section or article",
         ),
         (
             code("C", "text"),
@@ -193,7 +193,7 @@ def test_a_broken_tree_is_a_problem_with_its_place(read, problems_of, root, prob
 
 def test_a_code_in_two_files_is_a_problem(read, problems_of):
     draft, _ = read(code("C", article("A1", "L1")), code("C", article("A2", "L2")))
-    assert problems_of(draft) == ["LEGITEXT1.json: 'C' stands in another file too; keep one file per code"]
+    assert problems_of(draft) == ["LEGITEXT1.json: 'C' is in another file too; keep one file per code"]
 
 
 def test_a_tree_deeper_than_any_code_is_a_problem(read, problems_of):
@@ -201,19 +201,18 @@ def test_a_tree_deeper_than_any_code_is_a_problem(read, problems_of):
     for level in range(100):
         node = section(f"S{level}", f"Niveau {level}", node)
     draft, _ = read(code("C", node, article("A2", "L2")))
-    assert problems_of(draft) == ["LEGITEXT0.json: section 'Niveau 0' stands 101 levels deep; a code has at most 100"]
+    assert problems_of(draft) == ["LEGITEXT0.json: section 'Niveau 0' is 101 levels deep; a code has at most 100"]
 
 
 @pytest.mark.parametrize(
     ("raw", "problem"),
     [
-        (b'{"type":\n', "LEGITEXT0.json:2: broken JSON at column 1 (Expecting value); download the file again"),
-        (b'{\n"title": "\xe9t\xe9"}', "LEGITEXT0.json:2: byte 0xe9 is not UTF-8; save the file in UTF-8"),
+        (b'{"type":\n', "LEGITEXT0.json:2: invalid JSON at column 1 (Expecting value); download the file again"),
+        (b'{\n"title": "\xe9t\xe9"}', "LEGITEXT0.json:2: byte 0xe9 is not UTF-8; save the file as UTF-8"),
         (b"[" * 100_000, "LEGITEXT0.json: is nested too deeply for a code; download the file again"),
         (
             rb'{"title": "\ud800"}',
-            "LEGITEXT0.json: holds a lone surrogate (\\ud800 to \\udfff), which is no character; "
-            "write the character itself",
+            "LEGITEXT0.json: contains a lone surrogate (\\ud800 to \\udfff); write the character itself",
         ),
     ],
 )
