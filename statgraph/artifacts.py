@@ -40,6 +40,7 @@ RUN_CHECKPOINTS = "checkpoints"
 RUN_METRICS = "metrics.jsonl"
 RUN_REPORT = "report.json"
 RUN_SYNTHETIC = "synthetic.jsonl"
+RUN_ARTICLES = ("articles.jsonl", "articles.offsets.npy", "articles.dates.npy")
 
 
 @contextmanager
@@ -78,6 +79,11 @@ def replaced_file(target: Path) -> Iterator[Path]:
         os.replace(staging, target)
     finally:
         staging.unlink(missing_ok=True)
+
+
+def partial_beside(path: Path) -> Path:
+    """Return where the finished parts of a file to come are kept."""
+    return path.with_name(f"{path.name}.partial")
 
 
 def write_json(path: Path, value: Mapping[str, object]) -> None:

@@ -116,7 +116,7 @@ def run_processes() -> Callable[..., list[CommandResult]]:
 
 @pytest.fixture(scope="session")
 def sample_run(tmp_path_factory: pytest.TempPathFactory, statgraph_cache: Path):
-    """Return the `statgraph.systems.pipeline.Run` of QABISAR on the embedded sample: static encoder, two epochs."""
+    """Return the run of QABISAR on the embedded sample: static encoder, two epochs."""
     from statgraph.corpus.catalogue import sample_folder
     from statgraph.corpus.store import read_corpus
     from statgraph.systems.pipeline import train_run

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from statgraph import __version__
+from statgraph.artifacts import partial_beside
 from statgraph.augmentation.headings import HEADINGS, heading_questions, path_questions
 from statgraph.augmentation.partial import PartialFile
 from statgraph.augmentation.seq2seq import SEQ2SEQ, seq2seq_questions
@@ -152,11 +153,6 @@ def write_generated(corpus: Corpus, config: AugmentConfig, out: Path, options: G
     write_synthetic(out, kept, _manifest(corpus, config, options))
     partial.unlink(missing_ok=True)
     return Written(len(made), len(kept), len({article_id for question in kept for article_id in question.article_ids}))
-
-
-def partial_beside(path: Path) -> Path:
-    """Return where the finished batches of a file to come are kept."""
-    return path.with_name(f"{path.name}.partial")
 
 
 def _generated(

@@ -52,7 +52,8 @@ def augment(
     """
     import time
 
-    from statgraph.augmentation.synthetic import GenerationOptions, partial_beside, write_generated
+    from statgraph.artifacts import partial_beside
+    from statgraph.augmentation.synthetic import GenerationOptions, write_generated
     from statgraph.device import pick_device
 
     if round_trip and run is None:

@@ -11,7 +11,7 @@ import click
 from statgraph.cli import options
 from statgraph.cli.terminal import TerminalProgress, print_steps
 from statgraph.config import RunConfig
-from statgraph.runs.folders import new_run_folder, newest_unfinished_run
+from statgraph.runs.folders import is_finished, is_unfinished, new_run_folder, newest_unfinished_run
 from statgraph.systems.presets import system_names
 
 if TYPE_CHECKING:  # these take seconds to load, and --help needs none of them
@@ -49,10 +49,9 @@ def train(
 def _trained(
     world: World, corpus: Path | None, system: str, out: Path | None, settings: tuple[str, ...], *, resume: bool
 ) -> None:
-    from statgraph import artifacts
     from statgraph.graph.store import default_folder
     from statgraph.systems.job import TrainingOptions
-    from statgraph.systems.pipeline import is_finished, train_run
+    from statgraph.systems.pipeline import train_run
     from statgraph.systems.presets import resolve_config
 
     config = resolve_config(system, settings)
@@ -70,7 +69,7 @@ def _trained(
     notes: list[str] = []
 
     def resumable() -> bool:
-        return world.is_first and (folder / artifacts.RUN_CONFIG).is_file() and not is_finished(folder)
+        return world.is_first and is_unfinished(folder)
 
     with (
         options.resume_hint(f"with: --out {folder} --resume", resumable),

@@ -35,10 +35,20 @@ def newest_unfinished_run(runs: Path = RUNS) -> Path:
         RunError: if there is none.
     """
     begun = sorted(runs.glob(f"*/{artifacts.RUN_CONFIG}"), key=_age)
-    open_runs = [path.parent for path in begun if not (path.parent / artifacts.MANIFEST).is_file()]
+    open_runs = [path.parent for path in begun if is_unfinished(path.parent)]
     if not open_runs:
         raise RunError(f"{runs}: holds no unfinished run; start one with 'statgraph train', or name one with --out")
     return open_runs[-1]
+
+
+def is_finished(folder: Path) -> bool:
+    """Return whether a folder holds a finished run."""
+    return (folder / artifacts.MANIFEST).is_file()
+
+
+def is_unfinished(folder: Path) -> bool:
+    """Return whether a folder holds a run that can be resumed."""
+    return (folder / artifacts.RUN_CONFIG).is_file() and not is_finished(folder)
 
 
 def new_run_folder(corpus_name: str, system: str, runs: Path = RUNS) -> Path:
@@ -77,12 +87,12 @@ def changed_run(run: Path, out: Path | None, *, without: Collection[str]) -> Ite
         yield staging
 
 
-def refuse_full_folder(out: Path) -> None:
-    """Raise RunError unless a folder is empty or not there yet."""
+def refuse_full_folder(out: Path, remedy: str | None = None) -> None:
+    """Raise RunError unless a folder is empty or not there yet; `remedy` is that for a full one."""
     if out.exists() and not out.is_dir():
         raise RunError(f"{out}: is a file; choose another --out")
     if out.exists() and any(out.iterdir()):
-        raise RunError(f"{out}: not empty; choose another --out")
+        raise RunError(f"{out}: not empty; {remedy or 'choose another --out'}")
 
 
 def _age(path: Path) -> tuple[int, str]:

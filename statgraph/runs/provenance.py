@@ -1,8 +1,9 @@
-"""Where a run comes from, in words that hold on any machine: the commit, and paths fit to be published."""
+"""Where a run comes from, in words that hold on any machine: commit, versions, and paths fit to be published."""
 
 from __future__ import annotations
 
 import json
+import platform
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,6 +13,7 @@ from pathlib import Path
 from statgraph import __version__
 
 _PACKAGE = Path(__file__).parents[1]
+_VERSIONED = ("torch", "dgl", "faiss-cpu", "sentence-transformers", "transformers", "bm25s", "numpy")
 
 
 def commit() -> str:
@@ -23,6 +25,15 @@ def commit() -> str:
     # Only the package counts: a benchmark writes its results into the checkout before the next one starts.
     dirty = "-dirty" if _git("status", "--porcelain", "--untracked-files=no", "--", ".") else ""
     return f"{_git('rev-parse', '--short=7', 'HEAD')}{dirty}"
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python, of this package, and of those installed that decide a run's numbers."""
+    found = {"python": platform.python_version(), "statgraph": __version__}
+    for package in _VERSIONED:
+        with suppress(metadata.PackageNotFoundError):
+            found[package] = metadata.version(package)
+    return found
 
 
 def published_path(path: Path) -> str:

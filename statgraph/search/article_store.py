@@ -11,15 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
+from statgraph.artifacts import RUN_ARTICLES
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.records import Article
 from statgraph.corpus.validity import FOR_EVER, SINCE_EVER, days_in_force
 from statgraph.errors import RunError
 
-ARTICLES = "articles.jsonl"
-OFFSETS = "articles.offsets.npy"
-DATES = "articles.dates.npy"
-STORE_FILES = (ARTICLES, OFFSETS, DATES)
+ARTICLES, OFFSETS, DATES = RUN_ARTICLES
 _READ_AT_ONCE = 256
 _MAX_DAYS = 16  # whose rows in force are kept
 

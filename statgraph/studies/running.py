@@ -19,6 +19,7 @@ from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.errors import UsageError
+from statgraph.runs.folders import is_finished
 from statgraph.runs.provenance import commit, published
 from statgraph.runs.run import Run
 from statgraph.search.evaluating import split_metrics
@@ -26,7 +27,7 @@ from statgraph.search.retriever import Retriever
 from statgraph.studies.spec import RowSpec, TableSpec
 from statgraph.studies.store import RunResult, RunStore
 from statgraph.systems.job import DEFAULT_OPTIONS, TrainingOptions
-from statgraph.systems.pipeline import is_finished, train_run
+from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import regime_of, resolve_config
 from statgraph.training.checkpoints import MetricsLog
 

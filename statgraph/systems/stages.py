@@ -12,7 +12,7 @@ import torch
 
 from statgraph import artifacts
 from statgraph.augmentation.store import SyntheticQuestion
-from statgraph.augmentation.synthetic import partial_beside, synthetic_questions
+from statgraph.augmentation.synthetic import synthetic_questions
 from statgraph.config import RunConfig
 from statgraph.encoders.article_text import heading_text
 from statgraph.encoders.biencoder import BiEncoder
@@ -134,7 +134,7 @@ class StageBuilder:
                 self._corpus,
                 self._config.augment,
                 self._job.generation,
-                partial=partial_beside(self._job.folder / artifacts.RUN_SYNTHETIC),
+                partial=artifacts.partial_beside(self._job.folder / artifacts.RUN_SYNTHETIC),
             )
             return [(question.text, question.article_ids, question.generator) for question in questions]
 

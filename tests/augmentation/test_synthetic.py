@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from statgraph import __version__
+from statgraph.artifacts import partial_beside
 from statgraph.augmentation import seq2seq
 from statgraph.augmentation import synthetic as round_trip
 from statgraph.augmentation.headings import path_questions
@@ -14,7 +15,6 @@ from statgraph.augmentation.synthetic import (
     GenerationOptions,
     generator_kind,
     kept_by_round_trip,
-    partial_beside,
     synthetic_questions,
     write_expansion,
     write_generated,

@@ -13,12 +13,13 @@ from statgraph.corpus.store import read_corpus
 from statgraph.errors import CorpusError, RunError, UsageError
 from statgraph.evaluation.report import Report
 from statgraph.index.article_index import ArticleIndex
+from statgraph.runs.folders import is_finished
 from statgraph.runs.provenance import commit
 from statgraph.settings import overlaid
 from statgraph.systems import pipeline
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.model_card import model_card, read_run_report
-from statgraph.systems.pipeline import is_finished, train_run
+from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config, system_names
 
 
@@ -43,12 +44,6 @@ def interrupted(*arguments, **options):
 
 
 RESUMED = TrainingOptions(resume=True)
-
-
-def refusal(*arguments) -> str:
-    with pytest.raises(RunError) as refused:
-        train_run(*arguments)
-    return str(refused.value)
 
 
 def test_a_run_folder_holds_what_the_architecture_promises(tmp_path, town_corpus, quick_config):
@@ -152,91 +147,6 @@ def test_resuming_ends_as_without_interruption(begun, tmp_path, town_corpus, qui
     logs = [(run.folder / "metrics.jsonl").read_text().splitlines() for run in (whole, resumed)]
     whole_log, resumed_log = ([json.loads(line) | {"seconds": 0} for line in log] for log in logs)
     assert whole_log == resumed_log
-
-
-def test_resuming_with_other_settings_is_refused(begun, town_corpus, quick_config):
-    assert refusal(town_corpus, quick_config("qabisar", "seed=4"), begun, RESUMED) == (
-        f"{begun}: was begun with other settings (seed: 0 then, 4 now); resume it with the same ones, "
-        "or train into another folder"
-    )
-
-
-def test_of_many_other_settings_five_are_named(begun, town_corpus, quick_config):
-    others = quick_config("qabisar", *(f"gnn.{name}" for name in ("layers=1", "heads=1", "dropout=0.7", "fanout=3")),
-                          "encoder.max_tokens=9", "encoder.chunk_tokens=9", "seed=4")  # fmt: skip
-    message = refusal(town_corpus, others, begun, RESUMED)
-    assert message.startswith(f"{begun}: was begun with other settings (encoder.chunk_tokens: 128 then, 9 now; enc")
-    assert message.endswith("; and 2 more); resume it with the same ones, or train into another folder")
-
-
-@pytest.mark.parametrize(
-    ("left", "setting", "used"),
-    [
-        ("stage2", "gnn.fanout=3", True),
-        ("stage2", "bm25.k1=1", False),  # no stage draws negatives
-        ("stage2", "negatives.depth=9", False),
-        ("stage2", "pretrain.steps=3", False),
-        ("stage1", "gnn.fanout=3", False),
-        ("stage1", "graph.relations=tree", False),
-        ("stage1", "stage2.negatives=bm25", False),
-        ("stage1", "stage1.lr=0.5", True),
-        ("stage1", "encoder.max_tokens=9", True),
-        ("stage1", "seed=4", True),
-        (None, "encoder.max_tokens=9", False),
-        (None, "seed=4", False),
-    ],
-)
-def test_settings_that_no_work_has_used_can_change(begun, town_corpus, quick_config, monkeypatch, left, setting, used):
-    """`left` is the last stage with a checkpoint."""
-    if left != "stage2":
-        shutil.rmtree(begun / "checkpoints")
-    if left:
-        (begun / "checkpoints" / left).mkdir(parents=True, exist_ok=True)
-    monkeypatch.setattr(pipeline, "train_dense", interrupted)
-    before = (begun / "config.json").read_text()
-    with pytest.raises(RunError if used else KeyboardInterrupt, match=setting.partition("=")[0] if used else None):
-        train_run(town_corpus, quick_config("qabisar", setting), begun, RESUMED)
-    assert ((begun / "config.json").read_text() == before) == used
-
-
-def test_resuming_on_another_corpus_is_refused(begun, town_corpus, quick_config):
-    corpus = dataclasses.replace(town_corpus, questions=town_corpus.split("train"))
-    assert refusal(corpus, quick_config(), begun, RESUMED) == (
-        f"{begun}: was begun on another corpus, or another state of this one; name that one with --corpus, "
-        "or train into another folder"
-    )
-
-
-def test_there_must_be_something_to_resume(tmp_path, town_corpus, bm25):
-    message = f"{tmp_path}: no run to resume; start it without --resume"
-    assert refusal(town_corpus, bm25, tmp_path, RESUMED) == message
-
-
-@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"config": 1, "corpus_hash": "a"}', b"\xff"])
-def test_a_damaged_configuration_is_refused(tmp_path, town_corpus, bm25, content):
-    path = tmp_path / "config.json"
-    path.write_bytes(content)
-    assert refusal(town_corpus, bm25, tmp_path, RESUMED) == f"{path}: damaged; train into another folder"
-
-
-def test_an_existing_folder_is_left_alone(tmp_path, town_corpus, bm25, begun):
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "notes.txt").write_text("mine")
-    assert refusal(town_corpus, bm25, tmp_path / "mine") == f"{tmp_path / 'mine'}: not empty; choose another --out"
-    assert (tmp_path / "mine" / "notes.txt").read_text() == "mine"
-    assert refusal(town_corpus, bm25, tmp_path / "mine" / "notes.txt") == (
-        f"{tmp_path / 'mine' / 'notes.txt'}: is a file; choose another --out"
-    )
-    assert refusal(town_corpus, bm25, begun) == (
-        f"{begun}: not empty; add --resume to go on with it, or choose another --out"
-    )
-    train_run(town_corpus, bm25, tmp_path / "done")
-    assert refusal(town_corpus, bm25, tmp_path / "done") == f"{tmp_path / 'done'}: not empty; choose another --out"
-
-
-def test_an_empty_folder_is_taken(tmp_path, town_corpus, bm25):
-    (tmp_path / "run").mkdir()
-    assert is_finished(train_run(town_corpus, bm25, tmp_path / "run").folder)
 
 
 def test_what_cannot_be_trained_leaves_nothing_behind(tmp_path, town_corpus, quick_config):

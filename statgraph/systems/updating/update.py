@@ -21,7 +21,7 @@ from statgraph.gnn.graph_inputs import write_graph_inputs
 from statgraph.index.article_index import ArticleIndex
 from statgraph.runs.folders import changed_run, refuse_full_folder
 from statgraph.runs.run import CorpusFacts, Run
-from statgraph.search.article_store import STORE_FILES, ArticleStore, StoredArticle, write_article_store
+from statgraph.search.article_store import ArticleStore, StoredArticle, write_article_store
 from statgraph.search.graph_run import load_graph_run
 from statgraph.search.ranker import write_lexical_index
 from statgraph.systems.job import StepClock
@@ -33,8 +33,8 @@ StepListener = Callable[[str, int, int], None]
 
 # What an update writes again. The report is of the law as it was: `statgraph evaluate` measures the run again.
 _REPLACED = (
-    *STORE_FILES, artifacts.MANIFEST, artifacts.RUN_INDEX, artifacts.RUN_LEXICAL_INDEX, artifacts.RUN_GRAPH_INPUTS,
-    artifacts.RUN_SYNTHETIC, artifacts.RUN_REPORT, artifacts.MODEL_CARD,
+    *artifacts.RUN_ARTICLES, artifacts.MANIFEST, artifacts.RUN_INDEX, artifacts.RUN_LEXICAL_INDEX,
+    artifacts.RUN_GRAPH_INPUTS, artifacts.RUN_SYNTHETIC, artifacts.RUN_REPORT, artifacts.MODEL_CARD,
 )  # fmt: skip
 
 

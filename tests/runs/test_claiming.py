@@ -1,0 +1,125 @@
+from dataclasses import replace
+
+import pytest
+
+from statgraph.config import RunConfig
+from statgraph.corpus.records import Article, Corpus
+from statgraph.errors import RunError
+from statgraph.runs.claiming import claim, give_back
+from statgraph.settings import with_settings
+
+CORPUS = Corpus("town", "en", "CC0", "written for the tests", (), ())
+CONFIG = RunConfig()
+
+
+@pytest.fixture
+def begun(tmp_path):
+    """Return a folder that was claimed for CONFIG and CORPUS."""
+    claim(tmp_path / "begun", CORPUS, CONFIG, resume=False)
+    return tmp_path / "begun"
+
+
+def refusal(folder, *settings, corpus=CORPUS, resume=True) -> str:
+    with pytest.raises(RunError) as refused:
+        claim(folder, corpus, with_settings(CONFIG, settings), resume=resume)
+    return str(refused.value)
+
+
+def test_other_settings_are_refused_and_five_of_many_named(begun):
+    (begun / "checkpoints" / "stage2").mkdir(parents=True)
+    assert refusal(begun, "seed=4") == (
+        f"{begun}: was begun with other settings (seed: 0 then, 4 now); resume it with the same ones, "
+        "or train into another folder"
+    )
+    others = [f"gnn.{name}" for name in ("layers=1", "heads=1", "dropout=0.7", "fanout=3")]
+    message = refusal(begun, *others, "encoder.max_tokens=9", "encoder.chunk_tokens=9", "seed=4")
+    assert message.startswith(f"{begun}: was begun with other settings (encoder.chunk_tokens: 128 then, 9 now; enc")
+    assert message.endswith("; and 2 more); resume it with the same ones, or train into another folder")
+
+
+@pytest.mark.parametrize(
+    ("left", "setting", "used"),
+    [
+        ("checkpoints/stage2", "gnn.fanout=3", True),
+        ("checkpoints/stage2", "bm25.k1=1", False),  # no stage draws negatives
+        ("checkpoints/stage2", "negatives.depth=9", False),
+        ("checkpoints/stage2", "pretrain.steps=3", False),
+        ("checkpoints/stage1", "gnn.fanout=3", False),
+        ("checkpoints/stage1", "graph.relations=tree", False),
+        ("checkpoints/stage1", "stage2.negatives=bm25", False),
+        ("checkpoints/stage1", "stage1.lr=0.5", True),
+        ("checkpoints/stage1", "encoder.max_tokens=9", True),
+        ("checkpoints/stage1", "seed=4", True),
+        ("synthetic.jsonl", "augment.per_article=9", True),
+        ("synthetic.jsonl.partial", "bm25.expansion=9", True),
+        ("synthetic.jsonl.partial", "bm25.k1=1", False),
+        (None, "encoder.max_tokens=9", False),
+        (None, "seed=4", False),
+    ],
+)
+def test_settings_that_no_work_has_used_can_change(begun, left, setting, used):
+    """`left` is the last work that was saved."""
+    config = with_settings(CONFIG, ["stage1.negatives=none", "stage2.negatives=none"])
+    claim(begun, CORPUS, config, resume=True)
+    if left:
+        (begun / left).mkdir(parents=True)
+    before = (begun / "config.json").read_text()
+    changed = with_settings(config, [setting])
+    if used:
+        with pytest.raises(RunError, match=setting.partition("=")[0]):
+            claim(begun, CORPUS, changed, resume=True)
+    else:
+        claim(begun, CORPUS, changed, resume=True)
+    assert ((begun / "config.json").read_text() == before) == used
+
+
+def test_another_corpus_is_refused(begun):
+    assert refusal(
+        begun, corpus=replace(CORPUS, articles=(Article("1", "Art. 1", "Lamps burn.", ("Lamp Code",), 0),))
+    ) == (
+        f"{begun}: was begun on another corpus, or another state of this one; name that one with --corpus, "
+        "or train into another folder"
+    )
+
+
+def test_there_must_be_something_to_resume(tmp_path):
+    assert refusal(tmp_path) == f"{tmp_path}: no run to resume; start it without --resume"
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"config": 1, "corpus_hash": "a"}', b"\xff"])
+def test_a_damaged_configuration_is_refused(begun, content):
+    path = begun / "config.json"
+    path.write_bytes(content)
+    assert refusal(begun) == f"{path}: damaged; train into another folder"
+
+
+def test_a_folder_in_use_is_left_alone(begun, tmp_path):
+    assert refusal(begun, resume=False) == (
+        f"{begun}: not empty; add --resume to go on with it, or choose another --out"
+    )
+    (begun / "manifest.json").write_text("{}")
+    assert refusal(begun, resume=False) == f"{begun}: not empty; choose another --out"
+    notes = tmp_path / "mine" / "notes.txt"
+    notes.parent.mkdir()
+    notes.write_text("mine")
+    assert refusal(notes.parent, resume=False) == f"{notes.parent}: not empty; choose another --out"
+    assert refusal(notes, resume=False) == f"{notes}: is a file; choose another --out"
+    assert notes.read_text() == "mine"
+
+
+def test_a_folder_without_work_is_given_back(begun, tmp_path):
+    (begun / "articles.jsonl").write_text("")
+    (begun / "notes.txt").write_text("mine")
+    give_back(begun)
+    assert [path.name for path in begun.iterdir()] == ["notes.txt"]
+    (begun / "notes.txt").unlink()
+    claim(begun, CORPUS, CONFIG, resume=False)  # an empty folder is taken
+    give_back(begun)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("work", ["checkpoints", "synthetic.jsonl", "synthetic.jsonl.partial"])
+def test_a_folder_with_work_is_kept(begun, work):
+    (begun / work).mkdir()
+    give_back(begun)
+    assert sorted(path.name for path in begun.iterdir()) == sorted(["config.json", work])
