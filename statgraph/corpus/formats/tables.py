@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from statgraph.corpus.draft import Draft
-from statgraph.corpus.lines import UNREADABLE
+from statgraph.corpus.lines import UNREADABLE, id_field, ids_field, path_field, string_field
 from statgraph.corpus.records import SPLITS, split_of
 
 MAX_LISTED_CYCLE = 8
+ARTICLE_KEYS = ("id", "_id", "title", "text", "path", "heading")
+QUESTION_KEYS = ("id", "_id", "text", "articles", "split")
+
+PlacedRecords = Iterable[tuple[str, Mapping[str, object]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,87 +91,77 @@ def _add_cycle(draft: Draft, headings: Mapping[str, HeadingRow], cycle: list[str
     )
 
 
-@dataclass(frozen=True, slots=True)
-class TableFiles:
-    """The files of the three tables; None where there is none."""
+def draft_tables(draft: Draft, source: Path, suffix: str, read: Callable[[Path, str], PlacedRecords]) -> None:
+    """Fill a draft from a folder with files `articles`, `headings` and `questions`, or from a single file of articles.
 
-    articles: Path | None
-    headings: Path | None = None
-    questions: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ArticleRow:
-    """One article as its source gives it: under a `path`, or under the heading with id `heading_id`."""
-
-    place: str
-    article_id: str
-    title: str
-    text: str
-    path: tuple[str, ...]
-    heading_id: str
-    metadata: Mapping[str, object] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionRow:
-    """One question as its source gives it; without a `split` its id decides."""
-
-    place: str
-    question_id: str
-    text: str
-    article_ids: tuple[str, ...]
-    split: str
-    metadata: Mapping[str, object] = field(default_factory=dict)
-
-
-def table_files(draft: Draft, source: Path, suffix: str) -> TableFiles:
-    """Return the files of the three tables in a folder, or a single file as the articles."""
+    Args:
+        suffix: of the file names, such as ".csv"; the last two files are optional.
+        read: yields (place, record) for a file and the name of its table, with lists for `path` and `articles`.
+    """
+    files = {table: source / f"{table}{suffix}" for table in ("articles", "headings", "questions")}
     if source.is_file():
-        return TableFiles(articles=source)
-    articles, headings, questions = (source / f"{table}{suffix}" for table in ("articles", "headings", "questions"))
-    if not articles.exists():
+        files = {"articles": source}
+    elif not files["articles"].exists():
         found = ", ".join(sorted(path.name for path in source.iterdir())[:8]) or "nothing"
-        draft.add_problem(str(source), f"holds no {articles.name} (found: {found}); put one article in each row there")
-        return TableFiles(articles=None)
-    return TableFiles(articles, headings if headings.exists() else None, questions if questions.exists() else None)
+        name = files["articles"].name
+        return draft.add_problem(str(source), f"holds no {name} (found: {found}); put one article in each row there")
+
+    def records(table: str) -> PlacedRecords:
+        return read(files[table], table) if table in files and files[table].exists() else ()
+
+    paths = heading_paths(draft, _heading_rows(draft, records("headings")))
+    with draft.articles_from(files["articles"].name):
+        for place, record in records("articles"):
+            _draft_article(draft, place, record, paths)
+    for place, record in records("questions"):
+        _draft_question(draft, place, record)
+    return None
 
 
-def draft_tables(
-    draft: Draft, articles: Iterable[ArticleRow], headings: Iterable[HeadingRow], questions: Iterable[QuestionRow]
+def _heading_rows(draft: Draft, records: PlacedRecords) -> Iterator[HeadingRow]:
+    for place, record in records:
+        heading_id = id_field(draft, place, record, "id", "_id")
+        parent_id = id_field(draft, place, record, "parent")
+        title = string_field(draft, place, record, "title")
+        if heading_id is not None and parent_id is not None:
+            yield HeadingRow(place, heading_id.strip(), title.strip(), parent_id.strip())
+
+
+def _draft_article(
+    draft: Draft, place: str, record: Mapping[str, object], paths: Mapping[str, tuple[str, ...]]
 ) -> None:
-    """Fill a draft from the three tables."""
-    paths = heading_paths(draft, headings)
-    for row in articles:
-        draft.add_article(
-            row.place,
-            article_id=row.article_id,
-            title=row.title,
-            text=row.text,
-            path=_article_path(draft, row, paths),
-            metadata=row.metadata,
-        )
-    for row in questions:
-        draft.add_question(row.place, question_id=row.question_id, text=row.text, metadata=row.metadata)
-        split = row.split or split_of(row.question_id)
-        if split not in SPLITS:
-            draft.add_problem(row.place, f"unknown split '{split}'; use one of {', '.join(SPLITS)}, or none")
-        elif row.question_id:
-            for article_id in row.article_ids:
-                draft.add_label(row.place, question_id=row.question_id, article_id=article_id, split=split)
+    article_id = id_field(draft, place, record, "id", "_id")
+    heading_id = id_field(draft, place, record, "heading")
+    if article_id is None or heading_id is None:
+        return
+    title, text = (string_field(draft, place, record, key) for key in ("title", "text"))
+    path, heading_id = path_field(draft, place, record, "path"), heading_id.strip()
+    if heading_id:
+        if path:
+            draft.add_problem(place, f"article '{article_id}' has both a path and the heading '{heading_id}'; keep one")
+        elif heading_id not in paths:
+            draft.add_problem(
+                place,
+                f"article '{article_id}' is under heading '{heading_id}', which does not exist; "
+                "add it to the table of headings",
+            )
+        path = paths.get(heading_id, (UNREADABLE,))
+    metadata = {key: value for key, value in record.items() if key not in ARTICLE_KEYS}
+    draft.add_article(place, article_id=article_id, title=title, text=text, path=path, metadata=metadata)
 
 
-def _article_path(draft: Draft, row: ArticleRow, paths: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    if not row.heading_id:
-        return row.path
-    if row.path:
-        draft.add_problem(
-            row.place, f"article '{row.article_id}' has both a path and the heading '{row.heading_id}'; keep one"
-        )
-    elif row.heading_id not in paths:
-        draft.add_problem(
-            row.place,
-            f"article '{row.article_id}' is under heading '{row.heading_id}', which does not exist; "
-            "add it to the table of headings",
-        )
-    return paths.get(row.heading_id, (UNREADABLE,))
+def _draft_question(draft: Draft, place: str, record: Mapping[str, object]) -> None:
+    question_id = id_field(draft, place, record, "id", "_id")
+    if question_id is None:
+        return
+    question_id = question_id.strip()
+    text = string_field(draft, place, record, "text")
+    article_ids = ids_field(draft, place, record, "articles")
+    split = string_field(draft, place, record, "split").strip() or split_of(question_id)
+    metadata = {key: value for key, value in record.items() if key not in QUESTION_KEYS}
+    draft.add_question(place, question_id=question_id, text=text, metadata=metadata)
+    if split not in SPLITS:
+        draft.add_problem(place, f"unknown split '{split}'; use one of {', '.join(SPLITS)}, or none")
+    elif question_id:
+        for article_id in article_ids:
+            draft.add_label(place, question_id=question_id, article_id=article_id, split=split)
