@@ -132,8 +132,8 @@ FORMATS = Registry(
     "format",
     "statgraph.formats",
     {
-        "jsonl": "statgraph.corpus.formats.jsonl:FORMAT",
-        "csv": "statgraph.corpus.formats.csv:FORMAT",
+        "jsonl": "statgraph.corpus.formats.tables:JSONL",
+        "csv": "statgraph.corpus.formats.tables:CSV",
         "beir": "statgraph.corpus.formats.beir:FORMAT",
         "bsard": "statgraph.corpus.formats.bsard:FORMAT",
         "legi": "statgraph.corpus.formats.legi:FORMAT",

@@ -7,10 +7,12 @@ import sys
 import sysconfig
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.corpus.draft import Draft
+from statgraph.corpus.hub import HUB_CORPORA, fetch_from_hub
 from statgraph.corpus.records import Corpus
 from statgraph.errors import CorpusError, UsageError
 
@@ -115,20 +117,9 @@ def _legi_fr(folder: Path) -> Corpus:
     return draft.corpus()
 
 
-def _from_hub(name: str) -> Callable[[Path | None], Corpus]:
-    def build(folder: Path | None) -> Corpus:
-        from statgraph.corpus.hub import fetch_from_hub
-
-        return fetch_from_hub(name, folder)
-
-    return build
-
-
 CATALOGUE: dict[str, CatalogueCorpus] = {
     "legi-fr": CatalogueCorpus(
         "four French codes, with what citizens ask from the state's fact sheets", _legi_fr, (LEGI_DATA, FACT_SHEETS)
     ),
-    "bsard": CatalogueCorpus("Belgian statutes with citizens' questions, in French", _from_hub("bsard")),
-    "bbsard-fr": CatalogueCorpus("bilingual BSARD, in French", _from_hub("bbsard-fr")),
-    "bbsard-nl": CatalogueCorpus("bilingual BSARD, in Dutch", _from_hub("bbsard-nl")),
+    **{corpus.name: CatalogueCorpus(corpus.summary, partial(fetch_from_hub, corpus)) for corpus in HUB_CORPORA},
 }

@@ -80,13 +80,8 @@ class Draft:
     ) -> None:
         """Add one article. Without an `order` it comes after the articles of its code that were added before."""
         article_id = article_id.strip()
-        if not article_id:
-            return self.add_problem(place, "article has no id; give every article a unique '_id'")
-        if article_id in self._articles:
-            first = _same_file(self._article_places[article_id], place)
-            return self.add_problem(
-                place, f"article id '{article_id}' appears twice (first on {first}); ids must be unique"
-            )
+        if not self._is_new("article", article_id, place, self._article_places):
+            return
         if not text.strip():
             self.add_problem(place, f"article '{article_id}' has an empty text; fill it or remove the article")
         problem = validity_problem(metadata or {})
@@ -102,24 +97,29 @@ class Draft:
             order = self._orders.get(path[0], 0) + 1
         self._orders[path[0]] = max(order, self._orders.get(path[0], 0))
         self._articles[article_id] = Article(article_id, title.strip() or article_id, text, path, order, metadata or {})
-        self._article_places[article_id] = place
 
     def add_question(
         self, place: str, *, question_id: str, text: str, metadata: Mapping[str, object] | None = None
     ) -> None:
         """Add one question; its labels come by `add_label`, before or after."""
         question_id = question_id.strip()
-        if not question_id:
-            return self.add_problem(place, "question has no id; give every question a unique '_id'")
-        if question_id in self._questions:
-            first = _same_file(self._question_places[question_id], place)
-            return self.add_problem(
-                place, f"question id '{question_id}' appears twice (first on {first}); ids must be unique"
-            )
+        if not self._is_new("question", question_id, place, self._question_places):
+            return
         if not text.strip():
             self.add_problem(place, f"question '{question_id}' has an empty text; fill it or remove the question")
         self._questions[question_id] = (text.strip(), metadata or {})
-        self._question_places[question_id] = place
+
+    def _is_new(self, kind: str, identifier: str, place: str, places: dict[str, str]) -> bool:
+        """Return whether an id is given and new, and remember its place; else record the problem."""
+        if not identifier:
+            self.add_problem(place, f"{kind} has no id; give every {kind} a unique '_id'")
+        elif identifier in places:
+            first = _same_file(places[identifier], place)
+            self.add_problem(place, f"{kind} id '{identifier}' appears twice (first on {first}); ids must be unique")
+        else:
+            places[identifier] = place
+            return True
+        return False
 
     def add_label(self, place: str, *, question_id: str, article_id: str, split: str) -> None:
         """Record that an article answers a question of a split; repeated labels count once."""

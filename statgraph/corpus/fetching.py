@@ -59,17 +59,21 @@ def unpacked_packages(packages: Sequence[Package], archive_folder: Path | None =
     """
     with tempfile.TemporaryDirectory(prefix="statgraph-fetch-") as temporary:
         for package in packages:
+            archive = Path(archive_folder or temporary) / package.archive
             if archive_folder is None:
-                archive = npm_pack(package, Path(temporary))
-            else:
-                archive = _given_archive(package, Path(archive_folder))
+                npm_pack(package, Path(temporary))
+            elif not archive.is_file():
+                raise FetchError(
+                    f"{archive}: no such file; run 'npm pack {package.name}@{package.version}' where there is a "
+                    "network and put the archive there"
+                )
             check_sha512(archive, package)
             unpack(archive, package.members, Path(temporary) / package.folder)
         yield Path(temporary)
 
 
-def npm_pack(package: Package, folder: Path) -> Path:
-    """Return the archive of a package, which npm downloads to a folder."""
+def npm_pack(package: Package, folder: Path) -> None:
+    """Download the archive of a package to a folder with npm."""
     wanted = f"{package.name}@{package.version}"
     npm = shutil.which("npm")
     if npm is None:
@@ -98,10 +102,8 @@ def npm_pack(package: Package, folder: Path) -> Path:
             f"npm pack {wanted}: exit code {finished.returncode} ({_npm_reason(finished.stderr)}); "
             "check the network and npm's registry setting, then try again"
         )
-    archive = folder / package.archive
-    if not archive.is_file():
+    if not (folder / package.archive).is_file():
         raise FetchError(f"npm pack {wanted}: did not create {package.archive}; use npm 7 or newer")
-    return archive
 
 
 def check_sha512(archive: Path, package: Package) -> None:
@@ -151,16 +153,6 @@ def disk_failure(error: OSError, folder: Path) -> FetchError:
             "or name other places with '--out' and TMPDIR"
         )
     return FetchError(f"{error.filename or folder}: {error.strerror or error}; choose a writable folder")
-
-
-def _given_archive(package: Package, folder: Path) -> Path:
-    archive = folder / package.archive
-    if not archive.is_file():
-        raise FetchError(
-            f"{archive}: no such file; run 'npm pack {package.name}@{package.version}' where there is a network "
-            "and put the archive there"
-        )
-    return archive
 
 
 def _npm_reason(stderr: str) -> str:

@@ -11,69 +11,71 @@ from pathlib import Path
 from statgraph.corpus.draft import Draft
 from statgraph.corpus.formats.bsard import draft_bsard
 from statgraph.corpus.records import Corpus
-from statgraph.errors import CorpusError, FetchError, UsageError
+from statgraph.errors import CorpusError, FetchError
 
 
 @dataclass(frozen=True, slots=True)
 class HubCorpus:
     """A data set on the hub: which files to download (`patterns`, as the hub matches them) and what they contain."""
 
+    name: str
+    summary: str
     repository: str
     patterns: tuple[str, ...]
     language: str
     licence: str = "CC BY-NC-SA 4.0"
 
 
-HUB_CORPORA: dict[str, HubCorpus] = {
-    "bsard": HubCorpus("maastrichtlawtech/bsard", ("articles*.csv", "corpus*.csv", "questions*.csv"), "fr"),
-    "bbsard-fr": HubCorpus("clips/bBSARD", ("fr/*.csv",), "fr"),
-    "bbsard-nl": HubCorpus("clips/bBSARD", ("nl/*.csv",), "nl"),
-}
+HUB_CORPORA = (
+    HubCorpus(
+        "bsard",
+        "Belgian statutes with citizens' questions, in French",
+        "maastrichtlawtech/bsard",
+        ("articles*.csv", "corpus*.csv", "questions*.csv"),
+        "fr",
+    ),
+    HubCorpus("bbsard-fr", "bilingual BSARD, in French", "clips/bBSARD", ("fr/*.csv",), "fr"),
+    HubCorpus("bbsard-nl", "bilingual BSARD, in Dutch", "clips/bBSARD", ("nl/*.csv",), "nl"),
+)
 
 
-def fetch_from_hub(name: str, folder: Path | None = None, *, revision: str = "main") -> Corpus:
+def fetch_from_hub(corpus: HubCorpus, folder: Path | None = None) -> Corpus:
     """Return a corpus of the hub, from the hub's client and its cache, or from a folder with the same files.
 
-    `revision` is the branch, tag or commit of the data set; the corpus's source names the commit that was read.
+    The corpus's source names the commit that was read.
 
     Raises:
-        UsageError: if no corpus has that name.
         FetchError: if the client is not installed or the hub cannot be reached.
-        CorpusError: if the files do not hold together.
+        CorpusError: if the files are missing or inconsistent.
     """
-    if name not in HUB_CORPORA:
-        raise UsageError(f"corpus '{name}': not on the hub; use one of {', '.join(HUB_CORPORA)}")
-    corpus = HUB_CORPORA[name]
     page = f"https://huggingface.co/datasets/{corpus.repository}"
     if folder is None:
-        folder = _snapshot(name, corpus, revision)
+        folder = _snapshot(corpus)
         source = f"{page} at {folder.name}"
     elif not Path(folder).is_dir():
         raise CorpusError([f"{folder}: no such folder; name the one that holds the files of {page}"])
     else:
         source = f"{page}, from local files"
-    draft = Draft(name=name, language=corpus.language, licence=corpus.licence, source=source)
+    draft = Draft(name=corpus.name, language=corpus.language, licence=corpus.licence, source=source)
     draft_bsard(draft, Path(folder))
     return draft.corpus()
 
 
-def _snapshot(name: str, corpus: HubCorpus, revision: str) -> Path:
+def _snapshot(corpus: HubCorpus) -> Path:
     """Return the folder of the hub's cache that holds the files; its name is the commit."""
     try:
         from huggingface_hub import snapshot_download
     except ImportError:
         raise FetchError(
-            f"{name}: the hub's client is not installed; run 'pip install huggingface_hub' and try again"
+            f"{corpus.name}: the hub's client is not installed; run 'pip install huggingface_hub' and try again"
         ) from None
     try:
-        folder = snapshot_download(
-            corpus.repository, repo_type="dataset", revision=revision, allow_patterns=list(corpus.patterns)
-        )
+        folder = snapshot_download(corpus.repository, repo_type="dataset", allow_patterns=list(corpus.patterns))
     except Exception as error:  # the client raises its own errors, its transport's and the system's
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise FetchError(
-            f"{name}: {corpus.repository} at '{revision}' cannot be downloaded from huggingface.co ({reason}); "
-            f"check the network and the revision, or download its CSV files elsewhere and run "
+            f"{corpus.name}: {corpus.repository} cannot be downloaded from huggingface.co ({reason}); "
+            f"check the network, or download its CSV files elsewhere and run "
             f"'statgraph import bsard FOLDER --language {corpus.language} --out DIR'"
         ) from error
     return Path(folder)

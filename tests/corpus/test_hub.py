@@ -3,8 +3,8 @@ from types import ModuleType
 
 import pytest
 
-from statgraph.corpus.hub import HUB_CORPORA, fetch_from_hub
-from statgraph.errors import CorpusError, FetchError, UsageError
+from statgraph.corpus.catalogue import corpus_named
+from statgraph.errors import CorpusError, FetchError
 
 QUESTIONS = "id,category,subcategory,question,extra_description,article_ids\n"
 
@@ -38,29 +38,21 @@ def hub(monkeypatch, tmp_path):
     return client
 
 
-@pytest.mark.parametrize("files", [("articles_fr.csv", "questions_fr_{}.csv"), ("articles.csv", "questions_{}.csv")])
-def test_local_folder_stands_in_for_the_hub(tmp_path, files):
-    corpus = fetch_from_hub("bsard", write_corpus_files(tmp_path, *files, "Lampes."))
+def test_local_folder_replaces_the_hub(tmp_path):
+    folder = write_corpus_files(tmp_path, "articles_fr.csv", "questions_fr_{}.csv", "Lampes.")
+    corpus = corpus_named("bsard").build(folder)
     assert (corpus.name, corpus.language, corpus.licence) == ("bsard", "fr", "CC BY-NC-SA 4.0")
     assert corpus.source == "https://huggingface.co/datasets/maastrichtlawtech/bsard, from local files"
     assert [article.path for article in corpus.articles] == [("Code", "Livre 1")]
     assert [question.split for question in corpus.questions] == ["train", "test"]
 
 
-def test_each_language_of_bbsard_is_a_corpus(tmp_path, hub):
+def test_each_language_of_bbsard_is_a_corpus(hub):
     for name, text in (("bbsard-fr", "Lampes."), ("bbsard-nl", "Lampen.")):
-        corpus = fetch_from_hub(name)
+        corpus = corpus_named(name).build(None)
         assert (corpus.language, corpus.articles[0].text) == (name[-2:], text)
         assert corpus.source == "https://huggingface.co/datasets/clips/bBSARD at 0123abc"
-    assert hub.asked[1] == (
-        "clips/bBSARD",
-        {"repo_type": "dataset", "revision": "main", "allow_patterns": ["nl/*.csv"]},
-    )
-
-
-def test_revision_is_passed_on(hub):
-    fetch_from_hub("bbsard-fr", revision="v1.0")
-    assert hub.asked[0][1]["revision"] == "v1.0"
+    assert hub.asked[1] == ("clips/bBSARD", {"repo_type": "dataset", "allow_patterns": ["nl/*.csv"]})
 
 
 def test_hub_out_of_reach_is_one_error_with_a_way_out(hub):
@@ -68,33 +60,20 @@ def test_hub_out_of_reach_is_one_error_with_a_way_out(hub):
         raise OSError("Got: ConnectError: name not known\nPlease check your connection.")
 
     hub.snapshot_download = fail
-    with pytest.raises(FetchError) as caught:
-        fetch_from_hub("bbsard-nl")
-    assert str(caught.value) == (
-        "bbsard-nl: clips/bBSARD at 'main' cannot be downloaded from huggingface.co (Got: ConnectError: name not "
-        "known); check the network and the revision, or download its CSV files elsewhere and run "
-        "'statgraph import bsard FOLDER --language nl --out DIR'"
-    )
+    with pytest.raises(
+        FetchError, match=r"^bbsard-nl: clips/bBSARD .* name not known\); .* import bsard FOLDER .* nl "
+    ):
+        corpus_named("bbsard-nl").build(None)
 
 
 def test_missing_client_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(FetchError) as caught:
-        fetch_from_hub("bsard")
-    assert str(caught.value) == (
-        "bsard: the hub's client is not installed; run 'pip install huggingface_hub' and try again"
-    )
-
-
-def test_unknown_name_lists_the_corpora():
-    with pytest.raises(UsageError) as caught:
-        fetch_from_hub("gdsr")
-    assert str(caught.value) == "corpus 'gdsr': not on the hub; use one of bsard, bbsard-fr, bbsard-nl"
-    assert set(HUB_CORPORA) == {"bsard", "bbsard-fr", "bbsard-nl"}
+    with pytest.raises(FetchError, match=r"^bsard: .*pip install huggingface_hub"):
+        corpus_named("bsard").build(None)
 
 
 def test_missing_folder_and_bad_files_are_refused(tmp_path):
-    with pytest.raises(CorpusError, match=r"gone: no such folder; name the one that holds the files of https://"):
-        fetch_from_hub("bsard", tmp_path / "gone")
-    with pytest.raises(CorpusError, match=r"holds none of articles_fr_detailed.csv, articles_fr.csv"):
-        fetch_from_hub("bsard", tmp_path)
+    with pytest.raises(CorpusError, match=r"gone: no such folder; .*https://"):
+        corpus_named("bsard").build(tmp_path / "gone")
+    with pytest.raises(CorpusError, match=r"holds none of articles_fr_detailed.csv"):
+        corpus_named("bsard").build(tmp_path)

@@ -67,7 +67,7 @@ class ReferenceFinder:
             numbers = self._rows.setdefault(code, {})
             match = title_number.match(title)
             if match:
-                numbers.setdefault(_key(match[1]), row)
+                numbers.setdefault(article_number(match[1]), row)
         self._texts = CitedTexts(self._rows)
 
     def find(self, text: str, code: str) -> list[int]:
@@ -84,7 +84,7 @@ class ReferenceFinder:
         found: dict[int, None] = {}
         for reference, text_code in zip(cited, named, strict=True):
             if text_code is not None:
-                found.update(dict.fromkeys(self._rows_of(reference[1], self._rows[text_code])))
+                found.update(dict.fromkeys(self._rows_of(reference[1], self._rows.get(text_code, {}))))
         return list(found)
 
     def _rows_of(self, numbers: str, rows: dict[str, int]) -> list[int]:
@@ -96,9 +96,9 @@ class ReferenceFinder:
                 through = True
                 continue
             letters = part["letters"] or letters
-            row = rows.get(_key(letters + part["digits"]))
+            row = rows.get(article_number(letters + part["digits"]))
             if row is None and not part["letters"]:
-                row = rows.get(_key(part["digits"]))
+                row = rows.get(article_number(part["digits"]))
             if row is not None:
                 if through and last is not None and 0 < row - last <= LONGEST_RANGE:
                     found.extend(range(last + 1, row))
@@ -107,6 +107,6 @@ class ReferenceFinder:
         return found
 
 
-def _key(number: str) -> str:
-    """Return a number as numbers are compared: `R. *123-4 A` and `R123-4A` are one."""
+def article_number(number: str) -> str:
+    """Return an article number in comparable form: `R. *123-4 A` and `R123-4A` are one, `R123-4A`."""
     return re.sub(r"[\s.*]+", "", number).upper()

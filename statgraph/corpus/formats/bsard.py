@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from statgraph.corpus.draft import Draft, SourceFormat
-from statgraph.corpus.formats.csv import split_ids
+from statgraph.corpus.formats.tables import split_ids
 from statgraph.corpus.records import split_of
 from statgraph.corpus.rows import csv_rows
 

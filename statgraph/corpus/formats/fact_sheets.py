@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
+from statgraph.corpus.citations.references import article_number
 from statgraph.corpus.draft import Draft
-from statgraph.corpus.formats.legi import LegiIndex, article_number
+from statgraph.corpus.formats.legi import LegiIndex
 from statgraph.corpus.records import split_of
 
 AUDIENCES = ("particuliers", "professionnels", "associations")
@@ -33,14 +33,6 @@ _NUMBER_PARTS = re.compile(r"(?P<letter>[A-Z]*)(?P<digits>\d+(?:-\d+)*)(?P<suffi
 _SHEET_ID = re.compile(r"F\d+")
 
 
-@dataclass
-class SheetReport:
-    """Numbers of references and of questions by outcome."""
-
-    references: Counter[str] = field(default_factory=Counter)
-    questions: Counter[str] = field(default_factory=Counter)
-
-
 @dataclass(frozen=True)
 class _Sheet:
     place: str
@@ -52,26 +44,21 @@ class _Sheet:
     references: tuple[tuple[str, str], ...]  # (words, link)
 
 
-def draft_fact_sheets(draft: Draft, folder: Path, index: LegiIndex) -> SheetReport:
-    """Add every question with 1 to 50 articles of the index to the draft; return the outcomes of the citations.
+def draft_fact_sheets(draft: Draft, folder: Path, index: LegiIndex) -> None:
+    """Add every question that cites 1 to 50 articles of the index to the draft.
 
     `folder` holds one folder of `F*.json` per audience. One sheet under several audiences, and sheets with the same
     title, are one question with the labels of all: left apart, one could train and the other test.
     """
-    report = SheetReport()
     resolver = CitationResolver(index)
     rank = {article_id: row for row, article_id in enumerate(a for order in index.order.values() for a in order)}
     for sheets in _doubles_merged(_question_sheets(draft, Path(folder))):
         first = sheets[0]
         article_ids: set[str] = set()
         for words, link in dict.fromkeys(reference for sheet in sheets for reference in sheet.references):
-            found, outcome = resolver.resolve(words, link)
-            article_ids.update(found)
-            report.references[outcome] += 1
+            article_ids.update(resolver.resolve(words, link))
         if not 1 <= len(article_ids) <= MAX_LABELS:
-            report.questions["without an article" if not article_ids else f"more than {MAX_LABELS} articles"] += 1
             continue
-        report.questions["kept"] += 1
         draft.add_question(
             first.place,
             question_id=first.sheet_id,
@@ -87,7 +74,6 @@ def draft_fact_sheets(draft: Draft, folder: Path, index: LegiIndex) -> SheetRepo
             draft.add_label(
                 first.place, question_id=first.sheet_id, article_id=article_id, split=split_of(first.sheet_id)
             )
-    return report
 
 
 def comparable_title(title: str) -> str:
@@ -138,25 +124,19 @@ class CitationResolver:
             for code, numbers in index.numbers.items()
         }
 
-    def resolve(self, words: str, link: str) -> tuple[list[str], str]:
-        """Return the ids of the cited articles and how they were found, or no ids and why not.
+    def resolve(self, words: str, link: str) -> list[str]:
+        """Return the ids of the cited articles; none if they are of another text or no longer in force.
 
         The link decides where the words name an annex, a code by another name, or more articles than a question may
         have and the link fewer: such ranges are misprints ("L3121-19 à L3123-21") or run from a part into another.
         """
         name, _, cited = words.partition(":")
         code = self._codes.get(comparable_title(name))
-        spans = cited_numbers(cited)
         annex = "annexe" in comparable_title(cited)
-        named = [] if code is None or annex else [a for span in spans for a in self._between(code, *span)]
+        spans = [] if code is None or annex else cited_numbers(cited)
+        named = [article_id for first, last in spans for article_id in self._between(code, first, last)]
         linked = list(dict.fromkeys(a for linked_id in _LINKED_ID.findall(link) for a in self._linked(linked_id)))
-        if named and not (len(named) > MAX_LABELS and 0 < len(linked) < len(named)):
-            return named, "by number"
-        if linked:
-            return linked, "by link"
-        if code is None:
-            return [], "of another code or text"
-        return [], "no longer in force" if spans else "names no article"
+        return named if named and not (len(named) > MAX_LABELS and 0 < len(linked) < len(named)) else linked
 
     def _between(self, code: str, first: str, last: str) -> list[str]:
         """Return the articles from one number to another, by their place in the code.

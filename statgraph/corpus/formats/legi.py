@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 
+from statgraph.corpus.citations.references import article_number
 from statgraph.corpus.draft import Draft, SourceFormat
 from statgraph.corpus.validity import VALID_FROM, VALID_TO, validity_problem
 
@@ -31,7 +32,7 @@ _CELL_TAGS = {"td", "th"}
 
 @dataclass(frozen=True)
 class LegiIndex:
-    """What a citation needs to find its articles, and what was left out of the corpus.
+    """What a citation needs to find its articles.
 
     `order` holds the article ids of each code (by title) from first to last; `numbers` maps a code's article numbers,
     in the form of `article_number`, to ids; `sections` maps a section id to the ids of all articles below it;
@@ -42,7 +43,6 @@ class LegiIndex:
     numbers: dict[str, dict[str, str]] = field(default_factory=dict)
     sections: dict[str, list[str]] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
-    left_out: Counter[str] = field(default_factory=Counter)
 
 
 def draft_legi(draft: Draft, source: Path) -> LegiIndex:
@@ -57,11 +57,6 @@ def draft_legi(draft: Draft, source: Path) -> LegiIndex:
         if root is not None:
             _draft_code(draft, index, file.name, root)
     return index
-
-
-def article_number(num: str) -> str:
-    """Return an article number as citations are compared: `R. *123-4 A` and `R123-4A` are one, `R123-4A`."""
-    return re.sub(r"[\s.*]+", "", num).upper()
 
 
 def plain_text(html: str) -> str:
@@ -108,6 +103,7 @@ class _CodeReader:
         self._draft = draft
         self._index = index
         self._place = place
+        self._add_problem = partial(draft.add_problem, place)
         self._code = code
         self._day_ms = day_ms
         self._order = index.order.setdefault(code, [])
@@ -120,41 +116,31 @@ class _CodeReader:
     def _walk_children(self, node: Mapping, path: tuple[str, ...], above: tuple[str, ...]) -> None:
         children = node.get("children", [])
         if not isinstance(children, list):
-            return self._draft.add_problem(
-                self._place, f"children of '{path[-1]}' are not a list; download the file again"
-            )
+            return self._add_problem(f"children of '{path[-1]}' are not a list; download the file again")
         for child in children:
             if not _is_node(child):
-                self._draft.add_problem(
-                    self._place, f"a child of '{path[-1]}' is not a node; a node is an object with 'type' and 'data'"
-                )
+                self._add_problem(f"a child of '{path[-1]}' is not a node; a node is an object with 'type' and 'data'")
             elif child["type"] == "article":
                 self._add_article(child["data"], path)
             elif child["type"] == "section":
                 self._walk_section(child, path, above)
             else:
-                self._draft.add_problem(
-                    self._place,
-                    f"unknown node type '{child['type']}' under '{path[-1]}'; use section or article",
-                )
+                self._add_problem(f"unknown node type '{child['type']}' under '{path[-1]}'; use section or article")
 
     def _walk_section(self, section: Mapping, path: tuple[str, ...], above: tuple[str, ...]) -> None:
         data = section["data"]
         title = _title(data)
         identities = {str(data[key]) for key in ("id", "cid") if data.get(key)}
         if not title:
-            return self._draft.add_problem(
-                self._place, f"a section under '{path[-1]}' has no title; give its data a 'title'"
-            )
+            return self._add_problem(f"a section under '{path[-1]}' has no title; give its data a 'title'")
         if identities & set(above):
-            return self._draft.add_problem(
-                self._place,
+            return self._add_problem(
                 f"section '{title}' ({min(identities & set(above))}) is nested in itself; "
                 "remove the inner one or download the file again",
             )
         if len(path) >= MAX_DEPTH:
-            return self._draft.add_problem(
-                self._place, f"section '{title}' is {len(path) + 1} levels deep; a code has at most {MAX_DEPTH}"
+            return self._add_problem(
+                f"section '{title}' is {len(path) + 1} levels deep; a code has at most {MAX_DEPTH}"
             )
         first = len(self._order)
         self._walk_children(section, (*path, title), (*above, *identities))
@@ -165,15 +151,9 @@ class _CodeReader:
     def _add_article(self, data: Mapping, path: tuple[str, ...]) -> None:
         article_id = data.get("id")
         if not isinstance(article_id, str) or not article_id:
-            return self._draft.add_problem(
-                self._place, f"an article under '{path[-1]}' has no id; give its data an 'id'"
-            )
-        if not _in_force(data, self._day_ms):
-            self._index.left_out["not in force"] += 1
-            return None
+            return self._add_problem(f"an article under '{path[-1]}' has no id; give its data an 'id'")
         text = plain_text(str(data.get("texteHtml") or data.get("texte") or ""))
-        if not text:
-            self._index.left_out["empty text"] += 1
+        if not text or not _in_force(data, self._day_ms):
             return None
         number = re.sub(r"\s+", " ", str(data.get("num") or "")).strip()
         self._order.append(article_id)

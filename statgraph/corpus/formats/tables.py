@@ -1,20 +1,69 @@
-"""Separate tables of articles, headings and questions: what the formats jsonl and csv share."""
+"""A user's own statutes in tables: JSON lines, or CSV with a header and commas, semicolons or tabs.
+
+- `articles`: `id`, `title`, `text`, and its place: `path`, the headings above it from the code down (in CSV with " > "
+  between them), or `heading`, the id of a heading.
+- `headings`: `id`, `title`, `parent` (the id of the heading above; none for a code).
+- `questions`: `id`, `text`, `articles` (a list of ids; in CSV with a comma, a semicolon or a space between them),
+  `split`.
+
+`_id` also works for `id`. Articles come in the order of the file. Any other key or column of articles or questions is
+kept as metadata; `valid_from` and `valid_to` say when an article is in force (`statgraph.corpus.validity`).
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from statgraph.corpus.draft import Draft
-from statgraph.corpus.lines import UNREADABLE, id_field, ids_field, path_field, string_field
+from statgraph.corpus.draft import Draft, SourceFormat
+from statgraph.corpus.lines import UNREADABLE, id_field, ids_field, json_lines, path_field, string_field
 from statgraph.corpus.records import SPLITS, split_of
+from statgraph.corpus.rows import csv_rows
 
 MAX_LISTED_CYCLE = 8
 ARTICLE_KEYS = ("id", "_id", "title", "text", "path", "heading")
 QUESTION_KEYS = ("id", "_id", "text", "articles", "split")
+NEEDED_COLUMNS = {
+    "articles": ("id|_id", "text", "path|heading"),
+    "headings": ("id|_id", "title", "parent"),
+    "questions": ("id|_id", "text", "articles"),
+}
+PATH_SEPARATOR = " > "
+_ID_SEPARATOR = re.compile(r"[,;\s]+")
 
 PlacedRecords = Iterable[tuple[str, Mapping[str, object]]]
+
+
+def draft_jsonl(draft: Draft, source: Path) -> None:
+    """Fill a draft from a folder of JSONL tables, or from a single file of articles."""
+    draft_tables(draft, source, ".jsonl", lambda path, table: json_lines(draft, path, path.name))
+
+
+def draft_csv(draft: Draft, source: Path) -> None:
+    """Fill a draft from a folder of CSV tables, or from a single file of articles."""
+
+    def read(path: Path, table: str) -> Iterator[tuple[str, dict[str, object]]]:
+        for place, row in csv_rows(draft, path, path.name, needed=NEEDED_COLUMNS[table]):
+            record: dict[str, object] = {column: value for column, value in row.items() if column and value}
+            if table == "articles":
+                record["path"] = list(split_path(row.get("path", "")))
+            if table == "questions":
+                record["articles"] = list(split_ids(row["articles"]))
+            yield place, record
+
+    draft_tables(draft, source, ".csv", read)
+
+
+def split_ids(text: str) -> tuple[str, ...]:
+    """Return the ids in a field, separated by commas, semicolons or spaces."""
+    return tuple(identifier for identifier in _ID_SEPARATOR.split(text) if identifier)
+
+
+def split_path(text: str) -> tuple[str, ...]:
+    """Return the headings in a field; one is "" where a side of the separator is empty."""
+    return tuple(heading.strip() for heading in f" {text} ".split(PATH_SEPARATOR)) if text.strip() else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,3 +214,7 @@ def _draft_question(draft: Draft, place: str, record: Mapping[str, object]) -> N
     elif question_id:
         for article_id in article_ids:
             draft.add_label(place, question_id=question_id, article_id=article_id, split=split)
+
+
+JSONL = SourceFormat("your own articles.jsonl, headings.jsonl, questions.jsonl", draft_jsonl)
+CSV = SourceFormat("your own articles.csv, headings.csv, questions.csv", draft_csv)

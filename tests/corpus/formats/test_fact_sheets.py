@@ -3,13 +3,7 @@ import json
 import pytest
 
 from statgraph.corpus.draft import Draft
-from statgraph.corpus.formats.fact_sheets import (
-    CitationResolver,
-    SheetReport,
-    cited_numbers,
-    comparable_title,
-    draft_fact_sheets,
-)
+from statgraph.corpus.formats.fact_sheets import CitationResolver, cited_numbers, comparable_title, draft_fact_sheets
 from statgraph.corpus.formats.legi import LegiIndex
 
 CODE = "Code du vélo"
@@ -31,8 +25,8 @@ def index_of_codes():
 
 
 def resolved(words, link=""):
-    ids, outcome = CitationResolver(index_of_codes()).resolve(words, link)
-    return " ".join(article_id.removeprefix("V ") for article_id in ids), outcome
+    ids = CitationResolver(index_of_codes()).resolve(words, link)
+    return " ".join(article_id.removeprefix("V ") for article_id in ids)
 
 
 def element(name, *children, **attributes):
@@ -59,7 +53,7 @@ def sheet(sheet_id, title, *more, sheet_type="Question-réponse"):
 
 @pytest.fixture
 def read(tmp_path):
-    """Return a function that reads sheets, given as {place: sheet}, into a corpus and a report."""
+    """Return a function that reads sheets, given as {place: sheet}, into a corpus."""
 
     def read_sheets(sheets):
         for place, content in sheets.items():
@@ -70,8 +64,8 @@ def read(tmp_path):
         for title, order in index.order.items():
             for article_id in order:
                 draft.add_article("codes", article_id=article_id, title=article_id, text="Texte.", path=(title,))
-        report = draft_fact_sheets(draft, tmp_path, index)
-        return draft.corpus(), report
+        draft_fact_sheets(draft, tmp_path, index)
+        return draft.corpus()
 
     return read_sheets
 
@@ -116,7 +110,7 @@ def test_cited_numbers(words, spans):
     ],
 )
 def test_words_that_name_articles_in_force_decide(words, found):
-    assert resolved(words, SECTION) == (found, "by number")
+    assert resolved(words, SECTION) == found
 
 
 @pytest.mark.parametrize(
@@ -130,21 +124,21 @@ def test_words_that_name_articles_in_force_decide(words, found):
     ],
 )
 def test_the_link_decides_where_the_words_do_not(words, link, found):
-    assert resolved(words, link) == (found, "by link")
+    assert resolved(words, link) == found
 
 
 @pytest.mark.parametrize(
-    ("words", "reason"),
+    "words",
     [
-        ("Code civil : article 12", "of another code or text"),
-        ("Décret n°2015-860 du 15 juillet 2015 relatif aux selles : article L1-1", "of another code or text"),
-        ("Code du vélo : article L9-9", "no longer in force"),
-        ("Code du vélo : articles L8-1 à L7-9", "no longer in force"),
-        ("Code du vélo : les tableaux", "names no article"),
+        "Code civil : article 12",
+        "Décret n°2015-860 du 15 juillet 2015 relatif aux selles : article L1-1",
+        "Code du vélo : article L9-9",
+        "Code du vélo : articles L8-1 à L7-9",
+        "Code du vélo : les tableaux",
     ],
 )
-def test_a_reference_without_articles_says_why(words, reason):
-    assert resolved(words, "https://law.example/codes/id/LEGISCTA000000000404") == ("", reason)
+def test_references_without_articles(words):
+    assert resolved(words, "https://law.example/codes/id/LEGISCTA000000000404") == ""
 
 
 def test_a_range_beyond_fifty_articles_gives_way_to_a_narrower_link():
@@ -155,9 +149,9 @@ def test_a_range_beyond_fifty_articles_gives_way_to_a_narrower_link():
         sections={SECTION: ids[:3]},
     )
     resolver = CitationResolver(index)
-    assert resolver.resolve("Code du vélo : articles L1-1 à L1-51", SECTION) == (ids[:3], "by link")
-    assert resolver.resolve("Code du vélo : articles L1-1 à L1-50", SECTION) == (ids[:50], "by number")
-    assert resolver.resolve("Code du vélo : articles L1-1 à L1-51", "") == (ids[:51], "by number")
+    assert resolver.resolve("Code du vélo : articles L1-1 à L1-51", SECTION) == ids[:3]
+    assert resolver.resolve("Code du vélo : articles L1-1 à L1-50", SECTION) == ids[:50]
+    assert resolver.resolve("Code du vélo : articles L1-1 à L1-51", "") == ids[:51]
 
 
 def test_titles_compare_without_case_accents_punctuation_and_spaces():
@@ -165,7 +159,7 @@ def test_titles_compare_without_case_accents_punctuation_and_spaces():
 
 
 def test_a_question_has_its_sheets_title_labels_and_metadata(read):
-    corpus, report = read(
+    corpus = read(
         {
             "particuliers/F1.json": sheet(
                 "F1",
@@ -187,15 +181,11 @@ def test_a_question_has_its_sheets_title_labels_and_metadata(read):
         "description": "Le résumé.",
         "sheets": ["F1"],
     }
-    assert report == SheetReport(
-        references={"by number": 3, "of another code or text": 1},
-        questions={"kept": 1},
-    )
 
 
 def test_the_kind_of_a_question_is_that_of_its_sheet(read):
     cites = reference("Code du vélo : article L1-1")
-    corpus, _ = read(
+    corpus = read(
         {
             "particuliers/F1.json": sheet("F1", "Casque", cites, sheet_type="Fiche pratique"),
             "particuliers/F2.json": sheet("F2", "Je perds un casque", cites, sheet_type="Comment faire si..."),
@@ -212,14 +202,14 @@ def test_the_kind_of_a_question_is_that_of_its_sheet(read):
 
 def test_references_of_a_defined_term_are_no_labels(read):
     definition = element("Definition", element("Titre", text("Casque")), reference("Code du vélo : article L1-2"))
-    corpus, _ = read(
+    corpus = read(
         {"associations/F1.json": sheet("F1", "Un casque ?", definition, reference("Code du vélo : article L1-1"))}
     )
     assert corpus.questions[0].article_ids == ("V L1-1",)
 
 
 def test_doubles_are_one_question_with_all_labels(read):
-    corpus, report = read(
+    corpus = read(
         {
             "particuliers/F20.json": sheet("F20", "Faut-il un casque ?", reference("Code du vélo : article L1-1")),
             "professionnels/F20.json": sheet("F20", "Casque au travail ?", reference("Code du vélo : article L1-2")),
@@ -231,7 +221,6 @@ def test_doubles_are_one_question_with_all_labels(read):
         ("F3", "CASQUE, au travail", ("V L1-1", "V L1-2", "V L1-4"), ["F3", "F20"]),
         ("F21", "Et les gants ?", ("V L1-4",), ["F21"]),
     ]
-    assert report.questions == {"kept": 2}
 
 
 def test_questions_without_an_article_or_with_more_than_fifty_are_left_out(tmp_path):
@@ -244,9 +233,8 @@ def test_questions_without_an_article_or_with_more_than_fifty_are_left_out(tmp_p
     for sheet_id, words in {"F1": "articles L1-1 à L1-50", "F2": "articles L1-1 à L1-51", "F3": "article L8"}.items():
         content = sheet(sheet_id, f"Question {sheet_id} ?", reference(f"Code du vélo : {words}"))
         (tmp_path / "particuliers" / f"{sheet_id}.json").write_text(json.dumps(content), encoding="utf-8")
-    report = draft_fact_sheets(draft, tmp_path, index)
+    draft_fact_sheets(draft, tmp_path, index)
     assert [(q.question_id, len(q.article_ids)) for q in draft.corpus().questions] == [("F1", 50)]
-    assert report.questions == {"kept": 1, "more than 50 articles": 1, "without an article": 1}
 
 
 @pytest.mark.parametrize(
