@@ -94,12 +94,12 @@ LAYERS = Registry(
     "graph layer",
     "statgraph.layers",
     {
-        "qabisar": "statgraph.gnn.qabisar_layer:QabisarLayer",
-        "gatv2": "statgraph.gnn.gatv2_layer:GatV2Layer",
-        "gat": "statgraph.gnn.gat_layer:GatLayer",
-        "gcn": "statgraph.gnn.gcn_layer:GcnLayer",
-        "graphsage": "statgraph.gnn.graphsage_layer:GraphSageLayer",
-        "k-gnn": "statgraph.gnn.k_gnn_layer:KGnnLayer",
+        "qabisar": "statgraph.gnn.attention_layers:QabisarLayer",
+        "gatv2": "statgraph.gnn.attention_layers:GatV2Layer",
+        "gat": "statgraph.gnn.attention_layers:GatLayer",
+        "gcn": "statgraph.gnn.sum_layers:GcnLayer",
+        "graphsage": "statgraph.gnn.sum_layers:GraphSageLayer",
+        "k-gnn": "statgraph.gnn.sum_layers:KGnnLayer",
     },
 )
 NEGATIVES = Registry(

@@ -1,4 +1,4 @@
-"""What a long generation has finished so far, on disk after every batch, so that a kill costs one batch."""
+"""The finished batches of a long generation, on disk after each batch, so that a kill costs one batch."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from statgraph.settings import changed_settings
 
 
 class PartialFile:
-    """Finished batches, one JSON object a line, behind a first line that says what they are batches of.
+    """Finished batches, one JSON object a line, after a first line with the settings that decide them.
 
     A last line that a kill left half-written is dropped. Nothing is written before the first batch.
 
     Args:
         path: the file; it need not exist.
-        about: what decides the batches (JSON values).
+        about: the settings that decide the batches (JSON values).
 
     Raises:
-        UsageError: if the file was begun for something else, or is damaged.
+        UsageError: if the file was begun with other settings, or is damaged.
     """
 
     def __init__(self, path: Path, about: Mapping[str, object]):
@@ -33,8 +33,8 @@ class PartialFile:
         if lines and lines[0] != self._about:
             changed = changed_settings(lines[0], self._about)
             raise UsageError(
-                f"{path}: was begun with other settings ({changed}); go on with the same ones, "
-                "or delete it to begin anew"
+                f"{path}: was begun with other settings ({changed}); continue with the same ones, "
+                "or delete it to start over"
             )
         self.batches: list[dict] = lines[1:]
 
@@ -57,5 +57,5 @@ class PartialFile:
         except ValueError:
             value = None
         if not isinstance(value, dict):
-            raise UsageError(f"{self._path}: damaged; delete it to begin anew")
+            raise UsageError(f"{self._path}: damaged; delete it to start over")
         return value

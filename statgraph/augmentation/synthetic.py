@@ -67,13 +67,13 @@ def generator_kind(name: str) -> str:
     """Return `headings` or `seq2seq`.
 
     Raises:
-        UsageError: if the name is no generator's.
+        UsageError: if there is no such generator.
     """
     kind, _, model = name.partition(":")
     if name == HEADINGS or (kind == SEQ2SEQ and model):
         return kind
     if kind == SEQ2SEQ:
-        raise UsageError(f"generator '{name}' names no model; write it like {SEQ2SEQ}:FOLDER or {SEQ2SEQ}:HUB/NAME")
+        raise UsageError(f"generator '{name}' needs a model; write it as {SEQ2SEQ}:FOLDER or {SEQ2SEQ}:HUB/NAME")
     raise UsageError(f"generator '{name}' is not known; choose from {_CHOICES}")
 
 
@@ -188,7 +188,7 @@ def _check(config: AugmentConfig, rank: Rank | None) -> None:
         generator_kind(config.generator)
     if config.round_trip and rank is None:
         raise UsageError(
-            f"augment.round_trip: {config.round_trip} asks for a finished run; filter with 'statgraph augment "
+            f"augment.round_trip: {config.round_trip} needs a finished run; filter with 'statgraph augment "
             "--round-trip K --run RUN --out FILE', then set augment.file=FILE and augment.round_trip=0"
         )
 

@@ -73,7 +73,7 @@ def compare_metrics(
 ) -> dict[str, MetricComparison]:
     """Return the comparison of every metric that the baseline has, the rest as in `compare`."""
     if not baseline:
-        raise ValueError("0 seeds have no metrics; give at least one")
+        raise ValueError("no seeds; give at least one")
     comparisons = {metric: compare(baseline, system, metric, rng) for metric in baseline[0].values}
     adjusted = adjusted_p_values([comparison.p_value for comparison in comparisons.values()])
     return {
@@ -91,7 +91,7 @@ def seed_summary(values: Sequence[float]) -> SeedSummary:
         ValueError: if there is no seed.
     """
     if not len(values):
-        raise ValueError("0 seeds have no mean; give at least one")
+        raise ValueError("no seeds; give at least one")
     sd = float(np.std(values, ddof=1)) if len(values) > 1 else None
     return SeedSummary(float(np.mean(values)), sd, len(values))
 
@@ -110,7 +110,7 @@ def adjusted_p_values(p_values: Sequence[float]) -> list[float]:
 
 def _seed_means(seeds: Sequence[QuestionMetrics], metric: str) -> np.ndarray:
     if not seeds:
-        raise ValueError("0 seeds have no metrics; give at least one")
+        raise ValueError("no seeds; give at least one")
     counts = sorted({len(seed) for seed in seeds})
     if len(counts) > 1:
         raise ValueError(f"seeds with {counts[0]} and {counts[-1]} questions; evaluate all on the same questions")

@@ -102,7 +102,7 @@ def aggregate(metrics: QuestionMetrics) -> dict[str, float]:
         ValueError: if there is no question.
     """
     if not len(metrics):
-        raise ValueError("0 questions have no mean; evaluate at least one")
+        raise ValueError("no questions; evaluate at least one")
     return {name: float(values.mean()) for name, values in metrics.values.items()}
 
 

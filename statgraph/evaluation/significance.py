@@ -39,7 +39,7 @@ def mean_estimate(
         ValueError: if there is no question.
     """
     if not len(values):
-        raise ValueError("0 questions have no mean; evaluate at least one")
+        raise ValueError("no questions; evaluate at least one")
     mean = float(np.mean(values))
     if np.ptp(values) == 0:
         return Estimate(mean, mean, mean)

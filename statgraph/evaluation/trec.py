@@ -48,4 +48,4 @@ def write_trec_run(
 
 def _check_word(role: str, value: str) -> None:
     if value.split() != [value]:
-        raise UsageError(f"{role} '{value}': a TREC run cannot hold empty names or white space in them; rename it")
+        raise UsageError(f"{role} '{value}': must not be empty or contain white space in a TREC run; rename it")

@@ -32,7 +32,7 @@ class GraphEncoder(nn.Module):
         unit_length: whether the vectors that come out have length 1, as where the similarity is the cosine.
 
     Raises:
-        UsageError: if a setting is out of range, there is no such layer, or its heads do not divide the width.
+        UsageError: if a setting is out of range, the layer is unknown, or the heads do not divide the width.
     """
 
     def __init__(self, config: GnnConfig, *, width: int, n_edge_types: int, unit_length: bool = True):
@@ -55,12 +55,12 @@ class GraphEncoder(nn.Module):
         """Return vectors (outputs of the last block, width) from the inputs' (inputs, width).
 
         Raises:
-            ValueError: if there is not one block a layer, or not one vector for each input of the first.
+            ValueError: if the blocks are not as many as the layers, or the vectors as the inputs of the first.
         """
         if len(blocks) != len(self.layers):
-            raise ValueError(f"{len(blocks)} blocks for {len(self.layers)} layers; give one block a layer")
+            raise ValueError(f"expected one block for each of {len(self.layers)} layers (got {len(blocks)})")
         if len(nodes) != blocks[0].n_inputs:
-            raise ValueError(f"{len(nodes)} node vectors for a block of {blocks[0].n_inputs} inputs; give one an input")
+            raise ValueError(f"expected one vector for each of {blocks[0].n_inputs} inputs (got {len(nodes)})")
         nodes = self._passed(nodes, blocks)
         return functional.normalize(nodes, dim=1) if self.unit_length else nodes
 

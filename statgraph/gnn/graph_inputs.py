@@ -68,7 +68,8 @@ def read_graph_inputs(folder: Path) -> GraphInputs:
     """
     if not folder.is_dir():
         raise RunError(
-            f"{folder}: missing; the run comes from a version that did not keep what its graph encoder reads: {REMEDY}"
+            f"{folder}: missing, since the run was trained by a version that did not save its graph encoder's inputs; "
+            f"{REMEDY}"
         )
     path = folder / artifacts.MANIFEST
     try:

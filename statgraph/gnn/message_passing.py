@@ -1,4 +1,8 @@
-"""What the layers share: projections that start as the identity, sums over neighbours, attention by heads."""
+"""What the layers share: projections that start as the identity, sums over neighbours, attention by heads.
+
+A layer is made from the `width` of a node vector, in and out, the number of heads `n_heads`, and `n_edge_types`, the
+number of relations of the graph, reverses included.
+"""
 
 from __future__ import annotations
 
@@ -70,27 +74,3 @@ def by_head(vectors: torch.Tensor, n_heads: int) -> torch.Tensor:
 def leaky_scalars(vectors: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
     """Return a . LeakyReLU(v) for each vector and head: (vectors, heads) from (vectors, heads, head width)."""
     return (functional.leaky_relu(vectors, NEGATIVE_SLOPE) * attention).sum(dim=-1)
-
-
-def attend(
-    edge_logits: torch.Tensor,
-    own_logits: torch.Tensor,
-    edge_values: torch.Tensor,
-    own_values: torch.Tensor,
-    targets: torch.Tensor,
-) -> torch.Tensor:
-    """Return each output node's mean of its edges' values and its own, weighed by attention, heads side by side.
-
-    Args:
-        edge_logits: (edges, heads).
-        own_logits: (outputs, heads), the node's logit for itself.
-        edge_values: (edges, heads, head width).
-        own_values: (outputs, heads, head width).
-        targets: (edges,) int64, the output node each edge ends in.
-
-    Returns:
-        (outputs, width).
-    """
-    edge_weights, own_weights = edge_softmax(edge_logits, own_logits, targets)
-    messages = edge_values * edge_weights.unsqueeze(-1)  # (edges, heads, head width)
-    return (own_values * own_weights.unsqueeze(-1)).index_add(0, targets, messages).flatten(1)

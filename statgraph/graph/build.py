@@ -24,7 +24,7 @@ def heterograph_of(edges: Mapping[Relation, Edges], node_counts: Mapping[str, in
         node_counts: number of nodes of each of `NODE_TYPES`.
 
     Raises:
-        ValueError: if a row is none of its type's, or a relation has more sources than targets or fewer.
+        ValueError: if a row is out of range, or a relation has not as many sources as targets.
     """
     import torch
 
@@ -32,7 +32,7 @@ def heterograph_of(edges: Mapping[Relation, Edges], node_counts: Mapping[str, in
     for relation, (sources, targets) in edges.items():
         if len(sources) != len(targets):
             raise ValueError(
-                f"{relation.name}: {len(sources)} sources, {len(targets)} targets; give one of each for an edge"
+                f"{relation.name}: {len(sources)} sources but {len(targets)} targets; an edge has one of each"
             )
         ends = []
         for node_type, rows in ((relation.source, sources), (relation.target, targets)):
@@ -46,11 +46,10 @@ def heterograph_of(edges: Mapping[Relation, Edges], node_counts: Mapping[str, in
 
 
 def _check(relation: Relation, node_type: str, rows: np.ndarray, count: int) -> None:
-    """Raise ValueError if a row is not that of a node: DGL takes a negative one, and ends the process over it later."""
+    """Raise ValueError if a row is out of range: DGL accepts a negative one and crashes the process later."""
     if len(rows) and not 0 <= rows.min() <= rows.max() < count:
         raise ValueError(
-            f"{relation.name}: {node_type} rows from {rows.min()} to {rows.max()}; there are {count} of type "
-            f"{node_type}, so give rows from 0 to {count - 1}"
+            f"{relation.name}: {node_type} rows must be in [0, {count - 1}] (got {rows.min()} to {rows.max()})"
         )
 
 

@@ -23,7 +23,7 @@ def write_graph(graph: LegalGraph, folder: Path) -> None:
     """Write a graph folder whole: `graph.dgl`, `nodes.json`, `manifest.json`.
 
     Raises:
-        GraphError: if the folder holds anything but a graph, or DGL cannot write. What was there stays.
+        GraphError: if the folder holds anything but a graph, or DGL cannot write. The old content stays.
     """
     folder = Path(folder)
     _refuse_foreign_folder(folder)
@@ -66,7 +66,7 @@ def read_graph(folder: Path, corpus: Corpus) -> LegalGraph:
             f"{folder}: built from another state of the corpus (hash {manifest['corpus_hash'][:12]}, corpus "
             f"'{corpus.name}' has {corpus.content_hash[:12]}); {_REMEDY}"
         )
-    # DGL takes altered bytes for edges, or ends the process over them: it reads only what was written.
+    # DGL reads altered bytes as edges, or crashes the process: it gets only what was written.
     for name in _SUMMED_FILES:
         _refuse_altered(folder / name, manifest["sha256"][name])
     dgl = load_dgl()
@@ -93,7 +93,7 @@ def default_folder(corpus_name: str) -> Path:
 def graph_for(corpus: Corpus, relations: Sequence[str], folder: Path | None = None) -> tuple[LegalGraph, str]:
     """Return the graph of a corpus, read from a folder if the graph in it fits corpus and relations, else built.
 
-    With it come a few words on which of the two it was and why, blank if there is no such folder.
+    The text beside it says which of the two it was and why; it is blank if the folder does not exist.
 
     Raises:
         UsageError: if a relation group is not known.
@@ -103,11 +103,13 @@ def graph_for(corpus: Corpus, relations: Sequence[str], folder: Path | None = No
     try:
         graph = read_graph(folder, corpus)
     except GraphError as error:
-        return build_graph(corpus, relations), f"built, since it cannot be read ({str(error).partition(';')[0]})"
+        return build_graph(
+            corpus, relations
+        ), f"built, because the saved graph cannot be read ({str(error).partition(';')[0]})"
     if set(graph.relations) == set(relations):
         return graph, f"read from {folder}"
     held = ", ".join(graph.relations) or "none"
-    return build_graph(corpus, relations), f"built, since {folder} has other relations ({held})"
+    return build_graph(corpus, relations), f"built, because {folder} has other relations ({held})"
 
 
 def _refuse_foreign_folder(folder: Path) -> None:
@@ -118,19 +120,19 @@ def _refuse_foreign_folder(folder: Path) -> None:
     names = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
     foreign = [name for name in names if name not in GRAPH_FOLDER_FILES]
     if foreign:
-        raise GraphError(f"{folder}: holds '{foreign[0]}', which is no part of a graph; {remedy}")
+        raise GraphError(f"{folder}: contains '{foreign[0]}', which is not part of a graph; {remedy}")
     if names and artifacts.GRAPH_FILE not in names:
-        raise GraphError(f"{folder}: holds no {artifacts.GRAPH_FILE}, so it is no graph; {remedy}")
+        raise GraphError(f"{folder}: has no {artifacts.GRAPH_FILE}, so it is not a graph folder; {remedy}")
 
 
 def _read_manifest(folder: Path) -> dict:
     path = folder / artifacts.MANIFEST
     if not path.is_file():
-        raise GraphError(f"{folder}: no graph folder; build it with 'statgraph build-graph'")
+        raise GraphError(f"{folder}: not a graph folder; build it with 'statgraph build-graph'")
     try:
         manifest = artifacts.read_json(path)
         if not isinstance(manifest["corpus_hash"], str):
-            raise TypeError("corpus_hash is no text")
+            raise TypeError("corpus_hash must be a string")
         relations_of(tuple(manifest["relations"]))
         _ = [manifest["sha256"][name] for name in _SUMMED_FILES]
     except (ValueError, KeyError, TypeError, UsageError) as error:
@@ -142,7 +144,7 @@ def _refuse_altered(path: Path, sha256: str) -> None:
     if not path.is_file():
         raise GraphError(f"{path}: missing; {_REMEDY}")
     if _sha256(path) != sha256:
-        raise GraphError(f"{path}: damaged, its SHA-256 is not the one in {artifacts.MANIFEST}; {_REMEDY}")
+        raise GraphError(f"{path}: damaged (its SHA-256 differs from {artifacts.MANIFEST}); {_REMEDY}")
 
 
 def _sha256(path: Path) -> str:

@@ -167,13 +167,13 @@ class CusinesNegatives:
 
     def _check(self, vectors: EpochVectors | None) -> None:
         if vectors is None:
-            raise ValueError("negatives.semantic = dynamic ranks by the model in training; give its vectors")
+            raise ValueError("negatives.semantic=dynamic needs the vectors of the model in training")
         given = len(vectors.questions), len(vectors.articles)
         wanted = len(self._questions.texts), self._questions.n_articles
         if given != wanted:
             raise ValueError(
-                f"vectors of {given[0]} questions and {given[1]} articles; give those of the {wanted[0]} training "
-                f"questions and {wanted[1]} articles"
+                f"expected vectors of {wanted[0]} training questions and {wanted[1]} articles (got {given[0]} and "
+                f"{given[1]})"
             )
 
     def _fixed_part(self, question_rows: np.ndarray) -> np.ndarray:

@@ -85,8 +85,8 @@ def training_questions(corpus: Corpus) -> TrainingQuestions:
     answers = tuple(np.unique(np.array(rows, dtype=np.int64)) for rows in corpus.label_rows(questions))
     problems = [
         f"{corpus.name}: question '{question.question_id}' is answered by {len(rows)} of {len(corpus.articles)} "
-        "articles; hard negatives need an answer and an article that is none, so change its labels or set negatives "
-        "to none"
+        "articles; hard negatives need an article that answers it and one that does not, so change its labels or set "
+        "negatives to none"
         for question, rows in zip(questions, answers, strict=True)
         if not 0 < len(rows) < len(corpus.articles)
     ]

@@ -45,7 +45,9 @@ def training_drawings(run: Path, *, projection: str = "tsne", seed: int = 0) -> 
             drawings.append(article_map_drawing(vectors, articles, projection=projection, seed=seed))
     if not drawings:
         system = opened.config.system
-        raise RunError(f"{run}: system '{system}' trains nothing and has no vectors; name a run of another system")
+        raise RunError(
+            f"{run}: nothing to plot, since system '{system}' has no training and no vectors; choose another run"
+        )
     return drawings
 
 

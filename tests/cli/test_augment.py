@@ -51,7 +51,7 @@ def test_a_file_is_needed(refused):
         (["--generator", "t5"], "generator 't5' is not known; choose from headings, seq2seq:MODEL"),
         (
             ["--generator", "seq2seq"],
-            "generator 'seq2seq' names no model; write it like seq2seq:FOLDER or seq2seq:HUB/NAME",
+            "generator 'seq2seq' needs a model; write it as seq2seq:FOLDER or seq2seq:HUB/NAME",
         ),
         (["--round-trip", "5"], "--round-trip 5: needs a retriever; name its run folder with --run"),
         (["--run", "r"], "--run r: only used for a round trip; add --round-trip K, or omit --run"),

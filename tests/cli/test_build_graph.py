@@ -61,8 +61,14 @@ def test_an_unknown_relation_is_refused(refused, tmp_path):
 @pytest.mark.parametrize(
     ("existing", "message"),
     [
-        ("notes.txt", "mine: holds 'notes.txt', which is no part of a graph; choose a folder that does not exist yet"),
-        ("manifest.json", "mine: holds no graph.dgl, so it is no graph; choose a folder that does not exist yet"),
+        (
+            "notes.txt",
+            "mine: contains 'notes.txt', which is not part of a graph; choose a folder that does not exist yet",
+        ),
+        (
+            "manifest.json",
+            "mine: has no graph.dgl, so it is not a graph folder; choose a folder that does not exist yet",
+        ),
         (None, "mine: is a file; choose a folder that does not exist yet"),
     ],
 )

@@ -42,5 +42,5 @@ def test_options_that_do_not_fit(refused, options, message):
 
 def test_a_run_of_bm25_has_nothing_to_draw(refused, bm25_run):
     assert refused("plot", "training", "--run", bm25_run) == (
-        f"{bm25_run}: system 'bm25' trains nothing and has no vectors; name a run of another system"
+        f"{bm25_run}: nothing to plot, since system 'bm25' has no training and no vectors; choose another run"
     )

@@ -25,7 +25,7 @@ def test_without_variance_the_interval_is_the_value(values):
 
 
 def test_no_question_has_no_mean():
-    with pytest.raises(ValueError, match="0 questions have no mean"):
+    with pytest.raises(ValueError, match="no questions"):
         mean_estimate(np.empty(0), np.random.default_rng(0))
 
 
@@ -59,5 +59,5 @@ def test_one_question_shows_no_difference():
 
 
 def test_systems_with_different_questions_are_refused():
-    with pytest.raises(ValueError, match=r"^2 values of one system, but 3 of the other; give the same questions$"):
+    with pytest.raises(ValueError, match=r"2 values .* 3 of the other"):
         paired_difference(np.zeros(2), np.zeros(3), np.random.default_rng(0))

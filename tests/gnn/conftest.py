@@ -69,17 +69,6 @@ def node_vectors() -> Callable[..., torch.Tensor]:
 
 
 @pytest.fixture(scope="session")
-def neighbours_of() -> Callable[[Block, int], list[int]]:
-    """Return a function that lists an output node's neighbours, as places among the inputs, one an edge."""
-
-    def neighbours(block: Block, output: int) -> list[int]:
-        edges = zip(block.sources.tolist(), block.targets.tolist(), strict=True)
-        return [source for source, target in edges if target == output]
-
-    return neighbours
-
-
-@pytest.fixture(scope="session")
 def dgl_graph(block_of: Callable[..., Block]):
     """Return (DGL graph with self loops, DGL graph without, block without) of the same 7 nodes and 16 edges.
 

@@ -5,7 +5,8 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from statgraph.gnn import dynamic_attention, gatv2_layer, qabisar_layer, separable_attention
+from statgraph.gnn import attention_layers, dynamic_attention, separable_attention
+from statgraph.gnn.attention_layers import GatV2Layer, QabisarLayer
 from statgraph.gnn.bag_attention import (
     IncomingSums,
     bag_softmax,
@@ -16,9 +17,7 @@ from statgraph.gnn.bag_attention import (
     own_projection_gradient,
     runs_here,
 )
-from statgraph.gnn.gatv2_layer import GatV2Layer
 from statgraph.gnn.head_bags import looped_head_bags
-from statgraph.gnn.qabisar_layer import QabisarLayer
 
 # The layers that compute in one step, its gradient worked out by hand, where torch's operations one by one would do.
 IN_ONE_STEP = (QabisarLayer, GatV2Layer)
@@ -88,8 +87,7 @@ def gradients_of(monkeypatch):
     """Return a function that gives a layer's output and the gradients of its input and parameters, either way."""
 
     def run(layer, block, nodes, *, in_one_step):
-        for module in (qabisar_layer, gatv2_layer):
-            monkeypatch.setattr(module, "runs_here", lambda *_: in_one_step)
+        monkeypatch.setattr(attention_layers, "runs_here", lambda *_: in_one_step)
         nodes = nodes.clone().requires_grad_()
         out = layer(nodes, block)
         wanted = [nodes, *layer.parameters()]

@@ -36,15 +36,6 @@ def test_a_type_without_nodes_has_arrays_without_rows(tmp_path):
     assert (read.vectors["question"].shape, read.questions) == ((0, 3), ())
 
 
-def test_a_run_that_kept_none_is_one_line(tmp_path):
-    with pytest.raises(RunError) as refused:
-        read_graph_inputs(tmp_path / "kept")
-    assert str(refused.value) == (
-        f"{tmp_path / 'kept'}: missing; the run comes from a version that did not keep what its graph encoder reads: "
-        "train the run again"
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [("article.npy", b"\x93NUMPY"), ("heading.hashes.npy", b""), ("questions.jsonl", b"[1"), ("manifest.json", b"{}")],
@@ -56,12 +47,10 @@ def test_a_damaged_file_is_named(tmp_path, name, content):
         read_graph_inputs(tmp_path)
 
 
-def test_an_array_of_another_shape_is_refused(tmp_path):
+def test_a_missing_folder_and_an_array_of_another_shape_are_refused(tmp_path):
+    with pytest.raises(RunError, match=r"kept: missing.*; train the run again"):
+        read_graph_inputs(tmp_path / "kept")
     write_graph_inputs(inputs_of(TEXTS), tmp_path)
     np.save(tmp_path / "heading.npy", np.zeros((2, 3), dtype=np.float32))
-    with pytest.raises(RunError) as refused:
+    with pytest.raises(RunError, match=r"heading\.npy: .*\(2, 3\).*\(1, 3\)"):
         read_graph_inputs(tmp_path)
-    assert str(refused.value) == (
-        f"{tmp_path / 'heading.npy'}: float32 of shape (2, 3) where float32 of shape (1, 3) was written; "
-        "train the run again"
-    )

@@ -58,21 +58,14 @@ def test_no_relation_at_all():
 @pytest.mark.parametrize(
     ("ends", "message"),
     [
-        (
-            ([0, 1], [0, 3]),
-            "cites: article rows from 0 to 3; there are 3 of type article, so give rows from 0 to 2",
-        ),
-        (
-            ([-1, 1], [0, 1]),
-            "cites: question rows from -1 to 1; there are 2 of type question, so give rows from 0 to 1",
-        ),
-        (([0, 1], [0]), "cites: 2 sources, 1 targets; give one of each for an edge"),
+        (([0, 1], [0, 3]), r"article rows .*\[0, 2\] \(got 0 to 3\)"),
+        (([-1, 1], [0, 1]), r"question rows .*\[0, 1\] \(got -1 to 1\)"),
+        (([0, 1], [0]), "2 sources but 1 targets"),
     ],
 )
 def test_rows_of_no_node_are_refused(ends, message):
-    with pytest.raises(ValueError, match="cites") as refused:
+    with pytest.raises(ValueError, match=f"^cites: {message}"):
         heterograph_of({CITES: tuple(np.array(rows) for rows in ends)}, COUNTS)
-    assert str(refused.value) == message
 
 
 def test_arrays_are_left_as_they_are():

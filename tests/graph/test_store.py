@@ -13,27 +13,12 @@ from statgraph.graph.dgl_loader import load_dgl
 from statgraph.graph.relations import NODE_TYPES
 from statgraph.graph.store import default_folder, graph_for, read_graph, write_graph
 
-REMEDY = "build it again with 'statgraph build-graph'"
-REPLACEABLE = "choose a folder that does not exist yet"
-
 
 @pytest.fixture
 def saved(tmp_path, town):
     """Return the graph folder of the town."""
     write_graph(build_graph(town), tmp_path / "graph")
     return tmp_path / "graph"
-
-
-def refusal(folder, corpus) -> str:
-    with pytest.raises(GraphError) as refused:
-        read_graph(folder, corpus)
-    return str(refused.value)
-
-
-def write_refusal(graph, folder) -> str:
-    with pytest.raises(GraphError) as refused:
-        write_graph(graph, folder)
-    return str(refused.value)
 
 
 def files_in(folder) -> list[str]:
@@ -89,40 +74,30 @@ def test_saving_again_replaces_the_graph(saved, town):
     assert files_in(saved.parent) == ["graph"]
 
 
+def refused(folder, corpus, place: str, keyword: str) -> None:
+    """Expect a refusal that names the place, says why, and how to build the graph again."""
+    with pytest.raises(GraphError, match=f"{place}: .*{keyword}.*; .*'statgraph build-graph'"):
+        read_graph(folder, corpus)
+
+
 def test_another_state_of_the_corpus_is_refused(saved, town):
     changed = dataclasses.replace(town, questions=town.questions[1:])
-    assert refusal(saved, changed) == (
-        f"{saved}: built from another state of the corpus (hash {town.content_hash[:12]}, corpus "
-        f"'town' has {changed.content_hash[:12]}); {REMEDY}"
-    )
-
-
-def test_a_missing_folder_is_refused(tmp_path, town):
-    assert refusal(tmp_path / "none", town) == (
-        f"{tmp_path / 'none'}: no graph folder; build it with 'statgraph build-graph'"
-    )
+    refused(saved, changed, "graph", f"{town.content_hash[:12]}.*'town' has {changed.content_hash[:12]}")
+    refused(saved.parent / "none", town, "none", "not a graph folder")
 
 
 @pytest.mark.parametrize("name", ["graph.dgl", "nodes.json"])
-def test_a_missing_file_is_refused(saved, town, name):
-    (saved / name).unlink()
-    assert refusal(saved, town) == f"{saved / name}: missing; {REMEDY}"
-
-
-@pytest.mark.parametrize("kept", [0, 8, 200, -100, -1])
-def test_a_cut_off_graph_is_refused(saved, town, kept):
-    (saved / "graph.dgl").write_bytes((saved / "graph.dgl").read_bytes()[:kept])
-    assert refusal(saved, town) == (
-        f"{saved / 'graph.dgl'}: damaged, its SHA-256 is not the one in manifest.json; {REMEDY}"
-    )
-
-
-@pytest.mark.parametrize("name", ["graph.dgl", "nodes.json"])
-def test_altered_bytes_are_refused(saved, town, name):
-    altered = bytearray((saved / name).read_bytes())
-    altered[len(altered) // 2] ^= 1
-    (saved / name).write_bytes(altered)
-    assert refusal(saved, town) == f"{saved / name}: damaged, its SHA-256 is not the one in manifest.json; {REMEDY}"
+@pytest.mark.parametrize("damage", ["gone", "empty", "cut off", "altered"])
+def test_missing_and_altered_files_are_refused(saved, town, name, damage):
+    content = bytearray((saved / name).read_bytes())
+    if damage == "gone":
+        (saved / name).unlink()
+    elif damage == "altered":
+        content[len(content) // 2] ^= 1
+        (saved / name).write_bytes(content)
+    else:
+        (saved / name).write_bytes(b"" if damage == "empty" else content[:-1])
+    refused(saved, town, name, "missing" if damage == "gone" else r"damaged \(its SHA-256")
 
 
 def test_a_graph_that_this_dgl_cannot_read_is_refused(saved, town):
@@ -130,34 +105,26 @@ def test_a_graph_that_this_dgl_cannot_read_is_refused(saved, town):
     manifest = artifacts.read_json(saved / "manifest.json")
     manifest["sha256"]["graph.dgl"] = hashlib.sha256(b"written by a DGL to come").hexdigest()
     artifacts.write_json(saved / "manifest.json", manifest)
-    assert refusal(saved, town) == f"{saved / 'graph.dgl'}: dgl {load_dgl().__version__} cannot read it; {REMEDY}"
+    refused(saved, town, "graph.dgl", f"dgl {load_dgl().__version__} cannot read it")
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "JSONDecodeError: Expecting value: line 1 column 1 (char 0)"),
-        ("{", "JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
-        ("[]", "TypeError: list indices must be integers or slices, not str"),
-        ("{}", "KeyError: 'corpus_hash'"),
-        ('{"corpus_hash": null}', "TypeError: corpus_hash is no text"),
-        ('{"corpus_hash": "a", "relations": 3}', "TypeError: 'int' object is not iterable"),
-        ('{"corpus_hash": "a", "relations": ["tree"]}', "KeyError: 'sha256'"),
-        ('{"corpus_hash": "a", "relations": ["tree"], "sha256": {}}', "KeyError: 'graph.dgl'"),
-        (
-            '{"corpus_hash": "a", "relations": ["forest"]}',
-            "UsageError: graph.relations: must be none or some of tree, bipartite, order (got 'forest')",
-        ),
+        (b"", "JSONDecodeError"),
+        (b"\xff\xfe{}", "UnicodeDecodeError"),
+        (b"[]", "TypeError"),
+        (b"{}", "KeyError: 'corpus_hash'"),
+        (b'{"corpus_hash": null}', "TypeError: corpus_hash"),
+        (b'{"corpus_hash": "a", "relations": 3}', "TypeError"),
+        (b'{"corpus_hash": "a", "relations": ["tree"]}', "KeyError: 'sha256'"),
+        (b'{"corpus_hash": "a", "relations": ["tree"], "sha256": {}}', "KeyError: 'graph.dgl'"),
+        (b'{"corpus_hash": "a", "relations": ["forest"]}', "UsageError: graph.relations: .*'forest'"),
     ],
 )
 def test_a_damaged_manifest_is_refused(saved, town, text, reason):
-    (saved / "manifest.json").write_text(text)
-    assert refusal(saved, town) == f"{saved / 'manifest.json'}: damaged ({reason}); {REMEDY}"
-
-
-def test_a_manifest_that_is_no_text_is_refused(saved, town):
-    (saved / "manifest.json").write_bytes(b"\xff\xfe{}")
-    assert refusal(saved, town).startswith(f"{saved / 'manifest.json'}: damaged (UnicodeDecodeError: ")
+    (saved / "manifest.json").write_bytes(text)
+    refused(saved, town, "manifest.json", rf"damaged \({reason}")
 
 
 def test_a_full_disk_is_one_line_and_leaves_the_old_graph(saved, town, monkeypatch):
@@ -169,9 +136,8 @@ def test_a_full_disk_is_one_line_and_leaves_the_old_graph(saved, town, monkeypat
         raise dgl.DGLError("Check failed: std::fwrite(ptr, 1, size, fp_) == size\nStack trace:\n  [bt] (0) ...")
 
     monkeypatch.setattr(dgl, "save_graphs", fill_the_disk)
-    assert write_refusal(build_graph(town, ("tree",)), saved) == (
-        f"{saved / 'graph.dgl'}: DGL cannot write it; free some space, or write to another disk"
-    )
+    with pytest.raises(GraphError, match=r"graph\.dgl: DGL cannot write it"):
+        write_graph(build_graph(town, ("tree",)), saved)
     monkeypatch.undo()
     assert read_graph(saved, town).relations == ("tree", "bipartite")
     assert files_in(saved.parent) == ["graph"]
@@ -192,21 +158,17 @@ def test_nothing_half_written_stays(tmp_path, town, monkeypatch, failing):
     assert files_in(tmp_path) == []
 
 
-def test_an_empty_folder_is_taken(tmp_path, town):
-    (tmp_path / "graph").mkdir()
-    write_graph(build_graph(town), tmp_path / "graph")
-    assert read_graph(tmp_path / "graph", town).question_ids == ("q0", "q1", "q3")
-
-
-def test_what_is_no_graph_is_never_overwritten(saved, tmp_path, town):
-    graph = build_graph(town)
+def test_an_empty_folder_is_taken_and_no_other_file_overwritten(saved, tmp_path, town):
+    graph, empty = build_graph(town), tmp_path / "empty"
+    empty.mkdir()
+    write_graph(graph, empty)
+    assert read_graph(empty, town).question_ids == ("q0", "q1", "q3")
     (saved / "notes.txt").write_text("mine")
-    assert write_refusal(graph, saved) == f"{saved}: holds 'notes.txt', which is no part of a graph; {REPLACEABLE}"
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "manifest.json").write_text("{}")
-    assert write_refusal(graph, other) == f"{other}: holds no graph.dgl, so it is no graph; {REPLACEABLE}"
-    assert write_refusal(graph, saved / "notes.txt") == f"{saved / 'notes.txt'}: is a file; {REPLACEABLE}"
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "manifest.json").write_text("{}")
+    for folder, reason in ((saved, "'notes.txt'"), (tmp_path / "other", "no graph.dgl"), (saved / "notes.txt", "file")):
+        with pytest.raises(GraphError, match=f"{folder.name}: .*{reason}.*; choose a folder"):
+            write_graph(graph, folder)
     assert (saved / "notes.txt").read_text() == "mine"
 
 
@@ -238,7 +200,7 @@ def test_a_graph_that_does_not_fit_is_built_and_the_reason_told(saved, town, cha
         "relations": "other relations (tree, bipartite)",
         "damage": "damaged",
     }
-    assert origin.startswith("built, since")
+    assert origin.startswith("built, because")
     assert reason[change] in origin
 
 

@@ -330,14 +330,14 @@ def test_every_ranking_gives_a_number_for_each_article(name, two_codes):
 
 def test_misuse_is_told(two_codes, no_bm25):
     source = CusinesNegatives(two_codes, NegativesConfig(), bm25=no_bm25)
-    with pytest.raises(ValueError, match="no epoch has begun; call begin_epoch before draw"):
+    with pytest.raises(ValueError, match="begin_epoch"):
         source.draw(np.array([0]), 1, np.random.default_rng(0))
-    with pytest.raises(ValueError, match="epoch 0 of 3: epochs count from 1"):
+    with pytest.raises(ValueError, match="epoch 0 of 3"):
         source.begin_epoch(0, 3, None)
-    with pytest.raises(ValueError, match=r"negatives\.semantic = dynamic ranks by the model in training; give its v"):
+    with pytest.raises(ValueError, match=r"negatives\.semantic=dynamic"):
         source.begin_epoch(1, 3, None)
     wrong = EpochVectors(np.zeros((3, 2), dtype=np.float32), np.zeros((7, 2), dtype=np.float32))
-    with pytest.raises(ValueError, match="vectors of 3 questions and 7 articles; give those of the 2 training quest"):
+    with pytest.raises(ValueError, match=r"2 training questions and 7 articles \(got 3 and 7\)"):
         source.begin_epoch(1, 3, wrong)
 
 

@@ -23,13 +23,8 @@ def test_other_splits_are_left_out(town_corpus):
 
 
 def test_questions_without_a_negative_or_an_answer_are_refused_together(corpus_of):
-    with pytest.raises(CorpusError) as refused:
+    with pytest.raises(CorpusError, match=r"'q0' is answered by 3 of 3 articles(.|\n)*'q2' is answered by 0 of 3"):
         training_questions(corpus_of(PLACES, [[0, 1, 2], [1], []]))
-    remedy = "hard negatives need an answer and an article that is none, so change its labels or set negatives to none"
-    assert refused.value.problems == (
-        f"two codes: question 'q0' is answered by 3 of 3 articles; {remedy}",
-        f"two codes: question 'q2' is answered by 0 of 3 articles; {remedy}",
-    )
 
 
 POOLS = [np.array([10, 11]), np.array([20]), np.array([30, 31, 32, 33])]

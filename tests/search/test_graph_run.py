@@ -73,7 +73,7 @@ def test_a_run_without_a_graph_is_refused(train):
 def test_a_run_of_before_is_refused(train):
     folder = train("gdsr")
     shutil.rmtree(folder / "graph_inputs")
-    with pytest.raises(RunError, match="did not keep what its graph encoder reads: train the run again"):
+    with pytest.raises(RunError, match="did not save its graph encoder's inputs"):
         load_graph_run(Run.read(folder))
 
 

@@ -97,7 +97,7 @@ def update_run(
         on_step: told how far the embedding is.
 
     Raises:
-        RunError: if the folder is not a finished run, did not keep what its graph encoder reads, is damaged, names a
+        RunError: if the folder is not a finished run, did not save its graph encoder's inputs, is damaged, names a
             backbone outside of itself that is gone, or holds other law than the corpus; or if `out` is not empty.
     """
     start = time.perf_counter()

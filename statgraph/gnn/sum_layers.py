@@ -1,0 +1,98 @@
+"""The layers without attention, which sum over neighbours: GCN, GraphSAGE and k-GNN.
+
+The nonlinearity that the papers put behind a layer is left out: `GraphEncoder` adds a layer's output to its input.
+Heads and edge types are not used.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from statgraph.gnn.message_passing import identity_projection, neighbour_sum
+from statgraph.graph.blocks import Block
+
+
+class GcnLayer(nn.Module):
+    """Graph convolution (Kipf and Welling 2017, "Semi-supervised classification with graph convolutional networks",
+    equation 2).
+
+    With j over the neighbours of node i and i itself:
+
+        out_i = W sum_j x_j / sqrt(in_i out_j)
+
+    where in_i is 1 + the edges of the block that end in i and out_j is 1 + those that start from j. Over the whole
+    graph, where every edge has its reverse, both are the degree in the graph with self loops, and this is the paper's
+    formula. In a sampled block an edge's source has an out-count no higher than its degree, often far lower: a heading
+    that contains thousands of articles may send to three of them here, and weighs more in those than over the whole
+    graph.
+
+    W starts as the identity, so that an untrained layer is the paper's normalised smoothing.
+    """
+
+    counts_outgoing_edges = True
+
+    def __init__(self, width: int, *, n_heads: int, n_edge_types: int):
+        super().__init__()
+        self.projection = identity_projection(width)
+        self.bias = nn.Parameter(torch.zeros(width))
+
+    def forward(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
+        """Return the output nodes' vectors (outputs, width) from the input nodes' (inputs, width)."""
+        scaled = nodes * _inverse_root_degrees(block.sources, block.n_inputs, nodes.dtype)
+        total = block.own(scaled) + neighbour_sum(scaled, block)  # (outputs, width)
+        return self.projection(total * _inverse_root_degrees(block.targets, block.n_outputs, nodes.dtype)) + self.bias
+
+
+def _inverse_root_degrees(ends: torch.Tensor, n_nodes: int, dtype: torch.dtype) -> torch.Tensor:
+    """Return 1 / sqrt(1 + edges at the node), (nodes, 1), from the node that each edge has at this end, (edges,)."""
+    return (1 + torch.bincount(ends, minlength=n_nodes)).to(dtype).rsqrt().unsqueeze(1)
+
+
+class KGnnLayer(nn.Module):
+    """The 1-GNN (Morris et al. 2019, "Weisfeiler and Leman go neural: higher-order graph neural networks").
+
+    With j over the neighbours of node i, i itself left out:
+
+        out_i = W1 x_i + W2 sum_j x_j
+
+    W1 starts as the identity and W2 as zero, so that an untrained layer returns its input. It does not smooth as the
+    others do: the sum over a heading's thousands of articles would drown the heading's own vector, and no one scale of
+    W2 suits that heading and an article with a single neighbour.
+    """
+
+    _own_scale, _neighbour_scale = 1.0, 0.0  # of the identity that W1 and W2 start as
+
+    def __init__(self, width: int, *, n_heads: int, n_edge_types: int):
+        super().__init__()
+        self.own_projection = identity_projection(width, scale=self._own_scale)
+        self.neighbour_projection = identity_projection(width, scale=self._neighbour_scale)
+        self.bias = nn.Parameter(torch.zeros(width))
+
+    def forward(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
+        """Return the output nodes' vectors (outputs, width) from the input nodes' (inputs, width)."""
+        own = self.own_projection(block.own(nodes))  # (outputs, width)
+        return own + self.neighbour_projection(self._aggregated(nodes, block)) + self.bias
+
+    def _aggregated(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
+        return neighbour_sum(nodes, block)
+
+
+class GraphSageLayer(KGnnLayer):
+    """GraphSAGE's mean aggregator (Hamilton, Ying and Leskovec 2017, "Inductive representation learning on large
+    graphs", algorithm 1, lines 4 and 5).
+
+    With j over the neighbours of node i, i itself left out:
+
+        out_i = W1 x_i + W2 mean_j x_j
+
+    which is the paper's one matrix on the two vectors put end to end; the mean of no neighbours is zero. The paper's
+    unit length behind a layer is left out too. W1 and W2 start as half the identity, so that an untrained layer moves a
+    node half-way to the mean of its neighbours.
+    """
+
+    _own_scale, _neighbour_scale = 0.5, 0.5
+
+    def _aggregated(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
+        n_neighbours = torch.bincount(block.targets, minlength=block.n_outputs).clamp(min=1)
+        return neighbour_sum(nodes, block) / n_neighbours.unsqueeze(1)  # (outputs, width)
