@@ -86,10 +86,15 @@ def partial_beside(path: Path) -> Path:
     return path.with_name(f"{path.name}.partial")
 
 
-def write_json(path: Path, value: Mapping[str, object]) -> None:
-    """Write one JSON object, indented, as UTF-8, atomically."""
+def write_text(path: Path, text: str) -> None:
+    """Write a text as UTF-8, whole or not at all."""
     with replaced_file(path) as staging:
-        staging.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        staging.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, value: Mapping[str, object]) -> None:
+    """Write one JSON object, indented, as `write_text` does."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def as_json(value: object) -> object:

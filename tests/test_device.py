@@ -28,12 +28,6 @@ def test_the_device_of_a_name(cuda, name, seen, device):
     assert pick_device(name) == torch.device(device)
 
 
-def test_auto_is_the_default(cuda):
-    cuda(False)
-
-    assert pick_device() == torch.device("cpu")
-
-
 @pytest.mark.parametrize("name", ["gpu", "", "cuda:1"])
 def test_an_unknown_name(name):
     with pytest.raises(UsageError) as error:
@@ -44,6 +38,7 @@ def test_an_unknown_name(name):
 def test_cuda_where_there_is_none(cuda):
     cuda(False)
 
+    assert pick_device() == torch.device("cpu")
     with pytest.raises(UsageError) as error:
         pick_device("cuda")
     assert str(error.value) == "device 'cuda' was asked for, but torch sees no CUDA device; use --device cpu"

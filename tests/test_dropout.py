@@ -1,7 +1,8 @@
+from contextlib import nullcontext
+
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional
 from torch.nn.functional import scaled_dot_product_attention
 
 from statgraph import dropout as module
@@ -78,30 +79,14 @@ def attended():
     return [torch.randn(2, 2, 3, 4, requires_grad=True) for _ in range(3)]
 
 
-def test_the_same_seed_leaves_out_the_same():
-    values = torch.ones(5, 7)
-    with CheapDropout():
+@pytest.mark.parametrize("entered", [True, False])
+def test_only_where_it_is_entered_torchs_dropout_is_this_one(entered):
+    values = torch.ones(40, 40)
+    with CheapDropout() if entered else nullcontext():
         torch.manual_seed(4)
-        first = functional.dropout(values, 0.3)
-        torch.manual_seed(4)
-        second, third = functional.dropout(values, 0.3), functional.dropout(values, 0.3)
-    assert torch.equal(first, second)
-    assert not torch.equal(first, third)
-
-
-def test_dropout_and_its_gradient_are_scaled_alike():
-    values = torch.ones(100, requires_grad=True)
-    with CheapDropout():
-        result = nn.Dropout(0.5)(values)
-    result.sum().backward()
-    assert set(result.tolist()) == {0.0, 2.0}
-    assert torch.equal(values.grad, result)
-
-
-@pytest.mark.parametrize(("p", "training", "expected"), [(0.5, False, 1.0), (0.0, True, 1.0), (1.0, True, 0.0)])
-def test_dropout_of_nothing_and_of_all_is_torchs(p, training, expected):
-    with CheapDropout():
-        assert functional.dropout(torch.ones(3), p, training).tolist() == [expected] * 3
+        found = nn.Dropout(0.3)(values)
+    torch.manual_seed(4)
+    assert torch.equal(found, dropout(values, 0.3)) == entered
 
 
 MASKS = {
@@ -156,10 +141,3 @@ def test_attention_without_dropout_and_causal_attention_are_left_to_torch(attend
         scaled_dot_product_attention(*attended)
         scaled_dot_product_attention(*attended, dropout_p=0.5, is_causal=True)
         scaled_dot_product_attention(*attended, MASKS["none"], dropout_p=0.5)  # a mask by its place
-
-
-def test_nothing_changes_where_it_is_not_entered(attended, monkeypatch):
-    monkeypatch.setattr(module, "_attention", lambda *inputs, **how: pytest.fail("computed here"))
-    with CheapDropout():
-        pass
-    scaled_dot_product_attention(*attended, dropout_p=0.5)

@@ -10,10 +10,10 @@ import numpy as np
 
 from statgraph.corpus.records import Corpus
 from statgraph.errors import CorpusError
-from statgraph.evaluation.plots import Labels, heat_map, similarity_matrix
+from statgraph.evaluation.plots import similarity_matrix
 from statgraph.lexical.analysis import analyser
 from statgraph.studies.spec import GRID, SIMILARITY
-from statgraph.systems.tuning.bm25_grid import tuned_bm25
+from statgraph.systems.tuning.bm25_grid import draw_grid, tuned_bm25
 
 SHOWN_ARTICLES = 200
 DISTANCES = (1, 2, 5, 10, 50, 100)
@@ -78,8 +78,7 @@ def bm25_over_grid(corpus: Corpus, picture: Path) -> Analysis:
     """Return BM25's dev recall for each k1 and b, and draw it (G-DSR, figure 4)."""
     grid = tuned_bm25(corpus, split=GRID_SPLIT)
     values = 100 * grid.values[grid.metric]  # (k1s, bs)
-    labels = Labels(f"BM25 on {corpus.name}, {GRID_SPLIT}: {grid.metric}, %", x_name="b", y_name="k1")
-    heat_map(values, grid.bs, grid.k1s, picture, labels)
+    draw_grid(grid, corpus, picture, split=GRID_SPLIT)
     lines = [
         f"{grid.metric} on {GRID_SPLIT}, %. Best: k1 = {grid.best.k1:g}, b = {grid.best.b:g}.",
         "",

@@ -202,13 +202,11 @@ def _analysed(request: Request, corpus: Corpus, folder: Path) -> Reproduced:
 
 
 def _write(folder: Path, text: str, values: Mapping[str, object]) -> None:
-    with artifacts.replaced_file(folder / MARKDOWN) as staging:
-        staging.write_text(text, encoding="utf-8")
+    artifacts.write_text(folder / MARKDOWN, text)
     # A list of plain values stays on its line: one value a line would make tens of thousands of them.
     indented = json.dumps(values, indent=1, ensure_ascii=False)
     compact = re.sub(r"\[[^\[\]{}]*\]", lambda found: re.sub(r"\s*\n\s*", " ", found[0]), indented)
-    with artifacts.replaced_file(folder / VALUES) as staging:
-        staging.write_text(compact + "\n", encoding="utf-8")
+    artifacts.write_text(folder / VALUES, compact + "\n")
 
 
 def _distinct(values) -> tuple[str, ...]:

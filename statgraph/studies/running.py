@@ -174,7 +174,7 @@ def _planned(row: RowSpec, seed: int, backbone: str, settings: Sequence[str]) ->
     # Without its settings, which may fit no backbone but the chosen one.
     if chosen and resolve_config(row.system).has_vectors:
         own.insert(0, f"encoder.backbone={chosen}")
-    regime = regime_of(resolve_config(row.system, (*own, *settings)))
+    regime = regime_of(resolve_config(row.system, (*own, *settings)).encoder)
     own += [*row.regimes.get(regime, ()), *settings]
     return PlannedRun(row.name, seed, resolve_config(row.system, (*own, f"seed={seed}")), tuple(own))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -25,31 +25,19 @@ from statgraph.training.loop import Listener, TrainingContext
 StepListener = Callable[[str, int, int], None]
 
 
-@dataclass(frozen=True)
-class StepTime:
-    """A step's wall time, and the process's highest resident memory by its end."""
-
-    name: str
-    seconds: float
-    peak_mib: int
-
-
 class StepClock:
-    """Collects the steps of a run in order."""
+    """Collects the steps of a run in order: name, wall time, and the process's highest resident memory by its end."""
 
     def __init__(self):
-        self._steps: list[StepTime] = []
+        self.steps: list[dict[str, object]] = []
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
         """Time the block as one step."""
         start = time.perf_counter()
         yield
-        self._steps.append(StepTime(name, round(time.perf_counter() - start, 2), peak_memory_mib()))
-
-    def to_list(self) -> list[dict]:
-        """Return the steps as JSON values."""
-        return [asdict(step) for step in self._steps]
+        seconds = round(time.perf_counter() - start, 2)
+        self.steps.append({"name": name, "seconds": seconds, "peak_mib": peak_memory_mib()})
 
 
 @dataclass(frozen=True)

@@ -45,9 +45,9 @@ def backbone_licences(config: RunConfig) -> dict[str, str | None]:
 def write_model_cards(run: Run, report: Report | None) -> None:
     """Write the card of a run to its folder and, of its query encoder, to that one's."""
     encoder = run.query_encoder
-    _write(run.folder / artifacts.MODEL_CARD, model_card(run, report))
+    artifacts.write_text(run.folder / artifacts.MODEL_CARD, model_card(run, report))
     if encoder.is_dir() and not encoder.is_symlink():  # a link may lead to another run's
-        _write(encoder / artifacts.MODEL_CARD, model_card(run, report, part=artifacts.RUN_QUERY_ENCODER))
+        artifacts.write_text(encoder / artifacts.MODEL_CARD, model_card(run, report, part=artifacts.RUN_QUERY_ENCODER))
 
 
 def read_run_report(folder: Path) -> Report | None:
@@ -146,8 +146,3 @@ def _stated_licence(readme: Path) -> str | None:
     except (ValueError, yaml.YAMLError):  # no header of keys and values: as good as none
         return None
     return licence if isinstance(licence, str) else None
-
-
-def _write(path: Path, text: str) -> None:
-    with artifacts.replaced_file(path) as staging:
-        staging.write_text(text, encoding="utf-8")

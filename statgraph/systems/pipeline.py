@@ -87,7 +87,7 @@ def _finished(job: Job) -> Run:
             retriever = Retriever.of(run, device=run.config.device)
             report = evaluate_split(retriever, job.corpus, "dev", rng=np.random.default_rng(run.config.seed))
         artifacts.write_json(run.folder / artifacts.RUN_REPORT, report.to_dict())
-    run = replace(run, steps=tuple(job.clock.to_list()))
+    run = replace(run, steps=tuple(job.clock.steps))
     write_model_cards(run, report)
     run.write()
     return run

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from statgraph.config import RunConfig
+from statgraph.config import EncoderConfig, RunConfig
 from statgraph.device import pick_device
 from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC, check_sharing, is_static, width_of
 from statgraph.errors import UsageError
@@ -23,9 +23,11 @@ def system_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml")))
 
 
-def regime_of(config: RunConfig) -> str:
-    """Return the regime that a resolved configuration trains in: static, head or full."""
-    return _Choice(config.encoder.backbone, config.encoder.train).regime
+def regime_of(encoder: EncoderConfig) -> str:
+    """Return the regime that resolved settings train in, which names its overlay: static, head or full."""
+    if is_static(encoder.backbone):
+        return "static"
+    return "head" if encoder.train in ("none", "head") else "full"
 
 
 def resolve_config(system: str, settings: Sequence[str] = ()) -> RunConfig:
@@ -43,14 +45,14 @@ def resolve_config(system: str, settings: Sequence[str] = ()) -> RunConfig:
     by_regime = overlay.pop(REGIMES, {})
     place = f"{system}.yaml"
     asked = with_settings(overlaid(RunConfig(system=system), overlay, place=place), settings)
-    choice = _decided(asked)
-    regime = choice.regime
+    decided = _decided(asked)
+    regime = regime_of(decided)
     config = overlaid(RunConfig(system=system), _read(_FOLDER / REGIMES / f"{regime}.yaml"), place=f"{regime}.yaml")
     config = overlaid(config, overlay, place=place)
     config = overlaid(config, by_regime.get(regime, {}), place=f"{place} ({regime})")
     config = with_settings(config, settings)
     config.check()
-    config = replace(config, encoder=replace(config.encoder, backbone=choice.backbone, train=choice.train))
+    config = replace(config, encoder=replace(config.encoder, backbone=decided.backbone, train=decided.train))
     if config.has_vectors:
         _check_encoders(config)
     return config
@@ -68,28 +70,15 @@ def _check_encoders(config: RunConfig) -> None:
             LAYERS.load(config.gnn.layer)(width, n_heads=config.gnn.heads, n_edge_types=1)
 
 
-@dataclass(frozen=True)
-class _Choice:
-    backbone: str
-    train: str
-
-    @property
-    def regime(self) -> str:
-        """Return the regime of training, which names its overlay."""
-        if is_static(self.backbone):
-            return "static"
-        return "head" if self.train in ("none", "head") else "full"
-
-
-def _decided(config: RunConfig) -> _Choice:
-    """Return what `auto` stands for on this machine, and the regime that follows."""
+def _decided(config: RunConfig) -> EncoderConfig:
+    """Return the encoder's settings with what `auto` means on this machine in its place."""
     on_cuda = pick_device(config.device).type == "cuda"
     backbone, train = config.encoder.backbone, config.encoder.train
     if backbone == AUTO:
         backbone = EMBEDDED_E5 if on_cuda else EMBEDDED_STATIC
     if train == AUTO:
         train = "full" if is_static(backbone) or on_cuda else "head"
-    return _Choice(backbone, train)
+    return replace(config.encoder, backbone=backbone, train=train)
 
 
 def _read(path: Path) -> dict:

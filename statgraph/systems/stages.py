@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 
@@ -129,20 +130,13 @@ class StageBuilder:
         return BM25(self.article_texts, language=self._corpus.language, k1=bm25.k1, b=bm25.b)
 
     def _synthetic(self) -> PairSource:
-        def generated() -> list[tuple[str, tuple[str, ...], str]]:
-            questions = synthetic_questions(
-                self._corpus,
-                self._config.augment,
-                self._job.generation,
-                partial=artifacts.partial_beside(self._job.folder / artifacts.RUN_SYNTHETIC),
-            )
-            return [(question.text, question.article_ids, question.generator) for question in questions]
+        def generated() -> list[dict]:
+            partial = artifacts.partial_beside(self._job.folder / artifacts.RUN_SYNTHETIC)
+            made = synthetic_questions(self._corpus, self._config.augment, self._job.generation, partial=partial)
+            return [asdict(question) for question in made]
 
-        questions = [
-            SyntheticQuestion(text, tuple(article_ids), generator)
-            for text, article_ids, generator in self._job.world.json_from_first(generated)
-        ]
-        return synthetic_pairs(self._corpus, questions)
+        questions = self._job.world.json_from_first(generated)
+        return synthetic_pairs(self._corpus, [SyntheticQuestion(**question) for question in questions])
 
     def _negatives(self, name: str, per_pair: int) -> NegativeSource | None:
         if not per_pair:

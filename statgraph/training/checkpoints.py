@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from statgraph.artifacts import read_json, replaced_file, replaced_folder, write_json
+from statgraph.artifacts import read_json, replaced_folder, write_json, write_text
 from statgraph.distributed import SINGLE, World
 from statgraph.errors import RunError
 
@@ -93,8 +93,7 @@ class MetricsLog:
     def take_back(self, stage: str, after_epoch: int) -> None:
         """Remove the lines of a stage past an epoch."""
         kept = [record for record in self.records() if record["stage"] != stage or record["epoch"] <= after_epoch]
-        with replaced_file(self._path) as staging:
-            staging.write_text("".join(json.dumps(record) + "\n" for record in kept), encoding="utf-8")
+        write_text(self._path, "".join(json.dumps(record) + "\n" for record in kept))
 
 
 def _progress(path: Path) -> dict | None:

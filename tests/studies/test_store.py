@@ -23,16 +23,6 @@ def test_a_result_comes_back_as_it_was(store, made_up):
     assert not store.trained_folder("r").exists()
 
 
-def test_what_was_trained_can_be_kept(store, made_up):
-    store.trained_folder("r").mkdir(parents=True)
-    store.finish("r", made_up([1, 1, 1, 1]), keep_run=True)
-    assert store.trained_folder("r").is_dir()
-
-
-def test_no_result_yet(store):
-    assert store.result("r") is None
-
-
 @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"questions": {"question_ids": ["a"]}}'])
 def test_a_damaged_result_is_refused(store, tmp_path, text):
     path = tmp_path / "runs" / "r" / "result.json"

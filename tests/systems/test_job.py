@@ -11,7 +11,7 @@ def test_steps_are_kept_in_order_with_time_and_memory():
         time.sleep(0.02)
     with clock.step("second"):
         pass
-    first, second = clock.to_list()
+    first, second = clock.steps
     assert list(first) == ["name", "seconds", "peak_mib"]
     assert (first["name"], second["name"]) == ("first", "second")
     assert 0.02 <= first["seconds"] < 5
@@ -23,4 +23,4 @@ def test_a_step_that_fails_is_not_counted():
     clock = StepClock()
     with pytest.raises(ValueError, match="broken"), clock.step("first"):
         raise ValueError("broken")
-    assert clock.to_list() == []
+    assert clock.steps == []

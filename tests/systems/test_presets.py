@@ -7,7 +7,7 @@ from statgraph.config import RunConfig
 from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC
 from statgraph.errors import UsageError
 from statgraph.systems import presets
-from statgraph.systems.presets import regime_of, resolve_config, system_names
+from statgraph.systems.presets import resolve_config, system_names
 
 SYSTEMS = "bm25, cusines-dsr, cusines-gdsr, doct5query, dpr, dsr, dsr-adapted, dsr-augmented, dsr-flat, gdsr, qabisar"
 
@@ -84,28 +84,24 @@ def test_a_path_is_no_system(name):
     assert refusal(name) == f"system '{name}' is not known; choose from {SYSTEMS}"
 
 
-def test_a_machine_without_cuda_takes_the_static_encoder_in_full():
-    assert encoder_of("device=cpu") == (EMBEDDED_STATIC, "full")
-
-
-def test_a_machine_with_cuda_takes_the_transformer_in_full(on_cuda):
-    assert encoder_of() == (EMBEDDED_E5, "full")
-    assert encoder_of("device=cpu") == (EMBEDDED_STATIC, "full")
-
-
-def test_a_transformer_trains_its_head_on_a_cpu_and_in_full_on_cuda(on_cuda):
-    assert encoder_of("device=cpu", f"encoder.backbone={EMBEDDED_E5}") == (EMBEDDED_E5, "head")
-    assert encoder_of("encoder.backbone=camembert-base") == ("camembert-base", "full")
+@pytest.mark.parametrize(
+    ("settings", "chosen"),
+    [
+        ((), (EMBEDDED_E5, "full")),
+        (("device=cpu",), (EMBEDDED_STATIC, "full")),
+        (("device=cpu", "encoder.train=none"), (EMBEDDED_STATIC, "none")),
+        (("device=cpu", f"encoder.backbone={EMBEDDED_E5}"), (EMBEDDED_E5, "head")),
+        (("device=cpu", f"encoder.backbone={EMBEDDED_E5}", "encoder.train=last-2"), (EMBEDDED_E5, "last-2")),
+        (("encoder.backbone=camembert-base",), ("camembert-base", "full")),
+    ],
+)
+def test_machine_and_user_choose_the_encoder(on_cuda, settings, chosen):
+    assert encoder_of(*settings) == chosen
 
 
 def test_a_folder_of_token_vectors_is_static(quick_backbone):
     folder = str(quick_backbone)
     assert encoder_of("device=cpu", f"encoder.backbone={folder}") == (folder, "full")
-
-
-def test_what_the_user_asks_for_stands():
-    assert encoder_of("device=cpu", f"encoder.backbone={EMBEDDED_E5}", "encoder.train=last-2")[1] == "last-2"
-    assert encoder_of("device=cpu", "encoder.train=none") == (EMBEDDED_STATIC, "none")
 
 
 @pytest.mark.parametrize(
@@ -176,15 +172,3 @@ def test_a_fault_in_a_preset_names_its_file(own_presets):
     )
     own_presets(qabisar="", regimes_static="sead: 3")
     assert refusal("qabisar", ["device=cpu"]) == "static.yaml: 'sead' is not a setting; did you mean 'seed'?"
-
-
-@pytest.mark.parametrize(
-    ("settings", "regime"),
-    [
-        ((), "static"),
-        ((f"encoder.backbone={EMBEDDED_E5}",), "head"),
-        ((f"encoder.backbone={EMBEDDED_E5}", "encoder.train=last-1"), "full"),
-    ],
-)
-def test_a_configurations_regime(settings, regime):
-    assert regime_of(resolve_config("dsr", ("device=cpu", *settings))) == regime

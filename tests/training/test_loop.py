@@ -133,17 +133,17 @@ def killed_at(epoch: int, step: int):
     return listen
 
 
-def test_rates_rise_and_fall_by_hand(train, optimizers):
-    train(LineStage(), SCHEDULE)  # 20 steps, 4 of them to warm up
+@pytest.mark.parametrize(
+    ("schedule", "factors"),
+    [
+        (SCHEDULE, [1 / 4, 2 / 4, 3 / 4, 1, *(left / 16 for left in range(15, -1, -1))]),  # 20 steps, 4 to warm up
+        (Schedule(epochs=2, warmup=0.0, weight_decay=0.0, patience=0), [1, *(left / 7 for left in range(6, -1, -1))]),
+    ],
+)
+def test_rates_rise_and_fall_by_hand(train, optimizers, schedule, factors):
+    train(LineStage(), schedule)
     (optimizer,) = optimizers
-    factors = [1 / 4, 2 / 4, 3 / 4, 1, *(left / 16 for left in range(15, -1, -1))]
     assert np.allclose(optimizer.rates, [[0.1 * factor, 0.02 * factor] for factor in factors], atol=1e-12)
-
-
-def test_without_warm_up_the_first_step_is_at_full_rate(train, optimizers):
-    train(LineStage(), Schedule(epochs=2, warmup=0.0, weight_decay=0.0, patience=0))
-    factors = [1, *(left / 7 for left in range(6, -1, -1))]
-    assert np.allclose(optimizers[0].rates, [[0.1 * factor, 0.02 * factor] for factor in factors], atol=1e-12)
 
 
 def test_the_optimiser_is_the_papers(train, optimizers):

@@ -15,35 +15,22 @@ from statgraph.training.losses import (
 )
 
 NONE = torch.zeros((2, 3), dtype=torch.bool)
+LAST_AND_FIRST = torch.tensor([[False, False, True], [True, False, False]])
+LAST_AND_SECOND = torch.tensor([[False, False, True], [False, True, False]])
 
 
-def test_contrastive_loss_by_hand():
-    # exp(scores) are (1, 2, 4) and (3, 1, 1); the pairs' articles have 1 of 7 and 1 of 5.
+@pytest.mark.parametrize(
+    ("left_out", "temperature", "shares"),
+    [
+        (NONE, 1.0, (7, 5)),  # exp(scores) are (1, 2, 4) and (3, 1, 1); the pairs' articles have 1 of 7 and 1 of 5
+        (LAST_AND_FIRST, 1.0, (3, 2)),  # without the 4 the first has 1 of 3; without the 3 the second has 1 of 2
+        (NONE, 0.5, (21, 11)),  # the weights exp(2 s) are (1, 4, 16) and (9, 1, 1)
+    ],
+)
+def test_contrastive_loss_by_hand(left_out, temperature, shares):
     scores = torch.log(torch.tensor([[1.0, 2.0, 4.0], [3.0, 1.0, 1.0]]))
-    loss = contrastive_loss(scores, torch.tensor([0, 2]), NONE, temperature=1.0)
-    assert loss.item() == pytest.approx((math.log(7) + math.log(5)) / 2)
-
-
-def test_never_negative_is_left_out_of_the_softmax():
-    # Without the 4 the first pair's article has 1 of 3; without the 3 the second's has 1 of 2.
-    scores = torch.log(torch.tensor([[1.0, 2.0, 4.0], [3.0, 1.0, 1.0]]))
-    left_out = torch.tensor([[False, False, True], [True, False, False]])
-    loss = contrastive_loss(scores, torch.tensor([0, 2]), left_out, temperature=1.0)
-    assert loss.item() == pytest.approx((math.log(3) + math.log(2)) / 2)
-
-
-def test_temperature_divides_the_scores():
-    # At 0.5 the weights exp(2 s) are (1, 4, 16) and (9, 1, 1).
-    scores = torch.log(torch.tensor([[1.0, 2.0, 4.0], [3.0, 1.0, 1.0]]))
-    loss = contrastive_loss(scores, torch.tensor([0, 2]), NONE, temperature=0.5)
-    assert loss.item() == pytest.approx((math.log(21) + math.log(11)) / 2)
-
-
-def test_what_is_left_out_gets_no_gradient():
-    scores = torch.tensor([[0.1, 0.2, 0.3]], requires_grad=True)
-    contrastive_loss(scores, torch.tensor([0]), torch.tensor([[False, False, True]]), temperature=0.1).backward()
-    assert scores.grad[0, 2].item() == 0
-    assert scores.grad[0, :2].abs().min() > 0
+    loss = contrastive_loss(scores, torch.tensor([0, 2]), left_out, temperature=temperature)
+    assert loss.item() == pytest.approx(sum(map(math.log, shares)) / 2)
 
 
 def test_a_pair_alone_has_no_loss():
@@ -59,19 +46,19 @@ def test_contrastive_gradients():
     assert torch.autograd.gradcheck(lambda s: contrastive_loss(s, positives, left_out, temperature=0.3), scores)
 
 
-def test_triplet_loss_by_hand():
-    # First pair: own 0.9, others 0.5 and 0.2, margin 0.5: max(0, 0.1), max(0, -0.2); mean 0.05.
-    # Second: own 0.1, others 0.3 and 0.4: 0.7 and 0.8; mean 0.75.
+@pytest.mark.parametrize(
+    ("left_out", "means"),
+    [
+        # First pair: own 0.9, others 0.5 and 0.2, margin 0.5: max(0, 0.1), max(0, -0.2); mean 0.05.
+        # Second: own 0.1, others 0.3 and 0.4: 0.7 and 0.8; mean 0.75.
+        (NONE, (0.05, 0.75)),
+        (LAST_AND_SECOND, (0.1, 0.7)),
+    ],
+)
+def test_triplet_loss_by_hand(left_out, means):
     scores = torch.tensor([[0.9, 0.5, 0.2], [0.3, 0.4, 0.1]])
-    loss = triplet_loss(scores, torch.tensor([0, 2]), NONE, margin=0.5)
-    assert loss.item() == pytest.approx((0.05 + 0.75) / 2)
-
-
-def test_never_negative_is_no_triplet():
-    scores = torch.tensor([[0.9, 0.5, 0.2], [0.3, 0.4, 0.1]])
-    left_out = torch.tensor([[False, False, True], [False, True, False]])
     loss = triplet_loss(scores, torch.tensor([0, 2]), left_out, margin=0.5)
-    assert loss.item() == pytest.approx((0.1 + 0.7) / 2)
+    assert loss.item() == pytest.approx(sum(means) / 2)
 
 
 def test_a_pair_without_negatives_has_no_triplet_loss():
@@ -94,26 +81,21 @@ AXES = torch.eye(2)
 DOT = {"similarity": SIMILARITIES["dot"]}
 
 
-def test_distillation_by_hand():
-    # First question: teacher (1/2, 1/2), student (1/4, 3/4). Second: both (1/3, 2/3).
-    teacher = torch.log(torch.tensor([[1.0, 1.0], [1.0, 2.0]]))
-    student = torch.log(torch.tensor([[1.0, 3.0], [1.0, 2.0]]))
-    divergence = 0.5 * math.log(0.5 / 0.25) + 0.5 * math.log(0.5 / 0.75)
-    assert score_distillation(teacher, student, AXES, **DOT, temperature=1.0).item() == pytest.approx(divergence / 2)
-
-
-def test_distillation_is_from_teacher_to_student():
-    # KL((3/4, 1/4) || (1/2, 1/2)) is not KL the other way round.
-    teacher, student = torch.log(torch.tensor([[3.0, 1.0]])), torch.zeros((1, 2))
-    wanted = 0.75 * math.log(1.5) + 0.25 * math.log(0.5)
-    assert score_distillation(teacher, student, AXES, **DOT, temperature=1.0).item() == pytest.approx(wanted)
-
-
-def test_distillation_temperature_divides_both():
-    # At 0.5 the teacher's weights (1, 3) become (1, 9); the student's stay even.
-    teacher, student = torch.log(torch.tensor([[1.0, 3.0]])), torch.zeros((1, 2))
-    wanted = 0.1 * math.log(0.2) + 0.9 * math.log(1.8)
-    assert score_distillation(teacher, student, AXES, **DOT, temperature=0.5).item() == pytest.approx(wanted)
+@pytest.mark.parametrize(
+    ("teacher", "student", "temperature", "divergence"),
+    [
+        # First question: teacher (1/2, 1/2), student (1/4, 3/4). Second: both (1/3, 2/3).
+        ([[1, 1], [1, 2]], [[1, 3], [1, 2]], 1.0, (0.5 * math.log(0.5 / 0.25) + 0.5 * math.log(0.5 / 0.75)) / 2),
+        # KL((3/4, 1/4) || (1/2, 1/2)) is not KL the other way round.
+        ([[3, 1]], [[1, 1]], 1.0, 0.75 * math.log(1.5) + 0.25 * math.log(0.5)),
+        # At 0.5 the teacher's weights (1, 3) become (1, 9); the student's stay even.
+        ([[1, 3]], [[1, 1]], 0.5, 0.1 * math.log(0.2) + 0.9 * math.log(1.8)),
+    ],
+)
+def test_distillation_by_hand(teacher, student, temperature, divergence):
+    teacher, student = (torch.tensor(weights).log() for weights in (teacher, student))
+    found = score_distillation(teacher, student, AXES, **DOT, temperature=temperature)
+    assert found.item() == pytest.approx(divergence)
 
 
 def test_equal_scores_have_nothing_to_distil():

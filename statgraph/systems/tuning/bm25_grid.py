@@ -76,10 +76,10 @@ def write_grid(result: GridResult, corpus: Corpus, folder: Path, *, split: str =
         "values": {name: table.tolist() for name, table in result.values.items()},  # (k1, b) each
     }
     artifacts.write_json(folder / GRID, saved)
-    heat_map(
-        100 * result.values[result.metric],
-        result.bs,
-        result.k1s,
-        folder / HEAT_MAP,
-        Labels(f"BM25 on {corpus.name}: {split} {result.metric}, %", x_name="b", y_name="k1"),
-    )
+    draw_grid(result, corpus, folder / HEAT_MAP, split=split)
+
+
+def draw_grid(result: GridResult, corpus: Corpus, path: Path, *, split: str) -> None:
+    """Draw the metric that decides, in percent, as a heat map over k1 and b."""
+    labels = Labels(f"BM25 on {corpus.name}: {split} {result.metric}, %", x_name="b", y_name="k1")
+    heat_map(100 * result.values[result.metric], result.bs, result.k1s, path, labels)

@@ -67,9 +67,8 @@ def write_tuning(tuning: Tuning) -> None:
             f"{tuning.folder}: none of {len(tuning.trials)} trials finished (the last: {tuning.trials[-1].error}); "
             "narrow the --space, or choose other settings with --set"
         )
-    with artifacts.replaced_file(tuning.folder / BEST) as staging:
-        best = yaml.safe_dump(_nested(tuning.best_settings), sort_keys=False, allow_unicode=True)
-        staging.write_text(best, encoding="utf-8")
+    best = yaml.safe_dump(_nested(tuning.best_settings), sort_keys=False, allow_unicode=True)
+    artifacts.write_text(tuning.folder / BEST, best)
     finished = sorted(tuning.ranked, key=lambda trial: trial.number)
     numbers = [trial.number for trial in finished]
     values = [100 * trial.value for trial in finished]

@@ -52,7 +52,7 @@ SearchSpace = Mapping[str, Range | Choice]
 
 def preset_space(config: RunConfig) -> SearchSpace:
     """Return the search space of a system's regime of training, less what the system has no use for."""
-    part = regime_of(config) if config.has_vectors else config.retriever
+    part = regime_of(config.encoder) if config.has_vectors else config.retriever
     space = read_space(_PRESETS, config, part=part)
     return {name: values for name, values in space.items() if not _is_idle(name, config)}
 

@@ -17,7 +17,7 @@ from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 from statgraph.systems.tuning.results import FAILED, FINISHED, PRUNED, TrialRecord, Tuning, write_tuning
 from statgraph.systems.tuning.spaces import SearchSpace, space_as_json, standing_values
-from statgraph.training.loop import SELECTION_METRIC, TrainingProgress
+from statgraph.training.loop import SELECTION_METRIC, Listener, TrainingProgress
 from statgraph.training.seeding import derived_seed
 
 STUDY = "study.db"
@@ -88,25 +88,22 @@ def tune_system(
     return tuning
 
 
-class _Pruner:
-    """Reports the dev R@200 of every epoch to a trial, and ends the trial if it falls behind."""
+def _pruning(trial) -> Listener:
+    """Return a listener that reports the dev R@200 of every epoch to a trial, and ends the trial if it falls behind."""
+    import optuna
 
-    def __init__(self, trial):
-        self._trial = trial
-        self._steps = 0
-        self._epoch: tuple[str, int] | None = None
+    reported: set[tuple[str, int]] = set()
 
-    def __call__(self, progress: TrainingProgress) -> None:
-        import optuna
-
+    def listen(progress: TrainingProgress) -> None:
         epoch = (progress.stage, progress.epoch)
-        if epoch == self._epoch or progress.dev is None:
+        if epoch in reported or progress.dev is None:
             return
-        self._epoch = epoch
-        self._trial.report(progress.dev, self._steps)
-        self._steps += 1
-        if self._trial.should_prune():
+        trial.report(progress.dev, len(reported))
+        reported.add(epoch)
+        if trial.should_prune():
             raise optuna.TrialPruned
+
+    return listen
 
 
 def _try(study, trial, corpus: Corpus, system: str, settings: Sequence[str], space: SearchSpace, folder: Path) -> None:
@@ -120,7 +117,7 @@ def _try(study, trial, corpus: Corpus, system: str, settings: Sequence[str], spa
     shutil.rmtree(folder, ignore_errors=True)
     try:
         config = resolve_config(system, (*settings, *(f"{name}={value}" for name, value in chosen.items())))
-        run = train_run(corpus, config, folder, TrainingOptions(on_training=_Pruner(trial)))
+        run = train_run(corpus, config, folder, TrainingOptions(on_training=_pruning(trial)))
         result = {"values": read_run_report(run.folder).strata["all"].metrics[SELECTION_METRIC].mean}
     except optuna.TrialPruned:
         result = {"state": states.PRUNED}

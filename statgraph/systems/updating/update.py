@@ -127,7 +127,7 @@ def update_run(
         citations=_citations(update.plan),
         embedded=update.embedded,
         recomputed=update.recomputed,
-        steps=tuple(clock.to_list()),
+        steps=tuple(clock.steps),
         seconds=time.perf_counter() - start,
         written=written,
     )
