@@ -38,32 +38,28 @@ def test_article_without_a_title_is_called_by_its_id(draft):
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"article_id": " "}, "article has no id; give every article a unique '_id'"),
-        ({"text": " \n"}, "article 'a1' has an empty text; fill it or remove the article"),
-        ({"path": ()}, "article 'a1' has an empty path; name the headings above it, from the code down"),
-        (
-            {"path": ("Lamp Code", " ")},
-            "article 'a1' has an empty path; name the headings above it, from the code down",
-        ),
+        ({"article_id": " "}, "article has no id"),
+        ({"text": " \n"}, "article 'a1' has an empty text"),
+        ({"path": ()}, "article 'a1' has an empty path"),
+        ({"path": ("Lamp Code", " ")}, "article 'a1' has an empty path"),
+        ({"metadata": {"valid_from": "soon"}}, "article 'a1' has an invalid valid_from 'soon'"),
     ],
 )
 def test_bad_article_is_refused(draft, problems_of, changes, problem):
     add_article(draft, "a2", place="corpus.jsonl:8")
     add_article(draft, place="corpus.jsonl:9", **changes)
-    assert problems_of(draft) == [f"corpus.jsonl:9: {problem}"]
+    (only,) = problems_of(draft)
+    assert only.startswith(f"corpus.jsonl:9: {problem}; ")
 
 
 @pytest.mark.parametrize(
     ("changes", "problem"),
-    [
-        ({"question_id": ""}, "question has no id; give every question a unique '_id'"),
-        ({"text": ""}, "question 'q1' has an empty text; fill it or remove the question"),
-    ],
+    [({"question_id": ""}, "question has no id"), ({"text": ""}, "question 'q1' has an empty text")],
 )
 def test_bad_question_is_refused(draft, problems_of, changes, problem):
-    add_article(draft)
     draft.add_question("queries.jsonl:4", **({"question_id": "q1", "text": "Why?"} | changes))
-    assert problems_of(draft) == [f"queries.jsonl:4: {problem}"]
+    with pytest.raises(CorpusError, match=f"^queries.jsonl:4: {problem}; "):
+        draft.questions()
 
 
 def test_repeated_ids_name_their_first_place(draft, problems_of):
@@ -85,11 +81,10 @@ def test_labels_that_point_nowhere_are_refused(draft, problems_of):
     draft.add_label("qrels/test.tsv:2", question_id="q1", article_id="a9", split="test")
     draft.add_label("qrels/test.tsv:3", question_id="q9", article_id="a1", split="test")
     draft.add_label("qrels/test.tsv:4", question_id="q1", article_id="", split="test")
-    assert problems_of(draft) == [
-        "qrels/test.tsv:4: label lacks an id; name one question and one article on each line",
-        "qrels/test.tsv:2: label of question 'q1' names article 'a9', which does not exist; "
-        "add the article or remove the label",
-        "qrels/test.tsv:3: label names question 'q9', which does not exist; add the question",
+    assert [problem.partition(";")[0] for problem in problems_of(draft)] == [
+        "qrels/test.tsv:4: label lacks an id",
+        "qrels/test.tsv:2: label of question 'q1' names article 'a9', which does not exist",
+        "qrels/test.tsv:3: label names question 'q9', which does not exist",
     ]
 
 
@@ -100,17 +95,16 @@ def test_question_in_two_splits_is_refused_once_a_split(draft, problems_of):
     draft.add_label("qrels/train.tsv:2", question_id="q1", article_id="a1", split="train")
     draft.add_label("qrels/test.tsv:2", question_id="q1", article_id="a1", split="test")
     draft.add_label("qrels/test.tsv:3", question_id="q1", article_id="a2", split="test")
-    assert problems_of(draft) == [
-        "qrels/test.tsv:2: question 'q1' is in split 'test' and in 'train' (qrels/train.tsv:2); "
-        "keep it in one split, or its answer leaks"
-    ]
+    (only,) = problems_of(draft)
+    assert only.startswith("qrels/test.tsv:2: question 'q1' is in split 'test' and in 'train' (qrels/train.tsv:2); ")
 
 
 def test_unknown_split_is_refused(draft, problems_of):
     add_article(draft)
     draft.add_question("q.csv:2", question_id="q1", text="Why?")
     draft.add_label("q.csv:2", question_id="q1", article_id="a1", split="valid")
-    assert problems_of(draft) == ["q.csv:2: unknown split 'valid'; use one of train, dev, test"]
+    (only,) = problems_of(draft)
+    assert only.startswith("q.csv:2: unknown split 'valid'; ")
 
 
 def test_questions_without_a_label_are_left_out_and_named(draft):
@@ -132,14 +126,6 @@ def test_same_label_twice_counts_once(draft):
 
 def test_draft_without_articles_is_refused(draft, problems_of):
     assert problems_of(draft) == ["town: holds no articles; a corpus needs at least one"]
-
-
-def test_labels_say_nothing_of_articles_where_there_are_none(draft, problems_of):
-    with draft.articles_from("articles.csv"):
-        pass
-    draft.add_question("questions.csv:2", question_id="q1", text="Why?")
-    draft.add_label("questions.csv:2", question_id="q1", article_id="a1", split="test")
-    assert problems_of(draft) == ["articles.csv: holds no articles; a corpus needs at least one"]
 
 
 def test_labels_say_nothing_of_articles_that_could_not_be_read(draft, problems_of):
@@ -169,19 +155,17 @@ def test_labels_say_nothing_of_a_row_that_was_refused(draft, problems_of):
     draft.add_question("queries.jsonl:1", question_id="q1", text="Why?")
     for question_id, article_id in (("q1", "a2"), ("q1", "a3"), ("q2", "a1")):
         draft.add_label("qrels/test.tsv:2", question_id=question_id, article_id=article_id, split="test")
-    assert problems_of(draft) == [
-        "articles.csv:3: too few fields",
-        "queries.jsonl:2: broken JSON",
-        "qrels/test.tsv:2: label of question 'q1' names article 'a3', which does not exist; "
-        "add the article or remove the label",
-    ]
+    *_, only = problems_of(draft)
+    assert only.startswith("qrels/test.tsv:2: label of question 'q1' names article 'a3', ")
+    assert len(problems_of(draft)) == 3
 
 
 @pytest.mark.parametrize("language", ["French", "FR", "f", ""])
 def test_language_is_an_iso_code(problems_of, language):
     draft = Draft(name="town", language=language)
     add_article(draft)
-    assert problems_of(draft) == [f"town: language '{language}' is not an ISO 639 code; write it like 'fr' or 'en'"]
+    (only,) = problems_of(draft)
+    assert only.startswith(f"town: language '{language}' is not an ISO 639 code")
 
 
 def test_all_problems_are_kept_and_the_first_twenty_listed(draft):
@@ -206,27 +190,3 @@ def test_questions_need_neither_labels_nor_articles(draft):
     draft.add_question("asked.jsonl:1", question_id="b", text=" Why? ")
     draft.add_question("asked.jsonl:2", question_id="a", text="When?")
     assert draft.questions() == [("b", "Why?"), ("a", "When?")]
-
-
-def test_questions_are_refused_with_every_problem(draft):
-    draft.add_question("asked.jsonl:1", question_id="a", text="")
-    draft.add_question("asked.jsonl:2", question_id="a", text="When?")
-    with pytest.raises(CorpusError) as caught:
-        draft.questions()
-    assert caught.value.problems == (
-        "asked.jsonl:1: question 'a' has an empty text; fill it or remove the question",
-        "asked.jsonl:2: question id 'a' appears twice (first on line 1); ids must be unique",
-    )
-
-
-def test_dates_that_make_no_sense_are_problems_of_their_article():
-    draft = Draft(name="d", language="en")
-    add_article(draft, "a1", metadata={"valid_from": "soon"})
-    add_article(draft, "a2", metadata={"valid_from": "2026-01-01", "valid_to": "2026-01-01"})
-    with pytest.raises(CorpusError) as refused:
-        draft.corpus()
-    assert [problem.partition("article ")[2] for problem in refused.value.problems] == [
-        "'a1' has an invalid valid_from 'soon'; write it like 2026-01-31",
-        "'a2' has valid_from 2026-01-01 and valid_to 2026-01-01; valid_to must be later, since it is the first day on "
-        "which the article is no longer in force",
-    ]

@@ -2,9 +2,9 @@ import errno
 import hashlib
 import io
 import os
+import re
 import sys
 import tarfile
-import tempfile
 
 import pytest
 
@@ -70,21 +70,15 @@ def test_only_the_members_of_the_pattern_are_unpacked(archive, tmp_path):
 
 @pytest.mark.parametrize("name", ["../a.json", "package/../../a.json", "/etc/a.json", "..\\a.json"])
 def test_a_member_that_leads_out_of_the_archive_is_refused(archive, tmp_path, name):
-    with pytest.raises(FetchError) as raised:
+    with pytest.raises(FetchError, match=f"scope-data-1.2.3.tgz: member '{re.escape(name)}' points outside"):
         unpack(archive({name: b"[]"}), "*", tmp_path / "out")
-    assert str(raised.value) == (
-        f"scope-data-1.2.3.tgz: member '{name}' points outside the archive; use another copy of it"
-    )
     assert not (tmp_path / "out").exists()
 
 
 def test_a_link_in_the_place_of_a_file_is_refused(archive, tmp_path):
     name = "package/data/a.json"
-    with pytest.raises(FetchError) as raised:
+    with pytest.raises(FetchError, match=f"scope-data-1.2.3.tgz: member '{name}' is not a plain file"):
         unpack(archive({name: link_to("/etc/passwd", name)}), "package/data/*.json", tmp_path / "out")
-    assert str(raised.value) == (
-        f"scope-data-1.2.3.tgz: member '{name}' is not a plain file; use another copy of the archive"
-    )
 
 
 def test_a_link_that_is_not_used_is_not_unpacked(archive, tmp_path):
@@ -95,9 +89,8 @@ def test_a_link_that_is_not_used_is_not_unpacked(archive, tmp_path):
 def test_a_broken_archive_is_refused(tmp_path):
     path = tmp_path / "scope-data-1.2.3.tgz"
     path.write_bytes(b"no archive")
-    with pytest.raises(FetchError) as raised:
+    with pytest.raises(FetchError, match=r"scope-data-1.2.3.tgz: damaged archive \(not a gzip file\)"):
         unpack(path, "*", tmp_path / "out")
-    assert str(raised.value) == "scope-data-1.2.3.tgz: damaged archive (not a gzip file); fetch it again"
 
 
 def test_packages_come_from_a_given_folder(archive):
@@ -120,12 +113,9 @@ def test_packages_come_from_npm(archive, fake_npm):
 
 def test_an_archive_that_is_not_there_says_how_to_get_it(tmp_path):
     package = Package("@scope/data", "1.2.3", "00", "*")
-    with pytest.raises(FetchError) as raised, unpacked_packages([package], tmp_path):
+    problem = r"scope-data-1.2.3.tgz: no such file; .*npm pack @scope/data@1.2.3"
+    with pytest.raises(FetchError, match=problem), unpacked_packages([package], tmp_path):
         pass
-    assert str(raised.value) == (
-        f"{tmp_path / 'scope-data-1.2.3.tgz'}: no such file; run 'npm pack @scope/data@1.2.3' "
-        "where there is a network and put the archive there"
-    )
 
 
 def test_another_checksum_is_refused_with_both(tmp_path):
@@ -136,21 +126,15 @@ def test_another_checksum_is_refused_with_both(tmp_path):
         "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"
         "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f"
     )
-    with pytest.raises(FetchError) as raised, unpacked_packages([package], tmp_path):
+    problem = f"scope-data-1.2.3.tgz: sha512 {abc}, expected {'0' * 128}; "
+    with pytest.raises(FetchError, match=problem), unpacked_packages([package], tmp_path):
         pass
-    assert str(raised.value) == (
-        f"scope-data-1.2.3.tgz: sha512 {abc}, expected {'0' * 128}; delete it and fetch @scope/data@1.2.3 again"
-    )
 
 
 def test_without_npm_the_error_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(FetchError) as raised:
+    with pytest.raises(FetchError, match=r"^npm: not on the PATH, .*@scope/data@1.2.3; install Node.js, .*--from DIR"):
         npm_pack(Package("@scope/data", "1.2.3", "00", "*"), tmp_path)
-    assert str(raised.value) == (
-        "npm: not on the PATH, but needed to download @scope/data@1.2.3; install Node.js, or run "
-        "'npm pack @scope/data@1.2.3' on another machine and add '--from DIR' with the folder of scope-data-1.2.3.tgz"
-    )
 
 
 @pytest.mark.parametrize(
@@ -168,29 +152,21 @@ def test_without_npm_the_error_says_what_to_install(tmp_path, monkeypatch):
 )
 def test_a_failing_npm_is_quoted(tmp_path, fake_npm, stderr, said):
     fake_npm(f"sys.stderr.write({stderr!r})\nsys.exit(7)")
-    with pytest.raises(FetchError) as raised:
+    with pytest.raises(FetchError, match=rf"^npm pack @scope/data@1.2.3: exit code 7 \({re.escape(said)}\); "):
         npm_pack(Package("@scope/data", "1.2.3", "00", "*"), tmp_path)
-    assert str(raised.value) == (
-        f"npm pack @scope/data@1.2.3: exit code 7 ({said}); "
-        "check the network and npm's registry setting, then try again"
-    )
 
 
 def test_an_npm_that_makes_no_archive_is_an_error(tmp_path, fake_npm):
     fake_npm("")
-    with pytest.raises(FetchError) as raised:
+    with pytest.raises(FetchError, match=r"^npm pack @scope/data@1.2.3: did not create scope-data-1.2.3.tgz"):
         npm_pack(Package("@scope/data", "1.2.3", "00", "*"), tmp_path)
-    assert str(raised.value) == "npm pack @scope/data@1.2.3: did not create scope-data-1.2.3.tgz; use npm 7 or newer"
 
 
 def test_a_full_disk_is_told_from_other_failures(tmp_path):
     full = disk_failure(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), tmp_path)
-    assert str(full) == (
-        f"{tmp_path}: the disk is full; free 1 GB there and in {tempfile.gettempdir()}, "
-        "or name other places with '--out' and TMPDIR"
-    )
+    assert str(full).startswith(f"{tmp_path}: the disk is full; ")
     closed = disk_failure(PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/closed"), tmp_path)
-    assert str(closed) == "/closed: Permission denied; choose a writable folder"
+    assert str(closed).startswith("/closed: Permission denied; ")
 
 
 def test_an_unknown_corpus_is_a_usage_error(tmp_path):
@@ -201,9 +177,8 @@ def test_an_unknown_corpus_is_a_usage_error(tmp_path):
 def test_a_folder_with_something_else_is_refused_before_anything_is_brought(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "")
     (tmp_path / "notes.txt").write_text("keep", encoding="utf-8")
-    with pytest.raises(CorpusError) as raised:
+    with pytest.raises(CorpusError, match="contains 'notes"):
         fetch_corpus("legi-fr", tmp_path)
-    assert str(raised.value) == (f"{tmp_path}: contains 'notes.txt', which is not a corpus file; choose a new folder")
 
 
 def test_a_corpus_is_written_as_it_is_returned(tmp_path):

@@ -88,11 +88,8 @@ def test_failed_write_leaves_the_old_corpus_and_nothing_else(town, folder, monke
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("statgraph.artifacts.write_json", fail)
-    with pytest.raises(CorpusError) as caught:
+    with pytest.raises(CorpusError, match=r"town: cannot be written \(No space left on device\)"):
         write_corpus(town, folder)
-    assert str(caught.value) == (
-        f"{folder}: cannot be written (No space left on device); choose a writable folder with enough space"
-    )
     assert read_corpus(folder) == before
     assert [path.name for path in folder.parent.iterdir()] == ["town"]
 
@@ -103,23 +100,17 @@ def test_corpus_goes_only_where_nothing_else_is_lost(town, folder, tmp_path):
     refuse_foreign_folder(tmp_path / "empty")
     refuse_foreign_folder(folder)
     (folder / "thesis.odt").write_text("years of work")
-    with pytest.raises(
-        CorpusError, match=r"town: contains 'thesis.odt', which is not a corpus file; choose a new folder"
-    ):
+    with pytest.raises(CorpusError, match=r"town: contains 'thesis.odt'"):
         write_corpus(town, folder)
     assert (folder / "thesis.odt").read_text() == "years of work"
+    with pytest.raises(CorpusError, match="is a file"):
+        write_corpus(town, folder / "thesis.odt")
 
 
 def test_beir_folder_without_a_manifest_is_not_overwritten(town, folder):
     (folder / "manifest.json").unlink()
-    with pytest.raises(CorpusError, match=r"holds no manifest.json, so it is not a corpus folder; choose a new folder"):
+    with pytest.raises(CorpusError, match=r"town: holds no manifest.json"):
         write_corpus(town, folder)
-
-
-def test_file_is_not_overwritten(town, tmp_path):
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(CorpusError, match="file: is a file; choose a new folder"):
-        write_corpus(town, tmp_path / "file")
 
 
 def test_labels_and_questions_are_optional(folder):
@@ -145,62 +136,35 @@ def test_scores_of_zero_are_no_labels(folder, write_jsonl):
 
 
 @pytest.mark.parametrize(
-    ("change", "problem"),
+    ("file_name", "record", "problem"),
     [
-        ({"_id": ""}, "article has no id; give every article a unique '_id'"),
-        ({"_id": None}, "article has no id; give every article a unique '_id'"),
-        ({"_id": ["L2"]}, "'_id' is a list, not a string; put the id in quotes"),
-        ({"text": None}, "article 'L2' has an empty text; fill it or remove the article"),
-        ({"text": ["Lamps."]}, "'text' is a list, not a string; put it in quotes"),
-        ({"title": 3}, "'title' is a number, not a string; put it in quotes"),
-        ({"metadata": None}, "article 'L2' has an empty path; name the headings above it, from the code down"),
-        (
-            {"metadata": {"path": ["Lamp Code", ""]}},
-            "article 'L2' has an empty path; name the headings above it, from the code down",
-        ),
-        (
-            {"metadata": {"path": "Lamp Code"}},
-            "'metadata.path' is not a list of strings; name the headings above the article, from the code down",
-        ),
-        (
-            {"metadata": {"path": ["Lamp Code"], "order": "2"}},
-            "metadata.order '2' is not a whole number; give the place in the code",
-        ),
+        ("corpus.jsonl", {**ARTICLE, "_id": ["L2"]}, "'_id' is a list"),
+        ("corpus.jsonl", {**ARTICLE, "text": None}, "article 'L1' has an empty text"),
+        ("corpus.jsonl", {**ARTICLE, "title": 3}, "'title' is a number"),
+        ("corpus.jsonl", {**ARTICLE, "metadata": None}, "article 'L1' has an empty path"),
+        ("corpus.jsonl", {**ARTICLE, "metadata": {"path": "A"}}, "'metadata.path' is not a list of strings"),
+        ("corpus.jsonl", {**ARTICLE, "metadata": {"path": ["A"], "order": "2"}}, "metadata.order '2' is not a whole"),
+        ("queries.jsonl", {**QUESTION, "metadata": ["asked"]}, "'metadata' is a list"),
     ],
 )
-def test_bad_article_is_one_problem(folder, write_jsonl, change, problem):
-    write_jsonl(folder / "corpus.jsonl", ARTICLE, {**ARTICLE, "_id": "L2", **change})
-    assert problems_in(folder) == [f"corpus.jsonl:2: {problem}"]
-
-
-def test_metadata_that_is_no_object_is_a_problem(folder, write_jsonl):
-    write_jsonl(folder / "queries.jsonl", {**QUESTION, "metadata": ["asked"]})
-    assert problems_in(folder) == [
-        'queries.jsonl:1: \'metadata\' is a list, not an object; write it like {"name": "value"}'
-    ]
+def test_bad_record_is_one_problem(folder, write_jsonl, file_name, record, problem):
+    write_jsonl(folder / file_name, record)
+    (only,) = problems_in(folder)
+    assert only.startswith(f"{file_name}:1: {problem}")
 
 
 @pytest.mark.parametrize(
     ("labels", "problem"),
     [
-        (
-            "query-id\tcorpus-id\nq1\tL1\n",
-            "1: no column score (found: query-id, corpus-id); name every needed column on this line",
-        ),
-        (
-            "query-id\tcorpus-id\tscore\nq1\tL1\tyes\n",
-            "2: score 'yes' is not a number; use 1 for an article that answers",
-        ),
-        (
-            "query-id\tcorpus-id\tscore\nq1\tL1\n",
-            "2: the row has 2 fields and the header 3; give each row every column, "
-            "and put a field that holds the separator in quotes",
-        ),
+        ("query-id\tcorpus-id\nq1\tL1\n", "1: no column score"),
+        ("query-id\tcorpus-id\tscore\nq1\tL1\tyes\n", "2: score 'yes' is not a number"),
+        ("query-id\tcorpus-id\tscore\nq1\tL1\n", "2: the row has 2 fields and the header 3"),
     ],
-)  # fmt: skip
+)
 def test_bad_labels_are_one_problem(folder, labels, problem):
     (folder / "qrels" / "train.tsv").write_text(labels)
-    assert problems_in(folder) == [f"qrels/train.tsv:{problem}"]
+    (only,) = problems_in(folder)
+    assert only.startswith(f"qrels/train.tsv:{problem}")
 
 
 def test_every_problem_of_a_folder_is_found_in_one_pass(folder, write_jsonl):
@@ -210,18 +174,16 @@ def test_every_problem_of_a_folder_is_found_in_one_pass(folder, write_jsonl):
     write_jsonl(folder / "queries.jsonl", QUESTION, {"text": "No id?"})
     (folder / "qrels" / "train.tsv").write_text(LABELS + "q1\tL9\t1\nq9\tL1\t1\n")
     (folder / "qrels" / "test.tsv").write_text(LABELS)
-    assert problems_in(folder) == [
-        "corpus.jsonl:2: article id 'L1' appears twice (first on line 1); ids must be unique",
-        "corpus.jsonl:3: article 'L2' has an empty text; fill it or remove the article",
-        "corpus.jsonl:4: invalid JSON at column 13 (Expecting ',' delimiter); each line must be one JSON object",
-        "corpus.jsonl:5: byte 0xe9 is not UTF-8; save the file as UTF-8",
-        "corpus.jsonl:5: article 'L4' has an empty path; name the headings above it, from the code down",
-        "queries.jsonl:2: question has no id; give every question a unique '_id'",
-        "qrels/test.tsv:2: question 'q1' is in split 'test' and in 'train' (qrels/train.tsv:2); "
-        "keep it in one split, or its answer leaks",
-        "qrels/train.tsv:3: label of question 'q1' names article 'L9', which does not exist; "
-        "add the article or remove the label",
-        "qrels/train.tsv:4: label names question 'q9', which does not exist; add the question",
+    assert [problem.partition(";")[0].partition(" (")[0] for problem in problems_in(folder)] == [
+        "corpus.jsonl:2: article id 'L1' appears twice",
+        "corpus.jsonl:3: article 'L2' has an empty text",
+        "corpus.jsonl:4: invalid JSON at column 13",
+        "corpus.jsonl:5: byte 0xe9 is not UTF-8",
+        "corpus.jsonl:5: article 'L4' has an empty path",
+        "queries.jsonl:2: question has no id",
+        "qrels/test.tsv:2: question 'q1' is in split 'test' and in 'train'",
+        "qrels/train.tsv:3: label of question 'q1' names article 'L9', which does not exist",
+        "qrels/train.tsv:4: label names question 'q9', which does not exist",
     ]
 
 
@@ -230,17 +192,11 @@ def test_an_empty_file_of_articles_is_one_problem(folder):
     assert problems_in(folder) == ["corpus.jsonl: holds no articles; a corpus needs at least one"]
 
 
-def test_missing_folder_says_how_to_make_one(tmp_path):
-    assert problems_in(tmp_path / "gone") == [
-        f"{tmp_path / 'gone'}: no such corpus folder; make one with 'statgraph import' or 'statgraph fetch'"
-    ]
-
-
-def test_a_file_in_place_of_the_folder_says_so(folder):
-    file = folder / "corpus.jsonl"
-    assert problems_in(file) == [
-        f"{file}: is a file, not a corpus folder; make one with 'statgraph import' or 'statgraph fetch'"
-    ]
+@pytest.mark.parametrize(("name", "problem"), [("gone", "no such corpus folder"), ("town/corpus.jsonl", "is a file")])
+def test_what_is_not_a_folder_says_how_to_make_one(folder, tmp_path, name, problem):
+    (only,) = problems_in(tmp_path / name)
+    assert only.startswith(f"{tmp_path / name}: {problem}")
+    assert "'statgraph import'" in only
 
 
 @pytest.mark.parametrize(
@@ -257,34 +213,30 @@ def test_a_file_in_place_of_the_folder_says_so(folder):
 def test_files_to_import_name_their_format(tmp_path, file_name, format_name):
     (tmp_path / file_name).touch()
     assert format_name == "FORMAT" or format_name in FORMATS
-    assert problems_in(tmp_path) == [
-        f"{tmp_path}: holds no manifest.json; "
-        f"convert the files with 'statgraph import {format_name} {tmp_path} --out DIR'"
-    ]
+    (only,) = problems_in(tmp_path)
+    assert only.startswith(f"{tmp_path}: holds no manifest.json; ")
+    assert f"'statgraph import {format_name} {tmp_path} --out DIR'" in only
 
 
-def test_folder_without_articles_or_manifest_says_so(folder):
+def test_folder_without_articles_says_so(folder):
     (folder / "corpus.jsonl").unlink()
-    assert problems_in(folder) == [f"{folder}: holds no corpus.jsonl; a corpus folder needs one line per article there"]
-    (folder / "manifest.json").unlink()
-    assert problems_in(folder) == [
-        f"{folder}: holds no manifest.json; convert the files with 'statgraph import FORMAT {folder} --out DIR'"
-    ]
+    (only,) = problems_in(folder)
+    assert only.startswith(f"{folder}: holds no corpus.jsonl; ")
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("[]", "holds a list, not an object; import the corpus again"),
-        ("{", "invalid JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1)); "
-              "import the corpus again"),
-        ('{"name": "town"}', "'language' is null; give it as a string"),
-        ('{"name": "town", "language": "en", "licence": {}}', "'licence' is an object; give it as a string"),
+        ("[]", "holds a list, not an object"),
+        ("{", "invalid JSON ("),
+        ('{"name": "town"}', "'language' is null"),
+        ('{"name": "town", "language": "en", "licence": {}}', "'licence' is an object"),
     ],
-)  # fmt: skip
+)
 def test_broken_manifest_is_one_problem(folder, text, problem):
     (folder / "manifest.json").write_text(text)
-    assert problems_in(folder) == [f"{folder / 'manifest.json'}: {problem}"]
+    (only,) = problems_in(folder)
+    assert only.startswith(f"{folder / 'manifest.json'}: {problem}")
 
 
 def test_folders_in_place_of_files_and_the_reverse_are_problems(folder):
@@ -292,10 +244,9 @@ def test_folders_in_place_of_files_and_the_reverse_are_problems(folder):
     (folder / "corpus.jsonl").mkdir()
     shutil.rmtree(folder / "qrels")
     (folder / "qrels").write_text("")
-    assert problems_in(folder) == [
-        "corpus.jsonl: cannot be read (Is a directory); put a readable text file there",
-        "qrels: is a file; make it a folder of train.tsv, dev.tsv, test.tsv",
-    ]
+    articles, labels = problems_in(folder)
+    assert articles.startswith("corpus.jsonl: cannot be read (Is a directory)")
+    assert labels.startswith("qrels: is a file; ")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
@@ -309,63 +260,31 @@ def test_folder_without_the_right_to_read_is_one_line(folder):
         folder.chmod(0o755)
 
 
-@pytest.fixture
-def refusal(tmp_path):
-    """Return a function that writes bytes as a question file and returns what reading it says."""
-
-    def refused(content: bytes) -> str:
-        path = tmp_path / "asked.jsonl"
-        path.write_bytes(content)
-        with pytest.raises(CorpusError) as error:
-            read_question_file(path)
-        return str(error.value)
-
-    return refused
-
-
-def test_ids_and_texts_in_file_order(tmp_path):
+def test_questions_of_a_file_come_in_its_order(tmp_path):
     path = tmp_path / "asked.jsonl"
     path.write_text(
-        '{"_id": "b", "text": " Qui paie\\u00a0? ", "metadata": {"x": 1}}\n\n{"_id": "a", "text": "誰が払うか"}\n',
+        '{"_id": "b", "text": " Qui paie\\u00a0? ", "metadata": {"x": 1}}\n\n{"_id": 7, "text": "誰が払うか"}\n',
         encoding="utf-8",
     )
-    assert read_question_file(path) == (["b", "a"], ["Qui paie\u00a0?", "誰が払うか"])
+    assert read_question_file(path) == (["b", "7"], ["Qui paie\u00a0?", "誰が払うか"])
 
 
-def test_numbers_are_ids_too(tmp_path):
-    path = tmp_path / "asked.jsonl"
-    path.write_text('{"_id": 7, "text": "Who?"}\n')
-    assert read_question_file(path) == (["7"], ["Who?"])
-
-
-@pytest.mark.parametrize(("name", "problem"), [("none.jsonl", "no such file"), (".", "is a folder")])
-def test_a_missing_file_is_refused(tmp_path, name, problem):
-    with pytest.raises(CorpusError) as error:
+@pytest.mark.parametrize(
+    ("name", "problem"), [("none.jsonl", "no such file"), (".", "is a folder"), ("blank.jsonl", "holds no questions")]
+)
+def test_a_file_without_questions_is_refused(tmp_path, name, problem):
+    (tmp_path / "blank.jsonl").write_text("\n \n")
+    with pytest.raises(CorpusError, match=problem) as refused:
         read_question_file(tmp_path / name)
-    assert str(error.value) == (f"{tmp_path / name}: {problem}; give a JSONL file with one question a line (_id, text)")
+    assert str(refused.value).startswith(f"{tmp_path / name}: ")
 
 
-@pytest.mark.parametrize("content", [b"", b"\n \n"])
-def test_an_empty_file_is_refused(refusal, tmp_path, content):
-    assert refusal(content) == (
-        f"{tmp_path / 'asked.jsonl'}: holds no questions; give one JSON object a line with _id and text"
-    )
-
-
-def test_every_problem_is_listed(refusal):
-    content = (
-        b'{"_id": "a", "text": "Who?"}\n{"_id": "a", "text": "When?"}\n{"_id": "b", "text": " "}\n{"_id": "c"\n'
-        b'["d", "Why?"]\n{"_id": "e", "text": "o\xf9"}\n{"text": "How?"}\n{"_id": "f", "text": "\\ud800"}\n'
-    )
-    assert refusal(content) == (
-        "asked.jsonl:2: question id 'a' appears twice (first on line 1); ids must be unique\n"
-        "asked.jsonl:3: question 'b' has an empty text; fill it or remove the question\n"
-        "asked.jsonl:4: invalid JSON at column 12 (Expecting ',' delimiter); each line must be one JSON object\n"
-        "asked.jsonl:5: a list instead of an object; each line must be one JSON object\n"
-        "asked.jsonl:6: byte 0xf9 is not UTF-8; save the file as UTF-8\n"
-        "asked.jsonl:7: question has no id; give every question a unique '_id'\n"
-        "asked.jsonl:8: contains a lone surrogate (\\ud800 to \\udfff); write the character itself"
-    )
+def test_every_problem_of_a_question_file_is_listed(tmp_path):
+    path = tmp_path / "asked.jsonl"
+    path.write_bytes(b'{"_id": "a", "text": "Who?"}\n{"_id": "a", "text": "When?"}\n{"_id": "c"\n')
+    with pytest.raises(CorpusError) as refused:
+        read_question_file(path)
+    assert [problem[:14] for problem in refused.value.problems] == ["asked.jsonl:2:", "asked.jsonl:3:"]
 
 
 words = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=12).filter(str.strip)
