@@ -52,9 +52,8 @@ def test_corpus_folder_imported_as_beir_is_the_same_corpus(town, tmp_path):
 
 @pytest.mark.parametrize("name", ["jsonl", "csv", "beir", "bsard"])
 def test_language_is_never_guessed(source, name):
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UsageError, match=f"^{source}: the language .*--language"):
         import_corpus(name, source)
-    assert str(caught.value) == (f"{source}: the language of its statutes is unknown; name it, such as '--language fr'")
 
 
 def test_language_of_bsard_and_legi_is_told_by_their_files(tmp_path):
@@ -69,14 +68,13 @@ def test_unknown_format_lists_the_formats(source):
 
 
 def test_missing_source_is_refused(tmp_path):
-    with pytest.raises(CorpusError) as caught:
+    with pytest.raises(CorpusError, match=r"gone: no such file or folder"):
         import_corpus("csv", tmp_path / "gone", language="en")
-    assert str(caught.value) == f"{tmp_path / 'gone'}: no such file or folder; name the statutes to import"
 
 
 def test_broken_manifest_is_refused(source):
     (source / "manifest.json").write_text('["town"]')
-    with pytest.raises(CorpusError, match=r"manifest.json: holds a list, not an object; import the corpus again"):
+    with pytest.raises(CorpusError, match=r"manifest.json: holds a list"):
         import_corpus("jsonl", source, language="en")
 
 
@@ -85,9 +83,8 @@ def test_system_errors_are_one_line(source, monkeypatch):
         raise PermissionError(13, "Permission denied", str(self))
 
     monkeypatch.setattr("pathlib.Path.is_file", refuse)
-    with pytest.raises(CorpusError) as caught:
+    with pytest.raises(CorpusError, match=rf"^{source}: cannot be read \(Permission denied\); "):
         import_corpus("jsonl", source, language="en")
-    assert str(caught.value) == f"{source}: cannot be read (Permission denied); check its permissions"
 
 
 def test_folder_name_that_is_not_utf_8_can_be_written(tmp_path, write_jsonl):

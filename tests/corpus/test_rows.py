@@ -43,17 +43,9 @@ def test_fields_longer_than_the_csv_modules_default_are_read(draft, tmp_path, re
 def test_rows_with_too_many_or_too_few_fields_are_problems(draft, tmp_path, recorded):
     raw = "id,text,path\n1,one, two,A\n2,two\n,,\n3,three,A\n"
     assert rows_of(draft, tmp_path, raw) == [("x.csv:5", {"id": "3", "text": "three", "path": "A"})]
-    remedy = "give each row every column, and put a field that holds the separator in quotes"
-    assert recorded() == [
-        f"x.csv:2: the row has 4 fields and the header 3; {remedy}",
-        f"x.csv:3: the row has 2 fields and the header 3; {remedy}",
-    ]
-
-
-def test_missing_columns_name_those_found(draft, tmp_path, recorded):
-    assert rows_of(draft, tmp_path, "nr,text\n1,one\n", needed=("id|_id", "text", "path|heading")) == []
-    assert recorded() == [
-        "x.csv:1: no column id or _id, path or heading (found: nr, text); name every needed column on this line"
+    assert [problem.partition(";")[0] for problem in recorded()] == [
+        "x.csv:2: the row has 4 fields and the header 3",
+        "x.csv:3: the row has 2 fields and the header 3",
     ]
 
 
@@ -64,32 +56,24 @@ def test_alternative_column_is_enough(draft, tmp_path, recorded):
     assert recorded() == []
 
 
-def test_column_twice_is_a_problem(draft, tmp_path, recorded):
-    assert rows_of(draft, tmp_path, "id,text,text\n1,one,two\n") == []
-    assert recorded() == ["x.csv:1: column text appears twice; column names must be unique"]
-
-
-def test_quote_that_never_closes_is_a_problem_at_the_start_of_its_row(draft, tmp_path, recorded):
-    raw = 'id,text\n1,one\n2,"two\n3,three\n'
-    assert rows_of(draft, tmp_path, raw) == [("x.csv:2", {"id": "1", "text": "one"})]
-    assert recorded() == [
-        "x.csv:3: broken quoting in the row that starts here (unexpected end of data); "
-        "write a quote inside a quoted field twice"
-    ]
-
-
-def test_another_encoding_is_one_problem_and_rows_still_come(draft, tmp_path, recorded):
-    raw = "id,text\n1,été\n2,two\n3,à\n".encode("latin-1")
-    assert [row["id"] for _, row in rows_of(draft, tmp_path, raw)] == ["1", "2", "3"]
-    assert recorded() == ["x.csv:2: byte 0xe9 is not UTF-8 (nor are bytes on 1 more line); save the file as UTF-8"]
-
-
-@pytest.mark.parametrize("raw", ["", "\n \n"])
-def test_empty_file_is_a_problem(draft, tmp_path, recorded, raw):
-    assert rows_of(draft, tmp_path, raw) == []
-    assert recorded() == ["x.csv:1: the file is empty; name the columns on its first line"]
+@pytest.mark.parametrize(
+    ("raw", "ids", "problem"),
+    [
+        ("nr,text\n1,one\n", [], "1: no column id or _id, path or heading (found: nr, text)"),
+        ("id,path,path\n1,one,two\n", [], "1: column path appears twice"),
+        ('id,path\n1,one\n2,"two\n3,three\n', ["1"], "3: broken quoting in the row that starts here ("),
+        ("id,path\n1,été\n2,two\n3,à\n".encode("latin-1"), ["1", "2", "3"], "2: byte 0xe9 is not UTF-8 (nor"),
+        ("\n \n", [], "1: the file is empty"),
+    ],
+)
+def test_bad_file_is_one_problem(draft, tmp_path, recorded, raw, ids, problem):
+    rows = rows_of(draft, tmp_path, raw, needed=("id|_id", "path|heading"))
+    assert [row["id"] for _, row in rows] == ids
+    (only,) = recorded()
+    assert only.startswith(f"x.csv:{problem}")
 
 
 def test_folder_in_place_of_a_file_is_one_problem(draft, tmp_path, recorded):
     assert list(csv_rows(draft, tmp_path, "x.csv")) == []
-    assert recorded() == ["x.csv: cannot be read (Is a directory); put a readable text file there"]
+    (only,) = recorded()
+    assert only.startswith("x.csv: cannot be read (Is a directory)")

@@ -248,17 +248,19 @@ def test_a_long_list_takes_no_time():
     finder = two_codes("Garden Act", "Dog Act", "Section")
     assert finder.find(", ".join(["section 1(1)", "section 2"] * 3000), "Garden Act") == [0, 1]
     for goes_on in (
-        "(1), ",
-        " eerste,",
-        " second,",
-        ", alinéa 1",
-        " 1°",
-        " para 1,",
-        " II",
-        " of the (a)",
-        " aième",
-        "  ",
-        ", 1",
+        *(
+            "(1), ",
+            " eerste,",
+            " second,",
+            ", alinéa 1",
+            " 1°",
+            " para 1,",
+            " II",
+            " of the (a)",
+            " aième",
+            "  ",
+            ", 1",
+        ),
     ):
         assert finder.find("section 1" + goes_on * 6000, "Garden Act") == [0]
 
@@ -278,9 +280,24 @@ PIECES = [
         "and ",
         "en ",
         "bis",
-        "du code rural",
+        "L.",
+        "R. *",
     ),
-    *("du même code", "L.", "R. *", "12-3", "12", "5", "6", ", ", ". ", " ", "(2)", "°", "de la loi n° 83-634", "\n"),
+    *(
+        "du code rural",
+        "du même code",
+        "12-3",
+        "12",
+        "5",
+        "6",
+        ", ",
+        ". ",
+        " ",
+        "(2)",
+        "°",
+        "de la loi n° 83-634",
+        "\n",
+    ),
 ]
 
 

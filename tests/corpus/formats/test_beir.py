@@ -42,21 +42,6 @@ def test_dev_labels_go_by_two_names(draft, source, file_name):
     assert [question.question_id for question in draft.corpus().split("dev")] == ["q1"]
 
 
-def test_paths_are_kept_where_there_are_any(draft, source, write_jsonl):
-    write_jsonl(source / "corpus.jsonl", {"_id": "d1", "text": "Lamps.", "metadata": {"path": ["Lamp Code", "Book I"]}})
-    draft_beir(draft, source)
-    assert draft.corpus().articles[0].path == ("Lamp Code", "Book I")
-
-
-def test_question_in_two_splits_is_refused(draft, source, problems_of):
-    (source / "qrels" / "train.tsv").write_text(HEADER + "q2\td1\t1\n")
-    draft_beir(draft, source)
-    assert problems_of(draft) == [
-        "qrels/test.tsv:2: question 'q2' is in split 'test' and in 'train' (qrels/train.tsv:2); "
-        "keep it in one split, or its answer leaks"
-    ]
-
-
 def test_file_in_place_of_the_folder_is_refused(draft, source, problems_of):
     draft_beir(draft, source / "corpus.jsonl")
     assert problems_of(draft) == [f"{source / 'corpus.jsonl'}: is a file; name the folder that holds corpus.jsonl"]
