@@ -66,10 +66,7 @@ def bar_chart(
     series: Mapping[str, Sequence[float]],
     errors: Mapping[str, Sequence[tuple[float, float]]] | None,
     path: Path,
-    *,
-    title: str = "",
-    x_name: str = "",
-    y_name: str = "",
+    labels: Labels = NO_LABELS,
 ) -> None:
     """Write groups of bars, one bar a series in each group.
 
@@ -80,7 +77,7 @@ def bar_chart(
     Raises:
         ValueError: if a series or its intervals are not as many as the groups.
     """
-    figure, axes = _figure(max(5.0, 1.8 + 0.3 * len(groups) * (len(series) + 1)), 4.0, title)
+    figure, axes = _figure(max(5.0, 1.8 + 0.3 * len(groups) * (len(series) + 1)), 4.0, labels.title)
     bar_width = 0.8 / max(1, len(series))
     centres = np.arange(len(groups))
     for number, (name, values) in enumerate(series.items()):
@@ -92,10 +89,10 @@ def bar_chart(
             _check_length(name, intervals, len(groups))
             whiskers = _whiskers(values, intervals)
             axes.errorbar(places, values, whiskers, fmt="none", ecolor="#333333", elinewidth=1, capsize=2.5, zorder=3)
-    labels = [_label(group) for group in groups]
-    crowded = sum(map(len, labels)) > 12 * figure.get_figwidth()
-    axes.set_xticks(centres, labels, rotation=30 if crowded else 0, ha="right" if crowded else "center")
-    _finish(axes, x_name, y_name, n_series=len(series))
+    names = [_label(group) for group in groups]
+    crowded = sum(map(len, names)) > 12 * figure.get_figwidth()
+    axes.set_xticks(centres, names, rotation=30 if crowded else 0, ha="right" if crowded else "center")
+    _finish(axes, labels, n_series=len(series))
     _save(figure, path)
 
 
@@ -135,7 +132,7 @@ def line_chart(
         axes.set_xscale("log")
     elif all(float(x).is_integer() for xs, _ in series.values() for x in xs):
         axes.xaxis.get_major_locator().set_params(integer=True)
-    _finish(axes, labels.x_name, labels.y_name, n_series=len(series))
+    _finish(axes, labels, n_series=len(series))
     _save(figure, path)
 
 
@@ -163,9 +160,9 @@ def _figure(width: float, height: float, title: str):
     return figure, axes
 
 
-def _finish(axes, x_name: str, y_name: str, *, n_series: int) -> None:
-    axes.set_xlabel(x_name)
-    axes.set_ylabel(y_name)
+def _finish(axes, labels: Labels, *, n_series: int) -> None:
+    axes.set_xlabel(labels.x_name)
+    axes.set_ylabel(labels.y_name)
     axes.grid(axis="y", color="#dddddd", linewidth=0.8, zorder=0)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)

@@ -1,4 +1,4 @@
-"""What attention over bags is made of on a CPU: softmax over a node's edges, the sums it weighs, their gradients."""
+"""The parts of attention over bags on a CPU: softmax over a node's edges, weighted sums, their gradients."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from statgraph.graph.blocks import Block
 
 
 def runs_here(nodes: torch.Tensor, block: Block) -> bool:
-    """Return whether attention over bags takes these: on a CPU, at full precision."""
+    """Return whether attention over bags can run: on a CPU, at full precision."""
     return nodes.device.type == "cpu" and nodes.dtype in (torch.float32, torch.float64) and block.n_outputs > 0
 
 

@@ -1,4 +1,4 @@
-"""What the graph encoder of a run read, kept on disk, so that it can be run again without the text encoders."""
+"""The inputs of a run's graph encoder, saved so that it can run again without the text encoders."""
 
 from __future__ import annotations
 

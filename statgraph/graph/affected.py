@@ -1,4 +1,4 @@
-"""Which nodes a change of the graph reaches, so that no others need to be computed again."""
+"""Which nodes a change of the graph reaches, so that only those are computed again."""
 
 from __future__ import annotations
 

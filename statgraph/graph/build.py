@@ -1,4 +1,4 @@
-"""From a corpus to its graph: the DGL heterograph, and what its nodes are."""
+"""Build the graph of a corpus: the DGL heterograph and the names of its nodes."""
 
 from __future__ import annotations
 

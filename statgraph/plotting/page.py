@@ -14,6 +14,7 @@ from statgraph.errors import UsageError
 from statgraph.evaluation.plots import DOTS_PER_INCH
 from statgraph.plotting.drawing import FAINT_INK, INK, PAPER, Drawing
 
+# What the page calls these colours, so that they follow its light or dark scheme.
 _PAGE_COLOURS = {INK: "currentColor", FAINT_INK: "var(--faint)", PAPER: "var(--paper)"}
 _FONT = re.compile(r"(font(?:-family)?:[^;]*?)'DejaVu Sans'[^;]*")
 _REFERENCE = re.compile(r"#(?=[\w.-]+\)?$)")
@@ -88,9 +89,6 @@ def _cell(value: object) -> str:
     if isinstance(value, int):
         return f'<td class="number">{value:,}</td>'
     return f"<td>{escape(str(value))}</td>"
-
-
-# What the page calls these, so that they turn with light and dark.
 
 
 def inline_svg(drawing: Drawing) -> str:

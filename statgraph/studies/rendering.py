@@ -139,7 +139,7 @@ def draw_rows(spec: TableSpec, rows: Sequence[RowSummary], path: Path) -> None:
         for metric, column in values.items()
     }
     if spec.figure.kind == BARS:
-        bar_chart(names, means, spread, path, title=spec.title, y_name="%")
+        bar_chart(names, means, spread, path, Labels(spec.title, y_name="%"))
     else:
         places = list(range(1, len(names) + 1))
         lines = {metric: (places, column) for metric, column in means.items()}

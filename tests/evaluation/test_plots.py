@@ -60,14 +60,14 @@ def test_labels_of_another_number_are_refused(tmp_path):
 def test_bars_stand_side_by_side_with_their_intervals(tmp_path, drawn):
     bar_chart(
         ["A", "B"], {"x": [1.0, 2.0], "y": [3.0, 4.0]}, {"y": [(2.5, 3.25), (4.0, 5.0)]}, tmp_path / "bars.png",
-        y_name="R@200, %",
+        Labels(y_name="R@200, %"),
     )  # fmt: skip
     (axes,) = drawn
     bars = [(round(bar.get_x(), 6), bar.get_height()) for bar in axes.patches]
     assert bars == [(-0.4, 1.0), (0.6, 2.0), (0.0, 3.0), (1.0, 4.0)]
     whiskers = [line for collection in axes.collections for line in collection.get_segments()]
     assert np.allclose(whiskers, [[[0.2, 2.5], [0.2, 3.25]], [[1.2, 4.0], [1.2, 5.0]]])
-    assert axes.get_ylim()[1] > 5.0
+    assert (axes.get_ylim()[1] > 5.0, axes.get_ylabel()) == (True, "R@200, %")
     assert [text.get_text() for text in axes.figure.legends[0].get_texts()] == ["x", "y"]
 
 

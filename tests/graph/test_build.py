@@ -3,7 +3,6 @@ import dataclasses
 import numpy as np
 import pytest
 
-from statgraph.errors import UsageError
 from statgraph.graph.build import DEFAULT_RELATIONS, ITSELF, GraphSummary, build_graph, heterograph_of, summary_of
 from statgraph.graph.relations import CITES, CONTAINS_ARTICLE, CONTAINS_HEADING
 
@@ -111,11 +110,6 @@ def test_summary_of_the_town(town, relations, edges, orphans, cited):
     assert summary_of(build_graph(town, relations)) == GraphSummary(NODES, edges, DEPTHS, orphans, cited)
 
 
-def test_summary_names_edge_types_in_their_order(town):
-    names = list(summary_of(build_graph(town)).edges)
-    assert names == sorted(names)
-
-
 def test_every_edge_has_its_reverse(sample, edges_of):
     graph = build_graph(sample, ("tree", "bipartite", "order"))
     reverse = {
@@ -129,22 +123,6 @@ def test_every_edge_has_its_reverse(sample, edges_of):
     assert {((to, reverse[name], of), target, source) for (of, name, to), source, target in edges} == edges
 
 
-def test_edges_of_the_town(town, edges_of):
-    contains, cites = ("heading", "contains_article", "article"), ("question", "cites", "article")
-    edges = edges_of(build_graph(town))
-    assert {edge[1:] for edge in edges if edge[0] == contains} == {(1, 0), (3, 1), (4, 2), (1, 3), (2, 4), (4, 5)}
-    assert {edge[1:] for edge in edges if edge[0] == cites} == {(0, 0), (0, 1), (1, 0), (2, 3)}
-
-
-def test_a_citation_and_its_reverse_have_one_id(sample):
-    heterograph = build_graph(sample).heterograph
-    questions, articles = heterograph.edges(etype="cites", order="eid")
-    assert [ends.tolist() for ends in heterograph.edges(etype="cited_by", order="eid")] == [
-        articles.tolist(),
-        questions.tolist(),
-    ]
-
-
 def test_edge_types_are_sorted(town):
     edge_types = build_graph(town).edge_types
     assert edge_types == (
@@ -155,13 +133,6 @@ def test_edge_types_are_sorted(town):
         ("heading", "under_heading", "heading"),
         ("question", "cites", "article"),
     )
-
-
-@pytest.mark.parametrize("relations", [(), ("tree",), ("bipartite",), ("order",)])
-def test_types_without_a_relation_keep_their_nodes(town, relations):
-    graph = build_graph(town, relations)
-    assert {node_type: graph.heterograph.num_nodes(node_type) for node_type in NODES} == NODES
-    assert {node_type: graph.node_count(node_type) for node_type in NODES} == NODES
 
 
 def test_the_sample(sample):
@@ -190,8 +161,3 @@ def test_a_corpus_without_training_questions(town):
     assert summary_of(graph) == GraphSummary(
         NODES | {"question": 0}, TREE_EDGES | dict.fromkeys(CITATIONS, 0), DEPTHS, 0, 0
     )
-
-
-def test_an_unknown_relation_is_refused(town):
-    with pytest.raises(UsageError, match=r"graph\.relations: .*'forest'"):
-        build_graph(town, ("tree", "forest"))

@@ -18,54 +18,8 @@ EDGES = {
 }
 
 
-@pytest.fixture
-def graph():
-    return load_dgl().heterograph(EDGES, num_nodes_dict={"heading": 2, "article": 3, "question": 2})
-
-
 def test_loading_twice_gives_the_same_module():
     assert load_dgl() is load_dgl()
-
-
-def test_full_neighbourhood_of_two_hops(graph):
-    dgl = load_dgl()
-    sampler = dgl.dataloading.NeighborSampler([-1, -1])
-
-    inputs, outputs, blocks = sampler.sample_blocks(graph, {"article": torch.tensor([0])})
-
-    assert outputs["article"].tolist() == [0]
-    # Last hop: heading 0 and question 0 point at article 0. First hop adds: articles 0 and 1 point at heading 0.
-    assert [block.num_edges() for block in blocks] == [4, 2]
-    assert sorted(inputs["article"].tolist()) == [0, 1]
-
-
-def test_excluded_edges_are_not_sampled(graph):
-    dgl = load_dgl()
-    sampler = dgl.dataloading.NeighborSampler([-1])
-    cited_by_question_0 = {("question", "cites", "article"): torch.tensor([0])}
-
-    _, _, (block,) = sampler.sample_blocks(graph, {"article": torch.tensor([0])}, exclude_eids=cited_by_question_0)
-
-    assert block.num_edges(("question", "cites", "article")) == 0
-    assert block.num_edges(("heading", "contains", "article")) == 1
-
-
-def test_to_block_puts_targets_first(graph):
-    dgl = load_dgl()
-    block = dgl.to_block(graph, {"article": torch.tensor([2, 0, 1]), "heading": torch.tensor([0, 1])})
-
-    assert block.dstnodes["article"].data[dgl.NID].tolist() == [2, 0, 1]
-    assert block.srcnodes["article"].data[dgl.NID].tolist() == [2, 0, 1]
-
-
-def test_saved_graph_comes_back(graph, tmp_path):
-    dgl = load_dgl()
-    dgl.save_graphs(str(tmp_path / "graph.dgl"), [graph])
-    (loaded,), _ = dgl.load_graphs(str(tmp_path / "graph.dgl"))
-
-    assert {etype: [ends.tolist() for ends in loaded.edges(etype=etype)] for etype in loaded.canonical_etypes} == {
-        etype: list(ends) for etype, ends in EDGES.items()
-    }
 
 
 LOAD = "from statgraph.graph.dgl_loader import load_dgl\nload_dgl()"

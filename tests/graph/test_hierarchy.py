@@ -53,11 +53,6 @@ def test_no_articles_no_headings():
     assert (len(hierarchy.heading_parents), len(hierarchy.article_parents)) == (0, 0)
 
 
-def test_rows_are_int64(town):
-    hierarchy = hierarchy_of(town.articles)
-    assert {str(rows.dtype) for rows in (hierarchy.heading_parents, hierarchy.article_parents)} == {"int64"}
-
-
 def test_parents_stand_before_their_children(sample):
     hierarchy = hierarchy_of(sample.articles)
     assert all(parent < row for row, parent in enumerate(hierarchy.heading_parents))

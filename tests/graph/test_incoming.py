@@ -3,7 +3,6 @@ import pytest
 
 from statgraph.graph import incoming as merged
 from statgraph.graph.build import build_graph
-from statgraph.graph.dgl_loader import load_dgl
 from statgraph.graph.incoming import IncomingEdges, MergedEdges, grouped_by_target, incoming_edges
 from statgraph.graph.relations import CITES, NODE_TYPES
 
@@ -71,17 +70,6 @@ def test_who_is_cited_by_whom(town):
     # q0 cites L1 and W1, q1 L1, q3 L3; the articles are L1, W1, L2, L3, W2, L4.
     assert listed(incoming[CITES.forward_type]) == [[0, 1], [0], [], [2], [], []]
     assert listed(incoming[CITES.reverse_type]) == [[0, 1], [0], [3]]
-
-
-def test_a_saved_graph_has_the_same(town, tmp_path):
-    dgl = load_dgl()
-    heterograph = build_graph(town).heterograph
-    dgl.save_graphs(str(tmp_path / "graph.dgl"), [heterograph])
-    (loaded,), _ = dgl.load_graphs(str(tmp_path / "graph.dgl"))
-    before, after = incoming_edges(heterograph), incoming_edges(loaded)
-    assert {edge_type: listed(edges) for edge_type, edges in after.items()} == {
-        edge_type: listed(edges) for edge_type, edges in before.items()
-    }
 
 
 def merged_edges(graph) -> MergedEdges:
