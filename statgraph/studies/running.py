@@ -137,7 +137,7 @@ class CorpusRuns:
     def _about(self, planned: PlannedRun, folder: Path, resumed: bool, seconds: float) -> dict[str, object]:
         run = Run.read(folder)
         return {
-            "config": run.config.to_dict(),
+            "config": artifacts.as_json(run.config.to_dict()),
             "seed": planned.seed,
             "corpus": asdict(run.corpus),
             "split": self.split,

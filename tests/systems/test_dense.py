@@ -176,10 +176,12 @@ def together(tmp_path_factory, town_corpus, quick_settings, quick_transformer, r
     """
     settled, tiny = (*quick_settings, *SETTLED, *ODD), f"encoder.backbone={quick_transformer}"
     small = (
-        "encoder.chunk_tokens=8",
-        "encoder.max_tokens=24",
-        "encoder.article_heads=2",
-        "stage2.train_encoders=query",
+        *("encoder.chunk_tokens=8", "encoder.max_tokens=24", "encoder.article_heads=2", "stage2.train_encoders=query"),
+        *(
+            "encoder.pooling=cls",
+            "encoder.query_prompt=",
+            "encoder.passage_prompt=",
+        ),  # else a line says what was chosen
     )
     runs = {
         "both": ("qabisar", (*settled, *BOTH)),
