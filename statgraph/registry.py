@@ -134,7 +134,7 @@ FORMATS = Registry(
     {
         "jsonl": "statgraph.corpus.formats.tables:JSONL",
         "csv": "statgraph.corpus.formats.tables:CSV",
-        "beir": "statgraph.corpus.formats.beir:FORMAT",
+        "beir": "statgraph.corpus.store:BEIR",
         "bsard": "statgraph.corpus.formats.bsard:FORMAT",
         "legi": "statgraph.corpus.formats.legi:FORMAT",
     },

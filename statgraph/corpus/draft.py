@@ -19,10 +19,12 @@ _NO_ARTICLES = "holds no articles; a corpus needs at least one"
 class Draft:
     """Collects articles, questions and labels with the place each was read from, and every problem met on the way.
 
-    A place is what a user can open: `corpus.jsonl:17`, `articles_fr.csv:3`, `LEGITEXT000006072050.json`.
+    A place is what a user can open: `corpus.jsonl:17`, `articles_fr.csv:3`, `LEGITEXT000006072050.json`. `name` is that
+    of the corpus, `language` its ISO 639 code.
     """
 
     def __init__(self, *, name: str, language: str, licence: str = "unknown", source: str = "unknown"):
+        self.name, self.language = name, language
         self._about = {"name": name, "language": language, "licence": licence, "source": source}
         self._problems: list[str] = []
         self._refused: set[str] = set()
@@ -34,16 +36,6 @@ class Draft:
         self._splits: dict[str, tuple[str, str]] = {}
         self._split_conflicts: set[tuple[str, str]] = set()
         self._orders: dict[str, int] = {}
-
-    @property
-    def name(self) -> str:
-        """Return the name of the corpus."""
-        return self._about["name"]
-
-    @property
-    def language(self) -> str:
-        """Return the ISO 639 code of the corpus's language."""
-        return self._about["language"]
 
     @property
     def problem_count(self) -> int:

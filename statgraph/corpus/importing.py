@@ -29,7 +29,7 @@ def draft_source(
     licence: str | None = None,
     source_note: str | None = None,
 ) -> Draft:
-    """Return a draft with all that a source holds, its problems recorded but not raised yet.
+    """Return a draft of everything in a source, its problems recorded but not raised yet.
 
     Options default to the `manifest.json` of the source if it has one; else the name is that of the source, the
     language that of the format, the licence "unknown".

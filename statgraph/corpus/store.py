@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.corpus.draft import Draft
+from statgraph.corpus.draft import Draft, SourceFormat
 from statgraph.corpus.lines import id_field, json_lines, json_type, object_field, path_field, string_field
 from statgraph.corpus.records import SPLITS, Corpus, headings_of
 from statgraph.corpus.rows import csv_rows
@@ -17,6 +17,7 @@ from statgraph.errors import CorpusError
 CORPUS_FILES = (artifacts.CORPUS_ARTICLES, artifacts.CORPUS_QUESTIONS, artifacts.CORPUS_LABELS, artifacts.MANIFEST)
 LABEL_COLUMNS = ("query-id", "corpus-id", "score")
 LABEL_FILES = {f"{split}.tsv": split for split in SPLITS}
+BEIR_LABEL_FILES = {**LABEL_FILES, "validation.tsv": "dev"}  # some BEIR folders call the dev labels "validation"
 # File name patterns that identify the format of a folder to import.
 FORMAT_FILES = {
     "beir": artifacts.CORPUS_ARTICLES,
@@ -104,6 +105,20 @@ def draft_beir_folder(
         if (labels / file_name).exists():
             draft_labels(draft, labels / file_name, split)
     return None
+
+
+def draft_beir(draft: Draft, source: Path) -> None:
+    """Fill a draft from any BEIR folder.
+
+    BEIR has no hierarchy: an article without `metadata.path` gets one heading, the name of the corpus. Questions
+    without a label, which are common in BEIR folders, can neither train nor test and are left out.
+    """
+    if not source.is_dir():
+        return draft.add_problem(str(source), "is a file; name the folder that holds corpus.jsonl")
+    return draft_beir_folder(draft, source, label_files=BEIR_LABEL_FILES, default_path=(draft.name,))
+
+
+BEIR = SourceFormat("corpus.jsonl, queries.jsonl, qrels/*.tsv", draft_beir)
 
 
 def draft_articles(draft: Draft, path: Path, *, default_path: Sequence[str] = ()) -> None:

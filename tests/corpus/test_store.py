@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from statgraph.corpus import read_corpus, write_corpus
 from statgraph.corpus.draft import Draft
 from statgraph.corpus.records import SPLITS
-from statgraph.corpus.store import read_question_file, refuse_foreign_folder
+from statgraph.corpus.store import draft_beir, read_question_file, refuse_foreign_folder
 from statgraph.errors import CorpusError
 from statgraph.registry import FORMATS
 
 ARTICLE = {"_id": "L1", "title": "Art. 1", "text": "Lamps burn.", "metadata": {"path": ["Lamp Code"], "order": 1}}
 QUESTION = {"_id": "q1", "text": "When do lamps burn?"}
-LABELS = "query-id\tcorpus-id\tscore\nq1\tL1\t1\n"
+LABEL_HEADER = "query-id\tcorpus-id\tscore\n"
+LABELS = LABEL_HEADER + "q1\tL1\t1\n"
 
 
 @pytest.fixture
@@ -285,6 +286,48 @@ def test_every_problem_of_a_question_file_is_listed(tmp_path):
     with pytest.raises(CorpusError) as refused:
         read_question_file(path)
     assert [problem[:14] for problem in refused.value.problems] == ["asked.jsonl:2:", "asked.jsonl:3:"]
+
+
+@pytest.fixture
+def beir_folder(tmp_path, write_jsonl):
+    """A BEIR folder as its tools leave it: no hierarchy, most questions without a label."""
+    write_jsonl(
+        tmp_path / "corpus.jsonl",
+        {"_id": "d1", "title": "On lamps", "text": "Lamps burn.", "metadata": {"url": "http://lamps.example"}},
+        {"_id": "d2", "title": "", "text": "Wells are covered."},
+    )
+    write_jsonl(tmp_path / "queries.jsonl", *({"_id": f"q{n}", "text": f"Question {n}?"} for n in range(1, 6)))
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text(LABEL_HEADER + "q2\td1\t2\nq2\td2\t0\n")
+    return tmp_path
+
+
+def test_articles_without_a_path_stand_under_the_name_of_the_corpus(draft, beir_folder):
+    draft_beir(draft, beir_folder)
+    corpus = draft.corpus()
+    assert [(article.article_id, article.title, article.path, article.order) for article in corpus.articles] == [
+        ("d1", "On lamps", ("town",), 1),
+        ("d2", "d2", ("town",), 2),
+    ]
+    assert corpus.articles[0].metadata == {"url": "http://lamps.example"}
+
+
+def test_questions_without_a_label_are_left_out(draft, beir_folder):
+    draft_beir(draft, beir_folder)
+    assert [(question.question_id, question.article_ids) for question in draft.corpus().questions] == [("q2", ("d1",))]
+    assert draft.unlabelled_questions == ("q1", "q3", "q4", "q5")
+
+
+@pytest.mark.parametrize("file_name", ["dev.tsv", "validation.tsv"])
+def test_dev_labels_go_by_two_names(draft, beir_folder, file_name):
+    (beir_folder / "qrels" / file_name).write_text(LABEL_HEADER + "q1\td2\t1\n")
+    draft_beir(draft, beir_folder)
+    assert [question.question_id for question in draft.corpus().split("dev")] == ["q1"]
+
+
+def test_file_in_place_of_the_folder_is_refused(draft, beir_folder, problems_of):
+    draft_beir(draft, beir_folder / "corpus.jsonl")
+    assert problems_of(draft) == [f"{beir_folder / 'corpus.jsonl'}: is a file; name the folder that holds corpus.jsonl"]
 
 
 words = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=12).filter(str.strip)
