@@ -3,7 +3,7 @@ import subprocess
 import pytest
 
 from statgraph import doctor
-from statgraph.doctor import PARTS, Check, Part, all_required_work, run_checks
+from statgraph.doctor import Check, Part, all_required_work, run_checks
 from statgraph.errors import DependencyError
 
 
@@ -16,26 +16,6 @@ def fails_with(error: Exception):
         raise error
 
     return try_out
-
-
-@pytest.mark.parametrize("part", [part for part in PARTS if part.required], ids=lambda part: part.name)
-def test_required_parts_work_here(part):
-    (check,) = checks_of(part)
-
-    assert (check.name, check.ok, check.remedy) == (part.name, True, ""), check
-    assert check.version != "-"
-    assert check.seconds >= 0
-
-
-def test_an_exception_becomes_one_line_and_the_next_part_is_tried():
-    broken = Part("torch", fails_with(ValueError("first line\nsecond line")), "torch")
-    works = Part("Python", lambda: Check("Python", "3.11", True, "fine"))
-
-    failed, worked = checks_of(broken, works)
-
-    assert (failed.ok, failed.detail) == (False, "ValueError: first line")
-    assert failed.remedy.startswith("pip install")
-    assert worked.ok
 
 
 def test_an_exception_without_text_is_its_name():

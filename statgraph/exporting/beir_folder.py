@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from statgraph.corpus.records import SPLITS, Corpus
+from statgraph import artifacts
+from statgraph.corpus.records import Corpus
 from statgraph.corpus.store import write_corpus
-from statgraph.errors import UsageError
 from statgraph.evaluation.trec import write_trec_run
-from statgraph.exporting.source_and_target import new_folder, refuse_existing
+from statgraph.exporting.source_and_target import refuse_existing
 from statgraph.runs.run import Run
-from statgraph.search.evaluating import DEPTH
+from statgraph.search.evaluating import DEPTH, split_questions
 from statgraph.search.retriever import Retriever
 
 RUNS = "runs"
@@ -30,12 +30,8 @@ def export_beir(
     questions = ()
     if run is not None:
         Run.read(run).check_corpus(corpus)
-        if split not in SPLITS:
-            raise UsageError(f"split '{split}' is not known; use one of {', '.join(SPLITS)}")
-        questions = corpus.split(split)
-        if not questions:
-            raise UsageError(f"split '{split}' of corpus '{corpus.name}' has no questions; choose another split")
-    with new_folder(out) as folder:
+        questions = split_questions(corpus, split)
+    with artifacts.replaced_folder(out) as folder:
         write_corpus(corpus, folder)
         if run is None:
             return

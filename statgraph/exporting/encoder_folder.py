@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.exporting.source_and_target import dense_run, encoder_card, new_folder, refuse_existing
+from statgraph.exporting.source_and_target import dense_run, encoder_card, refuse_existing
 from statgraph.index.article_index import ArticleIndex
 
 ARTICLES = "articles"
@@ -46,7 +46,7 @@ def export_encoder_folder(run: Path, out: Path) -> None:
     refuse_existing(out)
     opened = dense_run(run)
     index = ArticleIndex.load(opened.index, device="cpu")
-    with new_folder(out) as folder:
+    with artifacts.replaced_folder(out) as folder:
         shutil.copytree(opened.query_encoder, folder, dirs_exist_ok=True)
         (folder / ARTICLES).mkdir()
         np.save(folder / ARTICLES / VECTORS, index.vectors, allow_pickle=False)

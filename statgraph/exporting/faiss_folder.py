@@ -7,7 +7,7 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.config import IndexConfig
-from statgraph.exporting.source_and_target import dense_run, new_folder, refuse_existing
+from statgraph.exporting.source_and_target import dense_run, refuse_existing
 from statgraph.index.article_index import ArticleIndex
 from statgraph.index.folder import IDS_FILE
 from statgraph.index.index_files import INDEX_FILE
@@ -45,7 +45,7 @@ def export_faiss(run: Path, out: Path) -> str:
     refuse_existing(out)
     opened = dense_run(run)
     index = ArticleIndex.load(opened.index, device="cpu")
-    with new_folder(out) as folder:
+    with artifacts.replaced_folder(out) as folder:
         shutil.copyfile(opened.index / INDEX_FILE, folder / INDEX_FILE)
         kind = index.kind
         if faiss.read_index(str(folder / INDEX_FILE)).d != index.width:

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from statgraph import artifacts
 from statgraph.corpus.citations.references import ReferenceFinder
 from statgraph.corpus.records import Corpus, Question
 from statgraph.encoders.article_text import PATH_SEPARATOR
-from statgraph.exporting.source_and_target import new_file, refuse_existing
+from statgraph.exporting.source_and_target import refuse_existing
 from statgraph.gnn.graph_inputs import read_graph_inputs
 from statgraph.graph.hierarchy import hierarchy_of
 from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS_HEADING, HEADING, QUESTION, TRAIN_SPLIT
@@ -89,7 +90,7 @@ def _export(articles: Sequence[PlacedArticle], questions: Sequence[Question], ou
 
     refuse_existing(out)
     graph = law_graph(articles, questions)
-    with new_file(out) as path:
+    with artifacts.replaced_file(out) as path:
         networkx.write_graphml(graph, path, encoding="utf-8")
     return graph.number_of_nodes(), graph.number_of_edges()
 

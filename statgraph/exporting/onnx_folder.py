@@ -10,7 +10,7 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.errors import ModelError
-from statgraph.exporting.source_and_target import dense_run, encoder_card, new_folder, refuse_existing
+from statgraph.exporting.source_and_target import dense_run, encoder_card, refuse_existing
 from statgraph.inference.onnx_export import TOKEN_IDS, TOKEN_MASK, ExportedEncoder, check_packages, exported_encoder
 from statgraph.inference.query_encoder import QueryEncoder
 from statgraph.search.article_store import ArticleStore
@@ -57,7 +57,7 @@ def export_onnx(run: Path, out: Path) -> float:
     opened = dense_run(run)
     check_packages()
     probes = probe_texts(ArticleStore(run))
-    with new_folder(out) as folder:
+    with artifacts.replaced_folder(out) as folder:
         exported = exported_encoder(opened.query_encoder)
         write_onnx(exported, opened.query_encoder, folder)
         prompt = exported.prompt

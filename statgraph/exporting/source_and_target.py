@@ -1,9 +1,7 @@
-"""What exports read and write: a run with vectors, and a path that does not exist yet, written whole or not at all."""
+"""What exports read and write: a run with vectors, and a path that does not exist yet."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from statgraph import artifacts
@@ -37,19 +35,3 @@ def refuse_existing(out: Path) -> None:
     """Raise UsageError if there is anything at a path, be it a broken link."""
     if out.exists() or out.is_symlink():
         raise UsageError(f"{out}: exists already, and an export replaces nothing; choose another --out")
-
-
-@contextmanager
-def new_folder(out: Path) -> Iterator[Path]:
-    """Yield an empty folder that becomes `out` once the block ends without an error; refuse one that exists."""
-    refuse_existing(out)
-    with artifacts.replaced_folder(out) as staging:
-        yield staging
-
-
-@contextmanager
-def new_file(out: Path) -> Iterator[Path]:
-    """Yield a path to write to that becomes `out` once the block ends without an error; refuse one that exists."""
-    refuse_existing(out)
-    with artifacts.replaced_file(out) as staging:
-        yield staging

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from statgraph.errors import DependencyError
-from statgraph.integrations.metadata import hit_metadata
+from statgraph.integrations import hit_metadata
 from statgraph.search.retriever import Retriever
 
 try:

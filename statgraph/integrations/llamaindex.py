@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from statgraph.errors import DependencyError
-from statgraph.integrations.metadata import hit_metadata
+from statgraph.integrations import hit_metadata
 from statgraph.search.retriever import Retriever
 
 try:

@@ -18,15 +18,18 @@ class TermStatistics:
         language: ISO 639-1 code that picks the stemmer.
         k1: term-frequency saturation.
         b: length normalisation.
+
+    Attributes:
+        terms: the function from a text to its terms.
     """
 
     def __init__(self, texts: Iterable[str], *, language: str, k1: float = 2.5, b: float = 0.2):
-        self._terms = analyser(language)
+        self.terms = analyser(language)
         self._k1, self._b = k1, b
         self._holding: Counter[str] = Counter()  # term -> texts that hold it
         self._n_texts = n_terms = 0
         for text in texts:
-            terms = self._terms(text)
+            terms = self.terms(text)
             self._holding.update(set(terms))
             self._n_texts += 1
             n_terms += len(terms)
@@ -35,20 +38,21 @@ class TermStatistics:
     def term_weights(self, question: str, texts: Sequence[str]) -> list[list[TermWeight]]:
         """Return for each of these texts, which were counted, the question's terms that it holds, heaviest first; the
         weights add up to its BM25 score."""
-        asked = Counter(term for term in self._terms(question) if term in self._holding)
+        asked = Counter(term for term in self.terms(question) if term in self._holding)
         return [self._weights(asked, text) for text in texts]
 
     def _weights(self, asked: Counter[str], text: str) -> list[TermWeight]:
-        terms = self._terms(text)
+        terms = self.terms(text)
         held = Counter(terms)
         damping = self._k1 * (1 - self._b + self._b * len(terms) / self._mean_length) if terms else 0.0
         weights = [
-            TermWeight(term, times * self._rarity(term) * held[term] / (held[term] + damping))
+            TermWeight(term, times * self.rarity(term) * held[term] / (held[term] + damping))
             for term, times in asked.items()
             if term in held
         ]
         return sorted(weights, key=lambda part: (-part.weight, part.term))
 
-    def _rarity(self, term: str) -> float:
+    def rarity(self, term: str) -> float:
+        """Return how much a term counts by how few texts hold it (df of n): ln(1 + (n - df + 0.5) / (df + 0.5))."""
         holding = self._holding[term]
         return math.log(1 + (self._n_texts - holding + 0.5) / (holding + 0.5))

@@ -33,6 +33,11 @@ class CorpusFacts:
         return cls(corpus.name, corpus.language, corpus.content_hash, len(corpus.articles))
 
 
+def _part(name: str, doc: str) -> property:
+    """Return the property of a run that is the path of one of its parts."""
+    return property(lambda run: run.folder / name, doc=doc)
+
+
 @dataclass(frozen=True)
 class Run:
     """A run folder; open a finished one with `read`, and finish one with `write`.
@@ -60,6 +65,13 @@ class Run:
     versions: Mapping[str, str] = field(default_factory=dict)
     commit: str | None = None
     updates: tuple[Mapping[str, object], ...] = ()
+
+    index = _part(artifacts.RUN_INDEX, "Return the folder of the article vectors' index.")
+    lexical_index = _part(artifacts.RUN_LEXICAL_INDEX, "Return the folder of the BM25 index; none in format 1.")
+    query_encoder = _part(artifacts.RUN_QUERY_ENCODER, "Return the folder of the query encoder.")
+    graph_encoder = _part(artifacts.RUN_GRAPH_ENCODER, "Return the file of the graph encoder's weights.")
+    graph_inputs = _part(artifacts.RUN_GRAPH_INPUTS, "Return the folder of what the graph encoder reads.")
+    synthetic = _part(artifacts.RUN_SYNTHETIC, "Return the file of the questions that expand the articles.")
 
     @classmethod
     def read(cls, folder: Path | str) -> Run:
@@ -149,36 +161,6 @@ class Run:
     def has_graph(self) -> bool:
         """Return whether a graph encoder made the vectors."""
         return self.graph_encoder.is_file()
-
-    @property
-    def index(self) -> Path:
-        """Return the folder of the article vectors' index."""
-        return self.folder / artifacts.RUN_INDEX
-
-    @property
-    def lexical_index(self) -> Path:
-        """Return the folder of the BM25 index; not there in a run of format 1."""
-        return self.folder / artifacts.RUN_LEXICAL_INDEX
-
-    @property
-    def query_encoder(self) -> Path:
-        """Return the folder of the query encoder."""
-        return self.folder / artifacts.RUN_QUERY_ENCODER
-
-    @property
-    def graph_encoder(self) -> Path:
-        """Return the file of the graph encoder's weights."""
-        return self.folder / artifacts.RUN_GRAPH_ENCODER
-
-    @property
-    def graph_inputs(self) -> Path:
-        """Return the folder of what the graph encoder reads."""
-        return self.folder / artifacts.RUN_GRAPH_INPUTS
-
-    @property
-    def synthetic(self) -> Path:
-        """Return the file of the questions that expand the articles."""
-        return self.folder / artifacts.RUN_SYNTHETIC
 
     def require_vectors(self, remedy: str = "name a run of another system with --run") -> None:
         """Raise RunError, which gives the remedy, if the run has neither vectors nor encoders."""

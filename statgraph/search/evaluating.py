@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from statgraph.corpus.records import SPLITS, Corpus
+from statgraph.corpus.records import SPLITS, Corpus, Question
 from statgraph.errors import RunError, UsageError
 from statgraph.evaluation.metrics import QuestionMetrics, question_metrics
 from statgraph.evaluation.report import Report, evaluation_report
@@ -68,8 +68,8 @@ class SplitMetrics:
         return cls(question_ids, QuestionMetrics(values), masks)
 
 
-def split_metrics(retriever: Retriever, corpus: Corpus, split: str) -> SplitMetrics:
-    """Return the metrics of a retriever for every question of a split, in corpus order.
+def split_questions(corpus: Corpus, split: str) -> tuple[Question, ...]:
+    """Return the questions of a split.
 
     Raises:
         UsageError: if the split is unknown or has no questions.
@@ -79,6 +79,16 @@ def split_metrics(retriever: Retriever, corpus: Corpus, split: str) -> SplitMetr
     questions = corpus.split(split)
     if not questions:
         raise UsageError(f"split '{split}' of corpus '{corpus.name}' has no questions; choose another split")
+    return questions
+
+
+def split_metrics(retriever: Retriever, corpus: Corpus, split: str) -> SplitMetrics:
+    """Return the metrics of a retriever for every question of a split, in corpus order.
+
+    Raises:
+        UsageError: if the split is unknown or has no questions.
+    """
+    questions = split_questions(corpus, split)
     labels = corpus.label_rows(questions)
     rankings, _ = retriever.rank([question.text for question in questions], DEPTH)
     metrics = question_metrics(rankings, labels)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
-from statgraph.lexical.analysis import Analyser, analyser
+from statgraph.lexical.term_statistics import TermStatistics
 
 MAX_PASSAGE = 400
 # The end of a sentence or of a clause of a list, with the spaces after it.
@@ -46,33 +45,23 @@ class PassageFinder:
     def passages(self, question: str, texts: Sequence[str]) -> list[tuple[int, int] | None]:
         """Return (start, end) of the best passage of each text, None where it shares no word with the question.
 
-        A word counts by how few of the background's texts hold it: ln(1 + (n - df + 0.5) / (df + 0.5)), as in `BM25`.
-        Offsets count characters (Unicode code points); the first of equals is taken.
+        A word counts by how few of the background's texts hold it. Offsets count characters
+        (Unicode code points); the first of equals is taken.
         """
-        n_texts, holding = self._counts
-        weights = {
-            term: math.log(1 + (n_texts - holding[term] + 0.5) / (holding[term] + 0.5))
-            for term in self._terms(question)
-        }
+        weights = {term: self._statistics.rarity(term) for term in self._statistics.terms(question)}
         return [self._best(weights, text) for text in texts]
 
     def _best(self, weights: Mapping[str, float], text: str) -> tuple[int, int] | None:
         best, most = None, 0.0
         for start, end in passage_spans(text):
-            weight = math.fsum(weights[term] for term in weights.keys() & set(self._terms(text[start:end])))
+            weight = math.fsum(weights[term] for term in weights.keys() & set(self._statistics.terms(text[start:end])))
             if weight > most:
                 best, most = (start, end), weight
         return best
 
     @cached_property
-    def _terms(self) -> Analyser:
-        return analyser(self._language)
-
-    @cached_property
-    def _counts(self) -> tuple[int, Counter[str]]:
-        """Return how many texts the background has, and how many of them hold each term."""
-        texts = self._background()
-        return len(texts), Counter(term for text in texts for term in set(self._terms(text)))
+    def _statistics(self) -> TermStatistics:
+        return TermStatistics(self._background(), language=self._language)
 
 
 def passage_spans(text: str) -> list[tuple[int, int]]:

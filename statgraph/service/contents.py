@@ -34,6 +34,8 @@ class Contents:
         hierarchy: the tree as arrays.
         headings: the path of each heading, parents before children.
         heading_ids: their ids in addresses.
+        article_rows: the row of each article id.
+        heading_rows: the row of each heading id.
         child_articles: the rows of the articles directly under each heading, in their order.
         articles_below: how many articles are under each heading, at any depth.
         headings_below: how many headings.
@@ -47,8 +49,8 @@ class Contents:
         self.hierarchy = hierarchy_of(self.outlines)
         self.headings = tuple(heading.path for heading in self.hierarchy.headings)
         self.heading_ids = tuple(heading_id_of(path) for path in self.headings)
-        self._article_rows = {outline.article_id: row for row, outline in enumerate(self.outlines)}
-        self._heading_rows = {heading_id: row for row, heading_id in enumerate(self.heading_ids)}
+        self.article_rows = {outline.article_id: row for row, outline in enumerate(self.outlines)}
+        self.heading_rows = {heading_id: row for row, heading_id in enumerate(self.heading_ids)}
         # The last list is that of the codes, whose parent is -1.
         self._child_headings: list[list[int]] = [[] for _ in range(len(self.headings) + 1)]
         self.child_articles: list[list[int]] = [[] for _ in self.headings]
@@ -64,14 +66,6 @@ class Contents:
 
     def __len__(self) -> int:
         return len(self.outlines)
-
-    def article_row(self, article_id: str) -> int | None:
-        """Return the row of an article, or None."""
-        return self._article_rows.get(article_id)
-
-    def heading_row(self, heading_id: str) -> int | None:
-        """Return the row of the heading with an id, or None."""
-        return self._heading_rows.get(heading_id)
 
     def child_headings(self, row: int | None) -> list[int]:
         """Return the rows of the headings directly under one, the codes for None, in their order."""

@@ -82,7 +82,7 @@ class LoadedRun:
         """
         heading: tuple[str, ...] = ()
         if heading_id is not None:
-            row = self.contents.heading_row(heading_id)
+            row = self.contents.heading_rows.get(heading_id)
             if row is None:
                 raise UsageError(f"heading '{heading_id}': no heading has this id; take one from /api/headings")
             heading = self.contents.headings[row]

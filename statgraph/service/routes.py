@@ -68,7 +68,7 @@ async def codes(run: Run) -> schemas.HeadingsAnswer:
 @router.get("/api/headings/{heading_id}", responses=documented(404, 422, 503))
 async def heading(heading_id: HeadingId, run: Run) -> schemas.HeadingsAnswer:
     """A heading with what is directly under it."""
-    row = run.contents.heading_row(heading_id)
+    row = run.contents.heading_rows.get(heading_id)
     if row is None:
         raise ProblemError(404, f"heading '{heading_id}': no heading has this id; start from /api/headings")
     return answers.headings_answer(run.contents, row)
@@ -118,7 +118,7 @@ async def metrics(state: State) -> Response:
 
 
 def _article_row(run: LoadedRun, article_id: str) -> int:
-    row = run.contents.article_row(article_id)
+    row = run.contents.article_rows.get(article_id)
     if row is None:
         raise ProblemError(404, f"article '{article_id}': no article has this id")
     return row

@@ -77,7 +77,7 @@ class QuestionCitations:
         self.questions = tuple(questions)
         self._cites = {
             question_row: tuple(
-                row for article_id in question.article_ids if (row := contents.article_row(article_id)) is not None
+                row for article_id in question.article_ids if (row := contents.article_rows.get(article_id)) is not None
             )
             for question_row, question in enumerate(self.questions)
         }

@@ -23,15 +23,6 @@ def test_json_for_programs(run_cli, bm25_run, town):
     assert report["strata"]["all"]["metrics"]["R@100"] == {"mean": 1.0, "low": 1.0, "high": 1.0}
 
 
-def test_strata_stand_below_the_table(run_cli, bm25_run, town):
-    lines = run_cli("evaluate", "--run", bm25_run, "--corpus", town, "--split", "dev").stdout.splitlines()
-    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines]
-    assert [row[:5] for row in rows if row and ":" in row[0]] == [
-        ["gold: 1", "4", "100.0", "100.0 [100.0, 100.0]", "100.0"],
-        ["length: under 75 words", "4", "100.0", "100.0 [100.0, 100.0]", "100.0"],
-    ]
-
-
 def test_the_difference_to_another_run(run_cli, bm25_run, dense_run, town):
     arguments = ("evaluate", "--run", dense_run, "--corpus", town, "--against", bm25_run)
     done = run_cli(*arguments, "--json", "--device", "cpu")
@@ -55,13 +46,6 @@ def test_a_run_does_not_differ_from_itself(run_cli, bm25_run, town):
     assert done.stdout.count("+0.0 [+0.0, +0.0]") == 7
     assert done.stdout.count("1.0000") == 14
     assert max(map(len, done.stdout.splitlines()[1:])) <= 80
-
-
-def test_the_embedded_sample_and_the_newest_run_are_the_defaults(run_cli):
-    assert run_cli("train", "--system", "bm25").returncode == 0
-    done = run_cli("evaluate", "--split", "dev", "--json")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout)["strata"]["all"]["n_questions"] > 20
 
 
 def test_an_unknown_split_is_refused(refused, bm25_run, town):

@@ -121,12 +121,6 @@ def test_debug_shows_where_an_unexpected_error_came_from(run_failing, monkeypatc
         run_failing(ValueError("shapes differ"))
 
 
-def test_interrupt_is_one_line(run_failing):
-    status, text = run_failing(KeyboardInterrupt())
-
-    assert (status, text.strip()) == (130, "Interrupted")
-
-
 def test_interrupt_from_the_keyboard(tmp_path, heed_interrupts):
     slow = "import click, time\n@click.command()\ndef slow():\n    print('started', flush=True)\n    time.sleep(60)\n"
     (tmp_path / "slow_command.py").write_text(slow)

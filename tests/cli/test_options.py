@@ -2,15 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from statgraph.cli import options
-from statgraph.cli.options import chosen_corpus, chosen_run
-from statgraph.device import DEVICES
-from statgraph.errors import CorpusError, RunError
-
-
-def test_the_corpus_named_or_the_sample(town, town_corpus):
-    assert chosen_corpus(town) == town_corpus
-    assert chosen_corpus(None).name == "valmere"
+from statgraph.cli.options import chosen_corpus
+from statgraph.errors import CorpusError
 
 
 def test_a_fetched_corpus_by_its_name(town, town_corpus, tmp_path, monkeypatch):
@@ -21,19 +14,6 @@ def test_a_fetched_corpus_by_its_name(town, town_corpus, tmp_path, monkeypatch):
     (tmp_path / "town").mkdir()  # what is there by that very name comes first
     with pytest.raises(CorpusError):
         chosen_corpus(Path("town"))
-
-
-def test_the_run_named_or_the_newest(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert chosen_run(tmp_path / "x") == tmp_path / "x"
-    with pytest.raises(RunError, match=r"^runs: holds no finished run; "):
-        chosen_run(None)
-
-
-def test_devices_are_those_of_the_library():
-    command = options.device(lambda device: None)
-    (option,) = command.__click_params__
-    assert (tuple(option.type.choices), option.default) == (DEVICES, "auto")
 
 
 @pytest.mark.parametrize("command", [["search", "Who?"], ["evaluate"], ["index"], ["quicken"]])

@@ -5,36 +5,10 @@ import pytest
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 
 
-@pytest.fixture(scope="session")
-def small_bert(tmp_path_factory, town_corpus):
-    """Return a folder with a random BERT, 8 wide, over the words of the town, and no mask token."""
-    import re
-
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
-
-    words = {word for article in town_corpus.articles for word in re.findall(r"\w+", article.text.lower())}
-    numbers = {word: number for number, word in enumerate(["[UNK]", "[CLS]", "[SEP]", "[PAD]", *sorted(words)])}
-    tokenizer = Tokenizer(models.WordLevel(numbers, unk_token="[UNK]"))
-    tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.Whitespace()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
-    )
-    folder = tmp_path_factory.mktemp("small_bert")
-    config = BertConfig(
-        vocab_size=len(numbers),
-        hidden_size=8,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=8,
-        max_position_embeddings=32,
-        pad_token_id=3,
-    )
-    BertModel(config, add_pooling_layer=False).save_pretrained(folder)
-    PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]", pad_token="[PAD]"
-    ).save_pretrained(folder)
-    return folder
+@pytest.fixture
+def small_bert(save_tiny_as, tmp_path_factory):
+    """Return a folder with a random BERT, 32 wide, whose tokenizer has no mask token."""
+    return save_tiny_as(tmp_path_factory.mktemp("small_bert") / "tiny")
 
 
 @pytest.fixture
@@ -53,7 +27,7 @@ def test_from_a_backbone_to_one_that_trains(run_cli, options, tmp_path, town, sm
     assert done.stdout.splitlines() == [
         f"Pre-trained {small_bert} on town, 3 steps of 2 x 16 tokens, seed 4",
         f"  loss  {about['first_loss']:.3f} at the start, {about['last_loss']:.3f} at the end",
-        "  the tokenizer has no mask token; used '[UNK]' instead",
+        "  the tokenizer has no mask token; used '<unk>' instead",
         "Backbone folder: adapted",
     ]
     assert [path.name for path in tmp_path.iterdir()] == ["adapted"]
@@ -89,10 +63,6 @@ def test_there_must_be_something_to_resume(refused, options):
     assert refused("pretrain", *options, "--resume") == (
         "adapted: no pre-training to resume; start it without --resume"
     )
-
-
-def test_a_folder_is_asked_for(refused):
-    assert refused("pretrain", code=2) == "Missing option '--out'."
 
 
 def test_an_interrupted_one_says_how_to_go_on(monkeypatch, options, tmp_path, capfd):

@@ -74,9 +74,3 @@ def test_quicken_refuses_runs_without_a_bert(refused, bm25_run, dense_run):
     assert refused("quicken", "--run", dense_run) == (
         f"{encoder}: a static encoder, which is fast without a graph; search it as it is"
     )
-
-
-def test_a_precision_without_a_graph(refused, dense_run):
-    assert "'int4' is not one of 'float32', 'int8'" in refused(
-        "quicken", "--run", dense_run, "--precision", "int4", code=2
-    )

@@ -37,12 +37,6 @@ def answer(tmp_path, monkeypatch):
     return lambda *arguments: CliRunner().invoke(cli, ["search", *map(str, arguments)], catch_exceptions=False)
 
 
-@pytest.fixture
-def damaged(tmp_path, dense_run):
-    """Return a copy of a dense run to spoil, `run` in the test's folder."""
-    return Path(shutil.copytree(dense_run, tmp_path / "run"))
-
-
 def test_hits_in_a_terminal_are_as_wide_as_it(monkeypatch, bm25_run):
     from statgraph.cli.search import _print_hits
 
@@ -80,26 +74,20 @@ def test_hits_to_read(run_cli, bm25_run):
     )
 
 
-def test_a_long_article_is_cut_at_a_word(run_cli, town_corpus, tmp_path, town):
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Zebras  are\n" + "allowed " * 40, "Zebras are " + "allowed " * 18 + "..."),
+        ("Nothing is said here. " * 10 + "Zebras  are\nallowed. No more.", "... Zebras are allowed. No more."),
+    ],
+)
+def test_a_long_article_is_shown_from_its_passage_on_and_cut_at_a_word(run_cli, tmp_path, town, text, shown):
     shutil.copytree(town, tmp_path / "long")
     articles = [json.loads(line) for line in (town / "corpus.jsonl").read_text().splitlines()]
-    articles[0]["text"] = "Zebras  are\n" + "allowed " * 40
+    articles[0]["text"] = text
     (tmp_path / "long" / "corpus.jsonl").write_text("".join(json.dumps(article) + "\n" for article in articles))
     assert run_cli("train", "--corpus", "long", "--system", "bm25", "--out", "run").returncode == 0
-
-    snippet = run_cli("search", "zebras", "-k", 1, "--run", "run").stdout.splitlines()[2].strip()
-    assert snippet == "Zebras are " + "allowed " * 18 + "..."
-
-
-def test_the_passage_is_shown_in_place_of_the_beginning(run_cli, town_corpus, tmp_path, town):
-    shutil.copytree(town, tmp_path / "long")
-    articles = [json.loads(line) for line in (town / "corpus.jsonl").read_text().splitlines()]
-    articles[0]["text"] = "Nothing is said here. " * 10 + "Zebras  are\nallowed. No more."
-    (tmp_path / "long" / "corpus.jsonl").write_text("".join(json.dumps(article) + "\n" for article in articles))
-    assert run_cli("train", "--corpus", "long", "--system", "bm25", "--out", "run").returncode == 0
-
-    snippet = run_cli("search", "zebras", "-k", 1, "--run", "run").stdout.splitlines()[2].strip()
-    assert snippet == "... Zebras are allowed. No more."
+    assert run_cli("search", "zebras", "-k", 1, "--run", "run").stdout.splitlines()[2].strip() == shown
 
 
 def test_explained_hits(run_cli, dense_run, bm25_run):
@@ -128,11 +116,6 @@ def test_json_is_what_python_gives(run_cli, dense_run):
         assert (hit["article_id"], hit["rank"], tuple(hit["path"])) == (
             expected.article_id, expected.rank, expected.path,
         )  # fmt: skip
-
-
-def test_more_hits_than_articles_are_all_articles(run_cli, bm25_run):
-    done = run_cli("search", "Who taxes my fences in town?", "--run", bm25_run, "-k", 1000, "--json")
-    assert [hit["rank"] for hit in json.loads(done.stdout)] == list(range(1, 17))
 
 
 def test_where_no_word_is_shared_it_says_so(answer, bm25_run, tmp_path):
@@ -194,12 +177,6 @@ def test_a_day_of_a_corpus_with_dates_needs_no_note(answer, bm25_run, town_corpu
     assert done.stdout.startswith("No article in force (--as-of 2015-06-01) shares a word with the question; ")
 
 
-def test_the_newest_run_is_searched(run_cli, bm25_run, tmp_path):
-    shutil.copytree(bm25_run, tmp_path / "runs" / "a")
-    done = run_cli("search", QUESTION, "-k", 1)
-    assert (done.returncode, done.stdout.splitlines()[0].endswith("Art. 2 on fences")) == (0, True)
-
-
 def test_a_trec_run(run_cli, bm25_run, asked):
     done = run_cli("search", "--questions", asked, "--run", bm25_run, "-k", 3, "--trec")
 
@@ -211,18 +188,6 @@ def test_a_trec_run(run_cli, bm25_run, asked):
     hits = Retriever.load(bm25_run).search(QUESTION, k=3)
     assert [line[2] for line in lines[:3]] == [hit.article_id for hit in hits]
     assert [float(line[4]) for line in lines[:3]] == pytest.approx([hit.score for hit in hits])
-
-
-def test_trec_tools_read_it(run_cli, bm25_run, asked, tmp_path):
-    import ir_measures
-
-    (tmp_path / "run.trec").write_text(
-        run_cli("search", "--questions", asked, "--run", bm25_run, "-k", 500, "--trec").stdout
-    )
-    run = list(ir_measures.read_trec_run(str(tmp_path / "run.trec")))
-    assert len(run) == 32
-    labels = [ir_measures.Qrel("q1", "fences2", 1), ir_measures.Qrel("q2", "lamps1", 1)]
-    assert ir_measures.calc_aggregate([ir_measures.RR], labels, run) == {ir_measures.RR: 1.0}
 
 
 def test_questions_without_trec_are_json_lines(run_cli, bm25_run, asked):
@@ -263,6 +228,12 @@ def test_a_blank_question_is_refused(refused, bm25_run, question):
     assert refused("search", question, "--run", bm25_run, code=2) == "the question is blank; ask something"
 
 
+def test_a_day_that_is_none_is_refused(refused, bm25_run):
+    assert refused("search", "Who?", "--run", bm25_run, "--as-of", "31.1.2026", code=2) == (
+        "as of '31.1.2026': not a date; write it like 2026-01-31, or today, or always"
+    )
+
+
 def test_bytes_that_are_no_text_are_refused(refused, bm25_run):
     assert refused("search", os.fsdecode(b"o\xf9 ?"), "--run", bm25_run, code=2) == (
         "the question: character 2 is half a character (a byte that is not UTF-8, or a lone surrogate); "
@@ -270,47 +241,43 @@ def test_bytes_that_are_no_text_are_refused(refused, bm25_run):
     )
 
 
-def test_an_unfinished_run_is_refused(refused, damaged):
-    (damaged / "manifest.json").unlink()
-    assert refused("search", "Who?", "--run", "run") == (
-        "run: an unfinished run; go on with the 'statgraph train' that began it, with --out run --resume"
-    )
-
-
-def test_a_corpus_folder_is_no_run(refused, town):
-    assert refused("search", "Who?", "--run", town) == (
-        f"{town}/manifest.json: not the manifest of a run; name a run folder, or train the run again"
-    )
-
-
-def test_a_damaged_manifest_is_refused(refused, damaged):
-    (damaged / "manifest.json").write_text("{")
-    assert refused("search", "Who?", "--run", "run") == (
-        "run/manifest.json: not readable as JSON (Expecting property name enclosed in double quotes: line 1 column 2 "
-        "(char 1)); train the run again"
-    )
-
-
-def test_a_damaged_index_is_refused(refused, damaged):
-    (damaged / "index" / "index.faiss").write_bytes(b"IxFI")
-    assert refused("search", "Who?", "--run", "run") == (
-        "run/index/index.faiss: damaged, FAISS cannot read it; build the index again with 'statgraph train'"
-    )
-
-
-def test_a_missing_query_encoder_is_refused(refused, damaged):
-    shutil.rmtree(damaged / "query_encoder")
-    assert refused("search", "Who?", "--run", "run") == (
-        "run/query_encoder: no query encoder (modules.json is missing); train the run again"
-    )
-
-
-def test_missing_articles_are_refused(refused, damaged):
-    (damaged / "articles.jsonl").unlink()
-    assert refused("search", "Who?", "--run", "run") == (
-        "run: the articles of the run are not readable ([Errno 2] No such file or directory: 'run/articles.jsonl'); "
-        "train it again"
-    )
+@pytest.mark.parametrize(
+    ("damaged_part", "content", "message"),
+    [
+        (
+            "manifest.json", None,
+            "run: an unfinished run; go on with the 'statgraph train' that began it, with --out run --resume",
+        ),
+        (
+            "manifest.json", b"{}",
+            "run/manifest.json: not the manifest of a run; name a run folder, or train the run again",
+        ),
+        (
+            "manifest.json", b"{",
+            "run/manifest.json: not readable as JSON (Expecting property name enclosed in double quotes: line 1 "
+            "column 2 (char 1)); train the run again",
+        ),
+        (
+            "index/index.faiss", b"IxFI",
+            "run/index/index.faiss: damaged, FAISS cannot read it; build the index again with 'statgraph train'",
+        ),
+        (
+            "query_encoder/modules.json", None,
+            "run/query_encoder: no query encoder (modules.json is missing); train the run again",
+        ),
+        (
+            "articles.jsonl", None,
+            "run: the articles of the run are not readable ([Errno 2] No such file or directory: "
+            "'run/articles.jsonl'); train it again",
+        ),
+    ],
+)  # fmt: skip
+def test_a_damaged_run_is_refused(refused, dense_run, tmp_path, damaged_part, content, message):
+    part = Path(shutil.copytree(dense_run, tmp_path / "run")) / damaged_part
+    part.unlink()
+    if content is not None:
+        part.write_bytes(content)
+    assert refused("search", "Who?", "--run", "run") == message
 
 
 def test_every_fault_of_a_question_file_is_listed(refused, bm25_run, tmp_path):
@@ -330,14 +297,6 @@ def test_ids_with_blanks_do_not_go_into_a_trec_run(refused, bm25_run, tmp_path):
     assert refused("search", "--questions", "asked.jsonl", "--run", bm25_run, "--trec", code=2) == (
         "question id 'q 1': must not be empty or contain white space in a TREC run; rename it"
     )
-
-
-def test_a_static_encoder_is_float32_in_any_precision(run_cli, dense_run):
-    exact, coded = (
-        run_cli("search", QUESTION, "--run", dense_run, "--json", "--precision", name).stdout
-        for name in ("float32", "int8")
-    )
-    assert json.loads(exact) == json.loads(coded) != []
 
 
 @pytest.mark.parametrize("ask", [[QUESTION], ["--questions"]])

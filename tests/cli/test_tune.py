@@ -83,14 +83,6 @@ def test_what_cannot_be_tuned_is_refused(refused, town, arguments, message, tmp_
     assert not (tmp_path / "runs").exists()
 
 
-def test_an_unknown_system_is_refused_with_the_known_ones(refused):
-    assert refused("tune", "qabisr", code=2).startswith("system 'qabisr' is not known; choose from bm25, ")
-
-
-def test_no_trials_are_refused(refused):
-    assert "--trials" in refused("tune", "qabisar", "--trials", "0", code=2)
-
-
 def test_an_unknown_setting_in_the_space_is_refused(refused, tmp_path):
     (tmp_path / "space.yaml").write_text("stage2.rl: {low: 0.1, high: 0.2}\n")
     assert refused("tune", "qabisar", "--space", "space.yaml", code=2) == (

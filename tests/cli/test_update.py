@@ -64,10 +64,6 @@ def test_json_and_another_folder(run_cli, bm25_run, tmp_path, amended):
     assert "wells1" not in run_cli("search", "wells", "--run", "new", "--json").stdout
 
 
-def test_a_corpus_must_be_named(refused, dense_run):
-    assert refused("update", "--run", dense_run, code=2) == "Missing option '--corpus'."
-
-
 def test_what_cannot_be_updated_is_one_line(refused, dense_run, tmp_path, amended):
     run = shutil.copytree(dense_run, tmp_path / "run")
     shutil.rmtree(run / "graph_inputs")

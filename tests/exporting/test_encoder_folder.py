@@ -1,9 +1,7 @@
 import json
 
 import numpy as np
-import pytest
 
-from statgraph.errors import RunError, UsageError
 from statgraph.exporting.encoder_folder import export_encoder_folder
 
 
@@ -24,11 +22,3 @@ def test_encoder_and_articles_answer_without_statgraph(dense_run, tmp_path):
     assert readme.startswith("---\nlanguage:\n- en\n")
     assert "## The articles\n\n`articles/vectors.npy` holds" in readme
     assert not (dense_run / "query_encoder" / "README.md").exists()
-
-
-def test_nothing_is_left_of_what_is_refused(dense_run, bm25_run, tmp_path):
-    with pytest.raises(RunError, match="ranks by BM25"):
-        export_encoder_folder(bm25_run, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-    with pytest.raises(UsageError, match="exists already"):
-        export_encoder_folder(dense_run, bm25_run)

@@ -4,7 +4,7 @@ import pytest
 
 from statgraph.errors import RunError, UsageError
 from statgraph.exporting.source_and_target import dense_run as exportable
-from statgraph.exporting.source_and_target import encoder_card, new_file, new_folder
+from statgraph.exporting.source_and_target import encoder_card, refuse_existing
 
 
 def test_a_run_without_vectors_is_refused(bm25_run):
@@ -25,30 +25,10 @@ def test_the_card_is_the_encoders_with_more_at_its_end(dense_run):
     assert card.endswith("\n\n## More\n")
 
 
-@pytest.mark.parametrize("new", [new_folder, new_file])
-def test_what_is_there_is_left_alone(tmp_path, new):
+def test_what_is_there_is_left_alone(tmp_path):
     (tmp_path / "here").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     for name in ("here", "link"):
-        with pytest.raises(UsageError, match=f"{name}: exists already"), new(tmp_path / name):
-            pass
-
-
-def half(new, out):
-    """Write half of an export, and fail."""
-    with new(out) as place:
-        (place / "half" if place.is_dir() else place).write_text("half")
-        raise OSError("disk full")
-
-
-def test_whole_or_not_at_all(tmp_path):
-    for new in (new_folder, new_file):
-        with pytest.raises(OSError, match="disk full"):
-            half(new, tmp_path / "a")
-    assert list(tmp_path.iterdir()) == []
-    with new_folder(tmp_path / "deep" / "a") as folder:
-        (folder / "whole").write_text("")
-    with new_file(tmp_path / "deep" / "b") as path:
-        path.write_text("whole")
-    assert sorted(path.name for path in (tmp_path / "deep").iterdir()) == ["a", "b"]
-    assert (tmp_path / "deep" / "a" / "whole").is_file()
+        with pytest.raises(UsageError, match=f"{name}: exists already"):
+            refuse_existing(tmp_path / name)
+    refuse_existing(tmp_path / "new")

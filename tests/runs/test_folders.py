@@ -47,16 +47,10 @@ def test_no_run_is_told(tmp_path, there):
     folder = tmp_path / "runs"
     if there:
         folder.mkdir()
-    with pytest.raises(RunError) as refused:
+    with pytest.raises(RunError, match="no finished run"):
         runs.newest_run(folder)
-    assert str(refused.value) == (
-        f"{folder}: holds no finished run; train one with 'statgraph train', or name one with --run"
-    )
-    with pytest.raises(RunError) as refused:
+    with pytest.raises(RunError, match="no unfinished run"):
         runs.newest_unfinished_run(folder)
-    assert str(refused.value) == (
-        f"{folder}: holds no unfinished run; start one with 'statgraph train', or name one with --out"
-    )
 
 
 def test_new_run_folder_is_not_in_use(tmp_path, monkeypatch):

@@ -20,12 +20,6 @@ def folder(tmp_path, corpus):
     return tmp_path
 
 
-def refusal(folder, rows=(0,)) -> str:
-    with pytest.raises(RunError) as refused:
-        ArticleStore(folder).read(rows)
-    return str(refused.value)
-
-
 def test_articles_come_back_in_the_order_asked_for(folder):
     path = ("Rent Code", "Book I. Leases")
     assert ArticleStore(folder).read([2, 1]) == [
@@ -62,38 +56,38 @@ def test_a_file_of_another_length_is_refused(folder):
     size = path.stat().st_size
     with path.open("ab") as file:
         file.write(b"more\n")
-    assert refusal(folder) == f"{path}: {size + 5} bytes where {size} were written; train the run again"
+    with pytest.raises(RunError, match=rf"articles\.jsonl: {size + 5} bytes where {size}"):
+        ArticleStore(folder)
 
 
 def test_a_damaged_line_is_named(folder):
     path = folder / "articles.jsonl"
     path.write_bytes(path.read_bytes().replace(b'["N1"', b'{"N1"'))
     assert ArticleStore(folder).read([0])[0].article_id == "D1"
-    assert refusal(folder, [1]) == f"{path}:2: damaged; train the run again"
+    with pytest.raises(RunError, match=r"articles\.jsonl:2: damaged"):
+        ArticleStore(folder).read([1])
 
 
 @pytest.mark.parametrize("name", ["articles.jsonl", "articles.offsets.npy"])
 def test_a_missing_file_is_refused(folder, name):
     (folder / name).unlink()
-    message = refusal(folder)
-    assert message.startswith(
-        f"{folder}: the articles of the run are not readable ([Errno 2] No such file or directory"
-    )
-    assert message.endswith("; train it again")
+    with pytest.raises(RunError, match="No such file"):
+        ArticleStore(folder)
 
 
 @pytest.mark.parametrize("kept", [0, 5, 90, -3])
 def test_cut_off_offsets_are_refused(folder, kept):
     path = folder / "articles.offsets.npy"
     path.write_bytes(path.read_bytes()[:kept])
-    assert refusal(folder).startswith(f"{folder}: the articles of the run are not readable (")
+    with pytest.raises(RunError, match="the articles of the run are not readable"):
+        ArticleStore(folder)
 
 
 @pytest.mark.parametrize("values", [np.zeros(0, np.int64), np.zeros((2, 2), np.int64), np.zeros(4)])
 def test_another_array_is_refused(folder, values):
-    path = folder / "articles.offsets.npy"
-    np.save(path, values)
-    assert refusal(folder) == f"{path}: not the offsets of articles; train the run again"
+    np.save(folder / "articles.offsets.npy", values)
+    with pytest.raises(RunError, match=r"articles\.offsets\.npy: not the offsets"):
+        ArticleStore(folder)
 
 
 def dated(*dates: dict) -> list[Article]:

@@ -118,9 +118,8 @@ def test_a_listener_that_fails_and_hits_that_are_missing_end_nothing(caplog):
 def test_a_full_queue_is_refused():
     recorder, batcher, _ = held_batcher(max_waiting=2)
     futures = [batcher.submit(question, 1) for question in "ab"]
-    with pytest.raises(QueueFullError) as refused:
+    with pytest.raises(QueueFullError, match="max_waiting=2"):
         batcher.submit("c", 1)
-    assert str(refused.value) == "2 questions wait already (max_waiting=2); ask again later"
     recorder.go.set()
     assert [future.result(WAIT_S) for future in futures] == [[("a", 1)], [("b", 1)]]
     batcher.close()
@@ -197,18 +196,11 @@ def test_after_company_a_batch_waits_for_as_many_and_after_none_for_nobody():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"max_batch": 0}, "max_batch is 0; give at least 1"),
-        ({"max_wait_ms": -1}, "max_wait_ms is -1; give at least 0"),
-        ({"max_wait_ms": float("nan")}, "max_wait_ms is nan; give at least 0"),
-        ({"max_waiting": 0}, "max_waiting is 0; give at least 1"),
-    ],
+    "options", [{"max_batch": 0}, {"max_wait_ms": -1}, {"max_wait_ms": float("nan")}, {"max_waiting": 0}]
 )
-def test_numbers_that_make_no_sense_are_refused(options, message):
-    with pytest.raises(UsageError) as refused:
+def test_numbers_that_make_no_sense_are_refused(options):
+    with pytest.raises(UsageError, match=next(iter(options))):
         QuestionBatcher(Recorder(), **options)
-    assert str(refused.value) == message
 
 
 def test_many_callers_get_what_they_would_get_alone(sample_run):

@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -149,12 +149,3 @@ def test_hits_are_of_the_run_and_each_there_once(bm25_run):
     with pytest.raises(UsageError, match="the question is blank; ask something"):
         retriever.explain(" ", [hit])
     assert retriever.explain("deposit", []) == []
-
-
-def test_an_explanation_is_plain_data(bm25_run):
-    retriever = Retriever.load(bm25_run)
-    (why,) = retriever.explain("deposit", retriever.search("deposit", k=1))
-    assert list(asdict(why)) == [
-        "article_id", "score", "own_text_score", "without_questions_score", "neighbours", "terms", "bm25_score", "note",
-    ]  # fmt: skip
-    assert set(asdict(why)["terms"][0]) == {"term", "weight"}

@@ -63,17 +63,7 @@ def test_other_inputs_give_other_vectors(train):
 
 def test_a_run_without_a_graph_is_refused(train):
     folder = train("dsr", "stage2.epochs=0")
-    with pytest.raises(RunError) as refused:
-        load_graph_run(Run.read(folder))
-    assert str(refused.value) == (
-        f"{folder}: was trained without a graph (system 'dsr'); name a run of qabisar or gdsr"
-    )
-
-
-def test_a_run_of_before_is_refused(train):
-    folder = train("gdsr")
-    shutil.rmtree(folder / "graph_inputs")
-    with pytest.raises(RunError, match="did not save its graph encoder's inputs"):
+    with pytest.raises(RunError, match=r"without a graph \(system 'dsr'\)"):
         load_graph_run(Run.read(folder))
 
 

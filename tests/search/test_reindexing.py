@@ -1,4 +1,3 @@
-import shutil
 from pathlib import Path
 
 import faiss
@@ -48,10 +47,6 @@ def test_a_former_hnsw_index_is_converted(dense_run, index_folder):
     assert Retriever.load(dense_run, device="cpu").search("deposit", k=3) == before
 
 
-def test_auto_leaves_few_articles_flat(dense_run):
-    assert reindex(dense_run, IndexConfig()).kind == "flat"
-
-
 def test_there_and_back_leaves_the_same_bytes(large_run, index_folder):
     files = {path.name: path.read_bytes() for path in index_folder.iterdir()}
     for kind in ("ivf-pq", "flat"):
@@ -84,23 +79,3 @@ def test_too_few_articles_for_a_kind_change_nothing(dense_run, index_folder):
     with pytest.raises(UsageError, match=r"kind: .*'annoy'"):
         reindex(dense_run, IndexConfig("annoy"))
     assert ArticleIndex.load(index_folder, device="cpu").kind == "flat"
-
-
-def test_a_run_without_vectors_is_refused(bm25_run):
-    with pytest.raises(RunError) as refused:
-        reindex(bm25_run, IndexConfig())
-    assert str(refused.value) == (
-        f"{bm25_run}: ranks by BM25 and has no vectors or encoders; name a run of another system with --run"
-    )
-
-
-def test_an_unfinished_run_is_refused(dense_run):
-    (dense_run / artifacts.MANIFEST).unlink()
-    with pytest.raises(RunError, match="not a run folder"):
-        reindex(dense_run, IndexConfig())
-
-
-def test_a_run_without_its_index_is_refused(dense_run, index_folder):
-    shutil.rmtree(index_folder)
-    with pytest.raises(RunError, match="no such index folder"):
-        reindex(dense_run, IndexConfig())

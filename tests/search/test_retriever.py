@@ -1,5 +1,3 @@
-import dataclasses
-import os
 import subprocess
 import sys
 import unicodedata
@@ -39,10 +37,9 @@ def run(request):
     return request.getfixturevalue(request.param)
 
 
-def refusal(run) -> str:
-    with pytest.raises(RunError) as refused:
+def refused(run, match):
+    with pytest.raises(RunError, match=match):
         Retriever.load(run, device="cpu")
-    return str(refused.value)
 
 
 def change_settings(run, group, **settings):
@@ -50,12 +47,6 @@ def change_settings(run, group, **settings):
     manifest = artifacts.read_json(path)
     manifest["config"][group] |= settings
     artifacts.write_json(path, manifest)
-
-
-def test_a_hit_is_what_the_architecture_promises():
-    assert [field.name for field in dataclasses.fields(Hit)] == [
-        "rank", "score", "article_id", "title", "path", "text", "passage",
-    ]  # fmt: skip
 
 
 def test_search_returns_hits_best_first(retriever):
@@ -85,10 +76,6 @@ def test_a_retriever_of_no_run_explains_nothing():
 def test_more_hits_than_articles_are_all_articles(run):
     retriever = Retriever.load(run, device="cpu")
     assert [hit.rank for hit in retriever.search("deposit of leases", k=1000)] == [1, 2, 3]
-
-
-def test_ten_hits_unless_told():
-    assert Retriever.search.__defaults__ == (10,)
 
 
 def test_bm25_finds_by_words_and_headings(bm25_run):
@@ -141,12 +128,11 @@ def test_expanded_articles_are_found_by_their_questions(expanded_run):
 def test_a_run_without_its_synthetic_questions_is_refused(expanded_run):
     path = expanded_run / "synthetic.jsonl"
     path.write_text(path.read_text().replace('"D1"', '"D9"'))
-    assert refusal(expanded_run) == f"{path}: article 'D9' is not in the run; train it again"
+    refused(expanded_run, "article 'D9' is not in the run")
     path.write_text("{\n")
-    assert refusal(expanded_run).startswith(f"{path}:1: invalid JSON at column 2 ")
-    assert refusal(expanded_run).endswith(" (part of a run; train it again)")
+    refused(expanded_run, r"synthetic\.jsonl:1: invalid JSON at column 2")
     path.unlink()
-    assert refusal(expanded_run) == f"{path}: is missing, and the articles are expanded by it; train the run again"
+    refused(expanded_run, r"synthetic\.jsonl: is missing")
 
 
 def test_many_questions_have_the_hits_of_each(run):
@@ -164,10 +150,6 @@ def test_rank_takes_many_questions_or_none(retriever):
     assert retriever.rank([], 3) == ([], [])
 
 
-def test_article_ids_are_those_of_the_rows(retriever):
-    assert retriever.article_ids() == ("D1", "N1", "X1")
-
-
 @pytest.mark.parametrize("k", [0, -3])
 def test_k_below_one_is_refused(retriever, k):
     with pytest.raises(UsageError, match=rf"^k is {k}; ask for at least 1 hit$"):
@@ -180,15 +162,6 @@ def test_a_blank_question_is_refused(retriever, question):
         retriever.search(question)
     with pytest.raises(UsageError, match=r"^the question is blank; ask something$"):
         retriever.rank(["deposit", question], 1)
-
-
-def test_half_a_character_is_refused(retriever):
-    with pytest.raises(UsageError) as refused:
-        retriever.search(os.fsdecode(b"o\xf9 ?"))
-    assert str(refused.value) == (
-        "the question: character 2 is half a character (a byte that is not UTF-8, or a lone surrogate); "
-        "type it again in UTF-8"
-    )
 
 
 @pytest.mark.parametrize("question", ODD_QUESTIONS.values(), ids=ODD_QUESTIONS)
@@ -207,9 +180,7 @@ def test_odd_questions_have_finite_scores(run, sample_run, question):
 def test_an_index_of_other_articles_is_refused(dense_run, ids):
     vectors = np.eye(2, dtype=np.float32)[np.zeros(len(ids), dtype=int)]
     ArticleIndex.build(vectors, ids, device="cpu").save(dense_run / "index")
-    assert refusal(dense_run) == (
-        f"{dense_run}: its index and its articles.jsonl hold different articles; train the run again"
-    )
+    refused(dense_run, "hold different articles")
 
 
 def test_the_query_encoder_is_a_plain_sentence_transformers_folder(sample_run):
@@ -224,12 +195,6 @@ def test_the_query_encoder_is_a_plain_sentence_transformers_folder(sample_run):
     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
     assert [hit.article_id for hit in hits] == [index.article_ids[row] for row in rows[0]]
     assert [hit.score for hit in hits] == pytest.approx(scores[0].tolist())
-
-
-def test_the_sample_s_deposits_are_found(sample_run):
-    hits = Retriever.load(sample_run.folder, device="cpu").search("Who gets the deposit back?", k=10)
-    assert any("deposit" in hit.text.lower() for hit in hits[:3])
-    assert all(hit.path[0] in ("Housing Code", "Work Code", "Family Code") and hit.title and hit.text for hit in hits)
 
 
 def test_retriever_and_hit_come_from_the_package_itself():
@@ -308,6 +273,5 @@ def test_without_dates_all_law_is_of_every_day(dense_run):
 
 
 def test_a_day_that_is_none_is_refused(dense_run):
-    with pytest.raises(UsageError) as refused:
+    with pytest.raises(UsageError, match=r"as of '31\.1\.2026'"):
         Retriever.load(dense_run, device="cpu").search("deposit", as_of="31.1.2026")
-    assert str(refused.value) == "as of '31.1.2026': not a date; write it like 2026-01-31, or today, or always"

@@ -27,36 +27,12 @@ def test_an_id_is_of_the_whole_path():
 
 def test_headings_stand_after_their_parents(contents):
     assert contents.headings == (HOUSING, LEASES, KEYS, WORK, WAGES)
-    assert [contents.heading_row(heading_id) for heading_id in contents.heading_ids] == [0, 1, 2, 3, 4]
-    assert contents.heading_row("0" * 12) is None
-
-
-def test_counts_are_of_all_that_is_below(contents):
-    assert contents.articles_below == [3, 3, 1, 2, 2]
-    assert contents.headings_below == [2, 1, 0, 1, 0]
-
-
-def test_children_are_what_stands_directly_below(contents):
-    assert contents.child_headings(None) == rows(contents, HOUSING, WORK)
-    assert contents.child_headings(1) == rows(contents, KEYS)
-    assert contents.child_headings(4) == []
-    assert contents.child_articles == [[], [0, 1], [2], [], [3, 4]]
-
-
-def test_ancestors(contents):
-    assert contents.line_of(2) == rows(contents, HOUSING, LEASES, KEYS)
-    assert contents.parent(0) is None
-    assert [contents.heading_of_article(row) for row in range(5)] == [1, 1, 2, 4, 4]
+    assert [contents.heading_rows.get(heading_id) for heading_id in contents.heading_ids] == [0, 1, 2, 3, 4]
+    assert contents.heading_rows.get("0" * 12) is None
 
 
 def test_before_and_after_within_a_code(contents):
     assert [contents.beside(row) for row in range(5)] == [(None, 1), (0, 2), (1, None), (None, 4), (3, None)]
-
-
-def test_articles_by_id(contents):
-    assert len(contents) == 5
-    assert contents.article_row("W5") == 3
-    assert contents.article_row("W9") is None
 
 
 def test_one_path_object_for_the_articles_of_a_heading(contents):

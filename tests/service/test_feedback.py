@@ -22,13 +22,6 @@ def test_marks_of_many_writers_are_whole_lines(tmp_path):
     assert all("comment" not in line and line["question"] == MARK["question"] for line in lines)
 
 
-def test_what_is_there_stays(tmp_path):
-    path = tmp_path / "f.jsonl"
-    path.write_text("old\n")
-    FeedbackLog(path, max_bytes=1000).append(**MARK)
-    assert path.read_text().startswith("old\n{")
-
-
 def test_a_mark_that_broke_off_takes_no_other_with_it(tmp_path):
     path = tmp_path / "f.jsonl"
     path.write_bytes(b'{"question": "O')

@@ -2,25 +2,10 @@
 
 import pytest
 
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import RunError
 from statgraph.search import retriever
 from statgraph.search.explaining import Explainer
-from statgraph.service.contents import heading_id_of
 from statgraph.service.loaded_run import LoadedRun
-
-
-def test_what_a_run_is_called(loaded_run):
-    assert (loaded_run.name, loaded_run.corpus, loaded_run.language) == ("village-run", "village", "en")
-    assert loaded_run.examples == ["Who keeps the deposit?", "When are wages paid?"]
-
-
-def test_limits_are_rows_of_articles(loaded_run):
-    leases = heading_id_of(("Housing Code", "Book I. Leases"))
-    assert loaded_run.allowed_rows() is None
-    assert not loaded_run.has_dates
-    assert loaded_run.allowed_rows(codes=["Housing Code"], heading_id=leases).rows.tolist() == [0, 1, 2]
-    with pytest.raises(UsageError, match="no heading has this id"):
-        loaded_run.allowed_rows(heading_id="x")
 
 
 def test_a_day_limits_the_articles_to_those_in_force(village_run, dated_run):

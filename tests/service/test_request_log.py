@@ -29,13 +29,6 @@ def test_the_question_where_it_is_asked_for(serve, log):
     assert [line.get("question") for line in log] == ["Où ?", None]
 
 
-def test_refusals_are_logged_too(serve, log):
-    client = serve(token="secret")
-    client.get("/api/about")
-    client.post("/api/search", content=b"x" * 70_000, headers={"Authorization": "Bearer secret"})
-    assert [line["status"] for line in log] == [401, 413]
-
-
 def test_a_fault_is_a_problem_to_the_client_and_a_traceback_in_the_log(serve, log, loaded_run, monkeypatch):
     def fail(row):
         raise RuntimeError("the disk is gone")

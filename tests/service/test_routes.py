@@ -134,11 +134,6 @@ def test_filters(client, limits, ids):
     assert set(found(client, question="deposit leases", **limits)) == ids
 
 
-def test_filtered_hits_are_ranked_from_one(client):
-    hits = client.post("/api/search", json={"question": "deposit leases", "heading": KEYS}).json()["hits"]
-    assert [(hit["rank"], hit["article_id"]) for hit in hits] == [(1, "H3")]
-
-
 @pytest.mark.parametrize(
     ("asked", "place"),
     [

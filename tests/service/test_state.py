@@ -141,7 +141,7 @@ def test_beyond_the_bound_explanations_are_turned_away(loaded_run, held_explanat
     state.close()
 
 
-def test_an_open_desk_warms_up_unless_it_closes(loaded_run, monkeypatch):
+def test_an_open_service_warms_up_unless_it_closes(loaded_run, monkeypatch):
     warmed, asked, turns_s = threading.Event(), [], []
 
     def warm_up(stopped):
@@ -186,11 +186,3 @@ def test_closing_answers_what_is_under_way(loaded_run, held):
     with pytest.raises(ProblemError) as refused:
         asyncio.run(state.search("b", 1, None))
     assert refused.value.status == 503
-
-
-def test_a_desk_that_is_not_open_says_so():
-    state = ServiceState(ServiceConfig())
-    with pytest.raises(ProblemError, match="the run is still loading") as refused:
-        _ = state.loaded_run
-    assert refused.value.status == 503
-    state.close()

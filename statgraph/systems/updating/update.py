@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -123,8 +123,7 @@ def update_run(
         run=opened.folder if out is None else out,
         changes=changes,
         articles=len(corpus.articles),
-        headings=_headings(update.plan),
-        citations=_citations(update.plan),
+        **_graph_changes(update.plan),
         embedded=update.embedded,
         recomputed=update.recomputed,
         steps=tuple(clock.steps),
@@ -247,18 +246,19 @@ def _refuse_other_law(run: Run, corpus: Corpus, changes: ArticleChanges) -> None
         )
 
 
-def _headings(plan: VectorPlan | None) -> tuple[int, int] | None:
+def _graph_changes(plan: VectorPlan | None) -> dict[str, tuple[int, int] | None]:
+    """Return how many headings and citations of training questions are (added, gone); None without a graph."""
     if plan is None or plan.graph is None:
-        return None
-    before, after = set(plan.graph_run.graph.headings), set(plan.graph.headings)
-    return len(after - before), len(before - after)
-
-
-def _citations(plan: VectorPlan | None) -> tuple[int, int] | None:
-    if plan is None or plan.graph is None:
-        return None
-    before, after = (
+        return {"headings": None, "citations": None}
+    headings = plan.graph_run.graph.headings, plan.graph.headings
+    citations = (
         {(question.question_id, article_id) for question in questions for article_id in question.article_ids}
         for questions in (plan.graph_run.inputs.questions, plan.questions)
     )
+    return {"headings": _difference(*headings), "citations": _difference(*citations)}
+
+
+def _difference(before: Iterable, after: Iterable) -> tuple[int, int]:
+    """Return how many there are in `after` alone and in `before` alone."""
+    before, after = set(before), set(after)
     return len(after - before), len(before - after)

@@ -174,28 +174,10 @@ def test_questions_that_expand_an_article_go_with_it(tmp_path, town_corpus, refo
 def test_other_law_is_refused(run, reformed):
     folder = run()
     other = tuple(replace(article, article_id=f"new-{article.article_id}") for article in reformed.articles)
-    with pytest.raises(RunError) as refused:
+    with pytest.raises(RunError, match="corpus 'town' has none of its article ids"):
         update_run(folder, replace(reformed, articles=other, questions=()))
-    assert str(refused.value) == (
-        f"{folder}: corpus 'town' has none of its article ids, and equal ids are the same article; name a new version "
-        "of the same law with --corpus, or train on this one"
-    )
     with pytest.raises(RunError, match="its law is in 'en', corpus 'town' in 'nl'"):
         update_run(folder, replace(reformed, language="nl"))
-
-
-def test_a_run_that_did_not_keep_its_inputs_is_refused(run, reformed):
-    folder = run()
-    shutil.rmtree(folder / "graph_inputs")
-    with pytest.raises(RunError, match=r"graph_inputs: missing; the run comes from a version .*: train the run again"):
-        update_run(folder, reformed)
-
-
-def test_a_folder_in_use_is_refused_before_any_work(run, reformed, tmp_path):
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "notes").touch()
-    with pytest.raises(RunError, match="mine: not empty; choose another --out"):
-        update_run(run(), reformed, out=tmp_path / "mine", dry_run=True)
 
 
 def test_an_index_of_other_articles_is_refused(run, reformed):

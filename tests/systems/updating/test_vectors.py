@@ -6,7 +6,7 @@ import torch
 
 from statgraph.corpus.records import Question
 from statgraph.encoders.article_encoder import load_article_encoder
-from statgraph.encoders.article_text import article_text, heading_text, text_hashes
+from statgraph.encoders.article_text import article_text, heading_text
 from statgraph.encoders.similarity import similarity_of
 from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import build_graph
@@ -14,7 +14,6 @@ from statgraph.index.article_index import ArticleIndex
 from statgraph.runs.run import Run
 from statgraph.search.graph_run import load_graph_run
 from statgraph.systems.updating.vectors import (
-    KnownVectors,
     TextVectors,
     carried_out,
     kept_questions,
@@ -167,26 +166,3 @@ def test_questions_keep_citations_or_take_those_of_the_same_question(town_corpus
     assert [(question.question_id, question.article_ids) for question in kept] == [
         ("q1", ("lamps1",)), ("q2", ("wells1", "dogs1")), ("q3", ("lamps1",)), ("q4", ("lamps1",)),
     ]  # fmt: skip
-
-
-@pytest.fixture
-def known():
-    known = KnownVectors(2)
-    known.add(text_hashes(["a", "b"]), np.array([[1, 2], [3, 4]], dtype=np.float32))
-    known.add(text_hashes(["b", "c"]), np.array([[9, 9], [5, 6]], dtype=np.float32))
-    return known
-
-
-def test_vectors_come_by_text_in_the_order_asked(known):
-    assert known.vectors(text_hashes(["c", "b", "a", "c"])).tolist() == [[5, 6], [3, 4], [1, 2], [5, 6]]
-    assert known.vectors(text_hashes([])).shape == (0, 2)
-
-
-def test_what_is_unknown_is_told_once(known):
-    texts = ["a", "x", "y", "x"]
-    assert list(known.unknown(text_hashes(texts), texts).values()) == ["x", "y"]
-
-
-def test_an_unknown_text_has_no_vector(known):
-    with pytest.raises(KeyError):
-        known.vectors(text_hashes(["x"]))
