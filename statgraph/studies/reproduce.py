@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Protocol
 
 from statgraph import artifacts
-from statgraph.corpus.records import SPLITS, Corpus
-from statgraph.errors import StatgraphError, UsageError
+from statgraph.corpus.records import Corpus
+from statgraph.errors import StatgraphError
 from statgraph.runs.folders import folder_name
 from statgraph.runs.provenance import commit, published
+from statgraph.search.evaluating import split_questions
 from statgraph.studies.analyses import ANALYSES
 from statgraph.studies.rendering import About, corpus_line, draw_rows, main_table, opening, table_text
 from statgraph.studies.running import CorpusRuns, PlannedRun, machine, planned_runs
@@ -86,7 +87,7 @@ def reproduce(
         StatgraphError: why the last run failed, if no run succeeded.
     """
     spec = request.spec
-    check_split(corpus, request.split)
+    split_questions(corpus, request.split)
     if spec.analysis:
         return _analysed(request, corpus, folder)
     runs = CorpusRuns(corpus, request.split, RunStore(request.work), request.corpus_folder, request.keep_runs)
@@ -115,14 +116,6 @@ def reproduce(
     if not results:
         raise next(reversed(problems.values()))
     return Reproduced(folder, _written(request, corpus, results, tuple(missing), folder), tuple(missing_asked))
-
-
-def check_split(corpus: Corpus, split: str) -> None:
-    """Raise UsageError if a split is not known, or a corpus has no questions in it."""
-    if split not in SPLITS:
-        raise UsageError(f"split '{split}' is not known; use one of {', '.join(SPLITS)}")
-    if not corpus.split(split):
-        raise UsageError(f"split '{split}' of corpus '{corpus.name}' has no questions; choose another split")
 
 
 def default_folder(request: Request, corpus_name: str) -> Path:

@@ -110,7 +110,7 @@ def test_faults_that_only_tables_have_are_listed_in_one_pass(refused, tmp_path):
     source = tmp_path / "tables"
     source.mkdir()
     (source / "headings.csv").write_text("id,title\nc,Lamp Code\n")
-    (source / "articles.csv").write_text("id,title,text,heading\nL1,Art. 1,Lamps burn.,c\nL5,Art. 5,Too,many,c\n")
+    (source / "articles.csv").write_text("id,title,text,path\nL1,Art. 1,Lamps burn.,C\nL5,Art. 5,Too,many,C\n")
     (source / "questions.csv").write_text("id,text,articles,split\nq2,When?,L1,valid\n")
     assert refused("csv", source, "--language", "en") == (
         "headings.csv:1: no column parent (found: id, title); name every needed column on this line\n"
