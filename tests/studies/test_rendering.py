@@ -124,7 +124,7 @@ def test_bars_are_means_with_a_standard_deviation_either_way(two_rows, tmp_path,
     drawn = []
     monkeypatch.setattr(rendering, "bar_chart", lambda *values, **names: drawn.append(values))
     draw_rows(TableSpec("t", "T", "P", figure=FigureSpec("bars", ("R@200",))), two_rows, tmp_path / "x.png")
-    ((names, means, spread, _),) = drawn
+    ((names, means, spread, *_),) = drawn
     assert (names, means) == (["a", "b"], {"R@200": [50.0, 50.0]})
     assert spread["R@200"][0] == pytest.approx((50 - 25 * 2**0.5, 50 + 25 * 2**0.5))
     assert spread["R@200"][1] == (50, 50)
