@@ -9,9 +9,8 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.corpus.draft import Draft, SourceFormat
-from statgraph.corpus.lines import id_field, json_lines, json_type, object_field, path_field, string_field
+from statgraph.corpus.lines import csv_rows, id_field, json_lines, json_type, object_field, path_field, string_field
 from statgraph.corpus.records import SPLITS, Corpus, headings_of
-from statgraph.corpus.rows import csv_rows
 from statgraph.errors import CorpusError
 
 CORPUS_FILES = (artifacts.CORPUS_ARTICLES, artifacts.CORPUS_QUESTIONS, artifacts.CORPUS_LABELS, artifacts.MANIFEST)

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from statgraph.corpus.draft import Draft, SourceFormat
 from statgraph.corpus.formats.tables import split_ids
+from statgraph.corpus.lines import csv_rows
 from statgraph.corpus.records import split_of
-from statgraph.corpus.rows import csv_rows
 
 LANGUAGES = ("fr", "nl")
 LEVELS = ("code", "book", "part", "act", "chapter", "section", "subsection")

@@ -18,9 +18,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from statgraph.corpus.draft import Draft, SourceFormat
-from statgraph.corpus.lines import UNREADABLE, id_field, ids_field, json_lines, path_field, string_field
+from statgraph.corpus.lines import UNREADABLE, csv_rows, id_field, ids_field, json_lines, path_field, string_field
 from statgraph.corpus.records import SPLITS, split_of
-from statgraph.corpus.rows import csv_rows
 
 MAX_LISTED_CYCLE = 8
 ARTICLE_KEYS = ("id", "_id", "title", "text", "path", "heading")
