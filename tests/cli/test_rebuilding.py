@@ -47,7 +47,6 @@ def test_rounding_is_told(run_cli, run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--kind", "annoy"], "Invalid value for '--kind': 'annoy' is not one of 'auto', 'flat', 'ivf-pq'."),
         (["--kind", "hnsw"], "Invalid value for '--kind': 'hnsw' is not one of 'auto', 'flat', 'ivf-pq'."),
         (["--set", "ivf_pq.list=3"], "--set: 'ivf_pq.list' is not a setting; did you mean 'ivf_pq.lists'?"),
         (["--set", "ivf_pq.lists=few"], "--set: 'ivf_pq.lists' must be a whole number (got 'few')"),
@@ -59,17 +58,15 @@ def test_options_that_do_not_fit_are_refused(refused, run, arguments, message):
     assert refused("index", "--run", run, *arguments, code=2) == message
 
 
-def test_a_run_of_bm25_is_refused(refused, bm25_run):
-    assert refused("index", "--run", bm25_run) == (
+@pytest.mark.parametrize("command", ["index", "quicken"])
+def test_a_run_of_bm25_is_refused(refused, bm25_run, command):
+    assert refused(command, "--run", bm25_run) == (
         f"{bm25_run}: ranks by BM25 and has no vectors or encoders; name a run of another system with --run"
     )
 
 
-def test_quicken_refuses_runs_without_a_bert(refused, bm25_run, dense_run):
+def test_quicken_refuses_a_static_encoder(refused, dense_run):
     pytest.importorskip("onnx")
-    assert refused("quicken", "--run", bm25_run) == (
-        f"{bm25_run}: ranks by BM25 and has no vectors or encoders; name a run of another system with --run"
-    )
     encoder = dense_run / "query_encoder"
     assert refused("quicken", "--run", dense_run) == (
         f"{encoder}: a static encoder, which is fast without a graph; search it as it is"

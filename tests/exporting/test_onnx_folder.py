@@ -30,22 +30,18 @@ def test_the_model_gives_the_runs_vectors(dense_run, tmp_path):
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["README.md", "model.onnx", "tokenizer.json"]
 
 
-def test_the_readme_runs(dense_run, tmp_path):
-    export_onnx(dense_run, tmp_path / "out")
-    (code,) = re.findall(r"```python\n(import numpy.*?)```", (tmp_path / "out" / "README.md").read_text(), re.DOTALL)
-    told: dict = {}
-    exec(code.replace("path/of/this/folder", str(tmp_path / "out")), told)
-    assert told["vectors"].shape == (1, 2)
-
-
-def test_the_card_loads_the_folder_as_onnx_alone(dense_run, tmp_path):
+def test_the_card_loads_the_folder_as_onnx_alone_and_its_code_runs(dense_run, tmp_path):
     export_onnx(dense_run, tmp_path / "out")
     card = (tmp_path / "out" / "README.md").read_text()
     assert "library_name: onnx\n" in card
     assert "SentenceTransformer(" not in card
     assert card.count("## How to load it") == 1
-    assert 'encode_batch(["Who gets the deposit back?"])' in card
     assert 'Retriever.load("path/of/the/run")' in card
+    (code,) = re.findall(r"```python\n(import numpy.*?)```", card, re.DOTALL)
+    assert 'encode_batch(["Who gets the deposit back?"])' in code
+    told: dict = {}
+    exec(code.replace("path/of/this/folder", str(tmp_path / "out")), told)
+    assert told["vectors"].shape == (1, 2)
 
 
 @pytest.mark.parametrize(("shift", "said"), [(1e-3, r"differ by 9\.0e-03"), (np.nan, "differ by nan")])

@@ -154,12 +154,8 @@ def test_an_index_stays_of_its_kind_and_settings(run, reformed, tmp_path):
     update_run(folder, reformed)
     now = artifacts.read_json(folder / "index" / "manifest.json")
     assert (now["kind"], now["settings"]) == (about["kind"], about["settings"])
-    update_run(train_copy(folder, tmp_path), reformed, full=True)
+    update_run(shutil.copytree(folder, tmp_path / "copy"), reformed, full=True)
     assert rankings(folder) == rankings(tmp_path / "copy")
-
-
-def train_copy(folder, tmp_path):
-    return shutil.copytree(folder, tmp_path / "copy")
 
 
 def test_questions_that_expand_an_article_go_with_it(tmp_path, town_corpus, reformed):

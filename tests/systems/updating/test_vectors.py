@@ -121,7 +121,7 @@ def test_without_a_graph(train, town_corpus, reformed, similarity):
     settings = ("stage2.epochs=0", f"encoder.similarity={similarity}")
     folder = train("dsr", *settings)
     index = ArticleIndex.load(folder / "index", device="cpu")
-    config = load_config(folder)
+    config = Run.read(folder).config.encoder
     texts = [article_text(article) for article in town_corpus.articles]
     plan = plan_without_graph(TextVectors(texts, index.article_ids, index.vectors), reformed, config)
     encode = load_article_encoder(folder, config, CPU).encode
@@ -130,10 +130,6 @@ def test_without_a_graph(train, town_corpus, reformed, similarity):
     np.testing.assert_allclose(vectors, similarity_of(similarity).index_vectors(anew), atol=2e-6)
     assert inputs is None
     assert len(plan.unknown) == plan.stale.sum() == 3
-
-
-def load_config(folder):
-    return Run.read(folder).config.encoder
 
 
 def test_full_embeds_and_computes_everything(train, town_corpus):
