@@ -1,6 +1,7 @@
 """The package that docs/extending.md walks through, built and installed as a user would."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -13,9 +14,11 @@ GUIDE = Path(__file__).parents[2] / "docs" / "extending.md"
 
 
 def install(source: Path, target: Path) -> None:
-    """Build a package and install it into a folder, offline."""
+    """Build a package and install it into a folder, offline; `make` constrains pip by a path relative to its folder."""
     options = ("--no-deps", "--no-build-isolation", "--no-index", "--quiet", "--target", str(target))
-    subprocess.run([sys.executable, "-m", "pip", "install", *options, str(source)], check=True, cwd=source)
+    environment = {name: value for name, value in os.environ.items() if name != "PIP_CONSTRAINT"}
+    command = [sys.executable, "-m", "pip", "install", *options, str(source)]
+    subprocess.run(command, check=True, cwd=source, env=environment)
 
 
 @pytest.fixture(scope="module")
