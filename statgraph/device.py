@@ -56,14 +56,6 @@ def inference_dtype(device):
     return torch.bfloat16 if _cpu_has("amx_tile") else torch.float32
 
 
-def has_vnni() -> bool:
-    """Return whether this processor is known to have instructions (VNNI) that add products of bytes up in 32 bits.
-
-    Without them some libraries add two such products in 16 bits, which may not hold the sum.
-    """
-    return _cpu_has("vnni")
-
-
 def _cpu_has(instructions: str) -> bool:
     """Return whether Linux lists these instructions; false on other systems."""
     return _CPU_INFO.is_file() and instructions in _CPU_INFO.read_text(encoding="utf-8", errors="replace")

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from statgraph import device as devices
-from statgraph.device import has_vnni, inference_dtype, pick_device, surely_cpu
+from statgraph.device import inference_dtype, pick_device, surely_cpu
 from statgraph.errors import UsageError
 
 
@@ -84,14 +84,3 @@ def test_the_device_is_real():
     if not torch.cuda.is_available():
         pytest.skip("torch sees no CUDA device")
     assert torch.ones(2, device=pick_device()).sum().item() == 2
-
-
-@pytest.mark.parametrize(
-    ("flags", "known"),
-    [("avx2 avx512_vnni amx_int8", True), ("avx2 avx_vnni", True), ("fma avx2 avx512f", False), (None, False)],
-)
-def test_vnni_is_known_by_the_processor_s_flags(monkeypatch, tmp_path, flags, known):
-    if flags is not None:
-        (tmp_path / "cpuinfo").write_text(f"processor : 0\nflags : {flags}\n", encoding="utf-8")
-    monkeypatch.setattr(devices, "_CPU_INFO", tmp_path / "cpuinfo")
-    assert has_vnni() == known

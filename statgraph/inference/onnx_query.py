@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 
-from statgraph.device import has_vnni
 from statgraph.errors import ModelError
 
 QUERY_GRAPHS = {"float32": "query.onnx", "int8": "query.int8.onnx"}
@@ -21,7 +20,6 @@ FACTS = "statgraph.query_encoder"  # the graph's own note of its tokenizer, prom
 MOST_PADDING = 0.1  # of a batch's places: each goes through all linear maps
 TOKENS_PER_BATCH = 8192
 _SILENT = 4  # of ONNX Runtime's levels of logging: what it logs as an error it raises too
-_EXACT_BYTES = "session.x64quantprecision"  # codes made unsigned, whose products do not overflow: slower
 _LENGTH_BYTES = 8  # at the start of a safetensors file: the length of its header
 _PROBED_BYTES = 256  # of each weight: training changes them all
 
@@ -29,9 +27,8 @@ _PROBED_BYTES = 256  # of each weight: training changes them all
 class OnnxQueryEncoder:
     """The query encoder that `write_query_graph` wrote into a folder.
 
-    Questions of nearly one length go through it together; in int8 each goes alone, since a scale is common to all
-    tokens of a batch. The word vectors are read from the mapped file as they are asked for. Threads wait by spinning,
-    for some 30 ms after a question at most: without it, one took half as long again.
+    Questions of nearly one length go through it together. The word vectors are read from the mapped file as they are
+    asked for. Threads wait by spinning, some 30 ms after a question at most: without it, one took half as long again.
 
     Args:
         folder: the query encoder's.
@@ -56,7 +53,7 @@ class OnnxQueryEncoder:
             raise ModelError(
                 f"{path}: does not fit the weights beside it, which are newer; {_remedy(folder, precision)}"
             )
-        self._prompt, self._pad_id, self._alone = facts["prompt"], facts["pad_id"], precision == "int8"
+        self._prompt, self._pad_id = facts["prompt"], facts["pad_id"]
         self._tokenizer = _tokenizer(folder / facts["tokenizer"], facts["max_tokens"])
 
     def encode(self, questions: Sequence[str], *, most_padding: float = MOST_PADDING) -> np.ndarray:
@@ -65,7 +62,7 @@ class OnnxQueryEncoder:
         ids = [encoding.ids for encoding in encodings]
         lengths = [len(text_ids) for text_ids in ids]
         vectors: list[np.ndarray] = [np.empty(0, dtype=np.float32)] * len(ids)
-        for rows in [[row] for row in range(len(ids))] if self._alone else batches(lengths, most_padding=most_padding):
+        for rows in batches(lengths, most_padding=most_padding):
             for row, vector in zip(rows, self._vectors([ids[row] for row in rows]), strict=True):
                 vectors[row] = vector
         return np.stack(vectors)
@@ -170,8 +167,6 @@ def _session(path: Path, folder: Path, precision: str):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = n_threads()
     options.log_severity_level = _SILENT
-    # Without VNNI, products of bytes are added up in 16 bits, which may not hold them.
-    options.add_session_config_entry(_EXACT_BYTES, "1" if precision == "int8" and not has_vnni() else "0")
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # of onnxruntime's own, a dozen classes

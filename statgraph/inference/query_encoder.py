@@ -34,7 +34,7 @@ def load_query_encoder(folder: Path, *, device: str = "auto", precision: str = "
         device: `auto`, `cpu` or `cuda`.
         precision: of a transformer; a static encoder is float32 always. `float32`; `bfloat16`, by torch, faster where
             the hardware multiplies it, with vectors at a cosine of about 0.9999 to float32's; `int8`, on the CPU, by
-            the graph that `statgraph quicken --precision int8` writes, faster still, at about 0.997.
+            the graph that `statgraph quicken --precision int8` writes, faster still, at about 0.9999.
 
     Raises:
         UsageError: if the device or the precision is unknown or not available.
