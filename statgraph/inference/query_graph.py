@@ -112,8 +112,13 @@ def _quantised(model: onnx.ModelProto) -> onnx.ModelProto:
     attention stays in float32."""
     if find_spec("onnx_ir") is None:
         raise DependencyError("onnx_ir: not installed; run: pip install 'statgraph[onnx]'")
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
     from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
 
+    root.handlers[:] = handlers  # the import sets up root logging, and the quantiser tells of every node
+    root.setLevel(level)
+    logging.getLogger("onnxruntime.quantization").setLevel(logging.WARNING)
     quantizer = MatMulNBitsQuantizer(model, bits=8, block_size=_BLOCK, is_symmetric=True, accuracy_level=_BYTE_PRODUCTS)
     quantizer.process()
     return quantizer.model.model
