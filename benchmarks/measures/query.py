@@ -27,8 +27,8 @@ _TRIED = (
     "A question's time is the multiplication by the layers' weights, which the rival shares. A run that has the graph "
     "of `statgraph quicken` multiplies in ONNX Runtime. After the rest the weights come from memory again and the "
     "caches are another's: asked one after the other, the layers take a fifth less in float32, a third less in int8. "
-    "Tried by earlier commits, the layers alone after a rest, float32 in ONNX Runtime 9.8 ms: OpenVINO in float32 12.2, in "
-    "bfloat16 9.4 (4.3 without the rest), in int8 8.8 (cosine 0.90 at least, with a scale for each row); ONNX "
+    "Tried by earlier commits, the layers alone after a rest, float32 in ONNX Runtime 9.8 ms: OpenVINO in float32 "
+    "12.2, in bfloat16 9.4 (4.3 without the rest), in int8 8.8 (cosine 0.90 at least, with a scale for each row); ONNX "
     "Runtime's int8 by blocks of 64 7.6 (cosine 0.999), of bytes without smoothing 5.2 (0.987 on average); CTranslate2 "
     "in int8 on one thread 5.5 (0.996), in float32 18.6."
 )
