@@ -53,7 +53,7 @@ def inference_dtype(device):
 
     if device.type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
-    return torch.bfloat16 if _cpu_has("amx_tile") else torch.float32
+    return torch.bfloat16 if _cpu_has("amx_tile") or _cpu_has("avx512_bf16") else torch.float32
 
 
 def _cpu_has(instructions: str) -> bool:

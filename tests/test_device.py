@@ -69,11 +69,14 @@ def test_being_sure_agrees_with_torch():
     assert not (surely_cpu("auto") and torch.cuda.is_available())
 
 
-@pytest.mark.parametrize(("fast", "dtype"), [(True, torch.bfloat16), (False, torch.float32)])
-def test_precision_follows_the_hardware(monkeypatch, tmp_path, fast, dtype):
-    (tmp_path / "cpuinfo").write_text("flags : avx2 amx_tile" if fast else "flags : avx2")
+@pytest.mark.parametrize(
+    ("flags", "dtype"),
+    [("avx2 amx_tile", torch.bfloat16), ("avx512f avx512_bf16", torch.bfloat16), ("avx2", torch.float32)],
+)
+def test_precision_follows_the_hardware(monkeypatch, tmp_path, flags, dtype):
+    (tmp_path / "cpuinfo").write_text(f"flags : {flags}")
     monkeypatch.setattr(devices, "_CPU_INFO", tmp_path / "cpuinfo")
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: fast)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: dtype == torch.bfloat16)
 
     assert inference_dtype(torch.device("cpu")) == dtype
     assert inference_dtype(torch.device("cuda")) == dtype
