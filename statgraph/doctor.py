@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from packaging.requirements import Requirement
 
-from statgraph.errors import StatgraphError
+from statgraph.errors import StatgraphError, described, reason_of
 
 PYTHON_RANGE = ((3, 11), (3, 12))
 NPM_TIMEOUT_S = 30
@@ -108,7 +108,7 @@ def check_faiss() -> Check:
         build = installed[-1] if installed else "faiss-cpu"
         clear = f"pip uninstall -y {' '.join(installed)} && " if installed else ""
         remedy = clear + _install_command(build)
-        return Check("FAISS", _version(build), False, f"{type(error).__name__}: {_one_line(error)}", remedy)
+        return Check("FAISS", _version(build), False, described(error), remedy)
     index = faiss.IndexFlatIP(4)
     index.add(np.eye(4, dtype=np.float32))
     _, rows = index.search(np.array([[0.1, 0.9, 0.0, 0.0]], dtype=np.float32), 2)
@@ -202,23 +202,13 @@ def _tried(part: Part) -> Check:
             warnings.simplefilter("ignore")
             check = part.try_out()
     except StatgraphError as error:
-        detail, found, asked = _one_line(error).rpartition("; ")
-        return (
-            Check(part.name, version, False, detail, asked)
-            if found
-            else Check(part.name, version, False, asked, remedy)
-        )
+        detail, found, asked = reason_of(error).rpartition("; ")
+        return Check(part.name, version, False, *((detail, asked) if found else (asked, remedy)))
     except Exception as error:  # a broken installation may raise anything
-        return Check(
-            part.name, version, False, f"{type(error).__name__}: {_one_line(error)}".removesuffix(": "), remedy
-        )
+        return Check(part.name, version, False, described(error), remedy)
     if part.distribution and not check.ok and not check.remedy:
         return replace(check, remedy=remedy)
     return check
-
-
-def _one_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
 
 
 def _install_command(distribution: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 MAX_LISTED_PROBLEMS = 20
 
 
@@ -22,8 +20,8 @@ class UsageError(StatgraphError):
 class CorpusError(StatgraphError):
     """A corpus that cannot be used. `problems` has every problem found, the text the first 20."""
 
-    def __init__(self, problems: Sequence[str]):
-        self.problems = tuple(problems)
+    def __init__(self, *problems: str):
+        self.problems = problems
         listed = list(self.problems[:MAX_LISTED_PROBLEMS])
         left = len(self.problems) - len(listed)
         if left:
@@ -49,3 +47,14 @@ class ModelError(StatgraphError):
 
 class DependencyError(StatgraphError):
     """A package that is missing or incompatible; the text says what to install."""
+
+
+def reason_of(error: BaseException) -> str:
+    """Return what an error says, on one line: the first of its text, or its class where it has no text."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
+def described(error: BaseException) -> str:
+    """Return an error's class and, where it has a text, the first line of it."""
+    kind, reason = type(error).__name__, reason_of(error)
+    return kind if reason == kind else f"{kind}: {reason}"

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
-from statgraph.errors import DependencyError, UsageError
+from statgraph.errors import DependencyError, UsageError, reason_of
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -68,10 +68,9 @@ class Registry:
         try:
             return added[0].load()
         except Exception as error:  # a package's own code, which can raise anything
-            reason = (str(error).strip() or type(error).__name__).partition("\n")[0]
             raise DependencyError(
-                f"{self.kind} '{name}': {added[0].value} of package {providers[0]} cannot be loaded ({reason}); "
-                "update or uninstall the package"
+                f"{self.kind} '{name}': {added[0].value} of package {providers[0]} cannot be loaded "
+                f"({reason_of(error)}); update or uninstall the package"
             ) from error
 
 

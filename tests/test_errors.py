@@ -17,7 +17,7 @@ def test_every_error_is_a_statgraph_error_with_an_exit_code():
     ("n_problems", "last"), [(1, "p0"), (20, "p19"), (21, "... and 1 more problem"), (25, "... and 5 more problems")]
 )
 def test_the_first_twenty_problems_are_listed(n_problems, last):
-    error = CorpusError([f"p{n}" for n in range(n_problems)])
+    error = CorpusError(*[f"p{n}" for n in range(n_problems)])
 
     lines = str(error).splitlines()
     assert lines[: min(n_problems, 20)] == [f"p{n}" for n in range(min(n_problems, 20))]

@@ -11,7 +11,7 @@ from statgraph.augmentation.partial import PartialFile
 from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.corpus.records import Article
 from statgraph.device import inference_dtype
-from statgraph.errors import ModelError
+from statgraph.errors import ModelError, reason_of
 
 SEQ2SEQ = "seq2seq"
 STEP = "synthetic questions"
@@ -85,7 +85,7 @@ def load_seq2seq(model_name: str):
         tokenizer = AutoTokenizer.from_pretrained(model_name, local_files_only=local)
         model = AutoModelForSeq2SeqLM.from_pretrained(model_name, local_files_only=local)
     except Exception as error:  # the loaders raise their own errors, their transport's and the system's
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".:")
+        reason = reason_of(error).rstrip(".:")
         raise ModelError(
             f"generator '{SEQ2SEQ}:{model_name}' cannot be loaded ({reason}); name the folder or hub name of a "
             "doc2query model, or use --generator headings"

@@ -64,7 +64,7 @@ def read_synthetic(path: Path) -> QuestionFile:
         CorpusError: if it is missing, empty or faulty; every problem is listed.
     """
     if not path.is_file():
-        raise CorpusError([f"{path}: no such file; write one with 'statgraph augment'"])
+        raise CorpusError(f"{path}: no such file; write one with 'statgraph augment'")
     draft = Draft(name=str(path), language="en")
     manifest: Mapping[str, object] = {}
     questions = []
@@ -84,7 +84,7 @@ def read_synthetic(path: Path) -> QuestionFile:
             questions.append(question)
     draft.questions()  # raises what was found
     if not questions:
-        raise CorpusError([f"{path}: holds no questions; write it again with 'statgraph augment'"])
+        raise CorpusError(f"{path}: holds no questions; write it again with 'statgraph augment'")
     return QuestionFile(manifest, tuple(questions))
 
 
@@ -98,15 +98,13 @@ def synthetic_of(path: Path, corpus: Corpus) -> tuple[SyntheticQuestion, ...]:
     made_for = file.manifest["corpus"]
     if made_for["content_hash"] != corpus.content_hash:
         raise CorpusError(
-            [
-                f"{path}: made for corpus '{made_for['name']}' (hash {made_for['content_hash'][:12]}), not for "
-                f"'{corpus.name}' (hash {corpus.content_hash[:12]}); name that corpus with --corpus, or write the file "
-                "again with 'statgraph augment'"
-            ]
+            f"{path}: made for corpus '{made_for['name']}' (hash {made_for['content_hash'][:12]}), not for "
+            f"'{corpus.name}' (hash {corpus.content_hash[:12]}); name that corpus with --corpus, or write the file "
+            "again with 'statgraph augment'"
         )
     strange = unknown_article(file.questions, corpus.article_rows)
     if strange is not None:
-        raise CorpusError([f"{path}: article '{strange}' is not in corpus '{corpus.name}'; write the file again"])
+        raise CorpusError(f"{path}: article '{strange}' is not in corpus '{corpus.name}'; write the file again")
     return file.questions
 
 

@@ -146,7 +146,7 @@ def write_generated(corpus: Corpus, config: AugmentConfig, out: Path, options: G
     """
     _check(config, options.rank)
     if out.exists():
-        raise CorpusError([f"{out}: already exists; choose another --out, or delete it first"])
+        raise CorpusError(f"{out}: already exists; choose another --out, or delete it first")
     partial = partial_beside(out)
     made = _generated(corpus, config, options, partial)
     kept = _filtered(made, corpus, config, options)

@@ -10,7 +10,7 @@ import sys
 import click
 
 from statgraph import __version__
-from statgraph.errors import StatgraphError
+from statgraph.errors import StatgraphError, described
 
 # name -> (module, function, one line of help): a module loads only when its command runs, so --help stays fast.
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -101,9 +101,8 @@ def report(error: BaseException) -> int:
         return _failed(_os_error_line(error), 1)
     if os.environ.get(DEBUG_VARIABLE) or not isinstance(error, Exception):
         raise error
-    text = str(error).strip().partition("\n")[0]
     remedy = f"this is a bug in statgraph: set {DEBUG_VARIABLE}=1 to see where, and report it"
-    return _failed(f"unexpected error: {type(error).__name__}: {text}; {remedy}", 1)
+    return _failed(f"unexpected error: {described(error)}; {remedy}", 1)
 
 
 def _failed(message: str, exit_code: int) -> int:

@@ -32,7 +32,7 @@ def sample_folder() -> Path:
         if (folder / artifacts.MANIFEST).is_file():
             return folder
     looked = ", ".join(map(str, folders))
-    raise CorpusError([f"sample corpus: not found in {looked}; reinstall statgraph, or name a corpus"])
+    raise CorpusError(f"sample corpus: not found in {looked}; reinstall statgraph, or name a corpus")
 
 
 def _candidates() -> Iterator[Path]:

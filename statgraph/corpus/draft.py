@@ -139,7 +139,7 @@ class Draft:
             CorpusError: with every problem found, if there is one.
         """
         if self._problems:
-            raise CorpusError(self._problems)
+            raise CorpusError(*self._problems)
         return [(question_id, text) for question_id, (text, _) in self._questions.items()]
 
     @property
@@ -161,7 +161,7 @@ class Draft:
                 f"{self.name}: language '{self.language}' is not an ISO 639 code; write it like 'fr' or 'en'"
             )
         if problems:
-            raise CorpusError(problems)
+            raise CorpusError(*problems)
         code_rank = {code: rank for rank, code in enumerate(self._orders)}
         articles = sorted(self._articles.values(), key=lambda article: (code_rank[article.code], article.order))
         questions = (

@@ -65,7 +65,7 @@ def read_marks(path: Path, article_ids: Mapping[str, object]) -> list[Mark]:
     """
     path = Path(path)
     if not path.is_file():
-        raise CorpusError([f"{path}: no such file; name the JSONL file that 'statgraph serve' appended marks to"])
+        raise CorpusError(f"{path}: no such file; name the JSONL file that 'statgraph serve' appended marks to")
     draft = Draft(name=path.name, language="en")
     marks = []
     for place, record in json_lines(draft, path, path.name):

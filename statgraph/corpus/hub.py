@@ -11,7 +11,7 @@ from pathlib import Path
 from statgraph.corpus.draft import Draft
 from statgraph.corpus.formats.bsard import draft_bsard
 from statgraph.corpus.records import Corpus
-from statgraph.errors import CorpusError, FetchError
+from statgraph.errors import CorpusError, FetchError, reason_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def fetch_from_hub(corpus: HubCorpus, folder: Path | None = None) -> Corpus:
         folder = _snapshot(corpus)
         source = f"{page} at {folder.name}"
     elif not Path(folder).is_dir():
-        raise CorpusError([f"{folder}: no such folder; name the one that holds the files of {page}"])
+        raise CorpusError(f"{folder}: no such folder; name the one that holds the files of {page}")
     else:
         source = f"{page}, from local files"
     draft = Draft(name=corpus.name, language=corpus.language, licence=corpus.licence, source=source)
@@ -72,9 +72,8 @@ def _snapshot(corpus: HubCorpus) -> Path:
     try:
         folder = snapshot_download(corpus.repository, repo_type="dataset", allow_patterns=list(corpus.patterns))
     except Exception as error:  # the client raises its own errors, its transport's and the system's
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise FetchError(
-            f"{corpus.name}: {corpus.repository} cannot be downloaded from huggingface.co ({reason}); "
+            f"{corpus.name}: {corpus.repository} cannot be downloaded from huggingface.co ({reason_of(error)}); "
             f"check the network, or download its CSV files elsewhere and run "
             f"'statgraph import bsard FOLDER --language {corpus.language} --out DIR'"
         ) from error

@@ -42,7 +42,7 @@ def draft_source(
     source_format = FORMATS.load(format_name)
     try:
         if not source.exists():
-            raise CorpusError([f"{source}: no such file or folder; name the statutes to import"])
+            raise CorpusError(f"{source}: no such file or folder; name the statutes to import")
         manifest = read_manifest(source) if source.is_dir() else {}
         said = {key: value for key, value in manifest.items() if isinstance(value, str)}
         file_name = source.resolve().name
@@ -58,7 +58,7 @@ def draft_source(
         source_format.fill(draft, source)
     except OSError as error:
         raise CorpusError(
-            [f"{error.filename or source}: cannot be read ({error.strerror}); check its permissions"]
+            f"{error.filename or source}: cannot be read ({error.strerror}); check its permissions"
         ) from None
     return draft
 

@@ -49,17 +49,15 @@ def refuse_foreign_folder(folder: Path) -> None:
     folder = Path(folder)
     try:
         if folder.exists() and not folder.is_dir():
-            raise CorpusError([f"{folder}: is a file; choose a new folder"])
+            raise CorpusError(f"{folder}: is a file; choose a new folder")
         names = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
     except OSError as error:
         raise _not_writable(folder, error) from None
     foreign = [name for name in names if name not in CORPUS_FILES]
     if foreign:
-        raise CorpusError([f"{folder}: contains '{foreign[0]}', which is not a corpus file; choose a new folder"])
+        raise CorpusError(f"{folder}: contains '{foreign[0]}', which is not a corpus file; choose a new folder")
     if names and artifacts.MANIFEST not in names:
-        raise CorpusError(
-            [f"{folder}: holds no {artifacts.MANIFEST}, so it is not a corpus folder; choose a new folder"]
-        )
+        raise CorpusError(f"{folder}: holds no {artifacts.MANIFEST}, so it is not a corpus folder; choose a new folder")
 
 
 def read_corpus(folder: Path) -> Corpus:
@@ -72,13 +70,13 @@ def read_corpus(folder: Path) -> Corpus:
     try:
         if not folder.is_dir():
             problem = "is a file, not a corpus folder" if folder.exists() else "no such corpus folder"
-            raise CorpusError([f"{folder}: {problem}; make one with 'statgraph import' or 'statgraph fetch'"])
+            raise CorpusError(f"{folder}: {problem}; make one with 'statgraph import' or 'statgraph fetch'")
         draft = Draft(**_about(folder))
         draft_beir_folder(draft, folder)
         return draft.corpus()
     except OSError as error:
         raise CorpusError(
-            [f"{error.filename or folder}: cannot be read ({error.strerror}); check its permissions"]
+            f"{error.filename or folder}: cannot be read ({error.strerror}); check its permissions"
         ) from None
 
 
@@ -159,12 +157,12 @@ def read_question_file(path: Path) -> tuple[list[str], list[str]]:
     """
     if not path.is_file():
         problem = "is a folder" if path.is_dir() else "no such file"
-        raise CorpusError([f"{path}: {problem}; give a JSONL file with one question a line (_id, text)"])
+        raise CorpusError(f"{path}: {problem}; give a JSONL file with one question a line (_id, text)")
     draft = Draft(name=path.name, language="en")
     draft_questions(draft, path)
     questions = draft.questions()
     if not questions:
-        raise CorpusError([f"{path}: holds no questions; give one JSON object a line with _id and text"])
+        raise CorpusError(f"{path}: holds no questions; give one JSON object a line with _id and text")
     return [question_id for question_id, _ in questions], [text for _, text in questions]
 
 
@@ -193,9 +191,9 @@ def read_manifest(folder: Path) -> dict[str, object]:
     try:
         manifest = artifacts.read_json(path)
     except (ValueError, RecursionError) as error:
-        raise CorpusError([f"{path}: invalid JSON ({error}); import the corpus again"]) from None
+        raise CorpusError(f"{path}: invalid JSON ({error}); import the corpus again") from None
     if not isinstance(manifest, dict):
-        raise CorpusError([f"{path}: holds {json_type(manifest)}, not an object; import the corpus again"])
+        raise CorpusError(f"{path}: holds {json_type(manifest)}, not an object; import the corpus again")
     return manifest
 
 
@@ -210,17 +208,15 @@ def _order(draft: Draft, place: str, metadata: Mapping[str, object]) -> int | No
 def _about(folder: Path) -> dict[str, str]:
     if not (folder / artifacts.MANIFEST).exists():
         raise CorpusError(
-            [
-                f"{folder}: holds no {artifacts.MANIFEST}; "
-                f"convert the files with 'statgraph import {_format_of(folder)} {folder} --out DIR'"
-            ]
+            f"{folder}: holds no {artifacts.MANIFEST}; "
+            f"convert the files with 'statgraph import {_format_of(folder)} {folder} --out DIR'"
         )
     manifest = read_manifest(folder)
     about = {key: manifest.get(key, default) for key, default in ABOUT_DEFAULTS.items()}
     wrong = [key for key, value in about.items() if not isinstance(value, str)]
     if wrong:
         raise CorpusError(
-            [f"{folder / artifacts.MANIFEST}: '{wrong[0]}' is {json_type(about[wrong[0]])}; give it as a string"]
+            f"{folder / artifacts.MANIFEST}: '{wrong[0]}' is {json_type(about[wrong[0]])}; give it as a string"
         )
     return about
 
@@ -265,7 +261,7 @@ def _manifest(corpus: Corpus) -> dict[str, object]:
 
 
 def _not_writable(folder: Path, error: OSError) -> CorpusError:
-    return CorpusError([f"{folder}: cannot be written ({error.strerror}); choose a writable folder with enough space"])
+    return CorpusError(f"{folder}: cannot be written ({error.strerror}); choose a writable folder with enough space")
 
 
 def _write_line(file, **record: object) -> None:

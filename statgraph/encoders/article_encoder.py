@@ -20,7 +20,7 @@ from statgraph.encoders.static import StaticEncoder
 from statgraph.encoders.static_biencoder import StaticBiEncoder
 from statgraph.encoders.tower import Tower, loaded_tower
 from statgraph.encoders.transformer_biencoder import TransformerBiEncoder
-from statgraph.errors import ModelError, RunError
+from statgraph.errors import ModelError, RunError, reason_of
 
 _REMEDY = "train the run again"
 
@@ -63,8 +63,7 @@ def load_article_encoder(run: Path, config: EncoderConfig, device: torch.device)
     except RunError:
         raise
     except Exception as error:  # each file of the folders has a reader with exceptions of its own
-        reason = str(error).strip().partition("\n")[0] or type(error).__name__
-        raise RunError(f"{folder}: the article encoder cannot be loaded ({reason}); {_REMEDY}") from None
+        raise RunError(f"{folder}: the article encoder cannot be loaded ({reason_of(error)}); {_REMEDY}") from None
     return ArticleEncoder(encoders.to(device), device)
 
 

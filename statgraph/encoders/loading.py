@@ -7,7 +7,7 @@ from pathlib import Path
 
 from statgraph.encoders.backbones import Backbone
 from statgraph.encoders.quiet import quiet_transformers
-from statgraph.errors import ModelError
+from statgraph.errors import ModelError, reason_of
 
 HUB_TIMEOUT_S = 10
 
@@ -58,7 +58,7 @@ def _loaded(backbone: Backbone, auto_class):
             ask_hub(backbone.location)
             tokenizer, model = load(local=False)
     except Exception as error:  # the loaders raise their own errors, their transport's and the system's
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+        reason = reason_of(error).rstrip(".")
         raise ModelError(
             f"backbone '{backbone.name}' cannot be loaded ({reason}); name a local folder or an embedded backbone"
         ) from error

@@ -12,7 +12,7 @@ from torch.nn import functional
 from statgraph.artifacts import replaced_file
 from statgraph.config import GnnConfig
 from statgraph.dropout import dropout
-from statgraph.errors import RunError
+from statgraph.errors import RunError, reason_of
 from statgraph.graph.blocks import Block
 from statgraph.registry import LAYERS
 from statgraph.settings import check_settings
@@ -103,6 +103,5 @@ def read_graph_encoder(
     except FileNotFoundError:
         raise RunError(f"{path}: missing; train the run again") from None
     except (SafetensorError, RuntimeError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise RunError(f"{path}: not the graph encoder of this run ({reason}); train the run again") from None
+        raise RunError(f"{path}: not the graph encoder of this run ({reason_of(error)}); train the run again") from None
     return encoder.eval()

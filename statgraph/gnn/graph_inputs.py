@@ -12,7 +12,7 @@ import numpy as np
 from statgraph import __version__, artifacts
 from statgraph.corpus.records import Question
 from statgraph.encoders.article_text import HASH_BYTES
-from statgraph.errors import RunError
+from statgraph.errors import RunError, described, reason_of
 from statgraph.graph.relations import NODE_TYPES, TRAIN_SPLIT
 
 QUESTIONS = "questions.jsonl"
@@ -77,7 +77,7 @@ def read_graph_inputs(folder: Path) -> GraphInputs:
         counts = {node_type: int(manifest["nodes"][node_type]) for node_type in NODE_TYPES}
         width = int(manifest["width"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RunError(f"{path}: damaged ({type(error).__name__}: {error}); {REMEDY}") from None
+        raise RunError(f"{path}: damaged ({described(error)}); {REMEDY}") from None
     return GraphInputs(
         {
             node_type: _read_array(_vectors_file(folder, node_type), (count, width), np.float32)
@@ -103,8 +103,7 @@ def _read_array(path: Path, shape: tuple[int, int], dtype) -> np.ndarray:
     try:
         array = np.load(path, mmap_mode="r" if shape[0] else None, allow_pickle=False)  # nothing cannot be mapped
     except (OSError, ValueError, EOFError) as error:
-        reason = str(error).partition("\n")[0]
-        raise RunError(f"{path}: not readable ({reason}); {REMEDY}") from None
+        raise RunError(f"{path}: not readable ({reason_of(error)}); {REMEDY}") from None
     if (array.shape, array.dtype) != (shape, np.dtype(dtype)):
         raise RunError(
             f"{path}: {array.dtype} of shape {array.shape} where {np.dtype(dtype)} of shape {shape} was written; "

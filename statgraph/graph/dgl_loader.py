@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from statgraph.errors import DependencyError
+from statgraph.errors import DependencyError, described
 
 DGL_RANGE = "dgl>=1.1.3,<3"
 
@@ -66,7 +66,7 @@ def _load() -> types.ModuleType:
         del os.environ["DGL_FFI"]
         _forget_half_imported()
         raise DependencyError(
-            f"{folder}: dgl {_dgl_version()} does not load with torch {_torch().__version__} ({_first_line(error)}); "
+            f"{folder}: dgl {_dgl_version()} does not load with torch {_torch().__version__} ({described(error)}); "
             f"install a clean one with: pip install --force-reinstall --no-deps '{DGL_RANGE}'"
         ) from error
 
@@ -88,7 +88,7 @@ def _torch() -> types.ModuleType:
         return importlib.import_module("torch")
     except ImportError as error:
         raise DependencyError(
-            f"the graph needs the package 'torch', which does not load ({_first_line(error)}); "
+            f"the graph needs the package 'torch', which does not load ({described(error)}); "
             "install it with: pip install torch"
         ) from error
 
@@ -119,7 +119,7 @@ def _missing_package(error: ModuleNotFoundError, folder: Path) -> DependencyErro
     package = (error.name or "").split(".")[0]
     if not package or package == "dgl":
         return DependencyError(
-            f"{folder}: dgl {_dgl_version()} is incomplete ({_first_line(error)}); "
+            f"{folder}: dgl {_dgl_version()} is incomplete ({described(error)}); "
             f"install a clean one with: pip install --force-reinstall --no-deps '{DGL_RANGE}'"
         )
     distribution = _DISTRIBUTIONS.get(package, package)
@@ -133,11 +133,6 @@ def _dgl_version() -> str:
         return importlib.metadata.version("dgl")
     except importlib.metadata.PackageNotFoundError:
         return "of unknown version"
-
-
-def _first_line(error: BaseException) -> str:
-    text = str(error).strip().partition("\n")[0]
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from statgraph import __version__, artifacts
 from statgraph.corpus.records import Corpus, Heading
-from statgraph.errors import GraphError, UsageError
+from statgraph.errors import GraphError, UsageError, described
 from statgraph.graph.build import LegalGraph, build_graph, summary_of
 from statgraph.graph.dgl_loader import load_dgl
 from statgraph.graph.relations import relations_of
@@ -136,7 +136,7 @@ def _read_manifest(folder: Path) -> dict:
         relations_of(tuple(manifest["relations"]))
         _ = [manifest["sha256"][name] for name in _SUMMED_FILES]
     except (ValueError, KeyError, TypeError, UsageError) as error:
-        raise GraphError(f"{path}: damaged ({type(error).__name__}: {error}); {_REMEDY}") from None
+        raise GraphError(f"{path}: damaged ({described(error)}); {_REMEDY}") from None
     return manifest
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from statgraph.encoders.backbones import MODULES
 from statgraph.encoders.quiet import quiet_transformers
-from statgraph.errors import DependencyError, ModelError
+from statgraph.errors import DependencyError, ModelError, reason_of
 
 if TYPE_CHECKING:
     import onnx
@@ -194,8 +194,7 @@ def _traced(folder: Path, modules, owner, attribute: str) -> bytes:
                 dynamic_axes={TOKEN_IDS: axes, TOKEN_MASK: axes, VECTORS: {0: "texts"}},
             )
     except Exception as error:  # of the tracer, the exporter or the model itself
-        reason = (str(error).strip() or type(error).__name__).partition("\n")[0]
-        raise ModelError(f"{folder}: torch cannot export it to ONNX ({reason})") from error
+        raise ModelError(f"{folder}: torch cannot export it to ONNX ({reason_of(error)})") from error
     finally:
         setattr(owner, attribute, words)
     return buffer.getvalue()

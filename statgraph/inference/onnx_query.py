@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from statgraph.errors import ModelError
+from statgraph.errors import ModelError, reason_of
 
 QUERY_GRAPHS = {"float32": "query.onnx", "int8": "query.int8.onnx"}
 MODULE_WEIGHTS = "model.safetensors"
@@ -170,8 +170,7 @@ def _session(path: Path, folder: Path, precision: str):
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # of onnxruntime's own, a dozen classes
-        reason = str(error).strip().partition("\n")[0]
-        raise ModelError(f"{path}: cannot be loaded ({reason}); {_remedy(folder, precision)}") from None
+        raise ModelError(f"{path}: cannot be loaded ({reason_of(error)}); {_remedy(folder, precision)}") from None
 
 
 def _tokenizer(path: Path, max_tokens: int | None):

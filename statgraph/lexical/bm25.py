@@ -11,7 +11,7 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.corpus.allowed_rows import AllowedRows
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import RunError, UsageError, reason_of
 from statgraph.lexical.analysis import analyser, stemmer_name
 
 REMEDY = "delete the folder to have the index built from the texts at each load, or train the run again"
@@ -79,8 +79,7 @@ class BM25:
                 bm25._vocabulary.pop("", None)  # bm25s adds it, without a column
                 _check_arrays(bm25._index.scores, len(bm25._vocabulary), bm25._n_texts)
         except (OSError, ValueError, EOFError, KeyError, TypeError, AttributeError) as error:
-            reason = str(error).partition("\n")[0]
-            raise RunError(f"{folder}: a damaged BM25 index ({reason}); {REMEDY}") from None
+            raise RunError(f"{folder}: a damaged BM25 index ({reason_of(error)}); {REMEDY}") from None
         expected = _made_with(language, k1, b)
         if saved != expected:
             raise RunError(f"{folder}: a BM25 index made with {saved}, where the run has {expected}; {REMEDY}")

@@ -91,7 +91,7 @@ def training_questions(corpus: Corpus) -> TrainingQuestions:
         if not 0 < len(rows) < len(corpus.articles)
     ]
     if problems:
-        raise CorpusError(problems)
+        raise CorpusError(*problems)
     return TrainingQuestions(tuple(question.text for question in questions), answers, len(corpus.articles))
 
 

@@ -15,7 +15,7 @@ from statgraph.artifacts import RUN_ARTICLES
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.records import Article
 from statgraph.corpus.validity import FOR_EVER, SINCE_EVER, days_in_force
-from statgraph.errors import RunError
+from statgraph.errors import RunError, reason_of
 
 ARTICLES, OFFSETS, DATES = RUN_ARTICLES
 _READ_AT_ONCE = 256
@@ -131,8 +131,7 @@ def read_article_dates(folder: Path, n_articles: int) -> np.ndarray | None:
     try:
         days = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        reason = str(error).partition("\n")[0]
-        raise RunError(f"{path}: not readable ({reason}); train the run again") from None
+        raise RunError(f"{path}: not readable ({reason_of(error)}); train the run again") from None
     if (days.shape, days.dtype) != ((n_articles, 2), np.int32):
         raise RunError(f"{path}: {days.dtype} of shape {days.shape} for {n_articles} articles; train the run again")
     return days

@@ -14,7 +14,7 @@ from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.records import Article
 from statgraph.encoders.article_text import article_text
 from statgraph.encoders.backbones import MODULES
-from statgraph.errors import CorpusError, RunError, StatgraphError
+from statgraph.errors import CorpusError, RunError, StatgraphError, reason_of
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.query_encoder import QueryEncoder, load_query_encoder
 from statgraph.lexical.bm25 import BM25, REMEDY, expanded_texts
@@ -138,5 +138,4 @@ def _query_encoder(folder: Path, device: str, precision: str) -> QueryEncoder:
     except StatgraphError:
         raise
     except Exception as error:  # each file of the folder has a reader with exceptions of its own
-        reason = str(error).strip().partition("\n")[0] or type(error).__name__
-        raise RunError(f"{folder}: not loadable ({reason}); train the run again") from None
+        raise RunError(f"{folder}: not loadable ({reason_of(error)}); train the run again") from None

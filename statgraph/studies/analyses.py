@@ -51,7 +51,7 @@ def article_similarity(corpus: Corpus, picture: Path) -> Analysis:
         if len(left):
             found[str(distance)] = _mean_cosine(vectors, left, right)
     if not found:
-        raise CorpusError([f"{corpus.name}: no code has two articles to compare"])
+        raise CorpusError(f"{corpus.name}: no code has two articles to compare")
     rng = np.random.default_rng(0)
     sizes = np.array([len(rows) for rows in codes])
     of_code = rng.choice(len(codes), size=RANDOM_PAIRS, p=sizes / sizes.sum())

@@ -45,10 +45,8 @@ def train_dense(job: Job) -> None:
     corpus, config, clock, device = job.corpus, job.config, job.clock, job.device
     if (config.stage1.epochs or config.stage2.epochs) and not corpus.split("train"):
         raise CorpusError(
-            [
-                f"{corpus.name}: has no training questions; add some, each with an article that answers it, to the "
-                "questions that you import, or use --system bm25 or dpr"
-            ]
+            f"{corpus.name}: has no training questions; add some, each with an article that answers it, to the "
+            "questions that you import, or use --system bm25 or dpr"
         )
     graph = sampler = graph_model = None
     if config.stage2.epochs:

@@ -82,7 +82,7 @@ def test_no_command_shows_the_help(run_cli):
             2,
             "device 'gpu' is not known; use one of cpu, cuda",
         ),
-        (CorpusError(["a:1: first", "a:2: second"]), 1, "a:1: first\na:2: second"),
+        (CorpusError("a:1: first", "a:2: second"), 1, "a:1: first\na:2: second"),
         (
             OSError(errno.ENOSPC, "No space left on device"),
             1,

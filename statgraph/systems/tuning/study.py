@@ -9,7 +9,7 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.corpus.records import Corpus
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import RunError, UsageError, reason_of
 from statgraph.settings import changed_settings
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.model_card import read_run_report
@@ -155,8 +155,9 @@ def _opened(folder: Path, begun: dict):
             study.set_user_attr(_BEGUN, begun)
             known = begun
     except (SQLAlchemyError, optuna.exceptions.StorageInternalError, RuntimeError, ValueError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise RunError(f"{path}: no study of statgraph's, or damaged ({reason}); choose another --out") from None
+        raise RunError(
+            f"{path}: no study of statgraph's, or damaged ({reason_of(error)}); choose another --out"
+        ) from None
     _check_same(path, known, begun)
     return study
 

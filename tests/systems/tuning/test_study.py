@@ -169,7 +169,7 @@ def test_a_trial_whose_training_fails_counts_and_the_search_goes_on(tune, traine
 
 def test_a_corpus_that_no_trial_can_use_ends_the_search(tune, trained):
     def fails(config, on_training):
-        raise CorpusError(["town: has no training questions"])
+        raise CorpusError("town: has no training questions")
 
     trained(fails)
     with pytest.raises(CorpusError, match="town: has no training questions"):
