@@ -121,7 +121,7 @@ def _dgl(graph: LegalGraph, nodes: torch.Tensor, gradient: torch.Tensor) -> Call
         },
         aggregate="sum",
     )
-    counts = [graph.node_count(node_type) for node_type in NODE_TYPES]
+    counts = list(graph.node_counts.values())
 
     def forward() -> torch.Tensor:
         out = layer(graph.heterograph, dict(zip(NODE_TYPES, nodes.split(counts), strict=True)))

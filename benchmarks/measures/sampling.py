@@ -44,7 +44,7 @@ def measure(settings: Settings) -> list[Row]:
     shrink = 100 if settings.quick else 1
     graph = _legal_graph(ARTICLES // shrink, QUESTIONS // shrink, np.random.default_rng(0))
     torch.manual_seed(0)
-    seeds = {node_type: torch.randperm(graph.node_count(node_type))[: SEEDS // 2] for node_type in (ARTICLE, QUESTION)}
+    seeds = {node_type: torch.randperm(graph.node_counts[node_type])[: SEEDS // 2] for node_type in (ARTICLE, QUESTION)}
     sampler = BlockSampler(graph, fanouts=[-1] * HOPS)
     device = torch.device("cpu")
     works = {
@@ -65,7 +65,7 @@ def measure(settings: Settings) -> list[Row]:
     faster = times_faster(seconds["blocks"], seconds["subgraph"])
     in_dgl = times_faster(seconds["blocks"], seconds["dgl"])
     share = Spread.of([mine / step for mine, step in zip(seconds["blocks"], seconds["step"], strict=True)])
-    scale = f"{graph.node_count(ARTICLE):,} articles, {graph.node_count(QUESTION):,} questions"
+    scale = f"{graph.node_counts[ARTICLE]:,} articles, {graph.node_counts[QUESTION]:,} questions"
     what = f"{HOPS}-hop blocks of {SEEDS} seeds: {scale}"
     step = f"a training step on them, {HOPS} layers, {WIDTH} wide"
     return [
@@ -121,7 +121,7 @@ def _pyg(graph: LegalGraph, seeds: dict[str, torch.Tensor]) -> Callable[[], int]
 
     whole = whole_graph_block(graph)
     edges = torch.stack([whole.sources, whole.targets])
-    n_before = graph.node_count(ARTICLE) + graph.node_count(HEADING)
+    n_before = graph.node_counts[ARTICLE] + graph.node_counts[HEADING]
     rows = torch.cat([seeds[ARTICLE], seeds[QUESTION] + n_before])
 
     def run() -> int:

@@ -231,8 +231,8 @@ class PlainStage:
         self._whole = whole
         graph, block = case.graph, whole_graph_block(case.graph)
         self._edges, self._types = torch.stack([block.sources, block.targets]), block.edge_types
-        self._first_question = graph.node_count(NODE_TYPES[0]) + graph.node_count(NODE_TYPES[1])
-        self._n_articles = graph.node_count(ARTICLE)
+        self._first_question = graph.node_counts[NODE_TYPES[0]] + graph.node_counts[NODE_TYPES[1]]
+        self._n_articles = graph.node_counts[ARTICLE]
         cites = [graph.edge_types.index(edge_type) for edge_type in (CITES.forward_type, CITES.reverse_type)]
         self._is_citation = torch.isin(self._types, torch.tensor(cites))
         self.encoder = PlainGraphEncoder(case.config, case.bank.shape[1], len(graph.edge_types))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
 from statgraph import artifacts
-from statgraph.corpus.citations.references import ReferenceFinder
+from statgraph.corpus.citations.references import REFERS_TO, PlacedText, ReferenceFinder
 from statgraph.corpus.records import Corpus, Question
 from statgraph.encoders.article_text import PATH_SEPARATOR
 from statgraph.exporting.source_and_target import refuse_existing
@@ -18,18 +18,14 @@ from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS
 from statgraph.runs.run import Run
 from statgraph.search.article_store import ArticleStore
 
-REFERS_TO = "refers_to"
 # XML has no way to write these.
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-class PlacedArticle(Protocol):
+class PlacedArticle(PlacedText, Protocol):
     """An article of a corpus, or one that a run has stored."""
 
     article_id: str
-    title: str
-    text: str
-    path: tuple[str, ...]
 
 
 def export_corpus_graphml(corpus: Corpus, out: Path) -> tuple[int, int]:
@@ -75,8 +71,9 @@ def law_graph(articles: Sequence[PlacedArticle], questions: Sequence[Question]):
     for name, article, parent in zip(nodes, articles, hierarchy.article_parents, strict=True):
         graph.add_node(name, kind=ARTICLE, title=_plain(article.title), **_place(article.path))
         graph.add_edge(headings[parent], name, relation=CONTAINS_ARTICLE.name)
-    for row, other in _references(articles):
-        graph.add_edge(nodes[row], nodes[other], relation=REFERS_TO)
+    finder = ReferenceFinder([article.title for article in articles], [article.path[0] for article in articles])
+    for row, others in finder.references(articles):
+        graph.add_edges_from(((nodes[row], nodes[other]) for other in others), relation=REFERS_TO)
     for question in questions:
         name = f"{QUESTION}:{_plain(question.question_id)}"
         graph.add_node(name, kind=QUESTION, title=_plain(question.text))
@@ -93,13 +90,6 @@ def _export(articles: Sequence[PlacedArticle], questions: Sequence[Question], ou
     with artifacts.replaced_file(out) as path:
         networkx.write_graphml(graph, path, encoding="utf-8")
     return graph.number_of_nodes(), graph.number_of_edges()
-
-
-def _references(articles: Sequence[PlacedArticle]) -> Iterator[tuple[int, int]]:
-    """Yield (row, row of another article that its text names)."""
-    finder = ReferenceFinder([article.title for article in articles], [article.path[0] for article in articles])
-    for row, article in enumerate(articles):
-        yield from ((row, other) for other in finder.find(article.text, article.path[0]) if other != row)
 
 
 def _place(path: tuple[str, ...]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from statgraph.graph.build import LegalGraph
-from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION
+from statgraph.graph.relations import NODE_TYPES
 
 NEW = -1
 
@@ -17,7 +17,7 @@ def old_rows(old: LegalGraph, new: LegalGraph) -> dict[str, np.ndarray]:
 
     Articles and questions are the same where their ids are, headings where their whole paths are.
     """
-    return {node_type: _places(_names(old)[node_type], _names(new)[node_type]) for node_type in NODE_TYPES}
+    return {node_type: _places(old.node_names[node_type], new.node_names[node_type]) for node_type in NODE_TYPES}
 
 
 def affected_nodes(
@@ -38,7 +38,7 @@ def affected_nodes(
     for _ in range(hops):
         further = {node_type: reached[node_type] | rewired[node_type] for node_type in NODE_TYPES}
         for edge_type in new.edge_types:
-            sources, targets = _edges(new, edge_type)
+            sources, targets = new.ends(edge_type)
             further[edge_type[2]][targets[reached[edge_type[0]][sources]]] = True
         reached = further
     return reached
@@ -47,28 +47,19 @@ def affected_nodes(
 def _rewired(old: LegalGraph, new: LegalGraph, rows: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return by node type of `new`, (nodes,) bool, whose incoming edges are not those they had."""
     rewired = {node_type: np.zeros(len(rows[node_type]), dtype=bool) for node_type in NODE_TYPES}
-    new_rows = {node_type: _inverse(rows[node_type], old.node_count(node_type)) for node_type in NODE_TYPES}
+    new_rows = {node_type: _inverse(rows[node_type], old.node_counts[node_type]) for node_type in NODE_TYPES}
     for edge_type in new.edge_types:
         source_type, _, target_type = edge_type
-        old_sources, old_targets = _edges(old, edge_type)
+        old_sources, old_targets = old.ends(edge_type)
         before = new_rows[source_type][old_sources], new_rows[target_type][old_targets]
-        after = _edges(new, edge_type)
+        after = new.ends(edge_type)
         lost_source = (before[0] == NEW) & (before[1] != NEW)
         rewired[target_type][before[1][lost_source]] = True
         both = (before[0] != NEW) & (before[1] != NEW)
-        n_targets = max(1, new.node_count(target_type))
+        n_targets = max(1, new.node_counts[target_type])
         differing = np.setxor1d(before[0][both] * n_targets + before[1][both], after[0] * n_targets + after[1])
         rewired[target_type][differing % n_targets] = True
     return rewired
-
-
-def _edges(graph: LegalGraph, edge_type: tuple[str, str, str]) -> tuple[np.ndarray, np.ndarray]:
-    sources, targets = graph.heterograph.edges(etype=edge_type)
-    return sources.numpy(), targets.numpy()
-
-
-def _names(graph: LegalGraph) -> dict[str, Sequence[object]]:
-    return {ARTICLE: graph.article_ids, HEADING: graph.headings, QUESTION: graph.question_ids}
 
 
 def _places(old: Sequence[object], new: Sequence[object]) -> np.ndarray:

@@ -106,7 +106,7 @@ class BlockSampler:
         for fanout in fanouts:
             check_setting(GnnConfig, "fanout", fanout, place="gnn.fanout")
         self._edge_types = graph.edge_types
-        self._node_counts = _node_counts(graph)
+        self._node_counts = graph.node_counts
         self._target_edges = target_edges
         self._citation_dropout = citation_dropout
         self._has_citations = CITES.forward_type in graph.edge_types
@@ -164,12 +164,8 @@ class BlockSampler:
 
 def whole_graph_block(graph: LegalGraph) -> Block:
     """Return the block whose inputs and outputs are all nodes: inference uses it once a layer."""
-    edges = {
-        edge_type: tuple(ends.numpy() for ends in graph.heterograph.edges(etype=edge_type))
-        for edge_type in graph.edge_types
-    }
-    counts = _node_counts(graph)
-    return _block(graph.edge_types, LayerEdges(counts, counts, edges))
+    edges = {edge_type: graph.ends(edge_type) for edge_type in graph.edge_types}
+    return _block(graph.edge_types, LayerEdges(graph.node_counts, graph.node_counts, edges))
 
 
 def _block(edge_types: Sequence[EdgeType], layer: LayerEdges) -> Block:
@@ -186,10 +182,6 @@ def _block(edge_types: Sequence[EdgeType], layer: LayerEdges) -> Block:
     own_inputs = [np.arange(layer.output_counts[node_type]) + start for node_type, start in input_starts.items()]
     tensors = map(torch.from_numpy, (sources, targets, types, np.concatenate(own_inputs)))
     return Block(*tensors, n_inputs=sum(layer.input_counts.values()))
-
-
-def _node_counts(graph: LegalGraph) -> dict[str, int]:
-    return {node_type: graph.node_count(node_type) for node_type in NODE_TYPES}
 
 
 def _starts(node_counts: Mapping[str, int]) -> dict[str, int]:

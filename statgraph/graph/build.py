@@ -83,11 +83,20 @@ class LegalGraph:
         """Return the canonical edge types in a fixed order: the number of a type is its place here."""
         return tuple(sorted(self.heterograph.canonical_etypes))
 
-    def node_count(self, node_type: str) -> int:
-        """Return the number of nodes of a type."""
-        return {ARTICLE: len(self.article_ids), HEADING: len(self.headings), QUESTION: len(self.question_ids)}[
-            node_type
-        ]
+    @cached_property
+    def node_names(self) -> dict[str, tuple[object, ...]]:
+        """Return by node type, in the order of `NODE_TYPES`, what each node is known by: its id, or the heading."""
+        return {ARTICLE: self.article_ids, HEADING: self.headings, QUESTION: self.question_ids}
+
+    @cached_property
+    def node_counts(self) -> dict[str, int]:
+        """Return the number of nodes of each type, in the order of `NODE_TYPES`."""
+        return {node_type: len(names) for node_type, names in self.node_names.items()}
+
+    def ends(self, edge_type: tuple[str, str, str]) -> Edges:
+        """Return the rows of the sources and of the targets of a type's edges, (edges,) int64 each."""
+        sources, targets = self.heterograph.edges(etype=edge_type)
+        return sources.numpy(), targets.numpy()
 
 
 def build_graph(corpus: Corpus, relations: Sequence[str] = DEFAULT_RELATIONS) -> LegalGraph:
@@ -124,7 +133,7 @@ class GraphSummary:
 
 def summary_of(graph: LegalGraph) -> GraphSummary:
     """Return the counts of a graph."""
-    degrees = np.zeros(graph.node_count(ARTICLE), dtype=np.int64)
+    degrees = np.zeros(graph.node_counts[ARTICLE], dtype=np.int64)
     cited = np.zeros_like(degrees)
     for edge_type in graph.edge_types:
         if edge_type[2] == ARTICLE:
@@ -134,7 +143,7 @@ def summary_of(graph: LegalGraph) -> GraphSummary:
                 cited += incoming
     depths, counts = np.unique([heading.depth for heading in graph.headings], return_counts=True)
     return GraphSummary(
-        nodes={node_type: graph.node_count(node_type) for node_type in NODE_TYPES},
+        nodes=graph.node_counts,
         edges={
             "-".join(edge_type): graph.heterograph.num_edges(edge_type)
             for edge_type in graph.edge_types

@@ -11,7 +11,7 @@ from statgraph.corpus.records import Corpus, Heading
 from statgraph.errors import GraphError, UsageError, described
 from statgraph.graph.build import LegalGraph, build_graph, summary_of
 from statgraph.graph.dgl_loader import load_dgl
-from statgraph.graph.relations import relations_of
+from statgraph.graph.relations import ARTICLE, HEADING, QUESTION, relations_of
 from statgraph.runs.folders import folder_name
 
 GRAPH_FOLDER_FILES = (artifacts.GRAPH_FILE, artifacts.GRAPH_NODES, artifacts.MANIFEST)
@@ -35,11 +35,7 @@ def write_graph(graph: LegalGraph, folder: Path) -> None:
             raise GraphError(
                 f"{folder / artifacts.GRAPH_FILE}: DGL cannot write it; free some space, or write to another disk"
             ) from None
-        nodes = {
-            "article": graph.article_ids,
-            "heading": [heading.path for heading in graph.headings],
-            "question": graph.question_ids,
-        }
+        nodes = graph.node_names | {HEADING: [heading.path for heading in graph.headings]}
         artifacts.write_json(staging / artifacts.GRAPH_NODES, nodes)
         summary = summary_of(graph)
         manifest = {
@@ -77,9 +73,9 @@ def read_graph(folder: Path, corpus: Corpus) -> LegalGraph:
     nodes = artifacts.read_json(folder / artifacts.GRAPH_NODES)
     return LegalGraph(
         heterograph=heterograph,
-        article_ids=tuple(nodes["article"]),
-        headings=tuple(Heading(tuple(path)) for path in nodes["heading"]),
-        question_ids=tuple(nodes["question"]),
+        article_ids=tuple(nodes[ARTICLE]),
+        headings=tuple(Heading(tuple(path)) for path in nodes[HEADING]),
+        question_ids=tuple(nodes[QUESTION]),
         relations=tuple(manifest["relations"]),
         corpus_hash=manifest["corpus_hash"],
     )

@@ -83,10 +83,10 @@ def load_graph_run(run: Run) -> GraphRun:
         )
     graph = replace(build_graph(corpus, config.graph.relations), corpus_hash=run.corpus.content_hash)
     for node_type in NODE_TYPES:
-        if graph.node_count(node_type) != len(inputs.vectors[node_type]):
+        if graph.node_counts[node_type] != len(inputs.vectors[node_type]):
             raise RunError(
                 f"{run.graph_inputs}: {len(inputs.vectors[node_type])} vectors of type {node_type} for "
-                f"{graph.node_count(node_type)} nodes; {REMEDY}"
+                f"{graph.node_counts[node_type]} nodes; {REMEDY}"
             )
     similarity = similarity_of(config.encoder.similarity)
     encoder = read_graph_encoder(
@@ -105,7 +105,7 @@ def enriched_article_vectors(run: GraphRun) -> np.ndarray:
     block = whole_graph_block(run.graph)
     with torch.inference_mode():
         enriched = run.encoder(nodes, [block] * len(run.encoder.layers))
-    return run.similarity.index_vectors(enriched[: run.graph.node_count(ARTICLE)].float().numpy())
+    return run.similarity.index_vectors(enriched[: run.graph.node_counts[ARTICLE]].float().numpy())
 
 
 @dataclass(frozen=True)

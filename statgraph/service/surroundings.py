@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.corpus.citations.references import ReferenceFinder
+from statgraph.corpus.citations.references import REFERS_TO, ReferenceFinder
 from statgraph.corpus.records import Question
 from statgraph.gnn.graph_inputs import read_graph_inputs
 from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS_HEADING, HEADING, QUESTION
@@ -17,7 +17,6 @@ from statgraph.search.article_store import ArticleStore
 from statgraph.service.contents import Contents
 
 MAX_NODES = 150
-REFERS_TO = "refers_to"
 
 Node = tuple[str, int]  # (kind, row)
 Edge = tuple[Node, Node, str]  # (source, target, relation)
@@ -48,8 +47,8 @@ class ReferenceIndex:
             outlines = self._contents.outlines
             finder = ReferenceFinder([outline.title for outline in outlines], [outline.path[0] for outline in outlines])
             to: dict[int, tuple[int, ...]] = {}
-            for row, article in enumerate(() if self._stopped.is_set() else self._store):
-                to[row] = tuple(other for other in finder.find(article.text, article.path[0]) if other != row)
+            for row, others in finder.references(() if self._stopped.is_set() else self._store):
+                to[row] = others
                 if self._stopped.is_set():
                     break
             self._by = _inverted(to)

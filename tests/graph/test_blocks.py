@@ -88,7 +88,7 @@ def test_full_neighbourhood_is_exact(dense_graph, edges_of, layer_edges, n_layer
 def test_blocks_give_what_the_whole_graph_gives(random_corpus, relations, n_layers):
     graph = build_graph(random_corpus(60, 20, cited=5), relations)
     encoder = random_encoder(graph, n_layers)
-    vectors = {node_type: torch.randn(graph.node_count(node_type), 12) for node_type in NODE_TYPES}
+    vectors = {node_type: torch.randn(graph.node_counts[node_type], 12) for node_type in NODE_TYPES}
     everything = torch.cat([vectors[node_type] for node_type in NODE_TYPES])
     seeds = {"article": rows(40, 2, 17), "heading": rows(3), "question": rows(9, 0)}
     blocks = BlockSampler(graph, fanouts=[-1] * n_layers, target_edges="keep").sample(seeds)
@@ -102,7 +102,7 @@ def test_blocks_give_what_the_whole_graph_gives(random_corpus, relations, n_laye
 
 def test_whole_graph_block_holds_every_edge(dense_graph, edges_of):
     block = whole_graph_block(dense_graph)
-    nodes = [(node_type, row) for node_type in NODE_TYPES for row in range(dense_graph.node_count(node_type))]
+    nodes = [(node_type, row) for node_type in NODE_TYPES for row in range(dense_graph.node_counts[node_type])]
     assert block.n_inputs == block.n_outputs == len(nodes)
     assert block.own_inputs.tolist() == list(range(len(nodes)))
     ends = zip(block.edge_types.tolist(), block.sources.tolist(), block.targets.tolist(), strict=True)
@@ -302,7 +302,7 @@ def test_types_without_seeds_have_no_outputs(dense_graph, seeds):
 
 def test_a_type_of_one_node_and_one_of_none(random_corpus, layer_edges):
     graph = build_graph(random_corpus(2, 0, cited=0), ("tree", "bipartite"))
-    assert graph.node_count("question") == 0
+    assert graph.node_counts["question"] == 0
     blocks = BlockSampler(graph, fanouts=[-1], citation_dropout=0.5).sample({"article": rows(1)})
     assert layer_edges(graph, blocks) == [[(("heading", "contains_article", "article"), 5, 1)]]
     single = build_graph(random_corpus(1, 1, cited=1))

@@ -73,7 +73,7 @@ def test_who_is_cited_by_whom(town):
 
 
 def merged_edges(graph) -> MergedEdges:
-    node_counts = {node_type: graph.node_count(node_type) for node_type in NODE_TYPES}
+    node_counts = graph.node_counts
     return MergedEdges.of(incoming_edges(graph.heterograph), node_counts)
 
 
@@ -103,7 +103,7 @@ def test_all_that_runs_into_a_node_by_hand(town):
 def test_every_edge_is_there_once(random_corpus, edges_of):
     graph = build_graph(random_corpus(60, 20, cited=5), ("tree", "bipartite", "order"))
     edges = merged_edges(graph)
-    everything = {node_type: list(range(graph.node_count(node_type)))[::-1] for node_type in NODE_TYPES}
+    everything = {node_type: list(range(graph.node_counts[node_type]))[::-1] for node_type in NODE_TYPES}
     found = edges_into(graph, edges, everything)
     assert len(found) == graph.heterograph.num_edges()
     assert set(found) == edges_of(graph)
@@ -120,5 +120,5 @@ def test_wide_numbers_where_narrow_ones_do_not_hold_them(town, monkeypatch):
     monkeypatch.setattr(merged, "_LARGEST", 5)
     wide = merged_edges(graph)
     assert (narrow.edges.sources.dtype, wide.edges.sources.dtype) == (np.int32, np.int64)
-    everything = {node_type: list(range(graph.node_count(node_type))) for node_type in NODE_TYPES}
+    everything = {node_type: list(range(graph.node_counts[node_type])) for node_type in NODE_TYPES}
     assert edges_into(graph, wide, everything) == edges_into(graph, narrow, everything)

@@ -34,7 +34,7 @@ def counts(**numbers: int) -> dict[str, int]:
 @pytest.fixture
 def walker_of(town):
     graph = build_graph(town)
-    node_counts = {node_type: graph.node_count(node_type) for node_type in NODE_TYPES}
+    node_counts = graph.node_counts
 
     def walker(n_layers: int) -> NeighbourhoodWalker:
         return NeighbourhoodWalker(incoming_edges(graph.heterograph), node_counts, n_layers)

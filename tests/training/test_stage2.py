@@ -269,7 +269,7 @@ def test_index_vectors_are_the_articles_node_vectors(built, layer):
 
 def test_index_vectors_are_those_of_the_whole_graph(built, village):
     stage, encoders, graph_encoder, graph = built(ALONG)
-    everything = {node_type: torch.arange(graph.node_count(node_type)) for node_type in NODE_TYPES}
+    everything = {node_type: torch.arange(graph.node_counts[node_type]) for node_type in NODE_TYPES}
     blocks = BlockSampler(graph, fanouts=[-1, -1], target_edges="keep").sample(everything)
     with torch.no_grad():
         texts = [

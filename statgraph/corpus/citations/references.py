@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
 
 from statgraph.corpus.citations.cited_texts import CitedTexts
 
+REFERS_TO = "refers_to"  # the relation of an article to those that it names
 LONGEST_RANGE = 50
 _LOOK_AHEAD = 120  # characters after a number in which its code is named
 
@@ -48,6 +50,14 @@ _JOINED = re.compile(rf"\s*(?:,|\b{_AND}|\b{_TO}|–)\s*")
 _PART = re.compile(rf"(?P<join>{_TO})|(?P<letters>{_LETTERS})?(?P<digits>{_DIGITS}){_QUALIFIERS}")
 
 
+class PlacedText(Protocol):
+    """An article as far as references go: of a corpus, or one that a run has stored."""
+
+    title: str
+    text: str
+    path: tuple[str, ...]
+
+
 class ReferenceFinder:
     """Finds the articles that a text names by number, in its own code or in another that it names.
 
@@ -69,6 +79,11 @@ class ReferenceFinder:
             if match:
                 numbers.setdefault(article_number(match[1]), row)
         self._texts = CitedTexts(self._rows)
+
+    def references(self, articles: Iterable[PlacedText]) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Yield for each of the articles, which come by row, its row and those of the others that its text names."""
+        for row, article in enumerate(articles):
+            yield row, tuple(other for other in self.find(article.text, article.path[0]) if other != row)
 
     def find(self, text: str, code: str) -> list[int]:
         """Return the rows of the articles that a text of a code names, each once, in the order of the text."""

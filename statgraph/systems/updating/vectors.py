@@ -174,7 +174,7 @@ def _enriched(run: GraphRun, graph: LegalGraph, nodes: Mapping[str, np.ndarray],
     """Return the graph encoder's vectors of some article rows, (rows, width) float32."""
     n_layers = len(run.encoder.layers)
     with torch.inference_mode():
-        if len(articles) == graph.node_count(ARTICLE):
+        if len(articles) == graph.node_counts[ARTICLE]:
             inputs = torch.from_numpy(np.concatenate([nodes[node_type] for node_type in NODE_TYPES]))
             return run.encoder(inputs, [whole_graph_block(graph)] * n_layers)[: len(articles)].float().numpy()
         sampler = BlockSampler(graph, fanouts=[-1] * n_layers, target_edges="keep")
