@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import json
 import os
 import secrets
@@ -100,6 +101,11 @@ def write_json(path: Path, value: Mapping[str, object]) -> None:
 def as_json(value: object) -> object:
     """Return a value as it comes back from JSON: tuples as lists, keys as strings."""
     return json.loads(json.dumps(value))
+
+
+def key_of(value: object, digits: int = 24) -> str:
+    """Return the first hex digits of the SHA-256 of JSON values: a name for what is decided by them."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode("utf-8")).hexdigest()[:digits]
 
 
 def read_json(path: Path) -> dict:

@@ -11,7 +11,7 @@ from statgraph import artifacts
 from statgraph.corpus.draft import Draft
 from statgraph.corpus.lines import ids_field, json_lines, object_field, string_field
 from statgraph.corpus.records import Corpus
-from statgraph.errors import CorpusError
+from statgraph.errors import CorpusError, RunError
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,18 @@ def read_synthetic(path: Path) -> QuestionFile:
     if not questions:
         raise CorpusError(f"{path}: holds no questions; write it again with 'statgraph augment'")
     return QuestionFile(manifest, tuple(questions))
+
+
+def synthetic_of_run(path: Path) -> QuestionFile:
+    """Return what is in the file of synthetic questions of a run.
+
+    Raises:
+        RunError: if it is faulty.
+    """
+    try:
+        return read_synthetic(path)
+    except CorpusError as error:
+        raise RunError(f"{error.problems[0]} (part of a run; train it again)") from None
 
 
 def synthetic_of(path: Path, corpus: Corpus) -> tuple[SyntheticQuestion, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -20,6 +20,11 @@ def heading_text(heading: Heading) -> str:
 def article_text(article: Article, *, heading_path: bool = True) -> str:
     """Return an article's text, its heading path in front on a line of its own unless told not to."""
     return f"{PATH_SEPARATOR.join(article.path)}\n{article.text}" if heading_path else article.text
+
+
+def article_texts(articles: Iterable[Article], *, heading_path: bool = True) -> list[str]:
+    """Return `article_text` of each article."""
+    return [article_text(article, heading_path=heading_path) for article in articles]
 
 
 HASH_BYTES = 16

@@ -11,8 +11,14 @@ import numpy as np
 from statgraph import artifacts
 from statgraph.errors import ModelError
 from statgraph.exporting.source_and_target import dense_run, encoder_card, refuse_existing
-from statgraph.inference.onnx_export import TOKEN_IDS, TOKEN_MASK, ExportedEncoder, check_packages, exported_encoder
-from statgraph.inference.query_encoder import QueryEncoder
+from statgraph.inference.onnx_export import (
+    TOKEN_IDS,
+    TOKEN_MASK,
+    ExportedEncoder,
+    check_packages,
+    exported_encoder,
+    largest_difference,
+)
 from statgraph.search.article_store import ArticleStore
 
 MODEL_FILE, TOKENIZER_FILE = "model.onnx", "tokenizer.json"
@@ -61,7 +67,11 @@ def export_onnx(run: Path, out: Path) -> float:
         exported = exported_encoder(opened.query_encoder)
         write_onnx(exported, opened.query_encoder, folder)
         prompt = exported.prompt
-        difference = largest_difference(FolderEncoder(folder, prompt), exported.source, probes)
+        ours = FolderEncoder(folder, prompt)
+        # Texts of all lengths in one batch, so that what padding changes is seen too.
+        batches = (probes[start : start + _BATCH] for start in range(0, len(probes), _BATCH))
+        vectors = np.concatenate([ours.encode(batch) for batch in batches])
+        difference = largest_difference(vectors, exported.source.encode(probes))
         if not difference <= TOLERANCE:
             raise ModelError(
                 f"{opened.query_encoder}: as ONNX its vectors differ by {difference:.1e} from torch's, and "
@@ -140,16 +150,3 @@ def probe_texts(articles: ArticleStore) -> list[str]:
     rows = np.unique(np.linspace(0, len(articles) - 1, N_PROBES // 2).astype(int)).tolist()
     stored = articles.read(rows)
     return ["", *(article.title for article in stored), *(article.text[:_LONGEST_PROBE] for article in stored)]
-
-
-def largest_difference(ours: QueryEncoder, theirs: QueryEncoder, texts: Sequence[str]) -> float:
-    """Return the largest difference of a component, with the longest of their vectors taken as 1.
-
-    Texts of all lengths go through in one batch, so that what padding changes is seen too.
-    """
-    expected = theirs.encode(list(texts))  # (texts, width)
-    vectors = np.concatenate([ours.encode(texts[start : start + _BATCH]) for start in range(0, len(texts), _BATCH)])
-    if vectors.shape != expected.shape:
-        return float("inf")
-    longest = max(float(np.linalg.norm(expected, axis=1).max()), np.finfo(np.float32).tiny)
-    return float(np.abs(vectors - expected).max()) / longest

@@ -130,6 +130,15 @@ def exported_encoder(folder: Path) -> ExportedEncoder:
     return ExportedEncoder(onnx.load_from_string(model_bytes), name, words_array, key, first_folder, source)
 
 
+def largest_difference(vectors: np.ndarray, expected: np.ndarray) -> float:
+    """Return the largest difference of a component of vectors (texts, width), with the longest of those expected taken
+    as 1; infinite where the shapes differ."""
+    if vectors.shape != expected.shape:
+        return float("inf")
+    longest = max(float(np.linalg.norm(expected, axis=1).max()), np.finfo(np.float32).tiny)
+    return float(np.abs(vectors - expected).max()) / longest
+
+
 def _is_static(source: SentenceTransformer) -> bool:
     return type(source[0]).__name__ == "StaticEmbedding"
 

@@ -8,11 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from statgraph.artifacts import replaced_file
 from statgraph.errors import DependencyError, ModelError
-from statgraph.inference.onnx_export import ExportedEncoder, exported_encoder
+from statgraph.inference.onnx_export import ExportedEncoder, exported_encoder, largest_difference
 from statgraph.inference.onnx_query import (
     FACTS,
     MODULE_WEIGHTS,
@@ -68,7 +66,10 @@ def write_query_graph(folder: Path, precision: str = "float32") -> float:
         _put_words(model, exported, folder)
         _add_facts(model, exported, folder)
         staging.write_bytes(model.SerializeToString())
-        difference = _largest_difference(OnnxQueryEncoder(folder, precision, graph=staging), exported)
+        ours = OnnxQueryEncoder(folder, precision, graph=staging)
+        expected = exported.source.encode(list(_PROBES), show_progress_bar=False)  # (probes, width)
+        alone, padded = (ours.encode(_PROBES, most_padding=share) for share in (0.0, 1.0))
+        difference = max(largest_difference(vectors, expected) for vectors in (alone, padded))
         if not difference <= tolerance:
             raise ModelError(
                 f"{folder}: in ONNX Runtime its vectors differ by {difference:.1e} from sentence-transformers', more "
@@ -159,13 +160,3 @@ def _add_facts(model: onnx.ModelProto, exported: ExportedEncoder, folder: Path) 
         "weights": weight_marks(folder),
     }
     helper.set_model_props(model, {FACTS: json.dumps(facts)})
-
-
-def _largest_difference(ours: OnnxQueryEncoder, exported: ExportedEncoder) -> float:
-    """Return the largest difference of a component, with the longest of sentence-transformers' vectors taken as 1."""
-    expected = exported.source.encode(list(_PROBES), show_progress_bar=False)  # (probes, width)
-    alone, padded = (ours.encode(_PROBES, most_padding=share) for share in (0.0, 1.0))
-    if alone.shape != expected.shape:
-        return float("inf")
-    longest = max(float(np.linalg.norm(expected, axis=1).max()), np.finfo(np.float32).tiny)
-    return max(float(np.abs(vectors - expected).max()) for vectors in (alone, padded)) / longest

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from statgraph.encoders.article_text import article_text
+from statgraph.encoders.article_text import article_text, article_texts
 from statgraph.errors import RunError, UsageError
 from statgraph.lexical.bm25 import TermWeight
 from statgraph.lexical.term_statistics import TermStatistics
@@ -82,7 +82,7 @@ class Explainer:
     def _term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]]:
         if self._statistics is None:
             return self._ranker.bm25.term_weights(question, rows)
-        texts = [article_text(article, heading_path=self._heading_path) for article in self._articles.read(rows)]
+        texts = article_texts(self._articles.read(rows), heading_path=self._heading_path)
         return self._statistics.term_weights(question, texts)
 
     def _rows_of(self, hits: Sequence[Hit]) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -101,11 +101,33 @@ def load_graph_run(run: Run) -> GraphRun:
 
 def enriched_article_vectors(run: GraphRun) -> np.ndarray:
     """Return the graph-enriched vectors of all articles, one row an article, float32: those of the run's index."""
-    nodes = torch.from_numpy(np.concatenate([run.inputs.vectors[node_type] for node_type in NODE_TYPES]))
-    block = whole_graph_block(run.graph)
+    rows = np.arange(run.graph.node_counts[ARTICLE])
+    return run.similarity.index_vectors(enriched_articles(run.encoder, run.graph, run.inputs.vectors, rows))
+
+
+def enriched_articles(
+    encoder: GraphEncoder, graph: LegalGraph, vectors: Mapping[str, np.ndarray], rows: np.ndarray
+) -> np.ndarray:
+    """Return the graph encoder's vectors of some article rows, (rows, width) float32.
+
+    Args:
+        vectors: the text vectors of all nodes by type, (nodes, width) float32.
+    """
+    n_layers = len(encoder.layers)
     with torch.inference_mode():
-        enriched = run.encoder(nodes, [block] * len(run.encoder.layers))
-    return run.similarity.index_vectors(enriched[: run.graph.node_counts[ARTICLE]].float().numpy())
+        if len(rows) == graph.node_counts[ARTICLE]:
+            blocks = [whole_graph_block(graph)] * n_layers
+            return encoder(_node_vectors(vectors), blocks)[: len(rows)].float().numpy()
+        sampler = BlockSampler(graph, fanouts=[-1] * n_layers, target_edges="keep")
+        blocks = sampler.sample({ARTICLE: torch.from_numpy(rows)})
+        return encoder(_node_vectors(vectors, blocks.input_nodes), blocks.layers).float().numpy()
+
+
+def _node_vectors(vectors: Mapping[str, np.ndarray], nodes: Mapping[str, torch.Tensor] | None = None) -> torch.Tensor:
+    """Return the vectors of some rows of each node type, or of all, type after type, (nodes, width)."""
+    if nodes is not None:
+        vectors = {node_type: vectors[node_type][nodes[node_type].numpy()] for node_type in NODE_TYPES}
+    return torch.from_numpy(np.concatenate([vectors[node_type] for node_type in NODE_TYPES]))
 
 
 @dataclass(frozen=True)
@@ -215,9 +237,7 @@ class GraphExplainer:
 
     def _inputs(self, blocks: Blocks) -> torch.Tensor:
         """Return the text vectors of the blocks' input nodes, (inputs, width)."""
-        vectors = self._run.inputs.vectors
-        found = [vectors[node_type][blocks.input_nodes[node_type].numpy()] for node_type in NODE_TYPES]
-        return torch.from_numpy(np.concatenate(found))
+        return _node_vectors(self._run.inputs.vectors, blocks.input_nodes)
 
     def _neighbours(self, blocks: Blocks, n_articles: int) -> list[tuple[Neighbour, ...]]:
         """Return the attention of the last layer over each output article's neighbours and itself, heaviest first."""

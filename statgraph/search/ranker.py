@@ -9,12 +9,12 @@ from typing import Protocol
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.augmentation.store import questions_by_row, read_synthetic, unknown_article
+from statgraph.augmentation.store import questions_by_row, synthetic_of_run, unknown_article
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.records import Article
-from statgraph.encoders.article_text import article_text
+from statgraph.encoders.article_text import article_texts
 from statgraph.encoders.backbones import MODULES
-from statgraph.errors import CorpusError, RunError, StatgraphError, reason_of
+from statgraph.errors import RunError, StatgraphError, reason_of
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.query_encoder import QueryEncoder, load_query_encoder
 from statgraph.lexical.bm25 import BM25, REMEDY, expanded_texts
@@ -107,7 +107,7 @@ def write_lexical_index(run: Run, articles: Sequence[Article]) -> None:
 
 def _built(run: Run, articles: Sequence[Article | StoredArticle]) -> BM25:
     config = run.config
-    texts = [article_text(article, heading_path=config.encoder.heading_path) for article in articles]
+    texts = article_texts(articles, heading_path=config.encoder.heading_path)
     if config.bm25.expansion:
         questions = _synthetic_questions(run.synthetic, [article.article_id for article in articles])
         texts = expanded_texts(texts, questions, most=config.bm25.expansion)
@@ -118,10 +118,7 @@ def _synthetic_questions(path: Path, article_ids: Sequence[str]) -> list[list[st
     """Return the questions of each article row that a run was given to expand its articles by."""
     if not path.is_file():
         raise RunError(f"{path}: is missing, and the articles are expanded by it; train the run again")
-    try:
-        questions = read_synthetic(path).questions
-    except CorpusError as error:
-        raise RunError(f"{error.problems[0]} (part of a run; train it again)") from None
+    questions = synthetic_of_run(path).questions
     rows = {article_id: row for row, article_id in enumerate(article_ids)}
     strange = unknown_article(questions, rows)
     if strange is not None:

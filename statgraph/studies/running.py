@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import hashlib
-import json
 import os
 import platform
 import shlex
@@ -83,7 +81,7 @@ def run_id(config: RunConfig, corpus_hash: str, split: str) -> str:
     """Return the first 16 hex digits of the SHA-256 of all that decides a result: rows of several tables with the same
     configuration share one run."""
     decided_by = {"config": config.to_dict(), "corpus_hash": corpus_hash, "split": split}
-    return hashlib.sha256(json.dumps(decided_by, sort_keys=True).encode("utf-8")).hexdigest()[:ID_DIGITS]
+    return artifacts.key_of(decided_by, ID_DIGITS)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.corpus.records import Corpus
-from statgraph.encoders.article_text import article_text, heading_text, text_hashes
+from statgraph.encoders.article_text import article_texts, heading_text, text_hashes
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.encoders.building import build_biencoder
 from statgraph.errors import CorpusError
@@ -53,7 +53,7 @@ def train_dense(job: Job) -> None:
         with clock.step("graph"):
             graph = _graph(job)
             sampler = block_sampler(config, graph)
-    texts = [article_text(article, heading_path=config.encoder.heading_path) for article in corpus.articles]
+    texts = article_texts(corpus.articles, heading_path=config.encoder.heading_path)
     encoders = _encoders(job, texts)
     if graph is not None:
         encoder = graph_encoder(config, graph, encoders).to(device)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cached_property
@@ -152,8 +150,7 @@ class Stage1Cache:
         values = job.config.to_dict()
         about = {group: values[group] for group in _STAGE1_GROUPS}
         about |= {"seed": job.config.seed, "corpus": job.corpus.content_hash, "device": job.device.type}
-        name = hashlib.sha256(json.dumps(about, sort_keys=True).encode("utf-8")).hexdigest()[:24]
-        self._folder = folder / name
+        self._folder = folder / artifacts.key_of(about)
 
     def load_into(self, stage: Stage1) -> dict | None:
         """Put the kept weights into a stage and return the record of their best epoch; None where there are none, or

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from statgraph.augmentation.headings import wordings_of
 from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.corpus.records import Corpus, Heading
 
@@ -48,7 +49,7 @@ def heading_pairs(corpus: Corpus) -> PairSource:
     below: dict[str, set[int]] = {}
     for row, article in enumerate(corpus.articles):
         for depth in range(1, len(article.path) + 1):
-            for wording in _wordings(Heading(article.path[:depth])):
+            for wording in wordings_of(Heading(article.path[:depth])):
                 below.setdefault(wording, set()).add(row)
                 if depth == len(article.path):
                     direct.setdefault(wording, set()).add(row)
@@ -134,11 +135,6 @@ def answers_among(source: PairSource, text_rows: Sequence[int], article_rows: np
         places = np.minimum(np.searchsorted(known, article_rows), len(known) - 1)
         answers[row] = known[places] == article_rows
     return answers
-
-
-def _wordings(heading: Heading) -> set[str]:
-    parent = heading.parent
-    return {heading.title, f"{parent.title} {heading.title}"} if parent else {heading.title}
 
 
 def _source(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import shutil
 from collections.abc import Mapping
@@ -15,7 +13,7 @@ import torch
 from torch.nn import functional
 
 from statgraph import __version__
-from statgraph.artifacts import MANIFEST, as_json, read_json, replaced_folder, write_json
+from statgraph.artifacts import MANIFEST, as_json, key_of, read_json, replaced_folder, write_json
 from statgraph.config import PretrainConfig, RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.encoders.article_text import article_text
@@ -30,6 +28,7 @@ from statgraph.encoders.backbones import (
 from statgraph.encoders.loading import load_masked_model, most_tokens
 from statgraph.encoders.quiet import quiet_transformers
 from statgraph.errors import RunError, UsageError
+from statgraph.runs.folders import refuse_full_folder
 from statgraph.settings import changed_settings, check_settings
 from statgraph.training.checkpoints import load_optimizer, load_progress, load_weights, save_checkpoint
 from statgraph.training.loop import Listener, TrainingProgress
@@ -120,8 +119,7 @@ def adapted_backbone(
     deciding = [
         backbone_fingerprint(_transformer(name)), corpus.content_hash, _deciding(config.pretrain), config.seed,
     ]  # fmt: skip
-    key = hashlib.sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()[:24]
-    folder = cache_folder() / "adapted" / key
+    folder = cache_folder() / "adapted" / key_of(deciding)
     if not (folder / MANIFEST).is_file():
         begun = (unfinished_folder(folder) / BEGUN).is_file()
         pretrain_backbone(name, corpus, config, folder, device=device, resume=begun, progress=progress)
@@ -140,10 +138,7 @@ def _deciding(config: PretrainConfig) -> dict[str, object]:
 
 
 def _check_folder(folder: Path, unfinished: Path, wanted: Mapping[str, object], *, resume: bool) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise RunError(f"{folder}: is a file; choose another --out")
-    if folder.exists() and any(folder.iterdir()):
-        raise RunError(f"{folder}: not empty; choose another --out")
+    refuse_full_folder(folder)
     begun = unfinished / BEGUN
     if not resume:
         if unfinished.exists():

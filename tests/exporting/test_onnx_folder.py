@@ -7,19 +7,10 @@ from sentence_transformers import SentenceTransformer
 
 from statgraph.errors import DependencyError, ModelError, RunError
 from statgraph.exporting import onnx_folder
-from statgraph.exporting.onnx_folder import FolderEncoder, export_onnx, largest_difference, probe_texts
+from statgraph.exporting.onnx_folder import FolderEncoder, export_onnx, probe_texts
 from statgraph.inference import onnx_export
+from statgraph.inference.onnx_export import largest_difference
 from statgraph.search.article_store import ArticleStore
-
-
-class Encoder:
-    """Gives each text the vector [its length, shift]."""
-
-    def __init__(self, shift: float = 0.0):
-        self._shift = shift
-
-    def encode(self, texts):
-        return np.array([[len(text), self._shift] for text in texts], dtype=np.float32)
 
 
 def test_the_model_gives_the_runs_vectors(dense_run, tmp_path):
@@ -55,10 +46,12 @@ def test_a_model_that_differs_is_refused(dense_run, tmp_path, monkeypatch, shift
 
 
 def test_the_difference_is_that_of_a_component_beside_the_longest_vector():
-    texts = ["", "four", "12345678"]
-    assert largest_difference(Encoder(), Encoder(), texts) == 0
-    assert largest_difference(Encoder(6.0), Encoder(), texts) == pytest.approx(6 / 8)
-    assert largest_difference(Encoder(), Encoder(6.0), texts) == pytest.approx(6 / 10)
+    vectors = np.array([[0.0, 0.0], [4.0, 0.0], [8.0, 0.0]], dtype=np.float32)
+    moved = vectors + np.array([0.0, 6.0], dtype=np.float32)
+    assert largest_difference(vectors, vectors) == 0
+    assert largest_difference(moved, vectors) == pytest.approx(6 / 8)
+    assert largest_difference(vectors, moved) == pytest.approx(6 / 10)
+    assert largest_difference(vectors[:, :1], vectors) == np.inf
 
 
 def test_probes_are_titles_and_texts_and_nothing(dense_run):

@@ -10,7 +10,7 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.corpus.records import SPLITS, Corpus
-from statgraph.encoders.article_text import article_text
+from statgraph.encoders.article_text import article_texts
 from statgraph.errors import UsageError
 from statgraph.evaluation.metrics import METRICS, aggregate, question_metrics
 from statgraph.evaluation.plots import Labels, heat_map
@@ -59,7 +59,7 @@ def tuned_bm25(
     def evaluate(rankings: list[np.ndarray]) -> dict[str, float]:
         return aggregate(question_metrics(rankings, labels))
 
-    texts = [article_text(article, heading_path=heading_path) for article in corpus.articles]
+    texts = article_texts(corpus.articles, heading_path=heading_path)
     counts = TermCounts(texts, corpus.language, [question.text for question in questions])
     return bm25_grid(counts, grid, evaluate, metric=metric, tie_breaker=TIE_BREAKER, depth=DEPTH)
 

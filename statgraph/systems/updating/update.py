@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import __version__, artifacts
-from statgraph.augmentation.store import read_synthetic, write_synthetic
+from statgraph.augmentation.store import synthetic_of_run, write_synthetic
 from statgraph.corpus.records import Corpus
 from statgraph.device import pick_device
 from statgraph.encoders.article_encoder import load_article_encoder
-from statgraph.encoders.article_text import article_text
+from statgraph.encoders.article_text import article_texts
 from statgraph.encoders.similarity import similarity_of
-from statgraph.errors import CorpusError, RunError
+from statgraph.errors import RunError
 from statgraph.gnn.graph_inputs import write_graph_inputs
 from statgraph.index.article_index import ArticleIndex
 from statgraph.runs.folders import changed_run, refuse_full_folder
@@ -202,11 +202,7 @@ def _write_synthetic(run: Run, updated: Run, corpus: Corpus) -> None:
     """Write the run's synthetic questions without what they asked of articles that are no longer there."""
     if not run.synthetic.is_file():
         return
-    try:
-        file = read_synthetic(run.synthetic)
-    except CorpusError as error:
-        raise RunError(f"{error.problems[0]} (part of a run; train it again)") from None
-    rows = corpus.article_rows
+    file, rows = synthetic_of_run(run.synthetic), corpus.article_rows
     kept = [question for question in file.questions if any(article_id in rows for article_id in question.article_ids)]
     if not kept and run.config.bm25.expansion:
         raise RunError(
@@ -221,8 +217,7 @@ def _plan(run: Run, old: list[StoredArticle], index: ArticleIndex, corpus: Corpu
     if run.has_graph:
         return plan_with_graph(load_graph_run(run), corpus, full=full)
     encoder = run.config.encoder
-    texts = [article_text(article, heading_path=encoder.heading_path) for article in old]
-    known = TextVectors(texts, index.article_ids, index.vectors)
+    known = TextVectors(article_texts(old, heading_path=encoder.heading_path), index.article_ids, index.vectors)
     return plan_without_graph(known, corpus, encoder, full=full)
 
 

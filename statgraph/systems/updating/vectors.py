@@ -6,18 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import torch
 
 from statgraph.config import EncoderConfig
-from statgraph.corpus.records import Article, Corpus, Question
-from statgraph.encoders.article_text import HASH_BYTES, article_text, heading_text, text_hashes
+from statgraph.corpus.records import Corpus, Question
+from statgraph.encoders.article_text import HASH_BYTES, article_texts, heading_text, text_hashes
 from statgraph.encoders.similarity import similarity_of
 from statgraph.gnn.graph_inputs import GraphInputs
 from statgraph.graph.affected import NEW, affected_nodes, old_rows
-from statgraph.graph.blocks import BlockSampler, whole_graph_block
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION
-from statgraph.search.graph_run import GraphRun
+from statgraph.search.graph_run import GraphRun, enriched_articles
 
 Encode = Callable[[Sequence[str]], np.ndarray]
 
@@ -90,7 +88,7 @@ def plan_without_graph(old: TextVectors, corpus: Corpus, encoder: EncoderConfig,
     old_hashes = text_hashes(old.texts)
     if not full:
         known.add(old_hashes, old.vectors)
-    texts = _article_texts(corpus.articles, encoder)
+    texts = article_texts(corpus.articles, heading_path=encoder.heading_path)
     hashes = text_hashes(texts)
     known_rows = {article_id: row for row, article_id in enumerate(old.article_ids)}
     rows = np.array([known_rows.get(article.article_id, NEW) for article in corpus.articles], dtype=np.int64)
@@ -108,7 +106,7 @@ def plan_with_graph(run: GraphRun, corpus: Corpus, *, full: bool = False) -> Vec
     questions = kept_questions(run.inputs.questions, corpus)
     graph = build_graph(replace(corpus, questions=questions), run.config.graph.relations)
     texts = {
-        ARTICLE: _article_texts(corpus.articles, encoder),
+        ARTICLE: article_texts(corpus.articles, heading_path=encoder.heading_path),
         HEADING: [heading_text(heading) for heading in graph.headings],
     }
     hashes = {node_type: text_hashes(of_type) for node_type, of_type in texts.items()}
@@ -165,26 +163,9 @@ def carried_out(plan: VectorPlan, old_vectors: np.ndarray, encode: Encode) -> tu
     nodes = {node_type: plan.known.vectors(plan.hashes[node_type]) for node_type in (ARTICLE, HEADING)}
     nodes[QUESTION] = np.asarray(run.inputs.vectors[QUESTION])
     if plan.stale.any():
-        enriched = _enriched(run, plan.graph, nodes, np.flatnonzero(plan.stale))
+        enriched = enriched_articles(run.encoder, plan.graph, nodes, np.flatnonzero(plan.stale))
         index_vectors[plan.stale] = similarity.index_vectors(enriched)
     return index_vectors, GraphInputs(nodes, plan.hashes, plan.questions)
-
-
-def _enriched(run: GraphRun, graph: LegalGraph, nodes: Mapping[str, np.ndarray], articles: np.ndarray) -> np.ndarray:
-    """Return the graph encoder's vectors of some article rows, (rows, width) float32."""
-    n_layers = len(run.encoder.layers)
-    with torch.inference_mode():
-        if len(articles) == graph.node_counts[ARTICLE]:
-            inputs = torch.from_numpy(np.concatenate([nodes[node_type] for node_type in NODE_TYPES]))
-            return run.encoder(inputs, [whole_graph_block(graph)] * n_layers)[: len(articles)].float().numpy()
-        sampler = BlockSampler(graph, fanouts=[-1] * n_layers, target_edges="keep")
-        blocks = sampler.sample({ARTICLE: torch.from_numpy(articles)})
-        inputs = np.concatenate([nodes[node_type][blocks.input_nodes[node_type].numpy()] for node_type in NODE_TYPES])
-        return run.encoder(torch.from_numpy(inputs), blocks.layers).float().numpy()
-
-
-def _article_texts(articles: Sequence[Article], encoder: EncoderConfig) -> list[str]:
-    return [article_text(article, heading_path=encoder.heading_path) for article in articles]
 
 
 def _changed(rows: np.ndarray, hashes: np.ndarray, old_hashes: np.ndarray) -> np.ndarray:
