@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from statgraph.augmentation.partial import PartialFile
 from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.corpus.records import Article
 from statgraph.device import inference_dtype
-from statgraph.errors import ModelError, reason_of
 
 SEQ2SEQ = "seq2seq"
 STEP = "synthetic questions"
@@ -72,24 +70,13 @@ def load_seq2seq(model_name: str):
     Raises:
         ModelError: if it cannot be loaded; where the hub does not answer, within seconds.
     """
-    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+    from transformers import AutoModelForSeq2SeqLM
 
-    from statgraph.encoders.loading import ask_hub, is_cached
-    from statgraph.encoders.quiet import quiet_transformers
+    from statgraph.encoders.loading import loaded_pair
 
-    quiet_transformers()
-    try:
-        local = Path(model_name).is_dir() or is_cached(model_name)
-        if not local:
-            ask_hub(model_name)
-        tokenizer = AutoTokenizer.from_pretrained(model_name, local_files_only=local)
-        model = AutoModelForSeq2SeqLM.from_pretrained(model_name, local_files_only=local)
-    except Exception as error:  # the loaders raise their own errors, their transport's and the system's
-        reason = reason_of(error).rstrip(".:")
-        raise ModelError(
-            f"generator '{SEQ2SEQ}:{model_name}' cannot be loaded ({reason}); name the folder or hub name of a "
-            "doc2query model, or use --generator headings"
-        ) from error
+    remedy = "name the folder or hub name of a doc2query model, or use --generator headings"
+    what = f"generator '{SEQ2SEQ}:{model_name}'"
+    tokenizer, model = loaded_pair(model_name, AutoModelForSeq2SeqLM, what=what, remedy=remedy)
     return tokenizer, model.eval()
 
 

@@ -40,6 +40,11 @@ class Backbone:
     passage_prefix: str = ""
     chosen: str = field(default="", compare=False)
 
+    @property
+    def prompts(self) -> dict[str, str]:
+        """Return the prefixes by the names that sentence-transformers gives them."""
+        return {"query": self.query_prefix, "document": self.passage_prefix}
+
 
 def cache_folder() -> Path:
     """Return the folder for unpacked models and cached vectors: $STATGRAPH_CACHE, or ~/.cache/statgraph."""

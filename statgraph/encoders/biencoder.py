@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ import torch
 from torch import nn
 
 from statgraph.distributed import SINGLE, World
+from statgraph.encoders.quiet import quiet_transformers
 from statgraph.encoders.similarity import Similarity
 
 Progress = Callable[[str, int, int], None]
@@ -106,6 +108,22 @@ def encoded(
     ends = np.append(starts, len(inputs))
     parts = [world.part(len(starts), rank) for rank in range(world.size)]
     return world.all_rows(np.concatenate(vectors), [int(ends[part.stop] - ends[part.start]) for part in parts])
+
+
+def save_transformer(model, tokenizer, folder: Path, *, max_tokens: int, pooling: str, after: Sequence = (), **options):
+    """Write a transformers model as a sentence-transformers folder: Transformer, Pooling, and the modules `after` them;
+    `options` are those of SentenceTransformer, such as its prompts."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+    quiet_transformers()
+    folder.mkdir(parents=True, exist_ok=True)
+    plain = folder / ".backbone"
+    model.save_pretrained(plain)
+    tokenizer.save_pretrained(plain)
+    modules = [Transformer(str(plain), max_seq_length=max_tokens), Pooling(model.config.hidden_size, pooling), *after]
+    SentenceTransformer(modules=modules, device="cpu", **options).save(str(folder), create_model_card=False)
+    shutil.rmtree(plain)
 
 
 def dense_module(weight: torch.Tensor, bias: torch.Tensor):

@@ -136,6 +136,38 @@ def token_batches(
 KEY_BYTES = 16
 
 
+class KeyedRows:
+    """Rows of several arrays (n, width) by keys of 16 bytes; a key that comes again keeps its first row."""
+
+    def __init__(self):
+        self._arrays: list[np.ndarray] = []
+        self._places: dict[bytes, tuple[int, int]] = {}
+
+    def __contains__(self, key: bytes) -> bool:
+        return key in self._places
+
+    def add(self, keys: np.ndarray, vectors: np.ndarray) -> None:
+        """Take vectors (n, width) under their keys (n, 16) uint8."""
+        for row, key in enumerate(split_keys(keys)):
+            self._places.setdefault(key, (len(self._arrays), row))
+        self._arrays.append(vectors)
+
+    def rows(self, keys: Sequence[bytes], dtype: type) -> np.ndarray:
+        """Return the vectors of these keys, (keys, width); all must be known."""
+        places = np.array([self._places[key] for key in keys], dtype=np.int64).reshape(-1, 2)
+        found = np.empty((len(places), self._arrays[0].shape[1] if self._arrays else 0), dtype=dtype)
+        for number in np.unique(places[:, 0]):
+            chosen = places[:, 0] == number
+            found[chosen] = self._arrays[number][places[chosen, 1]]
+        return found
+
+
+def split_keys(keys: np.ndarray) -> list[bytes]:
+    """Return the rows of (n, 16) uint8 as bytes."""
+    raw = np.ascontiguousarray(keys).tobytes()
+    return [raw[start : start + KEY_BYTES] for start in range(0, len(raw), KEY_BYTES)]
+
+
 class VectorCache:
     """A folder of shards (`*.npz`: keys (n, 16) uint8 and vectors (n, width) float16) for one frozen encoder.
 
@@ -145,15 +177,14 @@ class VectorCache:
 
     def __init__(self, folder: Path):
         self._folder = Path(folder)
-        self._places: dict[bytes, tuple[int, int]] = {}
-        self._shards: list[np.ndarray] = []
+        self._known = KeyedRows()
         for path in sorted(self._folder.glob("*.npz")):
             shard = _read_shard(path)
             if shard:
-                self._index(*shard)
+                self._known.add(*shard)
 
     def __contains__(self, key: bytes) -> bool:
-        return key in self._places
+        return key in self._known
 
     def add(self, keys: Sequence[bytes], vectors: np.ndarray) -> None:
         """Save vectors (n, width) under their keys (16 bytes each)."""
@@ -164,24 +195,11 @@ class VectorCache:
         target = self._folder / f"{keys[0].hex()}-{len(keys)}.npz"
         with replaced_file(target) as staging, staging.open("wb") as file:
             np.savez(file, keys=key_rows, vectors=half)
-        self._index(key_rows, half)
+        self._known.add(key_rows, half)
 
     def vectors(self, keys: Sequence[bytes]) -> np.ndarray:
         """Return the vectors of these keys, (keys, width) float16; all must be in the cache."""
-        places = np.array([self._places[key] for key in keys], dtype=np.int64).reshape(-1, 2)
-        width = self._shards[0].shape[1] if self._shards else 0
-        vectors = np.empty((len(keys), width), dtype=np.float16)
-        for shard in np.unique(places[:, 0]):
-            chosen = places[:, 0] == shard
-            vectors[chosen] = self._shards[shard][places[chosen, 1]]
-        return vectors
-
-    def _index(self, keys: np.ndarray, vectors: np.ndarray) -> None:
-        shard = len(self._shards)
-        self._shards.append(vectors)
-        raw = keys.tobytes()
-        for row in range(len(keys)):
-            self._places[raw[row * KEY_BYTES : (row + 1) * KEY_BYTES]] = (shard, row)
+        return self._known.rows(keys, np.float16)
 
 
 def _read_shard(path: Path) -> tuple[np.ndarray, np.ndarray] | None:

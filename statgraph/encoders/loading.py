@@ -42,26 +42,8 @@ def load_masked_model(backbone: Backbone):
 
 def _loaded(backbone: Backbone, auto_class):
     """Return (fast tokenizer, float32 model)."""
-    import torch
-    from transformers import AutoTokenizer
-
-    quiet_transformers()
-
-    def load(*, local: bool):
-        tokenizer = AutoTokenizer.from_pretrained(backbone.location, local_files_only=local)
-        return tokenizer, auto_class.from_pretrained(backbone.location, local_files_only=local, dtype=torch.float32)
-
-    try:
-        if Path(backbone.location).is_dir() or is_cached(backbone.location):
-            tokenizer, model = load(local=True)
-        else:
-            ask_hub(backbone.location)
-            tokenizer, model = load(local=False)
-    except Exception as error:  # the loaders raise their own errors, their transport's and the system's
-        reason = reason_of(error).rstrip(".")
-        raise ModelError(
-            f"backbone '{backbone.name}' cannot be loaded ({reason}); name a local folder or an embedded backbone"
-        ) from error
+    what, remedy = f"backbone '{backbone.name}'", "name a local folder or an embedded backbone"
+    tokenizer, model = loaded_pair(backbone.location, auto_class, what=what, remedy=remedy)
     if not getattr(tokenizer, "is_fast", False):
         raise ModelError(f"backbone '{backbone.name}' has no fast tokenizer (tokenizer.json); name another backbone")
     settings = Path(backbone.location) / "sentence_bert_config.json"
@@ -69,6 +51,26 @@ def _loaded(backbone: Backbone, auto_class):
         longest = json.loads(settings.read_text(encoding="utf-8")).get("max_seq_length")
         tokenizer.model_max_length = min(tokenizer.model_max_length, longest or tokenizer.model_max_length)
     return tokenizer, model
+
+
+def loaded_pair(location: str, auto_class, *, what: str, remedy: str):
+    """Return (tokenizer, float32 model) of a folder or hub name; `what` and `remedy` are for the message.
+
+    Raises:
+        ModelError: if it cannot be loaded; where the hub does not answer, within seconds.
+    """
+    import torch
+    from transformers import AutoTokenizer
+
+    quiet_transformers()
+    try:
+        local = Path(location).is_dir() or is_cached(location)
+        if not local:
+            ask_hub(location)
+        tokenizer = AutoTokenizer.from_pretrained(location, local_files_only=local)
+        return tokenizer, auto_class.from_pretrained(location, local_files_only=local, dtype=torch.float32)
+    except Exception as error:  # the loaders raise their own errors, their transport's and the system's
+        raise ModelError(f"{what} cannot be loaded ({reason_of(error).rstrip('.:')}); {remedy}") from error
 
 
 def most_tokens(tokenizer, model) -> int:

@@ -15,13 +15,12 @@ from statgraph.config import EncoderConfig
 from statgraph.device import inference_dtype
 from statgraph.distributed import SINGLE, World
 from statgraph.encoders.backbones import Backbone
-from statgraph.encoders.biencoder import BiEncoder, Progress, dense_module, no_progress
+from statgraph.encoders.biencoder import BiEncoder, Progress, dense_module, no_progress, save_transformer
 from statgraph.encoders.chunking import Chunks, ChunkTokens, ChunkVectors, chunked, token_inputs
 from statgraph.encoders.frozen import FrozenModel, embedded_chunks, pooled
 from statgraph.encoders.hierarchical import ChunkEncoder
 from statgraph.encoders.layer_states import ChunkStates
 from statgraph.encoders.loading import most_tokens
-from statgraph.encoders.quiet import quiet_transformers
 from statgraph.encoders.similarity import similarity_of
 from statgraph.encoders.split_model import UpperLayers, freeze_lower, lower_states
 from statgraph.encoders.tower import Tower, loaded_tower
@@ -124,26 +123,21 @@ class TransformerBiEncoder(BiEncoder):
     def save_question_encoder(self, folder: Path) -> None:
         """Write a sentence-transformers folder: Transformer, Pooling, Dense, and for unit vectors Normalize; the prefix
         is its prompt."""
-        from sentence_transformers import SentenceTransformer
-        from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
+        from sentence_transformers.sentence_transformer.modules import Normalize
 
-        quiet_transformers()
-        folder.mkdir(parents=True, exist_ok=True)
-        plain = folder / ".backbone"
         model = self._frozen_model[0] if self.frozen else self.query_model
-        copy.deepcopy(model).float().cpu().save_pretrained(plain)
-        self.tokenizer.save_pretrained(plain)
-        transformer = Transformer(str(plain), max_seq_length=self._max_question_tokens)
         projection = self.query_projection
         dense = dense_module(*self.similarity.query_projection(projection.weight.detach(), projection.bias.detach()))
-        modules = [transformer, Pooling(self.width, pooling_mode=self.backbone.pooling), dense]
-        modules += [Normalize()] * self.similarity.unit_length
-        prompts = {"query": self.backbone.query_prefix, "document": self.backbone.passage_prefix}
-        encoder = SentenceTransformer(modules=modules, device="cpu", prompts=prompts, default_prompt_name="query")
-        encoder.save(str(folder), create_model_card=False)
-        for file in plain.iterdir():
-            file.unlink()
-        plain.rmdir()
+        save_transformer(
+            copy.deepcopy(model).float().cpu(),
+            self.tokenizer,
+            folder,
+            max_tokens=self._max_question_tokens,
+            pooling=self.backbone.pooling,
+            after=[dense, *[Normalize()] * self.similarity.unit_length],
+            prompts=self.backbone.prompts,
+            default_prompt_name="query",
+        )
 
     def save_article_encoder(self, folder: Path) -> None:
         """Write the chunk encoder and projection (and the backbone, where it trained) with the configuration."""

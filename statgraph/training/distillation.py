@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 import torch
@@ -12,10 +12,10 @@ from statgraph.encoders.biencoder import Inputs
 from statgraph.training.losses import distillation_losses
 from statgraph.training.pairs import PairSource, epoch_of, epoch_steps
 from statgraph.training.stage2 import GraphVectors
-from statgraph.training.text_model import TextModel
+from statgraph.training.text_model import EncoderStage, TextModel
 
 
-class AfterGraph:
+class AfterGraph(EncoderStage):
     """Trains the query encoder on the vectors that the finished graph encoder gives the training questions (QABISAR,
     section 2.3, one after the other).
 
@@ -28,13 +28,11 @@ class AfterGraph:
     """
 
     name = "distillation"
-    uses_graph = False
 
     def __init__(
         self, model: TextModel, teacher: GraphVectors, gold: PairSource, questions: Inputs, config: Stage2Config
     ):
-        self._model = model
-        self._encoders = model.encoders
+        super().__init__(model)
         self._teacher = teacher
         self._index_vectors = self._encoders.similarity.index_vectors(teacher.articles.float().cpu().numpy())
         self._gold = gold
@@ -47,24 +45,6 @@ class AfterGraph:
         return self._encoders.question_parameter_groups(
             lr=self._config.encoder_lr, weight_lr=self._config.encoder_weight_lr
         )
-
-    def weights(self) -> Mapping[str, torch.Tensor]:
-        """Return what training can change in the encoders."""
-        return self._encoders.trained_state()
-
-    def load_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
-        """Put the encoders' weights back."""
-        self._encoders.load_trained_state(dict(weights))
-
-    def weights_changed(self) -> None:
-        """Do nothing: the articles' vectors do not change."""
-
-    def set_training(self, on: bool) -> None:
-        """Switch dropout on or off."""
-        self._encoders.train(on)
-
-    def begin_epoch(self, epoch: int, epochs: int) -> None:
-        """Do nothing: every epoch is alike."""
 
     def batches(self, rng: np.random.Generator) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield (question rows, article rows): those of a batch of gold pairs, and as many articles drawn at random."""

@@ -25,8 +25,8 @@ from statgraph.encoders.backbones import (
     cache_folder,
     resolve_backbone,
 )
+from statgraph.encoders.biencoder import save_transformer
 from statgraph.encoders.loading import load_masked_model, most_tokens
-from statgraph.encoders.quiet import quiet_transformers
 from statgraph.errors import RunError, UsageError
 from statgraph.runs.folders import refuse_full_folder
 from statgraph.settings import changed_settings, check_settings
@@ -96,7 +96,11 @@ def pretrain_backbone(
         "statgraph": __version__,
     }
     with replaced_folder(folder) as staging:
-        _save_backbone(model.trained_encoder(), tokenizer, backbone, staging, max_tokens=longest)
+        encoder = model.trained_encoder()
+        torch.manual_seed(0)  # of the pooler, which nothing uses and a checkpoint may lack: equal weights, equal file
+        save_transformer(
+            encoder, tokenizer, staging, max_tokens=longest, pooling=backbone.pooling, prompts=backbone.prompts
+        )
         write_json(staging / MANIFEST, {**wanted, **outcome})
     shutil.rmtree(unfinished, ignore_errors=True)
     return folder
@@ -244,20 +248,3 @@ def _rate_share(step: int, steps: int, warmup: float) -> float:
     would be reached one step after the last."""
     rise = max(1, round(warmup * steps))
     return step / rise if step <= rise else (steps + 1 - step) / (steps + 1 - rise)
-
-
-def _save_backbone(encoder, tokenizer, backbone: Backbone, folder: Path, *, max_tokens: int) -> None:
-    """Write a sentence-transformers folder: Transformer and Pooling, the prefixes as its prompts."""
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
-
-    quiet_transformers()
-    plain = folder / ".backbone"
-    encoder.save_pretrained(plain)
-    tokenizer.save_pretrained(plain)
-    torch.manual_seed(0)  # of the pooler, which nothing uses and a checkpoint may lack: equal weights, equal file
-    modules = [Transformer(str(plain), max_seq_length=max_tokens)]
-    modules.append(Pooling(encoder.config.hidden_size, pooling_mode=backbone.pooling))
-    prompts = {"query": backbone.query_prefix, "document": backbone.passage_prefix}
-    SentenceTransformer(modules=modules, device="cpu", prompts=prompts).save(str(folder), create_model_card=False)
-    shutil.rmtree(plain)

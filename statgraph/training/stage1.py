@@ -12,7 +12,7 @@ from statgraph.config import Stage1Config
 from statgraph.negatives.source import NegativeSource
 from statgraph.training.losses import ranking_loss, similarities
 from statgraph.training.pairs import PairSource, PairStream, answers_among, batch_shares, epoch_of, epoch_steps
-from statgraph.training.text_model import TextModel
+from statgraph.training.text_model import EncoderStage, TextModel
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class _Batch:
     negatives: np.ndarray  # (negatives,)
 
 
-class Stage1:
+class Stage1(EncoderStage):
     """Contrastive training over weighted pair sources, with in-batch and hard negatives.
 
     Args:
@@ -33,7 +33,6 @@ class Stage1:
     """
 
     name = "stage1"
-    uses_graph = False
 
     def __init__(
         self,
@@ -42,8 +41,7 @@ class Stage1:
         config: Stage1Config,
         negatives: NegativeSource | None = None,
     ):
-        self._model = model
-        self._encoders = model.encoders
+        super().__init__(model)
         self._sources = sources
         self._config = config
         self._negatives = negatives
@@ -61,22 +59,9 @@ class Stage1:
         """Return the encoders' groups."""
         return self._encoders.parameter_groups(lr=self._config.lr, weight_lr=self._config.weight_lr)
 
-    def weights(self) -> Mapping[str, torch.Tensor]:
-        """Return what training can change in the encoders."""
-        return self._encoders.trained_state()
-
-    def load_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
-        """Put the encoders' weights back."""
-        self._encoders.load_trained_state(dict(weights))
-        self.weights_changed()
-
     def weights_changed(self) -> None:
         """Drop the articles' vectors."""
         self._index_vectors = None
-
-    def set_training(self, on: bool) -> None:
-        """Switch dropout on or off."""
-        self._encoders.train(on)
 
     def begin_epoch(self, epoch: int, epochs: int) -> None:
         """Show the current encoders to the source of hard negatives."""

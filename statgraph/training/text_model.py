@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +60,39 @@ class TextModel:
         """Return the dev metrics of ranking the articles' index vectors with the question encoder."""
         questions = self.encoded(self.encoders.questions, self.dev_questions)
         return vector_metrics(self.encoders.similarity.query_vectors(questions), index_vectors, self.dev_labels)
+
+
+class EncoderStage:
+    """A stage that trains the text encoders and nothing else: what the training loop asks of it beside pairs and loss.
+
+    Args:
+        model: the text encoders.
+    """
+
+    uses_graph = False
+
+    def __init__(self, model: TextModel):
+        self._model = model
+        self._encoders = model.encoders
+
+    def weights(self) -> Mapping[str, torch.Tensor]:
+        """Return what training can change in the encoders."""
+        return self._encoders.trained_state()
+
+    def load_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
+        """Put the encoders' weights back."""
+        self._encoders.load_trained_state(dict(weights))
+        self.weights_changed()
+
+    def weights_changed(self) -> None:
+        """Do nothing: a stage that keeps what the encoders made drops it here."""
+
+    def set_training(self, on: bool) -> None:
+        """Switch dropout on or off."""
+        self._encoders.train(on)
+
+    def begin_epoch(self, epoch: int, epochs: int) -> None:
+        """Do nothing: every epoch is alike."""
 
 
 def vector_metrics(

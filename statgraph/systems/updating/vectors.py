@@ -10,6 +10,7 @@ import numpy as np
 from statgraph.config import EncoderConfig
 from statgraph.corpus.records import Corpus, Question
 from statgraph.encoders.article_text import HASH_BYTES, article_texts, heading_text, text_hashes
+from statgraph.encoders.frozen import KeyedRows, split_keys
 from statgraph.encoders.similarity import similarity_of
 from statgraph.gnn.graph_inputs import GraphInputs
 from statgraph.graph.affected import NEW, affected_nodes, old_rows
@@ -18,34 +19,6 @@ from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION
 from statgraph.search.graph_run import GraphRun, enriched_articles
 
 Encode = Callable[[Sequence[str]], np.ndarray]
-
-
-class KnownVectors:
-    """Rows of several arrays (n, width) by 16-byte hashes. An article that gets another id keeps its vector."""
-
-    def __init__(self, width: int):
-        self._width = width
-        self._arrays: list[np.ndarray] = []
-        self._places: dict[bytes, tuple[int, int]] = {}
-
-    def add(self, hashes: np.ndarray, vectors: np.ndarray) -> None:
-        """Make vectors (n, width) known under their hashes (n, 16) uint8; what is known already stays."""
-        for row, key in enumerate(_keys(hashes)):
-            self._places.setdefault(key, (len(self._arrays), row))
-        self._arrays.append(vectors)
-
-    def unknown(self, hashes: np.ndarray, texts: Sequence[str]) -> Mapping[bytes, str]:
-        """Return by hash the texts that have no vector, each once, in their order."""
-        return {key: text for key, text in zip(_keys(hashes), texts, strict=True) if key not in self._places}
-
-    def vectors(self, hashes: np.ndarray) -> np.ndarray:
-        """Return the vectors of these hashes (n, 16), (n, width) float32; all must be known."""
-        places = np.array([self._places[key] for key in _keys(hashes)], dtype=np.int64).reshape(-1, 2)
-        found = np.empty((len(places), self._width), dtype=np.float32)
-        for number, array in enumerate(self._arrays):
-            chosen = places[:, 0] == number
-            found[chosen] = array[places[chosen, 1]]
-        return found
 
 
 @dataclass(frozen=True)
@@ -75,7 +48,7 @@ class VectorPlan:
     stale: np.ndarray
     old_rows: np.ndarray
     hashes: Mapping[str, np.ndarray]
-    known: KnownVectors
+    known: KeyedRows
     encoder: EncoderConfig
     graph: LegalGraph | None = None
     graph_run: GraphRun | None = None
@@ -84,7 +57,7 @@ class VectorPlan:
 
 def plan_without_graph(old: TextVectors, corpus: Corpus, encoder: EncoderConfig, *, full: bool = False) -> VectorPlan:
     """Return the plan for a run whose index vectors are those of the text encoder; `full` computes everything again."""
-    known = KnownVectors(old.vectors.shape[1])
+    known = KeyedRows()
     old_hashes = text_hashes(old.texts)
     if not full:
         known.add(old_hashes, old.vectors)
@@ -93,13 +66,13 @@ def plan_without_graph(old: TextVectors, corpus: Corpus, encoder: EncoderConfig,
     known_rows = {article_id: row for row, article_id in enumerate(old.article_ids)}
     rows = np.array([known_rows.get(article.article_id, NEW) for article in corpus.articles], dtype=np.int64)
     stale = _changed(rows, hashes, old_hashes) | full
-    return VectorPlan(known.unknown(hashes, texts), stale, rows, {ARTICLE: hashes}, known, encoder)
+    return VectorPlan(_unknown(known, hashes, texts), stale, rows, {ARTICLE: hashes}, known, encoder)
 
 
 def plan_with_graph(run: GraphRun, corpus: Corpus, *, full: bool = False) -> VectorPlan:
     """Return the plan for a run whose index vectors are those of its graph encoder."""
     encoder = run.config.encoder
-    known = KnownVectors(run.inputs.width)
+    known = KeyedRows()
     if not full:
         for node_type in (ARTICLE, HEADING):
             known.add(run.inputs.hashes[node_type], run.inputs.vectors[node_type])
@@ -120,7 +93,9 @@ def plan_with_graph(run: GraphRun, corpus: Corpus, *, full: bool = False) -> Vec
     stale = affected_nodes(run.graph, graph, rows=rows, changed=changed, hops=n_hops)[ARTICLE] | full
     if run.encoder.needs_whole_graph and stale.any():
         stale[:] = True
-    unknown = {**known.unknown(hashes[ARTICLE], texts[ARTICLE]), **known.unknown(hashes[HEADING], texts[HEADING])}
+    unknown = {}
+    for node_type in (ARTICLE, HEADING):
+        unknown |= _unknown(known, hashes[node_type], texts[node_type])
     return VectorPlan(unknown, stale, rows[ARTICLE], hashes, known, encoder, graph, run, questions)
 
 
@@ -157,10 +132,12 @@ def carried_out(plan: VectorPlan, old_vectors: np.ndarray, encode: Encode) -> tu
     index_vectors = np.empty((len(plan.stale), old_vectors.shape[1]), dtype=np.float32)
     index_vectors[~plan.stale] = old_vectors[plan.old_rows[~plan.stale]]
     if plan.graph is None:
-        index_vectors[plan.stale] = plan.known.vectors(plan.hashes[ARTICLE][plan.stale])
+        index_vectors[plan.stale] = plan.known.rows(split_keys(plan.hashes[ARTICLE][plan.stale]), np.float32)
         return index_vectors, None
     run = plan.graph_run
-    nodes = {node_type: plan.known.vectors(plan.hashes[node_type]) for node_type in (ARTICLE, HEADING)}
+    nodes = {
+        node_type: plan.known.rows(split_keys(plan.hashes[node_type]), np.float32) for node_type in (ARTICLE, HEADING)
+    }
     nodes[QUESTION] = np.asarray(run.inputs.vectors[QUESTION])
     if plan.stale.any():
         enriched = enriched_articles(run.encoder, plan.graph, nodes, np.flatnonzero(plan.stale))
@@ -175,5 +152,6 @@ def _changed(rows: np.ndarray, hashes: np.ndarray, old_hashes: np.ndarray) -> np
     return (rows == NEW) | (hashes != np.asarray(old_hashes)[rows]).any(axis=1)
 
 
-def _keys(hashes: np.ndarray) -> list[bytes]:
-    return [row.tobytes() for row in hashes]
+def _unknown(known: KeyedRows, hashes: np.ndarray, texts: Sequence[str]) -> dict[bytes, str]:
+    """Return by hash (texts, 16) the texts that have no vector, each once, in their order."""
+    return {key: text for key, text in zip(split_keys(hashes), texts, strict=True) if key not in known}
