@@ -103,7 +103,6 @@ def line_chart(
     *,
     errors: Mapping[str, Sequence[tuple[float, float]]] | None = None,
     points_only: Sequence[str] = (),
-    log_x: bool = False,
 ) -> None:
     """Write one line a series, with a mark at each of its points.
 
@@ -111,7 +110,6 @@ def line_chart(
         series: name -> (x values, y values).
         errors: name -> the (low, high) ends of each y value's interval; None, or no entry, for lines without.
         points_only: the series whose points no line joins.
-        log_x: space the x axis by ratios.
 
     Raises:
         ValueError: if a series has more or fewer y values, or intervals, than x values.
@@ -128,9 +126,7 @@ def line_chart(
         axes.errorbar(
             xs, ys, whiskers, linestyle=line, marker="o", markersize=4, capsize=2.5, label=name, color=_colour(number)
         )
-    if log_x:
-        axes.set_xscale("log")
-    elif all(float(x).is_integer() for xs, _ in series.values() for x in xs):
+    if all(float(x).is_integer() for xs, _ in series.values() for x in xs):
         axes.xaxis.get_major_locator().set_params(integer=True)
     _finish(axes, labels, n_series=len(series))
     _save(figure, path)

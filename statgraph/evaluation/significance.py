@@ -28,9 +28,7 @@ class PairedDifference:
     p_value: float
 
 
-def mean_estimate(
-    values: np.ndarray, rng: np.random.Generator, *, confidence: float = CONFIDENCE, n_resamples: int = N_RESAMPLES
-) -> Estimate:
+def mean_estimate(values: np.ndarray, rng: np.random.Generator) -> Estimate:
     """Return the mean of `values` (questions,) with its percentile bootstrap interval over questions.
 
     Where no resample can differ (one question, or the same value for all) the interval is the value.
@@ -49,27 +47,24 @@ def mean_estimate(
         (values,),
         np.mean,
         vectorized=True,
-        confidence_level=confidence,
-        n_resamples=n_resamples,
+        confidence_level=CONFIDENCE,
+        n_resamples=N_RESAMPLES,
         method="percentile",
         rng=rng,
     ).confidence_interval
     return Estimate(mean, float(interval.low), float(interval.high))
 
 
-def paired_difference(
-    first: np.ndarray, second: np.ndarray, rng: np.random.Generator, *, n_permutations: int = N_PERMUTATIONS
-) -> PairedDifference:
+def paired_difference(first: np.ndarray, second: np.ndarray, rng: np.random.Generator) -> PairedDifference:
     """Return the mean gain of the second system over the first with a two-sided paired permutation test.
 
     Under "no difference" the two values of a question could be swapped. The test is exact where
-    `n_permutations` holds every way to swap them, else drawn at random (Smucker, Allan and Carterette 2007).
+    `N_PERMUTATIONS` holds every way to swap them, else drawn at random (Smucker, Allan and Carterette 2007).
 
     Args:
         first: (questions,) one metric of one system.
         second: (questions,) the same metric of the other, same questions in the same order.
         rng: draws the resamples.
-        n_permutations: how many swaps at most.
 
     Raises:
         ValueError: if the counts differ, or there is no question.
@@ -86,7 +81,7 @@ def paired_difference(
         lambda left, right, axis: np.mean(left - right, axis=axis),
         permutation_type="samples",
         vectorized=True,
-        n_resamples=n_permutations,
+        n_resamples=N_PERMUTATIONS,
         rng=rng,
     )
     return PairedDifference(difference, float(test.pvalue))

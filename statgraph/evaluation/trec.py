@@ -9,7 +9,7 @@ import numpy as np
 
 from statgraph.errors import UsageError
 
-DEFAULT_TAG = "statgraph"
+TAG = "statgraph"
 
 
 def write_trec_run(
@@ -18,8 +18,6 @@ def write_trec_run(
     ranking_rows: Sequence[np.ndarray],
     scores: Sequence[np.ndarray],
     article_ids: Sequence[str],
-    *,
-    tag: str = DEFAULT_TAG,
 ) -> None:
     """Write one line per hit, `question-id Q0 article-id rank score tag`; ranks start at 1.
 
@@ -31,19 +29,17 @@ def write_trec_run(
         ranking_rows: for each question the article rows found, best first; or (questions, depth).
         scores: the score of each of them.
         article_ids: the id of each article row.
-        tag: the name of the run.
 
     Raises:
-        UsageError: if an id or the tag holds white space, which separates the columns of a run.
+        UsageError: if an id holds white space, which separates the columns of a run.
         ValueError: if the counts differ.
     """
-    _check_word("run tag", tag)
     for question_id, rows, row_scores in zip(question_ids, ranking_rows, scores, strict=True):
         _check_word("question id", question_id)
         for rank, (row, score) in enumerate(zip(rows, row_scores, strict=True), start=1):
             article_id = article_ids[row]
             _check_word("article id", article_id)
-            stream.write(f"{question_id} Q0 {article_id} {rank} {score:.9g} {tag}\n")
+            stream.write(f"{question_id} Q0 {article_id} {rank} {score:.9g} {TAG}\n")
 
 
 def _check_word(role: str, value: str) -> None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from statgraph.config import NegativesConfig
 from statgraph.corpus.records import Corpus
-from statgraph.lexical.bm25 import BM25
-from statgraph.negatives.source import EpochVectors, drawn_rows, training_questions
+from statgraph.negatives.source import Bm25Source, EpochVectors, drawn_rows, training_questions
 from statgraph.settings import check_settings
 
 
@@ -23,7 +20,7 @@ class Bm25Negatives:
 
     needs_vectors = False
 
-    def __init__(self, corpus: Corpus, config: NegativesConfig, *, bm25: Callable[[], BM25]):
+    def __init__(self, corpus: Corpus, config: NegativesConfig, *, bm25: Bm25Source):
         check_settings(config, "negatives")
         questions = training_questions(corpus)
         index = bm25()

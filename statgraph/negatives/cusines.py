@@ -8,8 +8,7 @@ import numpy as np
 
 from statgraph.config import NegativesConfig
 from statgraph.corpus.records import Corpus
-from statgraph.lexical.bm25 import BM25
-from statgraph.negatives.source import EpochVectors, Ranking, drawn_rows, training_questions
+from statgraph.negatives.source import Bm25Source, EpochVectors, Ranking, drawn_rows, training_questions
 from statgraph.registry import RANKINGS
 from statgraph.settings import check_settings
 
@@ -109,7 +108,7 @@ class CusinesNegatives:
         CorpusError: if a question has no article that could be drawn.
     """
 
-    def __init__(self, corpus: Corpus, config: NegativesConfig, *, bm25: Callable[[], BM25]):
+    def __init__(self, corpus: Corpus, config: NegativesConfig, *, bm25: Bm25Source):
         check_settings(config, "negatives")
         self._config = config
         self._shares_of = SCHEDULES[config.schedule]

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from statgraph.config import NegativesConfig
 from statgraph.corpus.records import Corpus
 from statgraph.graph.hierarchy import hierarchy_of
-from statgraph.lexical.bm25 import BM25
-from statgraph.negatives.source import EpochVectors, TrainingQuestions
+from statgraph.negatives.source import Bm25Source, EpochVectors, TrainingQuestions
 
 
 class SemanticRanking:
     """Articles by their score for the question: the higher, the more difficult. `config.semantic` says whose score."""
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        questions: TrainingQuestions,
-        config: NegativesConfig,
-        bm25: Callable[[], BM25],
-    ):
+    def __init__(self, corpus: Corpus, questions: TrainingQuestions, config: NegativesConfig, bm25: Bm25Source):
         self.needs_vectors = config.semantic == "dynamic"
         self._texts = questions.texts
         self._bm25 = None if self.needs_vectors else bm25()
@@ -48,13 +39,7 @@ class HierarchicalRanking:
 
     needs_vectors = False
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        questions: TrainingQuestions,
-        config: NegativesConfig,
-        bm25: Callable[[], BM25],
-    ):
+    def __init__(self, corpus: Corpus, questions: TrainingQuestions, config: NegativesConfig, bm25: Bm25Source):
         hierarchy = hierarchy_of(corpus.articles)
         self._answers = questions.answers
         self._article_parents = hierarchy.article_parents
@@ -100,13 +85,7 @@ class SequentialRanking:
 
     needs_vectors = False
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        questions: TrainingQuestions,
-        config: NegativesConfig,
-        bm25: Callable[[], BM25],
-    ):
+    def __init__(self, corpus: Corpus, questions: TrainingQuestions, config: NegativesConfig, bm25: Bm25Source):
         self._answers = questions.answers
         codes = {code: number for number, code in enumerate(dict.fromkeys(article.code for article in corpus.articles))}
         orders = np.array([article.order for article in corpus.articles], dtype=np.int64)

@@ -15,6 +15,8 @@ from statgraph.corpus.records import Corpus
 from statgraph.errors import CorpusError
 from statgraph.lexical.bm25 import BM25
 
+Bm25Source = Callable[[], BM25]  # makes the index of the articles where a source or a ranking asks for it
+
 
 @dataclass(frozen=True)
 class EpochVectors:
@@ -56,7 +58,7 @@ class Ranking(Protocol):
         ...
 
 
-def no_negatives(corpus: Corpus, config: NegativesConfig, *, bm25: Callable[[], BM25]) -> None:
+def no_negatives(corpus: Corpus, config: NegativesConfig, *, bm25: Bm25Source) -> None:
     """Return None: the source called `none` leaves the pairs without hard negatives."""
 
 

@@ -47,12 +47,8 @@ def hit_answers(
     found = loaded_run.retriever.with_passages(question, hits)
     return [
         schemas.HitAnswer(
-            rank=hit.rank,
-            score=hit.score,
-            article_id=hit.article_id,
-            title=hit.title,
+            **vars(hit) | excerpt(hit.text, hit.passage, most=MAX_SHOWN),
             headings=_path_links(hit.path),
-            **excerpt(hit.text, hit.passage, most=MAX_SHOWN),
             explanation=explanations and explanation_answer(explanations[place]),
         )
         for place, hit in enumerate(found)
@@ -69,30 +65,17 @@ def excerpt(text: str, passage: tuple[int, int] | None, *, most: int) -> dict[st
 
 
 def explanation_answer(why: Explanation) -> schemas.ExplanationAnswer:
-    """Return why an article was found.
+    """Return why an article was found; of the records here and elsewhere a model takes the fields that it has.
 
     The question's vector does not pass through the graph, so the score without the graph is that of the own text.
     """
-    return schemas.ExplanationAnswer(
-        score=why.score,
-        own_text_score=why.own_text_score,
-        without_graph_score=why.own_text_score,
-        without_questions_score=why.without_questions_score,
-        neighbours=[
-            schemas.Neighbour(
-                kind=neighbour.kind,
-                id=heading_id_of(neighbour.path) if neighbour.path else neighbour.node_id,
-                title=neighbour.title,
-                relation=neighbour.relation,
-                weight=neighbour.weight,
-                least=neighbour.least,
-                most=neighbour.most,
-            )
-            for neighbour in why.neighbours
-        ],
-        terms=[schemas.Term(term=term.term, weight=term.weight) for term in why.terms],
-        note=why.note,
-    )
+    neighbours = [
+        schemas.Neighbour(**vars(neighbour), id=heading_id_of(neighbour.path) if neighbour.path else neighbour.node_id)
+        for neighbour in why.neighbours
+    ]
+    terms = [schemas.Term(**vars(term)) for term in why.terms]
+    shown = vars(why) | {"neighbours": neighbours, "terms": terms}
+    return schemas.ExplanationAnswer(**shown, without_graph_score=why.own_text_score)
 
 
 def article_answer(loaded_run: LoadedRun, row: int) -> schemas.ArticleAnswer:
@@ -102,9 +85,7 @@ def article_answer(loaded_run: LoadedRun, row: int) -> schemas.ArticleAnswer:
     before, after = contents.beside(row)
     valid_from, valid_to = loaded_run.validity(row)
     return schemas.ArticleAnswer(
-        article_id=article.article_id,
-        title=article.title,
-        text=article.text,
+        **vars(article),
         headings=_path_links(article.path),
         previous=None if before is None else _article_link(contents, before),
         next=None if after is None else _article_link(contents, after),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -31,20 +31,15 @@ class RowSummary:
 
     def to_dict(self) -> dict[str, object]:
         """Return JSON values, the runs' own left out."""
+        plain = asdict(replace(self, results={}))
         return {
-            **asdict(self.spec),
+            **plain["spec"],
             "seeds": sorted(self.results),
             "against": self.against,
-            "differences": {
-                stratum: {metric: asdict(found) for metric, found in compared.items()}
-                for stratum, compared in self.differences.items()
-            },
+            "differences": plain["differences"],
             "strata": {
-                stratum: {
-                    "n_questions": self.n_questions[stratum],
-                    "metrics": {metric: asdict(value) for metric, value in metrics.items()},
-                }
-                for stratum, metrics in self.strata.items()
+                stratum: {"n_questions": self.n_questions[stratum], "metrics": metrics}
+                for stratum, metrics in plain["strata"].items()
             },
         }
 

@@ -31,11 +31,12 @@ LAST, BEST = "last", "best"
 
 
 class Stage(Protocol):
-    """One stage: its parameters, its batches, its loss and its score on the dev split."""
+    """One stage: its parameters, its batches, its loss and its score on the dev split. `weights_changed` and
+    `begin_epoch` do nothing unless a stage has something to do there."""
 
     name: str
     steps_per_epoch: int
-    uses_graph: bool
+    uses_graph: bool = False
 
     def parameter_groups(self) -> list[dict]:
         """Return the optimiser's groups, each with its own `lr`."""

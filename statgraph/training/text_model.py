@@ -12,6 +12,7 @@ from statgraph.distributed import SINGLE, World
 from statgraph.encoders.biencoder import BiEncoder, Inputs, encoded
 from statgraph.evaluation.metrics import aggregate, question_metrics
 from statgraph.negatives.source import EpochVectors
+from statgraph.training.loop import Stage
 
 DEPTH = 500
 
@@ -62,7 +63,7 @@ class TextModel:
         return vector_metrics(self.encoders.similarity.query_vectors(questions), index_vectors, self.dev_labels)
 
 
-class EncoderStage:
+class EncoderStage(Stage):
     """A stage that trains the text encoders and nothing else: what the training loop asks of it beside pairs and loss.
 
     Args:
@@ -84,15 +85,9 @@ class EncoderStage:
         self._encoders.load_trained_state(dict(weights))
         self.weights_changed()
 
-    def weights_changed(self) -> None:
-        """Do nothing: a stage that keeps what the encoders made drops it here."""
-
     def set_training(self, on: bool) -> None:
         """Switch dropout on or off."""
         self._encoders.train(on)
-
-    def begin_epoch(self, epoch: int, epochs: int) -> None:
-        """Do nothing: every epoch is alike."""
 
 
 def vector_metrics(

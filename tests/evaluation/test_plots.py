@@ -91,11 +91,6 @@ def test_lines_go_through_their_points(tmp_path, drawn):
     assert all(float(tick).is_integer() for tick in axes.get_xticks())
 
 
-def test_a_logarithmic_x_axis(tmp_path, drawn):
-    line_chart({"x": ([1, 10, 100], [1, 2, 3])}, tmp_path / "lines.png", log_x=True)
-    assert drawn[0].get_xscale() == "log"
-
-
 @pytest.mark.parametrize(
     "draw",
     [

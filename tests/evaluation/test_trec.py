@@ -21,10 +21,6 @@ def test_run_has_one_line_per_hit_with_ranks_from_one():
     assert run_of() == "q1 Q0 C 1 0.5 statgraph\nq1 Q0 A 2 0.25 statgraph\n"
 
 
-def test_tag_names_the_run():
-    assert run_of(tag="bm25").splitlines()[0] == "q1 Q0 C 1 0.5 bm25"
-
-
 def test_scores_one_float32_apart_stay_apart():
     score = np.float32(0.7)
     lines = run_of(scores=[(np.nextafter(score, np.float32(1)), score)]).splitlines()
@@ -41,7 +37,6 @@ def test_ir_measures_reads_the_run():
     [
         ({"question_ids": ["q 1"]}, "question id 'q 1'"),
         ({"article_ids": ["A", "B", "Art. 3"]}, r"article id 'Art\. 3'"),
-        ({"tag": ""}, "run tag ''"),
     ],
 )
 def test_names_with_white_space_are_refused(options, what):
