@@ -19,6 +19,7 @@ MODEL_CARD = "README.md"
 CORPUS_ARTICLES = "corpus.jsonl"
 CORPUS_QUESTIONS = "queries.jsonl"
 CORPUS_LABELS = "qrels"
+CORPUS_CITING = "citing.jsonl"
 
 GRAPH_FILE = "graph.dgl"
 GRAPH_NODES = "nodes.json"

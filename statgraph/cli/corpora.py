@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,10 +10,11 @@ import click
 
 from statgraph.cli import options
 from statgraph.corpus.catalogue import CATALOGUE
+from statgraph.corpus.draft import Draft
 from statgraph.corpus.feedback import FeedbackSummary, read_marks, with_feedback
 from statgraph.corpus.fetching import fetch_corpus
 from statgraph.corpus.importing import draft_source
-from statgraph.corpus.records import SPLITS, Corpus, headings_of
+from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus, headings_of
 from statgraph.corpus.store import read_corpus, refuse_foreign_folder, write_corpus
 from statgraph.errors import UsageError
 from statgraph.registry import FORMATS
@@ -98,7 +100,9 @@ def import_(
     draft = draft_source(format_name, source, name=name, language=language, licence=licence)
     imported = draft.corpus()
     write_corpus(imported, out)
-    click.echo(_summary(imported, out, left_out=len(draft.unlabelled_questions)))
+    resolved = len(draft.resolved_citing)
+    note = f", of which {resolved:,} by the articles that the text names" if resolved else ""
+    click.echo(_summary(imported, out, citing_note=note, left_out=_left_out(draft)))
 
 
 def _feedback_summary(summary: FeedbackSummary, name: str, folder: Path) -> str:
@@ -119,15 +123,31 @@ def _feedback_summary(summary: FeedbackSummary, name: str, folder: Path) -> str:
     return "\n".join(lines)
 
 
-def _summary(corpus: Corpus, folder: Path, *, headings_note: str = "", left_out: int = 0) -> str:
+def _summary(
+    corpus: Corpus, folder: Path, *, headings_note: str = "", citing_note: str = "", left_out: Iterable[str] = ()
+) -> str:
+    questions = {name: [corpus.split(split, name) for split in SPLITS] for name in (MAIN_SET, *corpus.question_sets)}
     lines = [
         f"{folder}: corpus '{corpus.name}' ({corpus.language})",
         f"  articles   {len(corpus.articles):,}",
         f"  headings   {sum(1 for _ in headings_of(corpus.articles)):,}{headings_note}",
-        f"  questions  {', '.join(f'{split} {len(corpus.split(split)):,}' for split in SPLITS)}",
-        f"  labels     {sum(len(question.article_ids) for question in corpus.questions):,}",
     ]
-    if left_out:
-        lines.append(f"  left out   {left_out:,} question{'s' if left_out > 1 else ''} that no article answers")
+    for name, splits in questions.items():
+        counts = ", ".join(f"{split} {len(held):,}" for split, held in zip(SPLITS, splits, strict=True))
+        lines.append(f"  {name:<9}  {counts}")
+    n_labels = sum(len(question.article_ids) for split in questions[MAIN_SET] for question in split)
+    lines.append(f"  labels     {n_labels:,}")
+    if corpus.citing:
+        lines.append(f"  citing     {len(corpus.citing):,}{citing_note}")
+    lines += [f"  left out   {what}" for what in left_out]
     lines.append(f"Next: statgraph build-graph {folder}")
     return "\n".join(lines)
+
+
+def _left_out(draft: Draft) -> Iterator[str]:
+    unlabelled = len(draft.unlabelled_questions)
+    if unlabelled:
+        yield f"{unlabelled:,} question{'s' if unlabelled > 1 else ''} that no article answers"
+    unresolved = len(draft.unresolved_citing)
+    if unresolved:
+        yield f"{unresolved:,} citing text{'s' if unresolved > 1 else ''} without an article"

@@ -1,6 +1,16 @@
 """Statutes and questions as typed records, their folder on disk, and the formats they come from."""
 
-from statgraph.corpus.records import SPLITS, Article, Corpus, Heading, Question, headings_of
+from statgraph.corpus.records import SPLITS, Article, CitingText, Corpus, Heading, Question, headings_of
 from statgraph.corpus.store import read_corpus, write_corpus
 
-__all__ = ["SPLITS", "Article", "Corpus", "Heading", "Question", "headings_of", "read_corpus", "write_corpus"]
+__all__ = [
+    "SPLITS",
+    "Article",
+    "CitingText",
+    "Corpus",
+    "Heading",
+    "Question",
+    "headings_of",
+    "read_corpus",
+    "write_corpus",
+]

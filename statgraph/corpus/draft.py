@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
-from statgraph.corpus.records import SPLITS, Article, Corpus, Question
+from statgraph.corpus.citations.citing import cited_articles
+from statgraph.corpus.records import PARTS, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
 from statgraph.corpus.validity import validity_problem
 from statgraph.errors import CorpusError
 
@@ -17,7 +19,7 @@ _NO_ARTICLES = "holds no articles; a corpus needs at least one"
 
 
 class Draft:
-    """Collects articles, questions and labels with the place each was read from, and every problem met on the way.
+    """Collects articles, questions, labels and citing texts with the place each was read from, and every problem met.
 
     A place is what a user can open: `corpus.jsonl:17`, `articles_fr.csv:3`, `LEGITEXT000006072050.json`. `name` is that
     of the corpus, `language` its ISO 639 code.
@@ -36,6 +38,8 @@ class Draft:
         self._splits: dict[str, tuple[str, str]] = {}
         self._split_conflicts: set[tuple[str, str]] = set()
         self._orders: dict[str, int] = {}
+        self._citing: dict[str, CitingText] = {}
+        self._citing_places: dict[str, str] = {}
 
     @property
     def problem_count(self) -> int:
@@ -99,6 +103,8 @@ class Draft:
             return
         if not text.strip():
             self.add_problem(place, f"question '{question_id}' has an empty text; fill it or remove the question")
+        if not isinstance((metadata or {}).get(SET_KEY) or "", str):
+            self.add_problem(place, f"question '{question_id}' has a '{SET_KEY}' that is not a string; name its set")
         self._questions[question_id] = (text.strip(), metadata or {})
 
     def _is_new(self, kind: str, identifier: str, place: str, places: dict[str, str]) -> bool:
@@ -132,6 +138,28 @@ class Draft:
             return None
         self._labels.setdefault(question_id, {}).setdefault(article_id, place)
 
+    def add_citing(
+        self,
+        place: str,
+        *,
+        citing_id: str,
+        title: str,
+        text: str,
+        article_ids: Sequence[str] = (),
+        question_id: str = "",
+        part: str = "",
+    ) -> None:
+        """Add one citing text. Without `article_ids`, those that its title and text name by number are looked up."""
+        citing_id, part = citing_id.strip(), part.strip()
+        if not self._is_new("citing text", citing_id, place, self._citing_places):
+            return
+        if not text.strip():
+            self.add_problem(place, f"citing text '{citing_id}' has an empty text; fill it or remove the citing text")
+        if part and part not in PARTS:
+            self.add_problem(place, f"unknown part '{part}'; use one of {', '.join(PARTS)}, or none")
+        cited = tuple(dict.fromkeys(article_id.strip() for article_id in article_ids))
+        self._citing[citing_id] = CitingText(citing_id, title.strip(), text.strip(), cited, question_id.strip(), part)
+
     def questions(self) -> list[tuple[str, str]]:
         """Return (id, text) of every question, labelled or not.
 
@@ -147,13 +175,32 @@ class Draft:
         """Return the ids of questions without a label, which `corpus()` leaves out: they can neither train nor test."""
         return tuple(question_id for question_id in self._questions if question_id not in self._labels)
 
+    @property
+    def resolved_citing(self) -> tuple[str, ...]:
+        """Return the ids of citing texts that came without articles and name some by number."""
+        return tuple(citing_id for citing_id, article_ids in self._looked_up.items() if article_ids)
+
+    @property
+    def unresolved_citing(self) -> tuple[str, ...]:
+        """Return the ids of citing texts that name no article, which `corpus()` leaves out."""
+        return tuple(citing_id for citing_id, article_ids in self._looked_up.items() if not article_ids)
+
+    @cached_property
+    def _looked_up(self) -> dict[str, tuple[str, ...]]:
+        """Return the articles that citing texts without any name, by the text's id; read once all is added."""
+        bare = [text for text in self._citing.values() if not text.article_ids]
+        found = cited_articles(bare, list(self._articles.values()))
+        return {text.citing_id: article_ids for text, article_ids in zip(bare, found, strict=True)}
+
     def corpus(self) -> Corpus:
         """Return the corpus, articles code by code in their order.
+
+        A citing text of a question without a label, which is left out, belongs to no question.
 
         Raises:
             CorpusError: with every problem found, if there is one.
         """
-        problems = [*self._problems, *self._label_problems()]
+        problems = [*self._problems, *self._label_problems(), *self._citing_problems()]
         if not self._articles and not self._problems:
             problems.insert(0, f"{self.name}: {_NO_ARTICLES}")
         if not _LANGUAGE.fullmatch(self.language):
@@ -169,7 +216,16 @@ class Draft:
             for question_id, (text, metadata) in self._questions.items()
             if question_id in self._labels
         )
-        return Corpus(**self._about, articles=tuple(articles), questions=tuple(questions))
+        return Corpus(
+            **self._about, articles=tuple(articles), questions=tuple(questions), citing=tuple(self._citing_texts())
+        )
+
+    def _citing_texts(self) -> Iterator[CitingText]:
+        for text in self._citing.values():
+            article_ids = text.article_ids or self._looked_up[text.citing_id]
+            question_id = text.question_id if text.question_id in self._labels else ""
+            if article_ids:
+                yield replace(text, article_ids=article_ids, question_id=question_id)
 
     def _label_problems(self) -> Iterator[str]:
         """Yield what is wrong with labels, except what follows from a problem already recorded: an unreadable table or
@@ -185,6 +241,22 @@ class Draft:
                         f"{place}: label of question '{question_id}' names article '{article_id}', "
                         "which does not exist; add the article or remove the label"
                     )
+
+    def _citing_problems(self) -> Iterator[str]:
+        """Yield what citing texts name that does not exist, with the exceptions of `_label_problems`."""
+        asks_questions = self._questions or not self._problems
+        for citing_id, text in self._citing.items():
+            where = f"{self._citing_places[citing_id]}: citing text '{citing_id}'"
+            if (
+                asks_questions
+                and text.question_id
+                and text.question_id not in self._questions
+                and text.question_id not in self._refused
+            ):
+                yield f"{where} belongs to question '{text.question_id}', which does not exist; add the question"
+            for article_id in text.article_ids:
+                if self._articles and article_id not in self._articles and article_id not in self._refused:
+                    yield f"{where} cites article '{article_id}', which does not exist; add the article or leave it out"
 
 
 def _same_file(first: str, place: str) -> str:

@@ -1,15 +1,26 @@
-"""The records that all parts of the toolkit exchange: articles, headings, questions, and the corpus that holds them."""
+"""The records that all parts of the toolkit exchange: articles, headings, questions, citing texts, and their corpus."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 SPLITS = ("train", "dev", "test")
+UNSEEN_SPLITS = ("dev", "test")
+
+SET_KEY = "set"
+# What `metadata.set` of a question calls the set that is trained and chosen on; blank means the same.
+MAIN_SET = "questions"
+
+# What a citing text can be of the document that it stands in.
+PARTS = ("reference", "section", "paragraph")
+# Shorter citing texts ("Conditions", "How to apply") are alike in many documents without telling one from another.
+LONG_TEXT_CHARS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +77,35 @@ class Question:
     article_ids: tuple[str, ...]
     metadata: Mapping[str, object] = field(default_factory=dict, compare=False)
 
+    @property
+    def question_set(self) -> str:
+        """Return the set that the question belongs to, `metadata.set`; `MAIN_SET` where that is blank."""
+        return str(self.metadata.get(SET_KEY) or "").strip() or MAIN_SET
+
+
+@dataclass(frozen=True, slots=True)
+class CitingText:
+    """A passage beside the law that cites articles, such as a paragraph of a guide: readers' words for them.
+
+    `title` is that of the document it stands in, `part` what it is there (one of `PARTS`, or ""). `question_id` names
+    the question that the document answers, whose split it follows; "" where it belongs to none.
+    """
+
+    citing_id: str
+    title: str
+    text: str
+    article_ids: tuple[str, ...]
+    question_id: str = ""
+    part: str = ""
+
 
 @dataclass(frozen=True)
 class Corpus:
-    """Articles in the order of their codes and the labelled questions about them.
+    """Articles in the order of their codes, the labelled questions about them, and the texts that cite them.
 
-    `language` is an ISO 639-1 code ("fr", "en"). Build one through a `statgraph.corpus.draft.Draft`,
-    which refuses inconsistent data.
+    `language` is an ISO 639-1 code ("fr", "en"). `questions` holds the questions of every set and split, `citing` the
+    citing texts of every split: what trains or is indexed takes them from `usable_citing` alone. Build one through a
+    `statgraph.corpus.draft.Draft`, which refuses inconsistent data.
     """
 
     name: str
@@ -81,6 +114,7 @@ class Corpus:
     source: str
     articles: tuple[Article, ...]
     questions: tuple[Question, ...]
+    citing: tuple[CitingText, ...] = ()
 
     @cached_property
     def article_rows(self) -> dict[str, int]:
@@ -89,17 +123,58 @@ class Corpus:
 
     @cached_property
     def content_hash(self) -> str:
-        """Return the SHA-256 (hex) of all articles and questions: equal content, equal hash, whatever the folder."""
+        """Return the SHA-256 (hex) of all articles, questions and citing texts: equal content, equal hash, whatever the
+        folder."""
         digest = hashlib.sha256()
         for article in self.articles:
             _add_fields(digest, "a", article.article_id, article.title, article.text, list(article.path), article.order)
         for question in self.questions:
-            _add_fields(digest, "q", question.question_id, question.text, question.split, list(question.article_ids))
+            # The main set goes unnamed, so that corpora without another keep their hashes.
+            named = () if question.question_set == MAIN_SET else (question.question_set,)
+            labels = list(question.article_ids)
+            _add_fields(digest, "q", question.question_id, question.text, question.split, labels, *named)
+        for text in self.citing:
+            cited = list(text.article_ids)
+            _add_fields(digest, "c", text.citing_id, text.title, text.text, cited, text.question_id, text.part)
         return digest.hexdigest()
 
-    def split(self, name: str) -> tuple[Question, ...]:
-        """Return the questions of one split, in corpus order."""
-        return tuple(question for question in self.questions if question.split == name)
+    @cached_property
+    def question_sets(self) -> tuple[str, ...]:
+        """Return the names of the sets that have questions, the main set first, the others by first appearance."""
+        names = dict.fromkeys(question.question_set for question in self.questions)
+        return tuple(sorted(names, key=lambda name: name != MAIN_SET))
+
+    def split(self, name: str, question_set: str = MAIN_SET) -> tuple[Question, ...]:
+        """Return the questions of one split and one set, in corpus order."""
+        return tuple(
+            question for question in self.questions if question.split == name and question.question_set == question_set
+        )
+
+    def usable_citing(
+        self, unseen: Collection[str] = UNSEEN_SPLITS, *, held_out: Collection[str] = ()
+    ) -> tuple[CitingText, ...]:
+        """Return the citing texts that may be trained on or indexed, in corpus order: the only way to them.
+
+        A text is left out if its question is unseen, that is in a split of `unseen` or named in `held_out`, or if it is
+        in other words the text of one that is: equal, but for case and punctuation, to an unseen question, or to a
+        citing text of one (`LONG_TEXT_CHARS` or more characters alone, shorter ones with their titles).
+
+        Args:
+            unseen: the splits that the result will be evaluated on or chosen by; () only for a run that is neither.
+            held_out: ids of further questions, such as those of a fold of the training split.
+        """
+        held_out = set(held_out)
+        hidden = {q.question_id for q in self.questions if q.split in unseen or q.question_id in held_out}
+        known = {"", *(question.question_id for question in self.questions)} - hidden
+        words = {_words(question.text) for question in self.questions if question.question_id in hidden}
+        passages = {key for text in self.citing if text.question_id in hidden for key in _passages(text)}
+        return tuple(
+            text
+            for text in self.citing
+            if text.question_id in known
+            and words.isdisjoint((_words(text.title), _words(text.text), _words(f"{text.title} {text.text}")))
+            and passages.isdisjoint(_passages(text))
+        )
 
     def label_rows(self, questions: Iterable[Question]) -> list[list[int]]:
         """Return for each question the rows in `articles` of the articles that answer it."""
@@ -116,6 +191,16 @@ def headings_of(articles: Iterable[Article]) -> Iterator[Heading]:
             if path not in seen:
                 seen.add(path)
                 yield Heading(path)
+
+
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def _passages(text: CitingText) -> tuple[str, ...]:
+    """Return in comparable form what tells a citing text from those of other documents."""
+    whole = _words(f"{text.title} {text.text}")
+    return (whole, _words(text.text)) if len(text.text) >= LONG_TEXT_CHARS else (whole,)
 
 
 def _add_fields(digest, *values: object) -> None:

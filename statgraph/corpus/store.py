@@ -9,11 +9,26 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.corpus.draft import Draft, SourceFormat
-from statgraph.corpus.lines import csv_rows, id_field, json_lines, json_type, object_field, path_field, string_field
-from statgraph.corpus.records import SPLITS, Corpus, headings_of
+from statgraph.corpus.lines import (
+    csv_rows,
+    id_field,
+    ids_field,
+    json_lines,
+    json_type,
+    object_field,
+    path_field,
+    string_field,
+)
+from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus, headings_of
 from statgraph.errors import CorpusError
 
-CORPUS_FILES = (artifacts.CORPUS_ARTICLES, artifacts.CORPUS_QUESTIONS, artifacts.CORPUS_LABELS, artifacts.MANIFEST)
+CORPUS_FILES = (
+    artifacts.CORPUS_ARTICLES,
+    artifacts.CORPUS_QUESTIONS,
+    artifacts.CORPUS_LABELS,
+    artifacts.CORPUS_CITING,
+    artifacts.MANIFEST,
+)
 LABEL_COLUMNS = ("query-id", "corpus-id", "score")
 LABEL_FILES = {f"{split}.tsv": split for split in SPLITS}
 BEIR_LABEL_FILES = {**LABEL_FILES, "validation.tsv": "dev"}  # some BEIR folders call the dev labels "validation"
@@ -30,7 +45,8 @@ ABOUT_DEFAULTS = {"name": None, "language": None, "licence": "unknown", "source"
 
 
 def write_corpus(corpus: Corpus, folder: Path) -> None:
-    """Write a corpus folder whole: `corpus.jsonl`, `queries.jsonl`, `qrels/*.tsv`, `manifest.json`.
+    """Write a corpus folder whole: `corpus.jsonl`, `queries.jsonl`, `qrels/*.tsv`, `manifest.json`; `citing.jsonl`
+    where there are citing texts.
 
     Raises:
         CorpusError: if the folder contains anything but a corpus, or cannot be written. Its contents then stay.
@@ -83,7 +99,8 @@ def read_corpus(folder: Path) -> Corpus:
 def draft_beir_folder(
     draft: Draft, folder: Path, *, label_files: Mapping[str, str] = LABEL_FILES, default_path: Sequence[str] = ()
 ) -> None:
-    """Fill a draft from `corpus.jsonl`, `queries.jsonl` and the `qrels` of a folder, the last two where they exist.
+    """Fill a draft from the `corpus.jsonl` of a folder, and from its `queries.jsonl`, `qrels` and `citing.jsonl` where
+    they exist.
 
     `label_files` maps the names of label files to splits; `default_path` is the path of articles without one.
     """
@@ -95,6 +112,10 @@ def draft_beir_folder(
     draft_articles(draft, articles, default_path=default_path)
     if (folder / artifacts.CORPUS_QUESTIONS).exists():
         draft_questions(draft, folder / artifacts.CORPUS_QUESTIONS)
+    citing = folder / artifacts.CORPUS_CITING
+    if citing.exists():
+        for place, record in json_lines(draft, citing, citing.name):
+            draft_citing(draft, place, record)
     labels = folder / artifacts.CORPUS_LABELS
     if labels.exists() and not labels.is_dir():
         return draft.add_problem(artifacts.CORPUS_LABELS, f"is a file; make it a folder of {', '.join(label_files)}")
@@ -147,6 +168,22 @@ def draft_questions(draft: Draft, path: Path) -> None:
                 text=string_field(draft, place, record, "text"),
                 metadata=object_field(draft, place, record, "metadata"),
             )
+
+
+def draft_citing(draft: Draft, place: str, record: Mapping[str, object]) -> None:
+    """Add the citing text of a record, whose id is under `_id` or `id`."""
+    citing_id = id_field(draft, place, record, "_id", "id")
+    question_id = id_field(draft, place, record, "question_id")
+    if citing_id is not None and question_id is not None:
+        draft.add_citing(
+            place,
+            citing_id=citing_id,
+            title=string_field(draft, place, record, "title"),
+            text=string_field(draft, place, record, "text"),
+            article_ids=ids_field(draft, place, record, "cites"),
+            question_id=question_id,
+            part=string_field(draft, place, record, "part"),
+        )
 
 
 def read_question_file(path: Path) -> tuple[list[str], list[str]]:
@@ -239,24 +276,44 @@ def _write_files(corpus: Corpus, folder: Path) -> None:
         with (folder / artifacts.CORPUS_LABELS / file_name).open("w", encoding="utf-8", newline="") as file:
             rows = csv.writer(file, delimiter="\t", lineterminator="\n")
             rows.writerow(LABEL_COLUMNS)
-            for question in corpus.split(split):
+            for question in (question for question in corpus.questions if question.split == split):
                 rows.writerows((question.question_id, article_id, 1) for article_id in question.article_ids)
+    if corpus.citing:
+        with (folder / artifacts.CORPUS_CITING).open("w", encoding="utf-8") as file:
+            for text in corpus.citing:
+                optional = {"question_id": text.question_id, "part": text.part}
+                given = {key: value for key, value in optional.items() if value}
+                cites = list(text.article_ids)
+                _write_line(file, _id=text.citing_id, title=text.title, text=text.text, cites=cites, **given)
     artifacts.write_json(folder / artifacts.MANIFEST, _manifest(corpus))
 
 
 def _manifest(corpus: Corpus) -> dict[str, object]:
+    counts: dict[str, object] = {
+        "articles": len(corpus.articles),
+        "headings": sum(1 for _ in headings_of(corpus.articles)),
+        **_question_counts(corpus, MAIN_SET),
+    }
+    others = {name: _question_counts(corpus, name) for name in corpus.question_sets if name != MAIN_SET}
+    if others:
+        counts["question_sets"] = others
+    if corpus.citing:
+        counts["citing"] = len(corpus.citing)
     return {
         "name": corpus.name,
         "language": corpus.language,
         "licence": corpus.licence,
         "source": corpus.source,
-        "counts": {
-            "articles": len(corpus.articles),
-            "headings": sum(1 for _ in headings_of(corpus.articles)),
-            "questions": {split: len(corpus.split(split)) for split in SPLITS},
-            "labels": sum(len(question.article_ids) for question in corpus.questions),
-        },
+        "counts": counts,
         "content_hash": corpus.content_hash,
+    }
+
+
+def _question_counts(corpus: Corpus, question_set: str) -> dict[str, object]:
+    splits = {split: corpus.split(split, question_set) for split in SPLITS}
+    return {
+        "questions": {split: len(questions) for split, questions in splits.items()},
+        "labels": sum(len(question.article_ids) for questions in splits.values() for question in questions),
     }
 
 

@@ -65,6 +65,27 @@ def test_import_writes_a_corpus_and_says_what_it_holds(run_cli, source, tmp_path
     assert again.stdout == done.stdout.replace("  left out   1 question that no article answers\n", "")
 
 
+def test_import_says_what_became_of_citing_texts_and_lists_each_set(run_cli, source):
+    (source / "citing.jsonl").write_text(
+        '{"id": "c1", "title": "Guide", "text": "Lamps are paid for.", "cites": ["L2"], "question_id": "q1"}\n'
+        '{"id": "c2", "title": "Guide", "text": "They burn, says article 1."}\n'
+        '{"id": "c3", "title": "Guide", "text": "Lamps are bright."}\n'
+    )
+    with (source / "questions.jsonl").open("a") as file:
+        file.write('{"id": "t1", "text": "Lamps", "articles": ["L1"], "split": "dev", "set": "titles"}\n')
+    done = run_cli("import", "jsonl", source, "--out", "out", "--language", "en")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[3:] == [
+        "  questions  train 1, dev 0, test 1",
+        "  titles     train 0, dev 1, test 0",
+        "  labels     3",
+        "  citing     2, of which 1 by the articles that the text names",
+        "  left out   1 question that no article answers",
+        "  left out   1 citing text without an article",
+        "Next: statgraph build-graph out",
+    ]
+
+
 def test_every_fault_of_jsonl_is_listed_in_one_pass(refused, source):
     (source / "headings.jsonl").write_text(
         '{"id": "c", "title": "Lamp Code"}\n'

@@ -1,5 +1,6 @@
 import pytest
 
+from statgraph.corpus import CitingText
 from statgraph.corpus.draft import Draft
 from statgraph.errors import CorpusError
 
@@ -190,3 +191,60 @@ def test_questions_need_neither_labels_nor_articles(draft):
     draft.add_question("asked.jsonl:1", question_id="b", text=" Why? ")
     draft.add_question("asked.jsonl:2", question_id="a", text="When?")
     assert draft.questions() == [("b", "Why?"), ("a", "When?")]
+
+
+def add_citing(draft, citing_id="c1", place="citing.jsonl:1", **changes):
+    draft.add_citing(
+        place, citing_id=citing_id, **({"title": "Guide", "text": "Lamps.", "article_ids": ["a1"]} | changes)
+    )
+
+
+def test_citing_texts_become_records(draft):
+    add_article(draft)
+    draft.add_question("queries.jsonl:1", question_id="q1", text="Why?")
+    draft.add_label("qrels/train.tsv:2", question_id="q1", article_id="a1", split="train")
+    add_citing(draft, " c1 ", title=" Guide ", article_ids=["a1", " a1"], question_id=" q1", part="section")
+    assert draft.corpus().citing == (CitingText("c1", "Guide", "Lamps.", ("a1",), "q1", "section"),)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"citing_id": " "}, "citing text has no id"),
+        ({"text": " "}, "citing text 'c2' has an empty text"),
+        ({"part": "chapter"}, "unknown part 'chapter'"),
+        ({"article_ids": ["a1", "a7"]}, "citing text 'c2' cites article 'a7', which does not exist"),
+        ({"question_id": "q7"}, "citing text 'c2' belongs to question 'q7', which does not exist"),
+        ({"citing_id": "c1"}, "citing text id 'c1' appears twice (first on line 1)"),
+    ],
+)
+def test_bad_citing_text_is_refused(draft, problems_of, changes, problem):
+    add_article(draft)
+    add_citing(draft)
+    add_citing(draft, **({"citing_id": "c2", "place": "citing.jsonl:2"} | changes))
+    assert [said.partition(";")[0] for said in problems_of(draft)] == [f"citing.jsonl:2: {problem}"]
+
+
+def test_citing_texts_without_articles_cite_those_that_they_name(draft):
+    add_article(draft, "a1", title="Art. 1, Lamp Code")
+    add_article(draft, "a2", title="Art. 2, Lamp Code")
+    add_citing(draft, "c1", article_ids=[], text="Under article 2, who breaks a lamp pays.")
+    add_citing(draft, "c2", article_ids=[], text="Lamps are bright.")
+    add_citing(draft, "c3", text="See article 2.")
+    assert [(text.citing_id, text.article_ids) for text in draft.corpus().citing] == [("c1", ("a2",)), ("c3", ("a1",))]
+    assert (draft.resolved_citing, draft.unresolved_citing) == (("c1",), ("c2",))
+
+
+def test_a_citing_text_of_a_question_that_is_left_out_belongs_to_none(draft):
+    add_article(draft)
+    draft.add_question("queries.jsonl:1", question_id="q1", text="Why?")
+    add_citing(draft, question_id="q1")
+    assert [text.question_id for text in draft.corpus().citing] == [""]
+
+
+def test_the_set_of_a_question_is_a_string(draft, problems_of):
+    add_article(draft)
+    draft.add_question("queries.jsonl:1", question_id="q1", text="Why?", metadata={"set": 2})
+    assert [said.partition(";")[0] for said in problems_of(draft)] == [
+        "queries.jsonl:1: question 'q1' has a 'set' that is not a string"
+    ]

@@ -2,7 +2,9 @@ from collections import Counter
 
 import pytest
 
-from statgraph.corpus import Heading, headings_of, read_corpus
+from statgraph.corpus import SPLITS, Heading, headings_of, read_corpus
+from statgraph.corpus.formats.fact_sheets import REFERENCES
+from statgraph.corpus.records import MAIN_SET
 
 pytestmark = pytest.mark.real
 
@@ -30,7 +32,8 @@ def test_headings(legi_fr):
 
 
 def test_questions_of_each_split_and_kind(legi_fr):
-    assert Counter((question.split, question.metadata["kind"]) for question in legi_fr.questions) == {
+    questions = [question for split in SPLITS for question in legi_fr.split(split)]
+    assert Counter((question.split, question.metadata["kind"]) for question in questions) == {
         ("train", "question"): 228,
         ("train", "topic"): 264,
         ("dev", "question"): 41,
@@ -38,7 +41,25 @@ def test_questions_of_each_split_and_kind(legi_fr):
         ("test", "question"): 78,
         ("test", "topic"): 88,
     }
-    assert sum(len(question.article_ids) for question in legi_fr.questions) == 9_630
+    assert sum(len(question.article_ids) for question in questions) == 9_630
+
+
+def test_references_of_each_split(legi_fr):
+    assert {split: len(legi_fr.split(split, REFERENCES)) for split in SPLITS} == {
+        "train": 1_518,
+        "dev": 315,
+        "test": 413,
+    }
+    assert legi_fr.question_sets == (MAIN_SET, REFERENCES)
+
+
+def test_citing_texts_of_each_part(legi_fr):
+    assert Counter(text.part for text in legi_fr.citing) == {"reference": 2_246, "section": 6_829, "paragraph": 22_674}
+    assert Counter(text.part for text in legi_fr.usable_citing()) == {
+        "reference": 1_432,
+        "section": 4_448,
+        "paragraph": 13_570,
+    }
 
 
 @pytest.mark.parametrize(
@@ -67,7 +88,7 @@ def test_first_tenth_and_last_article(legi_fr, row, article_id, title, depth, or
     [
         (0, "F12", "test", 2, "LEGIARTI000047850989"),
         (9, "F58", "train", 20, "LEGIARTI000006904757"),
-        (-1, "F35445", "train", 6, "LEGIARTI000048590568"),
+        (774, "F35445", "train", 6, "LEGIARTI000048590568"),
     ],
 )
 def test_first_tenth_and_last_question(legi_fr, row, question_id, split, labels, first_article_id):

@@ -1,12 +1,13 @@
 import json
 import os
 import shutil
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from statgraph.corpus import read_corpus, write_corpus
+from statgraph.corpus import CitingText, Question, read_corpus, write_corpus
 from statgraph.corpus.draft import Draft
 from statgraph.corpus.records import SPLITS
 from statgraph.corpus.store import draft_beir, read_question_file, refuse_foreign_folder
@@ -74,6 +75,35 @@ def test_manifest_counts_what_the_folder_holds(town, tmp_path):
         "counts": {"articles": 3, "headings": 3, "questions": {"train": 1, "dev": 0, "test": 1}, "labels": 3},
         "content_hash": town.content_hash,
     }
+
+
+def test_citing_texts_and_question_sets_are_written_counted_and_read_back(town, tmp_path):
+    title = Question("t1", "Lamps", "dev", ("L1", "L2"), {"set": "titles"})
+    citing = (CitingText("c1", "Guide", "Who pays.", ("L2",), "q1", "section"), CitingText("2", "", "x", ("L1",)))
+    town = replace(town, questions=(*town.questions, title), citing=citing)
+    write_corpus(town, tmp_path / "town")
+    assert [json.loads(line) for line in (tmp_path / "town" / "citing.jsonl").read_text().splitlines()] == [
+        {
+            "_id": "c1",
+            "title": "Guide",
+            "text": "Who pays.",
+            "cites": ["L2"],
+            "question_id": "q1",
+            "part": "section",
+        },
+        {"_id": "2", "title": "", "text": "x", "cites": ["L1"]},
+    ]
+    assert json.loads((tmp_path / "town" / "manifest.json").read_text())["counts"] == {
+        "articles": 3,
+        "headings": 3,
+        "questions": {"train": 1, "dev": 0, "test": 1},
+        "labels": 3,
+        "question_sets": {"titles": {"questions": {"train": 0, "dev": 1, "test": 0}, "labels": 2}},
+        "citing": 2,
+    }
+    back = read_corpus(tmp_path / "town")
+    assert (back, back.content_hash) == (town, town.content_hash)
+    assert [question.question_id for question in back.split("dev", "titles")] == ["t1"]
 
 
 def test_corpus_is_replaced_whole(town, folder):

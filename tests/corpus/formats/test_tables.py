@@ -116,6 +116,40 @@ def test_folder_becomes_a_corpus(draft, request, source, fill):
     assert draft.unlabelled_questions == ("q9",)
 
 
+def test_citing_texts_and_sets_come_from_either_format(draft, csv_folder):
+    (csv_folder / "citing.csv").write_text(
+        "id,title,text,cites,question_id,part\n"
+        'c1,Guide,"Lamps, and who pays.","L1, 2",q1,section\n'
+        "c2,,See article 1.,,,\n"
+    )
+    (csv_folder / "questions.csv").write_text("id,text,articles,split,set\nq1,Who?,L1,dev,\nt1,Lamps,L1,dev,titles\n")
+    draft_csv(draft, csv_folder)
+    corpus = draft.corpus()
+    assert [(text.citing_id, text.article_ids, text.question_id, text.part) for text in corpus.citing] == [
+        ("c1", ("L1", "2"), "q1", "section"),
+    ]
+    assert draft.unresolved_citing == ("c2",)  # two codes, and it names neither
+    assert [question.question_id for question in corpus.split("dev", "titles")] == ["t1"]
+    assert [question.question_id for question in corpus.split("dev")] == ["q1"]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"cites": "L1"}, "'cites' is not a list of ids"),
+        ({"cites": ["L7"]}, "citing text 'c2' cites article 'L7', which does not exist"),
+        ({"question_id": "q7"}, "citing text 'c2' belongs to question 'q7', which does not exist"),
+        ({"id": "c1"}, "citing text id 'c1' appears twice (first on line 1)"),
+        ({"text": ""}, "citing text 'c2' has an empty text"),
+    ],
+)
+def test_bad_citing_text_is_named(draft, jsonl_folder, write_jsonl, problems_of, change, problem):
+    good = {"id": "c1", "text": "Lamps burn.", "cites": ["L1"], "question_id": "q1", "part": "section"}
+    write_jsonl(jsonl_folder / "citing.jsonl", good, {**good, "id": "c2", **change})
+    draft_jsonl(draft, jsonl_folder)
+    assert [said.partition(";")[0] for said in problems_of(draft)] == [f"citing.jsonl:2: {problem}"]
+
+
 def test_single_file_is_a_table_of_articles(draft, jsonl_folder, write_jsonl):
     file = write_jsonl(jsonl_folder / "lamps.jsonl", {"id": "L1", "text": "Lamps burn.", "path": ["Lamp Code"]})
     draft_jsonl(draft, file)
