@@ -1,1 +1,1 @@
-"""Citations that an article's text holds: which articles and which other texts it names."""
+"""Citations: which articles and which other texts an article or a question names."""

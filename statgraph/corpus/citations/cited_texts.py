@@ -50,7 +50,7 @@ _TITLE = re.compile(rf"\s*(?:(?:[A-Z\d][\w'’&\-]*|\([^()]*\)|{_SMALL}),?\s+){{
 _OTHER = re.compile(rf"{_FIRST_NOUN}|(?:(?!{_NOT_IN_NAME})[\w'’\-]+\s+){{0,3}}{_NOUN}", re.IGNORECASE)
 _DIRECT_OTHER = re.compile(rf"(?i:{_FIRST_NOUN}|{_NOUN})")
 # "The Dog Act 1906", "the Dog Act of 1906" and "the Dog Act Regulations" are not "the Dog Act".
-_GOES_ON = re.compile(rf"(?:(?:of|van|vom|von|de) )?(?:1[6-9]|20)\d\d\b|{_TITLE_NOUN}")
+GOES_ON = re.compile(rf"(?:(?:of|van|vom|von|de) )?(?:1[6-9]|20)\d\d\b|{_TITLE_NOUN}")
 
 
 class CitedTexts:
@@ -61,9 +61,9 @@ class CitedTexts:
     """
 
     def __init__(self, codes: Iterable[str]):
-        self._codes = {_plain(code): code for code in codes}
+        self._codes = {plain_title(code): code for code in codes}
         # A genitive: "des Hundegesetzes", "des Bürgerlichen Gesetzbuchs".
-        self._stems = {_stem(plain): code for plain, code in self._codes.items()}
+        self._stems = {title_stem(plain): code for plain, code in self._codes.items()}
 
     def named(self, after: str, code: str, last: str | None) -> str | None:
         """Return the code that the words after a number name; its own where they name none, None for another text.
@@ -80,7 +80,8 @@ class CitedTexts:
             return last
         if same and re.fullmatch(f"{_FIRST_NOUN}|{_NOUN}", same["noun"], re.IGNORECASE):
             # "section 2 of that Act" may go back to an act that was named without a section.
-            return last if last not in (None, code) and re.search(rf"{_plain(same['noun'])}\b", _plain(last)) else None
+            noun = plain_title(same["noun"])
+            return last if last not in (None, code) and re.search(rf"{noun}\b", plain_title(last)) else None
         if _INTERRUPTED.match(after):
             return None
         named, other = _NAMED.match(after), _OTHER
@@ -99,22 +100,22 @@ class CitedTexts:
     def _known(self, name: str) -> str | None:
         """Return the code with whose title a name begins, the longest; None where it goes on to another name."""
         words = re.findall(r"[^\W_]+", name)
-        plain = [_plain(word) for word in words]
+        plain = [plain_title(word) for word in words]
         for stop in range(len(words), 0, -1):
             begin = " ".join(plain[:stop])
-            code = self._codes.get(begin) or self._stems.get(_stem(begin))
+            code = self._codes.get(begin) or self._stems.get(title_stem(begin))
             if code is not None:
-                return None if _GOES_ON.match(" ".join(words[stop:])) else code
+                return None if GOES_ON.match(" ".join(words[stop:])) else code
         return None
 
 
-def _plain(title: str) -> str:
+def plain_title(title: str) -> str:
     """Return a title without case, accents and punctuation."""
     letters = unicodedata.normalize("NFKD", title.casefold())
     return " ".join(re.findall(r"[^\W_]+", "".join(c for c in letters if not unicodedata.combining(c))))
 
 
-def _stem(plain: str) -> str:
+def title_stem(plain: str) -> str:
     """Return a German title without the endings of its cases, another as it is."""
     if not re.search(r"(?:gesetz|gesetzbuch|ordnung|satzung)(?:e?s)?\b", plain):
         return plain

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from statgraph.corpus.citations.cited_texts import CitedTexts
@@ -12,19 +13,22 @@ REFERS_TO = "refers_to"  # the relation of an article to those that it names
 LONGEST_RANGE = 50
 _LOOK_AHEAD = 120  # characters after a number in which its code is named
 
-_LETTERS = r"(?:LO|[A-Z])\.?\s?\*{0,2}\s?"
+LETTERS = r"(?:LO|[A-Z])\.?\s?\*{0,2}\s?"
 # "5 bis" is another article than 5; the German "4 bis 6" is a range.
 _ADDED = (
     r"(?:\s(?:bis(?!\s*§?\s*\d)|ter|quater|quinquies|sexies|septies|octies|nonies|[a-z]*(?:decies|vicies))\b"
     r"(?:\s[A-Z]\b(?!['’]))?)?"
 )
-_DIGITS = rf"\d+(?:[-.]\d+)*(?:\s?[A-Z]\b(?!['’]))?(?!\d|\s?°){_ADDED}"
-_NUMBER = rf"(?:{_LETTERS})?{_DIGITS}"
-_ARTICLE = r"\b[Aa]rt(?:icle|ikel|ícul|icol)?(?:s|en|os?|i)?\b\.?"
-_SECTION = r"(?:\b[Ss]ections?\b|§{1,2})"
+# "§ 12a" and "R. 142-1-A" are articles of their own, "L. 1 C. civ." is L. 1;
+# "§ 12f." is § 12 and the next; Dutch law has "artikel 7:201".
+_LETTER_BEHIND = r"(?:[\s-]?[A-Z]\b(?!['’]|\.\s?[a-z])|(?:[a-eg-z]|f(?!\.))\b)"
+DIGITS = rf"\d+(?:[-.:]\d+)*{_LETTER_BEHIND}?(?!\d|\s?°){_ADDED}"
+NUMBER = rf"(?:{LETTERS})?{DIGITS}"
+ARTICLE = r"\b[Aa]rt(?:icle|ikel|ícul|icol)?(?:s|en|n|os?|i)?\b\.?"
+SECTION = r"(?:\b[Ss]ections?\b|§{1,2})"
 _AND = r"(?:et|and|ou|or|en|of(?!\s\d{4}|\s\d+\s[A-Z])|und|oder|sowie)\b"  # Dutch "5 of 6", not "of 3 May"
 _TO = r"(?:à|au\b|to\b|tot(?: en met)?\b|t/m\b|bis\b|–)"
-_JOIN = rf"\s*(?:,\s*{_AND}|,|;|\b{_AND}|\b{_TO}|–)\s*"
+JOIN = rf"\s*(?:,\s*{_AND}|,|;|\b{_AND}|\b{_TO}|–)\s*"
 # What may come between a number and the text it belongs to: "(2)", ", alinéa 2", ", tweede lid", "Abs. 2".
 # No word is matched in two ways: a long list of them would be tried in all combinations.
 _ORDINAL = r"(?:\d+(?:er|ère|ème|e)|(?:avant-)?[^\W\d_]+(?:iers?|ière|ième|cond|de|ste))\b"
@@ -47,7 +51,20 @@ _QUALIFIER = "|".join(
 )
 _QUALIFIERS = rf"(?:(?:[^\S\n]*,)?[^\S\n]*(?:{_QUALIFIER}))*"
 _JOINED = re.compile(rf"\s*(?:,|\b{_AND}|\b{_TO}|–)\s*")
-_PART = re.compile(rf"(?P<join>{_TO})|(?P<letters>{_LETTERS})?(?P<digits>{_DIGITS}){_QUALIFIERS}")
+_PART = re.compile(rf"(?P<join>{_TO})|(?P<letters>{LETTERS})?(?P<digits>{DIGITS}){_QUALIFIERS}")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Numbers that a text names ("L. 1, 2 and L. 5 to L. 7"), where they stand in it, and the code that they are of.
+
+    `code` is None where they are of a text that is not in the corpus.
+    """
+
+    numbers: str
+    start: int
+    end: int
+    code: str | None
 
 
 class PlacedText(Protocol):
@@ -68,10 +85,10 @@ class ReferenceFinder:
 
     def __init__(self, titles: Sequence[str], codes: Sequence[str]):
         # Where articles are called sections; elsewhere a section is a heading.
-        sections = any(re.match(rf"\W*{_SECTION}", title) for title in titles)
-        word = f"(?:{_ARTICLE}|{_SECTION})" if sections else _ARTICLE
-        self._cited = re.compile(rf"{word}\s*({_NUMBER}{_QUALIFIERS}(?:{_JOIN}{_NUMBER}{_QUALIFIERS})*)")
-        title_number = re.compile(rf"\W*{word}\s*({_NUMBER})")
+        sections = any(re.match(rf"\W*{SECTION}", title) for title in titles)
+        word = f"(?:{ARTICLE}|{SECTION})" if sections else ARTICLE
+        self._cited = re.compile(rf"{word}\s*({NUMBER}{_QUALIFIERS}(?:{JOIN}{NUMBER}{_QUALIFIERS})*)")
+        title_number = re.compile(rf"\W*{word}\s*({NUMBER})")
         self._rows: dict[str, dict[str, int]] = {}
         for row, (title, code) in enumerate(zip(titles, codes, strict=True)):
             numbers = self._rows.setdefault(code, {})
@@ -87,6 +104,14 @@ class ReferenceFinder:
 
     def find(self, text: str, code: str) -> list[int]:
         """Return the rows of the articles that a text of a code names, each once, in the order of the text."""
+        found: dict[int, None] = {}
+        for reference in self.cited(text, code):
+            if reference.code is not None:
+                found.update(dict.fromkeys(self.rows_of(reference.numbers, reference.code)))
+        return list(found)
+
+    def cited(self, text: str, code: str) -> list[Reference]:
+        """Return the references of a text of a code, in its order."""
         cited = list(self._cited.finditer(text))
         named: list[str | None] = []
         for reference in cited:
@@ -96,14 +121,11 @@ class ReferenceFinder:
             # "section 4 or section 5 of the Dog Act" leaves open whose section 4 it is; ", and section 5" does not.
             if named[at + 1] != code and _JOINED.fullmatch(text, cited[at].end(), cited[at + 1].start()):
                 named[at] = None
-        found: dict[int, None] = {}
-        for reference, text_code in zip(cited, named, strict=True):
-            if text_code is not None:
-                found.update(dict.fromkeys(self._rows_of(reference[1], self._rows.get(text_code, {}))))
-        return list(found)
+        return [Reference(match[1], *match.span(), of) for match, of in zip(cited, named, strict=True)]
 
-    def _rows_of(self, numbers: str, rows: dict[str, int]) -> list[int]:
-        """Return the rows of "L. 1, 2 and L. 5 to L. 7"; a number without letters takes those of the one before."""
+    def rows_of(self, numbers: str, code: str) -> list[int]:
+        """Return the rows of numbers in a code; a number without letters takes those of the one before."""
+        rows = self._rows.get(code, {})
         found: list[int] = []
         letters, last, through = "", None, False
         for part in _PART.finditer(numbers):

@@ -84,6 +84,13 @@ def test_dutch():
     assert finder.find("de artikelen 7 en 8", "BW") == [1, 2]
 
 
+def test_letters_and_colons_belong_to_the_number():
+    titles = ["§ 12", "§ 12a", "§ 12f", "§ 12 C", "§ 7:201", "§ 7:202", "§ R142-1-A"]
+    finder = ReferenceFinder(titles, ["A"] * len(titles))
+    texts = ("§ 12a.", "§ 12f. und", "§ 12f Abs. 1", "§ 12 C", "§ 12 C. civ.", "§ 7:202", "§ R. 142-1-A")
+    assert [finder.find(text, "A") for text in texts] == [[1], [0], [2], [3], [0], [5], [6]]
+
+
 def test_a_long_range_is_taken_by_its_ends():
     titles = [f"Art. {number}" for number in range(1, 101)]
     finder = ReferenceFinder(titles, ["C"] * 100)
