@@ -53,10 +53,10 @@ HEAVY = ("torch", "dgl", "faiss", "transformers", "sentence_transformers", "toke
 UNPICKLING_MODULES = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
 UNPICKLING_NAMES = {("torch", "load"), ("torch", "save")}
 
-# Tests of more than one module: this one, the guard, those of old runs and of the docs, those on a fetched corpus
-# (`make real`), and two of what several modules hold together.
+# Tests of more than one module: this one, the guard, those of old runs, of small laws and of the docs, those on a
+# fetched corpus (`make real`), and two of what several modules hold together.
 TESTS_OF_THE_WHOLE = (
-    *(f"tests/test_{name}.py" for name in ("layering", "guard", "old_runs", "site")),
+    *(f"tests/test_{name}.py" for name in ("layering", "guard", "old_runs", "site", "small_laws")),
     *("*_real.py", "tests/gnn/test_layers.py", "tests/cli/test_plugins.py"),
 )
 
