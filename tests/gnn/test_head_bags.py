@@ -1,18 +1,28 @@
 import dataclasses
 
+import pytest
 import torch
 
 from statgraph.gnn.head_bags import head_bags, looped_head_bags
 
 
-def test_worked_by_hand(block_of):
-    # Inputs 0 to 2, outputs 0 and 1, which are the inputs 2 and 0; the table holds the inputs as rows 0 to 2 and what
-    # the outputs give to themselves as rows 3 and 4. Output 1 gets two edges, output 0 none.
-    block = block_of([(2, 1, 5), (0, 1, 6)], n_inputs=3, own_inputs=[2, 0])
-    bags = head_bags(block, 2)
+@pytest.fixture
+def block(block_of):
+    """Return a block of inputs 0 to 2 whose outputs 0 and 1 are the inputs 2 and 0; output 1 gets two edges."""
+    return block_of([(2, 1, 5), (0, 1, 6)], n_inputs=3, own_inputs=[2, 0])
+
+
+@pytest.mark.parametrize("bags_of", [head_bags, looped_head_bags])
+def test_edges_worked_by_hand(block, bags_of):
+    bags = bags_of(block, 2)
     assert bags.targets.tolist() == [0, 1, 1, 1]
     assert bags.logit_inputs.tolist() == [2, 0, 2, 0]
     assert bags.edge_types.tolist() == [-1, -1, 5, 6]
+
+
+def test_worked_by_hand(block):
+    # The table holds the inputs as rows 0 to 2 and what the outputs give to themselves as rows 3 and 4.
+    bags = head_bags(block, 2)
     assert bags.own_edges.tolist() == [0, 1]
     # Row r is 2 r for head 0 and 2 r + 1 for head 1; each output's bag of head 0 stands before that of head 1.
     assert bags.incoming.rows.tolist() == [6, 7, 8, 4, 0, 9, 5, 1]
@@ -25,13 +35,9 @@ def test_worked_by_hand(block_of):
     assert bags.outgoing.bounds.tolist() == [0, 1, 1, 2]
 
 
-def test_looped_worked_by_hand(block_of):
+def test_looped_worked_by_hand(block):
     # The same block; an own edge takes the row of its own input, and goes out from there. Inputs 0 and 2 are outputs.
-    block = block_of([(2, 1, 5), (0, 1, 6)], n_inputs=3, own_inputs=[2, 0])
     bags = looped_head_bags(block, 2)
-    assert bags.targets.tolist() == [0, 1, 1, 1]
-    assert bags.logit_inputs.tolist() == [2, 0, 2, 0]
-    assert bags.edge_types.tolist() == [-1, -1, 5, 6]
     assert bags.incoming.rows.tolist() == [4, 5, 0, 4, 0, 1, 5, 1]
     assert bags.incoming.starts.tolist() == [0, 1, 2, 5]
     # Input 0 sends to output 1 by its own edge and by the last; input 2 to output 0 by its own and to output 1.
