@@ -12,10 +12,6 @@ from statgraph.index.engines import FaissGpu, TorchEngine, exact_search_on, fais
 from statgraph.index.exact_search import exact_search
 
 
-def test_cpu_is_our_own_search(compass):
-    assert exact_search_on("cpu", compass).func is exact_search
-
-
 @pytest.mark.skipif(torch.cuda.is_available() or faiss_has_gpu(), reason="has a CUDA device")
 def test_without_a_gpu_auto_is_our_own_search_and_cuda_is_refused(compass):
     assert exact_search_on("auto", compass).func is exact_search

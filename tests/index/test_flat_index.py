@@ -34,11 +34,6 @@ def test_it_is_faiss_to_the_last_bit(unit_vectors, n_queries, width):
     assert (rows == expected_rows).all()
 
 
-def test_ties_across_the_cut_go_by_row():
-    index = FlatIndex.build(np.ones((50, 2), dtype=np.float32), IndexConfig(), device="cpu")
-    assert index.search(np.ones((1, 2), dtype=np.float32), 3)[1].tolist() == [[0, 1, 2]]
-
-
 def lies_in(vectors: np.ndarray) -> str:
     """Return the file that the memory of vectors is mapped from, "" where it is the process's own."""
     address = vectors.ctypes.data

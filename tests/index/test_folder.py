@@ -15,10 +15,10 @@ def saved(tmp_path, compass):
     return tmp_path / "index"
 
 
-def refusal(folder) -> str:
-    with pytest.raises(RunError) as refused:
+def refused(folder, said: str) -> None:
+    with pytest.raises(RunError, match=rf"^{folder}.*{said}") as error:
         read_index_folder(folder)
-    return str(refused.value)
+    assert "\n" not in str(error.value)
 
 
 def test_folder_says_what_it_holds(saved):
@@ -36,64 +36,50 @@ def test_saving_again_replaces_the_index(saved, compass):
     assert [path.name for path in saved.parent.iterdir()] == ["index"]
 
 
-def test_a_failed_save_leaves_the_old_index(saved, monkeypatch, compass):
-    def fail(*_):
-        raise OSError("disk full")
-
-    monkeypatch.setattr(faiss, "write_index", fail)
-    with pytest.raises(OSError, match="disk full"):
-        ArticleIndex.build(compass, list("VWXYZ"), device="cpu").save(saved)
-    monkeypatch.undo()
-    assert read_index_folder(saved)[1] == ["A", "B", "C"]
+def put(folder, index, vectors) -> None:
+    """Put an index of FAISS's in the place of the folder's."""
+    index.add(vectors)
+    faiss.write_index(index, str(folder / "index.faiss"))
 
 
-def test_a_missing_folder_is_refused(tmp_path):
-    assert refusal(tmp_path / "none").startswith(f"{tmp_path / 'none'}: no such index folder; ")
-
-
-@pytest.mark.parametrize("name", ["index.faiss", "ids.json", "manifest.json"])
-def test_a_missing_file_is_refused(saved, name):
-    (saved / name).unlink()
-    assert refusal(saved).startswith(f"{saved / name}: missing; ")
+@pytest.mark.parametrize("name", ["", "index.faiss", "ids.json", "manifest.json"])
+def test_a_missing_folder_or_file_is_refused(saved, name):
+    if not name:
+        refused(saved / "none", ": no such index folder; ")
+    else:
+        (saved / name).unlink()
+        refused(saved, f"{name}: missing; ")
 
 
 @pytest.mark.parametrize("kept", [0, 3, 20, -1])
 def test_cut_off_vectors_are_refused(saved, kept):
     whole = (saved / "index.faiss").read_bytes()
     (saved / "index.faiss").write_bytes(whole[:kept])
-    assert refusal(saved).startswith(f"{saved / 'index.faiss'}: damaged, FAISS cannot read it; ")
+    refused(saved, r"index\.faiss: damaged, FAISS cannot read it; ")
 
 
-def test_altered_vectors_are_refused(saved):
+def test_vectors_that_are_not_the_index_s_are_refused(saved, compass):
     altered = bytearray((saved / "index.faiss").read_bytes())
     altered[-8:] = np.array([3, 4], dtype="<f4").tobytes()
     (saved / "index.faiss").write_bytes(altered)
-    assert refusal(saved).startswith(f"{saved}: the vector of article 'C' has length 5, not 1 (1 of 3 are wrong); ")
-
-
-def test_another_kind_of_index_is_refused(saved, compass):
-    other = faiss.IndexFlatL2(2)
-    other.add(compass)
-    faiss.write_index(other, str(saved / "index.faiss"))
-    assert "IndexFlatL2 with 5 vectors, expected IndexFlatIP with at least one" in refusal(saved)
-
-
-def test_vectors_of_another_index_are_refused(saved, compass):
-    other = faiss.IndexFlatIP(2)
-    other.add(compass)
-    faiss.write_index(other, str(saved / "index.faiss"))
-    assert refusal(saved).startswith(f"{saved / 'index.faiss'}: 5 vectors of width 2, but manifest.json has 3 of ")
-
-
-def test_ids_of_another_index_are_refused(saved):
-    artifacts.write_json(saved / "ids.json", {"article_ids": ["A", "B"]})
-    assert refusal(saved).startswith(f"{saved}: 3 vectors, but 2 article ids; ")
+    refused(saved, r": the vector of article 'C' has length 5, not 1 \(1 of 3 are wrong\); ")
+    put(saved, faiss.IndexFlatL2(2), compass)
+    refused(saved, "IndexFlatL2 with 5 vectors, expected IndexFlatIP with at least one")
+    put(saved, faiss.IndexFlatIP(2), compass)
+    refused(saved, r"index\.faiss: 5 vectors of width 2, but manifest\.json has 3 of ")
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"article_ids": 3}', ""])
 def test_damaged_ids_are_refused(saved, text):
     (saved / "ids.json").write_text(text)
-    assert refusal(saved).startswith(f"{saved / 'ids.json'}: damaged (")
+    refused(saved, r"ids\.json: damaged \(")
+
+
+def test_ids_or_a_kind_of_another_index_are_refused(saved):
+    artifacts.write_json(saved / "ids.json", {"article_ids": ["A", "B"]})
+    refused(saved, ": 3 vectors, but 2 article ids; ")
+    artifacts.write_json(saved / "manifest.json", {**artifacts.read_json(saved / "manifest.json"), "kind": "scann"})
+    refused(saved, r"manifest\.json: kind 'scann' .* this version, which has flat, ivf-pq; ")
 
 
 def test_vectors_of_any_length_come_back(tmp_path, compass):
@@ -109,11 +95,6 @@ def test_a_folder_from_before_there_were_kinds_is_flat(saved, compass):
     artifacts.write_json(saved / "manifest.json", manifest)
     index = ArticleIndex.load(saved, device="cpu")
     assert (index.kind, index.vectors.tolist()) == ("flat", compass[:3].tolist())
-
-
-def test_a_kind_of_another_version_is_refused(saved):
-    artifacts.write_json(saved / "manifest.json", {**artifacts.read_json(saved / "manifest.json"), "kind": "scann"})
-    assert "manifest.json: kind 'scann' is not supported by this version, which has flat, ivf-pq; " in refusal(saved)
 
 
 @pytest.fixture(params=[0, 1], ids=["of one length", "of several lengths"])
@@ -135,6 +116,6 @@ def former(request, tmp_path, compass):
 
 def test_a_former_hnsw_index_is_refused_but_can_be_converted(former):
     folder, vectors = former
-    assert refusal(folder).endswith(f"'statgraph index --run {folder.parent} --kind flat' (or ivf-pq)")
+    refused(folder, rf"'statgraph index --run {folder.parent} --kind flat' \(or ivf-pq\)$")
     index = ArticleIndex.load(folder, device="cpu", converting=True)
     assert (index.kind, index.article_ids, index.vectors.tolist()) == ("flat", ("A", "B", "C"), vectors.tolist())

@@ -33,12 +33,6 @@ def test_a_faiss_index_comes_back(tmp_path, flat, compass):
     assert vectors_view(read_faiss(tmp_path, "IndexFlatIP")).tolist() == compass.tolist()
 
 
-def test_another_class_is_refused(tmp_path, flat):
-    write_faiss(flat, tmp_path)
-    with pytest.raises(RunError, match=r": IndexFlatIP with 5 vectors, expected IndexIVFPQFastScan with at least one"):
-        read_faiss(tmp_path, "IndexIVFPQFastScan")
-
-
 def test_the_view_shares_the_memory_and_keeps_its_owners(flat, compass):
     class Owner:
         alive = True

@@ -4,7 +4,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from statgraph import artifacts
 from statgraph.config import IndexConfig, IvfPqConfig
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import RunError
@@ -140,13 +139,6 @@ def test_vectors_of_any_length_are_found_by_inner_product(built, clustered, exac
     assert scores[:, 0] == pytest.approx(expected_scores[:, 0], abs=1e-5)
 
 
-def test_equal_scores_go_by_row(built, clustered):
-    vectors, _ = clustered(500, 0, seed=3)
-    vectors[100:110] = vectors[7]
-    _, rows = built(vectors, probes=20).search(vectors[7:8], 11)
-    assert rows[0].tolist() == [7, *range(100, 110)]
-
-
 @pytest.mark.parametrize("k", [1, 60, 125, 400, 500])
 def test_as_many_are_found_as_were_asked_for(built, clustered, exact_best, k):
     # One probe reads some 25 articles: deeper rankings are searched exactly, those of a quarter or more from the start.
@@ -202,37 +194,29 @@ def test_from_flat_and_back_nothing_is_lost(unit_vectors):
         assert (before == after).all()
 
 
-def refusal(folder) -> str:
-    with pytest.raises(RunError) as refused:
+def refused(folder, said: str) -> None:
+    with pytest.raises(RunError, match=f"^{folder}/{said}") as error:
         ArticleIndex.load(folder, device="cpu")
-    return str(refused.value)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("name", ["index.faiss", "ids.json", "manifest.json", "vectors.npy"])
 def test_a_missing_file_is_refused(saved, name):
     (saved / name).unlink()
-    assert refusal(saved).startswith(f"{saved / name}: missing; ")
+    refused(saved, f"{name}: missing; ")
 
 
 @pytest.mark.parametrize("name", ["index.faiss", "vectors.npy"])
 @pytest.mark.parametrize("kept", [0, 3, 1000])
 def test_a_file_that_was_cut_off_is_refused(saved, name, kept):
     (saved / name).write_bytes((saved / name).read_bytes()[:kept])
-    message = refusal(saved)
-    assert message.startswith(f"{saved / name}: damaged")
-    assert "\n" not in message
+    refused(saved, f"{name}: damaged")
 
 
 def test_codes_of_another_index_are_refused(saved, built, clustered, tmp_path):
     built(clustered(400, 0, seed=1)[0]).save(tmp_path / "other")
     shutil.copy(tmp_path / "other" / "index.faiss", saved / "index.faiss")
-    assert refusal(saved).startswith(f"{saved / 'vectors.npy'}: float32 of shape (500, 16), but the index has ")
-
-
-def test_another_kind_of_index_is_refused(saved):
-    manifest = artifacts.read_json(saved / "manifest.json")
-    artifacts.write_json(saved / "manifest.json", {**manifest, "kind": "flat"})
-    assert "IndexIVFPQFastScan with 500 vectors, expected IndexFlatIP with at least one; " in refusal(saved)
+    refused(saved, r"vectors\.npy: float32 of shape \(500, 16\), but the index has ")
 
 
 def test_a_damaged_vector_is_refused_once_it_is_found(saved, clustered):
@@ -268,13 +252,8 @@ def test_lists_that_score_little_are_not_read(built, clustered, monkeypatch, n_c
     vars(index).update(_list_sizes=np.array([5, 0, 8, 0, 6, 0, 0, 6, 0, 475]))
     asked = np.ones((1, 16), dtype=np.float32)
     assert index._lists(asked, n_candidates, None)[1].tolist() == [read]
-    assert index._lists(asked, n_candidates, AllowedRows.checked(np.arange(0, 500, 2), 500))[1][0, :5].tolist() == [
-        4,
-        2,
-        7,
-        0,
-        9,
-    ]
+    half = AllowedRows.checked(np.arange(0, 500, 2), 500)
+    assert index._lists(asked, n_candidates, half)[1][:, :5].tolist() == lists.tolist()
 
 
 def test_a_question_reads_its_own_lists_alone_and_in_a_batch(built, clustered):

@@ -4,11 +4,6 @@ import pytest
 from statgraph.index.rankings import best_by_row, ties_by_row
 
 
-def test_equal_scores_go_by_row():
-    scores, rows = ties_by_row(np.array([[1.0, 3.0, 1.0]]), np.array([[9, 5, 2]]))
-    assert (scores.tolist(), rows.tolist()) == ([[3.0, 1.0, 1.0]], [[5, 2, 9]])
-
-
 @pytest.mark.parametrize(("depth", "kept"), [(None, 8), (8, 8), (5, 5), (1, 1)])
 def test_every_kind_of_score_has_its_place(depth, kept):
     scores = np.array([[-np.inf, -1.5, np.nan, -0.0, 2e-45, -2.0, 0.0, np.inf]], dtype=np.float32)

@@ -51,13 +51,6 @@ def test_the_stemmer_of_the_language_joins_forms():
     assert BM25(["dwellings", "lamp"], language="xx").scores("dwelling")[0] == 0
 
 
-def test_ranking_is_best_first():
-    rows, scores = BM25(TEXTS, language="xx").ranking("cat", 2)
-    assert rows.tolist() == [0, 1]
-    assert scores[0] > scores[1] > 0
-    assert (rows.dtype, scores.dtype) == (np.int64, np.float32)
-
-
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 7])
 def test_ties_go_by_row_even_across_the_cut(k):
     index = BM25(["fish", "cat", "cat", "dog", "cat", "cat", "bird"], language="xx")

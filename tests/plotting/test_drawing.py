@@ -33,13 +33,9 @@ def test_shortened(length, text):
     assert shortened("Code du travail", length) == text.replace(" …", "…")
 
 
-def test_a_panel_for_each_stage():
+def test_a_panel_for_each_stage_and_no_name_for_one():
     figure, panels = curve_figure(["stage1", "stage2"], y_name="loss")
     assert list(panels) == ["stage1", "stage2"]
     assert [axes.get_title() for axes in figure.axes] == ["stage1", "stage2"]
     assert [axes.get_ylabel() for axes in figure.axes] == ["loss", ""]
-
-
-def test_one_stage_needs_no_name():
-    figure, _ = curve_figure(["stage2"], y_name="loss")
-    assert figure.axes[0].get_title() == ""
+    assert curve_figure(["stage2"], y_name="loss")[0].axes[0].get_title() == ""
