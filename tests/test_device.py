@@ -28,20 +28,12 @@ def test_the_device_of_a_name(cuda, name, seen, device):
     assert pick_device(name) == torch.device(device)
 
 
-@pytest.mark.parametrize("name", ["gpu", "", "cuda:1"])
-def test_an_unknown_name(name):
-    with pytest.raises(UsageError) as error:
-        pick_device(name)
-    assert str(error.value) == f"device '{name}' is not known; use one of auto, cpu, cuda"
-
-
-def test_cuda_where_there_is_none(cuda):
+@pytest.mark.parametrize("name", ["gpu", "", "cuda:1", "cuda"])
+def test_an_unknown_name_or_cuda_where_there_is_none(cuda, name):
     cuda(False)
-
-    assert pick_device() == torch.device("cpu")
-    with pytest.raises(UsageError) as error:
-        pick_device("cuda")
-    assert str(error.value) == "device 'cuda' was asked for, but torch sees no CUDA device; use --device cpu"
+    said = "--device cpu" if name == "cuda" else "auto, cpu, cuda"
+    with pytest.raises(UsageError, match=f"^device '{name}' .*{said}$"):
+        pick_device(name)
 
 
 @pytest.mark.parametrize(

@@ -123,12 +123,8 @@ def test_an_environment_that_says_nothing(monkeypatch, name, value):
     whole = {"WORLD_SIZE": "2", "RANK": "0", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
     for variable, given in (whole | {name: value}).items():
         monkeypatch.setenv(variable, given)
-    with pytest.raises(UsageError) as refused, launched(report):
+    with pytest.raises(UsageError, match=f"^environment variable {name}: '{value}' .*torchrun"), launched(report):
         pass
-    assert str(refused.value) == (
-        f"environment variable {name}: '{value}' with WORLD_SIZE '2' says nothing of this process's place; start it "
-        "with torchrun, or unset WORLD_SIZE"
-    )
 
 
 def test_more_ranks_than_cuda_devices(monkeypatch):

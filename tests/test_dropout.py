@@ -79,6 +79,12 @@ def attended():
     return [torch.randn(2, 2, 3, 4, requires_grad=True) for _ in range(3)]
 
 
+def same_with_gradients(found, expected, inputs) -> None:
+    torch.testing.assert_close(found, expected)
+    along = torch.randn_like(expected)
+    torch.testing.assert_close(torch.autograd.grad(found, inputs, along), torch.autograd.grad(expected, inputs, along))
+
+
 @pytest.mark.parametrize("entered", [True, False])
 def test_only_where_it_is_entered_torchs_dropout_is_this_one(entered):
     values = torch.ones(40, 40)
@@ -102,12 +108,7 @@ def test_attention_where_nothing_falls_out_is_torchs(attended, monkeypatch, name
     monkeypatch.setattr(module, "kept", whole)
     with CheapDropout():
         found = scaled_dot_product_attention(*attended, attn_mask=MASKS[name], dropout_p=0.1, scale=0.7)
-    expected = scaled_dot_product_attention(*attended, attn_mask=MASKS[name], scale=0.7)
-    torch.testing.assert_close(found, expected)
-    along = torch.randn_like(expected)
-    torch.testing.assert_close(
-        torch.autograd.grad(found, attended, along), torch.autograd.grad(expected, attended, along)
-    )
+    same_with_gradients(found, scaled_dot_product_attention(*attended, attn_mask=MASKS[name], scale=0.7), attended)
 
 
 def test_attention_leaves_out_weights_after_the_softmax(attended, monkeypatch):
@@ -117,12 +118,7 @@ def test_attention_leaves_out_weights_after_the_softmax(attended, monkeypatch):
     with CheapDropout():
         found = scaled_dot_product_attention(query, key, value, dropout_p=1 / 3)
     weights = torch.softmax(query @ key.transpose(-1, -2) / 2, dim=-1)  # the root of width 4
-    expected = (1.5 * weights * mask) @ value
-    torch.testing.assert_close(found, expected)
-    along = torch.randn_like(expected)
-    torch.testing.assert_close(
-        torch.autograd.grad(found, attended, along), torch.autograd.grad(expected, attended, along)
-    )
+    same_with_gradients(found, (1.5 * weights * mask) @ value, attended)
 
 
 def test_attention_in_bfloat16_stays_near_float32(attended, monkeypatch):

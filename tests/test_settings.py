@@ -12,16 +12,11 @@ from statgraph.settings import changed_settings, overlaid, with_settings
 DEFAULT = RunConfig()
 
 
-def refusal(*settings: str) -> str:
-    with pytest.raises(UsageError) as error:
-        with_settings(DEFAULT, settings)
-    return str(error.value)
-
-
-def overlay_refusal(overlay: dict) -> str:
-    with pytest.raises(UsageError) as error:
-        overlaid(DEFAULT, overlay, place="x.yaml")
-    return str(error.value)
+def refused(said: str, *settings: str, overlay: dict | None = None) -> None:
+    """Check that settings, or an overlay of x.yaml, are refused with these words."""
+    place = r"x\.yaml: " if overlay is not None else "--set:? "
+    with pytest.raises(UsageError, match=f"^{place}{said}"):
+        with_settings(DEFAULT, settings) if overlay is None else overlaid(DEFAULT, overlay, place="x.yaml")
 
 
 def test_an_overlay_changes_what_it_names_and_nothing_else():
@@ -31,14 +26,7 @@ def test_an_overlay_changes_what_it_names_and_nothing_else():
     expected["seed"] = 3
     expected["stage1"] |= {"lr": 1e-3, "epochs": 2}
     assert asdict(config) == expected
-    assert RunConfig() == DEFAULT
-
-
-def test_an_empty_overlay():
-    assert overlaid(DEFAULT, {}, place="x.yaml") == with_settings(DEFAULT, []) == DEFAULT
-
-
-def test_it_cannot_be_changed_in_place():
+    assert RunConfig() == DEFAULT == overlaid(DEFAULT, {}, place="x.yaml") == with_settings(DEFAULT, [])
     with pytest.raises(FrozenInstanceError):
         DEFAULT.seed = 1
 
@@ -74,19 +62,17 @@ def test_a_setting(setting, group, name, value):
     assert type(found) is type(value)
 
 
-def test_the_last_setting_wins():
-    assert with_settings(DEFAULT, ["seed=1", "seed=2"]).seed == 2
-
-
 @pytest.mark.parametrize(
-    ("value", "relations"), [(["tree", "order"], ("tree", "order")), ([], ()), ("tree,order", ("tree", "order"))]
+    ("group", "name", "value", "expected"),
+    [
+        ("graph", "relations", ["tree", "order"], ("tree", "order")),
+        ("graph", "relations", [], ()),
+        ("graph", "relations", "tree,order", ("tree", "order")),
+        ("encoder", "shared", True, True),
+    ],
 )
-def test_a_list_in_yaml(value, relations):
-    assert overlaid(DEFAULT, {"graph": {"relations": value}}, place="x.yaml").graph.relations == relations
-
-
-def test_a_boolean_in_yaml():
-    assert overlaid(DEFAULT, {"encoder": {"shared": True}}, place="x.yaml").encoder.shared is True
+def test_a_value_in_yaml(group, name, value, expected):
+    assert getattr(getattr(overlaid(DEFAULT, {group: {name: value}}, place="x.yaml"), group), name) == expected
 
 
 @pytest.mark.parametrize(
@@ -104,69 +90,65 @@ def test_a_boolean_in_yaml():
     ],
 )
 def test_an_unknown_setting_names_the_nearest(wrong, near):
-    assert refusal(f"{wrong}=1") == f"--set: '{wrong}' is not a setting; did you mean '{near}'?"
+    refused(rf"'{wrong}' .*did you mean '{near}'\?$", f"{wrong}=1")
 
 
 def test_an_unknown_group_names_the_nearest():
-    assert refusal("stage3.lr=1") == "--set: 'stage3' is not a setting; did you mean 'stage1'?"
+    refused(r"'stage3' .*did you mean 'stage1'\?$", "stage3.lr=1")
 
 
 def test_an_unknown_key_in_yaml():
-    assert overlay_refusal({"stage1": {"lrr": 1}}) == "x.yaml: 'stage1.lrr' is not a setting; did you mean 'stage1.lr'?"
-    assert overlay_refusal({1: 1}).startswith("x.yaml: '1' is not a setting; did you mean '")
+    refused(r"'stage1\.lrr' .*did you mean 'stage1\.lr'\?$", overlay={"stage1": {"lrr": 1}})
+    refused(r"'1' is not a setting; did you mean '", overlay={1: 1})
 
 
 @pytest.mark.parametrize("setting", ["=1", ".=1", "encoder.=1", "..=1"])
 def test_half_a_name(setting):
-    assert "is not a setting; did you mean '" in refusal(setting)
+    refused(".* is not a setting; did you mean '", setting)
 
 
 @pytest.mark.parametrize(
-    ("setting", "message"),
+    ("setting", "said"),
     [
-        ("seed", "--set 'seed': no '='; write it like --set stage1.epochs=10"),
-        ("", "--set '': no '='; write it like --set stage1.epochs=10"),
-        ("seed=two", "--set: 'seed' must be a whole number (got 'two')"),
-        ("seed=1.5", "--set: 'seed' must be a whole number (got '1.5')"),
-        ("seed=", "--set: 'seed' must be a whole number (got '')"),
-        ("stage1.lr=fast", "--set: 'stage1.lr' must be a number (got 'fast')"),
-        ("stage1.lr=nan", "--set: 'stage1.lr' must be a number (got 'nan')"),
-        ("stage1.lr=-inf", "--set: 'stage1.lr' must be a number (got '-inf')"),
-        ("encoder.shared=yes", "--set: 'encoder.shared' must be true or false (got 'yes')"),
-        ("encoder.shared=1", "--set: 'encoder.shared' must be true or false (got '1')"),
-        ("bm25=1", "--set: 'bm25' is a group of settings; set one of bm25.k1, bm25.b, bm25.expansion"),
-        ("seed.x=1", "--set: 'seed' is a single setting, not a group"),
+        ("seed", "'seed': no '='; .*stage1.epochs=10$"),
+        ("", "'': no '='; .*stage1.epochs=10$"),
+        ("seed=two", r"'seed' .*whole number \(got 'two'\)"),
+        ("seed=1.5", r"'seed' .*whole number \(got '1\.5'\)"),
+        ("seed=", r"'seed' .*whole number \(got ''\)"),
+        ("stage1.lr=fast", r"'stage1\.lr' .*a number \(got 'fast'\)"),
+        ("stage1.lr=nan", r"'stage1\.lr' .*a number \(got 'nan'\)"),
+        ("stage1.lr=-inf", r"'stage1\.lr' .*a number \(got '-inf'\)"),
+        ("encoder.shared=yes", r"'encoder\.shared' .*true or false \(got 'yes'\)"),
+        ("encoder.shared=1", r"'encoder\.shared' .*true or false \(got '1'\)"),
+        ("bm25=1", "'bm25' is a group .*bm25.k1, bm25.b, bm25.expansion"),
+        ("seed.x=1", "'seed' .*not a group"),
     ],
 )
-def test_a_wrong_setting(setting, message):
-    assert refusal(setting) == message
+def test_a_wrong_setting(setting, said):
+    refused(said, setting)
 
 
 @pytest.mark.parametrize(
-    ("overlay", "message"),
+    ("overlay", "said"),
     [
-        ({"seed": None}, "x.yaml: 'seed' must be a whole number (got 'None')"),
-        ({"device": None}, "x.yaml: 'device' must be text (got 'None')"),
-        ({"encoder": {"backbone": ["a"]}}, "x.yaml: 'encoder.backbone' must be text (got '['a']')"),
-        ({"seed": [1]}, "x.yaml: 'seed' must be a whole number (got '[1]')"),
-        ({"stage1": {"lr": True}}, "x.yaml: 'stage1.lr' must be a number (got 'True')"),
-        (
-            {"graph": {"relations": None}},
-            "x.yaml: 'graph.relations' must be names separated by commas, or none (got 'None')",
-        ),
-        ({"graph": {"relations": {}}}, "x.yaml: 'graph.relations' is a single setting, not a group"),
-        ({"bm25": None}, "x.yaml: 'bm25' is a group of settings; set one of bm25.k1, bm25.b, bm25.expansion"),
+        ({"seed": None}, r"'seed' .*whole number \(got 'None'\)"),
+        ({"device": None}, r"'device' .*text \(got 'None'\)"),
+        ({"encoder": {"backbone": ["a"]}}, r"'encoder\.backbone' .*text \(got '\['a'\]'\)"),
+        ({"seed": [1]}, r"'seed' .*whole number \(got '\[1\]'\)"),
+        ({"stage1": {"lr": True}}, r"'stage1\.lr' .*a number \(got 'True'\)"),
+        ({"graph": {"relations": None}}, r"'graph\.relations' .*names .*\(got 'None'\)"),
+        ({"graph": {"relations": {}}}, r"'graph\.relations' .*not a group"),
+        ({"bm25": None}, "'bm25' is a group .*bm25.k1, bm25.b, bm25.expansion"),
     ],
 )
-def test_a_wrong_value_in_yaml(overlay, message):
-    assert overlay_refusal(overlay) == message
+def test_a_wrong_value_in_yaml(overlay, said):
+    refused(said, overlay=overlay)
 
 
 def test_another_configuration_names_its_own_settings():
     assert with_settings(IndexConfig(), ["ivf_pq.probes=7"]).ivf_pq.probes == 7
-    with pytest.raises(UsageError) as refused:
+    with pytest.raises(UsageError, match=r"'ivf_pq\.probe' .*did you mean 'ivf_pq\.probes'"):
         with_settings(IndexConfig(), ["ivf_pq.probe=7"])
-    assert str(refused.value) == "--set: 'ivf_pq.probe' is not a setting; did you mean 'ivf_pq.probes'?"
 
 
 def test_equal_configurations_differ_in_nothing():
