@@ -25,9 +25,8 @@ COMMAND_TIMEOUT_S = 300
 # The hub's client reads these once, when it is imported: before any test module is.
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TRANSFORMERS_OFFLINE"] = "1"
-# Where pytest-xdist runs a process a core, threads of their own would only wait for one another.
-if "PYTEST_XDIST_WORKER" in os.environ:
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
+# The models here are too small for more threads, which would only wait for one another.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 class CommandResult(NamedTuple):
@@ -129,15 +128,25 @@ def sample_run(tmp_path_factory: pytest.TempPathFactory, statgraph_cache: Path):
 
 @pytest.fixture(scope="session")
 def write_run() -> Callable[..., Path]:
-    """Return a function that makes a folder of what every finished run holds: its articles and its manifest."""
+    """Return a function that makes a folder of what every finished run holds: its articles and its manifest; with so
+    many headings, also the inputs of a graph, all of them zero."""
+    import numpy as np
+
     from statgraph import artifacts
+    from statgraph.gnn.graph_inputs import GraphInputs, write_graph_inputs
     from statgraph.search.article_store import write_article_store
 
-    def write(folder: Path, corpus, config) -> Path:
-        folder.mkdir()
+    def write(folder: Path, corpus, config, n_headings: int = 0) -> Path:
+        folder.mkdir(exist_ok=True)
         write_article_store(corpus.articles, folder)
         about = {"name": corpus.name, "language": corpus.language, "content_hash": corpus.content_hash}
         artifacts.write_json(folder / artifacts.MANIFEST, {"config": config.to_dict(), "corpus": about})
+        if n_headings:
+            questions = corpus.split("train")
+            counts = {"article": len(corpus.articles), "heading": n_headings, "question": len(questions)}
+            vectors = {kind: np.zeros((count, 2), dtype=np.float32) for kind, count in counts.items()}
+            hashes = {kind: np.zeros((count, 16), dtype=np.uint8) for kind, count in counts.items()}
+            write_graph_inputs(GraphInputs(vectors, hashes, questions), folder / artifacts.RUN_GRAPH_INPUTS)
         return folder
 
     return write
@@ -175,25 +184,14 @@ def town_corpus():
 
 
 @pytest.fixture(scope="session")
-def quick_backbone(tmp_path_factory: pytest.TempPathFactory, town_corpus) -> Path:
+def quick_backbone(tmp_path_factory: pytest.TempPathFactory, town_corpus, word_level, save_modules) -> Path:
     """Return a sentence-transformers folder of random token vectors, 16 wide, for the words of `town_corpus`."""
     import numpy as np
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordLevel
-    from tokenizers.normalizers import Lowercase
-    from tokenizers.pre_tokenizers import Whitespace
 
     texts = [record.text for record in (*town_corpus.articles, *town_corpus.questions)]
     words = ["[UNK]", *sorted({word for text in texts for word in re.findall(r"\w+", text.lower())})]
-    tokenizer = Tokenizer(WordLevel({word: row for row, word in enumerate(words)}, unk_token="[UNK]"))
-    tokenizer.normalizer, tokenizer.pre_tokenizer = Lowercase(), Whitespace()
     vectors = np.random.default_rng(0).standard_normal((len(words), 16)).astype(np.float32)
-    folder = tmp_path_factory.mktemp("quick_backbone")
-    encoder = SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_weights=vectors)], device="cpu")
-    encoder.save(str(folder), create_model_card=False)
-    return folder
+    return save_modules(tmp_path_factory.mktemp("backbone"), word_level(words, lower=True), vectors=vectors)
 
 
 @pytest.fixture(scope="session")
@@ -203,3 +201,22 @@ def quick_settings(quick_backbone: Path) -> tuple[str, ...]:
         f"{stage}.{setting}" for stage in ("stage1", "stage2") for setting in ("min_epoch_steps=0", "batch_size=16")
     )
     return ("device=cpu", f"encoder.backbone={quick_backbone}", *stages, "stage2.epochs=2", "gnn.heads=2")
+
+
+@pytest.fixture(scope="session")
+def train_town(tmp_path_factory: pytest.TempPathFactory, town_corpus, quick_settings) -> Callable[..., Path]:
+    """Return a function that trains a system on the town, each only once, and returns the run folder: look, do not
+    touch."""
+    from statgraph.systems.pipeline import train_run
+    from statgraph.systems.presets import resolve_config
+
+    folders: dict[tuple[str, ...], Path] = {}
+
+    def train(system: str, *settings: str) -> Path:
+        key = (system, *settings)
+        if key not in folders:
+            config = resolve_config(system, (*quick_settings, "stage1.epochs=1", *settings))
+            folders[key] = train_run(town_corpus, config, tmp_path_factory.mktemp("runs") / "run").folder
+        return folders[key]
+
+    return train

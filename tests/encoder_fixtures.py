@@ -1,8 +1,8 @@
-"""Small encoders for the tests of texts: the embedded one, unpacked once, and tiny random ones made on the spot."""
+"""Small encoders: the embedded one, unpacked once, and functions that write random or hand-made ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,10 +63,68 @@ def word_piece() -> Tokenizer:
     return tokenizer
 
 
+@pytest.fixture(scope="session")
+def word_level() -> Callable[..., Tokenizer]:
+    """Return a function that makes a tokenizer of whole words, the first of which stands for the unknown ones."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+    def make(words: Sequence[str], *, lower: bool = False) -> Tokenizer:
+        tokenizer = Tokenizer(models.WordLevel({word: row for row, word in enumerate(words)}, unk_token=words[0]))
+        tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+        if lower:
+            tokenizer.normalizer = normalizers.Lowercase()
+        return tokenizer
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def save_modules() -> Callable[..., Path]:
+    """Return a function that writes a sentence-transformers folder of modules: a tokenizer's token vectors, or the
+    model of a transformers folder with its pooling, and what comes behind."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, StaticEmbedding, Transformer
+
+    def save(folder: Path, source: Tokenizer | Path, *behind, pooling=None, vectors=None, **settings) -> Path:
+        if vectors is not None:
+            modules = [StaticEmbedding(source, embedding_weights=vectors)]
+        else:
+            transformer = Transformer(str(source))
+            width = transformer.get_embedding_dimension()
+            modules = [transformer, *([Pooling(width, pooling_mode=pooling)] if pooling else [])]
+        encoder = SentenceTransformer(modules=[*modules, *behind], device="cpu", **settings)
+        encoder.save(str(folder), create_model_card=False)
+        return folder
+
+    return save
+
+
+@pytest.fixture(scope="session")
+def save_random_bert() -> Callable[..., Path]:
+    """Return a function that writes a random BERT (32 wide where `sizes` say nothing else) for a tokenizer and its
+    special tokens by kind."""
+    import torch
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    def save(folder: Path, tokenizer: Tokenizer, special: dict[str, str], **sizes) -> Path:
+        standard = {"hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 64}
+        pad_id = tokenizer.token_to_id(special["pad"])
+        config = BertConfig(vocab_size=tokenizer.get_vocab_size(), pad_token_id=pad_id, **standard | sizes)
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            BertModel(config, add_pooling_layer=False).save_pretrained(folder)
+        named = {f"{kind}_token": token for kind, token in special.items()}
+        inputs = ["input_ids", "attention_mask"]
+        PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_input_names=inputs, **named).save_pretrained(folder)
+        return folder
+
+    return save
+
+
 @pytest.fixture
-def tiny_folder(tmp_path: Path, unigram: Tokenizer) -> Path:
+def tiny_folder(save_tiny_as, tmp_path: Path) -> Path:
     """Return a folder with a random BERT (3 layers, 32 wide, 64 positions) and its tokenizer."""
-    return save_tiny(tmp_path / "tiny", unigram)
+    return save_tiny_as(tmp_path / "tiny")
 
 
 @pytest.fixture
@@ -78,62 +136,45 @@ def tiny_backbone(tiny_folder: Path) -> Backbone:
 
 
 @pytest.fixture
-def save_tiny_as(unigram: Tokenizer) -> Callable[[Path], Path]:
+def save_tiny_as(save_random_bert, unigram: Tokenizer) -> Callable[[Path], Path]:
     """Return a function that writes the tiny model of `tiny_folder` to a folder of the test's choice."""
-    return lambda folder: save_tiny(folder, unigram)
+    special = {"bos": "<s>", "cls": "<s>", "eos": "</s>", "sep": "</s>", "pad": "<pad>", "unk": "<unk>"}
+    return lambda folder: save_random_bert(folder, unigram, special, num_hidden_layers=3, max_position_embeddings=64)
 
 
 @pytest.fixture
-def save_bert(tiny_folder: Path, tmp_path: Path) -> Callable[[str], Path]:
+def save_bert(save_modules, tiny_folder: Path, tmp_path: Path) -> Callable[[str], Path]:
     """Return a function that saves a query encoder over the tiny BERT: pooled as told, turned by a random map, brought
     to length 1."""
     import torch
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
+    from sentence_transformers.sentence_transformer.modules import Normalize
+    from transformers import AutoModel
 
     from statgraph.encoders.biencoder import dense_module
 
     def save(pooling: str) -> Path:
         generator = torch.Generator().manual_seed(1)
         dense = dense_module(torch.randn(32, 32, generator=generator), torch.randn(32, generator=generator))
-        transformer = Transformer(str(tiny_folder))
+        model = AutoModel.from_pretrained(tiny_folder, add_pooling_layer=False)
         with torch.no_grad():  # at their first size the weights say so little that a wrong layer would hardly show
-            for name, weight in transformer.model.named_parameters():
+            for name, weight in model.named_parameters():
                 drawn = torch.randn(weight.shape, generator=generator) * weight.shape[-1] ** -0.5
                 weight.copy_(1 + drawn if name.endswith("LayerNorm.weight") else 2 * drawn)
-        modules = [transformer, Pooling(32, pooling_mode=pooling), dense, Normalize()]
-        prompts = {"query": "query: ", "document": "passage: "}
-        encoder = SentenceTransformer(modules=modules, device="cpu", prompts=prompts, default_prompt_name="query")
-        encoder.save(str(tmp_path / "query_encoder"), create_model_card=False)
-        return tmp_path / "query_encoder"
+        model.save_pretrained(tiny_folder)
+        prompts = {"prompts": {"query": "query: ", "document": "passage: "}, "default_prompt_name": "query"}
+        return save_modules(tmp_path / "query_encoder", tiny_folder, dense, Normalize(), pooling=pooling, **prompts)
 
     return save
 
 
-def save_tiny(folder: Path, unigram: Tokenizer) -> Path:
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep vectors in the test's own folder, and compute them in float32 whatever the processor can do."""
     import torch
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        config = BertConfig(
-            vocab_size=len(VOCABULARY),
-            hidden_size=32,
-            num_hidden_layers=3,
-            num_attention_heads=4,
-            intermediate_size=64,
-            max_position_embeddings=64,
-            pad_token_id=1,
-        )
-        BertModel(config, add_pooling_layer=False).save_pretrained(folder)
-    PreTrainedTokenizerFast(
-        tokenizer_object=unigram,
-        bos_token="<s>",
-        cls_token="<s>",
-        eos_token="</s>",
-        sep_token="</s>",
-        pad_token="<pad>",
-        unk_token="<unk>",
-        model_input_names=["input_ids", "attention_mask"],
-    ).save_pretrained(folder)
-    return folder
+    from statgraph.encoders import article_encoder, transformer_biencoder
+
+    monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path / "cache"))
+    for module in (article_encoder, transformer_biencoder):
+        monkeypatch.setattr(module, "inference_dtype", lambda device: torch.float32)
+    return tmp_path / "cache"

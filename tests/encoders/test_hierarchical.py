@@ -43,13 +43,6 @@ def test_padding_does_not_matter(vectors, pooling, gradients):
     torch.testing.assert_close(together, torch.cat(alone), atol=1e-5, rtol=1e-5)
 
 
-def test_texts_in_another_order_give_the_same_vectors(vectors):
-    encoder = chunk_encoder(trained=True)
-    turned = torch.cat([vectors[4:6], vectors[0:3], vectors[3:4]])
-
-    torch.testing.assert_close(encoder(turned, np.array([0, 2, 5, 6])), encoder(vectors, OFFSETS)[[2, 0, 1]])
-
-
 def test_the_order_of_chunks_matters_once_positions_are_learnt(vectors):
     encoder = chunk_encoder(trained=True)
     turned = encoder(vectors[:3].flip(0), np.array([0, 3]))
@@ -73,9 +66,8 @@ def test_no_layers_are_plain_pooling_with_positions(vectors):
 
 
 def test_unknown_pooling():
-    with pytest.raises(UsageError) as error:
+    with pytest.raises(UsageError, match=r"^encoder\.article_pooling: 'sum' .* mean or max"):
         chunk_encoder(pooling="sum")
-    assert str(error.value) == "encoder.article_pooling: 'sum' is not known; use mean or max"
 
 
 @pytest.mark.parametrize("pooling", ["mean", "max"])

@@ -14,37 +14,40 @@ from statgraph.errors import ModelError
 HUB_NAME = "nobody-at-all/no-such-model"
 
 
-def refusal(location) -> str:
-    with pytest.raises(ModelError) as error:
-        load_backbone(Backbone("mine", "transformer", str(location), "mean"))
-    return str(error.value)
+def load(folder):
+    return load_backbone(Backbone("mine", "transformer", str(folder), "mean"))
+
+
+def refused(location, why: str = "") -> None:
+    """Check that what lies there cannot be loaded, for this reason, and that one line says so."""
+    started = time.perf_counter()
+    with pytest.raises(ModelError, match=rf"^backbone 'mine' cannot be loaded \({why}.*\); name a local") as error:
+        load(location)
+    assert "\n" not in str(error.value)
+    assert time.perf_counter() - started < 10
 
 
 def test_a_folder(tiny_folder):
-    tokenizer, model = load_backbone(Backbone("mine", "transformer", str(tiny_folder), "mean"))
+    tokenizer, model = load(tiny_folder)
 
     assert tokenizer.tokenize("rent") == ["▁rent"]
     assert not model.training
     assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
     assert most_tokens(tokenizer, model) == 64
+    model.config.max_position_embeddings = 8192
+    assert most_tokens(tokenizer, model) == 512
+    tokenizer.model_max_length = 100
+    assert most_tokens(tokenizer, model) == 100
 
 
 def test_each_load_is_the_same_model(tiny_folder):
     states = []
     for seed in (0, 1):
         torch.manual_seed(seed)
-        states.append(load_backbone(Backbone("mine", "transformer", str(tiny_folder), "mean"))[1].state_dict())
+        states.append(load(tiny_folder)[1].state_dict())
 
     assert states[0].keys() == states[1].keys()
     assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
-
-
-def test_the_longest_text(tiny_folder):
-    tokenizer, model = load_backbone(Backbone("mine", "transformer", str(tiny_folder), "mean"))
-    model.config.max_position_embeddings = 8192
-    assert most_tokens(tokenizer, model) == 512
-    tokenizer.model_max_length = 100
-    assert most_tokens(tokenizer, model) == 100
 
 
 @pytest.mark.parametrize("damage", ["no weights", "cut weights", "no tokenizer", "other shapes", "no json"])
@@ -59,21 +62,7 @@ def test_a_folder_that_does_not_load(tiny_folder, damage):
         BertConfig(vocab_size=53, hidden_size=16, num_attention_heads=2).save_pretrained(tiny_folder)
     else:
         (tiny_folder / "config.json").write_text("{")
-    message = refusal(tiny_folder)
-
-    assert message.startswith("backbone 'mine' cannot be loaded (")
-    assert message.endswith("); name a local folder or an embedded backbone")
-    assert "\n" not in message
-
-
-def test_a_hub_name_offline():
-    started = time.perf_counter()
-
-    assert refusal(HUB_NAME) == (
-        "backbone 'mine' cannot be loaded (not in the hub's cache on this machine, and HF_HUB_OFFLINE is set); "
-        "name a local folder or an embedded backbone"
-    )
-    assert time.perf_counter() - started < 10
+    refused(tiny_folder)
 
 
 @pytest.fixture
@@ -88,31 +77,15 @@ def hub_at(monkeypatch):
     return put
 
 
-def test_a_hub_that_refuses(hub_at):
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        port = closed.getsockname()[1]
-    hub_at(port)
-
-    assert refusal(HUB_NAME) == (
-        "backbone 'mine' cannot be loaded (no answer from the hub: [Errno 111] Connection refused); "
-        "name a local folder or an embedded backbone"
-    )
-
-
-def test_a_hub_that_never_answers(hub_at, monkeypatch):
+def test_a_hub_that_does_not_answer(hub_at, monkeypatch):
+    refused(HUB_NAME, "not in the hub's cache .*HF_HUB_OFFLINE is set")
     monkeypatch.setattr(loading, "HUB_TIMEOUT_S", 0.2)
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
-        silent.listen()
         hub_at(silent.getsockname()[1])
-        started = time.perf_counter()
-
-        assert refusal(HUB_NAME) == (
-            "backbone 'mine' cannot be loaded (no answer from the hub: timed out); "
-            "name a local folder or an embedded backbone"
-        )
-    assert time.perf_counter() - started < 10
+        refused(HUB_NAME, "no answer from the hub: .*Connection refused")
+        silent.listen()
+        refused(HUB_NAME, "no answer from the hub: timed out")
 
 
 def test_a_model_that_the_hub_does_not_have(monkeypatch):
@@ -122,11 +95,7 @@ def test_a_model_that_the_hub_does_not_have(monkeypatch):
             raise missing.__new__(missing)  # made without the response that it would describe
 
     monkeypatch.setattr(huggingface_hub, "HfApi", Hub)
-
-    assert refusal(HUB_NAME) == (
-        "backbone 'mine' cannot be loaded (no such folder, and no such model on the hub); "
-        "name a local folder or an embedded backbone"
-    )
+    refused(HUB_NAME, "no such folder, and no such model on the hub")
 
 
 def test_a_cached_model_needs_no_hub(tiny_folder, monkeypatch):
@@ -134,7 +103,7 @@ def test_a_cached_model_needs_no_hub(tiny_folder, monkeypatch):
     monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", lambda name, file: str(tiny_folder / file))
     monkeypatch.setattr(loading, "ask_hub", asked.append)
 
-    refusal(HUB_NAME)  # its tokenizer is not in the cache: still no question to the hub
+    refused(HUB_NAME)  # its tokenizer is not in the cache: still no question to the hub
     assert asked == []
 
 
@@ -146,35 +115,30 @@ def test_a_tokenizer_that_is_not_fast(tiny_folder, monkeypatch):
 
     monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", lambda *args, **kwargs: Slow())
 
-    assert refusal(tiny_folder) == ("backbone 'mine' has no fast tokenizer (tokenizer.json); name another backbone")
+    with pytest.raises(ModelError, match="'mine' has no fast tokenizer"):
+        load(tiny_folder)
 
 
 def test_a_pooler_is_left_out(tmp_path, save_tiny_as):
     folder = save_tiny_as(tmp_path / "with-pooler")
     BertModel(BertConfig.from_pretrained(folder), add_pooling_layer=True).save_pretrained(folder)
-    _, model = load_backbone(Backbone("mine", "transformer", str(folder), "mean"))
-
-    assert [name for name in model.state_dict() if "pooler" in name] == []
+    assert [name for name in load(folder)[1].state_dict() if "pooler" in name] == []
 
 
-def test_a_model_with_a_head(tiny_folder):
-    backbone = Backbone("mine", "transformer", str(tiny_folder), "mean")
-    tokenizer, model = load_masked_model(backbone)
-    encoder = load_backbone(backbone)[1]
+def test_a_model_with_a_head(tiny_backbone):
+    tokenizer, model = load_masked_model(tiny_backbone)
+    encoder = load_backbone(tiny_backbone)[1]
 
     assert tokenizer.tokenize("rent") == ["▁rent"]
-    assert all(
-        torch.equal(tensor, model.base_model.state_dict()[name]) for name, tensor in encoder.state_dict().items()
-    )
+    below = model.base_model.state_dict()
+    assert all(torch.equal(tensor, below[name]) for name, tensor in encoder.state_dict().items())
 
-    model.save_pretrained(tiny_folder)
-    again = load_masked_model(backbone)[1].state_dict()
+    model.save_pretrained(tiny_backbone.location)
+    again = load_masked_model(tiny_backbone)[1].state_dict()
     assert all(torch.equal(tensor, again[name]) for name, tensor in model.state_dict().items())
 
 
-def test_a_family_without_a_head(tiny_folder):
-    T5Config(vocab_size=53).save_pretrained(tiny_folder)
-    with pytest.raises(
-        ModelError, match=r"^backbone 'mine' cannot be loaded \(.+\); name a local folder or an embedded"
-    ):
-        load_masked_model(Backbone("mine", "transformer", str(tiny_folder), "mean"))
+def test_a_family_without_a_head(tiny_backbone):
+    T5Config(vocab_size=53).save_pretrained(tiny_backbone.location)
+    with pytest.raises(ModelError, match=r"^backbone 'mine' cannot be loaded \(.+\); name a local folder"):
+        load_masked_model(tiny_backbone)

@@ -15,6 +15,7 @@ from statgraph.encoders.split_model import UpperLayers, freeze_lower, layers_of,
 from statgraph.encoders.tower import Tower, loaded_tower
 from statgraph.errors import ModelError
 
+pytestmark = pytest.mark.usefixtures("own_cache")
 IDS = torch.tensor([[2, 5, 7, 3], [2, 9, 3, 1]])
 MASK = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0]])
 
@@ -89,9 +90,7 @@ def test_a_family_that_cannot_be_cut_is_left_whole(model):
 
 
 def test_layers_that_are_nowhere_known():
-    with pytest.raises(
-        ModelError, match=r"^encoder.train: the layers of a Linear are not known; use none, head or full$"
-    ):
+    with pytest.raises(ModelError, match=r"^encoder\.train: .*Linear .* none, head or full"):
         layers_of(nn.Linear(2, 2))
 
 
@@ -105,12 +104,6 @@ def test_only_the_last_layers_have_gradients(model, n_upper, training):
 
 ARTICLES = ("the tenant pays the rent to the landlord at work", "rent", "", "the child " * 20)
 PAD_ID = 1
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    """Keep states in the test's own folder."""
-    monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture

@@ -8,8 +8,6 @@ import torch
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Whitespace
 
 from statgraph.config import EncoderConfig
 from statgraph.encoders import static_biencoder
@@ -60,23 +58,6 @@ def test_exporting_changes_nothing(pair, tmp_path):
     np.testing.assert_array_equal(vectors_of(pair)[:3], before[:3])
 
 
-def test_the_article_encoder_on_disk(pair, tmp_path):
-    pair.save_article_encoder(tmp_path / "article_encoder")
-
-    state = load_file(tmp_path / "article_encoder" / "model.safetensors")
-    assert torch.equal(state["vectors"], pair.encoder.vectors)
-    assert torch.equal(state["weights"], pair.encoder.weights)
-    assert (tmp_path / "article_encoder" / "tokenizer.json").is_file()
-
-
-def test_both_sides_are_one(pair):
-    with torch.no_grad():
-        articles = pair.articles(pair.article_inputs(TEXTS)).numpy()
-
-    np.testing.assert_array_equal(articles, vectors_of(pair))
-    assert pair.width == 16
-
-
 def test_what_trains(pair, unigram):
     groups = pair.parameter_groups(lr=0.1, weight_lr=0.2)
     assert [group["lr"] for group in groups] == [0.1, 0.2]
@@ -90,11 +71,14 @@ def test_what_trains(pair, unigram):
     assert frozen.trained_state() == {}
 
 
-def test_trained_state_comes_back(pair, unigram):
+def test_trained_state_comes_back_and_both_sides_are_one(pair, unigram):
     other = StaticBiEncoder(unigram, StaticEncoder(torch.zeros(53, 16), torch.zeros(53)), trained=True, max_tokens=12)
     other.load_trained_state(pair.trained_state())
 
     np.testing.assert_array_equal(vectors_of(other.eval()), vectors_of(pair))
+    with torch.no_grad():
+        np.testing.assert_array_equal(pair.articles(pair.article_inputs(TEXTS)).numpy(), vectors_of(pair))
+    assert pair.width == 16
 
 
 def test_a_static_folder_as_backbone(pair, tmp_path):
@@ -114,34 +98,22 @@ def test_an_unfit_regime(tmp_path, pair, train):
         build_static_biencoder(resolve_backbone(str(tmp_path / "static")), replace(CONFIG, train=train), [])
 
 
-@pytest.mark.parametrize("missing", ["model.safetensors", "tokenizer.json"])
-def test_a_folder_with_a_file_missing(tmp_path, pair, missing):
+@pytest.mark.parametrize("damage", ["no model.safetensors", "no tokenizer.json", "other weights", "cut weights"])
+def test_a_folder_with_a_file_missing_or_damaged(tmp_path, pair, damage):
     folder = tmp_path / "static"
     pair.save_question_encoder(folder)
     (location,) = {path.parent for path in folder.rglob("tokenizer.json")}
-    (location / missing).unlink()
+    weights = location / "model.safetensors"
+    if damage == "other weights":
+        save_file({"linear.weight": torch.zeros(2, 2)}, weights)
+    elif damage == "cut weights":
+        weights.write_bytes(b"cut")
+    else:
+        (location / damage.removeprefix("no ")).unlink()
+    said = f"{weights}: holds no 'embedding.weight'" if "weights" in damage else f"{location}: holds {damage}"
 
-    with pytest.raises(ModelError) as error:
+    with pytest.raises(ModelError, match=f"^{said}; name a sentence-transformers StaticEmbedding folder"):
         build_static_biencoder(resolve_backbone(str(folder)), CONFIG, [])
-    assert str(error.value) == (f"{location}: holds no {missing}; name a sentence-transformers StaticEmbedding folder")
-
-
-def test_weights_of_something_else(tmp_path, pair):
-    folder = tmp_path / "static"
-    pair.save_question_encoder(folder)
-    (location,) = {path.parent for path in folder.rglob("tokenizer.json")}
-    wrong = location / "model.safetensors"
-    message = f"{wrong}: holds no 'embedding.weight'; name a sentence-transformers StaticEmbedding folder"
-
-    save_file({"linear.weight": torch.zeros(2, 2)}, wrong)
-    with pytest.raises(ModelError) as error:
-        build_static_biencoder(resolve_backbone(str(folder)), CONFIG, [])
-    assert str(error.value) == message
-
-    wrong.write_bytes(b"cut")
-    with pytest.raises(ModelError) as error:
-        build_static_biencoder(resolve_backbone(str(folder)), CONFIG, [])
-    assert str(error.value) == message
 
 
 @pytest.fixture
@@ -220,10 +192,8 @@ LETTERS = ["a b", "", "b b a"]
 
 
 @pytest.fixture
-def tokenizer() -> Tokenizer:
-    made = Tokenizer(WordLevel({"?": 0, "a": 1, "b": 2}, unk_token="?"))
-    made.pre_tokenizer = Whitespace()
-    return made
+def tokenizer(word_level) -> Tokenizer:
+    return word_level(["?", "a", "b"])
 
 
 @pytest.fixture(autouse=True)

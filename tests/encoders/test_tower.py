@@ -1,21 +1,14 @@
-import pytest
 import torch
 
 from statgraph.encoders.tower import loaded_tower
-from statgraph.errors import ModelError
-
-
-def test_a_tower_as_it_comes(tiny_backbone):
-    tower = loaded_tower(tiny_backbone, torch.float32)
-
-    assert tower.backbone is tiny_backbone
-    assert len(tower.tokenizer) == tower.model.config.vocab_size == 53
 
 
 def test_a_tower_with_the_pieces_of_some_texts(tiny_backbone):
     whole = loaded_tower(tiny_backbone, torch.float32)
     pruned = loaded_tower(tiny_backbone, torch.float32, ["the rent"])
 
+    assert whole.backbone is tiny_backbone
+    assert len(whole.tokenizer) == whole.model.config.vocab_size == 53
     assert len(pruned.tokenizer) == pruned.model.config.vocab_size < 53
     assert pruned.tokenizer.tokenize("the rent") == ["▁the", "▁rent"]
     with torch.no_grad():
@@ -36,11 +29,3 @@ def test_the_cache_belongs_to_model_pooling_and_precision(tiny_backbone, tmp_pat
 
     assert len(folders) == 2
     assert {folder.parent for folder in folders} == {tmp_path / "vectors"}
-
-
-def test_a_vocabulary_that_cannot_be_pruned(tiny_backbone, word_piece):
-    from transformers import PreTrainedTokenizerFast
-
-    PreTrainedTokenizerFast(tokenizer_object=word_piece, unk_token="[UNK]").save_pretrained(tiny_backbone.location)
-    with pytest.raises(ModelError, match="a WordPiece vocabulary cannot be pruned"):
-        loaded_tower(tiny_backbone, torch.float32, ["rent"])

@@ -1,10 +1,8 @@
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, DistilBertConfig, DistilBertModel
 
@@ -16,17 +14,11 @@ from statgraph.encoders.layer_states import ChunkStates
 from statgraph.encoders.transformer_biencoder import TransformerBiEncoder, build_transformer_biencoder
 from statgraph.errors import UsageError
 
+pytestmark = pytest.mark.usefixtures("own_cache")
 CPU = torch.device("cpu")
 QUESTIONS = ("who pays the rent", "", "work " * 80, "a child")
 ARTICLES = ("the tenant pays the rent to the landlord at work", "rent", "", "the child " * 20)
 CONFIG = EncoderConfig(backbone="tiny", train="head", chunk_tokens=12, max_tokens=48, article_pooling="mean")
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    """Keep vectors in the test's own folder, and compute them in float32 whatever the processor can do."""
-    monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(transformer_biencoder, "inference_dtype", lambda device: torch.float32)
 
 
 @pytest.fixture
@@ -152,27 +144,6 @@ def test_building_and_exporting_say_nothing(build, tmp_path, capfd):
     build().save_question_encoder(tmp_path / "query_encoder")
 
     assert capfd.readouterr() == ("", "")
-
-
-def test_the_export_lacks_no_weight(build, tmp_path):
-    build().save_question_encoder(tmp_path / "query_encoder")
-    _, about = AutoModel.from_pretrained(tmp_path / "query_encoder", output_loading_info=True)
-
-    assert {kind: sorted(keys) for kind, keys in about.items() if keys} == {}
-
-
-@pytest.mark.parametrize("train", ["head", "full"])
-def test_the_article_encoder_on_disk(build, tmp_path, train):
-    pair = build(train=train)
-    pair.save_article_encoder(tmp_path / "article_encoder")
-
-    state = load_file(tmp_path / "article_encoder" / "model.safetensors")
-    assert torch.equal(state["chunk_encoder.positions"], pair.chunk_encoder.positions)
-    assert torch.equal(state["article_projection.weight"], torch.eye(32))
-    assert any(name.startswith("article_model.") for name in state) == (train == "full")
-    assert json.loads((tmp_path / "article_encoder" / "config.json").read_text()) == {
-        "backbone": "tiny", "pooling": "mean", "prefix": "passage: ",
-    }  # fmt: skip
 
 
 def test_head_trains_what_is_above_the_backbone(build):
@@ -311,24 +282,16 @@ def test_questions_are_cut_to_what_the_backbone_takes(build):
 
 @pytest.mark.parametrize("train", ["heads", "last-0", "last-", "auto", ""])
 def test_an_unknown_regime(build, train):
-    with pytest.raises(UsageError) as error:
+    with pytest.raises(UsageError, match=rf"^encoder\.train: '{train}' .* none, head, last-N .* full"):
         build(train=train)
-    assert str(error.value) == (
-        f"encoder.train: '{train}' is not known; use none, head, last-N (such as last-2) or full"
-    )
 
 
-def test_chunks_longer_than_the_backbone_takes(build):
-    with pytest.raises(UsageError) as error:
-        build(chunk_tokens=65, max_tokens=130)
-    assert str(error.value) == "encoder.chunk_tokens: 65 is more than backbone 'tiny' takes; use 64 or less"
-
-
-@pytest.mark.parametrize("chunk_tokens", [0, 4])
-def test_chunks_without_room(build, chunk_tokens):
-    with pytest.raises(UsageError) as error:
-        build(chunk_tokens=chunk_tokens).article_inputs(ARTICLES)
-    assert str(error.value).startswith(f"encoder.chunk_tokens: {chunk_tokens} leaves no room for text")
+@pytest.mark.parametrize(
+    ("chunk_tokens", "said"), [(65, "65 is more than .*'tiny' takes; use 64"), (0, "0 leaves no room"), (4, "4 leaves")]
+)
+def test_chunks_without_room(build, chunk_tokens, said):
+    with pytest.raises(UsageError, match=rf"^encoder\.chunk_tokens: {said}"):
+        build(chunk_tokens=chunk_tokens, max_tokens=130).article_inputs(ARTICLES)
 
 
 @pytest.fixture
@@ -364,13 +327,6 @@ def test_each_side_has_its_own_backbone(build, build_two, train, prune_vocabular
     torch.testing.assert_close(questions, as_questions)
     torch.testing.assert_close(articles, as_articles)
     assert not torch.allclose(articles, vectors_of(build(ARTICLES, **changes))[1], atol=1e-2)
-
-
-def test_the_article_encoder_on_disk_names_its_own_backbone(build_two, tmp_path):
-    build_two[0]().save_article_encoder(tmp_path / "article_encoder")
-
-    about = json.loads((tmp_path / "article_encoder" / "config.json").read_text())
-    assert about == {"backbone": "other", "pooling": "cls", "prefix": "p: "}
 
 
 def test_each_side_has_its_own_vectors_in_the_cache(build_two, tmp_path):

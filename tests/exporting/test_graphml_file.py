@@ -1,14 +1,13 @@
 import dataclasses
 
 import networkx
-import numpy as np
 import pytest
 
 from statgraph import artifacts
+from statgraph.config import RunConfig
 from statgraph.corpus.records import Article
 from statgraph.errors import UsageError
 from statgraph.exporting.graphml_file import export_corpus_graphml, export_run_graphml, law_graph
-from statgraph.gnn.graph_inputs import GraphInputs, write_graph_inputs
 
 EDGES = {
     ("heading:0", "heading:1", "contains_heading"),
@@ -42,17 +41,11 @@ def test_networkx_reads_back_the_law_of_a_corpus(corpus, tmp_path):
         export_corpus_graphml(corpus, tmp_path / "law.graphml")
 
 
-def test_a_run_has_its_articles_and_with_a_graph_its_questions(corpus, bm25_run, tmp_path):
+def test_a_run_has_its_articles_and_with_a_graph_its_questions(corpus, bm25_run, write_run, tmp_path):
     export_run_graphml(bm25_run, tmp_path / "plain.graphml")
     assert edges(networkx.read_graphml(tmp_path / "plain.graphml")) == EDGES
+    write_run(bm25_run, corpus, RunConfig(system="bm25", retriever="bm25"), n_headings=3)
     (bm25_run / artifacts.RUN_GRAPH_ENCODER).touch()
-    sizes = {"article": 3, "heading": 3, "question": 1}
-    inputs = GraphInputs(
-        {kind: np.zeros((n, 2), dtype=np.float32) for kind, n in sizes.items()},
-        {kind: np.zeros((n, 16), dtype=np.uint8) for kind, n in sizes.items()},
-        corpus.split("train"),
-    )
-    write_graph_inputs(inputs, bm25_run / artifacts.RUN_GRAPH_INPUTS)
     assert export_run_graphml(bm25_run, tmp_path / "graph.graphml") == (7, 9)
     assert edges(networkx.read_graphml(tmp_path / "graph.graphml")) == EDGES | CITATIONS
 

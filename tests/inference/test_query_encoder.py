@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
+from sentence_transformers.sentence_transformer.modules import Normalize
 
 from statgraph.errors import DependencyError, UsageError
 from statgraph.inference import onnx_query, query_encoder
@@ -16,18 +16,14 @@ QUESTIONS = ["the tenant pays rent", "work"]
 
 
 @pytest.fixture
-def bert(tiny_folder, tmp_path):
-    modules = [Transformer(str(tiny_folder)), Pooling(32, pooling_mode="mean"), Normalize()]
-    SentenceTransformer(modules=modules, device="cpu").save(str(tmp_path / "bert"), create_model_card=False)
-    return tmp_path / "bert"
+def bert(save_modules, tiny_folder, tmp_path):
+    return save_modules(tmp_path / "bert", tiny_folder, Normalize(), pooling="mean")
 
 
 @pytest.fixture
-def other(tiny_folder, tmp_path):
+def other(save_modules, tiny_folder, tmp_path):
     """Return an encoder that pools as ours do not."""
-    modules = [Transformer(str(tiny_folder)), Pooling(32, pooling_mode="max")]
-    SentenceTransformer(modules=modules, device="cpu").save(str(tmp_path / "other"), create_model_card=False)
-    return tmp_path / "other"
+    return save_modules(tmp_path / "other", tiny_folder, pooling="max")
 
 
 @pytest.mark.parametrize("device", ["auto", "cpu"])

@@ -10,7 +10,6 @@ from onnx import helper
 from safetensors.numpy import load_file, save_file
 from safetensors.torch import save_file as save_torch_file
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
 from statgraph.errors import ModelError
 from statgraph.inference import onnx_export, onnx_query, query_graph
@@ -80,10 +79,8 @@ def test_a_roberta(save_roberta):
     np.testing.assert_allclose(vectors_of(folder), theirs(folder), rtol=0, atol=1e-5)
 
 
-def test_a_graph_without_map_and_norm_holds_the_layers_and_points_to_the_words(tiny_folder, tmp_path):
-    folder = tmp_path / "plain"
-    modules = [Transformer(str(tiny_folder)), Pooling(32, pooling_mode="mean")]
-    SentenceTransformer(modules=modules, device="cpu").save(str(folder), create_model_card=False)
+def test_a_graph_without_map_and_norm_holds_the_layers_and_points_to_the_words(save_modules, tiny_folder, tmp_path):
+    folder = save_modules(tmp_path / "plain", tiny_folder, pooling="mean")
     before = contents(folder)
     assert 0 < write_query_graph(folder) <= 1e-5
     assert contents(folder) == sorted([*before, QUERY_GRAPH])
@@ -96,10 +93,8 @@ def test_a_graph_without_map_and_norm_holds_the_layers_and_points_to_the_words(t
     assert outside[0].external_data[0].value == "model.safetensors"
 
 
-def test_word_vectors_that_are_not_float32_are_copied(tiny_folder, tmp_path):
-    folder = tmp_path / "half"
-    modules = [Transformer(str(tiny_folder)), Pooling(32, pooling_mode="mean")]
-    SentenceTransformer(modules=modules, device="cpu").save(str(folder), create_model_card=False)
+def test_word_vectors_that_are_not_float32_are_copied(save_modules, tiny_folder, tmp_path):
+    folder = save_modules(tmp_path / "half", tiny_folder, pooling="mean")
     path = folder / "model.safetensors"
     weights = {name: torch.tensor(array).bfloat16() for name, array in load_file(path).items()}
     save_torch_file(weights, path, {"format": "pt"})

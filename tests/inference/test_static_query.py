@@ -5,10 +5,7 @@ import pytest
 import torch
 from safetensors.numpy import save_file
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Normalize, StaticEmbedding
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Whitespace
+from sentence_transformers.sentence_transformer.modules import Normalize
 
 from statgraph.encoders.biencoder import dense_module
 from statgraph.inference.static_query import StaticOutline, StaticQueryEncoder, static_outline
@@ -23,16 +20,13 @@ VECTORS = torch.tensor([[0.0, 0.0], [3.0, 0.0], [0.0, 4.0]])
 
 
 @pytest.fixture
-def save(tmp_path):
+def save(word_level, save_modules, tmp_path):
     """Return a function that saves "east" at (3, 0), "north" at (0, 4), all else without length, and more modules."""
 
     def save_encoder(*behind, vectors=VECTORS, **settings):
-        tokenizer = Tokenizer(WordLevel({"[UNK]": 0, "east": 1, "north": 2}, unk_token="[UNK]"))
-        tokenizer.pre_tokenizer = Whitespace()
+        tokenizer = word_level(["[UNK]", "east", "north"])
         tokenizer.enable_truncation(4)
-        modules = [StaticEmbedding(tokenizer, embedding_weights=vectors), *behind]
-        SentenceTransformer(modules=modules, device="cpu", **settings).save(str(tmp_path), create_model_card=False)
-        return tmp_path
+        return save_modules(tmp_path, tokenizer, *behind, vectors=vectors, **settings)
 
     return save_encoder
 
@@ -45,8 +39,11 @@ def vectors_of(folder, *questions):
     return vectors.tolist()
 
 
-def test_a_question_is_the_mean_of_its_tokens(save):
-    assert vectors_of(save(), "east north", "east", "of", "") == [[1.5, 2.0], [3.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
+def test_a_question_is_the_mean_of_its_tokens_cut_where_the_tokenizer_says(save):
+    folder = save()
+    assert vectors_of(folder, "east north", "east", "of", "") == [[1.5, 2.0], [3.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
+    assert vectors_of(folder, "east east north north east east east") == [[1.5, 2.0]]
+    assert vectors_of(save(Normalize()), "of") == [[0.0, 0.0]]
 
 
 def test_the_map_and_unit_length_come_behind(save):
@@ -55,14 +52,6 @@ def test_the_map_and_unit_length_come_behind(save):
         [pytest.approx(2 / np.sqrt(8), abs=1e-6), pytest.approx(2 / np.sqrt(8), abs=1e-6)],
         [0.0, 1.0],
     ]
-
-
-def test_unit_length_leaves_zero_alone(save):
-    assert vectors_of(save(Normalize()), "of") == [[0.0, 0.0]]
-
-
-def test_a_question_is_cut_where_the_tokenizer_says(save):
-    assert vectors_of(save(), "east east north north east east east") == [[1.5, 2.0]]
 
 
 def test_the_default_prompt_stands_in_front(save):
@@ -125,13 +114,16 @@ def test_other_modules_are_not_known(write, modules):
     assert static_outline(write(*modules)) is None
 
 
-@pytest.mark.parametrize("settings", [{"truncate_dim": 64}, {"default_prompt_name": "q", "prompts": {}}])
-def test_other_settings_are_not_known(write, settings):
-    assert static_outline(write(STATIC, settings=settings)) is None
-
-
-def test_another_package_s_module_is_not_known(write):
-    assert static_outline(write(STATIC, package="mine")) is None
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"settings": {"truncate_dim": 64}},
+        {"settings": {"default_prompt_name": "q", "prompts": {}}},
+        {"package": "mine"},
+    ],
+)
+def test_other_settings_or_another_package_s_module_are_not_known(write, about):
+    assert static_outline(write(STATIC, **about)) is None
 
 
 def test_settings_that_are_no_object_are_refused(write):

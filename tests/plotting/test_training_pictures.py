@@ -4,11 +4,11 @@ import shutil
 import numpy as np
 import pytest
 
-from statgraph.corpus.records import Article
+from statgraph.config import RunConfig
+from statgraph.corpus.records import Article, Corpus
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.plotting.training_pictures import dev_recall_drawing, losses_drawing, training_drawings
-from statgraph.search.article_store import write_article_store
 
 LOSSES = [
     {"stage": "stage1", "epoch": 0, "loss": None},
@@ -76,17 +76,14 @@ def test_epochs_without_dev_metrics_are_left_out():
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(write_run, tmp_path):
     """Return a folder with what the drawings read of a finished run."""
-    corpus = {"name": "c", "language": "en", "content_hash": "0"}
-    manifest = {"config": {"system": "dsr"}, "corpus": corpus, "versions": {}}
-    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    articles = tuple(Article(str(row), f"Art. {row}", "", ("Code",), row) for row in range(6))
+    corpus = Corpus("c", "en", "CC0", "by hand", articles, ())
+    write_run(tmp_path, corpus, RunConfig(system="dsr"))
     lines = [{"stage": "stage1", "epoch": epoch, "loss": epoch or None, "R@200": 0.5} for epoch in (0, 1)]
     (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    articles = [Article(str(row), f"Art. {row}", "", ("Code",), row) for row in range(6)]
-    write_article_store(articles, tmp_path)
-    vectors = np.eye(6, dtype=np.float32)
-    ArticleIndex.build(vectors, [article.article_id for article in articles], device="cpu").save(tmp_path / "index")
+    ArticleIndex.build(np.eye(6, dtype=np.float32), list("012345"), device="cpu").save(tmp_path / "index")
     return tmp_path
 
 

@@ -18,10 +18,9 @@ QUESTION = "May I keep my lamps and wells?"
 
 
 @pytest.fixture(scope="module")
-def graph_run(tmp_path_factory, town_corpus, quick_settings):
+def graph_run(train_town):
     """Return a run of QABISAR on the town: look, do not touch."""
-    config = resolve_config("qabisar", (*quick_settings, "stage1.epochs=1"))
-    return train_run(town_corpus, config, tmp_path_factory.mktemp("runs") / "qabisar").folder
+    return train_town("qabisar")
 
 
 @pytest.fixture(scope="module")

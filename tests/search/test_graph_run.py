@@ -12,19 +12,6 @@ from statgraph.index.article_index import ArticleIndex
 from statgraph.runs.run import Run
 from statgraph.search.article_store import ArticleStore
 from statgraph.search.graph_run import GraphExplainer, enriched_article_vectors, load_graph_run
-from statgraph.systems.pipeline import train_run
-from statgraph.systems.presets import resolve_config
-
-
-@pytest.fixture(scope="module")
-def train(tmp_path_factory, town_corpus, quick_settings):
-    """Return a function that trains a system on the town and returns its run folder."""
-
-    def trained(system, *settings):
-        config = resolve_config(system, (*quick_settings, "stage1.epochs=1", *settings))
-        return train_run(town_corpus, config, tmp_path_factory.mktemp("runs") / system).folder
-
-    return trained
 
 
 @pytest.mark.parametrize(
@@ -38,14 +25,14 @@ def train(tmp_path_factory, town_corpus, quick_settings):
         ("stage2.train_encoders=query",),
     ],
 )
-def test_the_kept_inputs_give_the_vectors_of_the_index_again(train, settings):
-    folder = train("qabisar", *settings)
+def test_the_kept_inputs_give_the_vectors_of_the_index_again(train_town, settings):
+    folder = train_town("qabisar", *settings)
     vectors = ArticleIndex.load(folder / "index", device="cpu").vectors
     np.testing.assert_allclose(enriched_article_vectors(load_graph_run(Run.read(folder))), vectors, atol=1e-6)
 
 
-def test_the_graph_is_that_of_the_corpus(train, town_corpus):
-    run = load_graph_run(Run.read(train("qabisar")))
+def test_the_graph_is_that_of_the_corpus(train_town, town_corpus):
+    run = load_graph_run(Run.read(train_town("qabisar")))
     assert run.graph.article_ids == tuple(article.article_id for article in town_corpus.articles)
     assert run.graph.question_ids == tuple(question.question_id for question in town_corpus.split("train"))
     assert run.graph.corpus_hash == town_corpus.content_hash
@@ -53,23 +40,23 @@ def test_the_graph_is_that_of_the_corpus(train, town_corpus):
     assert not run.encoder.training
 
 
-def test_other_inputs_give_other_vectors(train):
-    run = load_graph_run(Run.read(train("qabisar")))
+def test_other_inputs_give_other_vectors(train_town):
+    run = load_graph_run(Run.read(train_town("qabisar")))
     before = enriched_article_vectors(run)
     run.inputs.vectors["heading"] = np.array(run.inputs.vectors["heading"])
     run.inputs.vectors["heading"][1] = -run.inputs.vectors["heading"][1]
     assert np.abs(enriched_article_vectors(run) - before).max() > 1e-3
 
 
-def test_a_run_without_a_graph_is_refused(train):
-    folder = train("dsr", "stage2.epochs=0")
+def test_a_run_without_a_graph_is_refused(train_town):
+    folder = train_town("dsr", "stage2.epochs=0")
     with pytest.raises(RunError, match=r"without a graph \(system 'dsr'\)"):
         load_graph_run(Run.read(folder))
 
 
-def test_a_graph_that_does_not_fit_its_inputs_is_refused(train, tmp_path):
+def test_a_graph_that_does_not_fit_its_inputs_is_refused(train_town, tmp_path):
     folder = tmp_path / "run"
-    shutil.copytree(train("qabisar", "seed=2"), folder)
+    shutil.copytree(train_town("qabisar", "seed=2"), folder)
     lines = (folder / "graph_inputs" / "questions.jsonl").read_text().splitlines(keepends=True)
     (folder / "graph_inputs" / "questions.jsonl").write_text("".join(lines[1:]))
     with pytest.raises(RunError, match="8 vectors of type question for 7 nodes; train the run again"):
@@ -79,8 +66,8 @@ def test_a_graph_that_does_not_fit_its_inputs_is_refused(train, tmp_path):
         load_graph_run(Run.read(folder))
 
 
-def test_the_encoder_is_on_the_cpu_in_float32(train):
-    weights = load_graph_run(Run.read(train("qabisar", "seed=3"))).encoder.state_dict().values()
+def test_the_encoder_is_on_the_cpu_in_float32(train_town):
+    weights = load_graph_run(Run.read(train_town("qabisar", "seed=3"))).encoder.state_dict().values()
     assert {(tensor.device.type, tensor.dtype) for tensor in weights} == {("cpu", torch.float32)}
 
 
@@ -93,16 +80,16 @@ def test_the_encoder_is_on_the_cpu_in_float32(train):
         ("gnn.layer=graphsage", "encoder.similarity=dot"),
     ],
 )
-def test_the_score_is_that_of_the_index_whatever_the_layer(train, settings):
-    folder = train("qabisar", *settings)
+def test_the_score_is_that_of_the_index_whatever_the_layer(train_town, settings):
+    folder = train_town("qabisar", *settings)
     retriever = Retriever.load(folder, device="cpu")
     hits = retriever.search("May I keep my dogs?", k=16)
     scores = [why.score for why in retriever.explain("May I keep my dogs?", hits)]
     assert scores == pytest.approx([hit.score for hit in hits], abs=1e-5)
 
 
-def test_siblings_in_order_are_neighbours_by_the_name_of_the_edge(train):
-    folder = train("qabisar", "gnn.layer=gatv2", "gnn.layers=1", "graph.relations=tree,order")
+def test_siblings_in_order_are_neighbours_by_the_name_of_the_edge(train_town):
+    folder = train_town("qabisar", "gnn.layer=gatv2", "gnn.layers=1", "graph.relations=tree,order")
     stored = ArticleStore(folder).read_all()
     explainer = GraphExplainer(Run.read(folder), stored)
     query = Retriever.load(folder, device="cpu")._ranker.question_vectors(["dogs?"])[0]
@@ -114,8 +101,8 @@ def test_siblings_in_order_are_neighbours_by_the_name_of_the_edge(train):
     assert explainer.explain(query, []) == []
 
 
-def test_one_thread_at_a_time_samples(train, monkeypatch):
-    folder = train("qabisar", "gnn.layer=gat")
+def test_one_thread_at_a_time_samples(train_town, monkeypatch):
+    folder = train_town("qabisar", "gnn.layer=gat")
     explainer = GraphExplainer(Run.read(folder), ArticleStore(folder).read_all())
     query = Retriever.load(folder, device="cpu")._ranker.question_vectors(["dogs?"])[0]
     expected = explainer.explain(query, [0, 5])
@@ -135,8 +122,8 @@ def test_one_thread_at_a_time_samples(train, monkeypatch):
     assert (max(most), found) == (1, [expected] * 4)
 
 
-def test_a_layer_without_attention_says_so(train):
-    folder = train("qabisar", "gnn.layer=gcn")
+def test_a_layer_without_attention_says_so(train_town):
+    folder = train_town("qabisar", "gnn.layer=gcn")
     retriever = Retriever.load(folder, device="cpu")
     (why,) = retriever.explain("dogs?", retriever.search("dogs?", k=1))
     assert why.neighbours == ()

@@ -7,17 +7,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 pytest.importorskip("fastapi", reason="the service needs the extra 'serve'")
 
-from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Article, Corpus, Question
-from statgraph.gnn.graph_inputs import GraphInputs, write_graph_inputs
-from statgraph.graph.relations import NODE_TYPES
-from statgraph.search.article_store import ArticleStore, write_article_dates, write_article_store
+from statgraph.search.article_store import ArticleStore, write_article_dates
 
 LEASES = ("Housing Code", "Book I. Leases")
 KEYS = (*LEASES, "Chapter 1. Keys")
@@ -27,53 +23,48 @@ WAGES = ("Work Code", "Book I. Leases")  # a title that stands in the other code
 @pytest.fixture(scope="session")
 def village() -> Corpus:
     """Rows 0 to 4: H1, H2 under Book I of the Housing Code, H3 under its Chapter 1, W5 and W6 in the Work Code."""
-    return Corpus(
-        name="village",
-        language="en",
-        licence="CC0",
-        source="written for the tests",
-        articles=(
-            Article("H1", "Art. 1, Housing Code", "The deposit is returned within two months.", LEASES, 1),
-            Article("H2", "Art. 2, Housing Code", "Notice: see article 1, and article 5 of the Work Code.", LEASES, 2),
-            Article("H3", "Art. 3, Housing Code", "Keys are handed back. The lessor signs for them.", KEYS, 3),
-            Article("W5", "Art. 5, Work Code", "Wages are paid monthly.", WAGES, 1),
-            Article("W6", "Art. 6, Work Code", "Articles 5 and 6 hold for apprentices.", WAGES, 2),
-        ),
-        questions=(
-            Question("q1", "Who keeps the deposit?", "train", ("H1", "H3")),
-            Question("q2", "When are wages paid?", "train", ("W5",)),
-        ),
+    articles = (
+        Article("H1", "Art. 1, Housing Code", "The deposit is returned within two months.", LEASES, 1),
+        Article("H2", "Art. 2, Housing Code", "Notice: see article 1, and article 5 of the Work Code.", LEASES, 2),
+        Article("H3", "Art. 3, Housing Code", "Keys are handed back. The lessor signs for them.", KEYS, 3),
+        Article("W5", "Art. 5, Work Code", "Wages are paid monthly.", WAGES, 1),
+        Article("W6", "Art. 6, Work Code", "Articles 5 and 6 hold for apprentices.", WAGES, 2),
     )
+    questions = (
+        Question("q1", "Who keeps the deposit?", "train", ("H1", "H3")),
+        Question("q2", "When are wages paid?", "train", ("W5",)),
+    )
+    return Corpus("village", "en", "CC0", "written for the tests", articles, questions)
 
 
 @pytest.fixture(scope="session")
-def village_run(tmp_path_factory: pytest.TempPathFactory, village: Corpus) -> Path:
+def village_run(tmp_path_factory: pytest.TempPathFactory, write_run, village: Corpus) -> Path:
     """Return the folder of a finished run of BM25 on the village: look, do not touch."""
-    folder = tmp_path_factory.mktemp("runs") / "village-run"
-    folder.mkdir()
-    write_article_store(village.articles, folder)
     config = RunConfig(system="bm25", retriever="bm25")
-    about = {"name": village.name, "language": village.language, "content_hash": village.content_hash}
-    artifacts.write_json(folder / artifacts.MANIFEST, {"config": config.to_dict(), "corpus": about})
-    counts = dict(zip(NODE_TYPES, (5, 5, 2), strict=True))
-    inputs = GraphInputs(
-        {kind: np.zeros((count, 2), dtype=np.float32) for kind, count in counts.items()},
-        {kind: np.zeros((count, 16), dtype=np.uint8) for kind, count in counts.items()},
-        village.questions,
-    )
-    write_graph_inputs(inputs, folder / artifacts.RUN_GRAPH_INPUTS)
-    return folder
+    return write_run(tmp_path_factory.mktemp("runs") / "village-run", village, config, n_headings=5)
 
 
 @pytest.fixture(scope="session")
-def dated_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path, Mapping[str, dict]], Path]:
+def linked_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Return a function that makes a run folder of links to the files of another, without the one named."""
+
+    def link(run: Path, without: str = "") -> Path:
+        folder = tmp_path_factory.mktemp("linked") / "run"
+        folder.mkdir()
+        for path in run.iterdir():
+            if path.name != without:
+                (folder / path.name).symlink_to(path)
+        return folder
+
+    return link
+
+
+@pytest.fixture(scope="session")
+def dated_run(linked_run) -> Callable[[Path, Mapping[str, dict]], Path]:
     """Return a function that makes the same run with articles that say when they are in force, by article id."""
 
     def make(run: Path, dates: Mapping[str, dict]) -> Path:
-        folder = tmp_path_factory.mktemp("dated") / "dated-run"
-        folder.mkdir()
-        for path in run.iterdir():
-            (folder / path.name).symlink_to(path)
+        folder = linked_run(run)
         dated = [
             Article(stored.article_id, stored.title, stored.text, stored.path, row, dates.get(stored.article_id, {}))
             for row, stored in enumerate(ArticleStore(run).read_all())

@@ -93,18 +93,14 @@ def vocabulary() -> dict[str, int]:
 
 
 @pytest.fixture
-def static_encoders(vocabulary: dict[str, int]) -> Callable[..., StaticBiEncoder]:
+def static_encoders(vocabulary: dict[str, int], word_level) -> Callable[..., StaticBiEncoder]:
     """Return a function that builds the static pair over a random table of 8-wide word vectors."""
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
     def build(*, token_dropout: float = 0.0, trained: bool = True) -> StaticBiEncoder:
-        tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="?"))
-        tokenizer.normalizer = normalizers.Lowercase()
-        tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
         generator = torch.Generator().manual_seed(7)
         vectors = torch.randn(len(vocabulary), 8, generator=generator)
         encoder = StaticEncoder(vectors, torch.ones(len(vocabulary)), token_dropout=token_dropout)
-        return StaticBiEncoder(tokenizer, encoder, trained=trained, max_tokens=64)
+        return StaticBiEncoder(word_level(list(vocabulary), lower=True), encoder, trained=trained, max_tokens=64)
 
     return build
 
@@ -124,6 +120,18 @@ def text_model() -> Callable[..., TextModel]:
         )
 
     return prepare
+
+
+@pytest.fixture
+def dev_mrr() -> Callable[..., float]:
+    """Return a function that works out MRR@10 of the two dev questions from (2, 8) question and article vectors."""
+
+    def work_out(questions: torch.Tensor, articles: torch.Tensor) -> float:
+        ranking = torch.argsort(questions @ articles.T, dim=1, descending=True).tolist()
+        places = [ranking[0].index(2), min(ranking[1].index(row) for row in (7, 11))]
+        return sum(1 / (place + 1) for place in places if place < 10) / 2
+
+    return work_out
 
 
 @pytest.fixture

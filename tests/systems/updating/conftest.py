@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 from statgraph.corpus.records import Article, Corpus
-from statgraph.systems.pipeline import train_run
-from statgraph.systems.presets import resolve_config
 
 REPEALED, AMENDED, MOVED, MOVED_UP = "wells1", "dogs1", "carts2", "fences2"
 
@@ -36,15 +34,6 @@ def reformed(town_corpus) -> Corpus:
 
 
 @pytest.fixture(scope="session")
-def train(tmp_path_factory, town_corpus, quick_settings) -> Callable[..., Path]:
+def train(train_town) -> Callable[..., Path]:
     """Return a function that trains a system on the law before the reform, each only once: look, do not touch."""
-    folders: dict[tuple[str, ...], Path] = {}
-
-    def trained(system: str, *settings: str) -> Path:
-        key = (system, *settings)
-        if key not in folders:
-            config = resolve_config(system, (*quick_settings, "stage1.epochs=1", *settings))
-            folders[key] = train_run(town_corpus, config, tmp_path_factory.mktemp("runs") / "run").folder
-        return folders[key]
-
-    return trained
+    return train_town
