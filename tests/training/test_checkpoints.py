@@ -31,6 +31,7 @@ def step(layer, optimizer) -> None:
 
 
 def test_weights_and_progress_come_back(tmp_path):
+    assert load_progress(tmp_path / "last") is None
     save_checkpoint(tmp_path / "last", WEIGHTS, {"epoch": 3, "R@200": 0.5})
     loaded = load_weights(tmp_path / "last")
     assert loaded.keys() == WEIGHTS.keys()
@@ -77,30 +78,21 @@ def test_everything_is_safetensors_or_json(tmp_path, trained):
     assert json.loads((tmp_path / "last" / "progress.json").read_text()) == {"epoch": 1}
 
 
-def test_no_checkpoint_is_no_progress(tmp_path):
-    assert load_progress(tmp_path / "last") is None
-
-
 @pytest.mark.parametrize("damage", [lambda path: path.unlink(), lambda path: path.write_bytes(b"\x00" * 5)])
-def test_damaged_tensors_are_named(tmp_path, trained, damage):
+def test_damaged_files_are_named(tmp_path, trained, damage):
     layer, optimizer = trained
-    save_checkpoint(tmp_path / "last", layer.state_dict(), {"epoch": 1}, optimizer)
+    folder = tmp_path / "last"
+    save_checkpoint(folder, layer.state_dict(), {"epoch": 1}, optimizer)
+    (folder / "progress.json").write_text('{"epoch": ')
+    damage(folder / "weights.safetensors")
+    damage(folder / "optimizer.safetensors")
     for name, load in (
         ("weights.safetensors", load_weights),
         ("optimizer.safetensors", lambda folder: load_optimizer(folder, optimizer)),
+        ("progress.json", load_progress),
     ):
-        path = tmp_path / "last" / name
-        damage(path)
-        with pytest.raises(RunError, match=rf"^{re.escape(str(path))}: not readable"):
-            load(tmp_path / "last")
-
-
-def test_damaged_progress_is_named(tmp_path):
-    save_checkpoint(tmp_path / "last", WEIGHTS, {"epoch": 1})
-    path = tmp_path / "last" / "progress.json"
-    path.write_text('{"epoch": ')
-    with pytest.raises(RunError, match=rf"^{re.escape(str(path))}: not readable"):
-        load_progress(tmp_path / "last")
+        with pytest.raises(RunError, match=rf"^{re.escape(str(folder / name))}: not readable"):
+            load(folder)
 
 
 def test_a_checkpoint_replaces_the_last_one_whole_or_not_at_all(tmp_path, monkeypatch):
@@ -139,10 +131,7 @@ def test_one_line_for_each_record(tmp_path, log):
     assert [json.loads(line) for line in lines] == log.records()
     assert log.records()[0] == {"stage": "stage1", "epoch": 0, "loss": 0.5}
     assert len(lines) == 5
-
-
-def test_no_file_has_no_records(tmp_path):
-    assert MetricsLog(tmp_path / "metrics.jsonl").records() == []
+    assert MetricsLog(tmp_path / "none.jsonl").records() == []
 
 
 @pytest.mark.parametrize(

@@ -56,19 +56,13 @@ def test_nothing_to_mask_with(tokenizer, monkeypatch):
     tokenizer.unk_token = None
     tokenizer.name_or_path = "mine"
 
-    with pytest.raises(ModelError) as error:
+    with pytest.raises(ModelError, match=r"^mine: .*neither a mask token nor an unknown one"):
         token_blocks(tokenizer, ["rent"], block_tokens=8)
-    assert str(error.value) == (
-        "mine: the tokenizer has neither a mask token nor an unknown one; name another backbone"
-    )
 
 
 def test_blocks_without_room(tokenizer):
-    with pytest.raises(UsageError) as error:
+    with pytest.raises(UsageError, match=r"^pretrain\.max_tokens: 2 leaves no room .* 3 or more"):
         token_blocks(tokenizer, ["rent"], block_tokens=2)
-    assert str(error.value) == (
-        "pretrain.max_tokens: 2 leaves no room for text beside the special tokens; use 3 or more"
-    )
 
 
 def numbered_blocks() -> TokenBlocks:

@@ -39,13 +39,8 @@ def test_gold_pairs_of_another_split(village):
     source = gold_pairs(village, "dev")
     assert source.texts == ("when is the street lit", "the water smells bad")
     assert source.pairs.tolist() == [[0, 2], [1, 7], [1, 11]]
-
-
-def test_gold_pairs_of_an_empty_split_are_none(village):
-    source = gold_pairs(village, "nowhere")
-    assert source.texts == ()
-    assert source.pairs.shape == (0, 2)
-    assert source.offsets.tolist() == [0]
+    empty = gold_pairs(village, "nowhere")
+    assert (empty.texts, empty.pairs.shape, empty.offsets.tolist()) == ((), (0, 2), [0])
 
 
 def test_headings_are_worded_alone_and_with_their_parent(village):
@@ -79,14 +74,11 @@ def test_a_stream_repeats_none_before_all_have_come(village, size):
 def test_each_turn_of_a_stream_has_an_order_of_its_own(village):
     source = heading_pairs(village)
     stream = PairStream(source, np.random.default_rng(0))
+    nothing = stream.draw(0)
+    assert (nothing.shape, nothing.dtype) == ((0, 2), np.int64)
     first, second = (as_tuples(stream.draw(len(source.pairs))) for _ in range(2))
     assert first != second
     assert sorted(first) == sorted(second) == sorted(as_tuples(source.pairs))
-
-
-def test_drawing_none_gives_none(village):
-    drawn = PairStream(heading_pairs(village), np.random.default_rng(0)).draw(0)
-    assert (drawn.shape, drawn.dtype) == ((0, 2), np.int64)
 
 
 def test_a_stream_of_nothing_is_refused(village):
