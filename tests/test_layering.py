@@ -228,6 +228,32 @@ def test_harmless_loading_is_let_through():
     assert unpickling(PACKAGE / "gnn" / "encoder.py", source) == []
 
 
+def direct_citing(path: Path, source: str) -> list[str]:
+    """Return where a module takes a corpus's citing texts of all splits, and not those of `usable_citing`."""
+    return [
+        f"{short(path)}:{node.lineno}"
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Attribute)
+        and node.attr == "citing"
+        and re.search(r"corpus$|records$", name_of(node.value))
+    ]
+
+
+def name_of(node: ast.AST) -> str:
+    return getattr(node, "id", getattr(node, "attr", ""))
+
+
+def test_only_usable_citing_texts_leave_the_corpus_room():
+    others = {path: source for path, source in MODULES.items() if floor_of(path) not in ("corpus", "cli")}
+    assert [place for path, source in others.items() for place in direct_citing(path, source)] == []
+
+
+@pytest.mark.parametrize("source", ["corpus.citing", "job.corpus.citing", "for text in town_corpus.citing: text"])
+def test_taking_all_citing_texts_is_seen(source):
+    assert direct_citing(PACKAGE / "training" / "pairs.py", source) == ["statgraph/training/pairs.py:1"]
+    assert direct_citing(PACKAGE / "training" / "pairs.py", source.replace(".citing", ".usable_citing()")) == []
+
+
 def test_dgl_is_never_imported_but_by_its_loader():
     assert [
         f"{short(path)}:{line}: imports {name}; call statgraph.graph.dgl_loader.load_dgl() instead"

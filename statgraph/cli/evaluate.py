@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from statgraph.cli import options
+
+if TYPE_CHECKING:
+    from statgraph.corpus.records import Corpus
+    from statgraph.evaluation.comparison import MetricComparison
+    from statgraph.evaluation.report import Report
+    from statgraph.search.retriever import Retriever
 
 
 @click.command()
 @options.run
 @options.corpus
 @click.option("--split", metavar="NAME", default="test", help="train, dev or test.")
+@click.option("--set", "question_set", metavar="NAME", help="Question set.  [default: each that the split has]")
 @options.path(
     "--against",
     metavar="RUN",
@@ -22,44 +32,72 @@ from statgraph.cli import options
 @options.json
 @options.device
 def evaluate(
-    run: Path | None, corpus: Path | None, split: str, against: Path | None, as_json: bool, device: str
+    run: Path | None,
+    corpus: Path | None,
+    split: str,
+    question_set: str | None,
+    against: Path | None,
+    as_json: bool,
+    device: str,
 ) -> None:
     """Measure a run on a split of the corpus that it was trained on.
 
-    --corpus is required unless that is the embedded sample.
+    --corpus is required unless that is the embedded sample. Several question sets are measured apart; with --json, the
+    first comes as if alone, the others under question_sets.
     """
-    from dataclasses import asdict
+    from rich.console import Console
 
-    import numpy as np
-
-    from statgraph.evaluation.comparison import compare_metrics
-    from statgraph.evaluation.report import comparison_table, evaluation_report, report_table, strata_table
+    from statgraph.corpus.records import MAIN_SET
+    from statgraph.evaluation.report import comparison_table, report_table, strata_table
     from statgraph.runs.run import Run
-    from statgraph.search.evaluating import split_metrics
+    from statgraph.search.evaluating import sets_of_split
     from statgraph.search.retriever import Retriever
 
     folder = options.chosen_run(run)
     records = options.chosen_corpus(corpus)
     for compared in (folder, against) if against is not None else (folder,):
         Run.read(compared).check_corpus(records)
-    measured = split_metrics(Retriever.load(folder, device=device), records, split)
-    report = evaluation_report(measured.metrics, measured.masks, split=split, rng=np.random.default_rng(0))
-    comparisons = {}
-    if against is not None:
-        baseline = split_metrics(Retriever.load(against, device=device), records, split)
-        comparisons = compare_metrics([baseline.metrics], [measured.metrics], np.random.default_rng(0))
+    names = (question_set,) if question_set else sets_of_split(records, split)
+    retriever = Retriever.load(folder, device=device)
+    baseline = Retriever.load(against, device=device) if against is not None else None
+    measured = {name: _measured(retriever, baseline, records, split, name) for name in names}
     if as_json:
-        printed = report.to_dict()
-        if against is not None:
-            metrics = {name: asdict(compared) for name, compared in comparisons.items()}
-            printed["against"] = {"run": str(against), "metrics": metrics}
-        click.echo(json.dumps(printed, indent=2))
+        first, *others = (_json_values(report, comparisons, against) for report, comparisons in measured.values())
+        apart = {"question_sets": dict(zip(names[1:], others, strict=True))} if others else {}
+        click.echo(json.dumps({**first, **apart}, indent=2))
         return
-    from rich.console import Console
+    for name, (report, comparisons) in measured.items():
+        click.echo(f"{folder} on {records.name}, {split}" + (f", {name}" if name != MAIN_SET else ""))
+        tables = [report_table(report), strata_table(report)]
+        if against is not None:
+            tables.append(comparison_table(comparisons, str(against)))
+        for table in filter(None, tables):
+            Console(highlight=False).print(table)
 
-    click.echo(f"{folder} on {records.name}, {split}")
-    tables = [report_table(report), strata_table(report)]
+
+def _measured(
+    retriever: Retriever, baseline: Retriever | None, records: Corpus, split: str, question_set: str
+) -> tuple[Report, Mapping[str, MetricComparison]]:
+    """Return the report on a question set, and the differences of its metrics from a baseline's, none without one."""
+    import numpy as np
+
+    from statgraph.evaluation.comparison import compare_metrics
+    from statgraph.evaluation.report import evaluation_report
+    from statgraph.search.evaluating import split_metrics
+
+    measured = split_metrics(retriever, records, split, question_set)
+    report = evaluation_report(measured.metrics, measured.masks, split=split, rng=np.random.default_rng(0))
+    if baseline is None:
+        return report, {}
+    known = split_metrics(baseline, records, split, question_set)
+    return report, compare_metrics([known.metrics], [measured.metrics], np.random.default_rng(0))
+
+
+def _json_values(
+    report: Report, comparisons: Mapping[str, MetricComparison], against: Path | None
+) -> dict[str, object]:
+    printed = report.to_dict()
     if against is not None:
-        tables.append(comparison_table(comparisons, str(against)))
-    for table in filter(None, tables):
-        Console(highlight=False).print(table)
+        metrics = {name: asdict(compared) for name, compared in comparisons.items()}
+        printed["against"] = {"run": str(against), "metrics": metrics}
+    return printed

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from statgraph.corpus.draft import Draft
 from statgraph.corpus.lines import json_lines, json_type, string_field
-from statgraph.corpus.records import Corpus, Question
+from statgraph.corpus.records import MAIN_SET, Corpus, Question
 from statgraph.errors import CorpusError
 
 TRAIN = "train"
@@ -85,14 +85,18 @@ def with_feedback(corpus: Corpus, marks: Iterable[Mark]) -> tuple[Corpus, Feedba
     """Return the corpus with the articles marked right as training labels, and what became of the marks.
 
     Questions are equal if their texts are, ignoring case and spaces. Of contradicting marks the last counts. Dev and
-    test questions get no labels: training on them would leak their answers.
+    test questions of any set get no labels: training on them would leak their answers. Labels are of the main set.
     """
     marks = list(marks)
     latest: dict[tuple[str, str], Mark] = {}
     for mark in marks:
         latest[comparable_question(mark.question), mark.article_id] = mark
     right = {key: mark for key, mark in latest.items() if mark.right}
-    known_questions = {comparable_question(question.text): question for question in corpus.questions}
+    known_questions = {
+        comparable_question(question.text): question
+        for question in corpus.questions
+        if question.split != TRAIN or question.question_set == MAIN_SET
+    }
     order = {article_id: row for row, article_id in enumerate(corpus.article_rows)}
     added: dict[str, list[str]] = {}
     texts: dict[str, str] = {}
@@ -108,7 +112,7 @@ def with_feedback(corpus: Corpus, marks: Iterable[Mark]) -> tuple[Corpus, Feedba
             texts.setdefault(key, " ".join(mark.question.split()))
     questions = [
         replace(question, article_ids=(*question.article_ids, *added.get(comparable_question(question.text), ())))
-        if question.split == TRAIN
+        if question.split == TRAIN and question.question_set == MAIN_SET
         else question
         for question in corpus.questions
     ]

@@ -18,7 +18,7 @@ _WIDER = ((11, 20), (21, 50), (51, 100))
 def corpus_drawings(corpus: Corpus) -> list[Drawing]:
     """Return what a corpus is like: codes, depths, lengths, and labels where it has questions."""
     drawings = [codes_drawing(corpus), depths_drawing(corpus), lengths_drawing(corpus)]
-    return [*drawings, labels_drawing(corpus)] if corpus.questions else drawings
+    return [*drawings, labels_drawing(corpus)] if any(map(corpus.split, SPLITS)) else drawings
 
 
 def codes_drawing(corpus: Corpus) -> Drawing:
@@ -90,9 +90,10 @@ def lengths_drawing(corpus: Corpus) -> Drawing:
 
 
 def labels_drawing(corpus: Corpus) -> Drawing:
-    """Return the number of questions by the number of articles that answer them, by split."""
+    """Return the number of questions of the main set by the number of articles that answer them, by split."""
     intervals = [(number, number) for number in range(1, _SINGLE + 1)] + [*_WIDER]
-    labels = Counter((question.split, len(question.article_ids)) for question in corpus.questions)
+    questions = [question for split in SPLITS for question in corpus.split(split)]
+    labels = Counter((question.split, len(question.article_ids)) for question in questions)
     most = max(number for _, number in labels)
     if most > _WIDER[-1][1]:
         intervals.append((_WIDER[-1][1] + 1, most))
@@ -104,7 +105,7 @@ def labels_drawing(corpus: Corpus) -> Drawing:
     }
     names = [str(low) if low == high else f"{low}–{high}" for low, high in intervals]
     figure, hovers = upright_bars(names, series, x_name="articles that answer the question", y_name="questions")
-    per_question = [len(question.article_ids) for question in corpus.questions]
+    per_question = [len(question.article_ids) for question in questions]
     return Drawing(
         name="labels",
         title="How many articles answer a question",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from statgraph.corpus.records import SPLITS, Corpus, Question
+from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus, Question
 from statgraph.errors import RunError, UsageError
 from statgraph.evaluation.metrics import QuestionMetrics, question_metrics
 from statgraph.evaluation.report import Report, evaluation_report
@@ -68,27 +68,42 @@ class SplitMetrics:
         return cls(question_ids, QuestionMetrics(values), masks)
 
 
-def split_questions(corpus: Corpus, split: str) -> tuple[Question, ...]:
-    """Return the questions of a split.
+def sets_of_split(corpus: Corpus, split: str) -> tuple[str, ...]:
+    """Return the names of the question sets that have questions in a split, the main set first.
 
     Raises:
         UsageError: if the split is unknown or has no questions.
     """
     if split not in SPLITS:
         raise UsageError(f"split '{split}' is not known; use one of {', '.join(SPLITS)}")
-    questions = corpus.split(split)
-    if not questions:
+    names = tuple(name for name in corpus.question_sets if corpus.split(split, name))
+    if not names:
         raise UsageError(f"split '{split}' of corpus '{corpus.name}' has no questions; choose another split")
-    return questions
+    return names
 
 
-def split_metrics(retriever: Retriever, corpus: Corpus, split: str) -> SplitMetrics:
-    """Return the metrics of a retriever for every question of a split, in corpus order.
+def split_questions(corpus: Corpus, split: str, question_set: str = MAIN_SET) -> tuple[Question, ...]:
+    """Return the questions of a split and a question set.
 
     Raises:
-        UsageError: if the split is unknown or has no questions.
+        UsageError: if the split is unknown, or has no questions of the set.
     """
-    questions = split_questions(corpus, split)
+    names = sets_of_split(corpus, split)
+    if question_set not in names:
+        raise UsageError(
+            f"split '{split}' of corpus '{corpus.name}' has no questions of the set '{question_set}'; "
+            f"choose another split, or one of {', '.join(names)}"
+        )
+    return corpus.split(split, question_set)
+
+
+def split_metrics(retriever: Retriever, corpus: Corpus, split: str, question_set: str = MAIN_SET) -> SplitMetrics:
+    """Return the metrics of a retriever for every question of a split and a question set, in corpus order.
+
+    Raises:
+        UsageError: if the split is unknown, or has no questions of the set.
+    """
+    questions = split_questions(corpus, split, question_set)
     labels = corpus.label_rows(questions)
     rankings, _ = retriever.rank([question.text for question in questions], DEPTH)
     metrics = question_metrics(rankings, labels)
@@ -97,7 +112,7 @@ def split_metrics(retriever: Retriever, corpus: Corpus, split: str) -> SplitMetr
 
 
 def evaluate_split(retriever: Retriever, corpus: Corpus, split: str, *, rng: np.random.Generator) -> Report:
-    """Return the report of a retriever on a split: all metrics with intervals, in every stratum.
+    """Return the report of a retriever on a split of the main set: all metrics with intervals, in every stratum.
 
     Raises:
         UsageError: if the split is unknown or has no questions.

@@ -1,7 +1,12 @@
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
+
+from statgraph.corpus import write_corpus
+from statgraph.systems.pipeline import train_run
+from statgraph.systems.presets import resolve_config
 
 
 def test_a_table_for_people(run_cli, bm25_run, town):
@@ -46,6 +51,40 @@ def test_a_run_does_not_differ_from_itself(run_cli, bm25_run, town):
     assert done.stdout.count("+0.0 [+0.0, +0.0]") == 7
     assert done.stdout.count("1.0000") == 14
     assert max(map(len, done.stdout.splitlines()[1:])) <= 80
+
+
+@pytest.fixture
+def two_sets(town_corpus, tmp_path):
+    """The town with its test questions once more, as the set "titles", and a run of BM25 on it."""
+    titles = tuple(
+        replace(question, question_id=f"t-{question.question_id}", metadata={"set": "titles"})
+        for question in town_corpus.split("test")[:3]
+    )
+    corpus = replace(town_corpus, questions=(*town_corpus.questions, *titles))
+    write_corpus(corpus, tmp_path / "corpus")
+    train_run(corpus, resolve_config("bm25", ["device=cpu"]), tmp_path / "run")
+    return ("--run", "run", "--corpus", "corpus")
+
+
+def test_question_sets_are_reported_apart(run_cli, two_sets):
+    done = run_cli("evaluate", *two_sets)
+    assert (done.returncode, done.stderr) == (0, "")
+    main, others = done.stdout.split("run on town, test, titles\n")
+    assert main.startswith("run on town, test\n")
+    assert "all (n = 4)" in main
+    assert "all (n = 3)" in others
+
+    both = json.loads(run_cli("evaluate", *two_sets, "--json").stdout)
+    assert both["strata"]["all"]["n_questions"] == 4
+    alone = json.loads(run_cli("evaluate", *two_sets, "--set", "titles", "--json").stdout)
+    assert alone["strata"]["all"]["n_questions"] == 3
+    assert both["question_sets"] == {"titles": alone}
+
+
+def test_an_unknown_set_is_refused(refused, bm25_run, town):
+    assert refused("evaluate", "--run", bm25_run, "--corpus", town, "--set", "titles", code=2) == (
+        "split 'test' of corpus 'town' has no questions of the set 'titles'; choose another split, or one of questions"
+    )
 
 
 def test_an_unknown_split_is_refused(refused, bm25_run, town):

@@ -64,6 +64,20 @@ def test_a_question_of_test_is_left_alone(corpus):
     assert (after.questions, summary.held_out, summary.labels) == (QUESTIONS, 1, 0)
 
 
+def test_labels_are_of_the_main_set_and_no_set_s_test_question_gets_any(corpus):
+    titles = (
+        Question("t1", "Money", "train", ("A1",), {"set": "titles"}),
+        Question("t2", "Time", "test", ("A1",), {"set": "titles"}),
+    )
+    corpus = Corpus("c", "en", "CC0", "tests", ARTICLES, (*QUESTIONS, *titles))
+    after, summary = with_feedback(corpus, [Mark("Money", "A2", True), Mark("Time", "A2", True)])
+    assert (summary.held_out, summary.questions) == (1, 1)
+    assert after.questions[:4] == (*QUESTIONS, *titles)
+    assert [(new.text, new.question_set, new.article_ids) for new in after.questions[4:]] == [
+        ("Money", "questions", ("A2",))
+    ]
+
+
 def test_a_mark_that_says_nothing_new(corpus):
     after, summary = with_feedback(corpus, [Mark("Who pays?", "A2", True)])
     assert (after, summary.known) == (corpus, 1)

@@ -6,7 +6,7 @@ import pytest
 
 from statgraph.errors import RunError, UsageError
 from statgraph.evaluation.metrics import METRICS, QuestionMetrics
-from statgraph.search.evaluating import DEPTH, SplitMetrics, evaluate_split, split_metrics
+from statgraph.search.evaluating import DEPTH, SplitMetrics, evaluate_split, sets_of_split, split_metrics
 from statgraph.search.retriever import Retriever
 
 
@@ -60,6 +60,25 @@ def test_topics_come_from_the_questions_metadata(corpus):
     measured = split_metrics(Retriever(FixedRanker(1), None), corpus, "test")
     assert measured.masks["topic: Deposits"].tolist() == [True, False]
     assert measured.masks["kind: question"].tolist() == [False, True]
+
+
+def test_a_question_set_is_measured_by_itself(corpus):
+    titles = tuple(
+        dataclasses.replace(question, question_id=f"t-{question.question_id}", metadata={"set": "titles"})
+        for question in corpus.questions
+    )
+    both = dataclasses.replace(corpus, questions=(*titles, *corpus.questions))
+    retriever = Retriever(FixedRanker(1, 2, 0), None)
+    main = split_metrics(retriever, both, "test")
+    assert main.to_dict() == split_metrics(retriever, corpus, "test").to_dict()
+    assert split_metrics(retriever, both, "test", "titles").question_ids == ("t-q2", "t-q3")
+    assert sets_of_split(both, "test") == ("questions", "titles")
+    assert sets_of_split(dataclasses.replace(corpus, questions=titles), "test") == ("titles",)
+
+
+def test_a_set_without_questions_in_the_split_is_refused(corpus):
+    with pytest.raises(UsageError, match=r"no questions of the set 'titles'; .*questions"):
+        split_metrics(Retriever(FixedRanker(), None), corpus, "test", "titles")
 
 
 SAVED = {
