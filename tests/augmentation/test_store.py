@@ -8,7 +8,6 @@ from statgraph.augmentation.store import (
     questions_by_row,
     read_synthetic,
     synthetic_of,
-    unknown_article,
     write_synthetic,
 )
 from statgraph.errors import CorpusError
@@ -93,8 +92,3 @@ def test_another_corpus_or_an_unknown_article_is_refused(path, village):
     refused(synthetic_of, path, other, "'village' .* not for 'town' ")
     path.write_text(path.read_text().replace('"W3"', '"W9"'))
     refused(synthetic_of, path, village, "article 'W9'")
-
-
-def test_unknown_articles():
-    assert unknown_article(QUESTIONS, {"L1": 0, "W3": 1, "L2": 2}) is None
-    assert unknown_article(QUESTIONS, {"L1": 0, "L2": 2}) == "W3"

@@ -189,14 +189,6 @@ def test_a_manifest_names_the_settings_that_decide(village, by_model, tmp_path):
     assert (manifest["per_article"], manifest["seed"], manifest["round_trip"]) == (2, 4, 9)
 
 
-def test_an_existing_file_is_left_alone(village, tmp_path):
-    out = tmp_path / "out.jsonl"
-    out.write_text("mine")
-    with pytest.raises(CorpusError, match="already exists"):
-        write_generated(village, AugmentConfig(), out, OPTIONS)
-    assert out.read_text() == "mine"
-
-
 def test_a_killed_file_is_finished_as_if_never_killed(village, by_model, tmp_path):
     write_generated(village, by_model, tmp_path / "whole.jsonl", OPTIONS)
     out = tmp_path / "killed.jsonl"

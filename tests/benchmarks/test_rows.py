@@ -5,22 +5,16 @@ from benchmarks.side_by_side import Spread
 
 
 @pytest.mark.parametrize(
-    ("spread", "text"),
+    ("text_of", "spread", "text"),
     [
-        (Spread(12.34, 11.0, 13.06), "12.3 times [11.0 to 13.1]"),
-        (Spread(1234.4, 999.6, 2000.0), "1,234 times [1,000 to 2,000]"),
+        (ratio_text, Spread(12.34, 11.0, 13.06), "12.3 times [11.0 to 13.1]"),
+        (ratio_text, Spread(1234.4, 999.6, 2000.0), "1,234 times [1,000 to 2,000]"),
+        (seconds_text, Spread(0.0123, 0.01, 0.02), "12.3 ms [10 to 20]"),
+        (seconds_text, Spread(1.234, 1.2, 1.3), "1.23 s [1.2 to 1.3]"),
     ],
 )
-def test_ratios_have_a_digit_below_a_hundred(spread, text):
-    assert ratio_text(spread) == text
-
-
-@pytest.mark.parametrize(
-    ("spread", "text"),
-    [(Spread(0.0123, 0.01, 0.02), "12.3 ms [10 to 20]"), (Spread(1.234, 1.2, 1.3), "1.23 s [1.2 to 1.3]")],
-)
-def test_short_times_are_in_milliseconds(spread, text):
-    assert seconds_text(spread) == text
+def test_digits_and_units_follow_the_size(text_of, spread, text):
+    assert text_of(spread) == text
 
 
 def test_what_is_not_measured_neither_holds_nor_fails():

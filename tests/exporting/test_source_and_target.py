@@ -7,11 +7,6 @@ from statgraph.exporting.source_and_target import dense_run as exportable
 from statgraph.exporting.source_and_target import encoder_card, refuse_existing
 
 
-def test_a_run_without_vectors_is_refused(bm25_run):
-    with pytest.raises(RunError, match="graphml"):
-        exportable(bm25_run)
-
-
 def test_a_lost_encoder_is_told(dense_run):
     shutil.rmtree(dense_run / "query_encoder")
     with pytest.raises(RunError, match=r"no query encoder \(modules.json is missing\); train the run again"):

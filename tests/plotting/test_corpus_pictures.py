@@ -45,13 +45,6 @@ def test_questions_by_their_articles_and_split(two_codes):
     assert "Half have 2 or fewer, the mean is 2.3, the most 4" in drawing.description
 
 
-def test_questions_of_other_sets_are_not_counted(two_codes):
-    title = Question("t1", "?", "dev", ("1",), {"set": "titles"})
-    corpus = replace(two_codes, questions=(*two_codes.questions, title))
-    assert labels_drawing(corpus).rows == labels_drawing(two_codes).rows
-    assert "labels" not in [drawing.name for drawing in corpus_drawings(replace(two_codes, questions=(title,)))]
-
-
 def test_many_articles_share_a_bar(two_codes):
     questions = tuple(
         Question(f"q{count}", "?", "dev", tuple(map(str, range(count)))) for count in (10, 11, 20, 21, 120)

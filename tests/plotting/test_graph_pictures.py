@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from statgraph.plotting.graph_pictures import degrees_drawing, edges_drawing, graph_drawings
+from statgraph.plotting.graph_pictures import degrees_drawing, edges_drawing
 
 
 def test_each_relation_once(two_codes):
@@ -28,8 +28,3 @@ def test_without_training_questions(two_codes):
     drawing = degrees_drawing(replace(two_codes, questions=()))
     assert len(drawing.figure.axes) == 2
     assert ("training questions that cite an article", "0", 4) in drawing.rows
-
-
-def test_the_drawings_of_a_graph(two_codes):
-    drawings = graph_drawings(two_codes, code="Code B")
-    assert [drawing.name for drawing in drawings] == ["tree", "edges", "degrees"]

@@ -22,17 +22,12 @@ def begin(tmp_path):
     return make
 
 
-def test_newest_run_is_the_one_finished_last(begin, tmp_path):
+def test_newest_run_is_the_one_finished_last_or_of_two_at_once_the_later_name(begin, tmp_path):
     begin("b", finished=True, age_s=30)
-    newest = begin("a", finished=True, age_s=20)
+    newest = begin("a2", finished=True, age_s=20)
+    begin("a1", finished=True, age_s=20)
     begin("c", finished=False, age_s=10)
     assert runs.newest_run(tmp_path / "runs") == newest
-
-
-def test_of_two_finished_at_once_the_later_name_counts(begin, tmp_path):
-    later = begin("2", finished=True, age_s=5)
-    begin("1", finished=True, age_s=5)
-    assert runs.newest_run(tmp_path / "runs") == later
 
 
 def test_newest_unfinished_run_is_the_one_begun_last(begin, tmp_path):

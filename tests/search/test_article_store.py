@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -21,15 +23,11 @@ def folder(tmp_path, corpus):
 
 
 def test_articles_come_back_in_the_order_asked_for(folder):
-    path = ("Rent Code", "Book I. Leases")
-    assert ArticleStore(folder).read([2, 1]) == [
+    path, store = ("Rent Code", "Book I. Leases"), ArticleStore(folder)
+    assert store.read([2, 1]) == [
         StoredArticle("X1", "Art. 3", "Keys are handed back.", path),
         StoredArticle("N1", "Art. 2", "Notice is given in writing.\nIts length: “three months” €", path),
     ]
-
-
-def test_all_articles_in_row_order(folder):
-    store = ArticleStore(folder)
     assert [article.article_id for article in store.read_all()] == ["D1", "N1", "X1"]
     assert (len(store), store.read([])) == (3, [])
 
@@ -51,12 +49,28 @@ def test_offsets_are_those_of_the_lines(folder):
     assert np.load(folder / "articles.offsets.npy").tolist() == [0, *ends]
 
 
-def test_a_file_of_another_length_is_refused(folder):
-    path = folder / "articles.jsonl"
-    size = path.stat().st_size
-    with path.open("ab") as file:
-        file.write(b"more\n")
-    with pytest.raises(RunError, match=rf"articles\.jsonl: {size + 5} bytes where {size}"):
+OFFSETS = "articles.offsets.npy"
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "said"),
+    [
+        ("articles.jsonl", lambda path: path.write_bytes(path.read_bytes() + b"more\n"), r"\.jsonl: \d+ bytes where"),
+        ("articles.jsonl", Path.unlink, "No such file"),
+        (OFFSETS, Path.unlink, "No such file"),
+        *(
+            (OFFSETS, lambda path, kept=kept: path.write_bytes(path.read_bytes()[:kept]), "the run are not readable")
+            for kept in (0, 5, 90, -3)
+        ),
+        *(
+            (OFFSETS, lambda path, values=values: np.save(path, values), r"articles\.offsets\.npy: not the offsets")
+            for values in (np.zeros(0, np.int64), np.zeros((2, 2), np.int64), np.zeros(4))
+        ),
+    ],
+)
+def test_missing_or_damaged_files_are_refused(folder, name, damage, said):
+    damage(folder / name)
+    with pytest.raises(RunError, match=said):
         ArticleStore(folder)
 
 
@@ -66,28 +80,6 @@ def test_a_damaged_line_is_named(folder):
     assert ArticleStore(folder).read([0])[0].article_id == "D1"
     with pytest.raises(RunError, match=r"articles\.jsonl:2: damaged"):
         ArticleStore(folder).read([1])
-
-
-@pytest.mark.parametrize("name", ["articles.jsonl", "articles.offsets.npy"])
-def test_a_missing_file_is_refused(folder, name):
-    (folder / name).unlink()
-    with pytest.raises(RunError, match="No such file"):
-        ArticleStore(folder)
-
-
-@pytest.mark.parametrize("kept", [0, 5, 90, -3])
-def test_cut_off_offsets_are_refused(folder, kept):
-    path = folder / "articles.offsets.npy"
-    path.write_bytes(path.read_bytes()[:kept])
-    with pytest.raises(RunError, match="the articles of the run are not readable"):
-        ArticleStore(folder)
-
-
-@pytest.mark.parametrize("values", [np.zeros(0, np.int64), np.zeros((2, 2), np.int64), np.zeros(4)])
-def test_another_array_is_refused(folder, values):
-    np.save(folder / "articles.offsets.npy", values)
-    with pytest.raises(RunError, match=r"articles\.offsets\.npy: not the offsets"):
-        ArticleStore(folder)
 
 
 def dated(*dates: dict) -> list[Article]:

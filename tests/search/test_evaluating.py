@@ -4,9 +4,9 @@ import json
 import numpy as np
 import pytest
 
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import RunError
 from statgraph.evaluation.metrics import METRICS, QuestionMetrics
-from statgraph.search.evaluating import DEPTH, SplitMetrics, evaluate_split, sets_of_split, split_metrics
+from statgraph.search.evaluating import DEPTH, SplitMetrics, evaluate_split, split_metrics
 from statgraph.search.retriever import Retriever
 
 
@@ -62,25 +62,6 @@ def test_topics_come_from_the_questions_metadata(corpus):
     assert measured.masks["kind: question"].tolist() == [False, True]
 
 
-def test_a_question_set_is_measured_by_itself(corpus):
-    titles = tuple(
-        dataclasses.replace(question, question_id=f"t-{question.question_id}", metadata={"set": "titles"})
-        for question in corpus.questions
-    )
-    both = dataclasses.replace(corpus, questions=(*titles, *corpus.questions))
-    retriever = Retriever(FixedRanker(1, 2, 0), None)
-    main = split_metrics(retriever, both, "test")
-    assert main.to_dict() == split_metrics(retriever, corpus, "test").to_dict()
-    assert split_metrics(retriever, both, "test", "titles").question_ids == ("t-q2", "t-q3")
-    assert sets_of_split(both, "test") == ("questions", "titles")
-    assert sets_of_split(dataclasses.replace(corpus, questions=titles), "test") == ("titles",)
-
-
-def test_a_set_without_questions_in_the_split_is_refused(corpus):
-    with pytest.raises(UsageError, match=r"no questions of the set 'titles'; .*questions"):
-        split_metrics(Retriever(FixedRanker(), None), corpus, "test", "titles")
-
-
 SAVED = {
     "question_ids": ["q2", "q3"],
     "metrics": {"mAP": [0.833333, 0.5]},
@@ -88,20 +69,18 @@ SAVED = {
 }
 
 
-def test_split_metrics_are_saved_with_six_digits_and_strata_by_question_id():
+def test_split_metrics_are_saved_with_six_digits_and_come_back():
     masks = {"all": [True, True], "seen": [True, False], "unseen": [False, True], "topic: A": [False, False]}
     masks = {name: np.array(mask) for name, mask in masks.items()}
     measured = SplitMetrics(("q2", "q3"), QuestionMetrics({"mAP": np.array([5 / 6, 1 / 2])}), masks)
     assert json.loads(json.dumps(measured.to_dict())) == SAVED
-
-
-def test_split_metrics_come_back():
     back = SplitMetrics.from_dict(SAVED)
     assert back.question_ids == ("q2", "q3")
     assert back.metrics["mAP"].tolist() == [0.833333, 0.5]
-    assert back.masks["unseen"].tolist() == [False, True]
+    assert {name: mask.tolist() for name, mask in back.masks.items()} == {
+        name: mask.tolist() for name, mask in masks.items()
+    }
     assert back.masks["topic: A"].dtype == bool
-    assert back.to_dict() == SAVED
 
 
 @pytest.mark.parametrize(
@@ -120,26 +99,8 @@ def test_what_does_not_fit_together_is_refused(changed, message):
         SplitMetrics.from_dict({**SAVED, **changed})
 
 
-def test_equal_seeds_give_equal_intervals(corpus):
-    reports = [
-        evaluate_split(Retriever(FixedRanker(1, 2, 0), None), corpus, "test", rng=np.random.default_rng(7))
-        for _ in range(2)
-    ]
-    assert reports[0] == reports[1]
-
-
 def test_without_training_questions_all_are_unseen(corpus):
     corpus = dataclasses.replace(corpus, questions=corpus.questions[1:])
     report = evaluate_split(Retriever(FixedRanker(0), None), corpus, "test", rng=np.random.default_rng(0))
     assert (report.strata["seen"].n_questions, report.strata["unseen"].n_questions) == (0, 2)
     assert report.strata["seen"].metrics == {}
-
-
-def test_an_unknown_split_is_refused(corpus):
-    with pytest.raises(UsageError, match=r"^split 'valid' is not known; use one of train, dev, test$"):
-        evaluate_split(Retriever(FixedRanker(), None), corpus, "valid", rng=np.random.default_rng(0))
-
-
-def test_a_split_without_questions_is_refused(corpus):
-    with pytest.raises(UsageError, match=r"^split 'dev' of corpus 'rent' has no questions; choose another split$"):
-        evaluate_split(Retriever(FixedRanker(), None), corpus, "dev", rng=np.random.default_rng(0))

@@ -5,7 +5,6 @@ import pytest
 from statgraph.studies import rendering
 from statgraph.studies.rendering import (
     About,
-    corpus_line,
     draw_rows,
     main_table,
     stratum_table,
@@ -100,10 +99,6 @@ def test_what_is_not_as_it_should_be_is_said(rows):
 
 def test_one_row_is_not_compared(rows):
     assert "## Differences\n\nNo two rows to compare yet.\n" in table_text(SPEC, rows[:1], ABOUT)
-
-
-def test_the_sizes_of_a_corpus(town_corpus):
-    assert corpus_line(town_corpus) == "town (en): 16 articles; questions: train 8, dev 4, test 4"
 
 
 @pytest.fixture

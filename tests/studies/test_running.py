@@ -5,13 +5,12 @@ import pytest
 
 from statgraph import __version__, artifacts
 from statgraph.config import RunConfig
-from statgraph.errors import UsageError
 from statgraph.runs.provenance import commit
 from statgraph.settings import with_settings
 from statgraph.studies import running
 from statgraph.studies.running import CorpusRuns, PlannedRun, machine, planned_runs, run_id
 from statgraph.studies.spec import RowSpec, TableSpec
-from statgraph.studies.store import RunBusyError, RunStore
+from statgraph.studies.store import RunStore
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.presets import resolve_config
 
@@ -62,12 +61,6 @@ def test_what_is_known_of_a_run(run, store, qabisar, town_corpus):
     assert not store.trained_folder(run_id(qabisar.config, town_corpus.content_hash, "test")).exists()
 
 
-def test_a_finished_run_is_not_trained_again(run, qabisar, monkeypatch):
-    first = run(qabisar)
-    monkeypatch.setattr(running, "train_run", None)
-    assert run(qabisar).to_dict() == first.to_dict()
-
-
 def test_an_interrupted_run_goes_on(run, qabisar, town_corpus, store, tmp_path):
     whole = CorpusRuns(town_corpus, "test", RunStore(tmp_path / "whole")).finished(qabisar)
     steps = []
@@ -86,11 +79,6 @@ def test_a_run_that_was_trained_is_only_measured(run, qabisar, store, town_corpu
     (folder.parent / "result.json").unlink()
     monkeypatch.setattr(running, "train_run", None)
     assert run(qabisar).mean("R@200") == 1.0
-
-
-def test_a_busy_run_is_left_alone(run, qabisar, store, town_corpus):
-    with store.claimed(run_id(qabisar.config, town_corpus.content_hash, "test")), pytest.raises(RunBusyError):
-        run(qabisar)
 
 
 def test_a_run_of_bm25_has_no_curve(run):
@@ -166,8 +154,3 @@ def test_what_a_run_is_known_by():
         run_id(config, "corpus", "dev"),
     ]
     assert len({name, *others}) == 5
-
-
-def test_an_unknown_row_is_refused():
-    with pytest.raises(UsageError, match=r"^--only 'd'"):
-        planned_runs(table(RowSpec("a", "bm25"), RowSpec("b, or c", "dsr")), seeds=1, only=["a", "d"])

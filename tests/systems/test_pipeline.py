@@ -10,7 +10,7 @@ from statgraph.augmentation.store import read_synthetic
 from statgraph.config import RunConfig
 from statgraph.corpus.catalogue import sample_folder
 from statgraph.corpus.store import read_corpus
-from statgraph.errors import CorpusError, RunError, UsageError
+from statgraph.errors import CorpusError, UsageError
 from statgraph.evaluation.report import Report
 from statgraph.index.article_index import ArticleIndex
 from statgraph.runs.folders import is_finished
@@ -122,20 +122,6 @@ def test_without_dev_questions_there_is_no_report(tmp_path, town_corpus, quick_c
     run = train_run(corpus, quick_config(), tmp_path / "run")
     assert ((run.folder / "report.json").exists(), is_finished(run.folder)) == (False, True)
     assert len(Retriever.load(run.folder, device="cpu").search("lamps")) == 10
-
-
-def test_listeners_hear_of_every_step(tmp_path, town_corpus, quick_config):
-    heard = []
-    train_run(town_corpus, quick_config(), tmp_path / "run", TrainingOptions(on_training=heard.append))
-    assert {progress.stage for progress in heard} == {"stage2"}
-    assert [progress.step for progress in heard] == list(range(1, heard[0].steps + 1))
-    assert (heard[-1].epoch, heard[-1].epochs) == (2, 2)
-
-
-def test_an_interrupted_run_is_not_finished(begun):
-    assert not is_finished(begun)
-    with pytest.raises(RunError, match=r"an unfinished run"):
-        Retriever.load(begun)
 
 
 def test_resuming_ends_as_without_interruption(begun, tmp_path, town_corpus, quick_config):

