@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from statgraph.cli import options
+from statgraph.corpus.records import SPLITS
 from statgraph.errors import UsageError
 
 FORMATS = ("sentence-transformers", "onnx", "faiss", "beir", "graphml")
@@ -73,7 +74,8 @@ def _beir(run: Path | None, out: Path, corpus: Path | None, split: str | None, d
     records = options.chosen_corpus(corpus)
     export_beir(records, out, run=ranked_by, split=split, device=device)
     ranked = f", and the rankings of {ranked_by} for {split}" if ranked_by else ""
-    return f"{len(records.articles):,} articles and {len(records.questions):,} questions of {records.name}{ranked}"
+    n_questions = sum(len(records.split(split)) for split in SPLITS)
+    return f"{len(records.articles):,} articles and {n_questions:,} questions of {records.name}{ranked}"
 
 
 def _graphml(run: Path | None, out: Path, corpus: Path | None) -> str:

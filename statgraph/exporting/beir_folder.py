@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.corpus.records import Corpus
+from statgraph.corpus.records import MAIN_SET, Corpus
 from statgraph.corpus.store import write_corpus
 from statgraph.evaluation.trec import write_trec_run
 from statgraph.exporting.source_and_target import refuse_existing
@@ -20,7 +21,8 @@ def export_beir(
     corpus: Corpus, out: Path, *, run: Path | None = None, split: str | None = None, device: str = "auto"
 ) -> None:
     """Write `corpus.jsonl`, `queries.jsonl` and `qrels/*.tsv`; with a run and a split also `runs/SPLIT.trec`, the best
-    500 articles for each question of the split.
+    500 articles for each question of the split. Questions are those of the main set, as BEIR has no other: its tools
+    would measure several as one. Citing texts stay behind, since nothing there keeps those of test questions apart.
 
     Raises:
         UsageError: if `out` is there already, or the split is unknown or has no questions.
@@ -31,8 +33,9 @@ def export_beir(
     if run is not None:
         Run.read(run).check_corpus(corpus)
         questions = split_questions(corpus, split)
+    main = tuple(question for question in corpus.questions if question.question_set == MAIN_SET)
     with artifacts.replaced_folder(out) as folder:
-        write_corpus(corpus, folder)
+        write_corpus(replace(corpus, questions=main, citing=()), folder)
         if run is None:
             return
         rows, scores = Retriever.load(run, device=device).rank([question.text for question in questions], DEPTH)
