@@ -76,13 +76,9 @@ def competition_ranks(distances: np.ndarray) -> np.ndarray:
             steps = distances.astype(np.int64) - lowest
             counts = np.bincount(steps)  # by distance
             return (np.cumsum(counts) - counts + 1)[steps]
-    order = np.argsort(distances)
-    ordered = distances[order]
-    first = np.zeros(len(order), dtype=np.int64)  # place of the first that equals it
-    first[1:] = np.where(ordered[1:] != ordered[:-1], np.arange(1, len(order)), 0)
-    ranks = np.empty(len(order), dtype=np.int64)
-    ranks[order] = np.maximum.accumulate(first) + 1
-    return ranks
+    from scipy.stats import rankdata
+
+    return rankdata(distances, method="min").astype(np.int64)
 
 
 def reciprocal_ranks(distances: np.ndarray, rrf_k: int) -> np.ndarray:
