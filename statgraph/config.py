@@ -10,6 +10,7 @@ from statgraph.registry import LAYERS, NEGATIVES, RANKINGS
 from statgraph.settings import check_settings, setting
 
 INDEX_KINDS = ("auto", "flat", "ivf-pq")
+SELECTORS = ("quality", "mAP", "nDCG@10", "MRR@10", "S@3", "R@10", "R@100", "R@200")
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Stage1Config:
     are the sources' weights: of a batch, the share gold / (gold + headings + synthetic) is gold pairs. `negatives`: the
     source of the hard negatives beside those of the batch (none, bm25 or cusines), `negatives_per_pair` for each gold
     pair. `loss`: cross-entropy, or triplet with its `margin` (G-DSR, table 6). `lr` is the paper's; `weight_lr` is that
-    of a static encoder's token weights. `patience`: epochs without a better dev R@200 before it stops; 0 never stops.
+    of a static encoder's token weights. `patience`: epochs without a better one on dev before it stops; 0 never stops.
     """
 
     epochs: int = setting(15, at_least=0)
@@ -201,12 +202,15 @@ class Bm25Config:
 
 @dataclass(frozen=True)
 class RunConfig:
-    """Everything that decides a run. `retriever`: dense (encoders, and the graph where stage 2 runs) or bm25."""
+    """Everything that decides a run. `retriever`: dense (encoders, and the graph where stage 2 runs) or bm25.
+    `select_by`: the metric on dev that chooses epochs and tuned settings; quality is the mean of mAP and recall at 1 %
+    of the articles, and decides in place of a metric that the corpus is too small for."""
 
     system: str = "qabisar"
     retriever: str = setting("dense", choices=("dense", "bm25"))
     seed: int = setting(0, at_least=0)
     device: str = setting("auto", choices=DEVICES)
+    select_by: str = setting("quality", choices=SELECTORS)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     pretrain: PretrainConfig = field(default_factory=PretrainConfig)
     augment: AugmentConfig = field(default_factory=AugmentConfig)

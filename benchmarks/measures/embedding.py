@@ -22,6 +22,7 @@ from statgraph.encoders.backbones import Backbone, resolve_backbone
 from statgraph.encoders.chunking import chunked
 from statgraph.encoders.frozen import FrozenModel, VectorCache, embedded_chunks
 from statgraph.encoders.loading import load_backbone
+from statgraph.evaluation.metrics import QUALITY
 from statgraph.training.text_model import vector_metrics
 
 BACKBONE = "embedded:multilingual-e5-small"
@@ -57,19 +58,19 @@ def measure(settings: Settings) -> list[Row]:
         for name, values in turn.items():
             seconds[name] += values
     ratio = times_faster(seconds["statgraph"], seconds[RIVAL])
-    recall = [_dev_recall(corpus, rows, vectors, rival, backbone.query_prefix) for vectors in (ours, theirs)]
-    apart = abs(recall[0] - recall[1])
+    quality = [_dev_quality(corpus, rows, vectors, rival, backbone.query_prefix) for vectors in (ours, theirs)]
+    apart = abs(quality[0] - quality[1])
     precision = str(inference_dtype(pick_device("cpu"))).removeprefix("torch.")
     what = f"embedding {n_articles:,} articles of {corpus.name} with {backbone.name} on the CPU ({precision})"
     return [
         Row(
             what,
             RIVAL,
-            f"{ASKED_TIMES:g} times faster, R@100 within {ASKED_POINTS}",
-            f"{ratio_text(ratio)}; R@100 {recall[0]:.2f} against {recall[1]:.2f}",
+            f"{ASKED_TIMES:g} times faster, quality within {ASKED_POINTS}",
+            f"{ratio_text(ratio)}; quality {quality[0]:.2f} against {quality[1]:.2f}",
             ratio.median >= ASKED_TIMES and apart <= ASKED_POINTS,
-            {"seconds": seconds, "R@100": recall},
-            f"Texts up to {MAX_TOKENS} tokens, tokenisation included, nothing cached, {len(slices)} slices. R@100 of "
+            {"seconds": seconds, "quality": quality},
+            f"Texts up to {MAX_TOKENS} tokens, tokenisation included, nothing cached, {len(slices)} slices. Quality on "
             "the dev questions with an article among them, without training. Sorted by tokens, batches of equal token "
             "budget; bfloat16 only where the CPU multiplies it (AMX).",
         ),
@@ -118,11 +119,11 @@ def _sentence_transformer(backbone: Backbone, tokenizer, model):
     return SentenceTransformer(modules=[transformer, pooling], device="cpu")
 
 
-def _dev_recall(corpus: Corpus, rows: Sequence[int], vectors: np.ndarray, rival, prefix: str) -> float:
-    """Return R@100, in percent, of the dev questions that have an article among the rows."""
+def _dev_quality(corpus: Corpus, rows: Sequence[int], vectors: np.ndarray, rival, prefix: str) -> float:
+    """Return quality, in percent, on the dev questions that have an article among the rows."""
     place = {row: at for at, row in enumerate(rows)}
     dev = corpus.split("dev")
     labels = [[place[row] for row in wanted if row in place] for wanted in corpus.label_rows(dev)]
     asked = [(question.text, found) for question, found in zip(dev, labels, strict=True) if found]
     questions = _encoded(rival, [text for text, _ in asked], prefix)
-    return 100 * vector_metrics(questions, vectors, [found for _, found in asked])["R@100"]
+    return 100 * vector_metrics(questions, vectors, [found for _, found in asked])[QUALITY]

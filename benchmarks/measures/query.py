@@ -13,6 +13,7 @@ from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, times_faster
 from statgraph import artifacts
 from statgraph.corpus.records import Corpus
+from statgraph.evaluation.metrics import QUALITY
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.onnx_query import QUERY_GRAPHS
 from statgraph.inference.static_query import static_outline
@@ -47,13 +48,13 @@ def measure(settings: Settings) -> list[Row]:
         searches[name] = lambda text, retriever=retriever: [hit.article_id for hit in retriever.search(text, K)]
     overlaps = {name: overlap(searches[name], searches["plain"], questions) for name in retrievers}
     seconds = seconds_of(searches, questions)
-    recalls = {name: recall_at_100(retriever, corpus) for name, retriever in retrievers.items()}
+    quality = {name: dev_quality(retriever, corpus) for name, retriever in retrievers.items()}
     backbone = Run.read(run).config.encoder.backbone
     what = f"one question, run loaded: {corpus.name}, {len(corpus.articles):,} articles, {backbone}"
     rows = []
     for name in retrievers:
         label = what if name == "float32" else f'{what}, `precision="{name}"`'
-        rows += rows_of(label, seconds[name], seconds["plain"], overlaps[name], recalls[name], recalls["float32"])
+        rows += rows_of(label, seconds[name], seconds["plain"], overlaps[name], quality[name], quality["float32"])
     return rows
 
 
@@ -65,17 +66,17 @@ def precisions(run: Path) -> list[str]:
 
 
 def rows_of(
-    what: str, ours: Sequence[float], plain: Sequence[float], overlapping: float, recall: float, exact_recall: float
+    what: str, ours: Sequence[float], plain: Sequence[float], overlapping: float, quality: float, exact_quality: float
 ) -> list[Row]:
-    """Return the row of the time and that of the rival; recalls are R@100 on dev in percent."""
+    """Return the row of the time and that of the rival; quality is that on dev in percent."""
     spread, ratio = Spread.of(ours), times_faster(ours, plain)
-    points = abs(recall - exact_recall)
+    points = abs(quality - exact_quality)
     note = (
         f"Of {len(ours)} dev questions, each after {1000 * PAUSE_S:g} ms of rest. The rival's median is "
-        f"{seconds_text(Spread.of(plain))}; the ten hits are the same to {overlapping:.1%}. R@100 on dev {recall:.1f}, "
-        f"{points:.1f} points from float32's."
+        f"{seconds_text(Spread.of(plain))}; the ten hits are the same to {overlapping:.1%}. Quality on dev "
+        f"{quality:.1f}, {points:.1f} points from float32's."
     )
-    figures = {"seconds": list(ours), "plain_seconds": list(plain), "top_10_overlap": overlapping, "recall": recall}
+    figures = {"seconds": list(ours), "plain_seconds": list(plain), "top_10_overlap": overlapping, "quality": quality}
     holds = spread.median < ASKED_S and points <= ASKED_POINTS
     faster = ratio.median >= ASKED_TIMES
     return [
@@ -120,6 +121,6 @@ def seconds_of(searches: dict[str, Callable[[str], object]], questions: Sequence
     return seconds
 
 
-def recall_at_100(retriever: Retriever, corpus: Corpus) -> float:
-    """Return R@100 on dev, in percent."""
-    return 100 * float(split_metrics(retriever, corpus, "dev").metrics.values["R@100"].mean())
+def dev_quality(retriever: Retriever, corpus: Corpus) -> float:
+    """Return quality on dev, in percent."""
+    return 100 * float(split_metrics(retriever, corpus, "dev").metrics[QUALITY].mean())

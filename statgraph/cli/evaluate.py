@@ -14,8 +14,8 @@ from statgraph.cli import options
 
 if TYPE_CHECKING:
     from statgraph.corpus.records import Corpus
-    from statgraph.evaluation.comparison import MetricComparison
     from statgraph.evaluation.report import Report
+    from statgraph.evaluation.significance import MetricComparison
     from statgraph.search.retriever import Retriever
 
 
@@ -73,6 +73,8 @@ def evaluate(
             tables.append(comparison_table(comparisons, str(against)))
         for table in filter(None, tables):
             Console(highlight=False).print(table)
+    for note in report.notes():  # the same for every question set
+        click.echo(note)
 
 
 def _measured(
@@ -81,12 +83,14 @@ def _measured(
     """Return the report on a question set, and the differences of its metrics from a baseline's, none without one."""
     import numpy as np
 
-    from statgraph.evaluation.comparison import compare_metrics
     from statgraph.evaluation.report import evaluation_report
+    from statgraph.evaluation.significance import compare_metrics
     from statgraph.search.evaluating import split_metrics
 
     measured = split_metrics(retriever, records, split, question_set)
-    report = evaluation_report(measured.metrics, measured.masks, split=split, rng=np.random.default_rng(0))
+    report = evaluation_report(
+        measured.metrics, measured.masks, split=split, n_articles=len(records.articles), rng=np.random.default_rng(0)
+    )
     if baseline is None:
         return report, {}
     known = split_metrics(baseline, records, split, question_set)

@@ -38,7 +38,7 @@ def plot(
     \b
     corpus    size of the codes, depth and length of the articles, articles per question
     graph     tree of a code, edges per relation, degrees of the nodes
-    training  loss, dev recall by epoch, map of the article vectors coloured by code
+    training  loss, dev metrics by epoch, map of the article vectors coloured by code
     """
     from statgraph.plotting.corpus_pictures import corpus_drawings
     from statgraph.plotting.graph_pictures import graph_drawings

@@ -18,7 +18,7 @@ LONGEST_TITLE = 90
 
 
 class TerminalProgress(AbstractContextManager):
-    """A bar for each step and each training stage, with loss and dev recall; none if standard error is no terminal."""
+    """A bar for each step and each training stage, with loss and dev metric; none if standard error is no terminal."""
 
     def __init__(self, *, shown: bool = True):
         from rich.console import Console
@@ -47,8 +47,8 @@ class TerminalProgress(AbstractContextManager):
         self._progress.update(self._task(what, total), completed=done)
 
     def on_training(self, progress: TrainingProgress) -> None:
-        """Show the step, loss and last dev R@200 of a stage."""
-        dev = "" if progress.dev is None else f"  dev R@200 {100 * progress.dev:.1f}"
+        """Show the step, loss and last dev metric of a stage."""
+        dev = "" if progress.dev is None else f"  dev {progress.metric} {100 * progress.dev:.1f}"
         detail = f"epoch {progress.epoch}/{progress.epochs}  loss {progress.loss:.3f}{dev}"
         self._progress.update(self._task(progress.stage, progress.steps), completed=progress.step, detail=detail)
 

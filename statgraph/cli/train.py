@@ -18,6 +18,8 @@ if TYPE_CHECKING:  # these take seconds to load, and --help needs none of them
     from statgraph.distributed import World
     from statgraph.runs.run import Run
 
+_SHOWN = ("S@3", "R@10", "R@100", "mAP")
+
 
 @click.command()
 @options.corpus
@@ -101,6 +103,6 @@ def _show(run: Run, what: str, notes: Sequence[str]) -> None:
     measured = read_run_report(run.folder)
     if measured is not None:
         metrics = measured.strata["all"].metrics
-        shown = ", ".join(f"{name} {100 * metrics[name].mean:.1f}" for name in ("R@100", "R@200", "mAP"))
+        shown = ", ".join(f"{name} {100 * metrics[name].mean:.1f}" for name in _SHOWN if name in metrics)
         click.echo(f"  dev   {shown}")
     click.echo(f"Run folder: {run.folder}")

@@ -1,4 +1,4 @@
-"""Ranking metrics, and those of each question of a split."""
+"""Ranking metrics, those of each question of a split, and the number by which systems are chosen."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ def recall(found: np.ndarray, n_relevant: int, *, cut: int) -> float:
         cut: how many places count.
     """
     return float(found[:cut].sum() / n_relevant)
+
+
+def success(found: np.ndarray, n_relevant: int, *, cut: int) -> float:
+    """Return S@cut: 1 if a relevant article is in the first `cut` places, else 0."""
+    return float(found[:cut].any())
 
 
 def average_precision(found: np.ndarray, n_relevant: int) -> float:
@@ -47,21 +52,62 @@ def reciprocal_rank(found: np.ndarray, n_relevant: int, *, cut: int) -> float:
 
 Metric = Callable[[np.ndarray, int], float]
 
-# The names are those of the mean over questions.
-METRICS: Mapping[str, Metric] = {
-    "R@100": partial(recall, cut=100),
-    "R@200": partial(recall, cut=200),
-    "R@500": partial(recall, cut=500),
-    "mAP": average_precision,
-    "mRP": r_precision,
+DEPTH = 500  # how deep a ranking is measured
+QUALITY = "quality"
+_CUT_SHORT: Mapping[str, Metric] = {
+    **{f"R@{cut}": partial(recall, cut=cut) for cut in (1, 3, 5, 10, 100, 200, DEPTH)},
+    **{f"S@{cut}": partial(success, cut=cut) for cut in (1, 3)},
+}
+_GRADED: Mapping[str, Metric] = {
     "nDCG@10": partial(ndcg, cut=10),
     "MRR@10": partial(reciprocal_rank, cut=10),
+    "mAP": average_precision,
+    "mRP": r_precision,
 }
+# The names are those of the mean over questions.
+METRICS = (*_CUT_SHORT, *_GRADED, QUALITY)
+
+
+def left_out(n_articles: int) -> tuple[str, ...]:
+    """Return the metrics that a corpus is too small for: R@k and S@k where k is a fifth of the articles or more, which
+    lets a ranking by chance find a fifth of what is relevant."""
+    return tuple(name for name, metric in _CUT_SHORT.items() if 5 * metric.keywords["cut"] >= n_articles)
+
+
+def left_out_note(n_articles: int) -> str:
+    """Return in words which metrics are left out, and why; blank where none is."""
+    names = ", ".join(left_out(n_articles))
+    return names and f"left out: {names} (a fifth of the {n_articles:,} articles or more)"
+
+
+def quality_cut(n_articles: int) -> int:
+    """Return how many places the recall in `quality` counts: 1 % of the articles, at least 5 and at most `DEPTH`."""
+    return min(max(5, round(n_articles / 100)), DEPTH)
+
+
+def quality(found: np.ndarray, n_relevant: int, *, cut: int) -> float:
+    """Return the mean of AP and R@cut, the number by which training and tuning choose unless told otherwise.
+
+    AP tells systems apart by their first places and hardly sees the rest; recall at 1 % of the articles sees whether a
+    reader, or a second stage, gets the articles at all, and says so on a corpus of any size.
+    """
+    return (average_precision(found, n_relevant) + recall(found, n_relevant, cut=cut)) / 2
+
+
+def deciding_metric(select_by: str, n_articles: int) -> str:
+    """Return the metric that decides where `select_by` is asked for: quality where the corpus is too small for it."""
+    return QUALITY if select_by in left_out(n_articles) else select_by
+
+
+def choice_key(means: Mapping[str, float], metric: str = QUALITY) -> tuple[float, float]:
+    """Return what the better of two systems, epochs or settings is greater in: the mean of the deciding metric, between
+    equals quality."""
+    return means[metric], means[QUALITY]
 
 
 @dataclass(frozen=True)
 class QuestionMetrics:
-    """The value of every metric for every question: `values[name]` is (questions,) float64, in question order."""
+    """The value of each metric for every question: `values[name]` is (questions,) float64, in question order."""
 
     values: Mapping[str, np.ndarray]
 
@@ -76,23 +122,29 @@ class QuestionMetrics:
         return QuestionMetrics({name: values[mask] for name, values in self.values.items()})
 
 
-def question_metrics(ranking_rows: Sequence[np.ndarray], relevant_rows: Sequence[Sequence[int]]) -> QuestionMetrics:
-    """Return all of `METRICS` for each question; a ranking counts as deep as it is.
+def question_metrics(
+    ranking_rows: Sequence[np.ndarray], relevant_rows: Sequence[Sequence[int]], n_articles: int
+) -> QuestionMetrics:
+    """Return all of `METRICS` but those `left_out` for each question; a ranking counts as deep as it is.
 
     Args:
         ranking_rows: for each question the article rows found, (depth,) int64, best first; or (questions, depth).
         relevant_rows: for each question the rows of the articles that answer it, at least one.
+        n_articles: how many articles there are to rank.
 
     Raises:
         ValueError: if the counts differ, a question has no relevant article, or a ranking holds an article twice.
     """
     if len(ranking_rows) != len(relevant_rows):
         raise ValueError(f"{len(ranking_rows)} rankings, but {len(relevant_rows)} questions; give one for each")
-    table = np.empty((len(METRICS), len(ranking_rows)))  # (metrics, questions)
+    metrics = {**_CUT_SHORT, **_GRADED, QUALITY: partial(quality, cut=quality_cut(n_articles))}
+    for name in left_out(n_articles):
+        del metrics[name]
+    table = np.empty((len(metrics), len(ranking_rows)))  # (metrics, questions)
     for question, (ranking, relevant) in enumerate(zip(ranking_rows, relevant_rows, strict=True)):
         found, n_relevant = _found(question, np.asarray(ranking), np.unique(relevant))
-        table[:, question] = [metric(found, n_relevant) for metric in METRICS.values()]
-    return QuestionMetrics(dict(zip(METRICS, table, strict=True)))
+        table[:, question] = [metric(found, n_relevant) for metric in metrics.values()]
+    return QuestionMetrics(dict(zip(metrics, table, strict=True)))
 
 
 def aggregate(metrics: QuestionMetrics) -> dict[str, float]:

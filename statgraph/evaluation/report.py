@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from statgraph.errors import RunError
-from statgraph.evaluation.comparison import SIGNIFICANCE_LEVEL, MetricComparison
-from statgraph.evaluation.metrics import QuestionMetrics
-from statgraph.evaluation.significance import CONFIDENCE, Estimate, mean_estimate
+from statgraph.evaluation.metrics import QUALITY, QuestionMetrics, left_out_note, quality_cut
+from statgraph.evaluation.significance import CONFIDENCE, SIGNIFICANCE_LEVEL, Estimate, MetricComparison, mean_estimate
 from statgraph.evaluation.strata import STRATA, TOPIC
 
 
@@ -24,15 +23,26 @@ class Stratum:
 
 @dataclass(frozen=True)
 class Report:
-    """The metrics of one split: over all questions, and in each stratum."""
+    """The metrics of one split: over all questions, and in each stratum.
+
+    `n_articles`: how many were ranked; None in a report of statgraph 0.1, which left out no metric, but had fewer.
+    """
 
     split: str
     strata: Mapping[str, Stratum]
     confidence: float = CONFIDENCE
+    n_articles: int | None = None
 
     def to_dict(self) -> dict[str, object]:
         """Return the report as JSON values."""
         return asdict(self)
+
+    def notes(self) -> list[str]:
+        """Return in lines which metrics the corpus is too small for, and what quality is."""
+        if self.n_articles is None:
+            return []
+        quality = f"{QUALITY}: mean of mAP and R@{quality_cut(self.n_articles)}; training and tuning choose by it"
+        return [*filter(None, [left_out_note(self.n_articles)]), quality]
 
     @classmethod
     def from_dict(cls, saved: Mapping[str, object]) -> Report:
@@ -49,13 +59,13 @@ class Report:
                 )
                 for name, stratum in saved["strata"].items()
             }
-            return cls(str(saved["split"]), strata, float(saved["confidence"]))
+            return cls(str(saved["split"]), strata, float(saved["confidence"]), saved.get("n_articles"))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise RunError(f"report: not as 'statgraph evaluate' writes it ({error}); evaluate the run again") from None
 
 
 def evaluation_report(
-    metrics: QuestionMetrics, masks: Mapping[str, np.ndarray], *, split: str, rng: np.random.Generator
+    metrics: QuestionMetrics, masks: Mapping[str, np.ndarray], *, split: str, n_articles: int, rng: np.random.Generator
 ) -> Report:
     """Return the report of the questions' metrics in each stratum.
 
@@ -63,6 +73,7 @@ def evaluation_report(
         metrics: of every question of the split.
         masks: stratum name -> (questions,) bool, as `statgraph.evaluation.strata.strata_masks` returns them.
         split: which split the questions are.
+        n_articles: how many were ranked.
         rng: draws the bootstrap's resamples.
     """
     strata = {}
@@ -70,7 +81,7 @@ def evaluation_report(
         part = metrics.where(mask)
         estimates = {metric: mean_estimate(values, rng) for metric, values in part.values.items() if len(values)}
         strata[name] = Stratum(len(part), estimates)
-    return Report(split, strata)
+    return Report(split, strata, n_articles=n_articles)
 
 
 def _estimate(saved: Mapping[str, float]) -> Estimate:
@@ -78,9 +89,9 @@ def _estimate(saved: Mapping[str, float]) -> Estimate:
 
 
 ABSENT = "-"
-STRATA_METRICS = ("R@100", "R@200", "R@500", "mAP")
+STRATA_METRICS = ("S@3", "R@10", "R@100", "mAP")
 # Four intervals a row do not fit in 80 columns.
-INTERVAL_METRIC = "R@200"
+INTERVAL_METRIC = "mAP"
 MIN_TOPIC_QUESTIONS = 5
 
 
@@ -118,10 +129,11 @@ def strata_table(report: Report):
     caption = f"{n_small} smaller topic{'s' if n_small > 1 else ''} in --json" if n_small else None
     table = Table(title=f"{report.split} split by stratum", caption=caption)
     table.add_column("stratum")
-    for name in ("n", *STRATA_METRICS):
+    metrics = [metric for metric in STRATA_METRICS if any(metric in stratum.metrics for stratum in shown.values())]
+    for name in ("n", *metrics):
         table.add_column(name, justify="right", no_wrap=True)
     for name, stratum in shown.items():
-        cells = (_cell(stratum, metric, interval=metric == INTERVAL_METRIC) for metric in STRATA_METRICS)
+        cells = (_cell(stratum, metric, interval=metric == INTERVAL_METRIC) for metric in metrics)
         table.add_row(escape(name), str(stratum.n_questions), *cells)
     return table
 

@@ -1,14 +1,18 @@
-"""How far a mean over questions can be trusted, and whether two systems differ."""
+"""How far a mean over questions can be trusted, and whether a system differs from a baseline on the same questions."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from statgraph.evaluation.metrics import QuestionMetrics
+
 CONFIDENCE = 0.95
 N_RESAMPLES = 2000
 N_PERMUTATIONS = 9999
+SIGNIFICANCE_LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +25,28 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class PairedDifference:
-    """The mean of (second system - first system) over the same questions, and the p-value of "no difference"."""
+class Comparison:
+    """The mean of (system - baseline) over the questions, its 95 % bootstrap interval and permutation p-value.
 
-    difference: Estimate
+    It is significant where the interval excludes 0 and the p-value is below `SIGNIFICANCE_LEVEL`.
+    """
+
+    difference: float
+    low: float
+    high: float
     p_value: float
+    significant: bool
+    n_questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class MetricComparison:
+    """One of several metrics compared: both means, the comparison, and its p-value adjusted for their number."""
+
+    baseline_mean: float
+    system_mean: float
+    comparison: Comparison
+    adjusted_p_value: float
 
 
 def mean_estimate(values: np.ndarray, rng: np.random.Generator) -> Estimate:
@@ -55,25 +76,62 @@ def mean_estimate(values: np.ndarray, rng: np.random.Generator) -> Estimate:
     return Estimate(mean, float(interval.low), float(interval.high))
 
 
-def paired_difference(first: np.ndarray, second: np.ndarray, rng: np.random.Generator) -> PairedDifference:
-    """Return the mean gain of the second system over the first with a two-sided paired permutation test.
+def compare(
+    baseline: Sequence[QuestionMetrics], system: Sequence[QuestionMetrics], metric: str, rng: np.random.Generator
+) -> Comparison:
+    """Return how far a system is from a baseline in one metric; the value of a question is its mean over the seeds.
 
-    Under "no difference" the two values of a question could be swapped. The test is exact where
-    `N_PERMUTATIONS` holds every way to swap them, else drawn at random (Smucker, Allan and Carterette 2007).
+    The test is a two-sided paired permutation test: under "no difference" the two values of a question could be
+    swapped. It is exact where `N_PERMUTATIONS` hold every way to swap them, else drawn at random (Smucker, Allan and
+    Carterette 2007).
 
     Args:
-        first: (questions,) one metric of one system.
-        second: (questions,) the same metric of the other, same questions in the same order.
+        baseline: the metrics of each seed, over the same questions in the same order.
+        system: the same of the other; it may have another number of seeds.
+        metric: one that all of them have.
         rng: draws the resamples.
 
     Raises:
-        ValueError: if the counts differ, or there is no question.
+        ValueError: if one has no seed, or the number of questions differs.
     """
+    first, second = _seed_means(baseline, metric), _seed_means(system, metric)
     if len(first) != len(second):
         raise ValueError(f"{len(first)} values of one system, but {len(second)} of the other; give the same questions")
-    difference = mean_estimate(np.subtract(second, first), rng)
-    if len(first) < 2 or difference.low == difference.high == 0:
-        return PairedDifference(difference, 1.0)
+    found = mean_estimate(second - first, rng)
+    p_value = 1.0 if len(first) < 2 or found.low == found.high == 0 else _p_value(first, second, rng)
+    significant = (found.low > 0 or found.high < 0) and p_value < SIGNIFICANCE_LEVEL
+    return Comparison(found.mean, found.low, found.high, p_value, significant, len(first))
+
+
+def compare_metrics(
+    baseline: Sequence[QuestionMetrics], system: Sequence[QuestionMetrics], rng: np.random.Generator
+) -> dict[str, MetricComparison]:
+    """Return the comparison of every metric that the baseline has, the rest as in `compare`."""
+    if not baseline:
+        raise ValueError("no seeds; give at least one")
+    comparisons = {metric: compare(baseline, system, metric, rng) for metric in baseline[0].values}
+    adjusted = adjusted_p_values([comparison.p_value for comparison in comparisons.values()])
+    return {
+        metric: MetricComparison(
+            float(_seed_means(baseline, metric).mean()), float(_seed_means(system, metric).mean()), comparison, p_value
+        )
+        for (metric, comparison), p_value in zip(comparisons.items(), adjusted, strict=True)
+    }
+
+
+def adjusted_p_values(p_values: Sequence[float]) -> list[float]:
+    """Return the p-values of a family of tests, adjusted for their number (Benjamini and Hochberg 1995).
+
+    Calling those below q significant keeps the expected share of false ones among them below q.
+    """
+    if not len(p_values):
+        return []
+    from scipy.stats import false_discovery_control
+
+    return [float(p_value) for p_value in false_discovery_control(p_values, method="bh")]
+
+
+def _p_value(first: np.ndarray, second: np.ndarray, rng: np.random.Generator) -> float:
     from scipy.stats import permutation_test
 
     test = permutation_test(
@@ -84,4 +142,14 @@ def paired_difference(first: np.ndarray, second: np.ndarray, rng: np.random.Gene
         n_resamples=N_PERMUTATIONS,
         rng=rng,
     )
-    return PairedDifference(difference, float(test.pvalue))
+    return float(test.pvalue)
+
+
+def _seed_means(seeds: Sequence[QuestionMetrics], metric: str) -> np.ndarray:
+    if not seeds:
+        raise ValueError("no seeds; give at least one")
+    counts = sorted({len(seed) for seed in seeds})
+    if len(counts) > 1:
+        raise ValueError(f"seeds with {counts[0]} and {counts[-1]} questions; evaluate all on the same questions")
+    # Rounded, since equal seeds in another order would else differ in the last bit, which a test can take for a gain.
+    return np.mean([seed[metric] for seed in seeds], axis=0).round(12)  # (questions,)

@@ -8,10 +8,11 @@ from pathlib import Path
 from statgraph import artifacts
 from statgraph.corpus.records import MAIN_SET, Corpus
 from statgraph.corpus.store import write_corpus
+from statgraph.evaluation.metrics import DEPTH
 from statgraph.evaluation.trec import write_trec_run
 from statgraph.exporting.source_and_target import refuse_existing
 from statgraph.runs.run import Run
-from statgraph.search.evaluating import DEPTH, split_questions
+from statgraph.search.evaluating import split_questions
 from statgraph.search.retriever import Retriever
 
 RUNS = "runs"

@@ -14,7 +14,6 @@ from statgraph.lexical.analysis import analyser
 from statgraph.lexical.bm25 import best_rows
 from statgraph.settings import check_setting
 
-DEPTH = 500
 _QUESTIONS_AT_ONCE = 64
 
 # Of one ranking for each question (article rows, best first): the value of each metric.
@@ -74,7 +73,7 @@ class GridResult:
 
 
 def bm25_grid(
-    counts: TermCounts, grid: Grid, evaluate: Evaluate, *, metric: str, tie_breaker: str = "", depth: int = DEPTH
+    counts: TermCounts, grid: Grid, evaluate: Evaluate, *, metric: str, tie_breaker: str = "", depth: int
 ) -> GridResult:
     """Return what `evaluate` makes of the questions' rankings at every point of a grid: the rankings of `BM25`.
 

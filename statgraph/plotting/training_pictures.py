@@ -1,4 +1,4 @@
-"""Pictures of a run's training: the loss, recall on dev by epoch, and the map of its article vectors."""
+"""Pictures of a run's training: the loss, the metrics on dev by epoch, and the map of its article vectors."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.errors import RunError
+from statgraph.evaluation.metrics import QUALITY
 from statgraph.plotting.article_map import article_map_drawing
 from statgraph.plotting.drawing import HUES, INK, Drawing, curve_figure
 
 _LEAST_POINTS = 5  # of the map
 _SMOOTHED_OVER = 25  # steps
-_CUTOFFS = ("R@100", "R@200", "R@500")
-_SELECTION = "R@200"  # the epoch that a stage keeps
-_MARKS = ("o", "s", "^")
+_CURVES = ("mAP", "R@10", "R@100")  # beside the metric that the epoch kept is highest in
+_FORMER_METRIC = "R@200"  # by which statgraph 0.1 chose
+_MARKS = ("o", "s", "^", "D")
 
 
 def training_drawings(run: Path, *, projection: str = "tsne", seed: int = 0) -> list[Drawing]:
-    """Return the loss, recall on dev and the map of the article vectors of a run, as far as it has the numbers.
+    """Return the loss, the metrics on dev and the map of the article vectors of a run, as far as it has the numbers.
 
     Raises:
         RunError: if it is not a finished run, or has neither a learning curve nor vectors.
@@ -36,8 +37,10 @@ def training_drawings(run: Path, *, projection: str = "tsne", seed: int = 0) -> 
     drawings = []
     if any(record["loss"] is not None for record in records):
         drawings.append(losses_drawing(records))
-    if any("R@200" in record and record["epoch"] > 0 for record in records):
-        drawings.append(dev_recall_drawing(records))
+    chosen_by = (opened.config.select_by, QUALITY, _FORMER_METRIC)
+    metric = next((name for name in chosen_by if any(name in record for record in records)), None)
+    if metric and any(record["epoch"] > 0 for record in records):
+        drawings.append(dev_drawing(records, metric))
     if opened.index.is_dir():
         vectors = ArticleIndex.load(opened.index, device="cpu").vectors
         if len(vectors) >= _LEAST_POINTS:
@@ -117,44 +120,46 @@ def _running_mean(losses: Sequence[float]) -> np.ndarray:
     return (sums[steps + sides + 1] - sums[steps - sides]) / (2 * sides + 1)
 
 
-def dev_recall_drawing(records: Sequence[dict]) -> Drawing:
-    """Return recall on dev by epoch, in percent; epoch 0 is before training.
+def dev_drawing(records: Sequence[dict], metric: str) -> Drawing:
+    """Return metrics on dev by epoch, in percent; epoch 0 is before training.
 
     Args:
         records: the lines of `metrics.jsonl`; those without dev metrics are left out.
+        metric: the one that the epoch kept is highest in.
     """
-    measured = [record for record in records if _SELECTION in record]
-    figure, panels = curve_figure(_stages(measured), y_name="recall on dev, %")
+    measured = [record for record in records if metric in record]
+    names = [metric, *(name for name in _CURVES if name != metric and all(name in record for record in measured))]
+    figure, panels = curve_figure(_stages(measured), y_name="dev, %")
     hovers, table, kept = {}, [], []
     for panel, (stage, axes) in enumerate(panels.items()):
         epochs = [record for record in measured if record["stage"] == stage]
-        best = max(epochs, key=lambda record: record[_SELECTION])
+        best = max(epochs, key=lambda record: record[metric])
         kept.append(f"epoch {best['epoch']} of {stage}")
-        for number, cutoff in enumerate(cutoff for cutoff in _CUTOFFS if cutoff in epochs[0]):
-            xs, ys = [record["epoch"] for record in epochs], [100 * record[cutoff] for record in epochs]
+        for number, name in enumerate(names):
+            xs, ys = [record["epoch"] for record in epochs], [100 * record[name] for record in epochs]
             axes.plot(xs, ys, color=HUES[number], linewidth=1.6)
-            points = axes.scatter(xs, ys, s=28, marker=_MARKS[number], color=HUES[number], label=cutoff, zorder=3)
-            part = f"recall-{panel}-{number}"
+            points = axes.scatter(xs, ys, s=28, marker=_MARKS[number], color=HUES[number], label=name, zorder=3)
+            part = f"dev-{panel}-{number}"
             points.set_gid(part)
-            hovers[part] = tuple(f"{stage}, epoch {x}: {cutoff} {y:.1f}" for x, y in zip(xs, ys, strict=True))
+            hovers[part] = tuple(f"{stage}, epoch {x}: {name} {y:.1f}" for x, y in zip(xs, ys, strict=True))
         axes.axvline(best["epoch"], color=INK, linewidth=0.8, linestyle=":", label="kept")
         axes.set_xlabel("epoch")
         for record in epochs:
-            values = (f"{100 * record[cutoff]:.1f}" if cutoff in record else "" for cutoff in _CUTOFFS)
+            values = (f"{100 * record[name]:.1f}" for name in names)
             table.append((stage, record["epoch"], *values, "kept" if record is best else ""))
     lowest = min((axes.get_ylim()[0] for axes in panels.values()), default=0)
     for axes in panels.values():
         axes.set_ylim(max(0, lowest), min(101, max(other.get_ylim()[1] for other in panels.values())))
     next(iter(panels.values())).legend(frameon=False, labelcolor=INK, fontsize=9, loc="lower right")
     return Drawing(
-        name="dev-recall",
-        title="How recall on dev rose",
+        name="dev",
+        title="How the metrics on dev rose",
         description=(
-            "Share of a dev question's articles among the first 100, 200 and 500 hits, by epoch; epoch 0 is the stage "
-            f"before training. Dotted: the epoch kept, that of the highest {_SELECTION} ({', '.join(kept)})."
+            "Means over the dev questions by epoch; epoch 0 is the stage before training. Dotted: the epoch kept, that "
+            f"of the highest {metric} ({', '.join(kept)})."
         ),
         figure=figure,
-        columns=("stage", "epoch", *_CUTOFFS, ""),
+        columns=("stage", "epoch", *names, ""),
         rows=tuple(table),
         hovers=hovers,
     )

@@ -9,18 +9,17 @@ import numpy as np
 
 from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus, Question
 from statgraph.errors import RunError, UsageError
-from statgraph.evaluation.metrics import QuestionMetrics, question_metrics
+from statgraph.evaluation.metrics import DEPTH, QuestionMetrics, question_metrics
 from statgraph.evaluation.report import Report, evaluation_report
 from statgraph.evaluation.strata import strata_masks
 from statgraph.search.retriever import Retriever
 
-DEPTH = 500
 SAVED_DECIMALS = 6
 
 
 @dataclass(frozen=True)
 class SplitMetrics:
-    """Every metric of every question of a split, and the strata: `masks[name]` is (questions,) bool."""
+    """Each metric of every question of a split, and the strata: `masks[name]` is (questions,) bool."""
 
     question_ids: tuple[str, ...]
     metrics: QuestionMetrics
@@ -78,7 +77,10 @@ def sets_of_split(corpus: Corpus, split: str) -> tuple[str, ...]:
         raise UsageError(f"split '{split}' is not known; use one of {', '.join(SPLITS)}")
     names = tuple(name for name in corpus.question_sets if corpus.split(split, name))
     if not names:
-        raise UsageError(f"split '{split}' of corpus '{corpus.name}' has no questions; choose another split")
+        raise UsageError(
+            f"split '{split}' of corpus '{corpus.name}' has no questions; add some to qrels/{split}.tsv, or choose "
+            "another split"
+        )
     return names
 
 
@@ -106,7 +108,7 @@ def split_metrics(retriever: Retriever, corpus: Corpus, split: str, question_set
     questions = split_questions(corpus, split, question_set)
     labels = corpus.label_rows(questions)
     rankings, _ = retriever.rank([question.text for question in questions], DEPTH)
-    metrics = question_metrics(rankings, labels)
+    metrics = question_metrics(rankings, labels, len(corpus.articles))
     masks = strata_masks(questions, labels, corpus.articles, corpus.label_rows(corpus.split("train")))
     return SplitMetrics(tuple(question.question_id for question in questions), metrics, masks)
 
@@ -118,4 +120,4 @@ def evaluate_split(retriever: Retriever, corpus: Corpus, split: str, *, rng: np.
         UsageError: if the split is unknown or has no questions.
     """
     measured = split_metrics(retriever, corpus, split)
-    return evaluation_report(measured.metrics, measured.masks, split=split, rng=rng)
+    return evaluation_report(measured.metrics, measured.masks, split=split, n_articles=len(corpus.articles), rng=rng)

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from statgraph.corpus.records import SPLITS, Corpus
-from statgraph.evaluation.comparison import Comparison, SeedSummary
 from statgraph.evaluation.plots import Labels, bar_chart, line_chart
+from statgraph.evaluation.significance import Comparison
 from statgraph.studies.spec import BARS, TableSpec
 from statgraph.studies.store import RunResult
-from statgraph.studies.summary import COMPARED, PARTS, RowSummary
+from statgraph.studies.summary import PARTS, RowSummary, SeedSummary
 
 ABSENT = "-"
 _PAPER = "paper (BSARD)"
@@ -34,6 +34,7 @@ class About:
     commits: tuple[str, ...]
     machines: tuple[str, ...]
     missing: tuple[str, ...] = ()
+    left_out: str = ""
 
 
 def table_text(spec: TableSpec, rows: Sequence[RowSummary], about: About, *, picture: str = "") -> str:
@@ -64,6 +65,8 @@ def opening(spec: TableSpec, about: About) -> list[str]:
     """Return the lines above the figures: what they are of, and how to get them again."""
     lines = [f"# {spec.title}", "", f"After {spec.source}.", ""]
     lines += [f"- Corpus: {about.corpus}", f"- Split: {about.split}"]
+    if about.left_out:
+        lines.append(f"- Metrics {about.left_out}")
     if about.seeds:
         lines.append(f"- Seeds: {', '.join(map(str, range(about.seeds)))}; rows with nothing random: one run")
     lines += [f"- Command: `{about.command}`", f"- Commit: {', '.join(about.commits) or ABSENT}"]
@@ -103,14 +106,15 @@ def differences_table(rows: Sequence[RowSummary], stratum: str = "all") -> list[
     compared = [row for row in rows if stratum in row.differences]
     if not compared:
         return ["No two rows to compare yet."]
+    shown = list(compared[0].differences[stratum])
     lines = [
         "In points, each question's value averaged over seeds: difference [95 % bootstrap interval], p of a paired "
         "permutation test; n.s.: the interval holds 0, or p is 0.05 or more.",
         "",
-        *_header(["row", "against", *COMPARED]),
+        *_header(["row", "against", *shown]),
     ]
     for row in compared:
-        cells = [_difference(row.differences[stratum][metric]) for metric in COMPARED]
+        cells = [_difference(row.differences[stratum][metric]) for metric in shown]
         lines.append(_line([row.spec.name, row.against, *cells]))
     return lines
 

@@ -14,13 +14,14 @@ from typing import Protocol
 from statgraph import artifacts
 from statgraph.corpus.records import Corpus
 from statgraph.errors import StatgraphError
+from statgraph.evaluation.metrics import left_out, left_out_note
 from statgraph.runs.folders import folder_name
 from statgraph.runs.provenance import commit, published
 from statgraph.search.evaluating import split_questions
 from statgraph.studies.analyses import ANALYSES
 from statgraph.studies.rendering import About, corpus_line, draw_rows, main_table, opening, table_text
 from statgraph.studies.running import CorpusRuns, PlannedRun, machine, planned_runs
-from statgraph.studies.spec import GRID, TableSpec, short_name
+from statgraph.studies.spec import GRID, TableSpec, short_name, without_metrics
 from statgraph.studies.store import RunBusyError, RunResult, RunStore
 from statgraph.studies.summary import summaries
 from statgraph.systems.job import TrainingOptions
@@ -141,14 +142,15 @@ def _carried_out(planned: PlannedRun, runs: CorpusRuns, display: Callable[[], Ab
     with display() as progress:
         options = TrainingOptions(on_step=progress.on_step, on_training=progress.on_training)
         result = runs.finished(planned, options)
-    return f"R@200 {100 * result.mean('R@200'):.1f}, {time.perf_counter() - start:.0f} s"
+    return f"mAP {100 * result.mean('mAP'):.1f}, {time.perf_counter() - start:.0f} s"
 
 
 def _written(
     request: Request, corpus: Corpus, results: Mapping[str, Mapping[int, RunResult]], missing, folder: Path
 ) -> list[str]:
-    """Write the table; return its main part."""
-    spec = request.spec
+    """Write the table without the metrics that the corpus is too small for; return its main part."""
+    n_articles = len(corpus.articles)
+    spec = without_metrics(request.spec, left_out(n_articles))
     rows = summaries(spec, results)
     runs = {}
     for row in rows:
@@ -162,6 +164,7 @@ def _written(
         commits=_distinct(result.about["commit"] for result in runs.values()),
         machines=_distinct(result.about["machine"] for result in runs.values()),
         missing=missing,
+        left_out=left_out_note(n_articles),
     )
     picture = PICTURE if spec.figure else ""
     if picture:

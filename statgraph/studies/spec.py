@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
@@ -87,6 +87,16 @@ def read_table(name: str) -> TableSpec:
     spec = _table(name, yaml.safe_load(path.read_text(encoding="utf-8")))
     _check(spec, path)
     return spec
+
+
+def without_metrics(spec: TableSpec, names: Collection[str]) -> TableSpec:
+    """Return the table without some metrics, in its figure too."""
+
+    def others(metrics: Iterable[str]) -> tuple[str, ...]:
+        return tuple(name for name in metrics if name not in names)
+
+    figure = spec.figure and replace(spec.figure, metrics=others(spec.figure.metrics))
+    return replace(spec, metrics=others(spec.metrics), figure=figure)
 
 
 def with_backbones(spec: TableSpec, backbones: tuple[str, ...]) -> TableSpec:

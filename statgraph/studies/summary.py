@@ -7,13 +7,26 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from statgraph.evaluation.comparison import Comparison, SeedSummary, compare, seed_summary
-from statgraph.evaluation.metrics import METRICS
+from statgraph.evaluation.significance import Comparison, compare
 from statgraph.studies.spec import RowSpec, TableSpec
 from statgraph.studies.store import RunResult
 
 COMPARED = ("R@100", "R@200", "mAP")
 PARTS = ("seen", "unseen")  # compared apart: a graph of training questions could live on memory alone
+
+
+@dataclass(frozen=True, slots=True)
+class SeedSummary:
+    """The mean over seeds and the sample standard deviation (n - 1), which is None for one seed."""
+
+    mean: float
+    sd: float | None
+    n_seeds: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> SeedSummary:
+        """Return the summary of one value per seed."""
+        return cls(float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else None, len(values))
 
 
 @dataclass(frozen=True)
@@ -62,16 +75,18 @@ def _summary(
 ) -> RowSummary:
     runs = [results[seed] for seed in sorted(results)]
     counts = {stratum: int(mask.sum()) for stratum, mask in runs[0].metrics.masks.items()}
+    measured = runs[0].metrics.metrics.values  # a small corpus lacks some
     strata = {
-        stratum: {metric: seed_summary([run.mean(metric, stratum) for run in runs]) for metric in METRICS}
+        stratum: {metric: SeedSummary.of([run.mean(metric, stratum) for run in runs]) for metric in measured}
         for stratum, count in counts.items()
         if count
     }
     differences = {}
     if others:
         baseline = [others[seed] for seed in sorted(others)]
+        compared = [metric for metric in COMPARED if metric in measured]
         differences = {
-            stratum: {metric: _comparison(baseline, runs, metric, stratum) for metric in COMPARED}
+            stratum: {metric: _comparison(baseline, runs, metric, stratum) for metric in compared}
             for stratum in ("all", *PARTS)
             if counts.get(stratum)
         }

@@ -18,6 +18,7 @@ from statgraph.corpus.records import Corpus
 from statgraph.device import pick_device
 from statgraph.distributed import SINGLE, World
 from statgraph.encoders.biencoder import no_progress
+from statgraph.evaluation.metrics import deciding_metric
 from statgraph.memory import peak_memory_mib
 from statgraph.training.checkpoints import MetricsLog
 from statgraph.training.loop import Listener, TrainingContext
@@ -102,4 +103,5 @@ class Job:
             resume=self.options.resume,
             listener=self.options.on_training,
             world=self.world,
+            metric=deciding_metric(self.config.select_by, len(self.corpus.articles)),
         )

@@ -33,7 +33,7 @@ from statgraph.training.stage2 import GraphModel, Stage2
 from statgraph.training.text_model import TextModel
 
 # What the weights after stage 1 depend on, beside corpus, device and package versions.
-_STAGE1_GROUPS = ("encoder", "pretrain", "augment", "negatives", "stage1", "bm25")
+_STAGE1_SETTINGS = ("encoder", "pretrain", "augment", "negatives", "stage1", "bm25", "seed", "select_by")
 
 
 def block_sampler(config: RunConfig, graph: LegalGraph) -> BlockSampler:
@@ -148,8 +148,8 @@ class Stage1Cache:
 
     def __init__(self, folder: Path, job: Job):
         values = job.config.to_dict()
-        about = {group: values[group] for group in _STAGE1_GROUPS}
-        about |= {"seed": job.config.seed, "corpus": job.corpus.content_hash, "device": job.device.type}
+        about = {name: values[name] for name in _STAGE1_SETTINGS}
+        about |= {"corpus": job.corpus.content_hash, "device": job.device.type}
         self._folder = folder / artifacts.key_of(about)
 
     def load_into(self, stage: Stage1) -> dict | None:

@@ -15,6 +15,7 @@ import torch
 
 from statgraph.distributed import SINGLE, World
 from statgraph.errors import RunError
+from statgraph.evaluation.metrics import QUALITY, choice_key
 from statgraph.training.checkpoints import (
     MetricsLog,
     load_optimizer,
@@ -24,9 +25,6 @@ from statgraph.training.checkpoints import (
 )
 from statgraph.training.seeding import derived_seed, reproducible_sums, seed_everything
 
-SELECTION_METRIC = "R@200"
-# Decides between equals: of 200 articles or fewer every epoch finds all.
-TIE_BREAKER = "mAP"
 LAST, BEST = "last", "best"
 
 
@@ -78,7 +76,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """What a listener is told after every step. `dev` is the last dev R@200, or None."""
+    """What a listener is told after every step. `dev`: the last mean of `metric` on dev, or None."""
 
     stage: str
     epoch: int
@@ -87,6 +85,7 @@ class TrainingProgress:
     steps: int
     loss: float
     dev: float | None
+    metric: str = QUALITY
 
 
 Listener = Callable[[TrainingProgress], None]
@@ -104,6 +103,7 @@ class TrainingContext:
         resume: whether to continue from the checkpoints.
         listener: told of every step.
         world: the processes that train together; the first alone writes, and its record of an epoch decides for all.
+        metric: the mean on dev that decides which epoch is best.
     """
 
     seed: int
@@ -113,11 +113,11 @@ class TrainingContext:
     resume: bool = False
     listener: Listener = lambda progress: None
     world: World = SINGLE
+    metric: str = QUALITY
 
 
 def train_stage(stage: Stage, schedule: Schedule, context: TrainingContext) -> dict[str, object]:
-    """Train a stage and leave in it the weights of its best epoch by dev R@200, where that is equal by dev mAP; return
-    that epoch's log record.
+    """Train a stage, leave in it the weights of the best epoch by dev's `choice_key`, and return its log record.
 
     The untrained stage counts as epoch 0, so training never makes it worse on dev. Every epoch ends with a checkpoint:
     with `resume`, a killed run continues after its last whole epoch and ends with the same numbers.
@@ -143,17 +143,17 @@ class _StageTrainer:
         self._parameters = [parameter for group in groups for parameter in group["params"]]
 
     def run(self) -> dict[str, object]:
-        stage, schedule, world = self._stage, self._schedule, self._world
+        stage, schedule, world, metric = self._stage, self._schedule, self._world, self._context.metric
         last, best = self._begun()
         loss_of = world.data_parallel(stage.loss, self._parameters)
         for epoch in range(last["epoch"] + 1, schedule.epochs + 1):
             if schedule.patience and epoch - 1 - best["epoch"] >= schedule.patience:
                 break
             start = time.perf_counter()
-            losses = self._epoch(epoch, loss_of, dev=last.get(SELECTION_METRIC))
+            losses = self._epoch(epoch, loss_of, dev=last.get(metric))
             seconds = time.perf_counter() - start
             last = self._record(epoch, loss=sum(losses) / len(losses), seconds=seconds)
-            is_best = SELECTION_METRIC not in last or _quality(last) > _quality(best)
+            is_best = metric not in last or choice_key(last, metric) > choice_key(best, metric)
             if is_best:
                 best = last
             if world.is_first:
@@ -203,7 +203,8 @@ class _StageTrainer:
                     f"{stage.name}, epoch {epoch}, step {step}: the loss is {losses[-1]}; lower the learning rate "
                     f"(--set {stage.name}.lr=...)"
                 )
-            self._context.listener(TrainingProgress(stage.name, epoch, epochs, step, steps, losses[-1], dev))
+            metric = self._context.metric
+            self._context.listener(TrainingProgress(stage.name, epoch, epochs, step, steps, losses[-1], dev, metric))
         if len(losses) != stage.steps_per_epoch:
             raise ValueError(
                 f"{stage.name}: yielded {len(losses)} batches, but steps_per_epoch is {stage.steps_per_epoch}"
@@ -226,10 +227,6 @@ class _StageTrainer:
         metrics = self._stage.dev_metrics() or {}
         record = {"stage": self._stage.name, "epoch": epoch, "loss": loss, "seconds": round(seconds, 2), **metrics}
         return self._world.json_from_first(lambda: record)
-
-
-def _quality(record: dict[str, object]) -> tuple[float, float]:
-    return record.get(SELECTION_METRIC, -1.0), record.get(TIE_BREAKER, -1.0)
 
 
 def _factor(step: int, steps: int, warmup: float) -> float:

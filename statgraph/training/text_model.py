@@ -10,11 +10,9 @@ import torch
 
 from statgraph.distributed import SINGLE, World
 from statgraph.encoders.biencoder import BiEncoder, Inputs, encoded
-from statgraph.evaluation.metrics import aggregate, question_metrics
+from statgraph.evaluation.metrics import DEPTH, aggregate, question_metrics
 from statgraph.negatives.source import EpochVectors
 from statgraph.training.loop import Stage
-
-DEPTH = 500
 
 Encode = Callable[[Inputs], torch.Tensor]
 
@@ -93,7 +91,7 @@ class EncoderStage(Stage):
 def vector_metrics(
     question_vectors: np.ndarray, article_vectors: np.ndarray, label_rows: Sequence[Sequence[int]]
 ) -> dict[str, float]:
-    """Return every metric (means over the questions, 0 to 1) of ranking articles by inner product, ties by row.
+    """Return each metric (means over the questions, 0 to 1) of ranking articles by inner product, ties by row.
 
     Args:
         question_vectors: (questions, width).
@@ -101,8 +99,9 @@ def vector_metrics(
         label_rows: the rows that answer each question.
     """
     scores = question_vectors @ article_vectors.T  # (questions, articles)
-    depth = min(DEPTH, scores.shape[1])
+    n_articles = scores.shape[1]
+    depth = min(DEPTH, n_articles)
     best = np.sort(np.argpartition(-scores, depth - 1, axis=1)[:, :depth], axis=1)
     order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
-    metrics = aggregate(question_metrics(np.take_along_axis(best, order, axis=1), label_rows))
+    metrics = aggregate(question_metrics(np.take_along_axis(best, order, axis=1), label_rows, n_articles))
     return {name: round(value, 5) for name, value in metrics.items()}

@@ -14,8 +14,12 @@ def test_a_table_for_people(run_cli, bm25_run, town):
 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[0] == f"{bm25_run} on town, test"
-    for word in ("R@100", "R@200", "R@500", "mAP", "mRP", "nDCG@10", "MRR@10", "all (n = 4)", "unseen (n = 4)"):
+    for word in ("R@1", "R@3", "S@1", "S@3", "mAP", "mRP", "nDCG@10", "MRR@10", "all (n = 4)", "unseen (n = 4)"):
         assert word in done.stdout
+    assert done.stdout.splitlines()[-2:] == [
+        "left out: R@5, R@10, R@100, R@200, R@500 (a fifth of the 16 articles or more)",
+        "quality: mean of mAP and R@5; training and tuning choose by it",
+    ]
     assert max(map(len, done.stdout.splitlines()[1:])) <= 80
 
 
@@ -25,7 +29,10 @@ def test_json_for_programs(run_cli, bm25_run, town):
     report = json.loads(done.stdout)
     assert report == json.loads((bm25_run / "report.json").read_text())
     assert (report["split"], report["strata"]["all"]["n_questions"]) == ("dev", 4)
-    assert report["strata"]["all"]["metrics"]["R@100"] == {"mean": 1.0, "low": 1.0, "high": 1.0}
+    metrics = report["strata"]["all"]["metrics"]
+    assert list(metrics) == ["R@1", "R@3", "S@1", "S@3", "nDCG@10", "MRR@10", "mAP", "mRP", "quality"]
+    assert list(metrics["S@3"]) == ["mean", "low", "high"]
+    assert report["n_articles"] == 16
 
 
 def test_the_difference_to_another_run(run_cli, bm25_run, dense_run, town):
@@ -48,8 +55,8 @@ def test_a_run_does_not_differ_from_itself(run_cli, bm25_run, town):
     done = run_cli("evaluate", "--run", bm25_run, "--corpus", town, "--against", bm25_run)
     assert (done.returncode, done.stderr) == (0, "")
     assert "difference to" in done.stdout
-    assert done.stdout.count("+0.0 [+0.0, +0.0]") == 7
-    assert done.stdout.count("1.0000") == 14
+    assert done.stdout.count("+0.0 [+0.0, +0.0]") == 9
+    assert done.stdout.count("1.0000") == 18
     assert max(map(len, done.stdout.splitlines()[1:])) <= 80
 
 
@@ -98,7 +105,7 @@ def test_a_split_without_questions_is_refused(run_cli, refused, town, tmp_path):
     (tmp_path / "corpus" / "qrels" / "test.tsv").unlink()
     run_cli("train", "--system", "bm25", "--corpus", "corpus", "--out", "run")
     assert refused("evaluate", "--run", "run", "--corpus", "corpus", code=2) == (
-        "split 'test' of corpus 'town' has no questions; choose another split"
+        "split 'test' of corpus 'town' has no questions; add some to qrels/test.tsv, or choose another split"
     )
 
 

@@ -17,7 +17,7 @@ def test_pictures_of_a_training(run_cli, dense_run, tmp_path):
     done = run_cli("plot", "training", "--run", dense_run, "--projection", "pca")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
-        "plots/training.html", "plots/training-losses.png", "plots/training-dev-recall.png",
+        "plots/training.html", "plots/training-losses.png", "plots/training-dev.png",
         "plots/training-article-map.png",
     ]  # fmt: skip
     assert "every step" in (tmp_path / "plots" / "training.html").read_text()

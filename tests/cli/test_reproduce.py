@@ -6,7 +6,7 @@ from statgraph.studies.spec import table_names
 SPEC = """title: A small table
 source: "nobody's paper, table 0"
 baseline: BM25
-metrics: [R@200, mAP]
+metrics: [R@1, R@200, mAP]
 rows:
   - {name: BM25, system: bm25, seeded: false}
   - {name: BM25 without b, system: bm25, seeded: false, settings: [bm25.b=0]}
@@ -43,7 +43,7 @@ def test_a_table(run_here, small_table, town, tmp_path):
     code, stdout, stderr = run_here("small", "--corpus", town, "--seeds", 2, "--backbone", "embedded:static")
     assert code == 0
     lines = stdout.splitlines()
-    assert lines[0] == "| row | seeds | R@200 | mAP | paper (BSARD) |"
+    assert lines[0] == "| row | seeds | R@1 | mAP | paper (BSARD) |"
     assert lines[2].startswith("| BM25 | 1 | 100.0 | ")
     assert lines[-1] == "Table folder: results/small-town-static"
     assert [line.partition(":")[0] for line in stderr.splitlines()] == ["BM25, seed 0", "BM25 without b, seed 0"]

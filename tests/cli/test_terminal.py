@@ -30,9 +30,9 @@ def shown(monkeypatch, *, terminal: bool) -> str:
     return written.getvalue()
 
 
-def test_a_terminal_shows_loss_and_dev_recall(monkeypatch):
+def test_a_terminal_shows_loss_and_dev_metric(monkeypatch):
     text = shown(monkeypatch, terminal=True)
-    for part in ("embedding", "3/4", "stage2", "10/10", "epoch 2/2", "loss 0.500", "dev R@200 87.6"):
+    for part in ("embedding", "3/4", "stage2", "10/10", "epoch 2/2", "loss 0.500", "dev quality 87.6"):
         assert part in text
 
 

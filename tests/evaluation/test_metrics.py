@@ -5,18 +5,29 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ir_measures import AP, RR, R, Rprec, nDCG
+from ir_measures import AP, RR, R, Rprec, Success, nDCG
 
+from statgraph.config import SELECTORS
 from statgraph.evaluation.metrics import (
     METRICS,
+    QUALITY,
     aggregate,
     average_precision,
+    choice_key,
+    deciding_metric,
+    left_out,
+    left_out_note,
     ndcg,
+    quality,
+    quality_cut,
     question_metrics,
     r_precision,
     recall,
     reciprocal_rank,
+    success,
 )
+
+MANY = 100_000  # articles, so many that no metric is left out
 
 # Relevant articles at places 2, 3 and 6; a fourth is not found.
 FOUND = np.array([False, True, True, False, False, True])
@@ -26,6 +37,10 @@ def test_recall_counts_the_found_among_all_relevant():
     assert recall(FOUND, 4, cut=1) == 0.0
     assert recall(FOUND, 4, cut=3) == 2 / 4
     assert recall(FOUND, 4, cut=100) == 3 / 4
+
+
+def test_success_is_one_relevant_article_within_the_cut():
+    assert [success(FOUND, 4, cut=cut) for cut in (1, 2, 3)] == [0.0, 1.0, 1.0]
 
 
 def test_average_precision_gives_nothing_for_an_article_that_is_not_found():
@@ -54,52 +69,102 @@ def test_reciprocal_rank_is_that_of_the_first_within_the_cut():
     assert reciprocal_rank(FOUND, 4, cut=1) == 0.0
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_an_empty_ranking_scores_zero(name):
-    assert METRICS[name](np.empty(0, dtype=bool), 3) == 0.0
+def test_quality_is_the_mean_of_average_precision_and_recall():
+    assert quality(FOUND, 4, cut=3) == pytest.approx(((1 / 2 + 2 / 3 + 3 / 6) / 4 + 2 / 4) / 2)
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_an_ideal_ranking_scores_one(name):
-    assert METRICS[name](np.array([True, True, False]), 2) == pytest.approx(1.0)
+@pytest.mark.parametrize(
+    ("n_articles", "cut"), [(12, 5), (321, 5), (600, 6), (29_115, 291), (50_000, 500), (10**6, 500)]
+)
+def test_quality_recalls_at_one_percent_within_limits(n_articles, cut):
+    assert quality_cut(n_articles) == cut
+
+
+@pytest.mark.parametrize(
+    ("n_articles", "names"),
+    [
+        (2501, []),
+        (2500, ["R@500"]),
+        (321, ["R@100", "R@200", "R@500"]),
+        (50, ["R@10", "R@100", "R@200", "R@500"]),
+        (16, ["R@5", "R@10", "R@100", "R@200", "R@500"]),
+        (15, ["R@3", "R@5", "R@10", "R@100", "R@200", "R@500", "S@3"]),
+        (5, ["R@1", "R@3", "R@5", "R@10", "R@100", "R@200", "R@500", "S@1", "S@3"]),
+    ],
+)
+def test_a_cut_of_a_fifth_of_the_articles_is_left_out(n_articles, names):
+    assert list(left_out(n_articles)) == names
+    measured = question_metrics([np.array([0])], [[0]], n_articles)
+    assert list(measured.values) == [name for name in METRICS if name not in names]
+
+
+def test_what_is_left_out_is_said_in_words():
+    assert left_out_note(2500) == "left out: R@500 (a fifth of the 2,500 articles or more)"
+    assert left_out_note(2501) == ""
+
+
+def test_quality_decides_where_a_corpus_is_too_small_for_what_is_asked():
+    assert (deciding_metric("R@200", 1001), deciding_metric("R@200", 1000)) == ("R@200", QUALITY)
+    assert deciding_metric("mAP", 5) == "mAP"
+    assert set(SELECTORS) <= set(METRICS)
+
+
+def test_the_better_of_equals_has_the_higher_quality():
+    low, high = {"R@200": 0.5, QUALITY: 0.2}, {"R@200": 0.5, QUALITY: 0.3}
+    assert choice_key(high, "R@200") > choice_key(low, "R@200")
+    assert choice_key({"R@200": 0.6, QUALITY: 0.1}, "R@200") > choice_key(high, "R@200")
+    assert choice_key(high) > choice_key({"R@200": 0.6, QUALITY: 0.1})
+
+
+def test_a_ranking_of_nothing_scores_zero():
+    metrics = question_metrics([np.empty(0, dtype=int)], [[0, 1, 2]], MANY)
+    assert set(aggregate(metrics).values()) == {0.0}
+
+
+def test_an_ideal_ranking_scores_one_as_far_as_a_cut_allows():
+    means = aggregate(question_metrics([np.array([3, 5, 4])], [[3, 5]], MANY))
+    assert means == pytest.approx({**dict.fromkeys(METRICS, 1.0), "R@1": 0.5})
 
 
 PEERS = {
-    "R@100": R @ 100,
-    "R@200": R @ 200,
-    "R@500": R @ 500,
-    "mAP": AP,
-    "mRP": Rprec,
+    **{f"R@{cut}": R @ cut for cut in (1, 3, 5, 10, 100, 200, 500)},
+    "S@1": Success @ 1,
+    "S@3": Success @ 3,
     "nDCG@10": nDCG @ 10,
     "MRR@10": RR @ 10,
+    "mAP": AP,
+    "mRP": Rprec,
 }
 
 
 def test_metrics_of_two_questions_and_their_means():
-    metrics = question_metrics([np.array([7, 3, 5]), np.array([1, 2, 9])], [[3], [1, 4]])
+    metrics = question_metrics([np.array([7, 3, 5]), np.array([1, 2, 9])], [[3], [1, 4]], MANY)
     assert len(metrics) == 2
     assert metrics["R@100"].tolist() == [1.0, 0.5]
+    assert metrics["R@1"].tolist() == [0.0, 0.5]
+    assert metrics["S@1"].tolist() == [0.0, 1.0]
+    assert metrics["quality"].tolist() == [(1 / 2 + 1) / 2, 1 / 2]
     assert metrics["mAP"].tolist() == [1 / 2, 1 / 2]
     assert metrics["mRP"].tolist() == [0.0, 0.5]
     assert metrics["MRR@10"].tolist() == [0.5, 1.0]
     means = aggregate(metrics)
     assert means["R@100"] == 0.75
     assert means["mRP"] == 0.25
-    assert list(means) == ["R@100", "R@200", "R@500", "mAP", "mRP", "nDCG@10", "MRR@10"]
+    assert tuple(means) == METRICS
 
 
 def test_every_question_weighs_the_same_whatever_its_number_of_articles():
-    metrics = question_metrics([np.array([0]), np.array([0])], [[0], [0, 1, 2, 3]])
+    metrics = question_metrics([np.array([0]), np.array([0])], [[0], [0, 1, 2, 3]], MANY)
     assert aggregate(metrics)["R@100"] == (1 + 1 / 4) / 2
 
 
 def test_where_keeps_the_questions_of_the_mask():
-    metrics = question_metrics([np.array([0]), np.array([1])], [[0], [0]])
+    metrics = question_metrics([np.array([0]), np.array([1])], [[0], [0]], MANY)
     assert metrics.where(np.array([False, True]))["mAP"].tolist() == [0.0]
 
 
 def test_a_label_given_twice_counts_once():
-    metrics = question_metrics([np.array([4, 5])], [[4, 4]])
+    metrics = question_metrics([np.array([4, 5])], [[4, 4]], MANY)
     assert metrics["R@100"].tolist() == [1.0]
 
 
@@ -113,12 +178,12 @@ def test_a_label_given_twice_counts_once():
 )
 def test_input_without_meaning_is_refused(rankings, labels, message):
     with pytest.raises(ValueError, match=message):
-        question_metrics(rankings, labels)
+        question_metrics(rankings, labels, MANY)
 
 
 def test_no_question_has_no_mean():
     with pytest.raises(ValueError, match="no questions"):
-        aggregate(question_metrics([], []))
+        aggregate(question_metrics([], [], MANY))
 
 
 @pytest.mark.parametrize("depth", [7, 150, 600])
@@ -132,13 +197,14 @@ def test_agrees_with_ir_measures_on_random_rankings(depth):
         for place, row in enumerate(ranking)
     ]
     qrels = [ir_measures.Qrel(str(question), str(row), 1) for question, rows in enumerate(labels) for row in rows]
-    ours = question_metrics(rankings, labels)
+    ours = question_metrics(rankings, labels, MANY)
     name_of = {measure: name for name, measure in PEERS.items()}
     compared = 0
     for theirs in ir_measures.iter_calc(list(PEERS.values()), qrels, run):
         assert ours[name_of[theirs.measure]][int(theirs.query_id)] == pytest.approx(theirs.value, abs=1e-9)
         compared += 1
-    assert compared == len(rankings) * len(METRICS)
+    assert compared == len(rankings) * len(PEERS)
+    assert {*PEERS, QUALITY} == set(METRICS)
 
 
 @given(
@@ -147,6 +213,7 @@ def test_agrees_with_ir_measures_on_random_rankings(depth):
 )
 def test_better_places_never_score_less(found, missed):
     n_relevant = max(int(found.sum()) + missed, 1)
-    for metric in METRICS.values():
-        values = [metric(places, n_relevant) for places in (np.sort(found), found, np.sort(found)[::-1])]
-        assert 0 <= values[0] <= values[1] + 1e-12 <= values[2] + 2e-12 <= 1 + 3e-12
+    rows, absent = np.arange(len(found)), -np.arange(1, n_relevant - int(found.sum()) + 1)
+    labels = [[*rows[places], *absent] for places in (np.sort(found), found, np.sort(found)[::-1])]
+    for worst, given_, best in question_metrics([rows] * 3, labels, MANY).values.values():
+        assert 0 <= worst <= given_ + 1e-12 <= best + 2e-12 <= 1 + 3e-12

@@ -5,22 +5,21 @@ import pytest
 from rich.console import Console
 
 from statgraph.errors import RunError
-from statgraph.evaluation.comparison import Comparison, MetricComparison
 from statgraph.evaluation.metrics import METRICS, question_metrics
 from statgraph.evaluation.report import Report, Stratum, comparison_table, evaluation_report, report_table, strata_table
-from statgraph.evaluation.significance import Estimate
+from statgraph.evaluation.significance import Comparison, Estimate, MetricComparison
 
 
 @pytest.fixture
 def report() -> Report:
     labels = [[0], [1], [2]]
-    metrics = question_metrics([np.array([0, 5]), np.array([5, 1]), np.array([5, 6])], labels)
+    metrics = question_metrics([np.array([0, 5]), np.array([5, 1]), np.array([5, 6])], labels, 2501)
     masks = {
         "all": np.array([True, True, True]),
         "seen": np.array([True, True, False]),
         "unseen": np.array([False, False, True]),
     }
-    return evaluation_report(metrics, masks, split="test", rng=np.random.default_rng(0))
+    return evaluation_report(metrics, masks, split="test", n_articles=2501, rng=np.random.default_rng(0))
 
 
 def test_report_holds_the_mean_of_each_stratum(report):
@@ -28,7 +27,7 @@ def test_report_holds_the_mean_of_each_stratum(report):
     assert report.strata["all"].metrics["mAP"].mean == (1 + 1 / 2 + 0) / 3
     assert report.strata["seen"].metrics["MRR@10"].mean == (1 + 1 / 2) / 2
     assert report.strata["unseen"].metrics["R@100"] == Estimate(0.0, 0.0, 0.0)
-    assert list(report.strata["all"].metrics) == list(METRICS)
+    assert tuple(report.strata["all"].metrics) == METRICS
 
 
 def test_report_comes_back_from_json(report):
@@ -36,9 +35,9 @@ def test_report_comes_back_from_json(report):
 
 
 def test_a_stratum_without_questions_has_no_metrics():
-    metrics = question_metrics([np.array([0])], [[0]])
+    metrics = question_metrics([np.array([0])], [[0]], 16)
     masks = {"seen": np.array([False]), "unseen": np.array([True])}
-    report = evaluation_report(metrics, masks, split="dev", rng=np.random.default_rng(0))
+    report = evaluation_report(metrics, masks, split="dev", n_articles=16, rng=np.random.default_rng(0))
     assert report.strata["seen"].n_questions == 0
     assert report.strata["seen"].metrics == {}
     assert Report.from_dict(report.to_dict()) == report
@@ -50,11 +49,24 @@ def test_what_is_no_report_is_refused(saved):
         Report.from_dict(saved)
 
 
+def test_a_report_from_before_metrics_were_left_out_is_read_and_has_nothing_to_say():
+    saved = {"split": "dev", "confidence": 0.95, "strata": {"all": {"n_questions": 3, "metrics": {}}}}
+    report = Report.from_dict(saved)
+    assert (report.n_articles, report.notes()) == (None, [])
+
+
+def test_notes_say_what_is_left_out_and_what_quality_is():
+    quality = "quality: mean of mAP and R@25; training and tuning choose by it"
+    assert Report("test", {}, n_articles=2501).notes() == [quality]
+    left_out = "left out: R@500 (a fifth of the 2,500 articles or more)"
+    assert Report("test", {}, n_articles=2500).notes() == [left_out, quality]
+
+
 EVERY_METRIC = {
-    "R@100": Estimate(0.6461, 0.58, 0.709),
-    "R@200": Estimate(0.75, 0.6, 0.9),
-    "R@500": Estimate(0.9, 0.8, 1.0),
-    "mAP": Estimate(0.25, 0.2, 0.3),
+    "R@10": Estimate(0.6461, 0.58, 0.709),
+    "R@100": Estimate(0.9, 0.8, 1.0),
+    "S@3": Estimate(0.5, 0.4, 0.6),
+    "mAP": Estimate(0.75, 0.6, 0.9),
     "mRP": Estimate(0.125, 0.1, 0.2),
 }
 
@@ -93,11 +105,19 @@ def test_strata_stand_in_rows_with_the_interval_of_one_metric():
     }
     text = printed(strata_table(Report("test", strata)))
     assert [row for row in cells(text) if len(row) == 6] == [
-        ["gold: 1", "4", "64.6", "75.0 [60.0, 90.0]", "90.0", "25.0"],
-        ["topic: Work", "5", "64.6", "75.0 [60.0, 90.0]", "90.0", "25.0"],
+        ["gold: 1", "4", "50.0", "64.6", "90.0", "75.0 [60.0, 90.0]"],
+        ["topic: Work", "5", "50.0", "64.6", "90.0", "75.0 [60.0, 90.0]"],
     ]
     assert "test split by stratum" in text
     assert "1 smaller topic in --json" in text
+
+
+def test_strata_show_no_column_for_what_is_left_out():
+    few = {name: EVERY_METRIC[name] for name in ("R@10", "mAP")}
+    text = printed(strata_table(Report("test", {"gold: 1": Stratum(4, few), "gold: 2-5": Stratum(0, {})})))
+    assert [row for row in cells(text) if len(row) == 4] == [
+        ["gold: 1", "4", "64.6", "75.0 [60.0, 90.0]"], ["gold: 2-5", "0", "-", "-"],
+    ]  # fmt: skip
 
 
 def test_a_long_topic_with_brackets_fits_a_terminal_and_keeps_them():

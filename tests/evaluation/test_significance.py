@@ -1,7 +1,15 @@
 import numpy as np
 import pytest
 
-from statgraph.evaluation.significance import Estimate, mean_estimate, paired_difference
+from statgraph.evaluation.metrics import QuestionMetrics
+from statgraph.evaluation.significance import (
+    Estimate,
+    MetricComparison,
+    adjusted_p_values,
+    compare,
+    compare_metrics,
+    mean_estimate,
+)
 
 
 def test_interval_of_zeros_and_ones_is_that_of_the_binomial():
@@ -29,26 +37,89 @@ def test_no_question_has_no_mean():
         mean_estimate(np.empty(0), np.random.default_rng(0))
 
 
-def test_p_value_of_four_gains_is_exact():
-    # 2^4 ways to swap; only no swap and all swapped are as extreme as four gains: p = 2 / 16.
-    first, second = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.3, 0.3, 0.6, 0.8])
-    found = paired_difference(first, second, np.random.default_rng(0))
+def metrics_of(*values: float, **others) -> QuestionMetrics:
+    return QuestionMetrics({"mAP": np.array(values), **{name: np.array(other) for name, other in others.items()}})
+
+
+def test_the_value_of_a_question_is_its_mean_over_the_seeds():
+    # Baseline means 0.2, 0.3, 0.4, 0.5; gains 0.1, 0.2, 0.3, 0.2. 2^4 swaps, two as extreme: p = 2 / 16.
+    baseline = [metrics_of(0.1, 0.2, 0.3, 0.4), metrics_of(0.3, 0.4, 0.5, 0.6)]
+    found = compare(baseline, [metrics_of(0.3, 0.5, 0.7, 0.7)], "mAP", np.random.default_rng(0))
+    assert found.difference == pytest.approx((0.1 + 0.2 + 0.3 + 0.2) / 4)
     assert found.p_value == pytest.approx(2 / 16)
-    assert found.difference.mean == pytest.approx((0.2 + 0.1 + 0.3 + 0.4) / 4)
-    assert found.difference.low <= found.difference.mean <= found.difference.high
+    assert 0.1 <= found.low < found.difference < found.high <= 0.3
+    assert found.n_questions == 4
+
+
+def test_an_interval_without_zero_is_not_enough_to_be_significant():
+    four = compare([metrics_of(0, 0, 0, 0)], [metrics_of(0.1, 0.2, 0.3, 0.2)], "mAP", np.random.default_rng(0))
+    assert four.low > 0
+    assert not four.significant
+    # Eight gains: p = 2 / 2^8.
+    eight = compare([metrics_of(*[0] * 8)], [metrics_of(*[0.1, 0.2] * 4)], "mAP", np.random.default_rng(0))
+    assert eight.p_value == pytest.approx(2 / 256)
+    assert eight.significant
+
+
+def test_a_loss_can_be_significant_too():
+    found = compare([metrics_of(*[0.1, 0.2] * 4)], [metrics_of(*[0] * 8)], "mAP", np.random.default_rng(0))
+    assert found.difference == pytest.approx(-0.15)
+    assert found.high < 0
+    assert found.significant
+
+
+def test_gains_and_losses_that_cancel_are_not_significant():
+    found = compare([metrics_of(*[0.5] * 8)], [metrics_of(*[0.4, 0.6] * 4)], "mAP", np.random.default_rng(0))
+    assert found.low < 0 < found.high
+    assert not found.significant
+
+
+def test_equal_seeds_in_another_order_do_not_differ():
+    seeds = [metrics_of(*np.random.default_rng(seed).random(12)) for seed in range(3)]
+    found = compare(seeds, [seeds[1], seeds[2], seeds[0]], "mAP", np.random.default_rng(0))
+    assert (found.difference, found.low, found.high, found.p_value, found.significant) == (0, 0, 0, 1, False)
+
+
+def test_every_metric_is_compared_and_the_p_values_are_adjusted_for_their_number():
+    baseline = metrics_of(*[0] * 8, RP=[0.5] * 8)
+    system = metrics_of(*[0.1, 0.2] * 4, RP=[0.4, 0.6] * 4)
+    found = compare_metrics([baseline], [system], np.random.default_rng(0))
+    assert list(found) == ["mAP", "RP"]
+    gain = found["mAP"]
+    assert isinstance(gain, MetricComparison)
+    assert (gain.baseline_mean, gain.system_mean) == (0, pytest.approx(0.15))
+    assert gain.comparison.p_value == pytest.approx(2 / 256)
+    # Smaller of two p-values: doubled.
+    assert gain.adjusted_p_value == pytest.approx(4 / 256)
+    assert found["RP"].adjusted_p_value == found["RP"].comparison.p_value == 1
+
+
+def test_p_values_are_adjusted_by_rank():
+    # Sorted p * 4 / rank: 0.04, 0.04, 0.04, 0.5; none may pass that of a larger p.
+    assert adjusted_p_values([0.03, 0.5, 0.01, 0.02]) == pytest.approx([0.04, 0.5, 0.04, 0.04])
+    assert adjusted_p_values([0.01, 0.04]) == pytest.approx([0.02, 0.04])
+    assert adjusted_p_values([]) == []
+
+
+@pytest.mark.parametrize(
+    ("baseline", "system", "message"),
+    [
+        ([], [metrics_of(0.1)], "no seeds"),
+        ([metrics_of(0.1)], [], "no seeds"),
+        ([metrics_of(0.1), metrics_of(0.1, 0.2)], [metrics_of(0.1)], "1 and 2 questions"),
+        ([metrics_of(0.1)], [metrics_of(0.1, 0.2)], "1 values of one system, but 2 of the other"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(baseline, system, message):
+    for refuses in (lambda rng: compare(baseline, system, "mAP", rng), lambda r: compare_metrics(baseline, system, r)):
+        with pytest.raises(ValueError, match=message):
+            refuses(np.random.default_rng(0))
 
 
 def test_equal_systems_do_not_differ():
-    values = np.array([0.1, 0.9, 0.4])
-    found = paired_difference(values, values, np.random.default_rng(0))
-    assert found.p_value == 1.0
-    assert found.difference == Estimate(0.0, 0.0, 0.0)
+    found = compare([metrics_of(0.1, 0.9, 0.4)] * 2, [metrics_of(0.1, 0.9, 0.4)], "mAP", np.random.default_rng(0))
+    assert (found.difference, found.low, found.high, found.p_value) == (0.0, 0.0, 0.0, 1.0)
 
 
 def test_one_question_shows_no_difference():
-    assert paired_difference(np.array([0.0]), np.array([1.0]), np.random.default_rng(0)).p_value == 1.0
-
-
-def test_systems_with_different_questions_are_refused():
-    with pytest.raises(ValueError, match=r"2 values .* 3 of the other"):
-        paired_difference(np.zeros(2), np.zeros(3), np.random.default_rng(0))
+    assert compare([metrics_of(0.0)], [metrics_of(1.0)], "mAP", np.random.default_rng(0)).p_value == 1.0

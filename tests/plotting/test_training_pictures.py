@@ -8,7 +8,7 @@ from statgraph.config import RunConfig
 from statgraph.corpus.records import Article, Corpus
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
-from statgraph.plotting.training_pictures import dev_recall_drawing, losses_drawing, training_drawings
+from statgraph.plotting.training_pictures import dev_drawing, losses_drawing, training_drawings
 
 LOSSES = [
     {"stage": "stage1", "epoch": 0, "loss": None},
@@ -50,29 +50,30 @@ def test_a_run_that_kept_epochs_alone():
 
 
 RECORDS = [
-    {"stage": "stage1", "epoch": 0, "loss": None, "R@100": 0.2, "R@200": 0.3, "R@500": 0.4},
-    {"stage": "stage1", "epoch": 1, "loss": 1.0, "R@100": 0.5, "R@200": 0.75, "R@500": 0.8},
-    {"stage": "stage1", "epoch": 2, "loss": 0.9, "R@100": 0.6, "R@200": 0.7, "R@500": 0.9},
-    {"stage": "stage2", "epoch": 0, "loss": None, "R@100": 0.5, "R@200": 0.75, "R@500": 0.8},
+    {"stage": "stage1", "epoch": 0, "loss": None, "R@100": 0.2, "quality": 0.3, "mAP": 0.4},
+    {"stage": "stage1", "epoch": 1, "loss": 1.0, "R@100": 0.5, "quality": 0.75, "mAP": 0.8},
+    {"stage": "stage1", "epoch": 2, "loss": 0.9, "R@100": 0.6, "quality": 0.7, "mAP": 0.9},
+    {"stage": "stage2", "epoch": 0, "loss": None, "R@100": 0.5, "quality": 0.75, "mAP": 0.8},
 ]
 
 
-def test_recall_by_epoch_and_the_epoch_kept():
-    drawing = dev_recall_drawing(RECORDS)
+def test_metrics_by_epoch_and_the_epoch_kept():
+    drawing = dev_drawing(RECORDS, "quality")
+    assert drawing.columns == ("stage", "epoch", "quality", "mAP", "R@100", "")
     assert drawing.rows == (
-        ("stage1", 0, "20.0", "30.0", "40.0", ""),
-        ("stage1", 1, "50.0", "75.0", "80.0", "kept"),
-        ("stage1", 2, "60.0", "70.0", "90.0", ""),
-        ("stage2", 0, "50.0", "75.0", "80.0", "kept"),
+        ("stage1", 0, "30.0", "40.0", "20.0", ""),
+        ("stage1", 1, "75.0", "80.0", "50.0", "kept"),
+        ("stage1", 2, "70.0", "90.0", "60.0", ""),
+        ("stage2", 0, "75.0", "80.0", "50.0", "kept"),
     )
     assert "epoch 1 of stage1, epoch 0 of stage2" in drawing.description
     first, second = drawing.figure.axes
     assert first.get_ylim() == second.get_ylim()
-    assert list(first.lines[1].get_ydata()) == [30.0, 75.0, 70.0]
+    assert list(first.lines[0].get_ydata()) == [30.0, 75.0, 70.0]
 
 
 def test_epochs_without_dev_metrics_are_left_out():
-    assert len(dev_recall_drawing([*RECORDS, {"stage": "stage2", "epoch": 1, "loss": 1.0}]).rows) == 4
+    assert len(dev_drawing([*RECORDS, {"stage": "stage2", "epoch": 1, "loss": 1.0}], "mAP").rows) == 4
 
 
 @pytest.fixture
@@ -89,8 +90,9 @@ def run(write_run, tmp_path):
 
 def test_a_run(run):
     drawings = training_drawings(run, projection="pca")
-    assert [drawing.name for drawing in drawings] == ["losses", "dev-recall", "article-map"]
+    assert [drawing.name for drawing in drawings] == ["losses", "dev", "article-map"]
     assert drawings[-1].rows == (("Code", 6, 6),)
+    assert "that of the highest R@200" in drawings[1].description  # what statgraph 0.1 chose by
 
 
 def test_what_a_run_does_not_have_is_not_drawn(run):

@@ -45,9 +45,8 @@ def test_no_pair_is_refused(town_corpus, tmp_path):
 
 def test_the_grid_of_bm25(town_corpus, tmp_path):
     found = bm25_over_grid(town_corpus, tmp_path / "g.png")
-    table = found.values["values"]["R@200"]
+    table = found.values["values"]["quality"]  # 16 articles are too few for the paper's R@200
     assert (len(table), len(table[0])) == (len(found.values["k1s"]), len(found.values["bs"]))
-    assert {value for line in table for value in line} == {1.0}  # of 16 articles, all are among the best 200
-    assert found.lines[0].startswith("R@200 on dev, %. Best: k1 = ")
+    assert found.lines[0].startswith("quality on dev, %. Best: k1 = ")
     assert len(found.lines) == 4 + len(found.values["k1s"])
     assert (tmp_path / "g.png").read_bytes().startswith(b"\x89PNG")

@@ -65,6 +65,12 @@ def test_the_strata(rows):
     assert stratum_table(SPEC, rows, "cites itself") == ["No question is of this kind."]
 
 
+def test_what_is_left_out_is_said_above_the_figures():
+    lines = rendering.opening(SPEC, dataclasses.replace(ABOUT, left_out="left out: R@500 (why)"))
+    assert "- Metrics left out: R@500 (why)" in lines
+    assert not any("left out" in line for line in rendering.opening(SPEC, ABOUT))
+
+
 def test_time_and_memory(rows):
     assert time_table(rows)[2:] == [
         "| a | stage 1 5, index 1 | 15 s | 1,200 MiB |",

@@ -44,22 +44,18 @@ def trained(monkeypatch):
     return done
 
 
-def plain(line):
-    return line.rpartition(",")[0]  # without the seconds
-
-
 def test_a_table_from_nothing_and_then_for_free(make, request_, trained, tmp_path):
     made, lines = make(request_)
     assert trained == [("bm25", 0), ("dsr", 0), ("qabisar", 0), ("dsr", 1), ("qabisar", 1)]
-    assert [plain(line) for line in lines] == [
-        "BM25, seed 0: R@200 100.0", "stage 1, seed 0: R@200 100.0", "QABISAR, seed 0: R@200 100.0",
-        "stage 1, seed 1: R@200 100.0", "QABISAR, seed 1: R@200 100.0",
+    assert [line.partition(": mAP ")[0] for line in lines] == [
+        "BM25, seed 0", "stage 1, seed 0", "QABISAR, seed 0", "stage 1, seed 1", "QABISAR, seed 1",
     ]  # fmt: skip
     text = (tmp_path / "out" / "table.md").read_text()
     assert "- Corpus: town (en): 16 articles; questions: train 8, dev 4, test 4\n" in text
-    assert "- Split: test (4 questions)\n" in text
+    assert "- Split: test (4 questions)\n- Metrics left out: R@5, R@10, R@100, R@200, R@500 (a fifth of" in text
+    assert made.main[0] == "| row | seeds | R@1 | mAP | R@1, paper (BSARD) |"
     assert "\n".join(made.main) in text
-    assert made.main[3].startswith("| stage 1 | 2 | 100.0 ± 0.0 | ")
+    assert made.main[3].startswith("| stage 1 | 2 | ")
     assert made.main[3].endswith(" | 77.7 |")
     assert "\n| QABISAR | BM25 | " in text
     assert (made.folder, made.missing) == (tmp_path / "out", ())
@@ -76,13 +72,14 @@ def test_everything_is_in_the_json(make, request_, tmp_path):
     values = json.loads(text)
     assert (values["table"], values["baseline"], values["about"]["seeds"]) == ("small-table", "stage 1", 2)
     assert [row["name"] for row in values["rows"]] == ["BM25", "stage 1", "QABISAR"]
-    assert values["rows"][1]["strata"]["all"]["metrics"]["R@200"] == {"mean": 1.0, "sd": 0.0, "n_seeds": 2}
+    assert values["rows"][1]["strata"]["all"]["metrics"]["R@1"].keys() == {"mean", "sd", "n_seeds"}
+    assert values["metrics"] == ["R@1", "mAP"]
     assert sorted(values["runs"]) == [
         "BM25, seed 0", "QABISAR, seed 0", "QABISAR, seed 1", "stage 1, seed 0", "stage 1, seed 1",
     ]  # fmt: skip
     run = values["runs"]["QABISAR, seed 1"]
     assert (run["config"]["seed"], len(run["questions"]["question_ids"])) == (1, 4)
-    assert '"R@200": [ 1.0, 1.0, 1.0, 1.0 ]' in text
+    assert f'"mAP": [ {", ".join(map(str, run["questions"]["metrics"]["mAP"]))} ]' in text
 
 
 def test_only_some_rows_are_run_and_the_rest_is_taken_as_far_as_it_is_there(make, request_, trained):
@@ -102,7 +99,7 @@ def test_tables_share_equal_rows(make, request_, trained):
     spec = TableSpec("another", "Another", "P", rows=(other,))
     made, _ = make(dataclasses.replace(one, spec=spec))
     assert len(trained) == 3
-    assert made.main[2].startswith("| under another name | 1 | 100.0 |")
+    assert made.main[2].startswith("| under another name | 1 | ")
 
 
 def test_an_interrupted_table_goes_on(make, request_, trained, monkeypatch):
@@ -163,7 +160,7 @@ def test_a_figure_without_training(make, request_, tmp_path, trained):
 
 def test_a_split_without_questions_is_refused_before_training(make, request_, town_corpus, trained):
     corpus = dataclasses.replace(town_corpus, questions=town_corpus.split("train"))
-    with pytest.raises(UsageError, match=r"^split 'test' of corpus 'town' has no questions; choose another split"):
+    with pytest.raises(UsageError, match=r"^split 'test' of corpus 'town' has no questions; add some"):
         make(request_, corpus)
     with pytest.raises(UsageError, match=r"^split 'tset' is not known; use one of train, dev, test"):
         make(dataclasses.replace(request_, split="tset"))

@@ -1,7 +1,7 @@
 import pytest
 
 from statgraph.studies.spec import RowSpec, TableSpec
-from statgraph.studies.summary import summaries
+from statgraph.studies.summary import SeedSummary, summaries
 
 SPEC = TableSpec(
     "t", "T", "P", baseline="a", rows=(RowSpec("a", "dsr"), RowSpec("b", "qabisar"), RowSpec("c", "bm25", against="b"))
@@ -15,6 +15,12 @@ def results(made_up):
         "a": {0: made_up([1, 0, 0, 0]), 1: made_up([1, 0, 1, 0], seed=1)},
         "b": {0: made_up([1, 1, 1, 0]), 1: made_up([1, 1, 1, 1], seed=1)},
     }
+
+
+def test_seeds_are_summarised_by_mean_and_sample_deviation():
+    # Squared distances from 0.4: 0.04, 0, 0.04; over n - 1 = 2: 0.04.
+    assert SeedSummary.of([0.2, 0.4, 0.6]) == SeedSummary(pytest.approx(0.4), pytest.approx(0.2), 3)
+    assert SeedSummary.of([0.2]) == SeedSummary(0.2, None, 1)
 
 
 def test_mean_and_spread_over_seeds(results):

@@ -25,18 +25,18 @@ class Killed(Exception):  # noqa: N818
 
 
 class LineStage:
-    """Fits a line to noisy points, with dropout; dev R@200 is read off a list, one value for each evaluation, and so is
-    dev mAP where there is one."""
+    """Fits a line to noisy points, with dropout; dev quality is read off a list, one value for each evaluation, and
+    so is dev R@200 where there is one."""
 
     name = "line"
     uses_graph = False
     steps_per_epoch = 4
 
-    def __init__(self, dev: list[float] | None = None, precisions: list[float] | None = None):
+    def __init__(self, dev: list[float] | None = None, recalls: list[float] | None = None):
         torch.manual_seed(1)
         self.model = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 1))
         self.dev = dev
-        self.precisions = precisions
+        self.recalls = recalls
         self.evaluations = 0
         self.changes = 0
         self.rates: list[tuple[float, float]] = []
@@ -80,7 +80,7 @@ class LineStage:
             return None
         epoch = self.evaluations
         self.evaluations += 1
-        return {"R@200": self.dev[epoch], "mAP": 0.1 if self.precisions is None else self.precisions[epoch]}
+        return {"R@200": 0.1 if self.recalls is None else self.recalls[epoch], "quality": self.dev[epoch]}
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_training_lowers_the_loss_and_leaves_the_groups_alone(train, tmp_path):
 def test_the_best_epoch_is_kept(train, tmp_path):
     stage, line = LineStage(dev=[0.1, 0.3, 0.6, 0.6, 0.2, 0.4]), tmp_path / "run" / "line"  # of equals the first
     best = train(stage)
-    assert (best["epoch"], best["R@200"], best["stage"]) == (2, 0.6, "line")
+    assert (best["epoch"], best["quality"], best["stage"]) == (2, 0.6, "line")
     assert same(stage.weights(), load_weights(line / "best"))
     assert not same(stage.weights(), load_weights(line / "last"))
     assert (load_progress(line / "best"), load_progress(line / "last")["epoch"]) == (best, 5)
@@ -178,20 +178,19 @@ def test_the_best_epoch_is_kept(train, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("dev", "precisions", "epoch"),
+    ("recalls", "qualities", "epoch"),
     [
-        # On a law of 200 articles or fewer every epoch has found all of them: precision decides.
-        ([1.0] * 6, [0.2, 0.3, 0.1, 0.6, 0.6, 0.5], 3),
+        ([0.5, 0.6, 0.5, 0.4, 0.3, 0.2], [0.9, 0.1, 0.9, 0.9, 0.9, 0.9], 1),
+        ([1.0] * 6, [0.2, 0.3, 0.1, 0.6, 0.6, 0.5], 3),  # on a small law every epoch may find all
         ([1.0] * 6, [0.9, 0.3, 0.4, 0.4, 0.2, 0.1], 0),
-        ([0.5, 0.6, 0.5, 0.4, 0.3, 0.2], [0.9, 0.1, 0.9, 0.9, 0.9, 0.9], 1),  # it makes up for no recall
-        ([0.5, 0.4, 0.3, 0.5, 0.2, 0.1], None, 0),
     ],
 )
-def test_precision_decides_between_equals_and_epoch_0_counts(train, tmp_path, dev, precisions, epoch):
-    stage = LineStage(dev, precisions)
+def test_another_metric_may_decide_and_then_quality_and_epoch_0_counts(train, tmp_path, recalls, qualities, epoch):
+    stage, heard = LineStage(dev=qualities, recalls=recalls), []
     before = copied(stage)
-    best = train(stage)
-    assert (best["epoch"], best["mAP"]) == (epoch, precisions[epoch] if precisions else 0.1)
+    best = train(stage, metric="R@200", listener=heard.append)
+    assert (best["epoch"], best["quality"]) == (epoch, qualities[epoch])
+    assert {(each.metric, each.dev) for each in heard if each.epoch == 2} == {("R@200", recalls[1])}
     assert same(stage.weights(), load_weights(tmp_path / "run" / "line" / "best"))
     assert same(stage.weights(), before) == (epoch == 0)
 
@@ -200,7 +199,7 @@ def test_without_dev_questions_the_last_epoch_is_kept(train, tmp_path):
     stage = LineStage(dev=None)
     best = train(stage, Schedule(epochs=3, warmup=0.0, weight_decay=0.0, patience=1))
     assert best["epoch"] == 3
-    assert "R@200" not in best
+    assert "quality" not in best
     assert same(stage.weights(), load_weights(tmp_path / "run" / "line" / "last"))
 
 
@@ -214,8 +213,8 @@ def test_patience_counts_epochs_without_a_better_one(train, tmp_path, patience, 
 def test_one_log_line_for_each_epoch(train, tmp_path):
     train(LineStage(dev=[0.1, 0.2, 0.3]), Schedule(epochs=2, warmup=0.0, weight_decay=0.0, patience=0))
     lines = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
-    assert [(line["epoch"], line["R@200"]) for line in lines] == [(0, 0.1), (1, 0.2), (2, 0.3)]
-    always = ["stage", "epoch", "loss", "seconds", "R@200", "mAP"]
+    assert [(line["epoch"], line["quality"]) for line in lines] == [(0, 0.1), (1, 0.2), (2, 0.3)]
+    always = ["stage", "epoch", "loss", "seconds", "R@200", "quality"]
     assert [list(line) for line in lines] == [always, *[[*always, "step_losses"]] * (len(lines) - 1)]
     for line in lines[1:]:
         assert sum(line["step_losses"]) / len(line["step_losses"]) == pytest.approx(line["loss"], abs=1e-6)

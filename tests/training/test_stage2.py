@@ -339,7 +339,7 @@ def test_training_lowers_the_loss(built, tmp_path, config, trained):
     best, _, records = trained(stage, tmp_path, epochs=15)
     losses = [record["loss"] for record in records[1:]]
     assert losses[-1] < 0.8 * losses[0]
-    assert best["R@200"] == 1.0  # of twelve articles
+    assert 0 < best["quality"] <= 1
 
 
 def test_a_seed_fixes_every_choice(built, tmp_path, trained):

@@ -9,14 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.corpus.records import SPLITS, Corpus
+from statgraph.corpus.records import Corpus
 from statgraph.encoders.article_text import article_texts
-from statgraph.errors import UsageError
-from statgraph.evaluation.metrics import METRICS, aggregate, question_metrics
+from statgraph.evaluation.metrics import DEPTH, QUALITY, aggregate, deciding_metric, question_metrics
 from statgraph.evaluation.plots import Labels, heat_map
 from statgraph.lexical.tuning import Grid, GridResult, TermCounts, bm25_grid
-from statgraph.search.evaluating import DEPTH
-from statgraph.training.loop import SELECTION_METRIC, TIE_BREAKER
+from statgraph.search.evaluating import split_questions
 
 GRID = "grid.json"
 HEAT_MAP = "grid.png"
@@ -32,36 +30,28 @@ def tuned_bm25(
     bs: Sequence[float] = DEFAULT_BS,
     *,
     split: str = "dev",
-    metric: str = SELECTION_METRIC,
+    select_by: str = QUALITY,
     heading_path: bool = True,
 ) -> GridResult:
-    """Return every metric of BM25 at every pair of `k1s` and `bs`, as means over the questions of a split.
+    """Return each metric of BM25 at every pair of `k1s` and `bs`, as means over the questions of a split.
 
     Args:
-        metric: which of them decides what is best; mAP decides between equals.
+        select_by: what decides which is best, if the corpus is not too small for it; quality decides between equals.
         heading_path: put the headings in front of an article's text.
 
     Raises:
-        UsageError: if the split is not known or has no questions, the metric is not known, or a value of the grid is
-            out of range.
+        UsageError: if the split is not known or has no questions, or a value of the grid is out of range.
     """
-    if metric not in METRICS:
-        raise UsageError(f"metric '{metric}' is not known; choose from {', '.join(METRICS)}")
-    if split not in SPLITS:
-        raise UsageError(f"split '{split}' is not known; use one of {', '.join(SPLITS)}")
-    grid, questions = Grid(k1s, bs), corpus.split(split)
-    if not questions:
-        raise UsageError(
-            f"split '{split}' of corpus '{corpus.name}' has no questions; add some to qrels/{split}.tsv to tune on"
-        )
+    grid, questions, n_articles = Grid(k1s, bs), split_questions(corpus, split), len(corpus.articles)
     labels = corpus.label_rows(questions)
+    metric = deciding_metric(select_by, n_articles)
 
     def evaluate(rankings: list[np.ndarray]) -> dict[str, float]:
-        return aggregate(question_metrics(rankings, labels))
+        return aggregate(question_metrics(rankings, labels, n_articles))
 
     texts = article_texts(corpus.articles, heading_path=heading_path)
     counts = TermCounts(texts, corpus.language, [question.text for question in questions])
-    return bm25_grid(counts, grid, evaluate, metric=metric, tie_breaker=TIE_BREAKER, depth=DEPTH)
+    return bm25_grid(counts, grid, evaluate, metric=metric, tie_breaker=QUALITY, depth=DEPTH)
 
 
 def write_grid(result: GridResult, corpus: Corpus, folder: Path, *, split: str = "dev") -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from statgraph import artifacts
 from statgraph.errors import RunError
 from statgraph.evaluation.plots import Labels, line_chart
-from statgraph.training.loop import SELECTION_METRIC
 
 TRIALS = "trials.json"
 BEST = "best.yaml"
@@ -21,7 +20,7 @@ FINISHED, PRUNED, FAILED = "finished", "pruned", "failed"
 
 @dataclass(frozen=True)
 class TrialRecord:
-    """One trial that has ended. `value` is the dev R@200 of a finished one; `epoch_values` are those that training
+    """One trial that has ended. `value` is the dev metric of a finished one; `epoch_values` are those that training
     reported on the way; `settings` is what the search chose; `error` says why it failed."""
 
     number: int
@@ -35,11 +34,12 @@ class TrialRecord:
 
 @dataclass(frozen=True)
 class Tuning:
-    """All trials of a study, and the settings that were fixed, but for seed and device."""
+    """All trials of a study, the settings that were fixed, but for seed and device, and the metric that decides."""
 
     folder: Path
     trials: tuple[TrialRecord, ...]
     fixed: tuple[str, ...]
+    metric: str
 
     @property
     def ranked(self) -> tuple[TrialRecord, ...]:
@@ -76,7 +76,7 @@ def write_tuning(tuning: Tuning) -> None:
     line_chart(
         {"best so far": (numbers, best_so_far), "trial": (numbers, values)},
         tuning.folder / HISTORY,
-        Labels(f"{len(finished)} finished of {len(tuning.trials)} trials", "trial", f"dev {SELECTION_METRIC}, %"),
+        Labels(f"{len(finished)} finished of {len(tuning.trials)} trials", "trial", f"dev {tuning.metric}, %"),
         points_only=("trial",),
     )
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from statgraph import artifacts
 from statgraph.corpus.records import Corpus
 from statgraph.errors import RunError, UsageError, reason_of
+from statgraph.evaluation.metrics import deciding_metric
+from statgraph.search.evaluating import split_questions
 from statgraph.settings import changed_settings
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.model_card import read_run_report
@@ -17,7 +19,7 @@ from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 from statgraph.systems.tuning.results import FAILED, FINISHED, PRUNED, TrialRecord, Tuning, write_tuning
 from statgraph.systems.tuning.spaces import SearchSpace, space_as_json, standing_values
-from statgraph.training.loop import SELECTION_METRIC, Listener, TrainingProgress
+from statgraph.training.loop import Listener, TrainingProgress
 from statgraph.training.seeding import derived_seed
 
 STUDY = "study.db"
@@ -41,7 +43,7 @@ def tune_system(
     n_trials: int,
     on_trial: TrialListener = lambda trial, n_trials: None,
 ) -> Tuning:
-    """Search the settings of a system for the highest dev R@200 until the study in a folder has `n_trials` trials.
+    """Search for the settings of a system that are best on dev until the study in a folder has `n_trials` trials.
 
     The first trial is the system unchanged. One below the median of those before it ends early; one whose loss is
     not finite, or whose settings do not go together, counts as failed. A killed search resumes with the trial that was
@@ -60,8 +62,7 @@ def tune_system(
     if n_trials < 1:
         raise UsageError(f"{n_trials} trials: nothing to try; ask for at least 1")
     config = resolve_config(system, settings)
-    if not corpus.split("dev"):
-        raise UsageError(f"corpus '{corpus.name}': has no dev questions to tune on; add some to qrels/dev.tsv")
+    split_questions(corpus, "dev")
     begun = {
         "system": system,
         "corpus": {"name": corpus.name, "content_hash": corpus.content_hash},
@@ -83,13 +84,13 @@ def tune_system(
         done += 1
         on_trial(_records(study)[-1], n_trials)
     fixed = tuple(setting for setting in settings if setting.partition("=")[0].strip() not in ("seed", "device"))
-    tuning = Tuning(folder, tuple(_records(study)), fixed)
+    tuning = Tuning(folder, tuple(_records(study)), fixed, deciding_metric(config.select_by, len(corpus.articles)))
     write_tuning(tuning)
     return tuning
 
 
 def _pruning(trial) -> Listener:
-    """Return a listener that reports the dev R@200 of every epoch to a trial, and ends the trial if it falls behind."""
+    """Return a listener that reports the worth of every epoch on dev to a trial, and ends one that falls behind."""
     import optuna
 
     reported: set[tuple[str, int]] = set()
@@ -118,7 +119,8 @@ def _try(study, trial, corpus: Corpus, system: str, settings: Sequence[str], spa
     try:
         config = resolve_config(system, (*settings, *(f"{name}={value}" for name, value in chosen.items())))
         run = train_run(corpus, config, folder, TrainingOptions(on_training=_pruning(trial)))
-        result = {"values": read_run_report(run.folder).strata["all"].metrics[SELECTION_METRIC].mean}
+        metric = deciding_metric(config.select_by, len(corpus.articles))
+        result = {"values": read_run_report(run.folder).strata["all"].metrics[metric].mean}
     except optuna.TrialPruned:
         result = {"state": states.PRUNED}
     except (RunError, UsageError) as error:

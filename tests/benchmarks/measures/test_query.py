@@ -9,12 +9,12 @@ def test_the_rows_say_what_holds():
     assert (time.reached, time.holds) == ("6 ms [4 to 20]", True)
     assert (rival.reached, rival.holds) == ("3.0 times [1.0 to 5.0]", True)
     assert "same to 99.0%" in time.note
-    assert "R@100 on dev 50.0, 0.4 points from float32's" in time.note
+    assert "Quality on dev 50.0, 0.4 points from float32's" in time.note
 
 
-@pytest.mark.parametrize(("seconds", "recall"), [([0.011] * 3, 50.0), ([0.001] * 3, 49.4)])
-def test_neither_slow_nor_other_hits_hold(seconds, recall):
-    time, _ = rows_of("one", seconds, [0.01] * 3, 1.0, recall, 50.0)
+@pytest.mark.parametrize(("seconds", "quality"), [([0.011] * 3, 50.0), ([0.001] * 3, 49.4)])
+def test_neither_slow_nor_other_hits_hold(seconds, quality):
+    time, _ = rows_of("one", seconds, [0.01] * 3, 1.0, quality, 50.0)
     assert time.holds is False
 
 

@@ -20,13 +20,13 @@ TRIALS_RUN = (
 
 
 def test_finished_trials_are_ranked_equal_ones_by_number(tmp_path):
-    tuning = Tuning(tmp_path, TRIALS_RUN, FIXED)
+    tuning = Tuning(tmp_path, TRIALS_RUN, FIXED, "mAP")
     assert [trial.number for trial in tuning.ranked] == [3, 5, 1]
     assert tuning.best_settings == (*FIXED, "stage2.lr=2e-05", "gnn.layers=3")
 
 
 def test_what_is_written(tmp_path):
-    tuning = Tuning(tmp_path, TRIALS_RUN, FIXED)
+    tuning = Tuning(tmp_path, TRIALS_RUN, FIXED, "mAP")
     write_tuning(tuning)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([BEST, HISTORY, TRIALS])
     saved = artifacts.read_json(tmp_path / TRIALS)["trials"]
@@ -40,5 +40,5 @@ def test_what_is_written(tmp_path):
 
 def test_a_search_without_a_finished_trial_says_why_and_keeps_its_trials(tmp_path):
     with pytest.raises(RunError, match=r"none of 1 trials finished \(the last: the loss is nan\)"):
-        write_tuning(Tuning(tmp_path, TRIALS_RUN[3:4], FIXED))
+        write_tuning(Tuning(tmp_path, TRIALS_RUN[3:4], FIXED, "mAP"))
     assert [path.name for path in tmp_path.iterdir()] == [TRIALS]

@@ -41,7 +41,7 @@ def trained(monkeypatch):
             folder.mkdir()
             (folder / "weights").touch()
             value = result(config, options.on_training)
-            report = Report("dev", {"all": Stratum(4, {"R@200": Estimate(value, value, value)})})
+            report = Report("dev", {"all": Stratum(4, {config.select_by: Estimate(value, value, value)})})
             artifacts.write_json(folder / artifacts.RUN_REPORT, report.to_dict())
             return SimpleNamespace(folder=folder)
 
@@ -64,8 +64,9 @@ def test_real_trials_leave_results_and_no_runs(tune, town_corpus, quick_settings
     tuning = tune(2, settings=quick_settings, space=space, on_trial=lambda trial, n: ended.append((trial, n)))
     assert ended == [(trial, 2) for trial in tuning.trials]
     assert [trial.state for trial in tuning.trials] == ["finished", "finished"]
-    assert [trial.value for trial in tuning.trials] == [1.0, 1.0]  # 200 places hold all 16 articles
-    assert [trial.epoch_values for trial in tuning.trials] == [(1.0, 1.0)] * 2  # before either of two epochs
+    assert tuning.metric == "quality"
+    assert all(0 < trial.value < 1 for trial in tuning.trials)
+    assert [len(trial.epoch_values) for trial in tuning.trials] == [2, 2]  # before either of two epochs
     assert tuning.trials[0].settings == {"stage2.lr": "0.001"}
     assert tuning.trials[1].settings != tuning.trials[0].settings
     assert "stage2.epochs=2" in tuning.fixed
@@ -85,6 +86,13 @@ def test_the_first_trial_is_the_system_as_it_stands_and_the_best_counts(tune, tr
     assert [trial.value for trial in tuning.trials] == pytest.approx([1 - rate for rate in rates])
     assert tuning.ranked[0].value == pytest.approx(1 - min(rates))
     assert len({tuple(trial.settings.items()) for trial in tuning.trials}) == 8
+
+
+def test_another_metric_may_decide(tune, trained):
+    trained(lower_rate_is_better)
+    tuning = tune(1, settings=(*OPEN, "select_by=mAP"))
+    assert (tuning.metric, "select_by=mAP" in tuning.fixed) == ("mAP", True)
+    assert tuning.ranked[0].value == pytest.approx(1 - 0.001)
 
 
 def test_a_search_that_was_killed_ends_like_one_that_was_not(town_corpus, trained, tmp_path):
@@ -213,7 +221,7 @@ def test_what_cannot_be_searched_leaves_nothing(tune, town_corpus, tmp_path):
     for n_trials, options, reason in (
         (0, {}, "^0 trials"),
         (1, {"system": "qabisr"}, "system 'qabisr'"),
-        (1, {"corpus": undecided}, "no dev questions"),
+        (1, {"corpus": undecided}, "split 'dev'"),
     ):
         with pytest.raises(UsageError, match=reason):
             tune(n_trials, **options)
