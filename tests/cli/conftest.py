@@ -30,40 +30,40 @@ def town(tmp_path_factory: pytest.TempPathFactory, town_corpus) -> Path:
 
 
 @pytest.fixture(scope="session")
-def bm25_run(tmp_path_factory: pytest.TempPathFactory, town_corpus) -> Path:
+def bm25_run(train_town) -> Path:
     """Return a finished run of BM25 on the town: look, do not touch."""
-    from statgraph.systems.pipeline import train_run
-    from statgraph.systems.presets import resolve_config
-
-    folder = tmp_path_factory.mktemp("runs") / "bm25"
-    return train_run(town_corpus, resolve_config("bm25", ["device=cpu"]), folder).folder
+    return train_town("bm25")
 
 
 @pytest.fixture(scope="session")
-def dense_run(tmp_path_factory: pytest.TempPathFactory, town_corpus, quick_settings) -> Path:
+def dense_run(train_town) -> Path:
     """Return a finished run of QABISAR on the town: look, do not touch."""
-    from statgraph.systems.pipeline import train_run
-    from statgraph.systems.presets import resolve_config
-
-    folder = tmp_path_factory.mktemp("runs") / "dense"
-    return train_run(town_corpus, resolve_config("qabisar", quick_settings), folder).folder
+    return train_town("qabisar")
 
 
 @pytest.fixture
-def refused(tmp_path, monkeypatch, capfd) -> Callable[..., str]:
-    """Return a function that runs a command that must fail, and returns what it says after "Error: ".
+def run_here(tmp_path, monkeypatch, capfd) -> Callable[..., tuple[int, str, str]]:
+    """Return a function that runs a command in this process, in the test's own folder: (exit code, standard output,
+    standard error). Starting Python for each would take minutes."""
 
-    It runs in this process, in the test's own folder: the many refusals would spend a minute on starting Python.
-    """
-
-    def run(*arguments: object, code: int = 1) -> str:
+    def run(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.chdir(tmp_path)
         monkeypatch.setattr(sys, "argv", ["statgraph", *map(str, arguments)])
         capfd.readouterr()
         with pytest.raises(SystemExit) as exit_:
             main()
-        stdout, stderr = capfd.readouterr()
-        assert (exit_.value.code, stdout) == (code, "")
+        return exit_.value.code, *capfd.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def refused(run_here) -> Callable[..., str]:
+    """Return a function that runs a command that must fail, and returns what it says after "Error: "."""
+
+    def run(*arguments: object, code: int = 1) -> str:
+        status, stdout, stderr = run_here(*arguments)
+        assert (status, stdout) == (code, "")
         before, _, message = stderr.partition("Error: ")
         assert before == "" or before.startswith("Usage: statgraph ")
         return message.removesuffix("\n")

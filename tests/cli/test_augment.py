@@ -1,9 +1,6 @@
 import json
-import sys
 
 import pytest
-
-from statgraph.cli.main import main
 
 
 def test_headings_of_the_sample(run_cli, tmp_path):
@@ -72,22 +69,15 @@ def test_a_model_that_is_not_there_is_one_line(refused, town, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupted_generation_says_how_to_go_on(monkeypatch, capfd, town, tmp_path):
-    out = tmp_path / "q.jsonl"
-
+def test_an_interrupted_generation_says_how_to_go_on(run_here, monkeypatch, town, tmp_path):
     def interrupted(*arguments, **options):
         (tmp_path / "q.jsonl.partial").write_text("begun")
         raise KeyboardInterrupt
 
     monkeypatch.setattr("statgraph.augmentation.synthetic.write_generated", interrupted)
-    monkeypatch.setattr(sys, "argv", ["statgraph", "augment", "--corpus", str(town), "--out", str(out)])
-    with pytest.raises(SystemExit) as exit_:
-        main()
-    stdout, stderr = capfd.readouterr()
-    assert (exit_.value.code, stdout) == (130, "")
-    assert [line for line in stderr.splitlines() if line] == [
-        "To resume, run the same command again", "Interrupted",
-    ]  # fmt: skip
+    code, stdout, stderr = run_here("augment", "--corpus", town, "--out", "q.jsonl")
+    assert (code, stdout) == (130, "")
+    assert [line for line in stderr.splitlines() if line] == ["To resume, run the same command again", "Interrupted"]
 
 
 def test_an_existing_file_is_left_alone(refused, town, tmp_path):

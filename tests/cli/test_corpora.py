@@ -152,29 +152,20 @@ def test_metadata_of_beir_that_is_no_object_is_refused(refused, tmp_path):
     )
 
 
-def test_folder_that_is_no_corpus_is_never_overwritten(refused, source, tmp_path):
+def test_what_cannot_be_imported_is_one_line(refused, source, tmp_path):
+    assert refused("xml", source, code=2) == (
+        "unknown format 'xml'; choose from jsonl, csv, beir, bsard, legi, feedback"
+    )
+    assert refused("jsonl", source, code=2) == (
+        f"{source}: the language of its statutes is unknown; name it, such as '--language fr'"
+    )
+    assert refused("csv", tmp_path / "gone", "--language", "en") == (
+        f"{tmp_path / 'gone'}: no such file or folder; name the statutes to import"
+    )
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.odt").write_text("years of work")
     assert refused("jsonl", source, "--language", "en") == (
         f"{tmp_path / 'out'}: contains 'thesis.odt', which is not a corpus file; choose a new folder"
-    )
-
-
-def test_unknown_format_is_a_usage_error(refused, source):
-    assert refused("xml", source, code=2) == (
-        "unknown format 'xml'; choose from jsonl, csv, beir, bsard, legi, feedback"
-    )
-
-
-def test_unsaid_language_is_a_usage_error(refused, source):
-    assert refused("jsonl", source, code=2) == (
-        f"{source}: the language of its statutes is unknown; name it, such as '--language fr'"
-    )
-
-
-def test_missing_source_is_one_line(refused, tmp_path):
-    assert refused("csv", tmp_path / "gone", "--language", "en") == (
-        f"{tmp_path / 'gone'}: no such file or folder; name the statutes to import"
     )
 
 
@@ -281,42 +272,37 @@ def test_a_corpus_is_fetched_and_summed_up(fetching, tmp_path):
     assert (tmp_path / "corpora/bsard/manifest.json").is_file()
 
 
-def test_an_unknown_name_exits_with_2_and_lists_the_choices(fetching):
-    finished = fetching("fetch", "legi-de")
-    assert finished.returncode == 2
-    assert finished.stderr == (
-        "Error: corpus 'legi-de': not in the catalogue; use one of legi-fr, bsard, bbsard-fr, bbsard-nl\n"
-    )
-
-
-def test_without_npm_it_exits_with_1_and_one_line(fetching, tmp_path):
-    finished = fetching("fetch", "legi-fr", "--out", "out")
-    assert finished.returncode == 1
-    assert finished.stderr == (
-        "Error: npm: not on the PATH, but needed to download @socialgouv/legi-data@2.513.0; install Node.js, or run "
-        "'npm pack @socialgouv/legi-data@2.513.0' on another machine and add '--from DIR' with the folder of "
-        "socialgouv-legi-data-2.513.0.tgz\n"
-    )
+@pytest.mark.parametrize(
+    ("corpus", "npm", "code", "message"),
+    [
+        ("legi-de", None, 2, "corpus 'legi-de': not in the catalogue; use one of legi-fr, bsard, bbsard-fr, bbsard-nl"),
+        (
+            "legi-fr",
+            None,
+            1,
+            "npm: not on the PATH, but needed to download @socialgouv/legi-data@2.513.0; install Node.js, or run "
+            "'npm pack @socialgouv/legi-data@2.513.0' on another machine and add '--from DIR' with the folder of "
+            "socialgouv-legi-data-2.513.0.tgz",
+        ),
+        (
+            "legi-fr",
+            'sys.stderr.write("npm error code ENOTFOUND\\n")\nsys.exit(1)',
+            1,
+            "npm pack @socialgouv/legi-data@2.513.0: exit code 1 (npm error code ENOTFOUND); "
+            "check the network and npm's registry setting, then try again",
+        ),
+        (
+            "legi-fr",
+            'folder = pathlib.Path(sys.argv[sys.argv.index("--pack-destination") + 1])\n'
+            '(folder / "socialgouv-legi-data-2.513.0.tgz").write_bytes(b"tampered")',
+            1,
+            f"socialgouv-legi-data-2.513.0.tgz: sha512 {hashlib.sha512(b'tampered').hexdigest()}, "
+            f"expected {LEGI_DATA.sha512}; delete it and fetch @socialgouv/legi-data@2.513.0 again",
+        ),
+    ],
+    ids=["unknown", "no npm", "no network", "wrong checksum"],
+)
+def test_what_cannot_be_fetched_is_one_line(fetching, tmp_path, corpus, npm, code, message):
+    finished = fetching("fetch", corpus, "--out", "out", npm=npm)
+    assert (finished.returncode, finished.stderr) == (code, f"Error: {message}\n")
     assert not (tmp_path / "out").exists()
-
-
-def test_without_a_network_it_quotes_npm(fetching):
-    finished = fetching("fetch", "legi-fr", npm='sys.stderr.write("npm error code ENOTFOUND\\n")\nsys.exit(1)')
-    assert finished.returncode == 1
-    assert finished.stderr == (
-        "Error: npm pack @socialgouv/legi-data@2.513.0: exit code 1 (npm error code ENOTFOUND); "
-        "check the network and npm's registry setting, then try again\n"
-    )
-
-
-def test_a_wrong_checksum_names_both(fetching):
-    npm = (
-        'folder = pathlib.Path(sys.argv[sys.argv.index("--pack-destination") + 1])\n'
-        '(folder / "socialgouv-legi-data-2.513.0.tgz").write_bytes(b"tampered")'
-    )
-    finished = fetching("fetch", "legi-fr", npm=npm)
-    assert finished.returncode == 1
-    assert finished.stderr == (
-        f"Error: socialgouv-legi-data-2.513.0.tgz: sha512 {hashlib.sha512(b'tampered').hexdigest()}, "
-        f"expected {LEGI_DATA.sha512}; delete it and fetch @socialgouv/legi-data@2.513.0 again\n"
-    )

@@ -17,21 +17,16 @@ REPO = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def run_failing(monkeypatch, capsys):
-    """Return a function that runs `statgraph doctor` with a command that raises: (exit code, stderr)."""
+def run_failing(run_here, monkeypatch):
+    """Return a function that runs `statgraph doctor` with a command that raises: (exit code, output, error)."""
 
-    def run(error: BaseException) -> tuple[int, str]:
+    def run(error: BaseException) -> tuple[int, str, str]:
         @click.command("doctor")
         def fails() -> None:
             raise error
 
         monkeypatch.setattr(command_line.LazyGroup, "get_command", lambda self, ctx, name: fails)
-        monkeypatch.setattr(sys, "argv", ["statgraph", "doctor"])
-        with pytest.raises(SystemExit) as exit_:
-            command_line.main()
-        captured = capsys.readouterr()
-        assert captured.out == ""
-        return exit_.value.code, captured.err
+        return run_here("doctor")
 
     return run
 
@@ -111,7 +106,7 @@ def test_no_command_shows_the_help(run_cli):
 def test_every_failure_is_one_message(run_failing, monkeypatch, error, status, text):
     monkeypatch.delenv("STATGRAPH_DEBUG", raising=False)
 
-    assert run_failing(error) == (status, f"Error: {text}\n")
+    assert run_failing(error) == (status, "", f"Error: {text}\n")
 
 
 def test_debug_shows_where_an_unexpected_error_came_from(run_failing, monkeypatch):

@@ -65,20 +65,11 @@ def test_there_must_be_something_to_resume(refused, options):
     )
 
 
-def test_an_interrupted_one_says_how_to_go_on(monkeypatch, options, tmp_path, capfd):
-    import sys
-
-    from statgraph.cli.main import main
-    from statgraph.training import pretraining
-
+def test_an_interrupted_one_says_how_to_go_on(run_here, monkeypatch, options):
     def interrupt(*args) -> float:
         raise KeyboardInterrupt
 
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(pretraining, "_step", interrupt)
-    monkeypatch.setattr(sys, "argv", ["statgraph", "pretrain", *map(str, options)])
-    with pytest.raises(SystemExit) as exit_:
-        main()
-    assert exit_.value.code == 130
-    lines = [line for line in capfd.readouterr().err.splitlines() if line]
-    assert lines == ["To resume, run the same command with: --resume", "Interrupted"]
+    monkeypatch.setattr("statgraph.training.pretraining._step", interrupt)
+    code, _, stderr = run_here("pretrain", *options)
+    lines = [line for line in stderr.splitlines() if line]
+    assert (code, lines) == (130, ["To resume, run the same command with: --resume", "Interrupted"])

@@ -22,25 +22,13 @@ def small_table(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run_here(tmp_path, monkeypatch, capfd):
+def reproduce(run_here):
     """Return a function that runs `statgraph reproduce` in this process: (exit code, standard output, error)."""
-    import sys
-
-    from statgraph.cli.main import main
-
-    def run(*arguments):
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr(sys, "argv", ["statgraph", "reproduce", *map(str, arguments)])
-        capfd.readouterr()
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        return exit_.value.code, *capfd.readouterr()
-
-    return run
+    return lambda *arguments: run_here("reproduce", *arguments)
 
 
-def test_a_table(run_here, small_table, town, tmp_path):
-    code, stdout, stderr = run_here("small", "--corpus", town, "--seeds", 2, "--backbone", "embedded:static")
+def test_a_table(reproduce, small_table, town, tmp_path):
+    code, stdout, stderr = reproduce("small", "--corpus", town, "--seeds", 2, "--backbone", "embedded:static")
     assert code == 0
     lines = stdout.splitlines()
     assert lines[0] == "| row | seeds | R@1 | mAP | paper (BSARD) |"
@@ -52,8 +40,8 @@ def test_a_table(run_here, small_table, town, tmp_path):
     assert len(list((tmp_path / "runs" / "reproduce" / "runs").glob("*/result.json"))) == 2
 
 
-def test_one_row_alone(run_here, small_table, town, tmp_path):
-    code, stdout, stderr = run_here(
+def test_one_row_alone(reproduce, small_table, town, tmp_path):
+    code, stdout, stderr = reproduce(
         "small", "--corpus", town, "--only", "BM25", "--out", "o", "--work", "w", "--split", "dev", "--keep-runs"
     )
     assert (code, len(stderr.splitlines())) == (0, 1)
@@ -64,7 +52,7 @@ def test_one_row_alone(run_here, small_table, town, tmp_path):
     assert len(list((tmp_path / "w" / "runs").glob("*/run/manifest.json"))) == 1
 
 
-def test_a_row_that_fails(run_here, small_table, town, tmp_path, monkeypatch):
+def test_a_row_that_fails(reproduce, small_table, town, tmp_path, monkeypatch):
     from statgraph.errors import ModelError
     from statgraph.studies import running
 
@@ -76,7 +64,7 @@ def test_a_row_that_fails(run_here, small_table, town, tmp_path, monkeypatch):
         return train(corpus, config, folder, options)
 
     monkeypatch.setattr(running, "train_run", failing)
-    code, stdout, stderr = run_here("small", "--corpus", town)
+    code, stdout, stderr = reproduce("small", "--corpus", town)
     assert code == 1
     assert "| BM25 |" in stdout
     assert stderr.splitlines()[1:] == [
@@ -84,14 +72,14 @@ def test_a_row_that_fails(run_here, small_table, town, tmp_path, monkeypatch):
     ]  # fmt: skip
 
 
-def test_the_tables_are_listed(run_here):
-    code, stdout, _ = run_here("--list")
+def test_the_tables_are_listed(reproduce):
+    code, stdout, _ = reproduce("--list")
     assert (code, [line.split()[0] for line in stdout.splitlines()]) == (0, list(table_names()))
     assert "qabisar-table1    QABISAR and what it is made of\n" in stdout
 
 
-def test_the_rows_are_listed(run_here, small_table):
-    code, stdout, _ = run_here("small", "--list")
+def test_the_rows_are_listed(reproduce, small_table):
+    code, stdout, _ = reproduce("small", "--list")
     assert code == 0
     assert stdout.splitlines()[:2] == ["small: A small table", "After nobody's paper, table 0"]
     assert stdout.splitlines()[3].split("  ")[1:] == ["BM25 without b", *[""] * 15, "bm25 bm25.b=0"]
@@ -116,12 +104,12 @@ def test_what_is_refused(refused, town):
     assert "0 is not in the range x>=1" in refused("reproduce", "gdsr-table2", "--seeds", 0, code=2)
 
 
-def test_ctrl_c_says_how_to_go_on(run_here, small_table, town, monkeypatch):
+def test_ctrl_c_says_how_to_go_on(reproduce, small_table, town, monkeypatch):
     from statgraph.studies import running
 
     def interrupted(*run, **more):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(running, "train_run", interrupted)
-    code, _, stderr = run_here("small", "--corpus", town)
+    code, _, stderr = reproduce("small", "--corpus", town)
     assert (code, stderr) == (130, "To resume, run the same command again\n\nInterrupted\n")
