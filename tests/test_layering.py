@@ -57,7 +57,7 @@ UNPICKLING_NAMES = {("torch", "load"), ("torch", "save")}
 # fetched corpus (`make real`), and two of what several modules hold together.
 TESTS_OF_THE_WHOLE = (
     *(f"tests/test_{name}.py" for name in ("layering", "guard", "old_runs", "site", "small_laws")),
-    *("*_real.py", "tests/gnn/test_layers.py", "tests/cli/test_plugins.py"),
+    *("*_real.py", "tests/gnn/test_layers.py", "tests/gnn/test_layer_rules.py", "tests/cli/test_plugins.py"),
 )
 
 MODULES = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
