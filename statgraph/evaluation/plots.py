@@ -16,6 +16,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 _MOST_CELLS_WITH_TEXT = 400
 _LEGEND_COLUMNS = 4
 _HEAT = "viridis"
+# Ink and its fainter kind stand for the text colours of a page: `statgraph.plotting.page` puts those in their place.
+INK, FAINT_INK, PAPER = "#1b1b1f", "#8e8e93", "#ffffff"
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ def heat_map(
             f"values {values.shape}: {len(y_labels)} y labels, {len(x_labels)} x labels; give one for each"
         )
     width, height = 2.2 + 0.5 * len(x_labels), 1.6 + 0.36 * len(y_labels)
-    figure, axes = _figure(max(4.5, width), max(3.0, height), labels.title)
+    figure, axes = new_figure(max(4.5, width), max(3.0, height))
+    axes.set_title(labels.title, fontsize=11)
     image = axes.imshow(values, cmap=_HEAT, origin="lower", aspect="auto")
     axes.set_xticks(range(len(x_labels)), [_label(label) for label in x_labels])
     axes.set_yticks(range(len(y_labels)), [_label(label) for label in y_labels])
@@ -58,7 +61,7 @@ def heat_map(
             colour = "black" if value > middle else "white"
             axes.text(column, row, f"{value:.1f}", ha="center", va="center", color=colour, fontsize=7)
     figure.colorbar(image, ax=axes)
-    _save(figure, path)
+    save_png(figure, path)
 
 
 def bar_chart(
@@ -77,7 +80,8 @@ def bar_chart(
     Raises:
         ValueError: if a series or its intervals are not as many as the groups.
     """
-    figure, axes = _figure(max(5.0, 1.8 + 0.3 * len(groups) * (len(series) + 1)), 4.0, labels.title)
+    figure, axes = new_figure(max(5.0, 1.8 + 0.3 * len(groups) * (len(series) + 1)), 4.0)
+    axes.set_title(labels.title, fontsize=11)
     bar_width = 0.8 / max(1, len(series))
     centres = np.arange(len(groups))
     for number, (name, values) in enumerate(series.items()):
@@ -93,7 +97,7 @@ def bar_chart(
     crowded = sum(map(len, names)) > 12 * figure.get_figwidth()
     axes.set_xticks(centres, names, rotation=30 if crowded else 0, ha="right" if crowded else "center")
     _finish(axes, labels, n_series=len(series))
-    _save(figure, path)
+    save_png(figure, path)
 
 
 def line_chart(
@@ -114,7 +118,8 @@ def line_chart(
     Raises:
         ValueError: if a series has more or fewer y values, or intervals, than x values.
     """
-    figure, axes = _figure(6.0, 4.0, labels.title)
+    figure, axes = new_figure(6.0, 4.0)
+    axes.set_title(labels.title, fontsize=11)
     for number, (name, (xs, ys)) in enumerate(series.items()):
         _check_length(name, ys, len(xs))
         intervals = (errors or {}).get(name)
@@ -129,7 +134,7 @@ def line_chart(
     if all(float(x).is_integer() for xs, _ in series.values() for x in xs):
         axes.xaxis.get_major_locator().set_params(integer=True)
     _finish(axes, labels, n_series=len(series))
-    _save(figure, path)
+    save_png(figure, path)
 
 
 def similarity_matrix(matrix: np.ndarray, path: Path, title: str) -> None:
@@ -140,20 +145,41 @@ def similarity_matrix(matrix: np.ndarray, path: Path, title: str) -> None:
     """
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"matrix {matrix.shape}: not square; give the similarities of one list with itself")
-    figure, axes = _figure(5.6, 4.8, title)
+    figure, axes = new_figure(5.6, 4.8)
+    axes.set_title(title, fontsize=11)
     image = axes.imshow(matrix, cmap=_HEAT, interpolation="nearest")
     figure.colorbar(image, ax=axes, label="similarity")
-    _save(figure, path)
+    save_png(figure, path)
 
 
-def _figure(width: float, height: float, title: str):
+def new_figure(width: float, height: float):
     """Return (figure, axes) of a size in inches, outside pyplot's list of open figures."""
+    figure, (axes,) = panelled_figure(width, height, 1)
+    return figure, axes
+
+
+def panelled_figure(width: float, height: float, n_panels: int, *, upright: bool = False):
+    """Return (figure, list of axes), the panels side by side, or one above the other if `upright`."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.add_subplot()
-    axes.set_title(title, fontsize=11)
-    return figure, axes
+    figure = Figure(figsize=(width, height), layout="constrained", facecolor=PAPER)
+    shape = (n_panels, 1) if upright else (1, n_panels)
+    panels = [figure.add_subplot(*shape, number + 1, facecolor="none") for number in range(n_panels)]
+    for axes in panels:
+        axes.tick_params(colors=INK, labelcolor=INK, labelsize=9)
+        for spine in axes.spines.values():
+            spine.set_color(FAINT_INK)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.xaxis.label.set_color(INK)
+        axes.yaxis.label.set_color(INK)
+    return figure, panels
+
+
+def save_png(figure, path: Path) -> None:
+    """Write a figure as a PNG file, the same file for the same figure."""
+    with artifacts.replaced_file(path) as staging:
+        options = {"dpi": DOTS_PER_INCH, "facecolor": PAPER, "bbox_inches": "tight", "metadata": {"Software": None}}
+        figure.savefig(staging, format="png", **options)
 
 
 def _finish(axes, labels: Labels, *, n_series: int) -> None:
@@ -161,14 +187,8 @@ def _finish(axes, labels: Labels, *, n_series: int) -> None:
     axes.set_ylabel(labels.y_name)
     axes.grid(axis="y", color="#dddddd", linewidth=0.8, zorder=0)
     axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
     if n_series > 1:  # outside the axes, where it hides no value
         axes.figure.legend(loc="outside lower center", ncols=min(n_series, _LEGEND_COLUMNS), frameon=False)
-
-
-def _save(figure, path: Path) -> None:
-    with artifacts.replaced_file(path) as staging:
-        figure.savefig(staging, format="png", dpi=DOTS_PER_INCH, bbox_inches="tight", metadata={"Software": None})
 
 
 def _whiskers(values: Sequence[float], intervals: Sequence[tuple[float, float]]) -> np.ndarray:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from statgraph.plotting.drawing import HUES, INK, REST, Drawing, new_figure, shortened
+from statgraph.evaluation.plots import INK, new_figure
+from statgraph.plotting.drawing import HUES, REST, Drawing, Hovers, shortened
 from statgraph.search.article_store import StoredArticle
 
 PROJECTIONS = ("tsne", "pca")
@@ -42,7 +43,7 @@ def article_map_drawing(
     own, rest = named[:_MOST_CODES], named[_MOST_CODES:]
 
     figure, axes = new_figure(7.2, 6.6)
-    hovers, table = {}, []
+    hovers, table = Hovers(), []
     groups = [(code, [code], HUES[number], _MARKS[number]) for number, code in enumerate(own)]
     if rest:
         groups.append((f"{len(rest):,} other codes", rest, REST, "."))
@@ -51,9 +52,8 @@ def article_map_drawing(
         points = axes.scatter(
             *places[chosen].T, s=12, marker=mark, color=colour, alpha=0.75, linewidths=0, label=shortened(name, 60)
         )
-        points.set_gid(f"code-{number}")
         shown = (articles[row] for row in rows[chosen])
-        hovers[f"code-{number}"] = tuple(article.title or article.article_id for article in shown)
+        hovers.put(f"code-{number}", points, *(article.title or article.article_id for article in shown))
         table.append((name, sum(all_codes[member] for member in members), int(chosen.sum())))
     axes.set_axis_off()
     figure.legend(loc="outside lower center", ncols=2, frameon=False, labelcolor=INK, fontsize=8.5, markerscale=1.8)

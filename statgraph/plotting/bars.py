@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from statgraph.plotting.drawing import FAINT_INK, HUES, INK, PAPER, new_figure, shortened
+from statgraph.evaluation.plots import FAINT_INK, INK, PAPER, new_figure
+from statgraph.plotting.drawing import HUES, Hovers, shortened
 
 _LABEL_CHARACTERS = 46
 _MOST_CHARACTERS = 70  # of upright labels
@@ -30,7 +31,7 @@ def pile(
     axes, labels: Sequence[str], series: Mapping[str, Sequence[int]], *, x_name: str, y_name: str, prefix: str = "bar"
 ) -> dict[str, tuple[str, ...]]:
     """Draw bars on axes as `upright_bars` does, and return the hovers; the ids of the parts begin with `prefix`."""
-    hovers, style = {}, {"edgecolor": PAPER, "linewidth": 0.5, "zorder": 2}
+    hovers, style = Hovers(), {"edgecolor": PAPER, "linewidth": 0.5, "zorder": 2}
     heights = [0] * len(labels)
     for number, (name, counts) in enumerate(series.items()):
         label, colour = name if len(series) > 1 else None, HUES[number % len(HUES)]
@@ -38,9 +39,8 @@ def pile(
             if not count:
                 continue
             (bar,) = axes.bar(place, count, 0.82, bottom=heights[place], color=colour, **style)
-            part = f"{prefix}-{number}-{place}"
-            bar.set_gid(part)
-            hovers[part] = (f"{x_name} {labels[place]}{f', {name}' if label else ''}: {count:,}",)
+            said = f"{x_name} {labels[place]}{f', {name}' if label else ''}: {count:,}"
+            hovers.put(f"{prefix}-{number}-{place}", bar, said)
             heights[place] += count
         if label:
             axes.bar(0, 0, color=colour, label=label)
@@ -68,11 +68,10 @@ def lying_bars(
 ) -> tuple[object, dict[str, tuple[str, ...]]]:
     """Return (figure, hovers) of bars from top to bottom, each with its count."""
     figure, axes = new_figure(7.2, 1.1 + 0.3 * len(labels))
-    hovers = {}
+    hovers = Hovers()
     for place, (label, count) in enumerate(zip(labels, counts, strict=True)):
         (bar,) = axes.barh(place, count, 0.74, color=colours[place] if colours else HUES[0], zorder=2)
-        bar.set_gid(f"bar-{place}")
-        hovers[f"bar-{place}"] = (f"{label}: {count:,}",)
+        hovers.put(f"bar-{place}", bar, f"{label}: {count:,}")
         axes.annotate(
             f"{count:,}", (count, place), (4, 0), textcoords="offset points", va="center", color=INK, fontsize=8
         )

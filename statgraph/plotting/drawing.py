@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from statgraph.evaluation.plots import COLOURS
+from statgraph.evaluation.plots import COLOURS, FAINT_INK, INK, panelled_figure
 
 # Without black and yellow, which a dark or a light page swallows.
 HUES = tuple(colour for colour in COLOURS if colour not in ("#000000", "#F0E442"))
-# Stands for the page's own text colour, and for a fainter one: `statgraph.plotting.page` puts those in their place.
-INK, FAINT_INK = "#1b1b1f", "#8e8e93"
-PAPER = "#ffffff"
 REST = "#9a9aa0"
 
 
@@ -39,29 +36,6 @@ class Drawing:
     hovers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def new_figure(width: float, height: float):
-    """Return (figure, axes) of a size in inches, outside pyplot's list of open figures, in the page's ink."""
-    figure, (axes,) = panelled_figure(width, height, 1)
-    return figure, axes
-
-
-def panelled_figure(width: float, height: float, n_panels: int, *, upright: bool = False):
-    """Return (figure, list of axes), the panels side by side, or one above the other if `upright`."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained", facecolor=PAPER)
-    shape = (n_panels, 1) if upright else (1, n_panels)
-    panels = [figure.add_subplot(*shape, number + 1, facecolor="none") for number in range(n_panels)]
-    for axes in panels:
-        axes.tick_params(colors=INK, labelcolor=INK, labelsize=9)
-        for spine in axes.spines.values():
-            spine.set_color(FAINT_INK)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.xaxis.label.set_color(INK)
-        axes.yaxis.label.set_color(INK)
-    return figure, panels
-
-
 def shortened(text: str, length: int) -> str:
     """Return the text, or its beginning and an ellipsis where it has more characters than `length`."""
     return text if len(text) <= length else f"{text[: max(1, length - 1)].rstrip()}…"
@@ -78,3 +52,12 @@ def curve_figure(stages: Sequence[str], *, y_name: str) -> tuple[object, dict[st
             axes.set_title(stage, fontsize=10, color=INK)
     panels[0].set_ylabel(y_name)
     return figure, dict(zip(stages, panels, strict=True))
+
+
+class Hovers(dict):
+    """What the parts of a figure say when pointed at, by their ids, as `Drawing.hovers` has it."""
+
+    def put(self, part: str, artist, *texts: str) -> None:
+        """Give a part of the figure its id, and one text, or one for each of its points."""
+        artist.set_gid(part)
+        self[part] = texts

@@ -6,10 +6,11 @@ import numpy as np
 
 from statgraph.config import GraphConfig
 from statgraph.corpus.records import Corpus
+from statgraph.evaluation.plots import panelled_figure
 from statgraph.graph.hierarchy import hierarchy_of
 from statgraph.graph.relations import RELATION_GROUPS, TRAIN_SPLIT
 from statgraph.plotting.bars import doubling_counts, lying_bars, pile
-from statgraph.plotting.drawing import HUES, REST, Drawing, panelled_figure
+from statgraph.plotting.drawing import HUES, REST, Drawing
 from statgraph.plotting.tree import tree_drawing
 
 

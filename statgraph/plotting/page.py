@@ -9,10 +9,10 @@ from html import escape
 from pathlib import Path
 from xml.etree import ElementTree
 
-from statgraph.artifacts import replaced_file
+from statgraph.artifacts import write_text
 from statgraph.errors import UsageError
-from statgraph.evaluation.plots import DOTS_PER_INCH
-from statgraph.plotting.drawing import FAINT_INK, INK, PAPER, Drawing
+from statgraph.evaluation.plots import FAINT_INK, INK, PAPER, save_png
+from statgraph.plotting.drawing import Drawing
 
 # What the page calls these colours, so that they follow its light or dark scheme.
 _PAGE_COLOURS = {INK: "currentColor", FAINT_INK: "var(--faint)", PAPER: "var(--paper)"}
@@ -46,17 +46,12 @@ def write_drawings(drawings: Sequence[Drawing], folder: Path, *, stem: str, head
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder}: is a file; name a folder for the pictures")
-    page = html_page(drawings, heading)
     paths = [folder / f"{stem}.html"]
-    with replaced_file(paths[0]) as staging:
-        staging.write_text(page, encoding="utf-8")
+    write_text(paths[0], html_page(drawings, heading))
     for drawing in drawings:
         paths.append(folder / f"{stem}-{drawing.name}.png")
         drawing.figure.suptitle(drawing.title, color=INK, fontsize=12)  # the page has it as a heading
-        with replaced_file(paths[-1]) as staging:
-            drawing.figure.savefig(
-                staging, format="png", dpi=DOTS_PER_INCH, facecolor=PAPER, metadata={"Software": None}
-            )
+        save_png(drawing.figure, paths[-1])
     return paths
 
 

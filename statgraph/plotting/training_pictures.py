@@ -10,8 +10,9 @@ import numpy as np
 from statgraph import artifacts
 from statgraph.errors import RunError
 from statgraph.evaluation.metrics import QUALITY
+from statgraph.evaluation.plots import INK
 from statgraph.plotting.article_map import article_map_drawing
-from statgraph.plotting.drawing import HUES, INK, Drawing, curve_figure
+from statgraph.plotting.drawing import HUES, Drawing, Hovers, curve_figure
 
 _LEAST_POINTS = 5  # of the map
 _SMOOTHED_OVER = 25  # steps
@@ -61,7 +62,7 @@ def losses_drawing(records: Sequence[dict]) -> Drawing:
         records: the lines of `metrics.jsonl`.
     """
     figure, panels = curve_figure(_stages(record for record in records if record["loss"] is not None), y_name="loss")
-    hovers, table = {}, []
+    hovers, table = Hovers(), []
     by_step = any("step_losses" in record for record in records)
     for number, (stage, axes) in enumerate(panels.items()):
         colour, end = HUES[number % len(HUES)], 0
@@ -79,12 +80,11 @@ def losses_drawing(records: Sequence[dict]) -> Drawing:
             axes.plot(range(1, end + 1), steps, color=colour, alpha=0.3, linewidth=0.8, label="each step")
             smooth = _running_mean(steps)
             (line,) = axes.plot(range(1, end + 1), smooth, color=colour, linewidth=1.8, label="running mean")
-            line.set_gid(f"loss-{number}")
-            hovers[f"loss-{number}"] = (f"{stage}, mean of {_SMOOTHED_OVER} steps around each",)
+            hovers.put(f"loss-{number}", line, f"{stage}, mean of {_SMOOTHED_OVER} steps around each")
         points = axes.scatter(middle, means, s=26, color=colour, edgecolors=INK, linewidths=0.6, zorder=3)
         points.set_label("mean of an epoch")
-        points.set_gid(f"epochs-{number}")
-        hovers[f"epochs-{number}"] = tuple(f"{stage}, epoch {row[1]}: {row[3]}" for row in table if row[0] == stage)
+        of_epochs = (f"{stage}, epoch {row[1]}: {row[3]}" for row in table if row[0] == stage)
+        hovers.put(f"epochs-{number}", points, *of_epochs)
         if not by_step:
             axes.plot(middle, means, color=colour, linewidth=1.4)
         axes.set_xlabel("step" if by_step else "epoch")
@@ -130,7 +130,7 @@ def dev_drawing(records: Sequence[dict], metric: str) -> Drawing:
     measured = [record for record in records if metric in record]
     names = [metric, *(name for name in _CURVES if name != metric and all(name in record for record in measured))]
     figure, panels = curve_figure(_stages(measured), y_name="dev, %")
-    hovers, table, kept = {}, [], []
+    hovers, table, kept = Hovers(), [], []
     for panel, (stage, axes) in enumerate(panels.items()):
         epochs = [record for record in measured if record["stage"] == stage]
         best = max(epochs, key=lambda record: record[metric])
@@ -139,9 +139,8 @@ def dev_drawing(records: Sequence[dict], metric: str) -> Drawing:
             xs, ys = [record["epoch"] for record in epochs], [100 * record[name] for record in epochs]
             axes.plot(xs, ys, color=HUES[number], linewidth=1.6)
             points = axes.scatter(xs, ys, s=28, marker=_MARKS[number], color=HUES[number], label=name, zorder=3)
-            part = f"dev-{panel}-{number}"
-            points.set_gid(part)
-            hovers[part] = tuple(f"{stage}, epoch {x}: {name} {y:.1f}" for x, y in zip(xs, ys, strict=True))
+            of_epochs = (f"{stage}, epoch {x}: {name} {y:.1f}" for x, y in zip(xs, ys, strict=True))
+            hovers.put(f"dev-{panel}-{number}", points, *of_epochs)
         axes.axvline(best["epoch"], color=INK, linewidth=0.8, linestyle=":", label="kept")
         axes.set_xlabel("epoch")
         for record in epochs:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from statgraph.corpus.records import Article, Corpus
 from statgraph.errors import UsageError
-from statgraph.plotting.drawing import HUES, PAPER, REST, Drawing, new_figure, shortened
+from statgraph.evaluation.plots import PAPER, new_figure
+from statgraph.plotting.drawing import HUES, REST, Drawing, Hovers, shortened
 
 WIDTH, HEIGHT = 12.0, 11.0  # inches
 _MOST_LEVELS = 6
@@ -160,7 +161,7 @@ def tree_drawing(corpus: Corpus, code: str | None = None) -> Drawing:
     axes.set_xlim(0, WIDTH)
     column = (WIDTH - _FIRST_COLUMN) / max(1, levels - 1)
     axes.set_ylim(1, 0)
-    hovers = {}
+    hovers = Hovers()
     for number, box in enumerate(boxes):
         left = 0 if box.level == 0 else _FIRST_COLUMN + (box.level - 1) * column
         width = _FIRST_COLUMN if box.level == 0 else column
@@ -168,8 +169,7 @@ def tree_drawing(corpus: Corpus, code: str | None = None) -> Drawing:
             left, box.bottom - box.top, width, bottom=box.top, align="edge", color=_colour(box), edgecolor=PAPER,
             linewidth=0.6,
         )  # fmt: skip
-        bar.set_gid(f"box-{number}")
-        hovers[f"box-{number}"] = (_says(box),)
+        hovers.put(f"box-{number}", bar, _says(box))
         height_points = (box.bottom - box.top) * figure.get_figheight() * 72
         if box.level == 0:
             text = shortened(root.path[0], int(height_points / _CHARACTER))

@@ -11,13 +11,13 @@ from statgraph.evaluation.plots import Labels, bar_chart, heat_map, line_chart, 
 @pytest.fixture
 def drawn(monkeypatch):
     """Return a list that gets the axes of every figure that is written."""
-    axes, save = [], plots._save
+    axes, save = [], plots.save_png
 
     def kept(figure, path):
         axes.append(figure.axes[0])
         save(figure, path)
 
-    monkeypatch.setattr(plots, "_save", kept)
+    monkeypatch.setattr(plots, "save_png", kept)
     return axes
 
 

@@ -1,6 +1,7 @@
 import pytest
 
-from statgraph.plotting.drawing import HUES, INK, PAPER, curve_figure, new_figure, shortened
+from statgraph.evaluation.plots import INK, PAPER, new_figure
+from statgraph.plotting.drawing import HUES, curve_figure, shortened
 
 
 def test_no_hue_is_swallowed_by_a_light_or_a_dark_page():

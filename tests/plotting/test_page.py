@@ -4,9 +4,10 @@ from xml.etree import ElementTree
 import pytest
 
 from statgraph.errors import UsageError
+from statgraph.evaluation.plots import FAINT_INK, INK, PAPER, new_figure
 from statgraph.plotting.bars import lying_bars
 from statgraph.plotting.corpus_pictures import depths_drawing
-from statgraph.plotting.drawing import FAINT_INK, INK, PAPER, Drawing, new_figure
+from statgraph.plotting.drawing import Drawing
 from statgraph.plotting.page import html_page, inline_svg, write_drawings
 
 
