@@ -8,7 +8,7 @@ import runpy
 import sys
 from pathlib import Path
 
-from statgraph.errors import UsageError
+from statgraph.errors import UsageError, unknown_name
 
 DEVICES = ("auto", "cpu", "cuda")
 PRECISIONS = ("float32", "bfloat16", "int8")  # in which a query encoder may multiply
@@ -24,7 +24,7 @@ def pick_device(name: str = "auto"):
     import torch
 
     if name not in DEVICES:
-        raise UsageError(f"device '{name}' is not known; use one of {', '.join(DEVICES)}")
+        raise unknown_name("device", name, DEVICES)
     available = torch.cuda.is_available()
     if name == "cuda" and not available:
         raise UsageError("device 'cuda' was asked for, but torch sees no CUDA device; use --device cpu")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 MAX_LISTED_PROBLEMS = 20
 
 
@@ -47,6 +49,11 @@ class ModelError(StatgraphError):
 
 class DependencyError(StatgraphError):
     """A package that is missing or incompatible; the text says what to install."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
+    """Return the error of a name that is none of those known."""
+    return UsageError(f"unknown {kind} '{name}'; choose from {', '.join(known)}")
 
 
 def reason_of(error: BaseException) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
-from statgraph.errors import DependencyError, UsageError, reason_of
+from statgraph.errors import DependencyError, UsageError, reason_of, unknown_name
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -55,7 +55,7 @@ class Registry:
         """
         added = installed(self.group).get(name, ())
         if name not in self:
-            raise UsageError(f"unknown {self.kind} '{name}'; choose from {', '.join(self)}")
+            raise unknown_name(self.kind, name, self)
         providers = ["statgraph"] * (name in self._built_in) + [_package(point) for point in added]
         if len(providers) > 1:
             raise UsageError(

@@ -21,7 +21,7 @@ class PartialFile:
         about: the settings that decide the batches (JSON values).
 
     Raises:
-        UsageError: if the file was begun with other settings, or is damaged.
+        UsageError: if the file was started with other settings, or is damaged.
     """
 
     def __init__(self, path: Path, about: Mapping[str, object]):
@@ -33,7 +33,7 @@ class PartialFile:
         if lines and lines[0] != self._about:
             changed = changed_settings(lines[0], self._about)
             raise UsageError(
-                f"{path}: was begun with other settings ({changed}); continue with the same ones, "
+                f"{path}: was started with other settings ({changed}); continue with the same ones, "
                 "or delete it to start over"
             )
         self.batches: list[dict] = lines[1:]

@@ -17,7 +17,7 @@ from statgraph.augmentation.seq2seq import SEQ2SEQ, seq2seq_questions
 from statgraph.augmentation.store import SyntheticQuestion, synthetic_of, write_synthetic
 from statgraph.config import AugmentConfig
 from statgraph.corpus.records import Corpus
-from statgraph.errors import CorpusError, UsageError
+from statgraph.errors import CorpusError, UsageError, unknown_name
 
 STEP = "round trip"
 QUESTIONS_PER_BATCH = 256
@@ -49,7 +49,6 @@ def kept_by_round_trip(
 
 # What a generator goes by, apart from corpus and seed: these settings are in the manifest of its questions.
 _SETTINGS = {HEADINGS: "articles_per_heading", SEQ2SEQ: "per_article"}
-_CHOICES = f"{HEADINGS}, {SEQ2SEQ}:MODEL"
 
 Progress = Callable[[str, int, int], None]
 
@@ -74,7 +73,7 @@ def generator_kind(name: str) -> str:
         return kind
     if kind == SEQ2SEQ:
         raise UsageError(f"generator '{name}' needs a model; write it as {SEQ2SEQ}:FOLDER or {SEQ2SEQ}:HUB/NAME")
-    raise UsageError(f"generator '{name}' is not known; choose from {_CHOICES}")
+    raise unknown_name("generator", name, (HEADINGS, f"{SEQ2SEQ}:MODEL"))
 
 
 @dataclass(frozen=True)

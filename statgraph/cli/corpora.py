@@ -16,7 +16,7 @@ from statgraph.corpus.fetching import fetch_corpus
 from statgraph.corpus.importing import draft_source
 from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus, headings_of
 from statgraph.corpus.store import read_corpus, refuse_foreign_folder, write_corpus
-from statgraph.errors import UsageError
+from statgraph.errors import UsageError, unknown_name
 from statgraph.registry import FORMATS
 
 FEEDBACK = "feedback"
@@ -96,7 +96,7 @@ def import_(
     if corpus is not None:
         raise UsageError(f"--corpus: only for the format feedback, not {format_name}; omit it")
     if format_name not in FORMATS:
-        raise UsageError(f"unknown format '{format_name}'; choose from {', '.join(_SOURCES)}")
+        raise unknown_name("format", format_name, _SOURCES)
     draft = draft_source(format_name, source, name=name, language=language, licence=licence)
     imported = draft.corpus()
     write_corpus(imported, out)

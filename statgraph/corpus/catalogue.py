@@ -14,7 +14,7 @@ from statgraph import artifacts
 from statgraph.corpus.draft import Draft
 from statgraph.corpus.hub import HUB_CORPORA, fetch_from_hub
 from statgraph.corpus.records import Corpus
-from statgraph.errors import CorpusError, UsageError
+from statgraph.errors import CorpusError, unknown_name
 
 # Under the root of a checkout, and where setup.cfg's data_files puts it under the root of an installation.
 CHECKOUT_PLACE = Path("data", "sample")
@@ -98,7 +98,7 @@ def corpus_named(name: str) -> CatalogueCorpus:
         UsageError: if there is none; the text lists the names.
     """
     if name not in CATALOGUE:
-        raise UsageError(f"corpus '{name}': not in the catalogue; use one of {', '.join(CATALOGUE)}")
+        raise unknown_name("corpus", name, CATALOGUE)
     return CATALOGUE[name]
 
 

@@ -6,9 +6,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from statgraph.errors import UsageError
-
-POOLINGS = ("mean", "max")
+from statgraph.config import EncoderConfig
+from statgraph.settings import check_setting
 
 
 class ChunkEncoder(nn.Module):
@@ -28,8 +27,7 @@ class ChunkEncoder(nn.Module):
 
     def __init__(self, width: int, *, max_chunks: int, n_layers: int, n_heads: int, dropout: float, pooling: str):
         super().__init__()
-        if pooling not in POOLINGS:
-            raise UsageError(f"encoder.article_pooling: '{pooling}' is not known; use {' or '.join(POOLINGS)}")
+        check_setting(EncoderConfig, "article_pooling", pooling, place="encoder.article_pooling")
         heads = next(heads for heads in range(n_heads, 0, -1) if width % heads == 0)
         self.positions = nn.Parameter(torch.zeros(max_chunks, width))
         self.layers = nn.ModuleList(

@@ -8,7 +8,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from statgraph.errors import UsageError
+from statgraph.config import EncoderConfig
+from statgraph.settings import check_setting
 
 _LEAST_SQUARE = 1e-12  # the gradient of a square root is infinite at zero
 
@@ -93,6 +94,5 @@ def similarity_of(name: str) -> Similarity:
     Raises:
         UsageError: if the name is not known.
     """
-    if name not in SIMILARITIES:
-        raise UsageError(f"encoder.similarity: '{name}' is not known; choose from {', '.join(SIMILARITIES)}")
+    check_setting(EncoderConfig, "similarity", name, place="encoder.similarity")
     return SIMILARITIES[name]

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from statgraph.device import PRECISIONS, pick_device, surely_cpu
-from statgraph.errors import DependencyError, UsageError
+from statgraph.errors import DependencyError, UsageError, unknown_name
 from statgraph.inference.onnx_query import QUERY_GRAPHS, read_query_graph
 from statgraph.inference.static_query import StaticQueryEncoder, static_outline
 
@@ -43,7 +43,7 @@ def load_query_encoder(folder: Path, *, device: str = "auto", precision: str = "
         Exception: whatever the reader of a damaged file raises.
     """
     if precision not in PRECISIONS:
-        raise UsageError(f"precision '{precision}' is not known; use one of {', '.join(PRECISIONS)}")
+        raise unknown_name("precision", precision, PRECISIONS)
     on_cpu = surely_cpu(device) or pick_device(device).type == "cpu"
     if on_cpu:
         outline = static_outline(folder)

@@ -19,7 +19,7 @@ def claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> N
     """Write into a folder what is to be trained there, before any work.
 
     Raises:
-        RunError: if the folder is in use; with `resume`, if it was begun on another corpus, or with other values of
+        RunError: if the folder is in use; with `resume`, if it was started on another corpus, or with other values of
             settings that its saved work has used.
     """
     path = folder / artifacts.RUN_CONFIG
@@ -35,13 +35,13 @@ def claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> N
     begun = _begun(path)
     if begun["corpus_hash"] != wanted["corpus_hash"]:
         raise RunError(
-            f"{folder}: was begun on another corpus, or another state of this one; name that one with --corpus, "
+            f"{folder}: was started on another corpus, or another state of this one; name that one with --corpus, "
             "or train into another folder"
         )
     changed = changed_settings(begun["config"], wanted["config"], which=_used_settings(folder, begun["config"]))
     if changed:
         raise RunError(
-            f"{folder}: was begun with other settings ({changed}); resume it with the same ones, "
+            f"{folder}: was started with other settings ({changed}); resume it with the same ones, "
             "or train into another folder"
         )
     if begun != wanted:

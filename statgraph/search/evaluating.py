@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus, Question
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import RunError, UsageError, unknown_name
 from statgraph.evaluation.metrics import DEPTH, QuestionMetrics, question_metrics
 from statgraph.evaluation.report import Report, evaluation_report
 from statgraph.evaluation.strata import strata_masks
@@ -74,7 +74,7 @@ def sets_of_split(corpus: Corpus, split: str) -> tuple[str, ...]:
         UsageError: if the split is unknown or has no questions.
     """
     if split not in SPLITS:
-        raise UsageError(f"split '{split}' is not known; use one of {', '.join(SPLITS)}")
+        raise unknown_name("split", split, SPLITS)
     names = tuple(name for name in corpus.question_sets if corpus.split(split, name))
     if not names:
         raise UsageError(

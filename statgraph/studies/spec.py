@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
-from statgraph.errors import UsageError
+from statgraph.errors import UsageError, unknown_name
 from statgraph.evaluation.metrics import METRICS
 
 SPECS = Path(__file__).parent / "specs"
@@ -80,7 +80,7 @@ def read_table(name: str) -> TableSpec:
         ValueError: if its file has an unknown key, or names a row, regime or metric that does not exist.
     """
     if name not in table_names():
-        raise UsageError(f"table '{name}' is not known; choose from {', '.join(table_names())}")
+        raise unknown_name("table", name, table_names())
     import yaml
 
     path = SPECS / f"{name}.yaml"

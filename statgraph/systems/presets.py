@@ -9,7 +9,7 @@ from pathlib import Path
 from statgraph.config import EncoderConfig, RunConfig
 from statgraph.device import pick_device
 from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC, check_sharing, is_static, width_of
-from statgraph.errors import UsageError
+from statgraph.errors import unknown_name
 from statgraph.registry import LAYERS
 from statgraph.settings import overlaid, with_settings
 
@@ -40,7 +40,7 @@ def resolve_config(system: str, settings: Sequence[str] = ()) -> RunConfig:
         UsageError: for an unknown system or setting, or a value that it cannot have.
     """
     if system not in system_names():
-        raise UsageError(f"system '{system}' is not known; choose from {', '.join(system_names())}")
+        raise unknown_name("system", system, system_names())
     overlay = _read(_FOLDER / f"{system}.yaml")
     by_regime = overlay.pop(REGIMES, {})
     place = f"{system}.yaml"

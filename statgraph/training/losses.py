@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from statgraph.config import Stage1Config, Stage2Config
 from statgraph.encoders.similarity import Similarity
-from statgraph.errors import UsageError
+from statgraph.settings import check_setting
 
 
 def similarities(questions: torch.Tensor, articles: torch.Tensor, similarity: Similarity) -> torch.Tensor:
@@ -60,11 +60,10 @@ def ranking_loss(
     Raises:
         UsageError: if the name is not known.
     """
-    if config.loss == "cross-entropy":
-        return contrastive_loss(scores, positives, never_negative, temperature=config.temperature)
+    check_setting(Stage1Config, "loss", config.loss, place="stage1.loss")
     if config.loss == "triplet":
         return triplet_loss(scores, positives, never_negative, margin=config.margin)
-    raise UsageError(f"stage1.loss: '{config.loss}' is not known; choose from cross-entropy, triplet")
+    return contrastive_loss(scores, positives, never_negative, temperature=config.temperature)
 
 
 def score_distillation(

@@ -45,7 +45,7 @@ def test_a_file_is_needed(refused):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--generator", "t5"], "generator 't5' is not known; choose from headings, seq2seq:MODEL"),
+        (["--generator", "t5"], "unknown generator 't5'; choose from headings, seq2seq:MODEL"),
         (
             ["--generator", "seq2seq"],
             "generator 'seq2seq' needs a model; write it as seq2seq:FOLDER or seq2seq:HUB/NAME",

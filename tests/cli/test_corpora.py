@@ -275,7 +275,7 @@ def test_a_corpus_is_fetched_and_summed_up(fetching, tmp_path):
 @pytest.mark.parametrize(
     ("corpus", "npm", "code", "message"),
     [
-        ("legi-de", None, 2, "corpus 'legi-de': not in the catalogue; use one of legi-fr, bsard, bbsard-fr, bbsard-nl"),
+        ("legi-de", None, 2, "unknown corpus 'legi-de'; choose from legi-fr, bsard, bbsard-fr, bbsard-nl"),
         (
             "legi-fr",
             None,

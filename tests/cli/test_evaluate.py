@@ -96,7 +96,7 @@ def test_an_unknown_set_is_refused(refused, bm25_run, town):
 
 def test_an_unknown_split_is_refused(refused, bm25_run, town):
     assert refused("evaluate", "--run", bm25_run, "--corpus", town, "--split", "valid", code=2) == (
-        "split 'valid' is not known; use one of train, dev, test"
+        "unknown split 'valid'; choose from train, dev, test"
     )
 
 

@@ -73,9 +73,9 @@ def test_no_command_shows_the_help(run_cli):
     ("error", "status", "text"),
     [
         (
-            UsageError("device 'gpu' is not known; use one of cpu, cuda"),
+            UsageError("unknown device 'gpu'; choose from cpu, cuda"),
             2,
-            "device 'gpu' is not known; use one of cpu, cuda",
+            "unknown device 'gpu'; choose from cpu, cuda",
         ),
         (CorpusError("a:1: first", "a:2: second"), 1, "a:1: first\na:2: second"),
         (

@@ -88,7 +88,7 @@ def test_the_rows_are_listed(reproduce, small_table):
 def test_what_is_refused(refused, town):
     names = ", ".join(table_names())
     assert refused("reproduce", code=2) == f"TABLE is missing; choose from {names}"
-    assert refused("reproduce", "table1", code=2) == f"table 'table1' is not known; choose from {names}"
+    assert refused("reproduce", "table1", code=2) == f"unknown table 'table1'; choose from {names}"
     assert refused("reproduce", "gdsr-table3", "--only", "BM25", "--corpus", town, code=2) == (
         "--only 'BM25': is not a row of gdsr-table3; its rows are 'DSR, static', 'DSR, multilingual-e5-small'"
     )
@@ -96,7 +96,7 @@ def test_what_is_refused(refused, town):
         "--backbones: gdsr-table2 has one backbone for all rows; name it with --backbone"
     )
     assert refused("reproduce", "gdsr-table2", "--corpus", town, "--split", "tset", code=2) == (
-        "split 'tset' is not known; use one of train, dev, test"
+        "unknown split 'tset'; choose from train, dev, test"
     )
     assert refused("reproduce", "gdsr-table2", "--corpus", town, "--set", "stage3.lr=1", code=2).startswith(
         "--set: 'stage3' is not a setting; "

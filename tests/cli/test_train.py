@@ -119,7 +119,7 @@ def test_set_wins_over_seed(run_cli, town, tmp_path):
     [
         (
             ["--system", "qabisr"],
-            "system 'qabisr' is not known; choose from bm25, cusines-dsr, cusines-gdsr, doct5query, dpr, dsr, "
+            "unknown system 'qabisr'; choose from bm25, cusines-dsr, cusines-gdsr, doct5query, dpr, dsr, "
             "dsr-adapted, dsr-augmented, dsr-flat, gdsr, qabisar",
         ),
         (["--set", "stage2.epoch=3"], "--set: 'stage2.epoch' is not a setting; did you mean 'stage2.epochs'?"),
@@ -224,11 +224,11 @@ def test_an_interrupted_run_is_resumed_with_the_same_settings(
         f"{folder}: not empty; add --resume to go on with it, or choose another --out"
     )
     assert refused("train", *options, "--resume", "--set", "stage2.lr=0.5") == (
-        f"{folder}: was begun with other settings (stage2.lr: 0.001 then, 0.5 now); resume it with the same ones, "
+        f"{folder}: was started with other settings (stage2.lr: 0.001 then, 0.5 now); resume it with the same ones, "
         "or train into another folder"
     )
     assert refused("train", *options[2:], "--resume") == (
-        f"{folder}: was begun on another corpus, or another state of this one; name that one with --corpus, "
+        f"{folder}: was started on another corpus, or another state of this one; name that one with --corpus, "
         "or train into another folder"
     )
 
@@ -254,7 +254,7 @@ def test_a_run_whose_stage_2_refused_its_settings_is_mended(run_cli, refused, to
         "gnn.fanout: must be at least 1, or -1 for all neighbours (got 0)"
     )
     assert refused("train", *options, "--resume", "--set", "gnn.fanout=3", "--set", "stage1.lr=0.5") == (
-        "run: was begun with other settings (stage1.lr: 0.002 then, 0.5 now); resume it with the same ones, "
+        "run: was started with other settings (stage1.lr: 0.002 then, 0.5 now); resume it with the same ones, "
         "or train into another folder"
     )
     done = run_cli("train", *options, "--resume", "--set", "gnn.fanout=3", env=ONE_THREAD)

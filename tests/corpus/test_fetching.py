@@ -170,7 +170,7 @@ def test_a_full_disk_is_told_from_other_failures(tmp_path):
 
 
 def test_an_unknown_corpus_is_a_usage_error(tmp_path):
-    with pytest.raises(UsageError, match="corpus 'none': not in the catalogue"):
+    with pytest.raises(UsageError, match="unknown corpus 'none'; choose from"):
         fetch_corpus("none", tmp_path / "out")
 
 

@@ -66,7 +66,7 @@ def test_no_layers_are_plain_pooling_with_positions(vectors):
 
 
 def test_unknown_pooling():
-    with pytest.raises(UsageError, match=r"^encoder\.article_pooling: 'sum' .* mean or max"):
+    with pytest.raises(UsageError, match=r"^encoder\.article_pooling: must be one of mean, max .*'sum'"):
         chunk_encoder(pooling="sum")
 
 

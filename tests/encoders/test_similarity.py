@@ -48,5 +48,5 @@ def test_equal_vectors_have_a_finite_gradient():
 
 
 def test_an_unknown_similarity_is_refused():
-    with pytest.raises(UsageError, match=r"^encoder\.similarity: 'jaccard' .* cosine, dot, euclidean"):
+    with pytest.raises(UsageError, match=r"^encoder\.similarity: must be one of cosine, dot, euclidean .*'jaccard'"):
         similarity_of("jaccard")

@@ -42,7 +42,7 @@ def test_what_cannot_be_ranked_leaves_nothing(corpus, dense_run, bm25_run, tmp_p
     out = tmp_path / "out"
     with pytest.raises(UsageError, match="split 'dev' of corpus 'rent' has no questions"):
         export_beir(corpus, out, run=dense_run, split="dev")
-    with pytest.raises(UsageError, match="split 'all' is not known; use one of train, dev, test"):
+    with pytest.raises(UsageError, match="unknown split 'all'; choose from train, dev, test"):
         export_beir(corpus, out, run=dense_run, split="all")
     (bm25_run / "articles.jsonl").write_text("")
     with pytest.raises(RunError):

@@ -26,7 +26,7 @@ def refused(folder, said, *settings, corpus=CORPUS, resume=True) -> None:
 
 def test_other_settings_are_refused_and_five_of_many_named(begun):
     (begun / "checkpoints" / "stage2").mkdir(parents=True)
-    refused(begun, r"was begun with other settings \(seed: 0 then, 4 now\)", "seed=4")
+    refused(begun, r"was started with other settings \(seed: 0 then, 4 now\)", "seed=4")
     others = [f"gnn.{name}" for name in ("layers=1", "heads=1", "dropout=0.7", "fanout=3")]
     said = r".*settings \(encoder.chunk_tokens: 128 then, 9 now; enc.*; and 2 more\)"
     refused(begun, said, *others, "encoder.max_tokens=9", "encoder.chunk_tokens=9", "seed=4")

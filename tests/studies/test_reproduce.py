@@ -162,7 +162,7 @@ def test_a_split_without_questions_is_refused_before_training(make, request_, to
     corpus = dataclasses.replace(town_corpus, questions=town_corpus.split("train"))
     with pytest.raises(UsageError, match=r"^split 'test' of corpus 'town' has no questions; add some"):
         make(request_, corpus)
-    with pytest.raises(UsageError, match=r"^split 'tset' is not known; use one of train, dev, test"):
+    with pytest.raises(UsageError, match=r"^unknown split 'tset'; choose from train, dev, test"):
         make(dataclasses.replace(request_, split="tset"))
     assert trained == []
 

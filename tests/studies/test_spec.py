@@ -87,7 +87,7 @@ def test_a_wrong_file_is_refused(written, text, message):
 
 
 def test_an_unknown_table_is_refused():
-    with pytest.raises(UsageError, match=r"^table 'gdsr-table9' is not known; choose from cusines-buckets, cusines-"):
+    with pytest.raises(UsageError, match=r"^unknown table 'gdsr-table9'; choose from cusines-buckets, cusines-"):
         read_table("gdsr-table9")
 
 

@@ -77,7 +77,7 @@ def test_what_a_system_is():
 
 @pytest.mark.parametrize("name", ["", "regimes/static", "../systems/qabisar", "qabisar.yaml"])
 def test_a_path_is_no_system(name):
-    assert refusal(name).startswith(f"system '{name}' ")
+    assert refusal(name).startswith(f"unknown system '{name}'; ")
 
 
 @pytest.mark.parametrize(
