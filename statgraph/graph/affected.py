@@ -17,7 +17,7 @@ def old_rows(old: LegalGraph, new: LegalGraph) -> dict[str, np.ndarray]:
 
     Articles and questions are the same where their ids are, headings where their whole paths are.
     """
-    return {node_type: _places(old.node_names[node_type], new.node_names[node_type]) for node_type in NODE_TYPES}
+    return {node_type: places_in(old.node_names[node_type], new.node_names[node_type]) for node_type in NODE_TYPES}
 
 
 def affected_nodes(
@@ -62,7 +62,8 @@ def _rewired(old: LegalGraph, new: LegalGraph, rows: Mapping[str, np.ndarray]) -
     return rewired
 
 
-def _places(old: Sequence[object], new: Sequence[object]) -> np.ndarray:
+def places_in(old: Sequence[object], new: Sequence[object]) -> np.ndarray:
+    """Return the place that each of some names has among the old ones, (new,) int64, `NEW` where it has none."""
     rows = {name: row for row, name in enumerate(old)}
     return np.array([rows.get(name, NEW) for name in new], dtype=np.int64)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -96,21 +97,13 @@ class Explainer:
 
     def _explanation(self, hit: Hit, part: GraphPart | None, terms: list[TermWeight]) -> Explanation:
         words = tuple(terms), sum(term.weight for term in terms)
+        plain = Explanation(hit.article_id, hit.score, None, None, (), *words, self._note)
         if part is None:
-            own_text_score = hit.score if self._score_is_of_own_text else None
-            return Explanation(hit.article_id, hit.score, own_text_score, None, (), *words, self._note)
+            return replace(plain, own_text_score=hit.score) if self._score_is_of_own_text else plain
         if abs(part.score - hit.score) > _MOST_OFF * max(1.0, abs(hit.score)):
             note = (
                 f"what the run keeps of its graph gives a score of {part.score:.3f} where its index gives "
                 f"{hit.score:.3f}: it is not what the index was made from; train the run again"
             )
-            return Explanation(hit.article_id, hit.score, None, None, (), *words, note)
-        return Explanation(
-            hit.article_id,
-            part.score,
-            part.own_text_score,
-            part.without_questions_score,
-            part.neighbours,
-            *words,
-            self._note,
-        )
+            return replace(plain, note=note)
+        return replace(plain, **vars(part))

@@ -196,7 +196,7 @@ class _StageTrainer:
         stage.set_training(True)
         for step, batch in enumerate(stage.batches(rng), start=before + 1):
             for group in self._optimizer.param_groups:
-                group["lr"] = group["base_lr"] * _factor(step, steps, self._schedule.warmup)
+                group["lr"] = group["base_lr"] * rate_share(step, steps, self._schedule.warmup, end=steps)
             losses.append(self._step(loss_of, batch))
             if not math.isfinite(losses[-1]):
                 raise RunError(
@@ -229,7 +229,8 @@ class _StageTrainer:
         return self._world.json_from_first(lambda: record)
 
 
-def _factor(step: int, steps: int, warmup: float) -> float:
-    """Return the share of the base rate at a step (from 1): a linear rise over the warm-up, then a linear fall to 0."""
+def rate_share(step: int, steps: int, warmup: float, *, end: int) -> float:
+    """Return the share of the base rate at a step (from 1): a linear rise over the warm-up, a share of the steps, then
+    a linear fall to 0, which is reached at the step `end`."""
     rise = max(1, round(warmup * steps))
-    return step / rise if step <= rise else (steps - step) / max(1, steps - rise)
+    return step / rise if step <= rise else (end - step) / max(1, end - rise)

@@ -31,7 +31,7 @@ from statgraph.errors import RunError, UsageError
 from statgraph.runs.folders import refuse_full_folder
 from statgraph.settings import changed_settings, check_settings
 from statgraph.training.checkpoints import load_optimizer, load_progress, load_weights, save_checkpoint
-from statgraph.training.loop import Listener, TrainingProgress
+from statgraph.training.loop import Listener, TrainingProgress, rate_share
 from statgraph.training.masking import MaskedLanguageModel, TokenBlocks, masked_batch, token_blocks
 from statgraph.training.seeding import derived_seed, reproducible_sums, seed_everything
 
@@ -204,7 +204,7 @@ def _trained(
         rng = seed_everything(derived_seed(seed, NAME, step))
         rows = _block_rows(step, config.batch_size, len(blocks), seed=seed)
         for group in optimizer.param_groups:
-            group["lr"] = config.lr * _rate_share(step, config.steps, config.warmup)
+            group["lr"] = config.lr * rate_share(step, config.steps, config.warmup, end=config.steps + 1)
         batch = masked_batch(blocks, rows, rng, share=config.mask_share)
         last = _step(model, batch, optimizer, device)
         first = last if first is None else first
@@ -241,10 +241,3 @@ def _block_rows(step: int, batch_size: int, n_blocks: int, *, seed: int) -> np.n
         here = places // n_blocks == epoch
         rows[here] = order[places[here] % n_blocks]
     return rows
-
-
-def _rate_share(step: int, steps: int, warmup: float) -> float:
-    """Return the share of the rate at a step (from 1): a linear rise over the warm-up, then a linear fall to 0, which
-    would be reached one step after the last."""
-    rise = max(1, round(warmup * steps))
-    return step / rise if step <= rise else (steps + 1 - step) / (steps + 1 - rise)

@@ -184,7 +184,7 @@ def test_a_static_backbone_is_refused(quick_backbone, village, tmp_path):
 
 
 def test_the_rate_rises_and_falls():
-    shares = [pretraining._rate_share(step, 10, 0.2) for step in range(1, 11)]
+    shares = [pretraining.rate_share(step, 10, 0.2, end=11) for step in range(1, 11)]
 
     assert shares == pytest.approx([1 / 2, 1, 8 / 9, 7 / 9, 6 / 9, 5 / 9, 4 / 9, 3 / 9, 2 / 9, 1 / 9])
 

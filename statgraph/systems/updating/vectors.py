@@ -13,7 +13,7 @@ from statgraph.encoders.article_text import HASH_BYTES, article_texts, heading_t
 from statgraph.encoders.frozen import KeyedRows, split_keys
 from statgraph.encoders.similarity import similarity_of
 from statgraph.gnn.graph_inputs import GraphInputs
-from statgraph.graph.affected import NEW, affected_nodes, old_rows
+from statgraph.graph.affected import NEW, affected_nodes, old_rows, places_in
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION
 from statgraph.search.graph_run import GraphRun, enriched_articles
@@ -63,8 +63,7 @@ def plan_without_graph(old: TextVectors, corpus: Corpus, encoder: EncoderConfig,
         known.add(old_hashes, old.vectors)
     texts = article_texts(corpus.articles, heading_path=encoder.heading_path)
     hashes = text_hashes(texts)
-    known_rows = {article_id: row for row, article_id in enumerate(old.article_ids)}
-    rows = np.array([known_rows.get(article.article_id, NEW) for article in corpus.articles], dtype=np.int64)
+    rows = places_in(old.article_ids, tuple(corpus.article_rows))
     stale = _changed(rows, hashes, old_hashes) | full
     return VectorPlan(_unknown(known, hashes, texts), stale, rows, {ARTICLE: hashes}, known, encoder)
 
