@@ -12,6 +12,12 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from statgraph.errors import RunError, reason_of
+
+if TYPE_CHECKING:
+    import numpy as np
 
 MANIFEST = "manifest.json"
 MODEL_CARD = "README.md"
@@ -112,6 +118,40 @@ def key_of(value: object, digits: int = 24) -> str:
 def read_json(path: Path) -> dict:
     """Return the JSON object in a file."""
     return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def read_object(path: Path, *, remedy: str) -> dict:
+    """Return the JSON object in a file.
+
+    Raises:
+        RunError: if the file is missing or damaged, or holds something else.
+    """
+    try:
+        value = read_json(path)
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunError(f"{path}: not readable ({reason_of(error)}); {remedy}") from None
+    if not isinstance(value, dict):
+        raise RunError(f"{path}: not a JSON object; {remedy}")
+    return value
+
+
+def read_array(path: Path, shape: tuple[int, ...], dtype: str, *, remedy: str, mapped: bool = False) -> np.ndarray:
+    """Return the array in a .npy file, memory-mapped if asked for.
+
+    Raises:
+        RunError: if the file is missing or damaged, or holds another shape or type.
+    """
+    import numpy as np
+
+    try:
+        array = np.load(path, mmap_mode="r" if mapped and shape[0] else None, allow_pickle=False)  # no map of nothing
+        found = f"{array.dtype} of shape {array.shape}"
+    except (OSError, ValueError, EOFError, AttributeError) as error:  # an archive of arrays has no shape
+        raise RunError(f"{path}: not readable ({reason_of(error)}); {remedy}") from None
+    wanted = f"{dtype} of shape {shape}"
+    if found != wanted:
+        raise RunError(f"{path}: {found} where {wanted} was written; {remedy}")
+    return array
 
 
 def _new_file_mode(target: Path) -> int:

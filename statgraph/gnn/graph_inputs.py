@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from statgraph import __version__, artifacts
 from statgraph.corpus.records import Question
 from statgraph.encoders.article_text import HASH_BYTES
-from statgraph.errors import RunError, described, reason_of
+from statgraph.errors import RunError, described
 from statgraph.graph.relations import NODE_TYPES, TRAIN_SPLIT
 
 QUESTIONS = "questions.jsonl"
@@ -78,13 +79,14 @@ def read_graph_inputs(folder: Path) -> GraphInputs:
         width = int(manifest["width"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RunError(f"{path}: damaged ({described(error)}); {REMEDY}") from None
+    read = partial(artifacts.read_array, remedy=REMEDY, mapped=True)
     return GraphInputs(
         {
-            node_type: _read_array(_vectors_file(folder, node_type), (count, width), np.float32)
+            node_type: read(_vectors_file(folder, node_type), (count, width), "float32")
             for node_type, count in counts.items()
         },
         {
-            node_type: _read_array(_hashes_file(folder, node_type), (count, HASH_BYTES), np.uint8)
+            node_type: read(_hashes_file(folder, node_type), (count, HASH_BYTES), "uint8")
             for node_type, count in counts.items()
         },
         _read_questions(folder / QUESTIONS),
@@ -97,19 +99,6 @@ def _vectors_file(folder: Path, node_type: str) -> Path:
 
 def _hashes_file(folder: Path, node_type: str) -> Path:
     return folder / f"{node_type}.hashes.npy"
-
-
-def _read_array(path: Path, shape: tuple[int, int], dtype) -> np.ndarray:
-    try:
-        array = np.load(path, mmap_mode="r" if shape[0] else None, allow_pickle=False)  # nothing cannot be mapped
-    except (OSError, ValueError, EOFError) as error:
-        raise RunError(f"{path}: not readable ({reason_of(error)}); {REMEDY}") from None
-    if (array.shape, array.dtype) != (shape, np.dtype(dtype)):
-        raise RunError(
-            f"{path}: {array.dtype} of shape {array.shape} where {np.dtype(dtype)} of shape {shape} was written; "
-            f"{REMEDY}"
-        )
-    return array
 
 
 def _read_questions(path: Path) -> tuple[Question, ...]:

@@ -46,8 +46,8 @@ def read_index_folder(folder: Path, *, device: str = "cpu", converting: bool = F
     """
     if not folder.is_dir():
         raise RunError(f"{folder}: no such index folder; {REMEDY}")
-    manifest = _read_json(folder / artifacts.MANIFEST)
-    article_ids = _read_json(folder / IDS_FILE).get("article_ids")
+    manifest = artifacts.read_object(existing(folder / artifacts.MANIFEST), remedy=REMEDY)
+    article_ids = artifacts.read_object(existing(folder / IDS_FILE), remedy=REMEDY).get("article_ids")
     if not isinstance(article_ids, list):
         raise RunError(f"{folder / IDS_FILE}: damaged (no list 'article_ids'); {REMEDY}")
     kind = manifest.get("kind", FlatIndex.kind)
@@ -73,13 +73,3 @@ def read_index_folder(folder: Path, *, device: str = "cpu", converting: bool = F
     else:
         check_ids(str(folder), len(index), article_ids)
     return index, article_ids
-
-
-def _read_json(path: Path) -> dict:
-    try:
-        value = artifacts.read_json(existing(path))
-    except ValueError as error:
-        raise RunError(f"{path}: damaged ({error}); {REMEDY}") from None
-    if not isinstance(value, dict):
-        raise RunError(f"{path}: damaged (not a JSON object); {REMEDY}")
-    return value

@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.errors import RunError, reason_of
+from statgraph.errors import RunError
 from statgraph.index.equal_length import EqualLength
 from statgraph.index.vectors import TILE_ROWS, forget_pages
 
@@ -81,16 +81,7 @@ def read_vectors(folder: Path, *, shape: tuple[int, int], precision: str) -> np.
     Raises:
         RunError: if the file is missing or damaged, or holds another shape or precision.
     """
-    path = existing(folder / VECTORS_FILE)
-    try:
-        vectors = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        raise RunError(f"{path}: damaged ({reason_of(error)}); {REMEDY}") from None
-    if not isinstance(vectors, np.memmap) or (vectors.shape, vectors.dtype.name) != (shape, precision):
-        raise RunError(
-            f"{path}: {vectors.dtype} of shape {vectors.shape}, but the index has {precision} {shape}; {REMEDY}"
-        )
-    return vectors
+    return artifacts.read_array(existing(folder / VECTORS_FILE), shape, precision, remedy=REMEDY, mapped=True)
 
 
 def read_entries(

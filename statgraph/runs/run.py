@@ -91,21 +91,17 @@ class Run:
                 f"{folder}: an unfinished run; go on with the 'statgraph train' that began it, "
                 f"with --out {folder} --resume"
             )
-        try:
-            manifest = artifacts.read_json(path)
-        except (ValueError, RecursionError) as error:
-            raise RunError(f"{path}: not readable as JSON ({error}); train the run again") from None
-        return cls.from_dict(folder, manifest)
+        return cls.from_dict(folder, artifacts.read_object(path, remedy="train the run again"))
 
     @classmethod
-    def from_dict(cls, folder: Path, manifest: object) -> Run:
+    def from_dict(cls, folder: Path, manifest: Mapping[str, object]) -> Run:
         """Return the run that `to_dict` made a manifest of.
 
         Raises:
             RunError: if it is not the manifest of a run, or one of another version.
         """
         path = folder / artifacts.MANIFEST
-        corpus = manifest.get("corpus") if isinstance(manifest, dict) else None
+        corpus = manifest.get("corpus")
         if (
             not isinstance(corpus, dict)
             or not isinstance(manifest.get("config"), dict)

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from statgraph.artifacts import RUN_ARTICLES
+from statgraph.artifacts import RUN_ARTICLES, read_array
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.records import Article
 from statgraph.corpus.validity import FOR_EVER, SINCE_EVER, days_in_force
-from statgraph.errors import RunError, reason_of
+from statgraph.errors import RunError
 
 ARTICLES, OFFSETS, DATES = RUN_ARTICLES
 _READ_AT_ONCE = 256
@@ -126,15 +126,7 @@ def read_article_dates(folder: Path, n_articles: int) -> np.ndarray | None:
         RunError: if the file is damaged, or of other articles.
     """
     path = folder / DATES
-    if not path.is_file():
-        return None
-    try:
-        days = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise RunError(f"{path}: not readable ({reason_of(error)}); train the run again") from None
-    if (days.shape, days.dtype) != ((n_articles, 2), np.int32):
-        raise RunError(f"{path}: {days.dtype} of shape {days.shape} for {n_articles} articles; train the run again")
-    return days
+    return read_array(path, (n_articles, 2), "int32", remedy="train the run again") if path.is_file() else None
 
 
 def rows_in_force(days: np.ndarray, day: int) -> AllowedRows:

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import torch
 
-from statgraph.artifacts import read_json, replaced_folder, write_json, write_text
+from statgraph.artifacts import read_object, replaced_folder, write_json, write_text
 from statgraph.distributed import SINGLE, World
 from statgraph.errors import RunError
 
 WEIGHTS = "weights.safetensors"
 OPTIMIZER = "optimizer.safetensors"
 PROGRESS = "progress.json"
+_REMEDY = "train again without --resume"
 
 
 def save_checkpoint(
@@ -48,7 +49,8 @@ def load_progress(folder: Path, world: World = SINGLE) -> dict | None:
     Raises:
         RunError: if the file is damaged.
     """
-    return world.json_from_first(lambda: _progress(folder / PROGRESS))
+    path = folder / PROGRESS
+    return world.json_from_first(lambda: read_object(path, remedy=_REMEDY) if path.is_file() else None)
 
 
 def load_optimizer(folder: Path, optimizer: torch.optim.Optimizer, world: World = SINGLE) -> None:
@@ -96,13 +98,6 @@ class MetricsLog:
         write_text(self._path, "".join(json.dumps(record) + "\n" for record in kept))
 
 
-def _progress(path: Path) -> dict | None:
-    try:
-        return read_json(path) if path.is_file() else None
-    except (OSError, ValueError) as error:
-        raise _not_readable(path, error) from None
-
-
 def _tensors(path: Path) -> dict[str, torch.Tensor]:
     from safetensors import SafetensorError
     from safetensors.torch import load_file
@@ -110,11 +105,7 @@ def _tensors(path: Path) -> dict[str, torch.Tensor]:
     try:
         return load_file(path)
     except (OSError, SafetensorError) as error:
-        raise _not_readable(path, error) from None
-
-
-def _not_readable(path: Path, error: Exception) -> RunError:
-    return RunError(f"{path}: not readable ({error}); train again without --resume")
+        raise RunError(f"{path}: not readable ({error}); {_REMEDY}") from None
 
 
 def _moments(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:

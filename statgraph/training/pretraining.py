@@ -13,7 +13,7 @@ import torch
 from torch.nn import functional
 
 from statgraph import __version__
-from statgraph.artifacts import MANIFEST, as_json, key_of, read_json, replaced_folder, write_json
+from statgraph.artifacts import MANIFEST, as_json, key_of, read_object, replaced_folder, write_json
 from statgraph.config import PretrainConfig, RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.encoders.article_text import article_text
@@ -153,10 +153,7 @@ def _check_folder(folder: Path, unfinished: Path, wanted: Mapping[str, object], 
         return
     if not begun.is_file():
         raise RunError(f"{folder}: no pre-training to resume; start it without --resume")
-    try:
-        settings = read_json(begun)
-    except ValueError as error:
-        raise RunError(f"{begun}: cannot be read ({error}); delete {unfinished} and start again") from None
+    settings = read_object(begun, remedy=f"delete {unfinished} and start again")
     changed = changed_settings(settings, wanted)
     if changed:
         raise RunError(

@@ -240,7 +240,7 @@ def test_bytes_that_are_no_text_are_refused(refused, bm25_run):
         ),
         (
             "manifest.json", b"{",
-            "run/manifest.json: not readable as JSON (Expecting property name enclosed in double quotes: line 1 "
+            "run/manifest.json: not readable (Expecting property name enclosed in double quotes: line 1 "
             "column 2 (char 1)); train the run again",
         ),
         (

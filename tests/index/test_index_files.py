@@ -79,7 +79,7 @@ def test_vectors_that_were_cut_off_are_refused(tmp_path, kept):
     write_vectors(tmp_path, VECTORS)
     path = tmp_path / "vectors.npy"
     path.write_bytes(path.read_bytes()[:kept])
-    with pytest.raises(RunError, match=r"vectors\.npy: damaged \(.*; ") as refused:
+    with pytest.raises(RunError, match=r"vectors\.npy: not readable \(.*; ") as refused:
         read_vectors(tmp_path, shape=(3, 2), precision="float32")
     assert "\n" not in str(refused.value)
 
@@ -87,7 +87,7 @@ def test_vectors_that_were_cut_off_are_refused(tmp_path, kept):
 @pytest.mark.parametrize("other", [{"shape": (4, 2)}, {"precision": "float16"}])
 def test_vectors_of_another_index_are_refused(tmp_path, other):
     write_vectors(tmp_path, VECTORS)
-    with pytest.raises(RunError, match=r"vectors\.npy: float32 of shape \(3, 2\), but the index has "):
+    with pytest.raises(RunError, match=r"vectors\.npy: float32 of shape \(3, 2\) where "):
         read_vectors(tmp_path, **{"shape": (3, 2), "precision": "float32", **other})
 
 

@@ -216,7 +216,7 @@ def test_a_file_that_was_cut_off_is_refused(saved, name, kept):
 def test_codes_of_another_index_are_refused(saved, built, clustered, tmp_path):
     built(clustered(400, 0, seed=1)[0]).save(tmp_path / "other")
     shutil.copy(tmp_path / "other" / "index.faiss", saved / "index.faiss")
-    refused(saved, r"vectors\.npy: float32 of shape \(500, 16\), but the index has ")
+    refused(saved, r"vectors\.npy: float32 of shape \(500, 16\) where ")
 
 
 def test_a_damaged_vector_is_refused_once_it_is_found(saved, clustered):

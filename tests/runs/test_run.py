@@ -35,7 +35,7 @@ def test_what_is_no_finished_run_is_refused(read, dense_run, tmp_path):
 
 @pytest.mark.parametrize("content", ["{", "", b'{"a": "\xff"}'])
 def test_a_manifest_that_is_no_json_is_refused(read, content):
-    with pytest.raises(RunError, match=r"manifest\.json: not readable as JSON"):
+    with pytest.raises(RunError, match=r"manifest\.json: not readable"):
         read(content)
 
 
@@ -44,7 +44,7 @@ def test_a_manifest_that_is_no_json_is_refused(read, content):
     ["[]", "3", "{}", '{"config": {}}', '{"config": [], "corpus": {}}', '{"config": {}, "corpus": {"name": "x"}}'],
 )
 def test_another_manifest_is_refused(read, content):
-    with pytest.raises(RunError, match=r"manifest\.json: not the manifest of a run"):
+    with pytest.raises(RunError, match=r"manifest\.json: not (the manifest of a run|a JSON object)"):
         read(content)
 
 

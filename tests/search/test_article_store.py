@@ -103,7 +103,7 @@ def test_without_dates_there_is_no_file_and_an_old_one_goes(tmp_path):
 
 def test_a_damaged_file_or_one_of_other_articles_is_refused(tmp_path):
     np.save(tmp_path / DATES, np.zeros((3, 2), dtype=np.int32))
-    with pytest.raises(RunError, match=r"int32 of shape \(3, 2\) for 2 articles; train the run again"):
+    with pytest.raises(RunError, match=r"int32 of shape \(3, 2\) where int32 of shape \(2, 2\) was written"):
         read_article_dates(tmp_path, 2)
     (tmp_path / DATES).write_bytes(b"x")
     with pytest.raises(RunError, match=r"articles\.dates\.npy: not readable \(.*\); train the run again"):
