@@ -18,6 +18,7 @@ from statgraph.errors import RunError, reason_of
 
 if TYPE_CHECKING:
     import numpy as np
+    import torch
 
 MANIFEST = "manifest.json"
 MODEL_CARD = "README.md"
@@ -152,6 +153,28 @@ def read_array(path: Path, shape: tuple[int, ...], dtype: str, *, remedy: str, m
     if found != wanted:
         raise RunError(f"{path}: {found} where {wanted} was written; {remedy}")
     return array
+
+
+def write_tensors(path: Path, tensors: Mapping[str, torch.Tensor]) -> None:
+    """Write tensors of any device by name, as safetensors."""
+    from safetensors.torch import save_file
+
+    save_file({name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}, path)
+
+
+def read_tensors(path: Path, *, remedy: str) -> dict[str, torch.Tensor]:
+    """Return the tensors in a safetensors file, on the CPU.
+
+    Raises:
+        RunError: if the file is missing or damaged.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        return load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise RunError(f"{path}: not readable ({reason_of(error)}); {remedy}") from None
 
 
 def _new_file_mode(target: Path) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from statgraph.artifacts import replaced_file
+from statgraph.artifacts import replaced_file, write_tensors
 from statgraph.config import EncoderConfig
 from statgraph.distributed import SINGLE, World
 from statgraph.encoders.backbones import (
@@ -103,11 +103,8 @@ class StaticBiEncoder(BiEncoder):
 
     def save_article_encoder(self, folder: Path) -> None:
         """Write token vectors and weights apart, with the tokenizer."""
-        from safetensors.torch import save_file
-
         folder.mkdir(parents=True, exist_ok=True)
-        state = {name: tensor.detach().cpu().contiguous() for name, tensor in self.encoder.state_dict().items()}
-        save_file(state, folder / ARTICLE_WEIGHTS)
+        write_tensors(folder / ARTICLE_WEIGHTS, self.encoder.state_dict())
         self.tokenizer.save(str(folder / TOKENIZER))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from statgraph.artifacts import write_json, write_tensors
 from statgraph.config import EncoderConfig
 from statgraph.device import inference_dtype
 from statgraph.distributed import SINGLE, World
@@ -141,19 +141,15 @@ class TransformerBiEncoder(BiEncoder):
 
     def save_article_encoder(self, folder: Path) -> None:
         """Write the chunk encoder and projection (and the backbone, where it trained) with the configuration."""
-        from safetensors.torch import save_file
-
         folder.mkdir(parents=True, exist_ok=True)
         parts = [name for name in ("chunk_encoder", "article_projection", "article_model") if hasattr(self, name)]
         state = {
-            f"{part}.{name}": tensor.detach().cpu().contiguous().clone()
-            for part in parts
-            for name, tensor in getattr(self, part).state_dict().items()
+            f"{part}.{name}": tensor for part in parts for name, tensor in getattr(self, part).state_dict().items()
         }
-        save_file(state, folder / ARTICLE_WEIGHTS)
+        write_tensors(folder / ARTICLE_WEIGHTS, state)
         backbone = self._towers[1].backbone
         about = {"backbone": backbone.name, "pooling": backbone.pooling, "prefix": backbone.passage_prefix}
-        (folder / ARTICLE_CONFIG).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+        write_json(folder / ARTICLE_CONFIG, about)
 
     def _inputs(
         self,

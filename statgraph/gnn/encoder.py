@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from statgraph.artifacts import replaced_file
+from statgraph.artifacts import read_tensors, replaced_file, write_tensors
 from statgraph.config import GnnConfig
 from statgraph.dropout import dropout
 from statgraph.errors import RunError, reason_of
@@ -80,10 +80,8 @@ class GraphEncoder(nn.Module):
 
 def write_graph_encoder(encoder: GraphEncoder, path: Path) -> None:
     """Write the weights of a graph encoder, as safetensors."""
-    from safetensors.torch import save_file
-
     with replaced_file(path) as staging:
-        save_file({name: tensor.detach().cpu() for name, tensor in encoder.state_dict().items()}, staging)
+        write_tensors(staging, encoder.state_dict())
 
 
 def read_graph_encoder(
@@ -94,14 +92,10 @@ def read_graph_encoder(
     Raises:
         RunError: if its weights are missing or damaged, or those of another one.
     """
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
+    remedy = "train the run again"
     encoder = GraphEncoder(config, width=width, n_edge_types=n_edge_types, unit_length=unit_length)
     try:
-        encoder.load_state_dict(load_file(path))
-    except FileNotFoundError:
-        raise RunError(f"{path}: missing; train the run again") from None
-    except (SafetensorError, RuntimeError) as error:
-        raise RunError(f"{path}: not the graph encoder of this run ({reason_of(error)}); train the run again") from None
+        encoder.load_state_dict(read_tensors(path, remedy=remedy))
+    except RuntimeError as error:
+        raise RunError(f"{path}: not the graph encoder of this run ({reason_of(error)}); {remedy}") from None
     return encoder.eval()

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import torch
 
-from statgraph.artifacts import read_object, replaced_folder, write_json, write_text
+from statgraph.artifacts import read_object, read_tensors, replaced_folder, write_json, write_tensors, write_text
 from statgraph.distributed import SINGLE, World
-from statgraph.errors import RunError
 
 WEIGHTS = "weights.safetensors"
 OPTIMIZER = "optimizer.safetensors"
@@ -25,12 +24,10 @@ def save_checkpoint(
     optimizer: torch.optim.Optimizer | None = None,
 ) -> None:
     """Write a checkpoint folder, whole or not at all."""
-    from safetensors.torch import save_file
-
     with replaced_folder(folder) as staging:
-        save_file(_detached(weights), staging / WEIGHTS)
+        write_tensors(staging / WEIGHTS, weights)
         if optimizer is not None:
-            save_file(_detached(_moments(optimizer)), staging / OPTIMIZER)
+            write_tensors(staging / OPTIMIZER, _moments(optimizer))
         write_json(staging / PROGRESS, progress)
 
 
@@ -40,7 +37,7 @@ def load_weights(folder: Path, world: World = SINGLE) -> Mapping[str, torch.Tens
     Raises:
         RunError: if they are missing or damaged.
     """
-    return world.tensors_from_first(lambda: _tensors(folder / WEIGHTS))
+    return world.tensors_from_first(lambda: read_tensors(folder / WEIGHTS, remedy=_REMEDY))
 
 
 def load_progress(folder: Path, world: World = SINGLE) -> dict | None:
@@ -62,7 +59,8 @@ def load_optimizer(folder: Path, optimizer: torch.optim.Optimizer, world: World 
     """
     state = optimizer.state_dict()
     state["state"] = {}
-    for name, tensor in world.tensors_from_first(lambda: _tensors(folder / OPTIMIZER)).items():
+    moments = world.tensors_from_first(lambda: read_tensors(folder / OPTIMIZER, remedy=_REMEDY))
+    for name, tensor in moments.items():
         number, key = name.split(".", 1)
         state["state"].setdefault(int(number), {})[key] = tensor
     optimizer.load_state_dict(state)
@@ -98,23 +96,9 @@ class MetricsLog:
         write_text(self._path, "".join(json.dumps(record) + "\n" for record in kept))
 
 
-def _tensors(path: Path) -> dict[str, torch.Tensor]:
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    try:
-        return load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise RunError(f"{path}: not readable ({error}); {_REMEDY}") from None
-
-
 def _moments(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
     return {
         f"{number}.{key}": tensor
         for number, moments in optimizer.state_dict()["state"].items()
         for key, tensor in moments.items()
     }
-
-
-def _detached(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    return {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}

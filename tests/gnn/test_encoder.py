@@ -188,9 +188,9 @@ def test_it_comes_back_with_its_weights_and_without_dropout(saved, block_of):
 @pytest.mark.parametrize(
     ("name", "width", "reason"),
     [
-        ("none", 4, "missing"),
+        ("none", 4, "not readable"),
         ("graph.safetensors", 6, "not the graph encoder of this run"),
-        ("damaged", 4, "not the graph encoder of this run"),
+        ("damaged", 4, "not readable"),
     ],
 )
 def test_another_or_a_damaged_file_is_refused(saved, name, width, reason):
