@@ -9,7 +9,7 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -104,6 +104,12 @@ def write_text(path: Path, text: str) -> None:
 def write_json(path: Path, value: Mapping[str, object]) -> None:
     """Write one JSON object, indented, as `write_text` does."""
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def write_json_lines(path: Path, values: Iterable[object]) -> None:
+    """Write JSON values, one a line; whole or not at all only in a file or folder that is."""
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
 
 
 def as_json(value: object) -> object:

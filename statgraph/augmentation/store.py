@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -51,10 +50,8 @@ class QuestionFile:
 
 def write_synthetic(path: Path, questions: Sequence[SyntheticQuestion], manifest: Mapping[str, object]) -> None:
     """Write a file of synthetic questions, whole or not at all."""
-    with artifacts.replaced_file(path) as staging, staging.open("w", encoding="utf-8") as file:
-        file.write(json.dumps({_MANIFEST: manifest}, ensure_ascii=False) + "\n")
-        for question in questions:
-            file.write(json.dumps(asdict(question), ensure_ascii=False) + "\n")
+    with artifacts.replaced_file(path) as staging:
+        artifacts.write_json_lines(staging, ({_MANIFEST: manifest}, *map(asdict, questions)))
 
 
 def read_synthetic(path: Path) -> QuestionFile:

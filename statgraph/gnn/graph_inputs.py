@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from statgraph.errors import RunError, described
 from statgraph.graph.relations import NODE_TYPES, TRAIN_SPLIT
 
 QUESTIONS = "questions.jsonl"
+_VECTORS, _HASHES = "{}.npy", "{}.hashes.npy"  # of a node type
 REMEDY = "train the run again"
 
 
@@ -47,12 +47,10 @@ def write_graph_inputs(inputs: GraphInputs, folder: Path) -> None:
     with artifacts.replaced_folder(folder) as staging:
         for node_type in NODE_TYPES:
             vectors = inputs.vectors[node_type].reshape(-1, inputs.width)
-            np.save(_vectors_file(staging, node_type), vectors.astype(np.float32, copy=False), allow_pickle=False)
-            np.save(_hashes_file(staging, node_type), inputs.hashes[node_type], allow_pickle=False)
-        with (staging / QUESTIONS).open("w", encoding="utf-8") as file:
-            for question in inputs.questions:
-                line = [question.question_id, question.text, question.article_ids]
-                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            np.save(staging / _VECTORS.format(node_type), vectors.astype(np.float32, copy=False), allow_pickle=False)
+            np.save(staging / _HASHES.format(node_type), inputs.hashes[node_type], allow_pickle=False)
+        lines = ([question.question_id, question.text, question.article_ids] for question in inputs.questions)
+        artifacts.write_json_lines(staging / QUESTIONS, lines)
         manifest = {
             "nodes": {node_type: len(inputs.hashes[node_type]) for node_type in NODE_TYPES},
             "width": inputs.width,
@@ -79,26 +77,17 @@ def read_graph_inputs(folder: Path) -> GraphInputs:
         width = int(manifest["width"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RunError(f"{path}: damaged ({described(error)}); {REMEDY}") from None
-    read = partial(artifacts.read_array, remedy=REMEDY, mapped=True)
-    return GraphInputs(
-        {
-            node_type: read(_vectors_file(folder, node_type), (count, width), "float32")
+
+    def arrays(name: str, n_columns: int, dtype: str) -> dict[str, np.ndarray]:
+        return {
+            node_type: artifacts.read_array(
+                folder / name.format(node_type), (count, n_columns), dtype, remedy=REMEDY, mapped=True
+            )
             for node_type, count in counts.items()
-        },
-        {
-            node_type: read(_hashes_file(folder, node_type), (count, HASH_BYTES), "uint8")
-            for node_type, count in counts.items()
-        },
-        _read_questions(folder / QUESTIONS),
-    )
+        }
 
-
-def _vectors_file(folder: Path, node_type: str) -> Path:
-    return folder / f"{node_type}.npy"
-
-
-def _hashes_file(folder: Path, node_type: str) -> Path:
-    return folder / f"{node_type}.hashes.npy"
+    vectors, hashes = arrays(_VECTORS, width, "float32"), arrays(_HASHES, HASH_BYTES, "uint8")
+    return GraphInputs(vectors, hashes, _read_questions(folder / QUESTIONS))
 
 
 def _read_questions(path: Path) -> tuple[Question, ...]:
