@@ -17,7 +17,8 @@ from statgraph.augmentation.seq2seq import SEQ2SEQ, seq2seq_questions
 from statgraph.augmentation.store import SyntheticQuestion, synthetic_of, write_synthetic
 from statgraph.config import AugmentConfig
 from statgraph.corpus.records import Corpus
-from statgraph.errors import CorpusError, UsageError, unknown_name
+from statgraph.errors import CorpusError, UsageError
+from statgraph.settings import check_setting
 
 STEP = "round trip"
 QUESTIONS_PER_BATCH = 256
@@ -68,12 +69,8 @@ def generator_kind(name: str) -> str:
     Raises:
         UsageError: if there is no such generator.
     """
-    kind, _, model = name.partition(":")
-    if name == HEADINGS or (kind == SEQ2SEQ and model):
-        return kind
-    if kind == SEQ2SEQ:
-        raise UsageError(f"generator '{name}' needs a model; write it as {SEQ2SEQ}:FOLDER or {SEQ2SEQ}:HUB/NAME")
-    raise unknown_name("generator", name, (HEADINGS, f"{SEQ2SEQ}:MODEL"))
+    check_setting(AugmentConfig, "generator", name, place="augment.generator")
+    return name.partition(":")[0]
 
 
 @dataclass(frozen=True)
