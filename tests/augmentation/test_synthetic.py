@@ -67,15 +67,9 @@ def killed_at(article_count):
     return progress
 
 
-@pytest.mark.parametrize(
-    ("name", "remedy"),
-    [
-        *((name, "choose from headings, seq2seq:MODEL") for name in ("", "heading", "headings:x", "t5:x", "Headings")),
-        *((name, "seq2seq:FOLDER") for name in ("seq2seq", "seq2seq:")),
-    ],
-)
-def test_an_unknown_generator_or_one_without_its_model_is_refused(village, name, remedy):
-    with pytest.raises(UsageError, match=f"generator '{name}' .*{remedy}"):
+@pytest.mark.parametrize("name", ["", "heading", "headings:x", "t5:x", "Headings", "seq2seq", "seq2seq:"])
+def test_an_unknown_generator_or_one_without_its_model_is_refused(village, name):
+    with pytest.raises(UsageError, match=rf"^augment\.generator: .*seq2seq:MODEL \(got '{name}'\)"):
         synthetic_questions(village, AugmentConfig(generator=name), OPTIONS)
 
 

@@ -126,7 +126,7 @@ def test_a_missing_sample_says_where_it_was_looked_for(tmp_path, monkeypatch):
 
 
 def test_an_unknown_name_lists_the_choices():
-    with pytest.raises(UsageError, match=r"^corpus 'legi-de': .* legi-fr, bsard, bbsard-fr, bbsard-nl$"):
+    with pytest.raises(UsageError, match=r"^unknown corpus 'legi-de'; .* legi-fr, bsard, bbsard-fr, bbsard-nl$"):
         corpus_named("legi-de")
 
 
