@@ -48,27 +48,17 @@ class FreedMemory:
 
     Args:
         every_s: seconds from one time to the next.
-        trim: what gives back.
-        clock: seconds since whenever.
     """
 
-    def __init__(
-        self,
-        every_s: float = EVERY_S,
-        *,
-        trim: Callable[[], object] = give_back,
-        clock: Callable[[], float] = time.monotonic,
-    ):
+    def __init__(self, every_s: float = EVERY_S):
         self._every_s = every_s
-        self._trim = trim
-        self._clock = clock
-        self._next = clock() + every_s
+        self._next = time.monotonic() + every_s
 
     def give_back(self) -> None:
         """Give back what is free, where the last time is long enough ago."""
-        if (now := self._clock()) >= self._next:
+        if (now := time.monotonic()) >= self._next:
             self._next = now + self._every_s
-            self._trim()
+            give_back()
 
 
 def peak_memory_mib() -> int:

@@ -8,9 +8,11 @@ from statgraph import memory
 from statgraph.memory import FreedMemory, peak_memory_mib
 
 
-def test_once_in_so_many_seconds():
+def test_once_in_so_many_seconds(monkeypatch):
     now, given = [100.0], []
-    freed = FreedMemory(10.0, trim=lambda: given.append(now[0]), clock=lambda: now[0])
+    monkeypatch.setattr(memory.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(memory, "give_back", lambda: given.append(now[0]))
+    freed = FreedMemory(10.0)
     for now[0] in (100.0, 109.9, 110.0, 111.0, 119.9, 135.0, 144.0, 145.0):
         freed.give_back()
     assert given == [110.0, 135.0, 145.0]

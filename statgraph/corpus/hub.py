@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from statgraph.corpus.draft import Draft
-from statgraph.corpus.formats.bsard import draft_bsard
+from statgraph.corpus.importing import import_corpus
 from statgraph.corpus.records import Corpus
 from statgraph.errors import CorpusError, FetchError, reason_of
 
@@ -56,9 +55,8 @@ def fetch_from_hub(corpus: HubCorpus, folder: Path | None = None) -> Corpus:
         raise CorpusError(f"{folder}: no such folder; name the one that holds the files of {page}")
     else:
         source = f"{page}, from local files"
-    draft = Draft(name=corpus.name, language=corpus.language, licence=corpus.licence, source=source)
-    draft_bsard(draft, Path(folder))
-    return draft.corpus()
+    about = {"name": corpus.name, "language": corpus.language, "licence": corpus.licence, "source_note": source}
+    return import_corpus("bsard", folder, **about)
 
 
 def _snapshot(corpus: HubCorpus) -> Path:

@@ -99,11 +99,6 @@ def weights_fingerprint(model, *, pooling: str, dtype: torch.dtype) -> str:
     return digest.hexdigest()[:24]
 
 
-def cache_for(model, *, folder: Path, pooling: str, dtype: torch.dtype) -> VectorCache:
-    """Return the vector cache of a frozen model under a folder."""
-    return VectorCache(folder / weights_fingerprint(model, pooling=pooling, dtype=dtype))
-
-
 def _missing(keys: Sequence[bytes], chunk_ids: Sequence[Sequence[int]], cache: VectorCache) -> list[int]:
     """Return one row of each key that the cache does not hold, the shortest chunks first."""
     rows: dict[bytes, int] = {}

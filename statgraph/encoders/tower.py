@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from statgraph.encoders.backbones import Backbone, cache_folder
-from statgraph.encoders.frozen import VectorCache, cache_for
+from statgraph.encoders.frozen import VectorCache, weights_fingerprint
 from statgraph.encoders.loading import load_backbone
 from statgraph.encoders.vocabulary import pruned_tokenizer, used_piece_ids
 
@@ -27,7 +27,8 @@ class Tower:
     @cached_property
     def vector_cache(self) -> VectorCache:
         """Return the cache on disk of the frozen model's vectors."""
-        return cache_for(self.model, folder=cache_folder() / "vectors", pooling=self.backbone.pooling, dtype=self.dtype)
+        name = weights_fingerprint(self.model, pooling=self.backbone.pooling, dtype=self.dtype)
+        return VectorCache(cache_folder() / "vectors" / name)
 
 
 def loaded_tower(backbone: Backbone, dtype: torch.dtype, kept_texts: Sequence[str] | None = None) -> Tower:

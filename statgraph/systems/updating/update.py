@@ -27,7 +27,7 @@ from statgraph.search.ranker import write_lexical_index
 from statgraph.systems.job import StepClock
 from statgraph.systems.model_card import corpus_entry, write_model_cards
 from statgraph.systems.updating.changes import ArticleChanges, article_changes
-from statgraph.systems.updating.vectors import TextVectors, VectorPlan, carried_out, plan_with_graph, plan_without_graph
+from statgraph.systems.updating.vectors import VectorPlan, carried_out, plan_with_graph, plan_without_graph
 
 StepListener = Callable[[str, int, int], None]
 
@@ -217,8 +217,8 @@ def _plan(run: Run, old: list[StoredArticle], index: ArticleIndex, corpus: Corpu
     if run.has_graph:
         return plan_with_graph(load_graph_run(run), corpus, full=full)
     encoder = run.config.encoder
-    known = TextVectors(article_texts(old, heading_path=encoder.heading_path), index.article_ids, index.vectors)
-    return plan_without_graph(known, corpus, encoder, full=full)
+    texts = article_texts(old, heading_path=encoder.heading_path)
+    return plan_without_graph(texts, index, corpus, encoder, full=full)
 
 
 def _index(run: Run, old: list[StoredArticle]) -> ArticleIndex:

@@ -16,18 +16,10 @@ from statgraph.gnn.graph_inputs import GraphInputs
 from statgraph.graph.affected import NEW, affected_nodes, old_rows, places_in
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION
+from statgraph.index.article_index import ArticleIndex
 from statgraph.search.graph_run import GraphRun, enriched_articles
 
 Encode = Callable[[Sequence[str]], np.ndarray]
-
-
-@dataclass(frozen=True)
-class TextVectors:
-    """The articles of a run without a graph: what its encoder read, their ids, and the vectors of the run's index."""
-
-    texts: Sequence[str]
-    article_ids: Sequence[str]
-    vectors: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -55,15 +47,18 @@ class VectorPlan:
     questions: tuple[Question, ...] = ()
 
 
-def plan_without_graph(old: TextVectors, corpus: Corpus, encoder: EncoderConfig, *, full: bool = False) -> VectorPlan:
-    """Return the plan for a run whose index vectors are those of the text encoder; `full` computes everything again."""
+def plan_without_graph(
+    old_texts: Sequence[str], index: ArticleIndex, corpus: Corpus, encoder: EncoderConfig, *, full: bool = False
+) -> VectorPlan:
+    """Return the plan for a run whose index holds the vectors that the encoder gave these texts of its articles; `full`
+    computes everything again."""
     known = KeyedRows()
-    old_hashes = text_hashes(old.texts)
+    old_hashes = text_hashes(old_texts)
     if not full:
-        known.add(old_hashes, old.vectors)
+        known.add(old_hashes, index.vectors)
     texts = article_texts(corpus.articles, heading_path=encoder.heading_path)
     hashes = text_hashes(texts)
-    rows = places_in(old.article_ids, tuple(corpus.article_rows))
+    rows = places_in(index.article_ids, tuple(corpus.article_rows))
     stale = _changed(rows, hashes, old_hashes) | full
     return VectorPlan(_unknown(known, hashes, texts), stale, rows, {ARTICLE: hashes}, known, encoder)
 

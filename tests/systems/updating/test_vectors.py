@@ -14,7 +14,6 @@ from statgraph.index.article_index import ArticleIndex
 from statgraph.runs.run import Run
 from statgraph.search.graph_run import load_graph_run
 from statgraph.systems.updating.vectors import (
-    TextVectors,
     carried_out,
     kept_questions,
     plan_with_graph,
@@ -123,7 +122,7 @@ def test_without_a_graph(train, town_corpus, reformed, similarity):
     index = ArticleIndex.load(folder / "index", device="cpu")
     config = Run.read(folder).config.encoder
     texts = [article_text(article) for article in town_corpus.articles]
-    plan = plan_without_graph(TextVectors(texts, index.article_ids, index.vectors), reformed, config)
+    plan = plan_without_graph(texts, index, reformed, config)
     encode = load_article_encoder(folder, config, CPU).encode
     vectors, inputs = carried_out(plan, index.vectors, encode)
     anew = encode([article_text(article) for article in reformed.articles])
