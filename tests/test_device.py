@@ -32,7 +32,7 @@ def test_the_device_of_a_name(cuda, name, seen, device):
 def test_an_unknown_name_or_cuda_where_there_is_none(cuda, name):
     cuda(False)
     said = "--device cpu" if name == "cuda" else "auto, cpu, cuda"
-    with pytest.raises(UsageError, match=f"^device '{name}' .*{said}$"):
+    with pytest.raises(UsageError, match=rf"^(unknown )?device '{name}'.*{said}$"):
         pick_device(name)
 
 
