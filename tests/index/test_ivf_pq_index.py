@@ -210,7 +210,7 @@ def test_a_missing_file_is_refused(saved, name):
 @pytest.mark.parametrize("kept", [0, 3, 1000])
 def test_a_file_that_was_cut_off_is_refused(saved, name, kept):
     (saved / name).write_bytes((saved / name).read_bytes()[:kept])
-    refused(saved, f"{name}: damaged")
+    refused(saved, f"{name}: (damaged|not readable)")
 
 
 def test_codes_of_another_index_are_refused(saved, built, clustered, tmp_path):
