@@ -148,7 +148,7 @@ def test_a_bad_value_is_refused():
     assert resolve_config("qabisar", ["device=cpu", "gnn.heads=7", "gnn.layer=gcn"]).gnn.heads == 7
     assert refusal("qabisar", ["device=cpu", "encoder.train=head"]).startswith("encoder.train: ")
     assert refusal("qabisar", ["device=cpu", "encoder.article_backbone=x"]).startswith("encoder.article_backbone: ")
-    assert refusal("qabisar", ["device=tpu"]).startswith("device 'tpu' ")
+    assert refusal("qabisar", ["device=tpu"]).startswith("unknown device 'tpu'; ")
 
 
 def test_a_fault_in_a_preset_names_its_file(own_presets):
