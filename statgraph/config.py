@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 
 from statgraph.device import DEVICES
 from statgraph.errors import UsageError
-from statgraph.registry import LAYERS, NEGATIVES, RANKINGS
+from statgraph.registry import LAYERS, NEGATIVES, RANKINGS, SIGNALS
 from statgraph.settings import check_settings, setting
 
 INDEX_KINDS = ("auto", "flat", "ivf-pq")
@@ -201,13 +201,62 @@ class Bm25Config:
 
 
 @dataclass(frozen=True)
+class EnsembleConfig:
+    """Which signals rank together.
+
+    `members`: the systems whose vectors are signals, each SYSTEM@BACKBONE and trained as a run of its own in the run
+    folder; with none, nothing is trained. `signals`: what ranks beside them. `depth`: how many articles each signal
+    proposes. `near`: for how many of the best articles those of the same section, those that they cite and those that
+    cite them are candidates too. `settings`: what the members are trained with beside their defaults, as `a.b=c`:
+    filled in from `--set`.
+    """
+
+    members: tuple[str, ...] = setting(
+        ("qabisar@embedded:static", "zero-shot@embedded:multilingual-e5-small"),
+        pattern=r"[\w-]+@.+",
+        words="SYSTEM@BACKBONE, such as zero-shot@embedded:multilingual-e5-small",
+    )
+    signals: tuple[str, ...] = setting(
+        ("citation", "bm25", "headings", "citing", "votes"), choices=SIGNALS, distinct=True
+    )
+    depth: int = setting(500, at_least=1)
+    near: int = setting(50, at_least=0)
+    settings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RankerConfig:
+    """What ranks the candidates of an ensemble.
+
+    `kind`: fixed (weights that need no questions), lambdamart (trees on top of them), or auto: the trees where
+    questions that they have not seen gain by them. `learn_from`: the questions that the trees learn from: dev;
+    cross-fit: the training questions, each by signals trained without its fold, `folds` of them; or auto: cross-fit
+    with 300 training questions or more, which takes the members' training so many times again, else dev. `trees`: at
+    most; `leaves` of a tree; `leaf_size`: candidates in a leaf at least; `lr`; `feature_share`: of the features that a
+    tree may use.
+    """
+
+    kind: str = setting("auto", choices=("auto", "fixed", "lambdamart"))
+    learn_from: str = setting("auto", choices=("auto", "dev", "cross-fit"))
+    folds: int = setting(3, at_least=2)
+    trees: int = setting(400, at_least=20)
+    leaves: int = setting(8, at_least=2)
+    leaf_size: int = setting(30, at_least=1)
+    lr: float = setting(0.05, above=0, at_most=1)
+    feature_share: float = setting(0.5, above=0, at_most=1)
+
+
+@dataclass(frozen=True)
 class RunConfig:
-    """Everything that decides a run. `retriever`: dense (encoders, and the graph where stage 2 runs) or bm25.
-    `select_by`: the metric on dev that chooses epochs and tuned settings; quality is the mean of mAP and recall at 1 %
-    of the articles, and decides in place of a metric that the corpus is too small for."""
+    """Everything that decides a run. `retriever`: dense (encoders, and the graph where stage 2 runs), bm25, or ensemble
+    (several signals and a ranker over them). `from_law`: trained on questions made from the law itself, its headings
+    and the sentences that cite, in place of the corpus's. `select_by`: the metric on dev that chooses epochs and tuned
+    settings; quality is the mean of mAP and recall at 1 % of the articles, and decides in place of a metric that the
+    corpus is too small for."""
 
     system: str = "qabisar"
-    retriever: str = setting("dense", choices=("dense", "bm25"))
+    retriever: str = setting("dense", choices=("dense", "bm25", "ensemble"))
+    from_law: bool = False
     seed: int = setting(0, at_least=0)
     device: str = setting("auto", choices=DEVICES)
     select_by: str = setting("quality", choices=SELECTORS)
@@ -220,11 +269,18 @@ class RunConfig:
     gnn: GnnConfig = field(default_factory=GnnConfig)
     stage2: Stage2Config = field(default_factory=Stage2Config)
     bm25: Bm25Config = field(default_factory=Bm25Config)
+    ensemble: EnsembleConfig = field(default_factory=EnsembleConfig)
+    ranker: RankerConfig = field(default_factory=RankerConfig)
 
     @property
     def has_vectors(self) -> bool:
-        """Return whether articles are found by vectors, not by BM25."""
+        """Return whether articles are found by the vectors of one system."""
         return self.retriever == "dense"
+
+    @property
+    def is_ensemble(self) -> bool:
+        """Return whether several signals find articles together."""
+        return self.retriever == "ensemble"
 
     def to_dict(self) -> dict:
         """Return the configuration as nested JSON values."""

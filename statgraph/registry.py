@@ -138,3 +138,14 @@ FORMATS = Registry(
         "legi": "statgraph.corpus.formats.legi:FORMAT",
     },
 )
+SIGNALS = Registry(
+    "signal",
+    "statgraph.signals",
+    {
+        "citation": "statgraph.signals.citation:CitationSignal",
+        "bm25": "statgraph.signals.lexical:TEXT",
+        "headings": "statgraph.signals.lexical:HEADINGS",
+        "citing": "statgraph.signals.lexical:CITING",
+        "votes": "statgraph.signals.votes:VotesSignal",
+    },
+)

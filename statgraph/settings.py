@@ -56,6 +56,11 @@ class Limits:
         return None
 
     def _problem_of_list(self, names: tuple[str, ...]) -> str | None:
+        if self.pattern:
+            unfit = next((name for name in names if not re.fullmatch(self.pattern, name)), None)
+            return None if unfit is None else f"each must be {self.words} (got '{unfit}')"
+        if not self.choices:
+            return None
         known = f"{'at least one' if self.distinct else 'none or some'} of {', '.join(self.choices)}"
         unknown = [name for name in names if name not in self.choices]
         if unknown or (self.distinct and not names):

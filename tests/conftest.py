@@ -134,7 +134,7 @@ def write_run() -> Callable[..., Path]:
 
     from statgraph import artifacts
     from statgraph.gnn.graph_inputs import GraphInputs, write_graph_inputs
-    from statgraph.search.article_store import write_article_store
+    from statgraph.runs.article_store import write_article_store
 
     def write(folder: Path, corpus, config, n_headings: int = 0) -> Path:
         folder.mkdir(exist_ok=True)

@@ -92,7 +92,7 @@ def test_the_ends_are_allowed(setting):
         ("gnn.fanout=0", "at least 1, or -1 "),
         ("bm25.b=2", "[0, 1] "),
         ("pretrain.mask_share=0", "(0, 1] "),
-        ("retriever=tfidf", "dense, bm25 "),
+        ("retriever=tfidf", "dense, bm25, ensemble "),
         ("graph.relations=tree,cites", "none or some of tree, bipartite, order (got 'cites')"),
         ("negatives.rankings=none", "at least one of semantic, hierarchical, sequential "),
         ("negatives.rankings=semantic,semantic", "'semantic' twice"),
@@ -133,7 +133,7 @@ def leaves(config, group=""):
 def test_every_number_and_choice_states_its_limits(config):
     free = {
         "system", "encoder.backbone", "encoder.article_backbone", "encoder.query_prompt", "encoder.passage_prompt",
-        "augment.file", "gnn.first_gate",
+        "augment.file", "gnn.first_gate", "ensemble.settings",
     }  # fmt: skip
     unlimited = {
         name for kind, field, name, value in leaves(config)

@@ -40,6 +40,8 @@ FLOORS = (
         "evaluation",
         "index",
         "training",
+        "signals",
+        "ranking",
         "search",
     ),
     *("systems", "studies", "exporting", "plotting", "integrations", "service", "doctor", "cli"),

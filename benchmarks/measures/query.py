@@ -17,8 +17,8 @@ from statgraph.evaluation.metrics import QUALITY
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.onnx_query import QUERY_GRAPHS
 from statgraph.inference.static_query import static_outline
+from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
-from statgraph.search.article_store import ArticleStore
 from statgraph.search.evaluating import split_metrics
 from statgraph.search.retriever import Retriever
 

@@ -9,8 +9,8 @@ from benchmarks.command_peak import CommandPeak, peak_of
 from benchmarks.rows import Row
 from benchmarks.settings import Settings
 from statgraph.corpus.store import read_corpus
+from statgraph.runs.article_store import ARTICLES
 from statgraph.runs.run import Run
-from statgraph.search.article_store import ARTICLES
 
 STATIC, TRANSFORMER = "embedded:static", "embedded:multilingual-e5-small"
 ASKED_MIB = 4096

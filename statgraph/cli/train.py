@@ -10,9 +10,8 @@ import click
 
 from statgraph.cli import options
 from statgraph.cli.terminal import TerminalProgress, print_steps
-from statgraph.config import RunConfig
 from statgraph.runs.folders import is_finished, is_unfinished, new_run_folder, newest_unfinished_run
-from statgraph.systems.presets import system_names
+from statgraph.systems.presets import DEFAULT_SYSTEM, system_names, without_transformers
 
 if TYPE_CHECKING:  # these take seconds to load, and --help needs none of them
     from statgraph.distributed import World
@@ -24,19 +23,31 @@ _SHOWN = ("S@3", "R@10", "R@100", "mAP")
 @click.command()
 @options.corpus
 @click.option(
-    "--system", metavar="NAME", default=RunConfig.system, help=f"Published system: {', '.join(system_names())}."
+    "--system",
+    metavar="NAME",
+    default=DEFAULT_SYSTEM,
+    help=f"What to train: {', '.join(system_names())}.",
 )
+@click.option("--fast", is_flag=True, help="Leave transformers out of the ensemble.")
 @options.path("--out", help="Run folder.  [default: a new one under runs/]")
 @options.seed
 @options.settings()
 @click.option("--resume", is_flag=True, help="Resume an interrupted run (--out, or the newest unfinished one).")
 @options.device
 def train(
-    corpus: Path | None, system: str, out: Path | None, seed: int, settings: tuple[str, ...], resume: bool, device: str
+    corpus: Path | None,
+    system: str,
+    fast: bool,
+    out: Path | None,
+    seed: int,
+    settings: tuple[str, ...],
+    resume: bool,
+    device: str,
 ) -> None:
     """Train a retriever.
 
-    Without options, train QABISAR on the embedded sample. To train with several processes, use torchrun:
+    Without options, train the ensemble on the embedded sample: several signals, from BM25 to a transformer's vectors,
+    and a ranker over them. The other systems are those of the papers. To train with several processes, use torchrun:
 
     \b
         torchrun --nproc-per-node 2 -m statgraph.cli train
@@ -44,8 +55,11 @@ def train(
     from statgraph.cli.main import report
     from statgraph.distributed import launched
 
+    settings = (f"seed={seed}", f"device={device}", *settings)
+    if fast:
+        settings = (*settings, without_transformers(system, settings))
     with launched(report) as world:
-        _trained(world, corpus, system, out, (f"seed={seed}", f"device={device}", *settings), resume=resume)
+        _trained(world, corpus, system, out, settings, resume=resume)
 
 
 def _trained(

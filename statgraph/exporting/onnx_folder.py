@@ -19,7 +19,7 @@ from statgraph.inference.onnx_export import (
     exported_encoder,
     largest_difference,
 )
-from statgraph.search.article_store import ArticleStore
+from statgraph.runs.article_store import ArticleStore
 
 MODEL_FILE, TOKENIZER_FILE = "model.onnx", "tokenizer.json"
 WEIGHTS_FILE = "model.onnx.data"  # where the weights are more than one ONNX file can hold

@@ -12,6 +12,7 @@ import numpy as np
 from statgraph.config import IndexConfig
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import RunError, UsageError
+from statgraph.index.exact_search import inner_products
 from statgraph.index.folder import read_index_folder, write_index_folder
 from statgraph.index.kinds import KINDS, VectorIndex, chosen_index
 from statgraph.index.vectors import check_vectors
@@ -155,6 +156,10 @@ class ArticleIndex:
             return np.empty((len(queries), 0), dtype=np.float32), np.empty((len(queries), 0), dtype=np.int64)
         with _threads_for(len(queries)):
             return self._index.search(queries, k, allowed)
+
+    def scores(self, queries: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return each query's scores of its own rows, float32, as `rows` (queries, rows) int64: those of `search`."""
+        return inner_products(self._index.vectors, np.ascontiguousarray(queries, dtype=np.float32), rows)
 
 
 @contextmanager

@@ -10,7 +10,8 @@ from typing import Protocol
 import numpy as np
 
 from statgraph.device import PRECISIONS, pick_device, surely_cpu
-from statgraph.errors import DependencyError, UsageError, unknown_name
+from statgraph.encoders.backbones import MODULES
+from statgraph.errors import DependencyError, RunError, StatgraphError, UsageError, reason_of, unknown_name
 from statgraph.inference.onnx_query import QUERY_GRAPHS, read_query_graph
 from statgraph.inference.static_query import StaticQueryEncoder, static_outline
 
@@ -55,6 +56,23 @@ def load_query_encoder(folder: Path, *, device: str = "auto", precision: str = "
     if precision == "int8":
         raise _no_int8(folder, on_cpu=on_cpu)
     return SentenceTransformerEncoder(folder, device, precision)
+
+
+def read_query_encoder(folder: Path, *, device: str = "auto", precision: str = "float32") -> QueryEncoder:
+    """Return the query encoder of a run; the rest as in `load_query_encoder`.
+
+    Raises:
+        RunError: if it is missing or damaged.
+    """
+    # A folder that is not there would count as a name of the hub.
+    if not (folder / MODULES).is_file():
+        raise RunError(f"{folder}: no query encoder ({MODULES} is missing); train the run again")
+    try:
+        return load_query_encoder(folder, device=device, precision=precision)
+    except StatgraphError:
+        raise
+    except Exception as error:  # each file of the folder has a reader with exceptions of its own
+        raise RunError(f"{folder}: not loadable ({reason_of(error)}); train the run again") from None
 
 
 def _no_int8(folder: Path, *, on_cpu: bool) -> Exception:

@@ -9,7 +9,7 @@ import numpy as np
 
 from statgraph.evaluation.plots import INK, new_figure
 from statgraph.plotting.drawing import HUES, REST, Drawing, Hovers, shortened
-from statgraph.search.article_store import StoredArticle
+from statgraph.runs.article_store import StoredArticle
 
 PROJECTIONS = ("tsne", "pca")
 MOST_POINTS = 2_000

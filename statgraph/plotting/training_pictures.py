@@ -28,8 +28,8 @@ def training_drawings(run: Path, *, projection: str = "tsne", seed: int = 0) -> 
         RunError: if it is not a finished run, or has neither a learning curve nor vectors.
     """
     from statgraph.index.article_index import ArticleIndex
+    from statgraph.runs.article_store import ArticleStore
     from statgraph.runs.run import Run
-    from statgraph.search.article_store import ArticleStore
     from statgraph.training.checkpoints import MetricsLog
 
     run = Path(run)

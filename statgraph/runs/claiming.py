@@ -50,7 +50,9 @@ def claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> N
 
 def give_back(folder: Path) -> None:
     """Leave a claimed folder as empty as it was, unless it holds work that can be resumed."""
-    if (folder / artifacts.RUN_CHECKPOINTS).exists() or _has_synthetic(folder):
+    if any((folder / name).exists() for name in (artifacts.RUN_CHECKPOINTS, artifacts.RUN_MEMBERS)):
+        return
+    if _has_synthetic(folder):
         return
     for name in (artifacts.RUN_CONFIG, *artifacts.RUN_ARTICLES, artifacts.RUN_METRICS):
         (folder / name).unlink(missing_ok=True)

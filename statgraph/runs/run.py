@@ -71,6 +71,11 @@ class Run:
     query_encoder = _part(artifacts.RUN_QUERY_ENCODER, "Return the folder of the query encoder.")
     graph_encoder = _part(artifacts.RUN_GRAPH_ENCODER, "Return the file of the graph encoder's weights.")
     graph_inputs = _part(artifacts.RUN_GRAPH_INPUTS, "Return the folder of what the graph encoder reads.")
+    members = _part(artifacts.RUN_MEMBERS, "Return the folder of an ensemble's trained members.")
+    signals = _part(artifacts.RUN_SIGNALS, "Return the folder of an ensemble's other signals.")
+    structure = _part(artifacts.RUN_STRUCTURE, "Return the file of the law's structure in an ensemble.")
+    ranker = _part(artifacts.RUN_RANKER, "Return the file that says what ranks an ensemble's candidates.")
+    trees = _part(artifacts.RUN_TREES, "Return the file of the trees that do, where they have learnt.")
     synthetic = _part(artifacts.RUN_SYNTHETIC, "Return the file of the questions that expand the articles.")
 
     @classmethod
@@ -160,6 +165,8 @@ class Run:
 
     def require_vectors(self, remedy: str = "name a run of another system with --run") -> None:
         """Raise RunError, which gives the remedy, if the run has neither vectors nor encoders."""
+        if self.config.is_ensemble:
+            raise RunError(f"{self.folder}: an ensemble; name one of its members with --run {self.members}/NAME")
         if not self.has_vectors:
             raise RunError(f"{self.folder}: ranks by BM25 and has no vectors or encoders; {remedy}")
 

@@ -12,8 +12,8 @@ from statgraph.encoders.article_text import article_text, article_texts
 from statgraph.errors import RunError, UsageError
 from statgraph.lexical.bm25 import TermWeight
 from statgraph.lexical.term_statistics import TermStatistics
+from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
-from statgraph.search.article_store import ArticleStore
 from statgraph.search.hits import Explanation, Hit
 from statgraph.search.ranker import Ranker
 

@@ -20,8 +20,8 @@ from statgraph.gnn.graph_inputs import REMEDY, GraphInputs, read_graph_inputs
 from statgraph.graph.blocks import Blocks, BlockSampler, whole_graph_block
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.relations import ARTICLE, CITES, HEADING, NODE_TYPES, QUESTION
+from statgraph.runs.article_store import ArticleStore, StoredArticle
 from statgraph.runs.run import Run
-from statgraph.search.article_store import ArticleStore, StoredArticle
 from statgraph.search.hits import ITSELF, Neighbour
 
 _NONE = torch.empty(0, dtype=torch.int64)

@@ -13,13 +13,12 @@ from statgraph.augmentation.store import questions_by_row, synthetic_of_run, unk
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.records import Article
 from statgraph.encoders.article_text import article_texts
-from statgraph.encoders.backbones import MODULES
-from statgraph.errors import RunError, StatgraphError, reason_of
+from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
-from statgraph.inference.query_encoder import QueryEncoder, load_query_encoder
+from statgraph.inference.query_encoder import read_query_encoder
 from statgraph.lexical.bm25 import BM25, REMEDY, expanded_texts
+from statgraph.runs.article_store import ArticleStore, StoredArticle
 from statgraph.runs.run import Run
-from statgraph.search.article_store import ArticleStore, StoredArticle
 
 
 class Ranker(Protocol):
@@ -47,7 +46,7 @@ class DenseRanker:
 
     def __init__(self, run: Run, *, device: str = "auto", precision: str = "float32"):
         self._index = ArticleIndex.load(run.index, device=device)
-        self._encoder = _query_encoder(run.query_encoder, device, precision)
+        self._encoder = read_query_encoder(run.query_encoder, device=device, precision=precision)
 
     @property
     def article_ids(self) -> tuple[str, ...]:
@@ -124,15 +123,3 @@ def _synthetic_questions(path: Path, article_ids: Sequence[str]) -> list[list[st
     if strange is not None:
         raise RunError(f"{path}: article '{strange}' is not in the run; train it again")
     return questions_by_row(questions, rows)
-
-
-def _query_encoder(folder: Path, device: str, precision: str) -> QueryEncoder:
-    # A folder that is not there would count as a name of the hub.
-    if not (folder / MODULES).is_file():
-        raise RunError(f"{folder}: no query encoder ({MODULES} is missing); train the run again")
-    try:
-        return load_query_encoder(folder, device=device, precision=precision)
-    except StatgraphError:
-        raise
-    except Exception as error:  # each file of the folder has a reader with exceptions of its own
-        raise RunError(f"{folder}: not loadable ({reason_of(error)}); train the run again") from None

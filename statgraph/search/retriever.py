@@ -14,8 +14,9 @@ import numpy as np
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.validity import ALWAYS, asked_day
 from statgraph.errors import RunError, UsageError
+from statgraph.runs.article_store import ARTICLES, ArticleStore
 from statgraph.runs.run import Run
-from statgraph.search.article_store import ARTICLES, ArticleStore
+from statgraph.search.ensemble_run import read_ensemble
 from statgraph.search.explaining import Explainer
 from statgraph.search.hits import Explanation, Hit
 from statgraph.search.passages import PassageFinder
@@ -56,6 +57,8 @@ class Retriever:
     def of(cls, run: Run, *, device: str = "auto", precision: str = "float32") -> Retriever:
         """Return the retriever of a run whose training is done, its manifest written or not; the rest as in `load`."""
         articles = ArticleStore(run.folder)
+        if run.config.is_ensemble:
+            return cls(read_ensemble(run, len(articles), device=device, precision=precision), articles, run)
         if not run.has_vectors:
             return cls(LexicalRanker(lexical_index(run, articles)), articles, run)
         ranker = DenseRanker(run, device=device, precision=precision)

@@ -10,8 +10,8 @@ from pathlib import Path
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.validity import ALWAYS, FOR_EVER, SINCE_EVER, asked_day
 from statgraph.errors import UsageError
+from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
-from statgraph.search.article_store import ArticleStore
 from statgraph.search.filters import ArticleFilter
 from statgraph.search.hits import Hit
 from statgraph.search.retriever import Retriever

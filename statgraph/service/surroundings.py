@@ -13,7 +13,7 @@ from statgraph.corpus.citations.references import REFERS_TO, ReferenceFinder
 from statgraph.corpus.records import Question
 from statgraph.gnn.graph_inputs import read_graph_inputs
 from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS_HEADING, HEADING, QUESTION
-from statgraph.search.article_store import ArticleStore
+from statgraph.runs.article_store import ArticleStore
 from statgraph.service.contents import Contents
 
 MAX_NODES = 150

@@ -46,7 +46,7 @@ def train_dense(job: Job) -> None:
     if (config.stage1.epochs or config.stage2.epochs) and not corpus.split("train"):
         raise CorpusError(
             f"{corpus.name}: has no training questions; add some, each with an article that answers it, to the "
-            "questions that you import, or use --system bm25 or dpr"
+            "questions that you import, or use --system ensemble"
         )
     graph = sampler = graph_model = None
     if config.stage2.epochs:

@@ -8,18 +8,20 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
+from statgraph.augmentation.law_questions import with_law_questions
 from statgraph.augmentation.synthetic import write_expansion
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.errors import StatgraphError
+from statgraph.runs.article_store import write_article_store
 from statgraph.runs.claiming import claim, give_back
 from statgraph.runs.provenance import commit, versions
 from statgraph.runs.run import CorpusFacts, Run
-from statgraph.search.article_store import write_article_store
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.ranker import write_lexical_index
 from statgraph.search.retriever import Retriever
 from statgraph.systems.dense import train_dense
+from statgraph.systems.ensemble import FoundOnDev, for_corpus, train_ensemble
 from statgraph.systems.job import DEFAULT_OPTIONS, Job, TrainingOptions
 from statgraph.systems.model_card import backbone_licences, corpus_entry, write_model_cards
 
@@ -35,22 +37,26 @@ def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: Training
             settings that the work in the folder has used.
         CorpusError, UsageError, ModelError: if corpus and configuration cannot be trained on.
     """
+    config = for_corpus(config, corpus)
     job, world = Job(corpus, config, folder, options), options.world
     if world.is_first:
         claim(folder, corpus, config, resume=options.resume)
     world.barrier()
+    on_dev: FoundOnDev | None = None
     try:
         if world.is_first:
             write_article_store(corpus.articles, folder)
-        if config.has_vectors:
-            train_dense(job)
+        if config.is_ensemble:
+            on_dev = train_ensemble(job, train_run)
+        elif config.has_vectors:
+            train_dense(replace(job, corpus=with_law_questions(corpus, seed=config.seed)) if config.from_law else job)
         elif world.is_first and config.bm25.expansion and not (folder / artifacts.RUN_SYNTHETIC).exists():
             _write_expansion(job)
     except StatgraphError:
         if world.is_first and not options.resume:
             give_back(folder)
         raise
-    run = _finished(job) if world.is_first else None
+    run = _finished(job, on_dev) if world.is_first else None
     manifest = world.json_from_first(lambda: run.to_dict())
     return run or Run.from_dict(folder, manifest)
 
@@ -66,11 +72,12 @@ def _write_expansion(job: Job) -> None:
         )
 
 
-def _finished(job: Job) -> Run:
+def _finished(job: Job, on_dev: FoundOnDev | None) -> Run:
     """Return the trained run after its evaluation, with report and manifest on disk."""
+    config = job.config
     run = Run(
         job.folder,
-        job.config,
+        config,
         CorpusFacts.of(job.corpus),
         data=corpus_entry(job.corpus),
         backbone_licences=backbone_licences(job.config),
@@ -78,14 +85,14 @@ def _finished(job: Job) -> Run:
         versions=versions(),
         commit=commit(),
     )
-    if not run.has_vectors:
+    if not run.has_vectors and not config.is_ensemble:
         with job.clock.step("BM25 index"):
             write_lexical_index(run, job.corpus.articles)
     report = None
     if job.corpus.split("dev"):
         with job.clock.step("evaluation on dev"):
-            retriever = Retriever.of(run, device=run.config.device)
-            report = evaluate_split(retriever, job.corpus, "dev", rng=np.random.default_rng(run.config.seed))
+            ranks = on_dev or Retriever.of(run, device=run.config.device)
+            report = evaluate_split(ranks, job.corpus, "dev", rng=np.random.default_rng(run.config.seed))
         artifacts.write_json(run.folder / artifacts.RUN_REPORT, report.to_dict())
     run = replace(run, steps=tuple(job.clock.steps))
     write_model_cards(run, report)

@@ -9,11 +9,12 @@ from pathlib import Path
 from statgraph.config import EncoderConfig, RunConfig
 from statgraph.device import pick_device
 from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC, check_sharing, is_static, width_of
-from statgraph.errors import unknown_name
+from statgraph.errors import UsageError, unknown_name
 from statgraph.registry import LAYERS
 from statgraph.settings import overlaid, with_settings
 
 AUTO = "auto"
+DEFAULT_SYSTEM = "ensemble"  # of `statgraph train`
 REGIMES = "regimes"
 _FOLDER = Path(__file__).parent
 
@@ -52,9 +53,60 @@ def resolve_config(system: str, settings: Sequence[str] = ()) -> RunConfig:
     config = overlaid(config, by_regime.get(regime, {}), place=f"{place} ({regime})")
     config = with_settings(config, settings)
     config.check()
+    if config.is_ensemble:
+        return _ensemble(config, settings)
     config = replace(config, encoder=replace(config.encoder, backbone=decided.backbone, train=decided.train))
     if config.has_vectors:
         _check_encoders(config)
+    return config
+
+
+# Groups of settings that are the members' own.
+_OF_MEMBERS = ("encoder", "pretrain", "augment", "negatives", "stage1", "graph", "gnn", "stage2")
+
+
+def member_config(config: RunConfig, member: str) -> RunConfig:
+    """Return the configuration of a member of an ensemble, SYSTEM@BACKBONE.
+
+    Raises:
+        UsageError: for an unknown system or backbone, or a setting that it cannot have.
+    """
+    system, _, backbone = member.partition("@")
+    if system not in system_names() or system in ("bm25", "doct5query", config.system):
+        raise UsageError(
+            f"ensemble.members: '{system}' has no vectors; name a dense system, such as qabisar@{backbone}"
+        )
+    own = (f"seed={config.seed}", f"device={config.device}", f"encoder.backbone={backbone}")
+    plain = resolve_config(system, own)
+    # What a system leaves out stays out: more epochs for the members do not train a zero-shot one.
+    without = [stage for stage in ("stage1", "stage2") if not getattr(plain, stage).epochs]
+    passed = (text for text in config.ensemble.settings if text.partition(".")[0] not in without)
+    return resolve_config(system, (*own, *passed))
+
+
+def without_transformers(system: str, settings: Sequence[str]) -> str:
+    """Return the setting that leaves an ensemble's transformers out.
+
+    Raises:
+        UsageError: if the system is no ensemble.
+    """
+    config = resolve_config(system, settings)
+    if not config.is_ensemble:
+        raise UsageError(
+            f"--fast: leaves transformers out of an ensemble, which {system} is not; use --system ensemble"
+        )
+    static = [name for name in config.ensemble.members if is_static(name.partition("@")[2])]
+    return f"ensemble.members={','.join(static) or 'none'}"
+
+
+def _ensemble(config: RunConfig, settings: Sequence[str]) -> RunConfig:
+    """Return the configuration of an ensemble that passes on to its members what is theirs."""
+    passed = tuple(text for text in settings if text.partition(".")[0] in _OF_MEMBERS)
+    if any(text.startswith("encoder.backbone=") for text in passed):
+        raise UsageError("encoder.backbone: an ensemble has several; name them in ensemble.members=SYSTEM@BACKBONE,...")
+    config = replace(config, ensemble=replace(config.ensemble, settings=passed))
+    for member in config.ensemble.members:
+        member_config(config, member)
     return config
 
 

@@ -59,7 +59,7 @@ def run_with(run_cli):
 def test_the_guides_package_trains(run_with, installed, town, tmp_path, set_options):
     wanted = ("gnn.layer=maximum", "stage1.negatives=random", "encoder.backbone=town", "stage1.epochs=1")
     options = [*set_options, *(word for setting in wanted for word in ("--set", setting))]
-    done = run_with(installed, "train", "--corpus", town, "--out", "run", *options)
+    done = run_with(installed, "train", "--corpus", town, "--system", "qabisar", "--out", "run", *options)
     assert (done.returncode, done.stderr) == (0, "")
     assert ", town (full), " in done.stdout
     gnn = json.loads((tmp_path / "run" / "manifest.json").read_text())["config"]["gnn"]
@@ -70,7 +70,7 @@ def test_the_guides_package_trains(run_with, installed, town, tmp_path, set_opti
 def test_the_guides_ranking_and_format(run_with, installed, town, tmp_path, set_options):
     wanted = ("stage1.negatives=cusines", "negatives.rankings=semantic,length", "stage1.epochs=1", "stage2.epochs=0")
     options = [*set_options, *(word for setting in wanted for word in ("--set", setting))]
-    assert run_with(installed, "train", "--corpus", town, "--out", "run", *options).stderr == ""
+    assert run_with(installed, "train", "--corpus", town, "--system", "qabisar", "--out", "run", *options).stderr == ""
     (tmp_path / "harbour.txt").write_text("Art. 1\nBoats moor here.\n\nArt. 2\nAnchors hold.\n")
     done = run_with(installed, "import", "txt", "harbour.txt", "--out", "harbour")
     assert done.stdout.splitlines()[:2] == ["harbour: corpus 'harbour' (en)", "  articles   2"]

@@ -15,7 +15,7 @@ from rich.console import Console
 from statgraph import Retriever
 from statgraph.cli.main import cli
 from statgraph.errors import UsageError
-from statgraph.search.article_store import write_article_dates
+from statgraph.runs.article_store import write_article_dates
 
 CLI = Path(__file__).parents[2] / "cli.py"
 QUESTION = "Who taxes my fences?"

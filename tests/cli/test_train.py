@@ -54,7 +54,9 @@ def unlabelled(town, tmp_path):
 
 
 def test_qabisar_from_corpus_to_run(run_cli, town, set_options, tmp_path):
-    done = run_cli("train", "--corpus", town, "--out", "run", "--seed", 3, *set_options, env=ONE_THREAD)
+    done = run_cli(
+        "train", "--corpus", town, "--system", "qabisar", "--out", "run", "--seed", 3, *set_options, env=ONE_THREAD
+    )
 
     assert (done.returncode, done.stderr) == (0, "")
     first, *steps, dev, last = done.stdout.splitlines()
@@ -70,7 +72,7 @@ def test_qabisar_from_corpus_to_run(run_cli, town, set_options, tmp_path):
 
 def test_the_graph_that_build_graph_wrote_is_taken(run_cli, town, set_options):
     assert run_cli("build-graph", town).returncode == 0
-    done = run_cli("train", "--corpus", town, "--out", "run", *set_options, env=ONE_THREAD)
+    done = run_cli("train", "--corpus", town, "--system", "qabisar", "--out", "run", *set_options, env=ONE_THREAD)
     assert (done.returncode, done.stderr) == (0, "")
     assert "\n  graph read from graphs/town\n" in done.stdout
 
@@ -78,7 +80,19 @@ def test_the_graph_that_build_graph_wrote_is_taken(run_cli, town, set_options):
 def test_torchrun_trains_with_several_processes(town, set_options, tmp_path):
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     done = subprocess.run(
-        [*torchrun, "-m", "statgraph.cli", "train", "--corpus", town, "--seed", "3", *set_options],
+        [
+            *torchrun,
+            "-m",
+            "statgraph.cli",
+            "train",
+            "--corpus",
+            town,
+            "--system",
+            "qabisar",
+            "--seed",
+            "3",
+            *set_options,
+        ],
         cwd=tmp_path,
         env={**os.environ, **ONE_THREAD, "PYTHONPATH": str(CLI.parent)},
         capture_output=True,
@@ -120,7 +134,7 @@ def test_set_wins_over_seed(run_cli, town, tmp_path):
         (
             ["--system", "qabisr"],
             "unknown system 'qabisr'; choose from bm25, cusines-dsr, cusines-gdsr, doct5query, dpr, dsr, "
-            "dsr-adapted, dsr-augmented, dsr-flat, gdsr, qabisar",
+            "dsr-adapted, dsr-augmented, dsr-flat, ensemble, gdsr, qabisar, structure, zero-shot",
         ),
         (["--set", "stage2.epoch=3"], "--set: 'stage2.epoch' is not a setting; did you mean 'stage2.epochs'?"),
         (["--set", "stage2.epochs=few"], "--set: 'stage2.epochs' must be a whole number (got 'few')"),
@@ -152,15 +166,17 @@ def test_cuda_is_refused_where_there_is_none(refused, monkeypatch):
 
 
 def test_a_corpus_without_training_questions_is_refused(refused, unlabelled, set_options, tmp_path):
-    assert refused("train", "--corpus", unlabelled("train"), "--out", "run", *set_options) == (
+    assert refused("train", "--corpus", unlabelled("train"), "--system", "qabisar", "--out", "run", *set_options) == (
         "town: has no training questions; add some, each with an article that answers it, to the questions that you "
-        "import, or use --system bm25 or dpr"
+        "import, or use --system ensemble"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
 
 
 def test_a_corpus_without_dev_questions_trains_without_a_report(run_cli, unlabelled, set_options, tmp_path):
-    done = run_cli("train", "--corpus", unlabelled("dev"), "--out", "run", *set_options, env=ONE_THREAD)
+    done = run_cli(
+        "train", "--corpus", unlabelled("dev"), "--system", "qabisar", "--out", "run", *set_options, env=ONE_THREAD
+    )
 
     assert (done.returncode, done.stderr) == (0, "")
     assert not any(line.startswith("  dev ") for line in done.stdout.splitlines())
@@ -194,7 +210,7 @@ def test_a_finished_run_is_not_resumed(run_cli, town, bm25_run):
 def test_an_interrupted_run_is_resumed_with_the_same_settings(
     run_cli, refused, town, bm25_run, set_options, tmp_path, heed_interrupts
 ):
-    options = ["--corpus", town, *set_options, "--set", "stage2.epochs=30"]
+    options = ["--corpus", town, "--system", "qabisar", *set_options, "--set", "stage2.epochs=30"]
     command = [sys.executable, str(CLI), "train", *map(str, options)]
     process = subprocess.Popen(
         command,
@@ -239,7 +255,7 @@ def test_an_interrupted_run_is_resumed_with_the_same_settings(
 
 
 def test_a_run_whose_stage_2_refused_its_settings_is_mended(run_cli, refused, town, set_options, tmp_path):
-    options = ["--corpus", town, "--out", "run", *set_options, "--set", "stage1.epochs=1"]
+    options = ["--corpus", town, "--system", "qabisar", "--out", "run", *set_options, "--set", "stage1.epochs=1"]
     assert run_cli("train", *options, env=ONE_THREAD).returncode == 0
     # What a version that let the value through left behind: stage 1 is finished, stage 2 never began.
     run = tmp_path / "run"

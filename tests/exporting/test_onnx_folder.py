@@ -10,7 +10,7 @@ from statgraph.exporting import onnx_folder
 from statgraph.exporting.onnx_folder import FolderEncoder, export_onnx, probe_texts
 from statgraph.inference import onnx_export
 from statgraph.inference.onnx_export import largest_difference
-from statgraph.search.article_store import ArticleStore
+from statgraph.runs.article_store import ArticleStore
 
 
 def test_the_model_gives_the_runs_vectors(dense_run, tmp_path):

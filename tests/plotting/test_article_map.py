@@ -3,7 +3,7 @@ import pytest
 
 from statgraph.plotting import article_map
 from statgraph.plotting.article_map import article_map_drawing
-from statgraph.search.article_store import StoredArticle
+from statgraph.runs.article_store import StoredArticle
 
 
 def articles(codes):

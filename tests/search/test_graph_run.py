@@ -9,8 +9,8 @@ import torch
 from statgraph import Retriever
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
+from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
-from statgraph.search.article_store import ArticleStore
 from statgraph.search.graph_run import GraphExplainer, enriched_article_vectors, load_graph_run
 
 

@@ -6,9 +6,9 @@ import pytest
 from statgraph import artifacts
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import DependencyError, RunError
+from statgraph.inference import query_encoder
 from statgraph.lexical.bm25 import BM25
 from statgraph.runs.run import Run
-from statgraph.search import ranker
 from statgraph.search.ranker import DenseRanker, LexicalRanker
 
 HALF = np.sqrt(0.5)
@@ -56,7 +56,7 @@ def test_a_missing_package_is_named_as_it_is(dense_run, monkeypatch):
     def load(folder, *, device, precision):
         raise DependencyError("onnxruntime: not installed; run: pip install 'statgraph[onnx]'")
 
-    monkeypatch.setattr(ranker, "load_query_encoder", load)
+    monkeypatch.setattr(query_encoder, "load_query_encoder", load)
     with pytest.raises(DependencyError, match=r"^onnxruntime: not installed; run: pip install 'statgraph\[onnx\]'$"):
         DenseRanker(Run.read(dense_run), device="cpu", precision="int8")
 

@@ -12,7 +12,7 @@ from statgraph import Hit, Retriever, artifacts
 from statgraph.augmentation.store import SyntheticQuestion, write_synthetic
 from statgraph.errors import RunError, UsageError
 from statgraph.index.article_index import ArticleIndex
-from statgraph.search.article_store import write_article_store
+from statgraph.runs.article_store import write_article_store
 
 ODD_QUESTIONS = {
     "punctuation": "?!… — «»",

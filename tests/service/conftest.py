@@ -13,7 +13,7 @@ pytest.importorskip("fastapi", reason="the service needs the extra 'serve'")
 
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Article, Corpus, Question
-from statgraph.search.article_store import ArticleStore, write_article_dates
+from statgraph.runs.article_store import ArticleStore, write_article_dates
 
 LEASES = ("Housing Code", "Book I. Leases")
 KEYS = (*LEASES, "Chapter 1. Keys")

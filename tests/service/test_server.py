@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from statgraph.errors import RunError, UsageError
-from statgraph.search.article_store import ARTICLES
+from statgraph.runs.article_store import ARTICLES
 from statgraph.service.config import ServiceConfig
 from statgraph.service.server import bound_socket, is_loopback, serve
 

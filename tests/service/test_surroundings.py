@@ -8,7 +8,7 @@ from statgraph import artifacts
 from statgraph.corpus.records import Question
 from statgraph.errors import RunError
 from statgraph.graph.relations import ARTICLE, HEADING, QUESTION
-from statgraph.search.article_store import ArticleStore
+from statgraph.runs.article_store import ArticleStore
 from statgraph.service.contents import ArticleOutline, Contents
 from statgraph.service.surroundings import QuestionCitations, ReferenceIndex, Surroundings
 

@@ -12,8 +12,8 @@ from statgraph import artifacts
 from statgraph.corpus.store import write_corpus
 from statgraph.errors import UsageError
 from statgraph.index.article_index import ArticleIndex
+from statgraph.runs.article_store import write_article_store
 from statgraph.runs.run import CorpusFacts, Run
-from statgraph.search.article_store import write_article_store
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.retriever import Retriever
 from statgraph.systems import dense

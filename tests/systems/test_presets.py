@@ -7,9 +7,12 @@ from statgraph.config import RunConfig
 from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC
 from statgraph.errors import UsageError
 from statgraph.systems import presets
-from statgraph.systems.presets import resolve_config, system_names
+from statgraph.systems.presets import member_config, resolve_config, system_names, without_transformers
 
-SYSTEMS = "bm25, cusines-dsr, cusines-gdsr, doct5query, dpr, dsr, dsr-adapted, dsr-augmented, dsr-flat, gdsr, qabisar"
+SYSTEMS = (
+    "bm25, cusines-dsr, cusines-gdsr, doct5query, dpr, dsr, dsr-adapted, dsr-augmented, dsr-flat, ensemble, gdsr, "
+    "qabisar, structure, zero-shot"
+)
 
 
 @pytest.fixture
@@ -49,7 +52,7 @@ def test_the_published_systems():
 
 @pytest.mark.parametrize("backbone", [EMBEDDED_STATIC, EMBEDDED_E5])
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
-@pytest.mark.parametrize("system", system_names())
+@pytest.mark.parametrize("system", [name for name in system_names() if name != "ensemble"])
 def test_every_system_loads_in_every_regime(system, device, backbone, on_cuda):
     config = resolve_config(system, [f"device={device}", f"encoder.backbone={backbone}"])
     assert (config.system, config.device, config.encoder.backbone) == (system, device, backbone)
@@ -60,8 +63,9 @@ def test_every_system_loads_in_every_regime(system, device, backbone, on_cuda):
 def test_what_a_system_is():
     configs = {system: resolve_config(system, ["device=cpu"]) for system in system_names()}
     assert [name for name, config in configs.items() if config.retriever == "bm25"] == ["bm25", "doct5query"]
+    assert [name for name, config in configs.items() if config.is_ensemble] == ["ensemble"]
     assert {name for name, config in configs.items() if not config.stage2.epochs} == {
-        *("cusines-dsr", "dpr", "dsr", "dsr-adapted", "dsr-augmented", "dsr-flat")
+        *("cusines-dsr", "dpr", "dsr", "dsr-adapted", "dsr-augmented", "dsr-flat", "structure", "zero-shot")
     }
     assert {config.stage1.negatives for name, config in configs.items() if "cusines" in name} == {"cusines"}
     assert (configs["gdsr"].gnn.layer, configs["gdsr"].gnn.layers) == ("gatv2", 3)
@@ -158,3 +162,32 @@ def test_a_fault_in_a_preset_names_its_file(own_presets):
     assert refusal("qabisar", ["device=cpu"]).startswith("qabisar.yaml (static): 'sead' ")
     own_presets(qabisar="", regimes_static="sead: 3")
     assert refusal("qabisar", ["device=cpu"]).startswith("static.yaml: 'sead' ")
+
+
+def test_an_ensemble_passes_on_what_its_members_are_trained_with():
+    config = resolve_config("ensemble", ["device=cpu", "seed=3", "stage2.epochs=1", "ranker.trees=40"])
+    assert config.ensemble.settings == ("stage2.epochs=1",)
+    member = member_config(config, "qabisar@embedded:static")
+    assert (member.seed, member.device, member.stage2.epochs, member.encoder.backbone) == (3, "cpu", 1, EMBEDDED_STATIC)
+    assert member.ranker.trees == RunConfig().ranker.trees
+
+
+@pytest.mark.parametrize(
+    ("setting", "named"),
+    [
+        ("encoder.backbone=embedded:static", "encoder.backbone"),
+        ("ensemble.members=bm25@embedded:static", "'bm25'"),
+        ("ensemble.members=ensemble@embedded:static", "'ensemble'"),
+        ("ensemble.members=qabisar", "ensemble.members"),
+        ("gnn.heads=7", "heads"),
+    ],
+)
+def test_members_that_cannot_be_trained_are_refused_at_once(setting, named):
+    assert named in refusal("ensemble", ["device=cpu", setting])
+
+
+def test_a_fast_ensemble_has_no_transformer():
+    assert without_transformers("ensemble", ["device=cpu"]) == "ensemble.members=qabisar@embedded:static"
+    assert without_transformers("ensemble", ["ensemble.members=dpr@embedded:multilingual-e5-small"]).endswith("=none")
+    with pytest.raises(UsageError, match="--fast"):
+        without_transformers("bm25", ["device=cpu"])

@@ -338,7 +338,7 @@ def test_sigkill_and_resume_on_the_command_line(tmp_path, sample_run):
     backbone = sample_run.folder / "query_encoder"  # what another run has trained, so that none is distilled here
     settings = [f"encoder.backbone={backbone}", *(f"stage{number}.min_epoch_steps=0" for number in (1, 2))]
     settings += ["stage2.epochs=3", "stage2.batch_size=256", "stage2.headings=1", "encoder.max_tokens=32"]
-    command = [sys.executable, str(REPO / "cli.py"), "train", "--device", "cpu"]
+    command = [sys.executable, str(REPO / "cli.py"), "train", "--system", "qabisar", "--device", "cpu"]
     command += [part for setting in settings for part in ("--set", setting)]
     quiet = {"cwd": tmp_path, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
 

@@ -51,7 +51,13 @@ SearchSpace = Mapping[str, Range | Choice]
 
 
 def preset_space(config: RunConfig) -> SearchSpace:
-    """Return the search space of a system's regime of training, less what the system has no use for."""
+    """Return the search space of a system's regime of training, less what the system has no use for.
+
+    Raises:
+        UsageError: if the system is an ensemble.
+    """
+    if config.is_ensemble:
+        raise UsageError("ensemble: learns its weights when it is trained; tune a system that is a member of it")
     part = regime_of(config.encoder) if config.has_vectors else config.retriever
     space = read_space(_PRESETS, config, part=part)
     return {name: values for name, values in space.items() if not _is_idle(name, config)}

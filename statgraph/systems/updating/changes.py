@@ -10,7 +10,7 @@ import numpy as np
 
 from statgraph.corpus.records import Article
 from statgraph.corpus.validity import FOR_EVER, SINCE_EVER, days_in_force
-from statgraph.search.article_store import StoredArticle
+from statgraph.runs.article_store import StoredArticle
 
 PARTS = ("text", "path", "title", "place", "dates")
 

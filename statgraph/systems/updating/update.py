@@ -19,14 +19,16 @@ from statgraph.encoders.similarity import similarity_of
 from statgraph.errors import RunError
 from statgraph.gnn.graph_inputs import write_graph_inputs
 from statgraph.index.article_index import ArticleIndex
+from statgraph.runs.article_store import ArticleStore, StoredArticle, write_article_store
 from statgraph.runs.folders import changed_run, refuse_full_folder
 from statgraph.runs.run import CorpusFacts, Run
-from statgraph.search.article_store import ArticleStore, StoredArticle, write_article_store
+from statgraph.search.ensemble_run import member_folders
 from statgraph.search.graph_run import load_graph_run
 from statgraph.search.ranker import write_lexical_index
 from statgraph.systems.job import StepClock
 from statgraph.systems.model_card import corpus_entry, write_model_cards
 from statgraph.systems.updating.changes import ArticleChanges, article_changes
+from statgraph.systems.updating.ensemble import write_updated_ensemble
 from statgraph.systems.updating.vectors import VectorPlan, carried_out, plan_with_graph, plan_without_graph
 
 StepListener = Callable[[str, int, int], None]
@@ -110,13 +112,13 @@ def update_run(
         changes = article_changes(old, corpus.articles, store.days_in_force)
         _refuse_other_law(opened, corpus, changes)
     update = _Update(opened, corpus, changes, clock)
+    if opened.config.is_ensemble:
+        return _updated_ensemble(update, out, start, dry_run=dry_run, full=full, device=device, on_step=on_step)
     if opened.has_vectors:
         with clock.step("graph and what it reaches" if opened.has_graph else "what has changed"):
             index = _index(opened, old)
             update = replace(update, index=index, plan=_plan(opened, old, index, corpus, full=full))
-    # The hash of a corpus is that of its texts and questions: dates are not in it.
-    same = opened.corpus.content_hash == corpus.content_hash and not changes.amended["dates"] and not full
-    written = not dry_run and (out is not None or not same)
+    written = not dry_run and (out is not None or full or not update.same)
     if written:
         update.write(out, device=device, on_step=on_step)
     return UpdateSummary(
@@ -132,6 +134,32 @@ def update_run(
     )
 
 
+def _updated_ensemble(update: _Update, out: Path | None, start: float, *, dry_run: bool, **options) -> UpdateSummary:
+    """Bring the members of an ensemble to the new version, and write again what stands beside them."""
+
+    def update_member(folder: Path, **what) -> UpdateSummary:
+        return update_run(folder, update.corpus, **options, **what)
+
+    written = not dry_run and (out is not None or options["full"] or not update.same)
+    if written:
+        counts = update.changes.counts()
+        members = write_updated_ensemble(update.run, update.corpus, counts, out, update_member, update.clock)
+    else:
+        members = [update_member(folder, dry_run=True) for folder in member_folders(update.run).values()]
+    return UpdateSummary(
+        run=update.run.folder if out is None else out,
+        changes=update.changes,
+        articles=len(update.corpus.articles),
+        headings=next((member.headings for member in members if member.headings), None),
+        citations=next((member.citations for member in members if member.citations), None),
+        embedded=sum(member.embedded for member in members),
+        recomputed=sum(member.recomputed for member in members),
+        steps=tuple(update.clock.steps),
+        seconds=time.perf_counter() - start,
+        written=written,
+    )
+
+
 @dataclass(frozen=True)
 class _Update:
     """A run and the new version of its corpus; `plan` and `index` where the run has vectors."""
@@ -142,6 +170,12 @@ class _Update:
     clock: StepClock
     index: ArticleIndex | None = None
     plan: VectorPlan | None = None
+
+    @property
+    def same(self) -> bool:
+        """Return whether the new version is the old one. The hash of a corpus is that of its texts and questions: dates
+        are not in it."""
+        return self.run.corpus.content_hash == self.corpus.content_hash and not self.changes.amended["dates"]
 
     @property
     def embedded(self) -> int:

@@ -1,7 +1,7 @@
 import pytest
 
 from statgraph.corpus.records import Article
-from statgraph.search.article_store import StoredArticle
+from statgraph.runs.article_store import StoredArticle
 from statgraph.systems.updating.changes import article_changes
 
 

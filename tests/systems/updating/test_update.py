@@ -11,8 +11,8 @@ from statgraph.config import IndexConfig, IvfPqConfig
 from statgraph.corpus.records import Article
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
+from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
-from statgraph.search.article_store import ArticleStore
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.graph_run import enriched_article_vectors, load_graph_run
 from statgraph.search.reindexing import reindex

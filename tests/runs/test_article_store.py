@@ -5,7 +5,7 @@ import pytest
 
 from statgraph.corpus.records import Article
 from statgraph.errors import RunError
-from statgraph.search.article_store import (
+from statgraph.runs.article_store import (
     DATES,
     ArticleStore,
     StoredArticle,

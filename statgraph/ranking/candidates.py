@@ -1,0 +1,120 @@
+"""The candidates of a question: what the signals propose, and what stands near or is cited by the best of these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.ranking.structure import Structure, gathered
+from statgraph.signals.signal import Answer
+
+SCALE_DEPTH = 200
+_MOST_NEIGHBOURS = 1000  # that the structure adds
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The articles that are ranked for a question.
+
+    Attributes:
+        rows: (candidates,) int64, ascending.
+        raw: (signals, candidates) float32: the scores as each signal gives them.
+        scaled: (signals, candidates) float32: 1 is a signal's best article, 0 its `SCALE_DEPTH`-th best or less (of a
+            small law, half of its articles).
+    """
+
+    rows: np.ndarray
+    raw: np.ndarray
+    scaled: np.ndarray
+
+
+class CandidateFinder:
+    """Finds the candidates of a question.
+
+    Args:
+        structure: of the law.
+        depth: how many articles a signal proposes.
+        near: for how many of the best articles those of the same section, those that they cite and those that cite
+            them are candidates too.
+    """
+
+    def __init__(self, structure: Structure, *, depth: int, near: int):
+        self._structure = structure
+        self._depth = depth
+        self._near = near
+        self._scale_depth = max(1, min(SCALE_DEPTH, len(structure) // 2))
+
+    def candidates(
+        self, answers: Sequence[Answer], weights: np.ndarray, k: int, allowed: AllowedRows | None
+    ) -> Candidates:
+        """Return the candidates for one question.
+
+        Args:
+            answers: of the signals.
+            weights: (signals,) of the sum by which the best articles are told, whose surroundings are added.
+            k: how many articles are asked for; there are as many candidates, if the signals find them.
+            allowed: the rows that may be candidates; None is all.
+        """
+        proposed = [answer.best(max(k, self._depth), allowed) for answer in answers]
+        scales = [
+            _Scale.of(scores, self._scale_depth, answer.floor)
+            for answer, (_, scores) in zip(answers, proposed, strict=True)
+        ]
+        rows = np.unique(np.concatenate([of_signal for of_signal, _ in proposed]))
+        raw = np.stack([answer.scores(rows) for answer in answers]) if len(rows) else np.zeros((len(answers), 0))
+        sums = weights @ _scaled(raw, scales)
+        nearby = self._nearby(rows[np.argsort(-sums, kind="stable")[: self._near]], allowed)
+        added = np.setdiff1d(nearby, rows, assume_unique=True)
+        if len(added):
+            merged = np.concatenate([rows, added])
+            order = np.argsort(merged, kind="stable")
+            raw = np.hstack([raw, np.stack([answer.scores(added) for answer in answers])])[:, order]
+            rows = merged[order]
+        return Candidates(rows.astype(np.int64), raw.astype(np.float32), _scaled(raw, scales))
+
+    def _nearby(self, best: np.ndarray, allowed: AllowedRows | None) -> np.ndarray:
+        """Return the articles around the best ones, those around the very best first where there are too many."""
+        structure = self._structure
+        around = [
+            gathered(starts, values, keys)
+            for starts, values, keys in (
+                (*structure.members, structure.section[best]),
+                (structure.cited_starts, structure.cited, best),
+                (*structure.citing, best),
+            )
+        ]
+        rows = np.concatenate([values for values, _ in around])
+        order = np.argsort(np.concatenate([places for _, places in around]), kind="stable")
+        rows = rows[order].astype(np.int64)
+        if allowed is not None:
+            rows = rows[allowed.mask[rows]]
+        return np.unique(rows[:_MOST_NEIGHBOURS])
+
+
+@dataclass(frozen=True)
+class _Scale:
+    low: float
+    span: float
+
+    @classmethod
+    def of(cls, scores: np.ndarray, depth: int, floor: float | None) -> _Scale:
+        """Return the scale of a signal's proposals, best first, of which 0 is the `depth`-th.
+
+        Where there are fewer, 0 is the score of what is no candidate, or of the last where there is no such score.
+        """
+        if not len(scores):
+            return cls(0.0, 0.0)
+        few = len(scores) < depth
+        low = floor if few and floor is not None else float(scores[-1 if few else depth - 1])
+        return cls(low, float(scores[0]) - low)
+
+
+def _scaled(raw: np.ndarray, scales: Sequence[_Scale]) -> np.ndarray:
+    scaled = np.zeros(raw.shape, dtype=np.float32)
+    for row, scale in enumerate(scales):
+        if scale.span > 0:
+            scaled[row] = np.clip((raw[row] - scale.low) / scale.span, 0, 1)
+    return scaled

@@ -1,0 +1,71 @@
+"""The ranker that has learnt nothing: a weighted sum of scaled signals and of what stands around an article."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from statgraph.ranking.features import OF_CITED, OF_CITING, OF_SECTION, SUM, Features
+from statgraph.signals.signal import FROM_LAW, TRAINED, ZERO_SHOT
+
+# Chosen on the dev questions of legi-fr, stard and the sample together: docs/ranking.md has the tables.
+WEIGHTS = {
+    "citation": 10.0,
+    "bm25": 1.0,
+    "headings": 0.1,
+    "citing": 0.5,
+    ZERO_SHOT: 1.0,
+    FROM_LAW: 0.3,
+    TRAINED: 1.0,
+    "votes": 0.3,
+}
+OTHER_WEIGHT = 0.3  # of a signal that an installed package adds
+SURROUNDINGS = {OF_SECTION: 0.3, OF_CITING: 0.1, OF_CITED: 0.1}
+# Signals that have learnt from questions count by how many these were: half their weight at so many.
+_LEARNT_FROM_QUESTIONS = (TRAINED, "votes")
+_HALF_AT = 100
+
+
+def signal_weights(kinds: Sequence[str], n_questions: int) -> np.ndarray:
+    """Return the weight of each signal, (signals,) float32.
+
+    Signals of one kind share its weight. What has learnt from questions weighs n / (n + 100) of it with n of them: with
+    a few, an encoder as it comes knows more.
+
+    Args:
+        kinds: of the signals.
+        n_questions: how many training questions there were.
+    """
+    share = n_questions / (n_questions + _HALF_AT)
+    return np.array(
+        [
+            WEIGHTS.get(kind, OTHER_WEIGHT) * (share if kind in _LEARNT_FROM_QUESTIONS else 1) / list(kinds).count(kind)
+            for kind in kinds
+        ],
+        dtype=np.float32,
+    )
+
+
+class FixedRanker:
+    """Score = sum of the scaled signals by weight + 0.3 * the best such sum under the same heading + 0.1 * the best of
+    an article that cites it + 0.1 * the best of one that it cites.
+
+    Args:
+        weights: by signal, those of the features' sum.
+    """
+
+    kind = "fixed"
+
+    def __init__(self, weights: Mapping[str, float]):
+        self._parts = {(signal, "scaled"): weight for signal, weight in weights.items()}
+        self._parts |= {(SUM, aspect): weight for aspect, weight in SURROUNDINGS.items()}
+
+    def scores(self, found: Features) -> np.ndarray:
+        """Return the score of each candidate, (candidates,) float32."""
+        return self.contributions(found).sum(axis=1)
+
+    def contributions(self, found: Features) -> np.ndarray:
+        """Return what each feature adds to the score, (candidates, features) float32."""
+        weights = np.array([self._parts.get(name, 0.0) for name in found.names], dtype=np.float32)
+        return found.values * weights

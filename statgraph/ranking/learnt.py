@@ -1,0 +1,183 @@
+"""LambdaMART over the candidates' features (Burges 2010), by LightGBM, on top of the fixed ranker's score."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from statgraph import artifacts
+from statgraph.config import RankerConfig
+from statgraph.errors import RunError, reason_of
+from statgraph.ranking.features import Features
+from statgraph.ranking.fixed import FixedRanker
+
+_FOLDS = 5
+_STEP = 20  # trees between two looks at the held-out questions
+_TRUNCATION = 100  # places of the ranking whose order counts in training
+
+
+class LambdaMartRanker:
+    """Score = the fixed ranker's + the trees'.
+
+    The trees begin from the fixed score and learn what is to be corrected: the fewer they are, the more of it stays.
+
+    Args:
+        fixed: what they begin from.
+        booster: a `lightgbm.Booster` over all features.
+    """
+
+    kind = "lambdamart"
+
+    def __init__(self, fixed: FixedRanker, booster):
+        self._fixed = fixed
+        self._booster = booster
+
+    def scores(self, found: Features) -> np.ndarray:
+        """Return the score of each candidate, (candidates,) float32."""
+        if not len(found.rows):
+            return np.zeros(0, dtype=np.float32)
+        return (self._fixed.scores(found) + self._booster.predict(found.values, num_threads=1)).astype(np.float32)
+
+    def contributions(self, found: Features) -> np.ndarray:
+        """Return what each feature adds to the score, (candidates, features) float32: in the trees by SHAP values
+        (Lundberg et al. 2020); their mean, equal for all candidates, is left out."""
+        trees = self._booster.predict(found.values, pred_contrib=True, num_threads=1)[:, :-1]
+        return self._fixed.contributions(found) + trees.astype(np.float32)
+
+    def write(self, path: Path) -> None:
+        """Write the trees as LightGBM's text."""
+        artifacts.write_text(path, self._booster.model_to_string())
+
+    @classmethod
+    def read(cls, path: Path, fixed: FixedRanker, n_features: int) -> LambdaMartRanker:
+        """Return the ranker that `write` saved.
+
+        Raises:
+            RunError: if the file is missing or damaged, or the trees are of other features.
+        """
+        import lightgbm
+
+        try:
+            booster = lightgbm.Booster(model_str=path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, lightgbm.basic.LightGBMError) as error:
+            raise RunError(f"{path}: not readable ({reason_of(error)}); train the run again") from None
+        if booster.num_feature() != n_features:
+            raise RunError(
+                f"{path}: trees over {booster.num_feature()} features, where the run's signals have {n_features}; "
+                "train the run again"
+            )
+        return cls(fixed, booster)
+
+
+@dataclass(frozen=True, eq=False)
+class Learning:
+    """What learning a ranker came to.
+
+    Attributes:
+        ranker: over all questions; None where no number of trees was better than none.
+        trees: how many it has.
+        held_out: for each question the candidates' scores by trees that have not seen it; those of the fixed ranker
+            where there are no trees.
+        gain: how much the held-out questions gained by the measure of `learn`, and its standard error.
+    """
+
+    ranker: LambdaMartRanker | None
+    trees: int
+    held_out: list[np.ndarray]
+    gain: tuple[float, float]
+
+
+# From the rows that are ranked for each question to a value for each, (questions,) float64: what is to be high.
+Measure = Callable[[list[np.ndarray]], np.ndarray]
+
+
+def learn(
+    found: Sequence[Features],
+    labels: Sequence[Sequence[int]],
+    fixed: FixedRanker,
+    config: RankerConfig,
+    measure: Measure,
+    *,
+    seed: int,
+) -> Learning:
+    """Return a LambdaMART ranker, with the number of trees that was best for questions that they had not seen.
+
+    In five folds over the questions; trees are taken only where their gain is more than its standard error.
+
+    Args:
+        found: the candidates' features of each question; of signals that have not seen the question's labels.
+        labels: the rows of the articles that answer each.
+        fixed: the ranker to begin from.
+        config: of the trees.
+        measure: what is to be high.
+        seed: of the folds and the trees.
+    """
+    base = [fixed.scores(of_question) for of_question in found]
+    relevant = [np.isin(f.rows, of_question) for f, of_question in zip(found, labels, strict=True)]
+    fold = np.random.default_rng(seed).permutation(len(found)) % _FOLDS
+    by_trees = {count: list(base) for count in range(0, config.trees + 1, _STEP)}
+    for held in range(min(_FOLDS, len(found))):
+        seen = [place for place in range(len(found)) if fold[place] != held]
+        booster = _booster(found, relevant, base, seen, _parameters(config, seed), config.trees)
+        places = np.flatnonzero(fold == held)
+        values = np.concatenate([found[place].values for place in places])
+        ends = np.cumsum([len(found[place].rows) for place in places])[:-1]
+        scores = np.concatenate([base[place] for place in places]).astype(np.float64)
+        for count in range(_STEP, config.trees + 1, _STEP):
+            scores += booster.predict(values, start_iteration=count - _STEP, num_iteration=_STEP, num_threads=1)
+            for place, of_question in zip(places, np.split(scores.copy(), ends), strict=True):
+                by_trees[count][place] = of_question
+    values = {count: measure(ranked(found, scores)) for count, scores in by_trees.items()}
+    best = max(values, key=lambda count: (values[count].mean(), -count))
+    difference = values[best] - values[0]
+    gain = float(difference.mean()), float(difference.std() / np.sqrt(max(1, len(found))))
+    if not best or gain[0] <= gain[1]:
+        return Learning(None, 0, base, gain)
+    booster = _booster(found, relevant, base, range(len(found)), _parameters(config, seed), best)
+    return Learning(LambdaMartRanker(fixed, booster), best, by_trees[best], gain)
+
+
+def ranked(found: Sequence[Features], scores: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Return each question's candidate rows by score, best first."""
+    return [f.rows[np.argsort(-s, kind="stable")] for f, s in zip(found, scores, strict=True)]
+
+
+def _booster(
+    found: Sequence[Features],
+    relevant: Sequence[np.ndarray],
+    base: Sequence[np.ndarray],
+    places: Sequence[int],
+    parameters: Mapping[str, object],
+    trees: int,
+):
+    import lightgbm
+
+    told = [place for place in places if relevant[place].any()]
+    data = lightgbm.Dataset(
+        np.concatenate([found[place].values for place in told]),
+        np.concatenate([relevant[place] for place in told]),
+        group=[len(relevant[place]) for place in told],
+        init_score=np.concatenate([base[place] for place in told]),
+        feature_name=[re.sub(r"\W+", "_", "/".join(name)) for name in found[0].names],
+    )
+    return lightgbm.train(dict(parameters), data, trees)
+
+
+def _parameters(config: RankerConfig, seed: int) -> Mapping[str, object]:
+    return {
+        "objective": "lambdarank",
+        "label_gain": [0, 1],
+        "lambdarank_truncation_level": _TRUNCATION,
+        "learning_rate": config.lr,
+        "num_leaves": config.leaves,
+        "min_data_in_leaf": config.leaf_size,
+        "feature_fraction": config.feature_share,
+        "seed": seed,
+        "deterministic": True,
+        "force_row_wise": True,
+        "verbosity": -1,
+    }

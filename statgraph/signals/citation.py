@@ -1,0 +1,56 @@
+"""A citation as a signal: the articles that a question names by number or title."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from statgraph.corpus.citations.named_articles import NamedArticles
+from statgraph.runs.article_store import ArticleStore
+from statgraph.runs.run import Run
+from statgraph.signals.signal import AllScores, Answer, Asked, EncodedSignal, SignalSource
+
+_HAS_NUMBER = re.compile(r"\d|第|§")  # reading every title takes a second, and most questions name no article
+
+
+class CitationSignal:
+    """Scores what a question names 1, 1/2, 1/3 ... in the order of `NamedArticles`, and everything else 0."""
+
+    kind = name = "citation"
+
+    def __init__(self, store: ArticleStore):
+        self._store = store
+        self._named: NamedArticles | None = None
+        self._lock = threading.Lock()
+
+    @staticmethod
+    def write(source: SignalSource, folder: Path) -> bool:
+        """Return True: what it needs is in the run."""
+        return True
+
+    @classmethod
+    def read(cls, folder: Path, run: Run, members: Sequence[EncodedSignal] = ()) -> CitationSignal:
+        """Return the signal of a run's articles."""
+        return cls(ArticleStore(run.folder))
+
+    def ask(self, asked: Asked) -> list[Answer]:
+        """Return what each question names."""
+        return [AllScores(self._scores(question)) for question in asked.texts]
+
+    def _scores(self, question: str) -> np.ndarray:
+        scores = np.zeros(len(self._store), dtype=np.float32)
+        if _HAS_NUMBER.search(question):
+            rows = self._ready().rows(question)
+            scores[rows] = 1 / np.arange(1, len(rows) + 1)
+        return scores
+
+    def _ready(self) -> NamedArticles:
+        with self._lock:
+            if self._named is None:
+                articles = self._store.read_all()
+                self._named = NamedArticles([a.title for a in articles], [a.path for a in articles])
+            return self._named

@@ -1,0 +1,51 @@
+"""The vectors of a trained system, or of an encoder as it comes, as a signal."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.index.article_index import ArticleIndex
+from statgraph.inference.query_encoder import QueryEncoder
+from statgraph.signals.signal import Answer, Asked
+
+
+class DenseSignal:
+    """A run's query encoder over its index.
+
+    Args:
+        name: of the member of the ensemble.
+        kind: `zero-shot` or `trained`.
+        index: the articles' vectors.
+        encoder: of the questions.
+    """
+
+    def __init__(self, name: str, kind: str, index: ArticleIndex, encoder: QueryEncoder):
+        self.name = name
+        self.kind = kind
+        self.encoder = encoder
+        self._index = index
+
+    @property
+    def n_articles(self) -> int:
+        """Return how many articles the index holds."""
+        return len(self._index)
+
+    def ask(self, asked: Asked) -> list[Answer]:
+        """Return the inner products with each question's vector."""
+        return [_Products(self._index, vector[None]) for vector in asked.vectors(self.encoder)]
+
+
+class _Products:
+    floor = None
+
+    def __init__(self, index: ArticleIndex, query: np.ndarray):
+        self._index = index
+        self._query = query
+
+    def best(self, k: int, allowed: AllowedRows | None) -> tuple[np.ndarray, np.ndarray]:
+        scores, rows = self._index.search(self._query, k, allowed)
+        return rows[0], scores[0]
+
+    def scores(self, rows: np.ndarray) -> np.ndarray:
+        return self._index.scores(self._query, rows[None])[0]

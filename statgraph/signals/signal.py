@@ -1,0 +1,128 @@
+"""What a signal is: a source of candidate articles and of scores for a question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from statgraph.config import RunConfig
+from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.corpus.records import Article, CitingText, Question
+from statgraph.inference.query_encoder import QueryEncoder
+from statgraph.lexical.bm25 import best_rows
+from statgraph.runs.run import Run
+
+# The kinds of dense signals: an encoder as it comes, one that has learnt from the law alone, and one from questions.
+ZERO_SHOT, FROM_LAW, TRAINED = "zero-shot", "from law", "trained"
+
+
+@dataclass
+class Asked:
+    """The questions of one search: their texts and, once a signal needs them, their vectors."""
+
+    texts: Sequence[str]
+    _vectors: dict[int, np.ndarray] = field(default_factory=dict)
+
+    def vectors(self, encoder: QueryEncoder) -> np.ndarray:
+        """Return what an encoder makes of the questions, (questions, width) float32; computed once."""
+        if id(encoder) not in self._vectors:
+            self._vectors[id(encoder)] = encoder.encode(self.texts)
+        return self._vectors[id(encoder)]
+
+
+class Answer(Protocol):
+    """What a signal says of one question.
+
+    Attributes:
+        floor: the score of an article that is no candidate; None where every article is one.
+    """
+
+    floor: float | None
+
+    def best(self, k: int, allowed: AllowedRows | None) -> tuple[np.ndarray, np.ndarray]:
+        """Return (article rows int64, scores float32) of its `k` candidates at most, best first.
+
+        `allowed` is the rows to choose from; None is all.
+        """
+
+    def scores(self, rows: np.ndarray) -> np.ndarray:
+        """Return the scores of these articles, (rows,) float32, on the scale of `best`."""
+
+
+class Signal(Protocol):
+    """Finds and scores the articles of one run.
+
+    Attributes:
+        kind: what it is to the fixed ranker, which has a weight for it.
+        name: what it is called in features and explanations; signals of one kind differ in it.
+    """
+
+    kind: str
+    name: str
+
+    def ask(self, asked: Asked) -> list[Answer]:
+        """Return the answer to each question."""
+
+
+class EncodedSignal(Signal, Protocol):
+    """A signal whose questions become vectors."""
+
+    encoder: QueryEncoder
+
+
+@dataclass(frozen=True)
+class SignalSource:
+    """What signals are made from.
+
+    Attributes:
+        articles: the law.
+        language: ISO 639-1 code.
+        config: the configuration of the run.
+        questions: the training questions; their labels are articles of the law.
+        citing: the citing texts that may be used.
+        members: the dense signals of the run.
+    """
+
+    articles: Sequence[Article]
+    language: str
+    config: RunConfig
+    questions: Sequence[Question] = ()
+    citing: Sequence[CitingText] = ()
+    members: Sequence[EncodedSignal] = ()
+
+
+class SignalType(Protocol):
+    """How a registered signal is made, saved and loaded: the registry's entries are such classes."""
+
+    def write(self, source: SignalSource, folder: Path) -> bool:
+        """Save what the signal needs to an empty folder; return whether it has anything to say about this law."""
+
+    def read(self, folder: Path, run: Run, members: Sequence[EncodedSignal]) -> Signal:
+        """Return the signal that `write` saved; `members` are the dense signals of the run.
+
+        Raises:
+            RunError: if it is damaged.
+        """
+
+
+class AllScores:
+    """An answer that has the score of every article: (articles,) float32. Articles of score 0 are no candidates."""
+
+    floor = 0.0
+
+    def __init__(self, scores: np.ndarray):
+        self._scores = scores
+
+    def best(self, k: int, allowed: AllowedRows | None) -> tuple[np.ndarray, np.ndarray]:
+        """Return (rows, scores) of the best `k` that score above 0, ties by row."""
+        found = np.flatnonzero(self._scores > 0 if allowed is None else (self._scores > 0) & allowed.mask)
+        rows = found[best_rows(self._scores[found], k)]
+        return rows, self._scores[rows]
+
+    def scores(self, rows: np.ndarray) -> np.ndarray:
+        """Return the scores of these articles."""
+        return self._scores[rows]

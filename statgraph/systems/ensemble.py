@@ -1,0 +1,204 @@
+"""Training an ensemble: its members, the signals beside them, and the ranker over all."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from statgraph.config import RunConfig
+from statgraph.corpus.records import Corpus, Question
+from statgraph.errors import UsageError
+from statgraph.evaluation.metrics import QUALITY, question_metrics
+from statgraph.ranking.features import Features
+from statgraph.ranking.learnt import Learning, learn, ranked
+from statgraph.ranking.structure import Structure
+from statgraph.runs.article_store import write_article_store
+from statgraph.runs.folders import is_finished, is_unfinished
+from statgraph.runs.run import CorpusFacts, Run
+from statgraph.search.ensemble_run import (
+    member_folders,
+    member_signals,
+    other_signals,
+    read_ensemble,
+    write_ranker,
+    write_signals,
+)
+from statgraph.signals.signal import SignalSource
+from statgraph.systems.job import Job, TrainingOptions
+from statgraph.systems.presets import member_config
+
+# Of another system's training: corpus, configuration, folder, options.
+TrainMember = Callable[[Corpus, RunConfig, Path, TrainingOptions], Run]
+_ENOUGH_TO_FOLD = 300  # training questions: with fewer, members trained without a fold are too unlike the others
+_DEPTH = 500  # candidates of a question that a ranker learns from, at least
+
+
+def for_corpus(config: RunConfig, corpus: Corpus) -> RunConfig:
+    """Return the configuration of an ensemble with members that can be trained on a corpus.
+
+    Without training questions a member that learns from them gives place to one that learns from the law itself
+    (system `structure`).
+    """
+    if not config.is_ensemble or corpus.split("train"):
+        return config
+    members: dict[str, None] = {}
+    for name in config.ensemble.members:
+        member = member_config(config, name)
+        learns = (member.stage1.epochs or member.stage2.epochs) and not member.from_law
+        members[f"structure@{member.encoder.backbone}" if learns else name] = None
+    return replace(config, ensemble=replace(config.ensemble, members=tuple(members)))
+
+
+def train_ensemble(job: Job, train_member: TrainMember) -> FoundOnDev | None:
+    """Train the members, then write the other signals, the law's structure and the ranker into the run folder.
+
+    Returns the rankings of the dev questions, of trees that have not learnt from them; None without dev questions, and
+    of several processes for all but the first.
+
+    Raises:
+        UsageError: if a member cannot be trained, or the ranker has no questions to learn from that it must have.
+    """
+    corpus, config = job.corpus, job.config
+    run = Run(job.folder, config, CorpusFacts.of(corpus))
+    for name, folder in member_folders(run).items():
+        with job.clock.step(f"member {name}"):
+            _train_member(job, name, folder, train_member)
+    if not job.world.is_first:
+        return None
+    write_parts(run, corpus, job.clock)
+    with job.clock.step("ranker"):
+        run.trees.unlink(missing_ok=True)
+        on_dev = _found(run, corpus, corpus.split("dev"))
+        rankings = _learn_ranker(job, run, on_dev, train_member)
+    return _told_apart(job, run, on_dev, rankings) if on_dev else None
+
+
+def write_parts(run: Run, corpus: Corpus, clock) -> None:
+    """Write what an ensemble has beside its trained members and what its ranker has learnt."""
+    with clock.step("signals and structure"):
+        questions = corpus.split("train")
+        members = list(member_signals(run, device=run.config.device))
+        source = SignalSource(corpus.articles, corpus.language, run.config, questions, corpus.usable_citing(), members)
+        write_signals(run, source)
+        Structure.of(corpus.articles).write(run.structure)
+        write_ranker(run, [*other_signals(run, members), *members], len(questions))
+
+
+def _train_member(job: Job, name: str, folder: Path, train_member: TrainMember) -> None:
+    if is_finished(folder):
+        return
+    config = member_config(job.config, name)
+    options = replace(job.options, resume=is_unfinished(folder))
+    train_member(job.corpus, config, folder, options)
+
+
+def _found(run: Run, corpus: Corpus, questions: Sequence[Question]) -> list[Features]:
+    """Return the candidates of questions with their features."""
+    ensemble = read_ensemble(run, len(corpus.articles), device=run.config.device)
+    return list(ensemble.features([question.text for question in questions], _DEPTH)) if questions else []
+
+
+def _learn_ranker(job: Job, run: Run, on_dev: list[Features], train_member: TrainMember) -> list[np.ndarray] | None:
+    """Learn the trees and write them, unless questions that they have not seen are no better off by them.
+
+    Returns how the dev questions are ranked without having been learnt from; None as the run ranks them.
+    """
+    config, corpus = run.config.ranker, job.corpus
+    if config.kind == "fixed":
+        return None
+    learn_from = config.learn_from
+    if learn_from == "auto":
+        learn_from = "cross-fit" if len(corpus.split("train")) >= _ENOUGH_TO_FOLD else "dev"
+    from_dev = learn_from == "dev"
+    questions, found = (list(corpus.split("dev")), on_dev) if from_dev else _cross_fitted(job, run, train_member)
+    if not questions:
+        if config.kind == "lambdamart":
+            raise UsageError(
+                f"ranker.kind: lambdamart learns from questions ({learn_from}), and {corpus.name} has none; use "
+                "auto or fixed"
+            )
+        return None
+    labels = corpus.label_rows(questions)
+    fixed = read_ensemble(run, len(corpus.articles), device="cpu").fixed
+
+    def measure(rankings: list[np.ndarray]) -> np.ndarray:
+        return question_metrics(rankings, labels, len(corpus.articles))[QUALITY]
+
+    learning = learn(found, labels, fixed, config, measure, seed=run.config.seed)
+    if learning.ranker is not None:
+        learning.ranker.write(run.trees)
+    job.options.announce(_told(learning, len(questions), learn_from))
+    return ranked(found, learning.held_out) if from_dev else None
+
+
+def _cross_fitted(job: Job, run: Run, train_member: TrainMember) -> tuple[list[Question], list[Features]]:
+    """Return the training questions and their candidates' features, each by signals that were made without it."""
+    corpus, ranker = job.corpus, run.config.ranker
+    train = corpus.split("train")
+    questions: list[Question] = []
+    found: list[Features] = []
+    for fold in range(min(ranker.folds, len(train))):
+        held_out = train[fold :: ranker.folds]
+        ids = {question.question_id for question in held_out}
+        # As a test question, it and its citing texts are used for nothing.
+        seen = replace(
+            corpus,
+            questions=tuple(replace(q, split="test") if q.question_id in ids else q for q in corpus.questions),
+        )
+        part = replace(run, folder=job.folder / f"fold-{fold}")
+        fold_job = replace(job, corpus=seen, folder=part.folder)
+        for name, folder in member_folders(part).items():
+            _train_member(fold_job, name, folder, train_member)
+        write_article_store(seen.articles, part.folder)
+        write_parts(part, seen, job.clock)
+        found += _found(part, seen, held_out)
+        questions += held_out
+    for fold in range(ranker.folds):
+        shutil.rmtree(job.folder / f"fold-{fold}", ignore_errors=True)
+    return questions, found
+
+
+@dataclass(frozen=True)
+class FoundOnDev:
+    """How an ensemble ranks the dev questions: what `evaluate_split` asks of a retriever."""
+
+    rankings: list[np.ndarray]
+
+    def rank(self, questions: Sequence[str], k: int) -> tuple[list[np.ndarray], None]:
+        """Return the rows of each dev question, best first."""
+        return [rows[:k] for rows in self.rankings], None
+
+
+def _told_apart(job: Job, run: Run, on_dev: list[Features], rankings: list[np.ndarray] | None) -> FoundOnDev:
+    """Return the rankings of the dev questions, and announce how they compare with those of each signal alone."""
+    ensemble = read_ensemble(run, len(job.corpus.articles), device="cpu")
+    labels = job.corpus.label_rows(job.corpus.split("dev"))
+
+    def quality(rows: list[np.ndarray]) -> float:
+        return 100 * float(question_metrics(rows, labels, len(job.corpus.articles))[QUALITY].mean())
+
+    if rankings is None:
+        rankings = ranked(on_dev, [ensemble.ranker.scores(found) for found in on_dev])
+    alone = {
+        signal.name: quality(ranked(on_dev, [found.column(signal.name, "score") for found in on_dev]))
+        for signal in ensemble.signals
+    }
+    best = max(alone, key=alone.get)
+    reached = quality(rankings)
+    job.options.announce(
+        f"dev quality {reached:.1f}; the best signal alone, {best}: {alone[best]:.1f}"
+        + ("" if reached > alone[best] else f"; WARNING: no better than {best}, which is simpler")
+    )
+    return FoundOnDev(rankings)
+
+
+def _told(learning: Learning, n_questions: int, source: str) -> str:
+    gain, error = (100 * value for value in learning.gain)
+    of = f"on {n_questions} {'dev' if source == 'dev' else 'training'} questions, held out"
+    if learning.ranker is None:
+        return f"ranker fixed weights: trees did not gain {of} ({gain:+.1f} +- {error:.1f} quality)"
+    return f"ranker {learning.trees} trees on top of fixed weights: {gain:+.1f} +- {error:.1f} quality {of}"

@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.corpus.records import Article
+from statgraph.ranking.ensemble import Ensemble
+from statgraph.ranking.features import OF_CITED, OF_CITING, OF_SECTION, SUM
+from statgraph.ranking.fixed import FixedRanker, signal_weights
+from statgraph.ranking.structure import Structure
+from statgraph.signals.signal import AllScores
+
+ARTICLES = (
+    Article("a", "Art. 1, Code", "See article 3.", ("Code", "Lamps"), 0),
+    Article("b", "Art. 2, Code", "Dark.", ("Code", "Lamps"), 1),
+    Article("c", "Art. 3, Code", "Light.", ("Code", "Wells"), 2),
+    Article("d", "Art. 4, Code", "Water.", ("Code", "Wells"), 3),
+)
+
+
+class Signal:
+    def __init__(self, name, scores):
+        self.name = self.kind = name
+        self._scores = np.array(scores, dtype=np.float32)
+
+    def ask(self, asked):
+        return [AllScores(self._scores) for _ in asked.texts]
+
+
+def ensemble(*signals, near=0):
+    weights = {signal.name: 1.0 for signal in signals}
+    structure = Structure.of(ARTICLES)
+    return Ensemble(signals, structure, FixedRanker(weights), weights=list(weights.values()), depth=4, near=near)
+
+
+def test_the_score_is_the_weighted_sum_and_the_surroundings():
+    words, votes = Signal("words", [4, 0, 0, 2]), Signal("votes", [0, 0, 1, 0])
+
+    # Scaled: words by the 2nd best (half of four articles), 2 to 4: a 1, d 0; votes: c 1. Their sums: a 1, c 1, d 0.
+    (found,) = ensemble(words, votes).features(["?"])
+    assert found.rows.tolist() == [0, 2, 3]
+    assert found.column(SUM, "scaled").tolist() == [1, 1, 0]
+    assert found.column(SUM, OF_SECTION).tolist() == [1, 1, 1]  # d by c, which stands with it under Wells
+    assert found.column(SUM, OF_CITING).tolist() == [0, 1, 0]  # a cites c
+    assert found.column(SUM, OF_CITED).tolist() == [1, 0, 0]
+    (rows,), (scores,) = ensemble(words, votes).rank(["?"], 2)
+    assert sorted(rows.tolist()) == [0, 2]
+    assert scores == pytest.approx([1 + 0.3 + 0.1] * 2)
+
+
+def test_what_stands_near_the_best_is_a_candidate():
+    words = Signal("words", [4, 0, 0, 0])
+
+    (found,) = ensemble(words, near=1).features(["?"])
+    assert found.rows.tolist() == [0, 1, 2]  # b under the same heading, c cited; d is neither
+    (found,) = ensemble(words, near=1).features(["?"], allowed=AllowedRows.checked([0, 2], 4))
+    assert found.rows.tolist() == [0, 2]
+
+
+def test_nothing_is_found_where_no_signal_has_a_candidate():
+    (rows,), (scores,) = ensemble(Signal("words", [0, 0, 0, 0])).rank(["?"], 3)
+    assert (len(rows), len(scores)) == (0, 0)
+
+
+def test_contributions_add_up_to_the_score():
+    ranked = ensemble(Signal("words", [4, 3, 0, 2]), Signal("votes", [0, 1, 1, 0]), near=2)
+
+    (found,) = ranked.features(["?"])
+    parts = ranked.ranker.contributions(found)
+    assert parts.shape == (len(found.rows), len(ranked.feature_names))
+    assert parts.sum(axis=1) == pytest.approx(ranked.ranker.scores(found))
+
+
+def test_what_learns_from_questions_counts_by_their_number():
+    assert signal_weights(["bm25", "trained"], 0).tolist() == [1, 0]
+    assert signal_weights(["bm25", "trained"], 100).tolist() == [1, 0.5]
+    assert signal_weights(["trained", "trained", "zero-shot"], 300).tolist() == [0.375, 0.375, 1]

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+
+from statgraph.config import RankerConfig
+from statgraph.errors import RunError
+from statgraph.ranking.features import Features, feature_names
+from statgraph.ranking.fixed import FixedRanker
+from statgraph.ranking.learnt import LambdaMartRanker, learn, ranked
+
+NAMES = feature_names(["words"])
+FIXED = FixedRanker({"words": 1.0})
+CONFIG = RankerConfig(trees=40, leaf_size=5)
+
+
+def questions(n_questions, *, useful, n_candidates=30):
+    """Candidates of which one is relevant; a fact of the article tells which, or the words do."""
+    rng = np.random.default_rng(0)
+    found, labels = [], []
+    for _ in range(n_questions):
+        values = np.zeros((n_candidates, len(NAMES)), dtype=np.float32)
+        relevant = int(rng.integers(n_candidates))
+        told = NAMES.index(("article", "length") if useful else ("words", "scaled"))
+        values[:, NAMES.index(("words", "scaled"))] = rng.random(n_candidates) / 2
+        values[relevant, told] = 1
+        found.append(Features(np.arange(n_candidates), NAMES, values))
+        labels.append([relevant])
+    return found, labels
+
+
+def first_hits(labels):
+    return lambda rankings: np.array(
+        [rows[0] in of_question for rows, of_question in zip(rankings, labels, strict=True)], dtype=float
+    )
+
+
+def test_trees_learn_what_the_weights_do_not_know(tmp_path):
+    found, labels = questions(40, useful=True)
+
+    learning = learn(found, labels, FIXED, CONFIG, first_hits(labels), seed=0)
+    assert learning.trees > 0
+    assert learning.gain[0] > 0.8
+    assert first_hits(labels)(ranked(found, learning.held_out)).mean() > 0.9
+    learning.ranker.write(tmp_path / "ranker.txt")
+    again = LambdaMartRanker.read(tmp_path / "ranker.txt", FIXED, len(NAMES))
+    assert again.scores(found[0]) == pytest.approx(learning.ranker.scores(found[0]))
+    with pytest.raises(RunError, match="features"):
+        LambdaMartRanker.read(tmp_path / "ranker.txt", FIXED, 3)
+    (tmp_path / "ranker.txt").write_text("no trees")
+    with pytest.raises(RunError, match="not readable"):
+        LambdaMartRanker.read(tmp_path / "ranker.txt", FIXED, len(NAMES))
+
+
+def test_contributions_add_up_but_for_what_all_candidates_share():
+    found, labels = questions(40, useful=True)
+    ranker = learn(found, labels, FIXED, CONFIG, first_hits(labels), seed=0).ranker
+
+    shared = ranker.scores(found[0]) - ranker.contributions(found[0]).sum(axis=1)
+    assert shared == pytest.approx(np.full(30, shared[0]), abs=1e-5)
+
+
+def test_without_a_gain_the_weights_stay():
+    found, labels = questions(20, useful=False)
+
+    learning = learn(found, labels, FIXED, CONFIG, first_hits(labels), seed=0)
+    assert (learning.ranker, learning.trees) == (None, 0)
+    assert ranked(found, learning.held_out)[0][0] == labels[0][0]
+
+
+def test_no_candidates():
+    none = Features(np.zeros(0, dtype=np.int64), NAMES, np.zeros((0, len(NAMES)), dtype=np.float32))
+    assert len(FIXED.scores(none)) == 0

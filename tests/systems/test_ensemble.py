@@ -1,0 +1,159 @@
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from statgraph import Retriever, artifacts
+from statgraph.corpus.records import Question
+from statgraph.errors import RunError, UsageError
+from statgraph.evaluation.report import Report
+from statgraph.runs.run import Run
+from statgraph.search.ensemble_run import member_folders
+from statgraph.systems.ensemble import for_corpus
+from statgraph.systems.job import TrainingOptions
+from statgraph.systems.pipeline import train_run
+from statgraph.systems.presets import resolve_config
+from statgraph.systems.updating.update import update_run
+
+QUESTION = "Who taxes my bridges?"
+
+
+@pytest.fixture(scope="module")
+def settings(quick_settings, quick_backbone):
+    own = [text for text in quick_settings if not text.startswith("encoder.backbone")]
+    members = f"ensemble.members=qabisar@{quick_backbone},zero-shot@{quick_backbone}"
+    return (*own, members, "ranker.trees=20", "ranker.leaf_size=1")
+
+
+@pytest.fixture(scope="module")
+def train(tmp_path_factory, town_corpus, settings):
+    """Return a function that trains an ensemble on a corpus, the town if None, with more settings."""
+
+    def trained(corpus=None, *more, **options):
+        folder = tmp_path_factory.mktemp("run") / "run"
+        config = resolve_config("ensemble", (*settings, *more))
+        return train_run(corpus or town_corpus, config, folder, TrainingOptions(**options))
+
+    return trained
+
+
+@pytest.fixture(scope="module")
+def trained(train):
+    said = []
+    return train(announce=said.append), said
+
+
+def hits(run, question=QUESTION):
+    return [(hit.article_id, pytest.approx(hit.score)) for hit in Retriever.load(run.folder).search(question)]
+
+
+def test_an_ensemble_is_trained_measured_and_searched(trained, town_corpus):
+    run, said = trained
+    assert Run.read(run.folder) == run
+    assert [folder.is_dir() for folder in member_folders(run).values()] == [True, True]
+    assert sorted(path.name for path in run.signals.iterdir()) == ["bm25", "citation", "headings", "votes"]
+    assert Report.from_dict(artifacts.read_json(run.folder / artifacts.RUN_REPORT)).strata["all"].n_questions == 4
+    assert said[-2].startswith("ranker ")
+    assert said[-1].startswith("dev quality ")
+    found = Retriever.load(run.folder).search(QUESTION, k=16)
+    assert sorted(hit.article_id for hit in found) == sorted(town_corpus.article_rows)
+    assert found[0].article_id.startswith("bridges")
+
+
+def test_a_citation_comes_first(trained):
+    run, _ = trained
+    assert Retriever.load(run.folder).search("Art. 2 on fences")[0].article_id == "fences2"
+
+
+def test_a_filter_keeps_to_its_rows(trained):
+    run, _ = trained
+    found = Retriever.load(run.folder).search(QUESTION, among=np.array([3, 5]))
+    assert {hit.article_id for hit in found} == {"wells2", "dogs2"}
+
+
+def test_a_killed_training_goes_on(train, trained, tmp_path, town_corpus, settings):
+    run, _ = trained
+    folder = tmp_path / "run"
+    config = resolve_config("ensemble", settings)
+
+    def killed(line):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_run(town_corpus, config, folder, TrainingOptions(announce=killed))
+    again = train_run(town_corpus, config, folder, TrainingOptions(resume=True))
+    assert hits(again) == hits(run)
+
+
+def test_cross_fit_learns_from_training_questions(train):
+    said = []
+    run = train(None, "ranker.learn_from=cross-fit", "ranker.folds=2", announce=said.append)
+    assert "8 training questions" in said[-2]
+    assert not list(run.folder.glob("fold-*"))
+
+
+def test_without_questions_the_law_is_learnt_from(train, town_corpus, settings):
+    bare = replace(town_corpus, questions=())
+    run = train(bare)
+    assert [name.partition("@")[0] for name in run.config.ensemble.members] == ["structure", "zero-shot"]
+    assert not run.trees.exists()
+    assert len(Retriever.load(run.folder).search(QUESTION)) == 10
+    config = resolve_config("ensemble", settings)
+    assert for_corpus(config, town_corpus) is config
+
+
+def test_trees_that_must_be_need_questions(train, town_corpus):
+    with pytest.raises(UsageError, match=r"ranker\.kind"):
+        train(replace(town_corpus, questions=town_corpus.split("train")), "ranker.kind=lambdamart")
+
+
+def test_signals_alone_need_no_training(train):
+    run = train(None, "ensemble.members=none", "ranker.kind=fixed")
+    assert not run.members.exists()
+    assert Retriever.load(run.folder).search(QUESTION)[0].article_id.startswith("bridges")
+
+
+def test_an_updated_ensemble_is_the_rebuilt_one(train, tmp_path, town_corpus):
+    fixed = "ranker.kind=fixed"
+    run = train(None, fixed, "ensemble.members=none")
+    amended = replace(town_corpus.articles[10], text="Bridges are closed to carts by night.")
+    articles = (*town_corpus.articles[:10], amended, *town_corpus.articles[11:-1])
+    questions = tuple(q for q in town_corpus.questions if "fences2" not in q.article_ids)
+    corpus = replace(town_corpus, articles=articles, questions=questions)
+
+    summary = update_run(run.folder, corpus, out=tmp_path / "updated")
+    assert summary.written
+    rebuilt = train(corpus, fixed, "ensemble.members=none")
+    question = "May a cart cross a bridge by night?"
+    assert hits(Run.read(tmp_path / "updated"), question) == hits(rebuilt, question)
+
+
+def test_members_are_updated_too(trained, tmp_path, town_corpus):
+    run, _ = trained
+    amended = replace(town_corpus.articles[0], text="Lamps are free.")
+    corpus = replace(town_corpus, articles=(amended, *town_corpus.articles[1:]))
+    summary = update_run(run.folder, corpus, out=tmp_path / "updated")
+    assert summary.embedded == 2  # one text, in each member
+    for folder in member_folders(Run.read(tmp_path / "updated")).values():
+        assert Run.read(folder).corpus.content_hash == corpus.content_hash
+    assert update_run(run.folder, town_corpus, dry_run=True).embedded == 0
+
+
+@pytest.mark.parametrize("name", ["ranker.json", "structure.npz", "signals/bm25/analysis.json"])
+def test_damage_is_refused(trained, tmp_path, name):
+    run, _ = trained
+    copy = tmp_path / "copy"
+    shutil.copytree(run.folder, copy)
+    (copy / name).write_bytes(b"x")
+    with pytest.raises(RunError, match=name.rpartition("/")[0] or name):
+        Retriever.load(copy)
+
+
+def test_a_question_of_another_split_gives_no_signal(train, town_corpus):
+    """A dev question's labels reach neither the votes nor the members."""
+    told = Question("dev-lamps", "What do I pay for my lamps?", "dev", ("wells1",))
+    questions = tuple(told if q.question_id == "dev-lamps" else q for q in town_corpus.questions)
+    other = train(replace(town_corpus, questions=questions), "ranker.kind=fixed", "stage2.epochs=1")
+    same = train(town_corpus, "ranker.kind=fixed", "stage2.epochs=1")
+    assert hits(other) == hits(same)
