@@ -12,6 +12,7 @@ MEASURES = {
     "embedding": "benchmarks.measures.embedding",
     "query": "benchmarks.measures.query",
     "query_static": "benchmarks.measures.query",
+    "ensemble_query": "benchmarks.measures.ensemble_query",
     "callers": "benchmarks.measures.callers",
     "index_kinds": "benchmarks.measures.index_kinds",
     "index_largest": "benchmarks.measures.index_largest",
@@ -23,7 +24,8 @@ MEASURES = {
 }
 
 # These measure a trained run, which the present commit must have trained.
-OF_A_RUN = ("loading", "query", "callers", "serving", "updating", "updating_static", "cold_start")
+OF_A_RUN = ("loading", "query", "ensemble_query", "callers", "serving", "updating", "updating_static", "cold_start")
 
-# Run only when named: ten minutes and gigabytes of disk for the first, a run on the static encoder for the others.
-WHEN_NAMED = ("index_largest", "query_static", "updating_static")
+# Run only when named: ten minutes and gigabytes of disk for the first, a run on the static encoder or an ensemble for the
+# others.
+WHEN_NAMED = ("index_largest", "query_static", "ensemble_query", "updating_static")
