@@ -40,16 +40,20 @@ _DEPTH = 500  # candidates of a question that a ranker learns from, at least
 def for_corpus(config: RunConfig, corpus: Corpus) -> RunConfig:
     """Return the configuration of an ensemble with members that can be trained on a corpus.
 
-    Without training questions a member that learns from them gives place to one that learns from the law itself
-    (system `structure`).
+    Without training questions, members that learn from them are left out. If no other is left, they give place to ones
+    that learn from the law itself (system `structure`), which add nothing beside a zero-shot transformer
+    (docs/ranking.md).
     """
     if not config.is_ensemble or corpus.split("train"):
         return config
-    members: dict[str, None] = {}
-    for name in config.ensemble.members:
-        member = member_config(config, name)
-        learns = (member.stage1.epochs or member.stage2.epochs) and not member.from_law
-        members[f"structure@{member.encoder.backbone}" if learns else name] = None
+    configs = {name: member_config(config, name) for name in config.ensemble.members}
+    members = [
+        name
+        for name, member in configs.items()
+        if member.from_law or not (member.stage1.epochs or member.stage2.epochs)
+    ]
+    if not members:
+        members = list(dict.fromkeys(f"structure@{member.encoder.backbone}" for member in configs.values()))
     return replace(config, ensemble=replace(config.ensemble, members=tuple(members)))
 
 

@@ -93,12 +93,14 @@ def test_cross_fit_learns_from_training_questions(train):
     assert not list(run.folder.glob("fold-*"))
 
 
-def test_without_questions_the_law_is_learnt_from(train, town_corpus, settings):
+def test_without_questions_nothing_learns_from_them(train, town_corpus, settings, quick_backbone):
     bare = replace(town_corpus, questions=())
     run = train(bare)
-    assert [name.partition("@")[0] for name in run.config.ensemble.members] == ["structure", "zero-shot"]
+    assert run.config.ensemble.members == (f"zero-shot@{quick_backbone}",)
     assert not run.trees.exists()
-    assert len(Retriever.load(run.folder).search(QUESTION)) == 10
+    alone = train(bare, f"ensemble.members=qabisar@{quick_backbone}")
+    assert alone.config.ensemble.members == (f"structure@{quick_backbone}",)
+    assert len(Retriever.load(alone.folder).search(QUESTION)) == 10
     config = resolve_config("ensemble", settings)
     assert for_corpus(config, town_corpus) is config
 
