@@ -26,6 +26,6 @@ MEASURES = {
 # These measure a trained run, which the present commit must have trained.
 OF_A_RUN = ("loading", "query", "ensemble_query", "callers", "serving", "updating", "updating_static", "cold_start")
 
-# Run only when named: ten minutes and gigabytes of disk for the first, for the others a run on the static encoder or of an
-# ensemble.
+# Run only when named: the first takes ten minutes and gigabytes of disk, the others want a run on the static encoder or
+# of an ensemble.
 WHEN_NAMED = ("index_largest", "query_static", "ensemble_query", "updating_static")
