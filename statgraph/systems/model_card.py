@@ -106,6 +106,8 @@ def model_card(
         title=title,
         of_encoder=part == artifacts.RUN_QUERY_ENCODER,
         dense=dense,
+        ensemble=config.is_ensemble,
+        learnt=run.trees.is_file(),
         trains=dense and bool(config.stage1.epochs or config.stage2.epochs),
         bag_of_words=dense and is_static(config.encoder.backbone),
         strata=strata,

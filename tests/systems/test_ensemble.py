@@ -54,6 +54,9 @@ def test_an_ensemble_is_trained_measured_and_searched(trained, town_corpus):
     assert [folder.is_dir() for folder in member_folders(run).values()] == [True, True]
     assert sorted(path.name for path in run.signals.iterdir()) == ["bm25", "citation", "headings", "votes"]
     assert Report.from_dict(artifacts.read_json(run.folder / artifacts.RUN_REPORT)).strata["all"].n_questions == 4
+    card = (run.folder / artifacts.MODEL_CARD).read_text(encoding="utf-8")
+    assert "| an ensemble: " in card
+    assert "BM25, no vectors" not in card
     assert said[-2].startswith("ranker ")
     assert said[-1].startswith("dev quality ")
     found = Retriever.load(run.folder).search(QUESTION, k=16)
