@@ -28,7 +28,7 @@ from statgraph.search.ensemble_run import (
     write_signals,
 )
 from statgraph.signals.signal import SignalSource
-from statgraph.systems.job import Job, TrainingOptions
+from statgraph.systems.job import Job, StepClock, TrainingOptions
 from statgraph.systems.presets import member_config
 
 # Of another system's training: corpus, configuration, folder, options.
@@ -47,14 +47,14 @@ def for_corpus(config: RunConfig, corpus: Corpus) -> RunConfig:
     if not config.is_ensemble or corpus.split("train"):
         return config
     configs = {name: member_config(config, name) for name in config.ensemble.members}
-    members = [
-        name
-        for name, member in configs.items()
-        if member.from_law or not (member.stage1.epochs or member.stage2.epochs)
-    ]
+    members = [name for name, member in configs.items() if not _learns_from_questions(member)]
     if not members:
         members = list(dict.fromkeys(f"structure@{member.encoder.backbone}" for member in configs.values()))
     return replace(config, ensemble=replace(config.ensemble, members=tuple(members)))
+
+
+def _learns_from_questions(member: RunConfig) -> bool:
+    return not member.from_law and bool(member.stage1.epochs or member.stage2.epochs)
 
 
 def train_ensemble(job: Job, train_member: TrainMember) -> FoundOnDev | None:
@@ -81,14 +81,18 @@ def train_ensemble(job: Job, train_member: TrainMember) -> FoundOnDev | None:
     return _told_apart(job, run, on_dev, rankings) if on_dev else None
 
 
-def write_parts(run: Run, corpus: Corpus, clock) -> None:
-    """Write what an ensemble has beside its trained members and what its ranker has learnt."""
+def write_parts(run: Run, corpus: Corpus, clock: StepClock, *, structure: Path | None = None) -> None:
+    """Write what an ensemble has beside its trained members and what its ranker has learnt; `structure` is a file that
+    holds that of the same law."""
     with clock.step("signals and structure"):
         questions = corpus.split("train")
         members = list(member_signals(run, device=run.config.device))
         source = SignalSource(corpus.articles, corpus.language, run.config, questions, corpus.usable_citing(), members)
         write_signals(run, source)
-        Structure.of(corpus.articles).write(run.structure)
+        if structure is None:
+            Structure.of(corpus.articles).write(run.structure)
+        else:
+            shutil.copyfile(structure, run.structure)
         write_ranker(run, [*other_signals(run, members), *members], len(questions))
 
 
@@ -155,10 +159,14 @@ def _cross_fitted(job: Job, run: Run, train_member: TrainMember) -> tuple[list[Q
         )
         part = replace(run, folder=job.folder / f"fold-{fold}")
         fold_job = replace(job, corpus=seen, folder=part.folder)
-        for name, folder in member_folders(part).items():
-            _train_member(fold_job, name, folder, train_member)
+        for (name, folder), whole in zip(member_folders(part).items(), member_folders(run).values(), strict=True):
+            if _learns_from_questions(member_config(run.config, name)):
+                _train_member(fold_job, name, folder, train_member)
+            elif not folder.exists():
+                folder.parent.mkdir(parents=True, exist_ok=True)
+                folder.symlink_to(whole.resolve())
         write_article_store(seen.articles, part.folder)
-        write_parts(part, seen, job.clock)
+        write_parts(part, seen, job.clock, structure=run.structure)
         found += _found(part, seen, held_out)
         questions += held_out
     for fold in range(ranker.folds):
