@@ -31,7 +31,7 @@ _BESIDE_THE_ARTICLE = 12  # columns of a terminal that rank, score and the gaps 
     default="today",
     help="Search the law in force on a day: YYYY-MM-DD or today; always also searches repealed articles.",
 )
-@click.option("--explain", is_flag=True, help="Explain each hit: its text, the graph, the matching words.")
+@click.option("--explain", is_flag=True, help="Explain each hit: what made its score, and the matching words.")
 @click.option("--trec", is_flag=True, help="With --questions: print a TREC run (qid Q0 docid rank score tag).")
 @options.device
 @options.precision
@@ -69,7 +69,7 @@ def search(
         _print_batch(retriever, *asked, k, as_of, trec=trec)
         return
     hits = retriever.search(question, k, as_of=as_of, passages=True)
-    explanations = retriever.explain(question, hits) if explain else []
+    explanations = retriever.explain(question, hits, as_of=as_of) if explain else []
     if as_json:
         found = [asdict(hit) for hit in hits]
         for hit, explanation in zip(found, explanations, strict=False):

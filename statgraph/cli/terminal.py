@@ -10,11 +10,32 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from statgraph.search.hits import Explanation
+    from statgraph.search.hits import Contribution, Explanation
     from statgraph.training.loop import TrainingProgress
 
-MOST_SHOWN = 6  # neighbours of an explanation
+MOST_SHOWN = 6  # neighbours of an explanation, contributions
 LONGEST_TITLE = 90
+_SOURCES = {
+    "citation": "the question names it",
+    "bm25": "its words",
+    "headings": "words of its headings",
+    "citing": "words of texts that cite it",
+    "votes": "training questions like this one",
+    "section": "best under its heading",
+    "parent": "best under its higher heading",
+    "cited_by": "articles that cite it",
+    "cites": "articles that it cites",
+    "article": "the article itself: length, place, how often it is cited",
+    "all": "all signals together",
+    "base": "what every candidate is given",
+}
+# Where another article lends it.
+_LENT = {
+    "section": "under the same heading as {title}",
+    "parent": "under the same higher heading as {title}",
+    "cited_by": "cited by {title}",
+    "cites": "cites {title}",
+}
 
 
 class TerminalProgress(AbstractContextManager):
@@ -89,7 +110,36 @@ def folded(lines: Iterable[str], width: int) -> list[str]:
 def explanation_lines(explanation: Explanation) -> list[str]:
     """Return an explanation as lines to read."""
     note = [f"note: {explanation.note}"] if explanation.note else []
-    return [*_score_lines(explanation), *_neighbour_lines(explanation), *_term_lines(explanation), *note]
+    score = _contribution_lines(explanation) if explanation.contributions else _score_lines(explanation)
+    return [*score, *_neighbour_lines(explanation), *_term_lines(explanation), *note]
+
+
+def _contribution_lines(explanation) -> list[str]:
+    own = [part for part in explanation.contributions if part.source != "base"]
+    shared = [part for part in explanation.contributions if part.source == "base"]
+    others = own[MOST_SHOWN:]
+    lines = [(part.amount, _contributed(part, explanation.article_id)) for part in own[:MOST_SHOWN]]
+    if others:
+        rest = sum(part.amount for part in others)
+        lines.append((rest, f"{len(others)} {'others' if len(others) > 1 else 'other'}"))
+    lines += [(part.amount, _contributed(part, explanation.article_id)) for part in shared]
+    return [f"score {explanation.score:.3f}, the sum of:", *(f"  {amount:+7.3f}  {words}" for amount, words in lines)]
+
+
+def _contributed(part: Contribution, article_id: str) -> str:
+    """Return what contributed to an article, in words."""
+    if part.article_id is not None and part.article_id != article_id:
+        lender = _LENT[part.source].format(title=_shortened(part.title))
+        return lender if part.rank is None else f"{lender}, which ranks {ordinal(part.rank)}"
+    # A member of the ensemble is named SYSTEM@BACKBONE.
+    words = _SOURCES.get(part.source) or (f"its meaning, by {part.source}" if "@" in part.source else part.source)
+    return words if part.rank is None or part.article_id is not None else f"{words} ({ordinal(part.rank)})"
+
+
+def ordinal(number: int) -> str:
+    """Return 1st, 2nd, 3rd, 4th ..."""
+    teen = 10 <= number % 100 < 20
+    return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
 def _score_lines(explanation) -> list[str]:
@@ -119,6 +169,8 @@ def _neighbour_lines(explanation) -> list[str]:
 
 
 def _term_lines(explanation) -> list[str]:
+    if explanation.bm25_score is None:
+        return []
     if not explanation.terms:
         return ["BM25: shares no word with the question"]
     terms = " + ".join(f"{term.term} {term.weight:.2f}" for term in explanation.terms)

@@ -26,7 +26,8 @@ class CandidateRanker(Protocol):
         """Return the score of each candidate, (candidates,) float32; higher is better."""
 
     def contributions(self, found: Features) -> np.ndarray:
-        """Return what each feature adds to the score, (candidates, features) float32: they add up to it."""
+        """Return what each feature adds to the score and, last, what every candidate is given, (candidates,
+        features + 1) float32: they add up to the score."""
 
 
 class Ensemble:
@@ -77,11 +78,20 @@ class Ensemble:
         return rows, scores
 
     def features(self, questions: Sequence[str], k: int = 1, allowed: AllowedRows | None = None) -> Iterator[Features]:
-        """Yield the features of each question's finalists: its best candidates by the fixed ranker, `k` at least where
-        the law has so many."""
+        """Yield the features of each question's finalists."""
+        for candidates in self.candidates(questions, k, allowed):
+            yield self.finalists(candidates, k)
+
+    def candidates(
+        self, questions: Sequence[str], k: int = 1, allowed: AllowedRows | None = None
+    ) -> Iterator[Features]:
+        """Yield the features of all candidates of each question."""
         asked = Asked(questions)
         names = [signal.name for signal in self.signals]
         for answers in zip(*(signal.ask(asked) for signal in self.signals), strict=True):
             candidates = self._finder.candidates(answers, self._weights, k, allowed)
-            found = features(candidates, self.structure, names, self._weights)
-            yield found.best(self.fixed.scores(found), max(k, FINALISTS))
+            yield features(candidates, self.structure, names, self._weights)
+
+    def finalists(self, candidates: Features, k: int = 1) -> Features:
+        """Return the best of the candidates by the fixed ranker: `k` at least where the law has so many."""
+        return candidates.best(self.fixed.scores(candidates), max(k, FINALISTS))

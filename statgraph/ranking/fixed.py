@@ -63,9 +63,13 @@ class FixedRanker:
 
     def scores(self, found: Features) -> np.ndarray:
         """Return the score of each candidate, (candidates,) float32."""
-        return self.contributions(found).sum(axis=1)
+        return self._weighted(found).sum(axis=1)
 
     def contributions(self, found: Features) -> np.ndarray:
-        """Return what each feature adds to the score, (candidates, features) float32."""
+        """Return what each feature adds to the score and, last, 0 for every candidate, (candidates, features + 1)
+        float32."""
+        return np.pad(self._weighted(found), ((0, 0), (0, 1)))
+
+    def _weighted(self, found: Features) -> np.ndarray:
         weights = np.array([self._parts.get(name, 0.0) for name in found.names], dtype=np.float32)
         return found.values * weights

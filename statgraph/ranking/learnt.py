@@ -43,9 +43,11 @@ class LambdaMartRanker:
         return (self._fixed.scores(found) + self._booster.predict(found.values, num_threads=1)).astype(np.float32)
 
     def contributions(self, found: Features) -> np.ndarray:
-        """Return what each feature adds to the score, (candidates, features) float32: in the trees by SHAP values
-        (Lundberg et al. 2020); their mean, equal for all candidates, is left out."""
-        trees = self._booster.predict(found.values, pred_contrib=True, num_threads=1)[:, :-1]
+        """Return what each feature adds to the score and, last, the trees' mean, which every candidate is given,
+        (candidates, features + 1) float32: in the trees by SHAP values (Lundberg et al. 2020)."""
+        if not len(found.rows):
+            return self._fixed.contributions(found)
+        trees = self._booster.predict(found.values, pred_contrib=True, num_threads=1)
         return self._fixed.contributions(found) + trees.astype(np.float32)
 
     def write(self, path: Path) -> None:

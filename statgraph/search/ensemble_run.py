@@ -20,6 +20,8 @@ from statgraph.runs.run import Run
 from statgraph.signals.dense import DenseSignal
 from statgraph.signals.signal import FROM_LAW, TRAINED, ZERO_SHOT, Signal, SignalSource
 
+_LEARNT_FROM = "learnt_from"
+
 
 def member_folders(run: Run) -> dict[str, Path]:
     """Return the run folder of each member by its name, SYSTEM@BACKBONE."""
@@ -56,6 +58,26 @@ def write_signals(run: Run, source: SignalSource) -> list[str]:
             else:
                 (staging / name).rmdir()
     return written
+
+
+def write_trees(run: Run, trees: LambdaMartRanker, split: str) -> None:
+    """Save the trees of an ensemble, after its fixed ranker, and the split whose questions they have learnt from."""
+    trees.write(run.trees)
+    write_learnt_from(run, split)
+
+
+def write_learnt_from(run: Run, split: str) -> None:
+    """Save which split's questions the trees have learnt from."""
+    artifacts.write_json(run.ranker, artifacts.read_json(run.ranker) | {_LEARNT_FROM: split})
+
+
+def learnt_from(run: Run) -> str | None:
+    """Return the split whose questions a run's trees have learnt from; None where it has no trees.
+
+    Raises:
+        RunError: if the ranker's file is missing or damaged.
+    """
+    return _ranker_entries(run.ranker).get(_LEARNT_FROM) if run.trees.is_file() else None
 
 
 def write_ranker(run: Run, signals: Sequence[Signal], n_questions: int) -> None:
@@ -104,10 +126,14 @@ def _learnt(path: Path, ensemble: Ensemble) -> CandidateRanker:
     return LambdaMartRanker.read(path, ensemble.fixed, len(ensemble.feature_names))
 
 
+def _ranker_entries(path: Path) -> Mapping[str, object]:
+    return artifacts.read_object(path, remedy="train the run again")
+
+
 def _weights(path: Path, signals: Sequence[Signal]) -> Mapping[str, float]:
     try:
-        weights = {name: float(weight) for name, weight in artifacts.read_json(path)["weights"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        weights = {name: float(weight) for name, weight in _ranker_entries(path)["weights"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RunError(f"{path}: not readable ({error}); train the run again") from None
     names = [signal.name for signal in signals]
     if list(weights) != names:

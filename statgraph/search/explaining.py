@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.encoders.article_text import article_text, article_texts
 from statgraph.errors import RunError, UsageError
 from statgraph.lexical.bm25 import TermWeight
@@ -67,13 +66,13 @@ class Explainer:
         elif not self._graph.has_attention:
             self._note = f"graph layer '{self._graph.layer}' has no attention to show"
 
-    def explain(self, question: str, hits: Sequence[Hit]) -> list[Explanation]:
-        """Return why each of these hits was found for a question, in their order.
+    def explain(self, question: str, hits: Sequence[Hit], allowed: AllowedRows | None = None) -> list[Explanation]:
+        """Return why each of these hits was found for a question, in their order, whatever rows were searched.
 
         Raises:
             UsageError: if a hit is not an article of the run, or occurs twice.
         """
-        rows = self._rows_of(hits)
+        rows = hit_rows(hits, self._rows)
         terms = self._term_weights(question, rows)
         parts: list[GraphPart | None] = [None] * len(hits)
         if self._graph is not None:
@@ -85,15 +84,6 @@ class Explainer:
             return self._ranker.bm25.term_weights(question, rows)
         texts = article_texts(self._articles.read(rows), heading_path=self._heading_path)
         return self._statistics.term_weights(question, texts)
-
-    def _rows_of(self, hits: Sequence[Hit]) -> list[int]:
-        strange = next((hit.article_id for hit in hits if hit.article_id not in self._rows), None)
-        if strange is not None:
-            raise UsageError(f"article '{strange}': not in the run; explain hits of the same run")
-        rows = [self._rows[hit.article_id] for hit in hits]
-        if len(np.unique(rows)) < len(rows):
-            raise UsageError("a hit occurs twice; give each once")
-        return rows
 
     def _explanation(self, hit: Hit, part: GraphPart | None, terms: list[TermWeight]) -> Explanation:
         words = tuple(terms), sum(term.weight for term in terms)
@@ -107,3 +97,21 @@ class Explainer:
             )
             return replace(plain, note=note)
         return replace(plain, **vars(part))
+
+
+def hit_rows(hits: Sequence[Hit], rows: Mapping[str, int]) -> list[int]:
+    """Return the article rows of hits.
+
+    Args:
+        hits: of a run.
+        rows: its article rows by id.
+
+    Raises:
+        UsageError: if a hit is not an article of the run, or occurs twice.
+    """
+    strange = next((hit.article_id for hit in hits if hit.article_id not in rows), None)
+    if strange is not None:
+        raise UsageError(f"article '{strange}': not in the run; explain hits of the same run")
+    if len({hit.article_id for hit in hits}) < len(hits):
+        raise UsageError("a hit occurs twice; give each once")
+    return [rows[hit.article_id] for hit in hits]

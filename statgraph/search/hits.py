@@ -52,20 +52,44 @@ class Neighbour:
 
 
 @dataclass(frozen=True)
+class Contribution:
+    """What an ensemble's signal, or a fact of the law's structure, adds to the score of an article.
+
+    Attributes:
+        source: a signal's name, or `section`, `parent` (the best article under the same heading, under the heading
+            above), `cited_by`, `cites` (the best that cites it, that it cites), `article` (facts such as its length
+            and how often it is cited), `all` (the weighted sum of the signals, and its rank), `base` (what every
+            candidate is given).
+        amount: what it adds; negative if it takes away.
+        rank: of a signal and of `all`, the article's place by that alone; of a source that has an article, that
+            article's place among the hits. None where it is far down, or there is none.
+        article_id: the article that lends it, for the sources that speak of another; it may be the article itself.
+        title: of that article.
+    """
+
+    source: str
+    amount: float
+    rank: int | None = None
+    article_id: str | None = None
+    title: str = ""
+
+
+@dataclass(frozen=True)
 class Explanation:
     """Why an article was found for a question.
 
     Attributes:
         article_id: the article.
         score: its score, computed again if there is a graph: that of the hit to within rounding.
-        own_text_score: the question's score with the article's text alone, before the graph encoder; None for BM25.
-            `score - own_text_score` is what the graph changed.
+        own_text_score: the question's score with the article's text alone, before the graph encoder; None for BM25
+            and ensembles. `score - own_text_score` is what the graph changed.
         without_questions_score: the score with no edge of the training questions that cite it; None where none does.
         neighbours: the attention of the last graph layer, heaviest first; empty where there is none.
         terms: the question's terms in the article, heaviest first; their weights add up to `bm25_score`. A BM25 run
-            ranks by that score; in any other run it is only there to compare.
-        bm25_score: that sum.
+            ranks by that score; of an ensemble it is a signal; in any other run it is only there to compare.
+        bm25_score: that sum; None for an ensemble without BM25.
         note: why a part is missing, one line; empty where none is.
+        contributions: of an ensemble, what adds up to the score, largest first whatever the sign, `base` last.
     """
 
     article_id: str
@@ -74,5 +98,6 @@ class Explanation:
     without_questions_score: float | None
     neighbours: tuple[Neighbour, ...]
     terms: tuple[TermWeight, ...]
-    bm25_score: float
+    bm25_score: float | None
     note: str = ""
+    contributions: tuple[Contribution, ...] = ()

@@ -14,8 +14,10 @@ import numpy as np
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.validity import ALWAYS, asked_day
 from statgraph.errors import RunError, UsageError
+from statgraph.ranking.ensemble import Ensemble
 from statgraph.runs.article_store import ARTICLES, ArticleStore
 from statgraph.runs.run import Run
+from statgraph.search.ensemble_explaining import EnsembleExplainer
 from statgraph.search.ensemble_run import read_ensemble
 from statgraph.search.explaining import Explainer
 from statgraph.search.hits import Explanation, Hit
@@ -33,7 +35,7 @@ class Retriever:
         self._articles = articles
         self._run = run
         self._passages = PassageFinder(run.corpus.language if run else "", self._background)
-        self._explainer: Explainer | None = None
+        self._explainer: Explainer | EnsembleExplainer | None = None
         self._explainer_lock = threading.Lock()
 
     @classmethod
@@ -118,16 +120,29 @@ class Retriever:
         passages = self._passages.passages(question, [hit.text for hit in hits])
         return [replace(hit, passage=passage) for hit, passage in zip(hits, passages, strict=True)]
 
-    def explain(self, question: str, hits: Sequence[Hit]) -> list[Explanation]:
+    def explain(
+        self,
+        question: str,
+        hits: Sequence[Hit],
+        *,
+        among: np.ndarray | AllowedRows | None = None,
+        as_of: str | date = "today",
+    ) -> list[Explanation]:
         """Return why each of these hits was found for a question, in their order; each at most once.
 
         The first call reads the graph and counts the articles' words: seconds, for tens of thousands of articles.
 
+        Args:
+            question: what the search was asked.
+            hits: what it found.
+            among: the rows that it searched: an ensemble's scores depend on them.
+            as_of: the day whose law it searched.
+
         Raises:
-            UsageError: if the question is blank, or a hit is not an article of the run.
+            UsageError: as in `search`, and if a hit is not an article of the run.
         """
         _check_question(question)
-        return self._ready_explainer().explain(question, hits)
+        return self._ready_explainer().explain(question, hits, self._allowed(among, as_of))
 
     def prepare_explanations(self) -> None:
         """Do what the first `explain` would do, so that it answers as fast as the next; nothing if it was done."""
@@ -135,12 +150,15 @@ class Retriever:
             hits = self._hits(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.float32))
             self._ready_explainer().explain(hits[0].title, hits)
 
-    def _ready_explainer(self) -> Explainer:
+    def _ready_explainer(self) -> Explainer | EnsembleExplainer:
         with self._explainer_lock:
             if self._explainer is None:
                 if self._run is None:
                     raise UsageError("this retriever was not loaded from a run; make it with Retriever.load")
-                self._explainer = Explainer(self._run, self._ranker, self._articles)
+                if isinstance(self._ranker, Ensemble):
+                    self._explainer = EnsembleExplainer(self._ranker, self._articles)
+                else:
+                    self._explainer = Explainer(self._run, self._ranker, self._articles)
             return self._explainer
 
     def rank(
@@ -161,13 +179,17 @@ class Retriever:
             raise UsageError(f"k is {k}; ask for at least 1 hit")
         for question in questions:
             _check_question(question)
-        day = asked_day(as_of)
-        allowed = None if day is None else self._articles.in_force(day)
-        if among is not None:
-            if not isinstance(among, AllowedRows):
-                among = AllowedRows.checked(among, len(self._articles))
-            allowed = among & allowed
+        allowed = self._allowed(among, as_of)
         return self._ranker.rank(questions, k, allowed) if questions else ([], [])
+
+    def _allowed(self, among: np.ndarray | AllowedRows | None, as_of: str | date) -> AllowedRows | None:
+        day = asked_day(as_of)
+        in_force = None if day is None else self._articles.in_force(day)
+        if among is None:
+            return in_force
+        if not isinstance(among, AllowedRows):
+            among = AllowedRows.checked(among, len(self._articles))
+        return among & in_force
 
     def found(
         self,

@@ -74,7 +74,8 @@ def explanation_answer(why: Explanation) -> schemas.ExplanationAnswer:
         for neighbour in why.neighbours
     ]
     terms = [schemas.Term(**vars(term)) for term in why.terms]
-    shown = vars(why) | {"neighbours": neighbours, "terms": terms}
+    contributions = [schemas.Contribution(**vars(part)) for part in why.contributions]
+    shown = vars(why) | {"neighbours": neighbours, "terms": terms, "contributions": contributions}
     return schemas.ExplanationAnswer(**shown, without_graph_score=why.own_text_score)
 
 

@@ -13,7 +13,7 @@ from statgraph.errors import UsageError
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
 from statgraph.search.filters import ArticleFilter
-from statgraph.search.hits import Hit
+from statgraph.search.hits import Explanation, Hit
 from statgraph.search.retriever import Retriever
 from statgraph.service.contents import ArticleOutline, Contents
 from statgraph.service.surroundings import QuestionCitations, ReferenceIndex, Surroundings
@@ -95,6 +95,14 @@ class LoadedRun:
             UsageError: if a question is blank.
         """
         return self.retriever.search_many(questions, k, among=among, as_of=ALWAYS)
+
+    def explain(self, question: str, hits: Sequence[Hit], *, among: AllowedRows | None = None) -> list[Explanation]:
+        """Return why each of these hits was found for a question by `search_many` of the rows `among`.
+
+        Raises:
+            UsageError: as in `Retriever.explain`.
+        """
+        return self.retriever.explain(question, hits, among=among, as_of=ALWAYS)
 
     def warm_up(self, stopped: Callable[[], bool]) -> None:
         """Prepare what the first readers would wait for: references between articles, then what explanations need."""

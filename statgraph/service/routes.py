@@ -47,7 +47,7 @@ async def search(asked: schemas.SearchRequest, request: Request, run: Run, state
     setattr(request.state, QUESTION, asked.question)
     allowed = run.allowed_rows(codes=asked.codes, heading_id=asked.heading, as_of=asked.as_of)
     hits = await state.search(asked.question, asked.k, allowed)
-    explanations = await state.explain(asked.question, hits) if asked.explain else None
+    explanations = await state.explain(asked.question, hits, allowed) if asked.explain else None
     found = await run_in_threadpool(answers.hit_answers, run, asked.question, hits, explanations)
     took_ms = 1000 * (time.perf_counter() - start)
     return schemas.SearchAnswer(question=asked.question, hits=found, took_ms=took_ms)

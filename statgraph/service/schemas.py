@@ -120,8 +120,23 @@ class Term(BaseModel):
     weight: float
 
 
+class Contribution(BaseModel):
+    """What adds to the score of an ensemble's hit. Source: the name of a signal, or `section`, `parent` (the best
+    article under the same heading, under the heading above), `cited_by`, `cites` (the best that cites it, that it
+    cites), `article` (facts such as its length), `all` (the sum of the signals), `base` (what every candidate is
+    given). Where another article lends it, that is named, and the rank is that article's, else the hit's own by that
+    source alone."""
+
+    source: str
+    amount: float
+    rank: int | None
+    article_id: str | None
+    title: str
+
+
 class ExplanationAnswer(BaseModel):
-    """Why an article was found; `note` says why a part is missing."""
+    """Why an article was found; `note` says why a part is missing. The contributions, of ensembles only, add up to the
+    score."""
 
     score: float
     own_text_score: float | None
@@ -129,6 +144,7 @@ class ExplanationAnswer(BaseModel):
     without_questions_score: float | None
     neighbours: list[Neighbour]
     terms: list[Term]
+    contributions: list[Contribution]
     note: str
 
 

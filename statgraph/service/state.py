@@ -88,8 +88,8 @@ class ServiceState:
             raise self._unavailable("the service is shutting down; retry in a moment") from None
         return await self._in_time(future, "search")
 
-    async def explain(self, question: str, hits: Sequence[Hit]) -> list[Explanation]:
-        """Return why each hit was found.
+    async def explain(self, question: str, hits: Sequence[Hit], allowed: AllowedRows | None) -> list[Explanation]:
+        """Return why each hit of a search was found.
 
         Raises:
             ProblemError: with 503 if too many explanations wait or the service is shutting down, 504 after the timeout.
@@ -97,7 +97,7 @@ class ServiceState:
         if self._explanations_waiting >= self.config.most_waiting:
             raise self._unavailable("too many explanations are in progress; retry in a moment")
         try:
-            future = self._explaining.submit(self.loaded_run.retriever.explain, question, hits)
+            future = self._explaining.submit(self.loaded_run.explain, question, hits, among=allowed)
         except RuntimeError:  # after `shutdown`
             raise self._unavailable("the service is shutting down; retry in a moment") from None
         self._explanations_waiting += 1

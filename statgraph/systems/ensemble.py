@@ -26,6 +26,7 @@ from statgraph.search.ensemble_run import (
     read_ensemble,
     write_ranker,
     write_signals,
+    write_trees,
 )
 from statgraph.signals.signal import SignalSource
 from statgraph.systems.job import Job, StepClock, TrainingOptions
@@ -138,7 +139,7 @@ def _learn_ranker(job: Job, run: Run, on_dev: list[Features], train_member: Trai
 
     learning = learn(found, labels, fixed, config, measure, seed=run.config.seed)
     if learning.ranker is not None:
-        learning.ranker.write(run.trees)
+        write_trees(run, learning.ranker, "dev" if from_dev else "train")
     job.options.announce(_told(learning, len(questions), learn_from))
     return ranked(found, learning.held_out) if from_dev else None
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from statgraph.corpus import write_corpus
+from statgraph.ranking.learnt import LambdaMartRanker
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 
@@ -33,6 +34,19 @@ def test_json_for_programs(run_cli, bm25_run, town):
     assert list(metrics) == ["R@1", "R@3", "S@1", "S@3", "nDCG@10", "MRR@10", "mAP", "mRP", "quality"]
     assert list(metrics["S@3"]) == ["mean", "low", "high"]
     assert report["n_articles"] == 16
+
+
+def test_a_split_that_the_trees_have_learnt_from(run_here, monkeypatch, tmp_path, town, town_corpus):
+    config = resolve_config("ensemble", ["ensemble.members=none", "ranker.kind=fixed"])
+    run = train_run(town_corpus, config, tmp_path / "run").folder
+    evaluate = ("evaluate", "--run", "run", "--corpus", town, "--split")
+    assert run_here(*evaluate, "dev")[2] == ""
+    (run / "ranker.txt").touch()
+    path = run / "ranker.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "learnt_from": "dev"}))
+    monkeypatch.setattr(LambdaMartRanker, "read", lambda path, fixed, n_features: fixed)
+    line = "Warning: run has learnt to rank from dev: its figures are too good there\n"
+    assert [run_here(*evaluate, split)[2] for split in ("dev", "test")] == [line, ""]
 
 
 def test_the_difference_to_another_run(run_cli, bm25_run, dense_run, town):

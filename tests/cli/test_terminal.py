@@ -4,9 +4,9 @@ from dataclasses import replace
 from rich.console import Console
 
 from statgraph.cli import terminal as module
-from statgraph.cli.terminal import TerminalProgress, explanation_lines, folded
+from statgraph.cli.terminal import TerminalProgress, explanation_lines, folded, ordinal
 from statgraph.lexical.bm25 import TermWeight
-from statgraph.search.hits import Explanation, Neighbour
+from statgraph.search.hits import Contribution, Explanation, Neighbour
 from statgraph.training.loop import TrainingProgress
 
 HEADING = Neighbour("heading", "Code > Book", "Book", ("Code", "Book"), "contains_article", 0.5, 0.25, 0.75)
@@ -75,6 +75,38 @@ def test_the_score_of_a_run_without_a_graph():
         "score 0.500: by its own text",
         "BM25: deposit 2.00 + keep 0.50 = 2.50",
         "note: the run was trained without a graph",
+    ]
+
+
+def test_what_an_ensembles_score_is_made_of():
+    parts = (
+        Contribution("zero-shot@e5", 1.0, 1),
+        Contribution("bm25", 0.5, 12),
+        Contribution("section", 0.3, 2, "D2", "Art. 2"),
+        Contribution("cited_by", 0.1, None, "D9", "Art. 9"),
+        Contribution("parent", -0.0625, 3, "D1", "Art. 1"),
+        Contribution("cites", 0.05),
+        Contribution("article", 0.04),
+        Contribution("votes", 0.02, 3),
+        Contribution("base", -0.25),
+    )
+    why = Explanation("D1", 1.6975, None, None, (), (), None, contributions=parts)
+    assert explanation_lines(why) == [
+        "score 1.698, the sum of:",
+        "   +1.000  its meaning, by zero-shot@e5 (1st)",
+        "   +0.500  its words (12th)",
+        "   +0.300  under the same heading as Art. 2, which ranks 2nd",
+        "   +0.100  cited by Art. 9",
+        "   -0.062  best under its higher heading",
+        "   +0.050  articles that it cites",
+        "   +0.060  2 others",
+        "   -0.250  what every candidate is given",
+    ]
+
+
+def test_ordinals():
+    assert [ordinal(n) for n in (1, 2, 3, 4, 11, 13, 22, 101, 112)] == [
+        *("1st", "2nd", "3rd", "4th", "11th", "13th", "22nd", "101st", "112th"),
     ]
 
 

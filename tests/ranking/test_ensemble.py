@@ -66,7 +66,7 @@ def test_contributions_add_up_to_the_score():
 
     (found,) = ranked.features(["?"])
     parts = ranked.ranker.contributions(found)
-    assert parts.shape == (len(found.rows), len(ranked.feature_names))
+    assert parts.shape == (len(found.rows), len(ranked.feature_names) + 1)
     assert parts.sum(axis=1) == pytest.approx(ranked.ranker.scores(found))
 
 

@@ -50,12 +50,15 @@ def test_trees_learn_what_the_weights_do_not_know(tmp_path):
         LambdaMartRanker.read(tmp_path / "ranker.txt", FIXED, len(NAMES))
 
 
-def test_contributions_add_up_but_for_what_all_candidates_share():
+def test_contributions_add_up_with_what_all_candidates_are_given():
     found, labels = questions(40, useful=True)
     ranker = learn(found, labels, FIXED, CONFIG, first_hits(labels), seed=0).ranker
 
-    shared = ranker.scores(found[0]) - ranker.contributions(found[0]).sum(axis=1)
-    assert shared == pytest.approx(np.full(30, shared[0]), abs=1e-5)
+    parts = ranker.contributions(found[0])
+    assert parts.shape == (30, len(NAMES) + 1)
+    assert parts.sum(axis=1) == pytest.approx(ranker.scores(found[0]), abs=1e-5)
+    assert np.ptp(parts[:, -1]) == 0
+    assert np.ptp(parts[:, NAMES.index(("article", "length"))]) > 0.1
 
 
 def test_without_a_gain_the_weights_stay():

@@ -104,6 +104,7 @@ def test_an_explained_search(client):
             "without_graph_score": None,
             "without_questions_score": None,
             "neighbours": [],
+            "contributions": [],
             "note": "",
         }
 

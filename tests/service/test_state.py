@@ -78,16 +78,19 @@ def test_beyond_the_bound_questions_are_turned_away_and_later_taken(loaded_run, 
 
 def test_a_search_or_an_explanation_that_takes_too_long_is_given_up(loaded_run, held, held_explanations):
     state = opened(loaded_run, timeout_s=0.05)
-    for call, what in ((lambda: state.search("a", 1, None), "search"), (lambda: state.explain("a", []), "explanation")):
+    for call, what in (
+        (lambda: state.search("a", 1, None), "search"),
+        (lambda: state.explain("a", [], None), "explanation"),
+    ):
         with pytest.raises(ProblemError, match=rf"the {what} took longer than 0\.05 s") as refused:
             asyncio.run(call())
         assert refused.value.status == 504
     held.released.set()
     held_explanations[1].set()
-    assert asyncio.run(state.explain("b", [])) == ["b"]
+    assert asyncio.run(state.explain("b", [], None)) == ["b"]
     state.close()
     with pytest.raises(ProblemError, match="the service is shutting down"):
-        asyncio.run(state.explain("c", []))
+        asyncio.run(state.explain("c", [], None))
 
 
 @pytest.fixture
@@ -95,12 +98,12 @@ def held_explanations(loaded_run, monkeypatch):
     """Hold every explanation until `released` is set."""
     begun, released = threading.Event(), threading.Event()
 
-    def explain(question, hits):
+    def explain(question, hits, *, among):
         begun.set()
         assert released.wait(30)
         return [question]
 
-    monkeypatch.setattr(loaded_run.retriever, "explain", explain)
+    monkeypatch.setattr(loaded_run, "explain", explain)
     yield begun, released
     released.set()
 
@@ -110,13 +113,13 @@ def test_beyond_the_bound_explanations_are_turned_away(loaded_run, held_explanat
     state = opened(loaded_run, most_waiting=2)
 
     async def run():
-        under_way = [asyncio.create_task(state.explain(question, [])) for question in "ab"]
+        under_way = [asyncio.create_task(state.explain(question, [], None)) for question in "ab"]
         await until(begun.is_set)
         with pytest.raises(ProblemError, match="too many explanations are in progress") as refused:
-            await state.explain("c", [])
+            await state.explain("c", [], None)
         released.set()
         assert await asyncio.gather(*under_way) == [["a"], ["b"]]
-        assert await state.explain("d", []) == ["d"]
+        assert await state.explain("d", [], None) == ["d"]
         return refused.value
 
     assert asyncio.run(run()).status == 503

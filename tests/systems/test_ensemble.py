@@ -1,5 +1,7 @@
 import shutil
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from statgraph.corpus.records import Question
 from statgraph.errors import RunError, UsageError
 from statgraph.evaluation.report import Report
 from statgraph.runs.run import Run
-from statgraph.search.ensemble_run import member_folders
+from statgraph.search.ensemble_run import learnt_from, member_folders, write_trees
 from statgraph.systems.ensemble import for_corpus
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.pipeline import train_run
@@ -69,6 +71,18 @@ def test_a_citation_comes_first(trained):
     assert Retriever.load(run.folder).search("Art. 2 on fences")[0].article_id == "fences2"
 
 
+def test_what_learnt_trees_contributed_adds_up_too(trained):
+    run, _ = trained
+    retriever = Retriever.load(run.folder)
+    found = retriever.search(QUESTION, k=16)
+    whys = retriever.explain(QUESTION, found)
+    assert [sum(part.amount for part in why.contributions) for why in whys] == pytest.approx(
+        [hit.score for hit in found], abs=1e-4
+    )
+    members = set(run.config.ensemble.members)
+    assert members & {part.source for why in whys for part in why.contributions}
+
+
 def test_a_filter_keeps_to_its_rows(trained):
     run, _ = trained
     found = Retriever.load(run.folder).search(QUESTION, among=np.array([3, 5]))
@@ -93,6 +107,7 @@ def test_cross_fit_learns_from_training_questions(train):
     said = []
     run = train(None, "ranker.learn_from=cross-fit", "ranker.folds=2", announce=said.append)
     assert "8 training questions" in said[-2]
+    assert learnt_from(run) == ("train" if run.trees.is_file() else None)
     assert not list(run.folder.glob("fold-*"))
 
 
@@ -106,6 +121,18 @@ def test_without_questions_nothing_learns_from_them(train, town_corpus, settings
     assert len(Retriever.load(alone.folder).search(QUESTION)) == 10
     config = resolve_config("ensemble", settings)
     assert for_corpus(config, town_corpus) is config
+
+
+def test_an_update_remembers_what_the_trees_have_learnt_from(train, tmp_path, town_corpus):
+    run = train(None, "ranker.kind=fixed", "ensemble.members=none")
+    assert learnt_from(run) is None
+    write_trees(run, SimpleNamespace(write=Path.touch), "dev")
+    assert learnt_from(run) == "dev"
+    amended = replace(town_corpus.articles[0], text="Lamps are free.")
+    update_run(
+        run.folder, replace(town_corpus, articles=(amended, *town_corpus.articles[1:])), out=tmp_path / "updated"
+    )
+    assert learnt_from(Run.read(tmp_path / "updated")) == "dev"
 
 
 def test_trees_that_must_be_need_questions(train, town_corpus):

@@ -11,7 +11,7 @@ from statgraph.corpus.records import Corpus
 from statgraph.runs.article_store import write_article_store
 from statgraph.runs.folders import changed_run
 from statgraph.runs.run import CorpusFacts, Run
-from statgraph.search.ensemble_run import member_folders
+from statgraph.search.ensemble_run import learnt_from, member_folders, write_learnt_from
 from statgraph.systems.ensemble import write_parts
 from statgraph.systems.job import StepClock
 from statgraph.systems.model_card import corpus_entry, write_model_cards
@@ -42,6 +42,7 @@ def write_updated_ensemble(
         "articles": changes,
         "statgraph": __version__,
     }
+    learnt = learnt_from(run)
     with changed_run(run.folder, out, without=_REPLACED) as folder:
         updated = replace(
             run,
@@ -57,6 +58,8 @@ def write_updated_ensemble(
         with clock.step("articles"):
             write_article_store(corpus.articles, folder)
         write_parts(updated, corpus, clock)
+        if learnt is not None:
+            write_learnt_from(updated, learnt)
         write_model_cards(updated, None)
         updated.write()
     return summaries

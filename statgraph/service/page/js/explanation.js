@@ -1,14 +1,20 @@
-/** Why an article was found: what its own text gave, what the graph changed and from whom, which words match. */
+/** Why an article was found: what its own text gave, what the graph changed and from whom, which words match; of an
+ * ensemble, what each signal and each place in the law added. */
 
 import { link } from "./address.js";
 import { nodeChange, textLanguage } from "./citation.js";
 import { el } from "./elements.js";
 import { say, score } from "./words.js";
 
+// The sources that have a message of their own; of the others, a member of the ensemble has an @ in its name.
+const TOLD = ["citation", "bm25", "headings", "citing", "votes", "article", "all", "base"];
+const LENT = ["section", "parent", "cited_by", "cites"];
+
 /** Return the explanation of a hit as the service gives it, or one line where it gives none. */
 export function explanationView(explanation) {
   if (!explanation) return el("p", { class: "notice" }, say("why_nothing"));
   const { own_text_score: own, without_graph_score: without, neighbours = [], terms = [] } = explanation;
+  const contributions = (explanation.contributions ?? []).map((part) => ({ ...part, weight: part.amount }));
   const scores = [
     ["why_score", score(explanation.score)],
     typeof own === "number" ? ["why_own_text", score(own)] : null,
@@ -18,6 +24,7 @@ export function explanationView(explanation) {
     "div",
     { class: "explanation" },
     el("dl", {}, scores.map(([key, value]) => el("div", {}, el("dt", {}, say(key)), el("dd", {}, value)))),
+    ...bars("why_contributions", contributions, contribution),
     ...bars("why_neighbours", neighbours, neighbour),
     ...bars("why_terms", terms, ({ term }) => el("span", { lang: textLanguage() }, term)),
   );
@@ -38,3 +45,17 @@ function bars(key, rows, name) {
 function neighbour({ kind, id, title }) {
   return link(nodeChange(kind, id, title), { lang: textLanguage(), class: `of-kind-${kind}` }, title);
 }
+
+function contribution({ source, rank, article_id: id, title }) {
+  if (!LENT.includes(source)) return el("span", { class: "phrase" }, placed("why_place", sourceName(source), rank));
+  if (!id) return el("span", { class: "phrase" }, say(`why_${source}`));
+  const lent = say(`why_${source}_of`, { title });
+  return link({ article: id }, { class: "phrase" }, placed("why_lender_place", lent, rank));
+}
+
+function sourceName(source) {
+  if (TOLD.includes(source)) return say(`why_${source}`);
+  return source.includes("@") ? say("why_member", { name: source }) : source;
+}
+
+const placed = (key, what, rank) => (typeof rank === "number" ? say(key, { what, rank }) : what);

@@ -1,0 +1,130 @@
+"""What each signal and each structural fact contributed to the score of an article, and which other article lent it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.ranking.ensemble import Ensemble
+from statgraph.ranking.features import OF_CITED, OF_CITING, OF_PARENT, OF_SECTION, SUM, Features
+from statgraph.ranking.structure import Structure, gathered
+
+# The sources beside the signals. What a ranker gives every candidate alike is `base`.
+SECTION, PARENT, CITED_BY, CITES = "section", "parent", "cited_by", "cites"
+ALL, ARTICLE, BASE = "all", "article", "base"
+_OF_ASPECT = {OF_SECTION: SECTION, OF_PARENT: PARENT, OF_CITING: CITED_BY, OF_CITED: CITES}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the score of an article.
+
+    Attributes:
+        source: a signal's name, or one of the sources above.
+        amount: what it adds to the score.
+        rank: of a signal, and of `all`, the article's place by that alone; of `section`, `parent`, `cited_by` and
+            `cites`, the lender's place in the ranking; None where that is too far down to count, and of other sources.
+        lender: the row of the article that stands best in the section and so on, by the sum of the signals; it may be
+            the article itself. None for other sources, and where the best has nothing to lend.
+    """
+
+    source: str
+    amount: float
+    rank: int | None = None
+    lender: int | None = None
+
+
+def score_parts(
+    ensemble: Ensemble, question: str, rows: Sequence[int], k: int, allowed: AllowedRows | None = None
+) -> list[list[Part]]:
+    """Return for each article the parts that add up to its score, largest first whatever their sign, `base` last.
+
+    There are none for an article that is not in the ranking.
+
+    Args:
+        ensemble: what ranked them.
+        question: what it was asked.
+        rows: article rows.
+        k: how many articles it was asked for.
+        allowed: the rows that it ranked; None is all.
+    """
+    (candidates,) = ensemble.candidates([question], k, allowed)
+    return _Ranking(ensemble, candidates, ensemble.finalists(candidates, k)).parts(np.asarray(rows, dtype=np.int64))
+
+
+class _Ranking:
+    def __init__(self, ensemble: Ensemble, candidates: Features, finalists: Features):
+        self._ensemble = ensemble
+        self._candidates = candidates
+        self._finalists = finalists
+        self._sums = candidates.column(SUM, "scaled") if len(candidates.rows) else np.zeros(0, dtype=np.float32)
+        order = np.argsort(-ensemble.ranker.scores(finalists), kind="stable")
+        self._ranks = {int(row): rank for rank, row in enumerate(finalists.rows[order], start=1)}
+        around = (SECTION, PARENT, CITED_BY, CITES)
+        self._around = {source: _Around(ensemble.structure, source, candidates.rows) for source in around}
+
+    def parts(self, rows: np.ndarray) -> list[list[Part]]:
+        ranked = [row for row in rows.tolist() if row in self._ranks]
+        if not ranked:
+            return [[] for _ in rows]
+        found = self._finalists
+        places = np.searchsorted(found.rows, ranked)
+        amounts = self._ensemble.ranker.contributions(Features(found.rows[places], found.names, found.values[places]))
+        sources = [*map(_source, found.names), BASE]
+        parts = {row: self._parts_of(row, sources, of_row) for row, of_row in zip(ranked, amounts, strict=True)}
+        return [parts.get(row, []) for row in rows.tolist()]
+
+    def _parts_of(self, row: int, sources: Sequence[str], amounts: np.ndarray) -> list[Part]:
+        sums: dict[str, float] = dict.fromkeys(sources, 0.0)
+        for source, amount in zip(sources, amounts.tolist(), strict=True):
+            sums[source] += amount
+        parts = [self._part(row, source, amount) for source, amount in sums.items() if amount]
+        return sorted(parts, key=lambda part: (part.source == BASE, -abs(part.amount)))
+
+    def _part(self, row: int, source: str, amount: float) -> Part:
+        if source in self._around:
+            lender = self._lender(row, source)
+            return Part(source, amount, self._ranks.get(lender), lender)
+        if source in (ARTICLE, BASE):
+            return Part(source, amount)
+        return Part(source, amount, self._place(row, SUM if source == ALL else source))
+
+    def _lender(self, row: int, source: str) -> int | None:
+        places = self._around[source].places(row)
+        if not len(places):
+            return None
+        best = places[np.argmax(self._sums[places])]
+        return int(self._candidates.rows[best]) if self._sums[best] > 0 else None
+
+    def _place(self, row: int, subject: str) -> int | None:
+        """Return an article's place by a signal alone; None where it is not above the scale's zero."""
+        place = np.searchsorted(self._candidates.rows, row)
+        if self._candidates.column(subject, "scaled")[place] <= 0:
+            return None
+        scores = self._sums if subject == SUM else self._candidates.column(subject, "score")
+        return 1 + int((scores > scores[place]).sum())
+
+
+class _Around:
+    """The candidates that stand around an article in one way."""
+
+    def __init__(self, structure: Structure, source: str, candidates: np.ndarray):
+        self._candidates = candidates
+        self._groups = {SECTION: structure.section, PARENT: structure.parent}.get(source)
+        self._edges = structure.citing if source == CITED_BY else (structure.cited_starts, structure.cited)
+
+    def places(self, row: int) -> np.ndarray:
+        """Return their places among the candidates."""
+        if self._groups is not None:
+            return np.flatnonzero(self._groups[self._candidates] == self._groups[row])
+        others, _ = gathered(*self._edges, np.array([row]))
+        return np.flatnonzero(np.isin(self._candidates, others))
+
+
+def _source(feature: tuple[str, str]) -> str:
+    """Return what a feature, (subject, aspect), is counted under."""
+    subject, aspect = feature
+    return _OF_ASPECT.get(aspect, ALL if subject == SUM else subject)
