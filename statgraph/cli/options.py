@@ -63,11 +63,11 @@ def chosen_corpus(folder: Path | None):
     return read_corpus(fetched if not folder.exists() and fetched.is_dir() else folder)
 
 
-def chosen_run(folder: Path | None) -> Path:
-    """Return the run folder named, or the newest."""
+def chosen_run(folder: Path | None, remedy: str | None = None) -> Path:
+    """Return the run folder named, or the newest; `remedy` is that where there is none."""
     from statgraph.runs.folders import newest_run
 
-    return folder if folder is not None else newest_run()
+    return folder if folder is not None else newest_run(remedy=remedy)
 
 
 @contextmanager

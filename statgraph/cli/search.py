@@ -15,11 +15,16 @@ from statgraph.errors import UsageError
 
 SNIPPET_CHARACTERS = 160
 _BESIDE_THE_ARTICLE = 12  # columns of a terminal that rank, score and the gaps take
+_NO_RUN = "train one with 'statgraph train', name one with --run, or search a corpus without a run with --corpus"
 
 
 @click.command()
 @click.argument("question", required=False)
 @options.run
+@options.path(
+    "--corpus",
+    help="Corpus folder, or the name of a fetched corpus, to search without a run: by words, headings and citations.",
+)
 @options.number("-k", default=10, help="Number of hits.")
 @options.json
 @options.path(
@@ -38,6 +43,7 @@ _BESIDE_THE_ARTICLE = 12  # columns of a terminal that rank, score and the gaps 
 def search(
     question: str | None,
     run: Path | None,
+    corpus: Path | None,
     k: int,
     as_json: bool,
     questions: Path | None,
@@ -54,6 +60,8 @@ def search(
     from statgraph.corpus.store import read_question_file
     from statgraph.search.retriever import Retriever
 
+    if run is not None and corpus is not None:
+        raise UsageError("--run and --corpus: give only one of them; a run has its own articles")
     if (question is None) == (questions is None):
         raise UsageError('give either a question in quotes or --questions FILE.jsonl: statgraph search "..."')
     if trec and questions is None:
@@ -62,7 +70,7 @@ def search(
         raise UsageError("--explain: works on a single question; give it in quotes")
     if trec and as_json:
         raise UsageError("--trec and --json are two formats; give only one of them")
-    folder = options.chosen_run(run)
+    folder = _untrained(corpus) if corpus is not None else options.chosen_run(run, _NO_RUN)
     asked = read_question_file(questions) if questions is not None else None
     retriever = Retriever.load(folder, device=device, precision=precision)
     if asked is not None:
@@ -82,6 +90,19 @@ def search(
         _print_hits(hits, explanations)
     else:
         click.echo(_nothing_found(retriever, as_of))
+
+
+def _untrained(corpus: Path) -> Path:
+    """Return the run folder, in the cache, of a corpus without training, and say what training would add."""
+    from statgraph.systems.untrained import untrained_run
+
+    folder = untrained_run(options.chosen_corpus(corpus))
+    click.echo(
+        "Nothing was trained: articles are found by words, headings and citations alone; "
+        f"'statgraph train --corpus {corpus}' adds vectors, which find other words of the same meaning",
+        err=True,
+    )
+    return folder
 
 
 def _print_batch(retriever, ids: list[str], texts: list[str], k: int, as_of: str, *, trec: bool) -> None:

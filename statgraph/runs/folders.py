@@ -16,15 +16,16 @@ from statgraph.errors import RunError
 RUNS = Path("runs")
 
 
-def newest_run(runs: Path = RUNS) -> Path:
-    """Return the run that was finished last.
+def newest_run(runs: Path = RUNS, *, remedy: str | None = None) -> Path:
+    """Return the run that was finished last; `remedy` is that where there is none.
 
     Raises:
         RunError: if there is none.
     """
     finished = sorted(runs.glob(f"*/{artifacts.MANIFEST}"), key=_age)
     if not finished:
-        raise RunError(f"{runs}: holds no finished run; train one with 'statgraph train', or name one with --run")
+        remedy = remedy or "train one with 'statgraph train', or name one with --run"
+        raise RunError(f"{runs}: holds no finished run; {remedy}")
     return finished[-1].parent
 
 

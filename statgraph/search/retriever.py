@@ -205,7 +205,7 @@ class Retriever:
             UsageError: as in `search`.
         """
         rows, scores = self.rank(questions, k, among=among, as_of=as_of)
-        if not self.by_words:
+        if not isinstance(self._ranker, LexicalRanker):
             return rows, scores
         shared = [of_question > 0 for of_question in scores]
         return (
@@ -215,8 +215,11 @@ class Retriever:
 
     @property
     def by_words(self) -> bool:
-        """Return whether articles are found by the words that they share with a question alone (BM25)."""
-        return isinstance(self._ranker, LexicalRanker)
+        """Return whether articles are found by the words that they share with a question alone."""
+        without_vectors = (
+            self._run is not None and self._run.config.is_ensemble and not self._run.config.ensemble.members
+        )
+        return without_vectors or isinstance(self._ranker, LexicalRanker)
 
     @property
     def has_dates(self) -> bool:

@@ -18,7 +18,10 @@ def test_a_fetched_corpus_by_its_name(town, town_corpus, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("command", [["search", "Who?"], ["evaluate"], ["index"], ["quicken"]])
 def test_a_run_is_needed(refused, command):
-    assert refused(*command) == "runs: holds no finished run; train one with 'statgraph train', or name one with --run"
+    remedy = "train one with 'statgraph train', or name one with --run"
+    if command[0] == "search":
+        remedy = "train one with 'statgraph train', name one with --run, or search a corpus without a run with --corpus"
+    assert refused(*command) == f"runs: holds no finished run; {remedy}"
     missing = "none: no such run folder; train one with 'statgraph train'"
     assert refused(*command, "--run", "none") == missing
 

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from statgraph import Retriever
 from statgraph.cli.main import cli
+from statgraph.corpus.store import write_corpus
 from statgraph.errors import UsageError
 from statgraph.runs.article_store import write_article_dates
 
@@ -191,10 +192,38 @@ def test_a_reader_that_leaves_is_no_error(bm25_run, tmp_path):
     assert (done.stdout.split(" ")[0], done.stderr) == ("q0", "")
 
 
+ONE_OF = "--run and --corpus: give only one of them; a run has its own articles"
+UNTRAINED = (
+    "Nothing was trained: articles are found by words, headings and citations alone; "
+    "'statgraph train --corpus {}' adds vectors, which find other words of the same meaning\n"
+)
+
+
+def test_a_corpus_is_searched_without_training(answer, town, tmp_path, monkeypatch):
+    monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path / "cache"))
+    first = answer(QUESTION, "--corpus", town, "-k", 1)
+    assert (first.exit_code, first.stderr) == (0, UNTRAINED.format(town))
+    assert first.stdout.splitlines()[0].endswith("Art. 2 on fences")
+    (kept,) = (tmp_path / "cache" / "untrained").iterdir()
+    written = (kept / "manifest.json").stat().st_mtime_ns
+    assert answer("xylophone", "--corpus", town).stdout.startswith("No article shares a word with the question; ")
+    again = answer(QUESTION, "--corpus", town, "-k", 1)
+    assert (again.stdout, again.stderr) == (first.stdout, first.stderr)
+    assert (kept / "manifest.json").stat().st_mtime_ns == written
+
+
+def test_a_law_without_headings_or_questions_is_searched_too(answer, town_corpus, tmp_path, monkeypatch):
+    monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path / "cache"))
+    articles = tuple(replace(article, path=article.path[:1]) for article in town_corpus.articles)
+    write_corpus(replace(town_corpus, articles=articles, questions=()), tmp_path / "flat")
+    assert json.loads(answer(QUESTION, "--corpus", "flat", "--json").stdout)[0]["article_id"] == "fences2"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ([], EITHER),
+        (["Who?", "--run", "r", "--corpus", "c"], ONE_OF),
         (["Who?", "--questions", "x"], EITHER),
         (["Who?", "--trec"], "--trec: needs a file of questions; add --questions FILE.jsonl"),
         (["--questions", "x", "--explain"], "--explain: works on a single question; give it in quotes"),
