@@ -34,6 +34,8 @@ def training_drawings(run: Path, *, projection: str = "tsne", seed: int = 0) -> 
 
     run = Path(run)
     opened = Run.read(run)
+    if opened.config.is_ensemble:
+        raise RunError(f"{run}: an ensemble; plot the training of a member with --run {opened.members}/NAME")
     records = MetricsLog(run / artifacts.RUN_METRICS).records()
     drawings = []
     if any(record["loss"] is not None for record in records):

@@ -15,7 +15,8 @@ from statgraph.errors import RunError, reason_of
 from statgraph.ranking.features import Features
 from statgraph.ranking.fixed import FixedRanker
 
-_FOLDS = 5
+_FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 300  # folds over the questions; many of them tell as well in fewer
+_FEWEST = 10  # questions that trees learn from
 _STEP = 20  # trees between two looks at the held-out questions
 _TRUNCATION = 100  # places of the ranking whose order counts in training
 
@@ -108,7 +109,8 @@ def learn(
 ) -> Learning:
     """Return a LambdaMART ranker, with the number of trees that was best for questions that they had not seen.
 
-    In five folds over the questions; trees are taken only where their gain is more than its standard error.
+    In folds over the questions; trees are taken only where their gain is more than its standard error, and where there
+    are ten questions at least with a relevant candidate: with fewer nothing can be told. `config.kind` lambdamart takes them anyway.
 
     Args:
         found: the candidates' features of each question; of signals that have not seen the question's labels.
@@ -120,9 +122,18 @@ def learn(
     """
     base = [fixed.scores(of_question) for of_question in found]
     relevant = [np.isin(f.rows, of_question) for f, of_question in zip(found, labels, strict=True)]
-    fold = np.random.default_rng(seed).permutation(len(found)) % _FOLDS
+    must = config.kind == LambdaMartRanker.kind
+    told = np.array([bool(of_question.any()) for of_question in relevant])
+    if told.sum() < (2 if must else _FEWEST):
+        return Learning(None, 0, base, (0.0, 0.0))
+    n_folds = min(_FOLDS if len(found) < _MANY else _FOLDS_OF_MANY, told.sum())
+    order = np.random.default_rng(seed).permutation(len(found))
+    fold = np.empty(len(found), dtype=np.int64)
+    fold[order[np.argsort(~told[order], kind="stable")]] = (
+        np.arange(len(found)) % n_folds
+    )  # each has some to learn from
     by_trees = {count: list(base) for count in range(0, config.trees + 1, _STEP)}
-    for held in range(min(_FOLDS, len(found))):
+    for held in range(n_folds):
         seen = [place for place in range(len(found)) if fold[place] != held]
         booster = _booster(found, relevant, base, seen, _parameters(config, seed), config.trees)
         places = np.flatnonzero(fold == held)
@@ -130,14 +141,14 @@ def learn(
         ends = np.cumsum([len(found[place].rows) for place in places])[:-1]
         scores = np.concatenate([base[place] for place in places]).astype(np.float64)
         for count in range(_STEP, config.trees + 1, _STEP):
-            scores += booster.predict(values, start_iteration=count - _STEP, num_iteration=_STEP, num_threads=1)
+            scores += booster.predict(values, start_iteration=count - _STEP, num_iteration=_STEP)
             for place, of_question in zip(places, np.split(scores.copy(), ends), strict=True):
                 by_trees[count][place] = of_question
     values = {count: measure(ranked(found, scores)) for count, scores in by_trees.items()}
-    best = max(values, key=lambda count: (values[count].mean(), -count))
+    best = max(set(values) - ({0} if must else set()), key=lambda count: (values[count].mean(), -count))
     difference = values[best] - values[0]
     gain = float(difference.mean()), float(difference.std() / np.sqrt(max(1, len(found))))
-    if not best or gain[0] <= gain[1]:
+    if not must and (not best or gain[0] <= gain[1]):
         return Learning(None, 0, base, gain)
     booster = _booster(found, relevant, base, range(len(found)), _parameters(config, seed), best)
     return Learning(LambdaMartRanker(fixed, booster), best, by_trees[best], gain)

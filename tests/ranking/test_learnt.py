@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -72,3 +74,10 @@ def test_without_a_gain_the_weights_stay():
 def test_no_candidates():
     none = Features(np.zeros(0, dtype=np.int64), NAMES, np.zeros((0, len(NAMES)), dtype=np.float32))
     assert len(FIXED.scores(none)) == 0
+
+
+def test_a_few_questions_teach_nothing_unless_they_must():
+    found, labels = questions(9, useful=True)
+    assert learn(found, labels, FIXED, CONFIG, first_hits(labels), seed=0).ranker is None
+    must = replace(CONFIG, kind="lambdamart")
+    assert learn(found, labels, FIXED, must, first_hits(labels), seed=0).trees > 0

@@ -10,6 +10,7 @@ from statgraph import Retriever, artifacts
 from statgraph.corpus.records import Question
 from statgraph.errors import RunError, UsageError
 from statgraph.evaluation.report import Report
+from statgraph.plotting.training_pictures import training_drawings
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import learnt_from, member_folders, write_trees
 from statgraph.systems.ensemble import for_corpus
@@ -189,3 +190,11 @@ def test_a_question_of_another_split_gives_no_signal(train, town_corpus):
     other = train(replace(town_corpus, questions=questions), "ranker.kind=fixed", "stage2.epochs=1")
     same = train(town_corpus, "ranker.kind=fixed", "stage2.epochs=1")
     assert hits(other) == hits(same)
+
+
+def test_what_needs_the_vectors_of_one_system_names_the_members(trained):
+    run, _ = trained
+    with pytest.raises(RunError, match="members/NAME"):
+        run.require_vectors()
+    with pytest.raises(RunError, match="members/NAME"):
+        training_drawings(run.folder)
