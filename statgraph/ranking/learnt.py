@@ -110,7 +110,8 @@ def learn(
     """Return a LambdaMART ranker, with the number of trees that was best for questions that they had not seen.
 
     In folds over the questions; trees are taken only where their gain is more than its standard error, and where there
-    are ten questions at least with a relevant candidate: with fewer nothing can be told. `config.kind` lambdamart takes them anyway.
+    are ten questions at least with a relevant candidate: with fewer nothing can be told. `config.kind` lambdamart takes
+    them anyway.
 
     Args:
         found: the candidates' features of each question; of signals that have not seen the question's labels.
