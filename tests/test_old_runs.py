@@ -39,7 +39,14 @@ def test_its_metrics_are_those_of_its_report(old_run, town_corpus):
     Run.read(old_run).check_corpus(town_corpus)
     retriever = Retriever.load(old_run, device="cpu")
     report = evaluate_split(retriever, town_corpus, "dev", rng=np.random.default_rng(0))
-    assert report == read_run_report(old_run)
+    old = read_run_report(old_run)
+    assert old.strata.keys() == report.strata.keys()
+    for name, stratum in old.strata.items():
+        now = report.strata[name].metrics
+        shared = set(stratum.metrics) & set(now)  # R@100 is now left out of so small a law
+        assert not now or {"mAP", "mRP", "nDCG@10", "MRR@10"} <= shared
+        for metric in shared:  # intervals are drawn metric by metric, and there were others before
+            assert stratum.metrics[metric].mean == pytest.approx(now[metric].mean)
 
 
 def test_its_hits_are_explained(old_run):
