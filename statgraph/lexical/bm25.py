@@ -100,6 +100,16 @@ class BM25:
             return np.zeros(self._n_texts, dtype=np.float32)
         return self._index.get_scores_from_ids(rows).astype(np.float32)
 
+    def reachable(self, question: str) -> float:
+        """Return a score above that of every text: the sum of the inverse document frequencies of the question's terms,
+        those included that no text holds."""
+        if not self._vocabulary:
+            return 0.0
+        held = np.diff(self._index.scores["indptr"])
+        terms = self._terms(question)
+        df = np.array([held[self._vocabulary[term]] if term in self._vocabulary else 0 for term in terms])
+        return float(np.log1p((self._n_texts - df + 0.5) / (df + 0.5)).sum())
+
     def term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]]:
         """Return for each text the question's terms that it holds, heaviest first; the weights add up to its score."""
         asked = Counter(term for term in self._terms(question) if term in self._vocabulary)

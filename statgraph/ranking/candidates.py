@@ -22,8 +22,8 @@ class Candidates:
     Attributes:
         rows: (candidates,) int64, ascending.
         raw: (signals, candidates) float32: the scores as each signal gives them.
-        scaled: (signals, candidates) float32: 1 is a signal's best article, 0 its `SCALE_DEPTH`-th best or less (of a
-            small law, half of its articles).
+        scaled: (signals, candidates) float32: a signal's best article has its confidence, as a rule 1; its
+            `SCALE_DEPTH`-th best or less (of a small law, half of its articles) has 0.
     """
 
     rows: np.ndarray
@@ -60,8 +60,7 @@ class CandidateFinder:
         """
         proposed = [answer.best(max(k, self._depth), allowed) for answer in answers]
         scales = [
-            _Scale.of(scores, self._scale_depth, answer.floor)
-            for answer, (_, scores) in zip(answers, proposed, strict=True)
+            _Scale.of(scores, self._scale_depth, answer) for answer, (_, scores) in zip(answers, proposed, strict=True)
         ]
         rows = np.unique(np.concatenate([of_signal for of_signal, _ in proposed]))
         raw = np.stack([answer.scores(rows) for answer in answers]) if len(rows) else np.zeros((len(answers), 0))
@@ -98,9 +97,10 @@ class CandidateFinder:
 class _Scale:
     low: float
     span: float
+    top: float = 1.0
 
     @classmethod
-    def of(cls, scores: np.ndarray, depth: int, floor: float | None) -> _Scale:
+    def of(cls, scores: np.ndarray, depth: int, answer: Answer) -> _Scale:
         """Return the scale of a signal's proposals, best first, of which 0 is the `depth`-th.
 
         Where there are fewer, 0 is the score of what is no candidate, or of the last where there is no such score.
@@ -108,13 +108,13 @@ class _Scale:
         if not len(scores):
             return cls(0.0, 0.0)
         few = len(scores) < depth
-        low = floor if few and floor is not None else float(scores[-1 if few else depth - 1])
-        return cls(low, float(scores[0]) - low)
+        low = answer.floor if few and answer.floor is not None else float(scores[-1 if few else depth - 1])
+        return cls(low, float(scores[0]) - low, answer.confidence)
 
 
 def _scaled(raw: np.ndarray, scales: Sequence[_Scale]) -> np.ndarray:
     scaled = np.zeros(raw.shape, dtype=np.float32)
     for row, scale in enumerate(scales):
         if scale.span > 0:
-            scaled[row] = np.clip((raw[row] - scale.low) / scale.span, 0, 1)
+            scaled[row] = scale.top * np.clip((raw[row] - scale.low) / scale.span, 0, 1)
     return scaled

@@ -37,7 +37,7 @@ class DenseSignal:
 
 
 class _Products:
-    floor = None
+    floor, confidence = None, 1.0
 
     def __init__(self, index: ArticleIndex, query: np.ndarray):
         self._index = index

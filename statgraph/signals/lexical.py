@@ -5,26 +5,47 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from statgraph import artifacts
 from statgraph.config import Bm25Config
 from statgraph.encoders.article_text import PATH_SEPARATOR, article_text
+from statgraph.errors import RunError, reason_of
 from statgraph.lexical.bm25 import BM25
 from statgraph.runs.run import Run
-from statgraph.signals.signal import AllScores, Answer, Asked, EncodedSignal, SignalSource
+from statgraph.signals.signal import ZERO_SHOT, AllScores, Answer, Asked, EncodedSignal, SignalSource
 
 # Headings are a few words long and hold each once: chosen on the dev questions of legi-fr and stard (docs/ranking.md).
 _OF_HEADINGS = Bm25Config(k1=1.2, b=0.4)
 
 
-class LexicalSignal:
-    """BM25 over one text for each article."""
+# A question whose best article reaches this share of what its terms could score is in the law's own words.
+_OWN_WORDS = 0.4
+_HALF_DOUBT_AT = 20  # training questions
+_DOUBT = "doubt.json"
 
-    def __init__(self, kind: str, bm25: BM25):
+
+class LexicalSignal:
+    """BM25 over one text for each article.
+
+    Args:
+        kind: its name.
+        bm25: the index.
+        doubt: how little a question counts that shares hardly a word with the law, from 0 to 1 (not at all).
+    """
+
+    def __init__(self, kind: str, bm25: BM25, doubt: float = 0.0):
         self.kind = self.name = kind
         self.bm25 = bm25
+        self._doubt = doubt
 
     def ask(self, asked: Asked) -> list[Answer]:
         """Return the BM25 scores of all articles for each question."""
-        return [AllScores(self.bm25.scores(question)) for question in asked.texts]
+        return [self._answer(question) for question in asked.texts]
+
+    def _answer(self, question: str) -> Answer:
+        scores = self.bm25.scores(question)
+        reachable = self.bm25.reachable(question) if self._doubt else 0.0
+        reached = float(scores.max()) / reachable if reachable else _OWN_WORDS
+        return AllScores(scores, 1 - self._doubt * (1 - min(1.0, reached / _OWN_WORDS)))
 
 
 class _LexicalType:
@@ -34,12 +55,22 @@ class _LexicalType:
         kind: its name.
         texts: from the source to one text for each article; none at all where there is nothing to index.
         parameters: of BM25; None for those of the run.
+        doubted: whether it counts less where a question shares hardly a word with the law, an encoder as it comes reads
+            the question too, and few training questions have shown what the signals are worth.
     """
 
-    def __init__(self, kind: str, texts: Callable[[SignalSource], Sequence[str]], parameters: Bm25Config | None = None):
+    def __init__(
+        self,
+        kind: str,
+        texts: Callable[[SignalSource], Sequence[str]],
+        parameters: Bm25Config | None = None,
+        *,
+        doubted: bool = False,
+    ):
         self._kind = kind
         self._texts = texts
         self._parameters = parameters
+        self._doubted = doubted
 
     def write(self, source: SignalSource, folder: Path) -> bool:
         """Save the index; return whether any article has a text."""
@@ -48,12 +79,24 @@ class _LexicalType:
             return False
         bm25 = self._parameters or source.config.bm25
         BM25(texts, language=source.language, k1=bm25.k1, b=bm25.b).write(folder)
+        if self._doubted and any(member.kind == ZERO_SHOT for member in source.members):
+            artifacts.write_json(folder / _DOUBT, _HALF_DOUBT_AT / (len(source.questions) + _HALF_DOUBT_AT))
         return True
 
     def read(self, folder: Path, run: Run, members: Sequence[EncodedSignal] = ()) -> LexicalSignal:
         """Return the signal; its arrays stay on disk, memory-mapped."""
         bm25 = self._parameters or run.config.bm25
-        return LexicalSignal(self._kind, BM25.read(folder, language=run.corpus.language, k1=bm25.k1, b=bm25.b))
+        index = BM25.read(folder, language=run.corpus.language, k1=bm25.k1, b=bm25.b)
+        return LexicalSignal(self._kind, index, _read_doubt(folder / _DOUBT))
+
+
+def _read_doubt(path: Path) -> float:
+    if not path.is_file():
+        return 0.0
+    try:
+        return min(1.0, max(0.0, float(artifacts.read_json(path))))
+    except (ValueError, TypeError) as error:
+        raise RunError(f"{path}: not readable ({reason_of(error)}); train the run again") from None
 
 
 def _path_and_text(source: SignalSource) -> list[str]:
@@ -75,6 +118,6 @@ def _citing_texts(source: SignalSource) -> list[str]:
     return ["\n".join(of_article) for of_article in texts]
 
 
-TEXT = _LexicalType("bm25", _path_and_text)
+TEXT = _LexicalType("bm25", _path_and_text, doubted=True)
 HEADINGS = _LexicalType("headings", _headings, _OF_HEADINGS)
 CITING = _LexicalType("citing", _citing_texts)

@@ -39,9 +39,11 @@ class Answer(Protocol):
 
     Attributes:
         floor: the score of an article that is no candidate; None where every article is one.
+        confidence: what its scaled scores are multiplied by, from 0 to 1.
     """
 
     floor: float | None
+    confidence: float
 
     def best(self, k: int, allowed: AllowedRows | None) -> tuple[np.ndarray, np.ndarray]:
         """Return (article rows int64, scores float32) of its `k` candidates at most, best first.
@@ -114,8 +116,9 @@ class AllScores:
 
     floor = 0.0
 
-    def __init__(self, scores: np.ndarray):
+    def __init__(self, scores: np.ndarray, confidence: float = 1.0):
         self._scores = scores
+        self.confidence = confidence
 
     def best(self, k: int, allowed: AllowedRows | None) -> tuple[np.ndarray, np.ndarray]:
         """Return (rows, scores) of the best `k` that score above 0, ties by row."""

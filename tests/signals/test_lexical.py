@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+
+from statgraph import artifacts
+from statgraph.config import RunConfig
+from statgraph.corpus.records import Article, CitingText, Question
+from statgraph.errors import RunError
+from statgraph.lexical.bm25 import BM25
+from statgraph.runs.run import CorpusFacts, Run
+from statgraph.signals.lexical import CITING, HEADINGS, TEXT, LexicalSignal
+from statgraph.signals.signal import TRAINED, ZERO_SHOT, Asked, SignalSource
+
+ARTICLES = (
+    Article("a", "Art. 1", "Lamps burn by night.", ("Code", "Streets"), 0),
+    Article("b", "Art. 2", "Wells have lids.", ("Code", "Water"), 1),
+)
+CITING_TEXTS = (CitingText("c", "Guide", "Who lights the road?", ("a", "gone")),)
+
+
+class Member:
+    def __init__(self, kind):
+        self.kind = kind
+
+
+def written(kind, folder, **source):
+    folder.mkdir()
+    return kind.write(SignalSource(ARTICLES, "en", RunConfig(), **source), folder)
+
+
+def read(kind, folder):
+    return kind.read(folder, Run(folder.parent, RunConfig(), CorpusFacts("town", "en", "0")))
+
+
+def scores(signal, question):
+    return signal.ask(Asked([question]))[0].scores(np.arange(2)) > 0
+
+
+def test_each_signal_has_its_own_text(tmp_path):
+    for kind, question in ((TEXT, "lamp"), (HEADINGS, "streets"), (CITING, "road")):
+        folder = tmp_path / question
+        assert written(kind, folder, citing=CITING_TEXTS)
+        signal = read(kind, folder)
+        assert scores(signal, question).tolist() == [True, False]
+    assert not scores(read(HEADINGS, tmp_path / "streets"), "lamp").any()
+
+
+def test_nothing_to_index_is_no_signal(tmp_path):
+    assert not written(CITING, tmp_path / "none")
+
+
+def test_what_a_question_could_score():
+    bm25 = BM25(["lamp", "well"], language="en")
+    # A term in one of two texts: ln(1 + 1.5 / 1.5); in neither: ln(1 + 2.5 / 0.5).
+    assert bm25.reachable("lamp road") == pytest.approx(np.log(2) + np.log(6))
+    assert BM25([], language="en").reachable("lamp") == 0
+
+
+def test_a_question_in_other_words_counts_less():
+    bm25 = BM25(["lamp", "well"], language="en")
+    sure, doubted = (LexicalSignal("bm25", bm25, doubt).ask(Asked(["lamp road street"]))[0] for doubt in (0.0, 1.0))
+    share = bm25.scores("lamp").max() / (np.log(2) + 2 * np.log(6))
+    assert sure.confidence == 1
+    assert doubted.confidence == pytest.approx(share / 0.4)
+    assert LexicalSignal("bm25", bm25, 0.5).ask(Asked(["road"]))[0].confidence == 0.5
+    assert LexicalSignal("bm25", bm25, 1.0).ask(Asked(["?"]))[0].confidence == 1  # nothing was asked
+
+
+def test_questions_take_the_doubt_away(tmp_path):
+    asked = tuple(Question(f"q{number}", "?", "train", ("a",)) for number in range(20))
+    for name, members, questions, doubt in (
+        ("none", (Member(ZERO_SHOT),), (), 1.0),
+        ("some", (Member(ZERO_SHOT),), asked, 0.5),
+        ("trained", (Member(TRAINED),), (), 0.0),
+    ):
+        written(TEXT, tmp_path / name, members=members, questions=questions)
+        (answer,) = read(TEXT, tmp_path / name).ask(Asked(["road"]))
+        assert answer.confidence == 1 - doubt
+    artifacts.write_json(tmp_path / "some" / "doubt.json", [])
+    with pytest.raises(RunError, match="doubt"):
+        read(TEXT, tmp_path / "some")
