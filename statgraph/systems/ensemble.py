@@ -43,13 +43,13 @@ def for_corpus(config: RunConfig, corpus: Corpus) -> RunConfig:
 
     Without training questions, members that learn from them are left out. If no other is left, they give place to ones
     that learn from the law itself (system `structure`), which add nothing beside a zero-shot transformer
-    (docs/ranking.md).
+    (docs/ranking.md); of a law without headings, to none.
     """
     if not config.is_ensemble or corpus.split("train"):
         return config
     configs = {name: member_config(config, name) for name in config.ensemble.members}
     members = [name for name, member in configs.items() if not _learns_from_questions(member)]
-    if not members:
+    if not members and any(len(article.path) > 1 for article in corpus.articles):
         members = list(dict.fromkeys(f"structure@{member.encoder.backbone}" for member in configs.values()))
     return replace(config, ensemble=replace(config.ensemble, members=tuple(members)))
 

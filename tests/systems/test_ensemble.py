@@ -136,6 +136,15 @@ def test_an_update_remembers_what_the_trees_have_learnt_from(train, tmp_path, to
     assert learnt_from(Run.read(tmp_path / "updated")) == "dev"
 
 
+@pytest.mark.parametrize("n_articles", [1, 3, 16])
+def test_a_law_without_headings_or_questions(train, town_corpus, quick_backbone, n_articles):
+    articles = tuple(replace(article, path=article.path[:1]) for article in town_corpus.articles[:n_articles])
+    flat = replace(town_corpus, articles=articles, questions=())
+    for members in (f"qabisar@{quick_backbone}", f"zero-shot@{quick_backbone}"):
+        run = train(flat, f"ensemble.members={members}")
+        assert Retriever.load(run.folder).search("May I keep lamps?")[0].article_id.startswith("lamps")
+
+
 def test_trees_that_must_be_need_questions(train, town_corpus):
     with pytest.raises(UsageError, match=r"ranker\.kind"):
         train(replace(town_corpus, questions=town_corpus.split("train")), "ranker.kind=lambdamart")
