@@ -11,8 +11,10 @@ import numpy as np
 
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus, Question
+from statgraph.distributed import SINGLE
 from statgraph.errors import UsageError
 from statgraph.evaluation.metrics import QUALITY, question_metrics
+from statgraph.ranking.ensemble import Ensemble
 from statgraph.ranking.features import Features
 from statgraph.ranking.learnt import Learning, learn, ranked
 from statgraph.ranking.structure import Structure
@@ -77,9 +79,10 @@ def train_ensemble(job: Job, train_member: TrainMember) -> FoundOnDev | None:
     write_parts(run, corpus, job.clock)
     with job.clock.step("ranker"):
         run.trees.unlink(missing_ok=True)
-        on_dev = _found(run, corpus, corpus.split("dev"))
-        rankings = _learn_ranker(job, run, on_dev, train_member)
-    return _told_apart(job, run, on_dev, rankings) if on_dev else None
+        ensemble = read_ensemble(run, len(corpus.articles), device=config.device)
+        on_dev = _found(ensemble, corpus.split("dev"))
+        rankings = _learn_ranker(job, run, ensemble, on_dev, train_member)
+    return _told_apart(job, ensemble, on_dev, rankings) if on_dev else None
 
 
 def write_parts(run: Run, corpus: Corpus, clock: StepClock, *, structure: Path | None = None) -> None:
@@ -105,14 +108,16 @@ def _train_member(job: Job, name: str, folder: Path, train_member: TrainMember) 
     train_member(job.corpus, config, folder, options)
 
 
-def _found(run: Run, corpus: Corpus, questions: Sequence[Question]) -> list[Features]:
+def _found(ensemble: Ensemble, questions: Sequence[Question]) -> list[Features]:
     """Return the candidates of questions with their features."""
-    ensemble = read_ensemble(run, len(corpus.articles), device=run.config.device)
     return list(ensemble.features([question.text for question in questions], _DEPTH)) if questions else []
 
 
-def _learn_ranker(job: Job, run: Run, on_dev: list[Features], train_member: TrainMember) -> list[np.ndarray] | None:
-    """Learn the trees and write them, unless questions that they have not seen are no better off by them.
+def _learn_ranker(
+    job: Job, run: Run, ensemble: Ensemble, on_dev: list[Features], train_member: TrainMember
+) -> list[np.ndarray] | None:
+    """Learn the trees, write them and give them to the ensemble, unless questions that they have not seen are no better
+    off by them.
 
     Returns how the dev questions are ranked without having been learnt from; None as the run ranks them.
     """
@@ -132,14 +137,16 @@ def _learn_ranker(job: Job, run: Run, on_dev: list[Features], train_member: Trai
             )
         return None
     labels = corpus.label_rows(questions)
-    fixed = read_ensemble(run, len(corpus.articles), device="cpu").fixed
 
     def measure(rankings: list[np.ndarray]) -> np.ndarray:
         return question_metrics(rankings, labels, len(corpus.articles))[QUALITY]
 
-    learning = learn(found, labels, fixed, config, measure, seed=run.config.seed)
+    learning = learn(found, labels, ensemble.fixed, config, measure, seed=run.config.seed)
     if learning.ranker is not None:
         write_trees(run, learning.ranker, "dev" if from_dev else "train")
+        ensemble.ranker = learning.ranker
+    for folder in _fold_folders(job):
+        shutil.rmtree(folder, ignore_errors=True)
     job.options.announce(_told(learning, len(questions), learn_from))
     return ranked(found, learning.held_out) if from_dev else None
 
@@ -150,7 +157,7 @@ def _cross_fitted(job: Job, run: Run, train_member: TrainMember) -> tuple[list[Q
     train = corpus.split("train")
     questions: list[Question] = []
     found: list[Features] = []
-    for fold in range(min(ranker.folds, len(train))):
+    for fold, folder_of_fold in enumerate(_fold_folders(job)[: len(train)]):
         held_out = train[fold :: ranker.folds]
         ids = {question.question_id for question in held_out}
         # As a test question, it and its citing texts are used for nothing.
@@ -158,8 +165,9 @@ def _cross_fitted(job: Job, run: Run, train_member: TrainMember) -> tuple[list[Q
             corpus,
             questions=tuple(replace(q, split="test") if q.question_id in ids else q for q in corpus.questions),
         )
-        part = replace(run, folder=job.folder / f"fold-{fold}")
-        fold_job = replace(job, corpus=seen, folder=part.folder)
+        part = replace(run, folder=folder_of_fold)
+        # The first of several processes is alone here.
+        fold_job = replace(job, corpus=seen, folder=part.folder, options=replace(job.options, world=SINGLE))
         for (name, folder), whole in zip(member_folders(part).items(), member_folders(run).values(), strict=True):
             if _learns_from_questions(member_config(run.config, name)):
                 _train_member(fold_job, name, folder, train_member)
@@ -168,11 +176,15 @@ def _cross_fitted(job: Job, run: Run, train_member: TrainMember) -> tuple[list[Q
                 folder.symlink_to(whole.resolve())
         write_article_store(seen.articles, part.folder)
         write_parts(part, seen, job.clock, structure=run.structure)
-        found += _found(part, seen, held_out)
+        found += _found(read_ensemble(part, len(corpus.articles), device=run.config.device), held_out)
         questions += held_out
-    for fold in range(ranker.folds):
-        shutil.rmtree(job.folder / f"fold-{fold}", ignore_errors=True)
     return questions, found
+
+
+def _fold_folders(job: Job) -> list[Path]:
+    """Return where the members of each fold are trained; they stay until the trees are written, so that a killed
+    training need not train them again."""
+    return [job.folder / f"fold-{fold}" for fold in range(job.config.ranker.folds)]
 
 
 @dataclass(frozen=True)
@@ -186,9 +198,8 @@ class FoundOnDev:
         return [rows[:k] for rows in self.rankings], None
 
 
-def _told_apart(job: Job, run: Run, on_dev: list[Features], rankings: list[np.ndarray] | None) -> FoundOnDev:
+def _told_apart(job: Job, ensemble: Ensemble, on_dev: list[Features], rankings: list[np.ndarray] | None) -> FoundOnDev:
     """Return the rankings of the dev questions, and announce how they compare with those of each signal alone."""
-    ensemble = read_ensemble(run, len(job.corpus.articles), device="cpu")
     labels = job.corpus.label_rows(job.corpus.split("dev"))
 
     def quality(rows: list[np.ndarray]) -> float:

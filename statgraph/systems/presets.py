@@ -72,7 +72,9 @@ def member_config(config: RunConfig, member: str) -> RunConfig:
         UsageError: for an unknown system or backbone, or a setting that it cannot have.
     """
     system, _, backbone = member.partition("@")
-    if system not in system_names() or system in ("bm25", "doct5query", config.system):
+    if system not in system_names():
+        raise unknown_name("system", system, system_names())
+    if system in ("bm25", "doct5query", config.system):
         raise UsageError(
             f"ensemble.members: '{system}' has no vectors; name a dense system, such as qabisar@{backbone}"
         )

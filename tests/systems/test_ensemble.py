@@ -13,6 +13,7 @@ from statgraph.evaluation.report import Report
 from statgraph.plotting.training_pictures import training_drawings
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import learnt_from, member_folders, write_trees
+from statgraph.systems import ensemble
 from statgraph.systems.ensemble import for_corpus
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.pipeline import train_run
@@ -110,6 +111,29 @@ def test_cross_fit_learns_from_training_questions(train):
     assert "8 training questions" in said[-2]
     assert learnt_from(run) == ("train" if run.trees.is_file() else None)
     assert not list(run.folder.glob("fold-*"))
+
+
+def test_folds_stay_until_the_trees_are_written(tmp_path, town_corpus, settings, monkeypatch):
+    config = resolve_config("ensemble", (*settings, "ranker.learn_from=cross-fit", "ranker.folds=2"))
+
+    def killed(*arguments, **options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ensemble, "learn", killed)
+        with pytest.raises(KeyboardInterrupt):
+            train_run(town_corpus, config, tmp_path / "run")
+    members = sorted((tmp_path / "run").glob("fold-*/members/qabisar*/manifest.json"))
+    trained_at = [path.stat().st_mtime_ns for path in members]
+    assert len(members) == 2
+
+    seen = []
+    monkeypatch.setattr(
+        ensemble, "learn", lambda *a, **o: (seen.extend(p.stat().st_mtime_ns for p in members), killed())
+    )
+    with pytest.raises(KeyboardInterrupt):
+        train_run(town_corpus, config, tmp_path / "run", TrainingOptions(resume=True))
+    assert seen == trained_at
 
 
 def test_without_questions_nothing_learns_from_them(train, town_corpus, settings, quick_backbone):
