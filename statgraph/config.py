@@ -56,8 +56,9 @@ class EncoderConfig:
 class Stage1Config:
     """The contrastive training of the text encoders (G-DSR, section 3.1; QABISAR, section 2.1).
 
-    An epoch draws every gold pair once, and again up to `min_epoch_steps` batches. `gold`, `headings` and `synthetic`
-    are the sources' weights: of a batch, the share gold / (gold + headings + synthetic) is gold pairs. `negatives`: the
+    An epoch draws every gold pair once, and again up to `min_epoch_steps` batches. `gold`, `headings`, `citing` (texts
+    that cite the law, where the corpus has any) and `synthetic` are the sources' weights: of a batch, the share gold /
+    (gold + headings + citing + synthetic) is gold pairs. `negatives`: the
     source of the hard negatives beside those of the batch (none, bm25 or cusines), `negatives_per_pair` for each gold
     pair. `loss`: cross-entropy, or triplet with its `margin` (G-DSR, table 6). `lr` is the paper's; `weight_lr` is that
     of a static encoder's token weights. `patience`: epochs without a better one on dev before it stops; 0 never stops.
@@ -73,6 +74,7 @@ class Stage1Config:
     temperature: float = setting(0.01, above=0)
     gold: float = setting(1.0, at_least=0)
     headings: float = setting(0.0, at_least=0)
+    citing: float = setting(0.0, at_least=0)
     synthetic: float = setting(0.0, at_least=0)
     loss: str = setting("cross-entropy", choices=("cross-entropy", "triplet"))
     margin: float = setting(1.0, at_least=0)
@@ -163,9 +165,9 @@ class Stage2Config:
     divergence of the score distributions), feature (the squared distance of the question vectors) or both; `joint`: in
     the same training, or else afterwards, with the graph encoder fixed. `student_share` is the part of the contrastive
     loss that the student's own scores carry (0: the teacher alone). `train_encoders`: which text encoders train along:
-    none (G-DSR), query (QABISAR) or both; with both the batch mixes gold and heading pairs as in stage 1. `lr` is the
-    graph encoder's, `encoder_lr` the text encoders'. `negatives`: as in stage 1. `random_negatives`: articles drawn at
-    random into each batch. `epochs` 0 leaves the graph out.
+    none (G-DSR), query (QABISAR) or both; with both the batch mixes gold pairs, headings and citing texts as in stage
+    1. `lr` is the graph encoder's, `encoder_lr` the text encoders'. `negatives`: as in stage 1. `random_negatives`:
+    articles drawn at random into each batch. `epochs` 0 leaves the graph out.
     """
 
     epochs: int = setting(20, at_least=0)
@@ -177,6 +179,7 @@ class Stage2Config:
     encoder_weight_lr: float = setting(2e-2, at_least=0)
     gold: float = setting(1.0, at_least=0)
     headings: float = setting(0.0, at_least=0)
+    citing: float = setting(0.0, at_least=0)
     weight_decay: float = setting(0.01, at_least=0)
     warmup: float = setting(0.05, at_least=0, at_most=1)
     temperature: float = setting(0.01, above=0)
@@ -208,11 +211,15 @@ class EnsembleConfig:
     folder; with none, nothing is trained. `signals`: what ranks beside them. `depth`: how many articles each signal
     proposes. `near`: for how many of the best articles those of the same section, those that they cite and those that
     cite them are candidates too. `settings`: what the members are trained with beside their defaults, as `a.b=c`:
-    filled in from `--set`.
+    the system's, and those of `--set`.
     """
 
     members: tuple[str, ...] = setting(
-        ("qabisar@embedded:static", "zero-shot@embedded:multilingual-e5-small"),
+        (
+            "heads@embedded:multilingual-e5-small",
+            "qabisar@embedded:static",
+            "zero-shot@embedded:multilingual-e5-small",
+        ),
         pattern=r"[\w-]+@.+",
         words="SYSTEM@BACKBONE, such as zero-shot@embedded:multilingual-e5-small",
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
@@ -39,21 +40,23 @@ _LENT = {
 
 
 class TerminalProgress(AbstractContextManager):
-    """A bar for each step and each training stage, with loss and dev metric; none if standard error is no terminal."""
+    """A bar for each step and each training stage, with loss and dev metric; where standard error is no terminal, a
+    line now and then with the time that is left."""
 
     def __init__(self, *, shown: bool = True):
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
         columns = (
-            TextColumn("{task.description:<22}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
+            TextColumn("{task.description:<20}"),
+            BarColumn(bar_width=12),
+            TaskProgressColumn(),
+            TimeRemainingColumn(elapsed_when_finished=True),
             TextColumn("{task.fields[detail]}"),
         )
         console = Console(stderr=True)
         self._progress = Progress(*columns, console=console, disable=not (shown and console.is_terminal))
+        self._lines = ProgressLines() if shown and not console.is_terminal else None
         self._tasks: dict[str, int] = {}
 
     def __enter__(self) -> TerminalProgress:
@@ -65,18 +68,52 @@ class TerminalProgress(AbstractContextManager):
 
     def on_step(self, what: str, done: int, total: int) -> None:
         """Show the progress of a step."""
+        if self._lines:
+            self._lines.add(what, done, total)
         self._progress.update(self._task(what, total), completed=done)
 
     def on_training(self, progress: TrainingProgress) -> None:
         """Show the step, loss and last dev metric of a stage."""
         dev = "" if progress.dev is None else f"  dev {progress.metric} {100 * progress.dev:.1f}"
         detail = f"epoch {progress.epoch}/{progress.epochs}  loss {progress.loss:.3f}{dev}"
+        if self._lines:
+            self._lines.add(progress.stage, progress.step, progress.steps, detail)
         self._progress.update(self._task(progress.stage, progress.steps), completed=progress.step, detail=detail)
 
     def _task(self, what: str, total: int) -> int:
         if what not in self._tasks:
             self._tasks[what] = self._progress.add_task(what, total=total, detail="")
         return self._tasks[what]
+
+
+class ProgressLines:
+    """Lines on standard error: of a task that takes longer than ten seconds, one then and one each minute.
+
+    Args:
+        clock: seconds, from anywhere.
+    """
+
+    _FIRST, _EVERY = 10.0, 60.0
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic):
+        self._clock = clock
+        self._begun: dict[str, tuple[float, int]] = {}
+        self._last: dict[str, int] = {}
+        self._due: dict[str, float] = {}
+
+    def add(self, what: str, done: int, total: int, detail: str = "") -> None:
+        """Take how far a task is; its first call begins it, and one that goes back begins it again."""
+        now = self._clock()
+        if what not in self._begun or done < self._last[what]:
+            self._begun[what], self._due[what] = (now, done), now + self._FIRST
+        self._last[what] = done
+        begin, done_before = self._begun[what]
+        if now < self._due[what] or not done_before < done < total:
+            return
+        self._due[what] = now + self._EVERY
+        left = (now - begin) * (total - done) / (done - done_before)
+        said = f"{round(left / 60)} min" if left >= 90 else f"{round(left)} s"
+        click.echo(f"{what}: {done / total:.0%}, about {said} left{detail and ', '}{detail}", err=True)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -176,6 +176,13 @@ class Corpus:
             and passages.isdisjoint(_passages(text))
         )
 
+    @cached_property
+    def owners(self) -> Mapping[str, str]:
+        """Return for each question that is a citing text too (the same id) the id of the question that its document
+        answers."""
+        asked = {question.question_id for question in self.questions}
+        return {text.citing_id: text.question_id for text in self.citing if text.citing_id in asked}
+
     def label_rows(self, questions: Iterable[Question]) -> list[list[int]]:
         """Return for each question the rows in `articles` of the articles that answer it."""
         rows = self.article_rows

@@ -61,30 +61,31 @@ def embedded_chunks(
     """Return the pooled vector of every chunk, (chunks, width) float16, taking from the cache what is there.
 
     New ones are computed in batches of equal token budget, sorted by length, and saved a shard at a time, so that an
-    interrupted run continues where it was. Each process computes its part of a shard's batches; the first looks into
-    the cache and fills it for all, and only it needs one.
+    interrupted run continues where it was; `progress` is told of tokens: how many are done, of how many. Each process
+    computes its part of a shard's batches; the first looks into the cache and fills it for all, and only it needs one.
     """
     keys = [_key(chunk) for chunk in chunk_ids]
     ordered = world.json_from_first(lambda: _missing(keys, chunk_ids, cache))
+    sizes = [len(chunk_ids[row]) for row in ordered]
     if ordered:
         model = frozen.model.to(device=frozen.device, dtype=frozen.dtype).eval()
     for start in range(0, len(ordered), _SHARD_CHUNKS):
         shard = ordered[start : start + _SHARD_CHUNKS]
         batches = list(token_batches(shard, lambda row: len(chunk_ids[row])))
-        vectors, done = [], start
+        vectors, done = [], sum(sizes[:start])
         for batch in batches[world.part(len(batches))]:
             ids, mask = padded([chunk_ids[row] for row in batch], frozen.pad_id)
             ids, mask = ids.to(frozen.device), mask.to(frozen.device)
             with torch.inference_mode():
                 hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state
                 vectors.append(pooled(hidden.float(), mask, frozen.pooling).cpu().numpy())
-            done += len(batch)
-            progress(done, len(ordered))
+            done += sum(len(chunk_ids[row]) for row in batch)
+            progress(done, sum(sizes))
         own = np.concatenate(vectors) if vectors else np.empty((0, model.config.hidden_size), dtype=np.float32)
         counts = [sum(map(len, batches[world.part(len(batches), rank)])) for rank in range(world.size)]
         computed = world.all_rows(own, counts)
-        if done < start + len(shard):  # the other processes' batches
-            progress(start + len(shard), len(ordered))
+        if done < sum(sizes[: start + len(shard)]):  # the other processes' batches
+            progress(sum(sizes[: start + len(shard)]), sum(sizes))
         if world.is_first:
             cache.add([keys[row] for row in shard], computed)
     return world.array_from_first(lambda: cache.vectors(keys))

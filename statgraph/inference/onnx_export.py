@@ -16,12 +16,13 @@ import numpy as np
 from statgraph.encoders.backbones import MODULES
 from statgraph.encoders.quiet import quiet_transformers
 from statgraph.errors import DependencyError, ModelError, reason_of
+from statgraph.inference.onnx_query import POOLED, VECTORS
 
 if TYPE_CHECKING:
     import onnx
     from sentence_transformers import SentenceTransformer
 
-TOKEN_IDS, TOKEN_MASK, VECTORS = "input_ids", "attention_mask", "sentence_embedding"
+TOKEN_IDS, TOKEN_MASK = "input_ids", "attention_mask"
 PACKAGES = ("onnx", "onnxruntime")
 OPSET = 17  # the first with LayerNormalization; later ones shut out older runtimes
 # Tracing needs a few word vectors only. The rest, most of a small encoder's size, is put in afterwards.
@@ -90,11 +91,13 @@ def check_packages() -> None:
         raise DependencyError(f"{missing[0]}: not installed; run: pip install 'statgraph[onnx]'")
 
 
-def exported_encoder(folder: Path) -> ExportedEncoder:
+def exported_encoder(folder: Path, *, with_pooled: bool = False) -> ExportedEncoder:
     """Return a query encoder as ONNX.
 
     Args:
         folder: a sentence-transformers folder.
+        with_pooled: whether a transformer's graph gives its pooled vectors too, `pooled` (texts, width), where
+            something stands behind the pooling.
 
     Raises:
         DependencyError: if onnx or onnxruntime is missing.
@@ -121,7 +124,8 @@ def exported_encoder(folder: Path) -> ExportedEncoder:
         words, model = first.model.get_input_embeddings(), nn.ModuleList(source)
         key = _name_of(first.model, words.weight)
         owner, _, attribute = key.removesuffix(".weight").rpartition(".")
-        model_bytes = _traced(folder, model, first.model.get_submodule(owner), attribute)
+        pooled_at = 1 if with_pooled and len(source) > 2 else None
+        model_bytes = _traced(folder, model, first.model.get_submodule(owner), attribute, pooled_at)
     else:
         raise ModelError(f"{folder}: begins with {type(first).__name__}, not Transformer or StaticEmbedding")
     name = f"chain.{_name_of(model, words.weight)}"
@@ -164,8 +168,9 @@ def _token_mean(vectors):
     return TokenMean()
 
 
-def _traced(folder: Path, modules, owner, attribute: str) -> bytes:
-    """Return the ONNX model of a chain of modules, of whose word vectors (`owner.attribute`) it has the first few."""
+def _traced(folder: Path, modules, owner, attribute: str, pooled_at: int | None = None) -> bytes:
+    """Return the ONNX model of a chain of modules, of whose word vectors (`owner.attribute`) it has the first few; what
+    the module at `pooled_at` gives is an output too."""
     import torch
     from torch import nn
 
@@ -175,10 +180,12 @@ def _traced(folder: Path, modules, owner, attribute: str) -> bytes:
             self.chain = modules
 
         def forward(self, input_ids, attention_mask):
-            features = {TOKEN_IDS: input_ids, TOKEN_MASK: attention_mask}
-            for module in self.chain:
+            features, pooled = {TOKEN_IDS: input_ids, TOKEN_MASK: attention_mask}, None
+            for place, module in enumerate(self.chain):
                 features = module(features)
-            return features[VECTORS]
+                if place == pooled_at:
+                    pooled = features[VECTORS]
+            return features[VECTORS] if pooled is None else (features[VECTORS], pooled)
 
     words = getattr(owner, attribute)
     few = words.weight.detach()[:_TRACED_WORDS].clone()
@@ -186,6 +193,7 @@ def _traced(folder: Path, modules, owner, attribute: str) -> bytes:
     mask = torch.ones_like(ids)
     mask[1, 4:] = 0
     axes = {0: "texts", 1: "tokens"}
+    outputs = [VECTORS] if pooled_at is None else [VECTORS, POOLED]
     buffer = io.BytesIO()
     setattr(owner, attribute, nn.Embedding.from_pretrained(few))
     try:
@@ -199,8 +207,8 @@ def _traced(folder: Path, modules, owner, attribute: str) -> bytes:
                 dynamo=False,
                 opset_version=OPSET,
                 input_names=[TOKEN_IDS, TOKEN_MASK],
-                output_names=[VECTORS],
-                dynamic_axes={TOKEN_IDS: axes, TOKEN_MASK: axes, VECTORS: {0: "texts"}},
+                output_names=outputs,
+                dynamic_axes={TOKEN_IDS: axes, TOKEN_MASK: axes} | {name: {0: "texts"} for name in outputs},
             )
     except Exception as error:  # of the tracer, the exporter or the model itself
         raise ModelError(f"{folder}: torch cannot export it to ONNX ({reason_of(error)})") from error

@@ -16,6 +16,7 @@ from statgraph.errors import ModelError, reason_of
 
 QUERY_GRAPHS = {"float32": "query.onnx", "int8": "query.int8.onnx"}
 MODULE_WEIGHTS = "model.safetensors"
+VECTORS, POOLED = "sentence_embedding", "pooled"  # the graph's outputs
 FACTS = "statgraph.query_encoder"  # the graph's own note of its tokenizer, prompt and weights
 MOST_PADDING = 0.1  # of a batch's places: each goes through all linear maps
 TOKENS_PER_BATCH = 8192
@@ -56,25 +57,37 @@ class OnnxQueryEncoder:
         self._prompt, self._pad_id = facts["prompt"], facts["pad_id"]
         self._tokenizer = _tokenizer(folder / facts["tokenizer"], facts["max_tokens"])
 
+    @property
+    def gives_pooled(self) -> bool:
+        """Return whether the graph gives what is before the last map, too."""
+        return any(output.name == POOLED for output in self._session.get_outputs())
+
     def encode(self, questions: Sequence[str], *, most_padding: float = MOST_PADDING) -> np.ndarray:
         """Return vectors (questions, width) float32; at most a share `most_padding` of a batch's places is padding."""
+        return self._outputs(questions, VECTORS, most_padding)
+
+    def pooled(self, questions: Sequence[str]) -> np.ndarray:
+        """Return the pooled vectors of the transformer, (questions, width) float32."""
+        return self._outputs(questions, POOLED, MOST_PADDING)
+
+    def _outputs(self, questions: Sequence[str], output: str, most_padding: float) -> np.ndarray:
         encodings = self._tokenizer.encode_batch_fast([self._prompt + question for question in questions])
         ids = [encoding.ids for encoding in encodings]
         lengths = [len(text_ids) for text_ids in ids]
         vectors: list[np.ndarray] = [np.empty(0, dtype=np.float32)] * len(ids)
         for rows in batches(lengths, most_padding=most_padding):
-            for row, vector in zip(rows, self._vectors([ids[row] for row in rows]), strict=True):
+            for row, vector in zip(rows, self._run([ids[row] for row in rows], output), strict=True):
                 vectors[row] = vector
         return np.stack(vectors)
 
-    def _vectors(self, ids: Sequence[Sequence[int]]) -> np.ndarray:
-        """Return vectors (texts, width) of the token ids of texts."""
+    def _run(self, ids: Sequence[Sequence[int]], output: str) -> np.ndarray:
+        """Return an output (texts, width) for the token ids of texts."""
         filled = np.full((len(ids), max(map(len, ids))), self._pad_id, dtype=np.int64)  # (texts, longest)
         mask = np.zeros_like(filled)
         for row, text_ids in enumerate(ids):
             filled[row, : len(text_ids)] = text_ids
             mask[row, : len(text_ids)] = 1
-        return self._session.run(None, {"input_ids": filled, "attention_mask": mask})[0]
+        return self._session.run([output], {"input_ids": filled, "attention_mask": mask})[0]
 
 
 def read_query_graph(folder: Path, precision: str) -> OnnxQueryEncoder | None:

@@ -101,10 +101,30 @@ class SentenceTransformerEncoder:
         self._model = SentenceTransformer(str(folder), device=str(pick_device(device)), local_files_only=True)
         if precision == "bfloat16" and type(self._model[0]).__name__ == "Transformer":
             self._model[0].bfloat16().register_forward_hook(_in_float32)
+        self._pooling = None
+        self.gives_pooled = type(self._model[0]).__name__ == "Transformer"
 
     def encode(self, questions: Sequence[str]) -> np.ndarray:
         """Return vectors (questions, width) float32."""
-        vectors = self._model.encode(list(questions), show_progress_bar=False, convert_to_numpy=True)
+        return self._encoded(self._model, questions)
+
+    def pooled(self, questions: Sequence[str]) -> np.ndarray:
+        """Return the pooled vectors of the transformer, (questions, width) float32."""
+        if self._pooling is None:
+            from sentence_transformers import SentenceTransformer
+
+            whole = self._model
+            self._pooling = SentenceTransformer(
+                modules=[whole[0], whole[1]],
+                device=str(whole.device),
+                prompts=whole.prompts,
+                default_prompt_name=whole.default_prompt_name,
+            )
+        return self._encoded(self._pooling, questions)
+
+    @staticmethod
+    def _encoded(model, questions: Sequence[str]) -> np.ndarray:
+        vectors = model.encode(list(questions), show_progress_bar=False, convert_to_numpy=True)
         return vectors.astype(np.float32)
 
 

@@ -55,7 +55,7 @@ def write_query_graph(folder: Path, precision: str = "float32") -> float:
         DependencyError: if onnx or onnxruntime is missing.
         ModelError: if the encoder is static or cannot be exported, or its vectors differ by more.
     """
-    exported = exported_encoder(folder)
+    exported = exported_encoder(folder, with_pooled=True)
     if exported.is_static:
         raise ModelError(f"{folder}: a static encoder, which is fast without a graph; search it as it is")
     name, tolerance = QUERY_GRAPHS[precision], TOLERANCES[precision]

@@ -105,6 +105,7 @@ def learn(
     config: RankerConfig,
     measure: Measure,
     *,
+    groups: Sequence[int],
     seed: int,
 ) -> Learning:
     """Return a LambdaMART ranker, with the number of trees that was best for questions that they had not seen.
@@ -119,6 +120,7 @@ def learn(
         fixed: the ranker to begin from.
         config: of the trees.
         measure: what is to be high.
+        groups: of the questions; those of one group, such as all about one document, are held out together.
         seed: of the folds and the trees.
     """
     base = [fixed.scores(of_question) for of_question in found]
@@ -127,12 +129,8 @@ def learn(
     told = np.array([bool(of_question.any()) for of_question in relevant])
     if told.sum() < (2 if must else _FEWEST):
         return Learning(None, 0, base, (0.0, 0.0))
-    n_folds = min(_FOLDS if len(found) < _MANY else _FOLDS_OF_MANY, told.sum())
-    order = np.random.default_rng(seed).permutation(len(found))
-    fold = np.empty(len(found), dtype=np.int64)
-    fold[order[np.argsort(~told[order], kind="stable")]] = (
-        np.arange(len(found)) % n_folds
-    )  # each has some to learn from
+    fold = _folds(told, np.asarray(groups), _FOLDS if len(found) < _MANY else _FOLDS_OF_MANY, seed)
+    n_folds = 1 + int(fold.max())
     by_trees = {count: list(base) for count in range(0, config.trees + 1, _STEP)}
     for held in range(n_folds):
         seen = [place for place in range(len(found)) if fold[place] != held]
@@ -153,6 +151,18 @@ def learn(
         return Learning(None, 0, base, gain)
     booster = _booster(found, relevant, base, range(len(found)), _parameters(config, seed), best)
     return Learning(LambdaMartRanker(fixed, booster), best, by_trees[best], gain)
+
+
+def _folds(told: np.ndarray, groups: np.ndarray, most: int, seed: int) -> np.ndarray:
+    """Return the fold of each question, (questions,) int64: as many as groups can tell something, at most `most`."""
+    names, group = np.unique(groups, return_inverse=True)
+    tells = np.zeros(len(names), dtype=bool)
+    np.logical_or.at(tells, group, told)
+    order = np.random.default_rng(seed).permutation(len(names))
+    of_group = np.empty(len(names), dtype=np.int64)
+    # Each has some to learn from.
+    of_group[order[np.argsort(~tells[order], kind="stable")]] = np.arange(len(names)) % max(1, min(most, tells.sum()))
+    return of_group[group]
 
 
 def ranked(found: Sequence[Features], scores: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -10,7 +10,7 @@ from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
-from statgraph.inference.query_encoder import read_query_encoder
+from statgraph.inference.shared_transformer import read_query_encoders
 from statgraph.ranking.ensemble import CandidateRanker, Ensemble
 from statgraph.ranking.fixed import FixedRanker, signal_weights
 from statgraph.ranking.learnt import LambdaMartRanker
@@ -34,11 +34,11 @@ def member_signals(run: Run, *, device: str = "auto", precision: str = "float32"
     Raises:
         RunError: if one is missing or damaged.
     """
-    for name, folder in member_folders(run).items():
-        member = Run.read(folder)
-        index = ArticleIndex.load(member.index, device=device)
-        encoder = read_query_encoder(member.query_encoder, device=device, precision=precision)
-        yield DenseSignal(name, _kind(member.config), index, encoder)
+    members = {name: Run.read(folder) for name, folder in member_folders(run).items()}
+    folders = [member.query_encoder for member in members.values()]
+    encoders = read_query_encoders(folders, device=device, precision=precision)
+    for (name, member), encoder in zip(members.items(), encoders, strict=True):
+        yield DenseSignal(name, _kind(member.config), ArticleIndex.load(member.index, device=device), encoder)
 
 
 def _kind(config: RunConfig) -> str:

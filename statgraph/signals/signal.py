@@ -13,6 +13,7 @@ from statgraph.config import RunConfig
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.records import Article, CitingText, Question
 from statgraph.inference.query_encoder import QueryEncoder
+from statgraph.inference.shared_transformer import HeadEncoder
 from statgraph.lexical.bm25 import best_rows
 from statgraph.runs.run import Run
 
@@ -30,7 +31,9 @@ class Asked:
     def vectors(self, encoder: QueryEncoder) -> np.ndarray:
         """Return what an encoder makes of the questions, (questions, width) float32; computed once."""
         if id(encoder) not in self._vectors:
-            self._vectors[id(encoder)] = encoder.encode(self.texts)
+            shared = isinstance(encoder, HeadEncoder)
+            vectors = encoder.head(self.vectors(encoder.base)) if shared else encoder.encode(self.texts)
+            self._vectors[id(encoder)] = vectors
         return self._vectors[id(encoder)]
 
 

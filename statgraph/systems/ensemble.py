@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -9,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from statgraph.config import RunConfig
-from statgraph.corpus.records import Corpus, Question
+from statgraph.config import EnsembleConfig, RunConfig
+from statgraph.corpus.records import MAIN_SET, Corpus, Question
 from statgraph.distributed import SINGLE
+from statgraph.encoders.backbones import is_static
 from statgraph.errors import UsageError
 from statgraph.evaluation.metrics import QUALITY, question_metrics
 from statgraph.ranking.ensemble import Ensemble
@@ -36,21 +38,30 @@ from statgraph.systems.presets import member_config
 
 # Of another system's training: corpus, configuration, folder, options.
 TrainMember = Callable[[Corpus, RunConfig, Path, TrainingOptions], Run]
-_ENOUGH_TO_FOLD = 300  # training questions: with fewer, members trained without a fold are too unlike the others
+# Training questions: with fewer, members trained without a fold are too unlike the others, and trained heads of a
+# transformer lose more of what it knew than they learn.
+_ENOUGH_TO_FOLD = 300
 _DEPTH = 500  # candidates of a question that a ranker learns from, at least
 
 
 def for_corpus(config: RunConfig, corpus: Corpus) -> RunConfig:
     """Return the configuration of an ensemble with members that can be trained on a corpus.
 
-    Without training questions, members that learn from them are left out. If no other is left, they give place to ones
-    that learn from the law itself (system `structure`), which add nothing beside a zero-shot transformer
-    (docs/ranking.md); of a law without headings, to none.
+    Without training questions, members that learn from them are left out; with fewer than 300, of the default members
+    the one that trains a transformer. If no other is left, they give place to ones that learn from the law itself
+    (system `structure`), which add nothing beside a zero-shot transformer (docs/ranking.md); of a law without headings,
+    to none.
     """
-    if not config.is_ensemble or corpus.split("train"):
+    n_questions = len(corpus.split("train"))
+    are_default = config.ensemble.members == EnsembleConfig().members
+    if not config.is_ensemble or n_questions >= (_ENOUGH_TO_FOLD if are_default else 1):
         return config
     configs = {name: member_config(config, name) for name in config.ensemble.members}
-    members = [name for name, member in configs.items() if not _learns_from_questions(member)]
+    members = [
+        name
+        for name, member in configs.items()
+        if not _learns_from_questions(member) or (n_questions and is_static(member.encoder.backbone))
+    ]
     if not members and any(len(article.path) > 1 for article in corpus.articles):
         members = list(dict.fromkeys(f"structure@{member.encoder.backbone}" for member in configs.values()))
     return replace(config, ensemble=replace(config.ensemble, members=tuple(members)))
@@ -128,38 +139,79 @@ def _learn_ranker(
     if learn_from == "auto":
         learn_from = "cross-fit" if len(corpus.split("train")) >= _ENOUGH_TO_FOLD else "dev"
     from_dev = learn_from == "dev"
-    questions, found = (list(corpus.split("dev")), on_dev) if from_dev else _cross_fitted(job, run, train_member)
-    if not questions:
+    lessons = _from_dev(corpus, ensemble, on_dev) if from_dev else _cross_fitted(job, run, train_member)
+    if not lessons.questions:
         if config.kind == "lambdamart":
             raise UsageError(
                 f"ranker.kind: lambdamart learns from questions ({learn_from}), and {corpus.name} has none; use "
                 "auto or fixed"
             )
         return None
-    labels = corpus.label_rows(questions)
+    labels = corpus.label_rows(lessons.questions)
 
     def measure(rankings: list[np.ndarray]) -> np.ndarray:
         return question_metrics(rankings, labels, len(corpus.articles))[QUALITY]
 
-    learning = learn(found, labels, ensemble.fixed, config, measure, seed=run.config.seed)
+    learning = learn(
+        lessons.found, labels, ensemble.fixed, config, measure, groups=lessons.groups, seed=run.config.seed
+    )
     if learning.ranker is not None:
         write_trees(run, learning.ranker, "dev" if from_dev else "train")
         ensemble.ranker = learning.ranker
     for folder in _fold_folders(job):
         shutil.rmtree(folder, ignore_errors=True)
-    job.options.announce(_told(learning, len(questions), learn_from))
-    return ranked(found, learning.held_out) if from_dev else None
+    job.options.announce(_told(learning, len(lessons.questions), learn_from))
+    return ranked(on_dev, learning.held_out[: len(on_dev)]) if from_dev else None
 
 
-def _cross_fitted(job: Job, run: Run, train_member: TrainMember) -> tuple[list[Question], list[Features]]:
-    """Return the training questions and their candidates' features, each by signals that were made without it."""
+@dataclass(frozen=True, eq=False)
+class _Lessons:
+    """What trees learn from: questions, their candidates' features by signals that have not seen them, and their
+    groups: questions about one document are in the same."""
+
+    questions: Sequence[Question]
+    found: Sequence[Features]
+    groups: Sequence[int]
+
+
+def _questions_to_learn_from(corpus: Corpus, split: str) -> tuple[list[Question], list[int]]:
+    """Return the questions of a split with their groups: first those of the main set, then of each other set as many
+    at most, so that what is learnt is not one way of asking and labelling.
+
+    A question of another set that is a citing text too (the same id) is in the group of that text's question.
+    """
+    main = corpus.split(split)
+    group = {question.question_id: place for place, question in enumerate(main)}
+    questions, groups = list(main), list(range(len(main)))
+    for name in corpus.question_sets:
+        others = corpus.split(split, name) if name != MAIN_SET else ()
+        for question in others[:: math.ceil(len(others) / max(1, len(main)))] if others else ():
+            questions.append(question)
+            groups.append(group.setdefault(corpus.owners.get(question.question_id, question.question_id), len(group)))
+    return questions, groups
+
+
+def _from_dev(corpus: Corpus, ensemble: Ensemble, on_dev: list[Features]) -> _Lessons:
+    """Return the dev questions, those of the main set first."""
+    questions, groups = _questions_to_learn_from(corpus, "dev")
+    return _Lessons(questions, on_dev + _found(ensemble, questions[len(on_dev) :]), groups)
+
+
+def _cross_fitted(job: Job, run: Run, train_member: TrainMember) -> _Lessons:
+    """Return the training questions, each with features by signals that were made without its group."""
     corpus, ranker = job.corpus, run.config.ranker
-    train = corpus.split("train")
-    questions: list[Question] = []
-    found: list[Features] = []
-    for fold, folder_of_fold in enumerate(_fold_folders(job)[: len(train)]):
-        held_out = train[fold :: ranker.folds]
-        ids = {question.question_id for question in held_out}
+    train, groups = _questions_to_learn_from(corpus, "train")
+    fold_of = {question.question_id: group % ranker.folds for question, group in zip(train, groups, strict=True)}
+    found: dict[str, Features] = {}
+    for fold, folder_of_fold in enumerate(_fold_folders(job)):
+        ids = {
+            question.question_id
+            for question in corpus.questions
+            if fold in (fold_of.get(question.question_id), fold_of.get(corpus.owners.get(question.question_id, "")))
+        }
+        held_out = [question for question in train if question.question_id in ids]
+        if not held_out:
+            continue
         # As a test question, it and its citing texts are used for nothing.
         seen = replace(
             corpus,
@@ -176,9 +228,9 @@ def _cross_fitted(job: Job, run: Run, train_member: TrainMember) -> tuple[list[Q
                 folder.symlink_to(whole.resolve())
         write_article_store(seen.articles, part.folder)
         write_parts(part, seen, job.clock, structure=run.structure)
-        found += _found(read_ensemble(part, len(corpus.articles), device=run.config.device), held_out)
-        questions += held_out
-    return questions, found
+        of_fold = _found(read_ensemble(part, len(corpus.articles), device=run.config.device), held_out)
+        found |= {question.question_id: features for question, features in zip(held_out, of_fold, strict=True)}
+    return _Lessons(train, [found[question.question_id] for question in train], groups)
 
 
 def _fold_folders(job: Job) -> list[Path]:

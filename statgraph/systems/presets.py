@@ -106,7 +106,7 @@ def _ensemble(config: RunConfig, settings: Sequence[str]) -> RunConfig:
     passed = tuple(text for text in settings if text.partition(".")[0] in _OF_MEMBERS)
     if any(text.startswith("encoder.backbone=") for text in passed):
         raise UsageError("encoder.backbone: an ensemble has several; name them in ensemble.members=SYSTEM@BACKBONE,...")
-    config = replace(config, ensemble=replace(config.ensemble, settings=passed))
+    config = replace(config, ensemble=replace(config.ensemble, settings=(*config.ensemble.settings, *passed)))
     for member in config.ensemble.members:
         member_config(config, member)
     return config

@@ -12,7 +12,7 @@ import torch
 from statgraph import artifacts
 from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.augmentation.synthetic import synthetic_questions
-from statgraph.config import RunConfig
+from statgraph.config import RunConfig, Stage1Config, Stage2Config
 from statgraph.encoders.article_text import heading_text
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.errors import RunError
@@ -26,7 +26,7 @@ from statgraph.systems.job import Job
 from statgraph.training.checkpoints import load_progress, load_weights, save_checkpoint
 from statgraph.training.distillation import AfterGraph
 from statgraph.training.node_bank import GraphTexts
-from statgraph.training.pairs import PairSource, gold_pairs, heading_pairs, synthetic_pairs
+from statgraph.training.pairs import PairSource, citing_pairs, gold_pairs, heading_pairs, synthetic_pairs
 from statgraph.training.seeding import derived_seed
 from statgraph.training.stage1 import Stage1
 from statgraph.training.stage2 import GraphModel, Stage2
@@ -90,9 +90,7 @@ class StageBuilder:
     def stage1(self) -> Stage1:
         """Return the training of the text encoders."""
         config = self._config.stage1
-        sources = {"gold": self._gold}
-        if config.headings:
-            sources["headings"] = self._headings
+        sources = self._sources(config)
         if config.synthetic:
             sources["synthetic"] = self._synthetic()
         return Stage1(self._model, sources, config, self._negatives(config.negatives, config.negatives_per_pair))
@@ -105,7 +103,7 @@ class StageBuilder:
             encoders.article_inputs(headings, self._job.options.on_step),
             encoders.question_inputs(self._gold.texts, self._job.options.on_step),
         )
-        sources = {"gold": self._gold} | ({"headings": self._headings} if config.headings else {})
+        sources = self._sources(config)
         negatives = self._negatives(config.negatives, config.negatives_per_pair)
         return Stage2(self._model, graph_model, texts, sources, config, negatives)
 
@@ -121,6 +119,19 @@ class StageBuilder:
     @cached_property
     def _headings(self) -> PairSource:
         return heading_pairs(self._corpus)
+
+    @cached_property
+    def _citing(self) -> PairSource:
+        return citing_pairs(self._corpus)
+
+    def _sources(self, config: Stage1Config | Stage2Config) -> dict[str, PairSource]:
+        """Return the pairs that have a weight; citing texts where the corpus has any."""
+        sources = {"gold": self._gold}
+        if config.headings:
+            sources["headings"] = self._headings
+        if config.citing and self._citing.texts:
+            sources["citing"] = self._citing
+        return sources
 
     @cached_property
     def _bm25(self) -> BM25:

@@ -10,7 +10,10 @@ import numpy as np
 
 from statgraph.augmentation.headings import wordings_of
 from statgraph.augmentation.store import SyntheticQuestion
-from statgraph.corpus.records import Corpus, Heading
+from statgraph.corpus.records import PARTS, Corpus, Heading
+
+_REFERENCE = PARTS[0]
+_MOST_CITED = 20  # by a citing text: one that cites more asks for nothing in particular
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,25 @@ def synthetic_pairs(corpus: Corpus, questions: Sequence[SyntheticQuestion]) -> P
         answers.setdefault(question.text, set()).update(corpus.article_rows[name] for name in question.article_ids)
     rows = list(answers.values())
     return _source("synthetic", list(answers), rows, rows)
+
+
+def citing_pairs(corpus: Corpus) -> PairSource:
+    """Return the texts that cite the law, less those of dev and test questions, with the articles that they cite.
+
+    A reference asks with its document's title and without it, a longer text for itself. Texts that cite more than 20
+    articles ask for nothing in particular and are left out; equal texts are one.
+    """
+    answers: dict[str, set[int]] = {}
+    for citing in corpus.usable_citing():
+        rows = {corpus.article_rows[name] for name in citing.article_ids if name in corpus.article_rows}
+        if not rows or len(rows) > _MOST_CITED:
+            continue
+        asked = {citing.text, f"{citing.title} : {citing.text}"} if citing.part == _REFERENCE else {citing.text}
+        for text in sorted(asked):
+            answers.setdefault(text, set()).update(rows)
+    texts = sorted(answers)
+    rows = [answers[text] for text in texts]
+    return _source("citing", texts, rows, rows)
 
 
 class PairStream:

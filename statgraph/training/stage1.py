@@ -27,7 +27,7 @@ class Stage1(EncoderStage):
     Args:
         model: the text encoders, which are trained, and what they are judged by.
         sources: the pairs by name: gold (training questions with their articles), and where they have a weight headings
-            (headings as questions) and synthetic (synthetic questions).
+            (headings as questions), citing (texts that cite the law) and synthetic (synthetic questions).
         config: sizes, weights and rates.
         negatives: hard negatives of the gold pairs, or None.
     """
@@ -45,8 +45,7 @@ class Stage1(EncoderStage):
         self._sources = sources
         self._config = config
         self._negatives = negatives
-        weights = {"gold": config.gold, "headings": config.headings, "synthetic": config.synthetic}
-        self._sizes = batch_shares({name: weights[name] for name in sources}, config.batch_size)
+        self._sizes = batch_shares({name: getattr(config, name) for name in sources}, config.batch_size)
         self._inputs = {name: self._encoders.question_inputs(source.texts) for name, source in sources.items()}
         # Without gold pairs an epoch is one pass over the pairs of the next source.
         self._leading = next(name for name, size in self._sizes.items() if size)

@@ -15,7 +15,7 @@ from statgraph.graph.relations import ARTICLE, NODE_TYPES, QUESTION
 from statgraph.negatives.source import NegativeSource
 from statgraph.training.losses import contrastive_loss, distillation_losses, similarities
 from statgraph.training.node_bank import GraphTexts, NodeBank, with_fresh
-from statgraph.training.pairs import PairSource, PairStream, answers_among, epoch_of, epoch_steps
+from statgraph.training.pairs import PairSource, PairStream, answers_among, batch_shares, epoch_of, epoch_steps
 from statgraph.training.text_model import TextModel
 
 GRAPH_PREFIX, TEXT_PREFIX = "graph.", "text."
@@ -45,7 +45,7 @@ class _Batch:
     share."""
 
     gold: np.ndarray  # (gold pairs, 2)
-    headings: np.ndarray  # (heading pairs, 2)
+    beside: Mapping[str, np.ndarray]  # of the other sources by name, (pairs, 2)
     questions: np.ndarray  # (questions,)
     articles: np.ndarray  # (articles,)
     own_questions: np.ndarray
@@ -69,14 +69,14 @@ class Stage2:
     The block's outer nodes take their vectors from a bank: what the text encoders gave at the start of the epoch. What
     trains along (`train_encoders`) is encoded in each batch, with gradients: nothing (G-DSR, whose question vectors are
     computed once), the batch's questions for the student (QABISAR), or its questions and articles, for the graph too;
-    then heading pairs keep teaching both beside the gold pairs.
+    then pairs of headings and citing texts keep teaching both beside the gold pairs.
 
     Args:
         model: the text encoders of stage 1.
         graph: the graph encoder, which is trained, and its blocks.
         texts: the inputs of the nodes that are no articles.
         sources: the pairs by name: gold (the training questions with their articles, in the graph's question order),
-            and headings where they have a weight.
+            and headings and citing where they have a weight.
         config: sizes, weights and rates.
         negatives: hard negatives of the gold pairs, or None.
     """
@@ -105,14 +105,15 @@ class Stage2:
         self._texts = texts
         self._gold = sources["gold"]
         self._trains_both = config.train_encoders == "both"
-        self._headings = sources.get("headings") if self._trains_both else None
+        self._sources = sources if self._trains_both else {"gold": self._gold}
         self._negatives = negatives
         self._config = config
-        share = config.gold / (config.gold + (config.headings if self._headings else 0.0))
-        self._gold_size = max(1, round(config.batch_size * share))
-        self._heading_size = config.batch_size - self._gold_size if self._headings else 0
-        self._heading_inputs = self._encoders.question_inputs(self._headings.texts) if self._headings else None
-        self.steps_per_epoch = epoch_steps(len(self._gold.pairs), self._gold_size, config.min_epoch_steps)
+        self._sizes = batch_shares({name: getattr(config, name) for name in self._sources}, config.batch_size)
+        self._beside = {name: source for name, source in self._sources.items() if name != "gold" and self._sizes[name]}
+        self._beside_inputs = {
+            name: self._encoders.question_inputs(source.texts) for name, source in self._beside.items()
+        }
+        self.steps_per_epoch = epoch_steps(len(self._gold.pairs), self._sizes["gold"], config.min_epoch_steps)
         self._bank = NodeBank(model, texts)
         self._index_vectors: np.ndarray | None = None  # of the articles with the current weights, once they are known
 
@@ -165,26 +166,28 @@ class Stage2:
     def batches(self, rng: np.random.Generator) -> Iterator[_Batch]:
         """Yield one pass over the gold pairs with their blocks."""
         generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
-        drawn = PairStream(self._headings, rng) if self._headings else None
+        streams = {name: PairStream(source, rng) for name, source in self._beside.items()}
         n_articles = len(self._model.articles)
-        for gold in epoch_of(self._gold.pairs, self._gold_size, rng, min_steps=self._config.min_epoch_steps):
-            headings = drawn.draw(self._heading_size) if drawn else gold[:0]
+        for gold in epoch_of(self._gold.pairs, self._sizes["gold"], rng, min_steps=self._config.min_epoch_steps):
+            beside = {name: stream.draw(self._sizes[name]) for name, stream in streams.items()}
             random = rng.integers(0, n_articles, self._config.random_negatives)
             hard = gold[:0, 0]
             if self._negatives is not None:
                 hard = self._negatives.draw(gold[:, 0], self._config.negatives_per_pair, rng).ravel()
             questions = np.unique(gold[:, 0])
-            articles = np.unique(np.concatenate([gold[:, 1], headings[:, 1], random, hard]))
+            articles = np.unique(
+                np.concatenate([gold[:, 1], *(pairs[:, 1] for pairs in beside.values()), random, hard])
+            )
             own_questions, own_articles = self._model.world.share(questions), self._model.world.share(articles)
             blocks = self._sampler.sample(
                 {ARTICLE: torch.from_numpy(own_articles), QUESTION: torch.from_numpy(own_questions)},
                 target_questions=torch.from_numpy(questions),
                 generator=generator,
             )
-            yield _Batch(gold, headings, questions, articles, own_questions, own_articles, blocks)
+            yield _Batch(gold, beside, questions, articles, own_questions, own_articles, blocks)
 
     def loss(self, batch: _Batch) -> torch.Tensor:
-        """Return the batch's loss: gold and heading pairs each weigh as many as they are."""
+        """Return the batch's loss: each source's pairs weigh as many as they are."""
         config = self._config
         vectors = self._vectors(batch)
         answers = answers_among(self._gold, batch.questions, batch.articles)
@@ -205,10 +208,12 @@ class Stage2:
                 config, vectors.teacher, vectors.student, vectors.articles, similarity
             ):
                 loss = loss + config.distillation_weight * distilled
-        if not len(batch.headings):
+        if not batch.beside:
             return loss
-        n_gold, n_headings = len(batch.gold), len(batch.headings)
-        return (n_gold * loss + n_headings * self._heading_loss(batch, vectors)) / (n_gold + n_headings)
+        total, count = len(batch.gold) * loss, len(batch.gold)
+        for name, pairs in batch.beside.items():
+            total, count = total + len(pairs) * self._beside_loss(name, batch, vectors), count + len(pairs)
+        return total / count
 
     def dev_metrics(self) -> dict[str, float] | None:
         """Return the dev metrics as at inference: article vectors of the whole graph, questions by their encoder."""
@@ -258,13 +263,14 @@ class Stage2:
         articles = model.world.gathered(articles, len(batch.articles))
         return _Vectors(student, plain, model.world.gathered(teacher, len(batch.questions)), articles)
 
-    def _heading_loss(self, batch: _Batch, vectors: _Vectors) -> torch.Tensor:
-        """Return the contrastive loss of the heading pairs on the text encoders' own vectors: in the graph an article
-        would find the heading's vector among its neighbours."""
-        headings = self._model.vectors(self._encoders.questions, self._heading_inputs, batch.headings[:, 0])
-        answers = answers_among(self._headings, batch.headings[:, 0], batch.articles)
-        scores = similarities(headings, vectors.plain_articles, self._encoders.similarity)
-        return self._contrastive(scores, answers, batch, batch.headings)
+    def _beside_loss(self, name: str, batch: _Batch, vectors: _Vectors) -> torch.Tensor:
+        """Return the contrastive loss of another source's pairs on the text encoders' own vectors: in the graph an
+        article would find its heading's vector among its neighbours."""
+        pairs = batch.beside[name]
+        texts = self._model.vectors(self._encoders.questions, self._beside_inputs[name], pairs[:, 0])
+        answers = answers_among(self._beside[name], pairs[:, 0], batch.articles)
+        scores = similarities(texts, vectors.plain_articles, self._encoders.similarity)
+        return self._contrastive(scores, answers, batch, pairs)
 
     def _contrastive(self, scores: torch.Tensor, answers: np.ndarray, batch: _Batch, pairs: np.ndarray) -> torch.Tensor:
         own = np.searchsorted(batch.articles, pairs[:, 1])

@@ -4,7 +4,7 @@ from dataclasses import replace
 from rich.console import Console
 
 from statgraph.cli import terminal as module
-from statgraph.cli.terminal import TerminalProgress, explanation_lines, folded, ordinal
+from statgraph.cli.terminal import ProgressLines, TerminalProgress, explanation_lines, folded, ordinal
 from statgraph.lexical.bm25 import TermWeight
 from statgraph.search.hits import Contribution, Explanation, Neighbour
 from statgraph.training.loop import TrainingProgress
@@ -32,12 +32,24 @@ def shown(monkeypatch, *, terminal: bool) -> str:
 
 def test_a_terminal_shows_loss_and_dev_metric(monkeypatch):
     text = shown(monkeypatch, terminal=True)
-    for part in ("embedding", "3/4", "stage2", "10/10", "epoch 2/2", "loss 0.500", "dev quality 87.6"):
+    for part in ("embedding", " 75%", "stage2", "100%", "epoch 2/2", "loss 0.500", "dev quality 87.6"):
         assert part in text
 
 
-def test_elsewhere_nothing_is_shown(monkeypatch):
+def test_elsewhere_short_steps_are_not_shown(monkeypatch):
     assert shown(monkeypatch, terminal=False).strip() == ""
+
+
+def test_elsewhere_a_long_step_is_told_of_now_and_then(capsys):
+    now = [0.0]
+    lines = ProgressLines(lambda: now[0])
+    for second, done in ((0, 10), (5, 20), (12, 34), (30, 70), (73, 152), (80, 1000), (200, 5), (209, 50)):
+        now[0] = second
+        lines.add("embedding articles", done, 1000, "loss 0.5" if second > 70 else "")
+    assert capsys.readouterr().err.splitlines() == [
+        "embedding articles: 3%, about 8 min left",
+        "embedding articles: 15%, about 7 min left, loss 0.5",
+    ]
 
 
 def test_rich_loads_with_the_bar_only():

@@ -134,7 +134,7 @@ def test_set_wins_over_seed(run_cli, town, tmp_path):
         (
             ["--system", "qabisr"],
             "unknown system 'qabisr'; choose from bm25, cusines-dsr, cusines-gdsr, doct5query, dpr, dsr, "
-            "dsr-adapted, dsr-augmented, dsr-flat, ensemble, gdsr, qabisar, structure, zero-shot",
+            "dsr-adapted, dsr-augmented, dsr-flat, ensemble, gdsr, heads, qabisar, structure, zero-shot",
         ),
         (["--set", "stage2.epoch=3"], "--set: 'stage2.epoch' is not a setting; did you mean 'stage2.epochs'?"),
         (["--set", "stage2.epochs=few"], "--set: 'stage2.epochs' must be a whole number (got 'few')"),

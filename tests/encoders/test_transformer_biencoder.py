@@ -83,7 +83,9 @@ def test_inputs_report_their_progress(build):
     seen = []
     build().question_inputs(QUESTIONS, lambda *at: seen.append(at))
 
-    assert seen[-1] == ("embedding questions", 4, 4)
+    what, done, total = seen[-1]
+    assert what == "embedding questions"
+    assert done == total > len(QUESTIONS)  # in tokens
 
 
 def test_every_load_has_the_same_cache_and_half_precision_does_too(build, tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ import pytest
 
 from statgraph.config import RankerConfig
 from statgraph.errors import RunError
+from statgraph.ranking import learnt
 from statgraph.ranking.features import Features, feature_names
 from statgraph.ranking.fixed import FixedRanker
 from statgraph.ranking.learnt import LambdaMartRanker, learn, ranked
@@ -38,7 +39,7 @@ def first_hits(labels):
 def test_trees_learn_what_the_weights_do_not_know(tmp_path):
     found, labels = questions(40, useful=True)
 
-    learning = learn(found, labels, FIXED, CONFIG, first_hits(labels), seed=0)
+    learning = learn(found, labels, FIXED, CONFIG, first_hits(labels), groups=range(len(found)), seed=0)
     assert learning.trees > 0
     assert learning.gain[0] > 0.8
     assert first_hits(labels)(ranked(found, learning.held_out)).mean() > 0.9
@@ -54,7 +55,7 @@ def test_trees_learn_what_the_weights_do_not_know(tmp_path):
 
 def test_contributions_add_up_with_what_all_candidates_are_given():
     found, labels = questions(40, useful=True)
-    ranker = learn(found, labels, FIXED, CONFIG, first_hits(labels), seed=0).ranker
+    ranker = learn(found, labels, FIXED, CONFIG, first_hits(labels), groups=range(len(found)), seed=0).ranker
 
     parts = ranker.contributions(found[0])
     assert parts.shape == (30, len(NAMES) + 1)
@@ -66,7 +67,7 @@ def test_contributions_add_up_with_what_all_candidates_are_given():
 def test_without_a_gain_the_weights_stay():
     found, labels = questions(20, useful=False)
 
-    learning = learn(found, labels, FIXED, CONFIG, first_hits(labels), seed=0)
+    learning = learn(found, labels, FIXED, CONFIG, first_hits(labels), groups=range(len(found)), seed=0)
     assert (learning.ranker, learning.trees) == (None, 0)
     assert ranked(found, learning.held_out)[0][0] == labels[0][0]
 
@@ -78,6 +79,15 @@ def test_no_candidates():
 
 def test_a_few_questions_teach_nothing_unless_they_must():
     found, labels = questions(9, useful=True)
-    assert learn(found, labels, FIXED, CONFIG, first_hits(labels), seed=0).ranker is None
+    assert learn(found, labels, FIXED, CONFIG, first_hits(labels), groups=range(len(found)), seed=0).ranker is None
     must = replace(CONFIG, kind="lambdamart")
-    assert learn(found, labels, FIXED, must, first_hits(labels), seed=0).trees > 0
+    assert learn(found, labels, FIXED, must, first_hits(labels), groups=range(len(found)), seed=0).trees > 0
+
+
+def test_a_group_is_held_out_together_and_each_fold_has_some_to_learn_from():
+    told = np.array([True, False, False, True, False, False, True])
+    groups = np.array([5, 5, 1, 1, 2, 3, 4])
+    for seed in range(5):
+        fold = learnt._folds(told, groups, 5, seed)
+        assert (fold[0], fold[2]) == (fold[1], fold[3])
+        assert {*fold[told].tolist()} == set(range(3)) == {*fold.tolist()}

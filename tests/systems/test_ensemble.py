@@ -148,6 +148,16 @@ def test_without_questions_nothing_learns_from_them(train, town_corpus, settings
     assert for_corpus(config, town_corpus) is config
 
 
+def test_with_few_questions_no_transformer_is_trained_unless_it_is_named(town_corpus):
+    config = resolve_config("ensemble")
+    trained, static, zero_shot = config.ensemble.members
+    assert for_corpus(config, town_corpus).ensemble.members == (static, zero_shot)
+    named = resolve_config("ensemble", (f"ensemble.members={trained}",))
+    assert for_corpus(named, town_corpus) is named
+    many = replace(town_corpus, questions=town_corpus.split("train") * 300)
+    assert for_corpus(config, many) is config
+
+
 def test_an_update_remembers_what_the_trees_have_learnt_from(train, tmp_path, town_corpus):
     run = train(None, "ranker.kind=fixed", "ensemble.members=none")
     assert learnt_from(run) is None

@@ -11,7 +11,7 @@ from statgraph.systems.presets import member_config, resolve_config, system_name
 
 SYSTEMS = (
     "bm25, cusines-dsr, cusines-gdsr, doct5query, dpr, dsr, dsr-adapted, dsr-augmented, dsr-flat, ensemble, gdsr, "
-    "qabisar, structure, zero-shot"
+    "heads, qabisar, structure, zero-shot"
 )
 
 
@@ -65,7 +65,7 @@ def test_what_a_system_is():
     assert [name for name, config in configs.items() if config.retriever == "bm25"] == ["bm25", "doct5query"]
     assert [name for name, config in configs.items() if config.is_ensemble] == ["ensemble"]
     assert {name for name, config in configs.items() if not config.stage2.epochs} == {
-        *("cusines-dsr", "dpr", "dsr", "dsr-adapted", "dsr-augmented", "dsr-flat", "structure", "zero-shot")
+        *("cusines-dsr", "dpr", "dsr", "dsr-adapted", "dsr-augmented", "dsr-flat", "heads", "structure", "zero-shot")
     }
     assert {config.stage1.negatives for name, config in configs.items() if "cusines" in name} == {"cusines"}
     assert (configs["gdsr"].gnn.layer, configs["gdsr"].gnn.layers) == ("gatv2", 3)

@@ -1,7 +1,18 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from statgraph.training.pairs import PairStream, answers_among, epoch_of, epoch_steps, gold_pairs, heading_pairs
+from statgraph.corpus.records import CitingText
+from statgraph.training.pairs import (
+    PairStream,
+    answers_among,
+    citing_pairs,
+    epoch_of,
+    epoch_steps,
+    gold_pairs,
+    heading_pairs,
+)
 
 # Of each wording: the articles right under such a heading, and all below one.
 HEADINGS = {
@@ -53,6 +64,23 @@ def test_heading_pairs_by_hand(village, text, rows):
     source = heading_pairs(village)
     assert drawn_of(source, text) == drawn
     assert source.answers_of(source.texts.index(text)).tolist() == answers
+
+
+def test_citing_texts_ask_for_what_they_cite_unless_a_dev_question_stands_beside_them(village):
+    ids = [article.article_id for article in village.articles]
+    dev, train = village.split("dev")[0].question_id, village.split("train")[0].question_id
+    citing = (
+        CitingText("1", "Lamps", "Cost", (ids[4], ids[2]), train, "reference"),
+        CitingText("2", "Lamps", "Whoever breaks a lamp pays for it within a month.", (ids[4],), "", "paragraph"),
+        CitingText("3", "Lamps", "Cost", (ids[9],), "", "section"),
+        CitingText("4", "Night", "Lamps are lit from dusk to dawn, all year round.", (ids[2],), dev, "paragraph"),
+        CitingText("5", "All", "A list of everything that there is in this village.", tuple(ids * 2)[:21], "", ""),
+    )
+    source = citing_pairs(replace(village, citing=citing))
+    assert source.texts[:2] == ("A list of everything that there is in this village.", "Cost")
+    assert source.texts[2:] == ("Lamps : Cost", "Whoever breaks a lamp pays for it within a month.")
+    assert [source.answers_of(row).tolist() for row in (1, 2, 3)] == [[2, 4, 9], [2, 4], [4]]
+    assert drawn_of(source, "Lamps : Cost") == [2, 4]
 
 
 def as_tuples(pairs: np.ndarray) -> list[tuple[int, int]]:

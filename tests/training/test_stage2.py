@@ -316,14 +316,14 @@ def test_dev_metrics_are_those_of_inference(built, village, dev_mrr):
 def test_heading_pairs_teach_only_where_the_encoders_train(built):
     stage, *_ = built(replace(ALONG, batch_size=16, gold=1.0, headings=7.0))
     batches = list(stage.batches(np.random.default_rng(0)))
-    assert [(len(batch.gold), len(batch.headings)) for batch in batches] == [(2, 14)] * 3 + [(1, 14)]
+    assert [(len(batch.gold), len(batch.beside["headings"])) for batch in batches] == [(2, 14)] * 3 + [(1, 14)]
     assert stage.steps_per_epoch == 4
     for batch in batches:
-        assert set(batch.gold[:, 1]) | set(batch.headings[:, 1]) == set(batch.articles.tolist())
+        assert set(batch.gold[:, 1]) | set(batch.beside["headings"][:, 1]) == set(batch.articles.tolist())
     stage, *_ = built(replace(CONFIG, headings=7.0))
-    assert all(len(batch.headings) == 0 for batch in stage.batches(np.random.default_rng(0)))
+    assert all(not batch.beside for batch in stage.batches(np.random.default_rng(0)))
     stage, *_ = built(replace(ALONG, headings=0.0))
-    assert all(len(batch.headings) == 0 for batch in stage.batches(np.random.default_rng(0)))
+    assert all(not batch.beside for batch in stage.batches(np.random.default_rng(0)))
 
 
 def test_random_negatives_join_the_batch(built):
