@@ -135,10 +135,10 @@ class PretrainConfig:
 
 @dataclass(frozen=True)
 class GraphConfig:
-    """The graph: which relation groups it has (tree, bipartite, order) and whether the batch's own question-article
-    edges are hidden while the loss asks for them (`target_edges`: mask or keep)."""
+    """The graph: which relation groups it has (tree, bipartite, order, citations) and whether the batch's own
+    question-article edges are hidden while the loss asks for them (`target_edges`: mask or keep)."""
 
-    relations: tuple[str, ...] = setting(("tree", "bipartite"), choices=("tree", "bipartite", "order"))
+    relations: tuple[str, ...] = setting(("tree", "bipartite"), choices=("tree", "bipartite", "order", "citations"))
     target_edges: str = setting("mask", choices=("mask", "keep"))
 
 

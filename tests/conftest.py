@@ -184,6 +184,26 @@ def town_corpus():
 
 
 @pytest.fixture(scope="session")
+def referring_town(town_corpus):
+    """Return the town's law with a number of its own for each article, where four of the texts name others: dogs1 names
+    wells1 twice and itself, carts1 dogs1, carts2 dogs1 and wells1, fences2 an article 17 that is not there."""
+    from dataclasses import replace
+
+    named = {
+        "dogs1": "By article 3 and, at night, by articles 3 and 5.",
+        "carts1": "See article 5.",
+        "carts2": "See articles 5 and 3.",
+        "fences2": "See article 17.",
+    }
+
+    def now(article):
+        thing, text = article.article_id[:-1], f"{article.text} {named.get(article.article_id, '')}"
+        return replace(article, title=f"Art. {article.order} on {thing}", text=text.strip())
+
+    return replace(town_corpus, articles=tuple(map(now, town_corpus.articles)))
+
+
+@pytest.fixture(scope="session")
 def quick_backbone(tmp_path_factory: pytest.TempPathFactory, town_corpus, word_level, save_modules) -> Path:
     """Return a sentence-transformers folder of random token vectors, 16 wide, for the words of `town_corpus`."""
     import numpy as np
@@ -205,18 +225,18 @@ def quick_settings(quick_backbone: Path) -> tuple[str, ...]:
 
 @pytest.fixture(scope="session")
 def train_town(tmp_path_factory: pytest.TempPathFactory, town_corpus, quick_settings) -> Callable[..., Path]:
-    """Return a function that trains a system on the town, each only once, and returns the run folder: look, do not
-    touch."""
+    """Return a function that trains a system on the town, or another corpus, each only once, and returns the run
+    folder: look, do not touch."""
     from statgraph.systems.pipeline import train_run
     from statgraph.systems.presets import resolve_config
 
     folders: dict[tuple[str, ...], Path] = {}
 
-    def train(system: str, *settings: str) -> Path:
-        key = (system, *settings)
+    def train(system: str, *settings: str, corpus=town_corpus) -> Path:
+        key = (corpus.content_hash, system, *settings)
         if key not in folders:
             config = resolve_config(system, (*quick_settings, "stage1.epochs=1", *settings))
-            folders[key] = train_run(town_corpus, config, tmp_path_factory.mktemp("runs") / "run").folder
+            folders[key] = train_run(corpus, config, tmp_path_factory.mktemp("runs") / "run").folder
         return folders[key]
 
     return train

@@ -37,6 +37,13 @@ _LENT = {
     "cited_by": "cited by {title}",
     "cites": "cites {title}",
 }
+# By its relation, which article a neighbour is.
+_ARTICLES = {
+    "precedes": "article before it",
+    "follows": "article after it",
+    "refers_to": "article that cites it",
+    "referred_to_by": "article that it cites",
+}
 
 
 class TerminalProgress(AbstractContextManager):
@@ -196,7 +203,8 @@ def _neighbour_lines(explanation) -> list[str]:
     lines = ["attention of the last layer (mean over heads, minimum to maximum):"]
     for neighbour in neighbours[:MOST_SHOWN]:
         shares = f"{neighbour.weight:6.1%} ({neighbour.least:.1%} to {neighbour.most:.1%})"
-        named = "itself" if neighbour.relation == "itself" else f"{neighbour.kind}: {_shortened(neighbour.title)}"
+        kind = _ARTICLES.get(neighbour.relation, neighbour.kind)
+        named = "itself" if neighbour.relation == "itself" else f"{kind}: {_shortened(neighbour.title)}"
         lines.append(f"  {shares}  {named}")
     others = neighbours[MOST_SHOWN:]
     if others:

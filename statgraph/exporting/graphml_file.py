@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from statgraph import artifacts
-from statgraph.corpus.citations.references import REFERS_TO, PlacedText, ReferenceFinder
+from statgraph.corpus.citations.references import REFERS_TO, PlacedText, references_among
 from statgraph.corpus.records import Corpus, Question
 from statgraph.encoders.article_text import PATH_SEPARATOR
 from statgraph.exporting.source_and_target import refuse_existing
@@ -71,9 +71,8 @@ def law_graph(articles: Sequence[PlacedArticle], questions: Sequence[Question]):
     for name, article, parent in zip(nodes, articles, hierarchy.article_parents, strict=True):
         graph.add_node(name, kind=ARTICLE, title=_plain(article.title), **_place(article.path))
         graph.add_edge(headings[parent], name, relation=CONTAINS_ARTICLE.name)
-    finder = ReferenceFinder([article.title for article in articles], [article.path[0] for article in articles])
-    for row, others in finder.references(articles):
-        graph.add_edges_from(((nodes[row], nodes[other]) for other in others), relation=REFERS_TO)
+    for name, others in zip(nodes, references_among(tuple(articles)), strict=True):
+        graph.add_edges_from(((name, nodes[other]) for other in others), relation=REFERS_TO)
     for question in questions:
         name = f"{QUESTION}:{_plain(question.question_id)}"
         graph.add_node(name, kind=QUESTION, title=_plain(question.text))

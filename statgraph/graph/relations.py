@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from statgraph.config import GraphConfig
+from statgraph.corpus.citations.references import REFERS_TO, references_among
 from statgraph.corpus.records import Corpus
 from statgraph.graph.hierarchy import Hierarchy
 from statgraph.settings import check_setting
@@ -50,9 +51,7 @@ def _heading_contains_heading(corpus: Corpus, hierarchy: Hierarchy) -> Edges:
 
 
 def _question_cites_article(corpus: Corpus, hierarchy: Hierarchy) -> Edges:
-    labels = corpus.label_rows(corpus.split(TRAIN_SPLIT))
-    questions = np.repeat(np.arange(len(labels)), [len(rows) for rows in labels])
-    return questions, np.array([row for rows in labels for row in rows], dtype=np.int64)
+    return _ragged_edges(corpus.label_rows(corpus.split(TRAIN_SPLIT)))
 
 
 def _article_precedes_article(corpus: Corpus, hierarchy: Hierarchy) -> Edges:
@@ -62,16 +61,28 @@ def _article_precedes_article(corpus: Corpus, hierarchy: Hierarchy) -> Edges:
     return by_parent[:-1][siblings], by_parent[1:][siblings]
 
 
+def _article_refers_to_article(corpus: Corpus, hierarchy: Hierarchy) -> Edges:
+    return _ragged_edges(references_among(corpus.articles))
+
+
+def _ragged_edges(targets: Sequence[Sequence[int]]) -> Edges:
+    """Return the edges of sources 0, 1, ... to the targets of each."""
+    sources = np.repeat(np.arange(len(targets)), [len(rows) for rows in targets])
+    return sources, np.array([row for rows in targets for row in rows], dtype=np.int64)
+
+
 CONTAINS_ARTICLE = Relation(HEADING, "contains_article", ARTICLE, "in_heading", _heading_contains_article)
 CONTAINS_HEADING = Relation(HEADING, "contains_heading", HEADING, "under_heading", _heading_contains_heading)
 CITES = Relation(QUESTION, "cites", ARTICLE, "cited_by", _question_cites_article)
 PRECEDES = Relation(ARTICLE, "precedes", ARTICLE, "follows", _article_precedes_article)
+REFERENCES = Relation(ARTICLE, REFERS_TO, ARTICLE, "referred_to_by", _article_refers_to_article)
 
 # What `graph.relations` can name: a group of relations that are switched on together.
 RELATION_GROUPS: dict[str, tuple[Relation, ...]] = {
     "tree": (CONTAINS_ARTICLE, CONTAINS_HEADING),
     "bipartite": (CITES,),
     "order": (PRECEDES,),
+    "citations": (REFERENCES,),
 }
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from statgraph.corpus.citations.references import ReferenceFinder
+from statgraph.corpus.citations.references import references_among
 from statgraph.corpus.records import Article
 from statgraph.errors import RunError, reason_of
 
@@ -146,9 +146,6 @@ def _starts(numbers: np.ndarray, n: int) -> np.ndarray:
 
 
 def _citations(articles: Sequence[Article]) -> tuple[np.ndarray, np.ndarray]:
-    finder = ReferenceFinder([article.title for article in articles], [article.code for article in articles])
-    found = [
-        [to for to in finder.find(article.text, article.code) if to != row] for row, article in enumerate(articles)
-    ]
+    found = references_among(tuple(articles))
     starts = np.cumsum([0, *map(len, found)]).astype(np.int64)
     return np.array([to for of_article in found for to in of_article], dtype=np.int32), starts

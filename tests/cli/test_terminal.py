@@ -75,6 +75,15 @@ def test_many_neighbours_are_summed_up():
     assert lines[-2] == "   24.0% 6 others"
 
 
+def test_an_article_is_told_by_its_relation():
+    relations = ("refers_to", "referred_to_by", "precedes", "follows")
+    lines = explanation_lines(replace(WHY, neighbours=tuple(replace(ITSELF, relation=name) for name in relations)))
+    assert [line.split("  ")[-1] for line in lines[2:6]] == [
+        "article that cites it: Art. 1", "article that it cites: Art. 1",
+        "article before it: Art. 1", "article after it: Art. 1",
+    ]  # fmt: skip
+
+
 def test_words_alone():
     why = replace(WHY, own_text_score=None, without_questions_score=None, neighbours=(), terms=(), bm25_score=0.0)
     assert explanation_lines(why) == ["BM25: shares no word with the question"]

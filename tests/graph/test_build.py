@@ -110,13 +110,21 @@ def test_summary_of_the_town(town, relations, edges, orphans, cited):
     assert summary_of(build_graph(town, relations)) == GraphSummary(NODES, edges, DEPTHS, orphans, cited)
 
 
+def test_summary_of_a_town_whose_articles_name_each_other(referring_town):
+    summary = summary_of(build_graph(referring_town, ("citations",)))
+    assert summary.edges == {"article-referred_to_by-article": 4, "article-refers_to-article": 4}
+    assert summary.orphan_articles == 12  # all but wells1, dogs1, carts1 and carts2
+    assert summary.articles_cited == 0  # by training questions
+
+
 def test_every_edge_has_its_reverse(sample, edges_of):
-    graph = build_graph(sample, ("tree", "bipartite", "order"))
+    graph = build_graph(sample, ("tree", "bipartite", "order", "citations"))
     reverse = {
         "cites": "cited_by",
         "contains_article": "in_heading",
         "contains_heading": "under_heading",
         "precedes": "follows",
+        "refers_to": "referred_to_by",
     }
     reverse |= {name: forward for forward, name in reverse.items()}
     edges = edges_of(graph)

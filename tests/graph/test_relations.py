@@ -9,6 +9,7 @@ from statgraph.graph.relations import (
     CONTAINS_HEADING,
     NODE_TYPES,
     PRECEDES,
+    REFERENCES,
     RELATION_GROUPS,
     relations_of,
 )
@@ -44,6 +45,11 @@ def test_order_is_a_chain():
     assert sorted(pairs(PRECEDES, corpus)) == [(row, row + 3) for row in range(297)]
 
 
+def test_an_article_that_names_another_refers_to_it_once_and_never_to_itself(referring_town):
+    # Two articles a thing, from row 0: dogs1 is row 4, its number 5.
+    assert sorted(pairs(REFERENCES, referring_town)) == [(4, 2), (6, 4), (7, 2), (7, 4)]
+
+
 def test_no_training_questions_no_citations(random_corpus):
     assert pairs(CITES, random_corpus(6, 0, cited=0)) == []
 
@@ -62,6 +68,7 @@ def test_names_are_unique():
 def test_groups_come_in_the_registrys_order():
     assert relations_of(("order", "tree")) == (CONTAINS_ARTICLE, CONTAINS_HEADING, PRECEDES)
     assert relations_of(("bipartite", "bipartite")) == (CITES,)
+    assert relations_of(("citations", "order")) == (PRECEDES, REFERENCES)
     assert relations_of(()) == ()
 
 

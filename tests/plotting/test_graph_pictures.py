@@ -9,6 +9,7 @@ def test_each_relation_once(two_codes):
         ("heading-contains_heading-heading", "tree", "yes", 3),  # A-Book I, A-Book II, Book II-Title
         ("question-cites-article", "bipartite", "yes", 3),  # the test question is not in the graph
         ("article-precedes-article", "order", "no", 1),  # b before c
+        ("article-refers_to-article", "citations", "no", 0),
     )
 
 

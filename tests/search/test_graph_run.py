@@ -101,6 +101,18 @@ def test_siblings_in_order_are_neighbours_by_the_name_of_the_edge(train_town):
     assert explainer.explain(query, []) == []
 
 
+def test_references_are_neighbours_both_ways(train_town, referring_town):
+    settings = ("gnn.layer=gatv2", "gnn.layers=1", "graph.relations=citations")
+    folder = train_town("qabisar", *settings, corpus=referring_town)
+    vectors = ArticleIndex.load(folder / "index", device="cpu").vectors
+    np.testing.assert_allclose(enriched_article_vectors(load_graph_run(Run.read(folder))), vectors, atol=1e-6)
+    explainer = GraphExplainer(Run.read(folder), ArticleStore(folder).read_all())
+    (part,) = explainer.explain(vectors[0], [explainer.article_ids.index("dogs1")])
+    assert sorted((near.node_id, near.relation) for near in part.neighbours) == [
+        ("carts1", "refers_to"), ("carts2", "refers_to"), ("dogs1", "itself"), ("wells1", "referred_to_by"),
+    ]  # fmt: skip
+
+
 def test_one_thread_at_a_time_samples(train_town, monkeypatch):
     folder = train_town("qabisar", "gnn.layer=gat")
     explainer = GraphExplainer(Run.read(folder), ArticleStore(folder).read_all())

@@ -12,6 +12,7 @@ from statgraph import artifacts
 from statgraph.corpus.store import write_corpus
 from statgraph.errors import UsageError
 from statgraph.index.article_index import ArticleIndex
+from statgraph.registry import LAYERS
 from statgraph.runs.article_store import write_article_store
 from statgraph.runs.run import CorpusFacts, Run
 from statgraph.search.evaluating import evaluate_split
@@ -76,6 +77,17 @@ def test_qabisar_trains_the_graph(train, town_corpus):
 def test_every_choice_of_relations_trains(train, relations):
     folder, _ = train("qabisar", "stage2.epochs=1", f"graph.relations={relations}")
     assert np.isfinite(vectors_of(folder)).all()
+
+
+@pytest.mark.parametrize(("system", "layer"), [*(("qabisar", layer) for layer in LAYERS.built_in), ("gdsr", "gatv2")])
+def test_every_layer_trains_on_the_references_between_articles(train, referring_town, system, layer):
+    settings = ("stage2.epochs=1", f"gnn.layer={layer}")
+    with_them, without = (
+        vectors_of(train(system, *settings, f"graph.relations={relations}", corpus=referring_town)[0])
+        for relations in ("tree,citations", "tree")
+    )
+    assert np.isfinite(with_them).all()
+    assert np.abs(with_them - without).max() > 1e-3
 
 
 def test_equal_seeds_give_equal_vectors_and_others_not(train):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 from statgraph.corpus.citations.cited_texts import CitedTexts
@@ -142,6 +143,16 @@ class ReferenceFinder:
                 found.append(row)
             last, through = row, False
         return found
+
+
+@lru_cache(maxsize=1)
+def references_among(articles: tuple[PlacedText, ...]) -> tuple[tuple[int, ...], ...]:
+    """Return for each article the rows of the others that its text names, each once, in the order of its text.
+
+    The last answer is kept: the articles of a large law take seconds to read, and several parts of a run ask for it.
+    """
+    finder = ReferenceFinder([article.title for article in articles], [article.path[0] for article in articles])
+    return tuple(others for _, others in finder.references(articles))
 
 
 def article_number(number: str) -> str:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from statgraph.corpus.citations.references import ReferenceFinder
+from statgraph.corpus.citations import references
+from statgraph.corpus.citations.references import ReferenceFinder, references_among
 
 TITLES = [
     *("Art. L1 A, Code du travail", "Art. L12-3, Code du travail", "Art. L12-4, Code du travail"),
@@ -256,6 +257,13 @@ def test_a_long_list_takes_no_time():
     assert finder.find(", ".join(["section 1(1)", "section 2"] * 3000), "Garden Act") == [0, 1]
     for goes_on in WORDS_BEHIND:
         assert finder.find("section 1" + goes_on * 6000, "Garden Act") == [0]
+
+
+def test_references_among_articles_are_read_once(monkeypatch, referring_town):
+    found = references_among(referring_town.articles)
+    assert {row: others for row, others in enumerate(found) if others} == {4: (2,), 6: (4,), 7: (4, 2)}
+    monkeypatch.setattr(references, "ReferenceFinder", None)
+    assert references_among(tuple(referring_town.articles)) is found
 
 
 PIECES = [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from statgraph.corpus.records import Question
+from statgraph.corpus.records import Article, Question
 from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_text, heading_text
 from statgraph.encoders.similarity import similarity_of
@@ -60,6 +60,27 @@ def test_what_is_computed_and_what_stays_equal_computing_all_anew(train, reforme
     assert np.abs(anew).max() > 0.1
     assert inputs.questions == kept_questions(run.inputs.questions, reformed)
     assert [len(inputs.vectors[kind]) for kind in ("article", "heading", "question")] == [16, 4, 8]
+
+
+def test_references_of_a_new_version_are_those_of_its_own_texts_and_numbers(train, referring_town):
+    settings = ("gnn.layers=1", "graph.relations=citations", "encoder.heading_path=false")
+    folder = train("qabisar", *settings, corpus=referring_town)
+    run = load_graph_run(Run.read(folder))
+    amended = {"carts1": "Carts are allowed by day. See article 1."}  # no longer article 5
+    articles = tuple(
+        replace(article, text=amended.get(article.article_id, article.text))
+        for article in referring_town.articles
+        if article.article_id != "wells1"  # which dogs1 and carts2 name
+    )
+    new = Article("wheels1", "Art. 17 on wheels", "Wheels are round.", ("Town Code", "Book I. Rights"), 99)
+    corpus = replace(referring_town, articles=(*articles, new), questions=referring_town.split("train")[2:])
+    plan = plan_with_graph(run, corpus)
+    stale = [article.article_id for article, stale in zip(corpus.articles, plan.stale, strict=True) if stale]
+    # carts1 for its text, lamps1 and dogs1 for who names them, carts2 and fences2 for whom they name.
+    assert stale == ["lamps1", "dogs1", "carts1", "carts2", "fences2", "wheels1"]
+    encode = load_article_encoder(folder, run.config.encoder, CPU).encode
+    vectors, _ = carried_out(plan, ArticleIndex.load(folder / "index", device="cpu").vectors, encode)
+    np.testing.assert_allclose(vectors, vectors_anew(run, corpus, folder), atol=2e-6)
 
 
 def test_only_what_has_no_vector_is_embedded(train, reformed):
