@@ -135,18 +135,20 @@ class PretrainConfig:
 
 @dataclass(frozen=True)
 class GraphConfig:
-    """The graph: which relation groups it has (tree, bipartite, order, citations) and whether the batch's own
+    """The graph: which relation groups it has (tree, bipartite, order, citations, citing) and whether the batch's own
     question-article edges are hidden while the loss asks for them (`target_edges`: mask or keep)."""
 
-    relations: tuple[str, ...] = setting(("tree", "bipartite"), choices=("tree", "bipartite", "order", "citations"))
+    relations: tuple[str, ...] = setting(
+        ("tree", "bipartite"), choices=("tree", "bipartite", "order", "citations", "citing")
+    )
     target_edges: str = setting("mask", choices=("mask", "keep"))
 
 
 @dataclass(frozen=True)
 class GnnConfig:
     """The graph encoder (QABISAR, section 2.2). `fanout`: neighbours kept per node and relation in training, -1: all.
-    `first_gate`: what the residual gates start from. `citation_dropout`: chance that an article's question edges are
-    all hidden in a batch."""
+    `first_gate`: what the residual gates start from. `citation_dropout`: chance that an article's edges to
+    questions and citing texts are all hidden in a batch."""
 
     layer: str = setting("qabisar", choices=LAYERS)
     layers: int = setting(2, at_least=1)

@@ -204,6 +204,24 @@ def referring_town(town_corpus):
 
 
 @pytest.fixture(scope="session")
+def cited_town(town_corpus):
+    """Return the town's law with texts that cite it: of a training question, of none, of a dev and of a test question,
+    and one that asks a dev question in its own words."""
+    from dataclasses import replace
+
+    from statgraph.corpus.records import CitingText
+
+    citing = (
+        CitingText("guide-1", "Lamps", "Lamps may burn all day.", ("lamps1", "lamps2"), "train-lamps", "paragraph"),
+        CitingText("guide-2", "Dogs", "Dogs are taxed.", ("dogs2",)),
+        CitingText("dev", "Wells", "Whoever has a well pays the well tax in May.", ("wells2",), "dev-wells"),
+        CitingText("test", "Fences", "A fence costs one crown a yard each year.", ("fences2",), "test-fences"),
+        CitingText("copy", "Carts", "What do I pay for my carts?", ("carts2",), "train-carts"),
+    )
+    return replace(town_corpus, citing=citing)
+
+
+@pytest.fixture(scope="session")
 def quick_backbone(tmp_path_factory: pytest.TempPathFactory, town_corpus, word_level, save_modules) -> Path:
     """Return a sentence-transformers folder of random token vectors, 16 wide, for the words of `town_corpus`."""
     import numpy as np

@@ -9,7 +9,9 @@ import click
 
 from statgraph.cli import options
 from statgraph.config import GraphConfig
-from statgraph.graph.relations import RELATION_GROUPS, relations_of
+from statgraph.graph.relations import CITING, RELATION_GROUPS, relations_of
+
+_NODES = {CITING: "citing texts"}  # elsewhere the type with an s
 
 
 @click.command("build-graph")
@@ -40,7 +42,9 @@ def build_graph(corpus: Path | None, out: Path | None, relations: str) -> None:
     write_graph(graph, folder)
     summary = summary_of(graph)
     click.echo(f"Built the graph of {records.name} in {seconds:.2f} s: {folder}")
-    click.echo("  nodes   " + ", ".join(f"{count:,} {node_type}s" for node_type, count in summary.nodes.items()))
+    click.echo(
+        "  nodes   " + ", ".join(f"{count:,} {_NODES.get(name, f'{name}s')}" for name, count in summary.nodes.items())
+    )
     for name, count in summary.edges.items():
         click.echo(f"  edges   {count:>9,}  {name}")
     click.echo("  depth   " + ", ".join(f"{depth}: {count:,}" for depth, count in summary.headings_by_depth.items()))

@@ -37,12 +37,13 @@ _LENT = {
     "cited_by": "cited by {title}",
     "cites": "cites {title}",
 }
-# By its relation, which article a neighbour is.
-_ARTICLES = {
+# What a neighbour is, by its relation, or by its kind; elsewhere the kind says it.
+_NEIGHBOURS = {
     "precedes": "article before it",
     "follows": "article after it",
     "refers_to": "article that cites it",
     "referred_to_by": "article that it cites",
+    "citing": "citing text",
 }
 
 
@@ -203,7 +204,7 @@ def _neighbour_lines(explanation) -> list[str]:
     lines = ["attention of the last layer (mean over heads, minimum to maximum):"]
     for neighbour in neighbours[:MOST_SHOWN]:
         shares = f"{neighbour.weight:6.1%} ({neighbour.least:.1%} to {neighbour.most:.1%})"
-        kind = _ARTICLES.get(neighbour.relation, neighbour.kind)
+        kind = _NEIGHBOURS.get(neighbour.relation) or _NEIGHBOURS.get(neighbour.kind, neighbour.kind)
         named = "itself" if neighbour.relation == "itself" else f"{kind}: {_shortened(neighbour.title)}"
         lines.append(f"  {shares}  {named}")
     others = neighbours[MOST_SHOWN:]

@@ -1,4 +1,4 @@
-"""The text that stands for an article or a heading in every encoder and index, and hashes of texts."""
+"""The text that stands for an article, a heading or a citing text in every encoder and index, and hashes of texts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from statgraph.corpus.records import Article, Heading
+from statgraph.corpus.records import Article, CitingText, Heading
 
 PATH_SEPARATOR = " > "
 
@@ -25,6 +25,11 @@ def article_text(article: Article, *, heading_path: bool = True) -> str:
 def article_texts(articles: Iterable[Article], *, heading_path: bool = True) -> list[str]:
     """Return `article_text` of each article."""
     return [article_text(article, heading_path=heading_path) for article in articles]
+
+
+def citing_text(text: CitingText) -> str:
+    """Return a citing text, the title of its document in front on a line of its own."""
+    return f"{text.title}\n{text.text}"
 
 
 HASH_BYTES = 16

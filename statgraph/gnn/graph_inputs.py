@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from statgraph import __version__, artifacts
-from statgraph.corpus.records import Question
+from statgraph.corpus.records import CitingText, Question
 from statgraph.encoders.article_text import HASH_BYTES
 from statgraph.errors import RunError, described
-from statgraph.graph.relations import NODE_TYPES, TRAIN_SPLIT
+from statgraph.graph.relations import CITING, NODE_TYPES, TRAIN_SPLIT
 
-QUESTIONS = "questions.jsonl"
+QUESTIONS, CITING_TEXTS = "questions.jsonl", "citing.jsonl"
 _VECTORS, _HASHES = "{}.npy", "{}.hashes.npy"  # of a node type
 REMEDY = "train the run again"
+Record = TypeVar("Record", Question, CitingText)
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,14 @@ class GraphInputs:
         vectors: by node type (nodes, width) float32, what the text encoders made of each node.
         hashes: by node type (nodes, 16) uint8, `text_hashes` of the texts behind the vectors.
         questions: the question nodes, with the articles that they cite.
+        citing: the nodes of citing texts, likewise, if the graph has such; read back, they name no question, which only
+            matters in training.
     """
 
     vectors: Mapping[str, np.ndarray]
     hashes: Mapping[str, np.ndarray]
     questions: tuple[Question, ...]
+    citing: tuple[CitingText, ...] = ()
 
     @property
     def width(self) -> int:
@@ -43,16 +48,20 @@ class GraphInputs:
 
 
 def write_graph_inputs(inputs: GraphInputs, folder: Path) -> None:
-    """Write a folder whole: `TYPE.npy` and `TYPE.hashes.npy` for each node type, `questions.jsonl`, `manifest.json`."""
+    """Write a folder whole: `TYPE.npy` and `TYPE.hashes.npy` for each node type, `questions.jsonl`, `citing.jsonl` if
+    the graph has such nodes, `manifest.json`."""
     with artifacts.replaced_folder(folder) as staging:
-        for node_type in NODE_TYPES:
-            vectors = inputs.vectors[node_type].reshape(-1, inputs.width)
+        for node_type, of_type in inputs.vectors.items():
+            vectors = of_type.reshape(-1, inputs.width)
             np.save(staging / _VECTORS.format(node_type), vectors.astype(np.float32, copy=False), allow_pickle=False)
             np.save(staging / _HASHES.format(node_type), inputs.hashes[node_type], allow_pickle=False)
         lines = ([question.question_id, question.text, question.article_ids] for question in inputs.questions)
         artifacts.write_json_lines(staging / QUESTIONS, lines)
+        if CITING in inputs.vectors:
+            lines = ([text.citing_id, text.title, text.text, text.article_ids] for text in inputs.citing)
+            artifacts.write_json_lines(staging / CITING_TEXTS, lines)
         manifest = {
-            "nodes": {node_type: len(inputs.hashes[node_type]) for node_type in NODE_TYPES},
+            "nodes": {node_type: len(inputs.hashes[node_type]) for node_type in inputs.vectors},
             "width": inputs.width,
             "versions": {"statgraph": __version__},
         }
@@ -73,7 +82,8 @@ def read_graph_inputs(folder: Path) -> GraphInputs:
     path = folder / artifacts.MANIFEST
     try:
         manifest = artifacts.read_json(path)
-        counts = {node_type: int(manifest["nodes"][node_type]) for node_type in NODE_TYPES}
+        more = [CITING] if CITING in manifest["nodes"] else []
+        counts = {node_type: int(manifest["nodes"][node_type]) for node_type in (*NODE_TYPES, *more)}
         width = int(manifest["width"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RunError(f"{path}: damaged ({described(error)}); {REMEDY}") from None
@@ -87,15 +97,21 @@ def read_graph_inputs(folder: Path) -> GraphInputs:
         }
 
     vectors, hashes = arrays(_VECTORS, width, "float32"), arrays(_HASHES, HASH_BYTES, "uint8")
-    return GraphInputs(vectors, hashes, _read_questions(folder / QUESTIONS))
+    questions = _read_lines(
+        folder / QUESTIONS, lambda name, text, article_ids: Question(name, text, TRAIN_SPLIT, tuple(article_ids))
+    )
+    citing = ()
+    if CITING in counts:
+        citing = _read_lines(
+            folder / CITING_TEXTS,
+            lambda name, title, text, article_ids: CitingText(name, title, text, tuple(article_ids)),
+        )
+    return GraphInputs(vectors, hashes, questions, citing)
 
 
-def _read_questions(path: Path) -> tuple[Question, ...]:
+def _read_lines(path: Path, record: Callable[..., Record]) -> tuple[Record, ...]:
     try:
         with path.open(encoding="utf-8") as file:
-            lines = [json.loads(line) for line in file]
-        return tuple(
-            Question(question_id, text, TRAIN_SPLIT, tuple(article_ids)) for question_id, text, article_ids in lines
-        )
+            return tuple(record(*json.loads(line)) for line in file)
     except (OSError, ValueError, TypeError) as error:
         raise RunError(f"{path}: not readable ({error}); {REMEDY}") from None

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from statgraph.graph.build import LegalGraph
-from statgraph.graph.relations import NODE_TYPES
 
 NEW = -1
 
@@ -17,7 +16,7 @@ def old_rows(old: LegalGraph, new: LegalGraph) -> dict[str, np.ndarray]:
 
     Articles and questions are the same where their ids are, headings where their whole paths are.
     """
-    return {node_type: places_in(old.node_names[node_type], new.node_names[node_type]) for node_type in NODE_TYPES}
+    return {node_type: places_in(old.node_names[node_type], new.node_names[node_type]) for node_type in new.node_types}
 
 
 def affected_nodes(
@@ -34,9 +33,9 @@ def affected_nodes(
         hops: layers.
     """
     rewired = _rewired(old, new, rows)
-    reached = {node_type: changed[node_type] | (rows[node_type] == NEW) for node_type in NODE_TYPES}
+    reached = {node_type: changed[node_type] | (rows[node_type] == NEW) for node_type in rows}
     for _ in range(hops):
-        further = {node_type: reached[node_type] | rewired[node_type] for node_type in NODE_TYPES}
+        further = {node_type: reached[node_type] | rewired[node_type] for node_type in rows}
         for edge_type in new.edge_types:
             sources, targets = new.ends(edge_type)
             further[edge_type[2]][targets[reached[edge_type[0]][sources]]] = True
@@ -46,8 +45,8 @@ def affected_nodes(
 
 def _rewired(old: LegalGraph, new: LegalGraph, rows: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return by node type of `new`, (nodes,) bool, whose incoming edges are not those they had."""
-    rewired = {node_type: np.zeros(len(rows[node_type]), dtype=bool) for node_type in NODE_TYPES}
-    new_rows = {node_type: _inverse(rows[node_type], old.node_counts[node_type]) for node_type in NODE_TYPES}
+    rewired = {node_type: np.zeros(len(rows[node_type]), dtype=bool) for node_type in rows}
+    new_rows = {node_type: _inverse(rows[node_type], old.node_counts[node_type]) for node_type in rows}
     for edge_type in new.edge_types:
         source_type, _, target_type = edge_type
         old_sources, old_targets = old.ends(edge_type)

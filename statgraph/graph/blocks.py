@@ -13,7 +13,7 @@ from statgraph.graph.build import LegalGraph
 from statgraph.graph.fanouts import NeighbourDrawer
 from statgraph.graph.incoming import EdgeType, incoming_edges
 from statgraph.graph.neighbourhoods import LayerEdges, NeighbourhoodWalker, Visible
-from statgraph.graph.relations import ARTICLE, CITES, NODE_TYPES, QUESTION
+from statgraph.graph.relations import ARTICLE, CITES, CITING, CITING_CITES, QUESTION
 from statgraph.settings import check_setting
 
 
@@ -74,12 +74,17 @@ class Blocks:
     """The blocks of a batch, the layer next to the input first.
 
     `input_nodes` and `output_nodes` map a node type to its rows (int64); inputs and outputs are numbered type after
-    type in the order of `NODE_TYPES`.
+    type in the order of `LegalGraph.node_types`.
     """
 
     layers: tuple[Block, ...]
     input_nodes: Mapping[str, torch.Tensor]
     output_nodes: Mapping[str, torch.Tensor]
+
+
+# What readers say of articles: questions that are answered by them, texts that cite them.
+_READERS = (CITES, CITING_CITES)
+_READERS_OF = {edge_type: relation for relation in _READERS for edge_type in relation.edge_types}
 
 
 class BlockSampler:
@@ -89,10 +94,11 @@ class BlockSampler:
         graph: the whole graph.
         fanouts: neighbours kept per node and relation, one number a layer, the layer next to the input first; -1 keeps
             all.
-        target_edges: `mask` hides the question-article edges of the batch's own questions, both ways, so that the
-            network cannot read the answer off them; `keep` leaves them in.
-        citation_dropout: chance, per article and batch, that all its question edges are hidden. It shows the network
-            articles that no question cites, which are most of the law.
+        target_edges: `mask` hides the edges between articles and the batch's own questions, both ways, so that the
+            network cannot read the answer off them, and those of the citing texts that belong to these questions;
+            `keep` leaves them in.
+        citation_dropout: chance, per article and batch, that all its edges to questions and citing texts are hidden. It
+            shows the network articles that no reader cites, which are most of the law.
 
     Raises:
         UsageError: if a choice is not known or a number out of range.
@@ -109,7 +115,9 @@ class BlockSampler:
         self._node_counts = graph.node_counts
         self._target_edges = target_edges
         self._citation_dropout = citation_dropout
-        self._has_citations = CITES.forward_type in graph.edge_types
+        self._has_citations = any(relation.forward_type in graph.edge_types for relation in _READERS)
+        rows = {question_id: row for row, question_id in enumerate(graph.question_ids)}
+        self._citing_questions = np.array([rows.get(text.question_id, -1) for text in graph.citing], dtype=np.int64)
         incoming = incoming_edges(graph.heterograph)
         if all(fanout == -1 for fanout in fanouts):
             self._source = NeighbourhoodWalker(incoming, self._node_counts, len(fanouts))
@@ -130,33 +138,34 @@ class BlockSampler:
             generator: source of the citation dropout's choices.
         """
         none = torch.empty(0, dtype=torch.int64)
-        seeds = {node_type: output_nodes.get(node_type, none) for node_type in NODE_TYPES}
+        seeds = {node_type: output_nodes.get(node_type, none) for node_type in self._node_counts}
         visible = self._visible(seeds[QUESTION] if target_questions is None else target_questions, generator)
         found = self._source.neighbourhood({node_type: rows.numpy() for node_type, rows in seeds.items()}, visible)
         return Blocks(
             layers=tuple(_block(self._edge_types, layer) for layer in found.layers),
-            input_nodes={node_type: torch.from_numpy(found.nodes[node_type]) for node_type in NODE_TYPES},
+            input_nodes={node_type: torch.from_numpy(found.nodes[node_type]) for node_type in self._node_counts},
             output_nodes=seeds,
         )
 
     def _visible(self, questions: torch.Tensor, generator: torch.Generator | None) -> Visible:
         """Return what tells which edges may be sampled: an edge and its reverse alike."""
-        hidden_questions = open_articles = None
+        hidden = open_articles = None
         if self._has_citations and self._target_edges == "mask" and len(questions):
-            hidden_questions = np.zeros(self._node_counts[QUESTION], dtype=bool)
-            hidden_questions[questions.numpy()] = True
+            asked = np.zeros(self._node_counts[QUESTION] + 1, dtype=bool)  # the last: of no question
+            asked[questions.numpy()] = True
+            hidden = {QUESTION: asked, CITING: asked[self._citing_questions]}
         if self._has_citations and self._citation_dropout:
             draw = torch.rand(self._node_counts[ARTICLE], generator=generator)
             open_articles = (draw >= self._citation_dropout).numpy()
 
         def visible(edge_type: EdgeType, sources: np.ndarray, targets: np.ndarray) -> np.ndarray | None:
-            ends = {CITES.forward_type: (sources, targets), CITES.reverse_type: (targets, sources)}.get(edge_type)
-            if ends is None or (hidden_questions is None and open_articles is None):
+            relation = _READERS_OF.get(edge_type)
+            if relation is None or (hidden is None and open_articles is None):
                 return None
-            questions, articles = ends
-            if hidden_questions is None:
+            readers, articles = (sources, targets) if edge_type == relation.forward_type else (targets, sources)
+            if hidden is None:
                 return open_articles[articles]
-            seen = ~hidden_questions[questions]
+            seen = ~hidden[relation.source][readers]
             return seen if open_articles is None else seen & open_articles[articles]
 
         return visible
@@ -187,7 +196,7 @@ def _block(edge_types: Sequence[EdgeType], layer: LayerEdges) -> Block:
 def _starts(node_counts: Mapping[str, int]) -> dict[str, int]:
     """Return where each node type begins in one numbering of all."""
     starts, at = {}, 0
-    for node_type in NODE_TYPES:
+    for node_type, count in node_counts.items():
         starts[node_type] = at
-        at += node_counts[node_type]
+        at += count
     return starts

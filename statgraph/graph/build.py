@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from statgraph.corpus.records import Corpus, Heading
+from statgraph.corpus.records import CitingText, Corpus, Heading
 from statgraph.graph.dgl_loader import load_dgl
 from statgraph.graph.hierarchy import hierarchy_of
-from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION, TRAIN_SPLIT, Edges, Relation, relations_of
+from statgraph.graph.relations import (
+    ARTICLE,
+    CITING,
+    HEADING,
+    QUESTION,
+    TRAIN_SPLIT,
+    Edges,
+    Relation,
+    node_types_of,
+    relations_of,
+)
 
 ITSELF = "itself"
 
@@ -21,7 +31,7 @@ def heterograph_of(edges: Mapping[Relation, Edges], node_counts: Mapping[str, in
 
     Args:
         edges: the rows that a relation joins, sources and targets, (edges,) each: whole numbers of any width.
-        node_counts: number of nodes of each of `NODE_TYPES`.
+        node_counts: number of nodes of each type.
 
     Raises:
         ValueError: if a row is out of range, or a relation has not as many sources as targets.
@@ -41,8 +51,9 @@ def heterograph_of(edges: Mapping[Relation, Edges], node_counts: Mapping[str, in
             ends.append(torch.from_numpy(rows))
         of_type[relation.forward_type] = tuple(ends)
         of_type[relation.reverse_type] = tuple(reversed(ends))
-    counts = {node_type: node_counts[node_type] for node_type in NODE_TYPES}
-    return load_dgl().heterograph({**of_type, **_isolated_types(of_type)}, num_nodes_dict=counts)
+    return load_dgl().heterograph(
+        {**of_type, **_isolated_types(of_type, node_counts)}, num_nodes_dict=dict(node_counts)
+    )
 
 
 def _check(relation: Relation, node_type: str, rows: np.ndarray, count: int) -> None:
@@ -53,11 +64,11 @@ def _check(relation: Relation, node_type: str, rows: np.ndarray, count: int) -> 
         )
 
 
-def _isolated_types(edges: Mapping[tuple[str, str, str], object]) -> dict:
+def _isolated_types(edges: Mapping[tuple[str, str, str], object], node_types: Iterable[str]) -> dict:
     """Return an empty relation of its own for each node type that no relation touches: DGL's blocks lose the nodes of
     a type that no edge type names."""
     touched = {node_type for source, _, target in edges for node_type in (source, target)}
-    return {(node_type, ITSELF, node_type): ([], []) for node_type in NODE_TYPES if node_type not in touched}
+    return {(node_type, ITSELF, node_type): ([], []) for node_type in node_types if node_type not in touched}
 
 
 DEFAULT_RELATIONS = ("tree", "bipartite")
@@ -68,7 +79,8 @@ class LegalGraph:
     """The heterograph of a corpus and the names of its nodes.
 
     Node i of type `article` is `article_ids[i]`, the corpus's i-th article; of type `heading`, `headings[i]`; of type
-    `question`, `question_ids[i]`, the i-th training question. The other splits are never in the graph.
+    `question`, `question_ids[i]`, the i-th training question; of type `citing`, which only the relation group of that
+    name brings, `citing[i]`. Questions of the other splits and their citing texts are never in the graph.
     """
 
     heterograph: object
@@ -77,6 +89,7 @@ class LegalGraph:
     question_ids: tuple[str, ...]
     relations: tuple[str, ...]
     corpus_hash: str
+    citing: tuple[CitingText, ...] = ()
 
     @cached_property
     def edge_types(self) -> tuple[tuple[str, str, str], ...]:
@@ -85,12 +98,19 @@ class LegalGraph:
 
     @cached_property
     def node_names(self) -> dict[str, tuple[object, ...]]:
-        """Return by node type, in the order of `NODE_TYPES`, what each node is known by: its id, or the heading."""
-        return {ARTICLE: self.article_ids, HEADING: self.headings, QUESTION: self.question_ids}
+        """Return by node type, in the order of `node_types_of`, what each node is known by: its id, or the heading."""
+        names = {ARTICLE: self.article_ids, HEADING: self.headings, QUESTION: self.question_ids}
+        names[CITING] = tuple(text.citing_id for text in self.citing)
+        return {node_type: names[node_type] for node_type in node_types_of(self.relations)}
+
+    @property
+    def node_types(self) -> tuple[str, ...]:
+        """Return the node types in the order in which their rows follow one another."""
+        return tuple(self.node_names)
 
     @cached_property
     def node_counts(self) -> dict[str, int]:
-        """Return the number of nodes of each type, in the order of `NODE_TYPES`."""
+        """Return the number of nodes of each type, in the order of `node_types`."""
         return {node_type: len(names) for node_type, names in self.node_names.items()}
 
     def ends(self, edge_type: tuple[str, str, str]) -> Edges:
@@ -100,8 +120,8 @@ class LegalGraph:
 
 
 def build_graph(corpus: Corpus, relations: Sequence[str] = DEFAULT_RELATIONS) -> LegalGraph:
-    """Return the graph of a corpus: its tree, its training questions, and the relations of the named groups with their
-    reverses (QABISAR, section 2.2).
+    """Return the graph of a corpus: its tree, its training questions, what else the named groups of relations join, and
+    these relations with their reverses (QABISAR, section 2.2).
 
     Raises:
         UsageError: if a relation group is not known.
@@ -110,6 +130,9 @@ def build_graph(corpus: Corpus, relations: Sequence[str] = DEFAULT_RELATIONS) ->
     questions = corpus.split(TRAIN_SPLIT)
     edges = {relation: relation.edges(corpus, hierarchy) for relation in relations_of(tuple(relations))}
     counts = {ARTICLE: len(corpus.articles), HEADING: len(hierarchy.headings), QUESTION: len(questions)}
+    citing = citing_nodes(corpus, relations)
+    if CITING in node_types_of(relations):
+        counts[CITING] = len(citing)
     return LegalGraph(
         heterograph=heterograph_of(edges, counts),
         article_ids=tuple(article.article_id for article in corpus.articles),
@@ -117,7 +140,13 @@ def build_graph(corpus: Corpus, relations: Sequence[str] = DEFAULT_RELATIONS) ->
         question_ids=tuple(question.question_id for question in questions),
         relations=tuple(relations),
         corpus_hash=corpus.content_hash,
+        citing=citing,
     )
+
+
+def citing_nodes(corpus: Corpus, relations: Sequence[str]) -> tuple[CitingText, ...]:
+    """Return the citing texts of a corpus that are nodes of its graph; none unless a relation group brings them."""
+    return corpus.usable_citing() if CITING in node_types_of(relations) else ()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ import torch
 from statgraph.graph.dgl_loader import load_dgl, single_threaded
 from statgraph.graph.incoming import EdgeType, IncomingEdges
 from statgraph.graph.neighbourhoods import LayerEdges, Neighbourhood, Visible
-from statgraph.graph.relations import NODE_TYPES
 
 _VISIBLE = "visible"
 
@@ -20,7 +19,7 @@ class NeighbourDrawer:
 
     Args:
         incoming: the graph's edges.
-        node_counts: number of nodes of each of `NODE_TYPES`.
+        node_counts: number of nodes of each type.
         fanouts: neighbours kept, one number a layer, the layer next to the input first; -1 keeps all.
     """
 
@@ -29,6 +28,7 @@ class NeighbourDrawer:
     ):
         dgl = load_dgl()
         self._incoming = incoming
+        self._node_types = tuple(node_counts)
         # The sampler's own graph, to write on its edges which are visible. It has the one index that sampling needs.
         numbered = torch.empty(0, dtype=torch.int64)  # an edge's id is its place
         self._heterograph = dgl.heterograph(
@@ -57,14 +57,14 @@ class NeighbourDrawer:
             inputs, _, layers = self._sampler.sample_blocks(
                 self._heterograph, {node_type: torch.from_numpy(rows) for node_type, rows in seeds.items()}
             )
-        nodes = {node_type: inputs[node_type].numpy() for node_type in NODE_TYPES}
+        nodes = {node_type: inputs[node_type].numpy() for node_type in self._node_types}
         return Neighbourhood(nodes, tuple(self._layer(layer) for layer in layers))
 
     def _layer(self, layer: object) -> LayerEdges:
         """Return the edges of a DGL block, whose outputs come first among its inputs."""
         return LayerEdges(
-            input_counts={node_type: layer.num_src_nodes(node_type) for node_type in NODE_TYPES},
-            output_counts={node_type: layer.num_dst_nodes(node_type) for node_type in NODE_TYPES},
+            input_counts={node_type: layer.num_src_nodes(node_type) for node_type in self._node_types},
+            output_counts={node_type: layer.num_dst_nodes(node_type) for node_type in self._node_types},
             edges={
                 edge_type: tuple(ends.numpy() for ends in layer.adj_tensors("coo", etype=edge_type))
                 for edge_type in self._incoming

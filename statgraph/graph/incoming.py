@@ -8,8 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from statgraph.graph.relations import NODE_TYPES
-
 EdgeType = tuple[str, str, str]
 Ends = tuple[np.ndarray, np.ndarray]  # sources and targets, (edges,) each
 
@@ -108,7 +106,7 @@ class MergedEdges:
         dtype = np.int32 if max(n_nodes * len(incoming), n_edges) <= _LARGEST else np.int64
         starts, merged = np.zeros(n_nodes + 1, dtype=dtype), np.empty(n_edges, dtype=dtype)
         first_nodes, first_node, first_edge = {}, 0, 0
-        for node_type in NODE_TYPES:
+        for node_type in node_counts:
             first_nodes[node_type] = first_node
             parts = [(number, incoming[kind]) for number, kind in enumerate(incoming) if kind[2] == node_type]
             begin = starts[first_node : first_node + node_counts[node_type]]
@@ -133,7 +131,7 @@ class MergedEdges:
     def into(self, rows: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return of all edges into some nodes the number of the type, the place of the target among the rows of all
         types, type after type, and the source's row, (edges,) each."""
-        targets = np.concatenate([rows[node_type] + self.first_nodes[node_type] for node_type in NODE_TYPES])
+        targets = np.concatenate([rows[node_type] + first for node_type, first in self.first_nodes.items()])
         merged, counts = self.edges.into(targets)
         sources, numbers = np.divmod(merged, self.n_edge_types)
         return numbers, np.repeat(np.arange(len(targets)), counts), sources

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from statgraph.graph.incoming import EdgeType, Ends, IncomingEdges, MergedEdges
-from statgraph.graph.relations import NODE_TYPES
 
 # Tells of edges of a type, by the rows of their sources and targets, (edges,) each, which of them can be seen, (edges,)
 # bool; None for all.
@@ -43,7 +42,7 @@ class NeighbourhoodWalker:
 
     Args:
         incoming: the graph's edges.
-        node_counts: number of nodes of each of `NODE_TYPES`.
+        node_counts: number of nodes of each type.
         n_layers: hops to walk.
     """
 
@@ -53,11 +52,11 @@ class NeighbourhoodWalker:
         self._n_layers = n_layers
         # A node's place in the neighbourhood at hand. Kept from one to the next: to wipe the nodes that were met costs
         # as much as they are, a new array as much as the graph has.
-        self._places = {node_type: np.full(node_counts[node_type], -1) for node_type in NODE_TYPES}
+        self._places = {node_type: np.full(count, -1) for node_type, count in node_counts.items()}
 
     def neighbourhood(self, seeds: Mapping[str, np.ndarray], visible: Visible) -> Neighbourhood:
         """Return the neighbourhood of the seeds, rows of each node type, each row at most once."""
-        met = {node_type: [seeds[node_type]] for node_type in NODE_TYPES}
+        met = {node_type: [seeds[node_type]] for node_type in self._places}
         try:
             return self._walked(met, visible)
         finally:
@@ -71,11 +70,11 @@ class NeighbourhoodWalker:
         for node_type, (rows,) in met.items():
             self._places[node_type][rows] = np.arange(len(rows))
         edges = {edge_type: [] for edge_type in self._edge_types}
-        before = dict.fromkeys(NODE_TYPES, 0)
+        before = dict.fromkeys(met, 0)
         for _ in range(self._n_layers):
             within = counts[-1]
             hop = self._edges_into({node_type: rows[-1] for node_type, rows in met.items()}, before, visible)
-            for node_type in NODE_TYPES:
+            for node_type in met:
                 sources = [rows for edge_type, (rows, _) in hop.items() if edge_type[0] == node_type]
                 met[node_type].append(self._newly_met(node_type, sources, within[node_type]))
             for edge_type, (rows, targets) in hop.items():
@@ -91,9 +90,7 @@ class NeighbourhoodWalker:
         """Return the source rows of the visible edges into some nodes and the places of their targets, by edge type;
         the places of the nodes of a type are those after the `before` that it had."""
         numbers, targets, sources = self._merged.into(rows)  # targets: places among all `rows`
-        starts = dict(
-            zip(NODE_TYPES, np.cumsum([0, *(len(rows[node_type]) for node_type in NODE_TYPES)]), strict=False)
-        )
+        starts = dict(zip(rows, np.cumsum([0, *map(len, rows.values())]), strict=False))
         found = {}
         for number, edge_type in enumerate(self._edge_types):
             of_type = np.flatnonzero(numbers == number)

@@ -13,8 +13,8 @@ from statgraph.corpus.records import Corpus
 from statgraph.graph.hierarchy import Hierarchy
 from statgraph.settings import check_setting
 
-ARTICLE, HEADING, QUESTION = "article", "heading", "question"
-NODE_TYPES = (ARTICLE, HEADING, QUESTION)
+ARTICLE, HEADING, QUESTION, CITING = "article", "heading", "question", "citing"
+NODE_TYPES = (ARTICLE, HEADING, QUESTION)  # of every graph; a graph's own are `LegalGraph.node_types`
 TRAIN_SPLIT = "train"
 
 Edges = tuple[np.ndarray, np.ndarray]
@@ -40,6 +40,11 @@ class Relation:
         """Return DGL's canonical edge type of the reverse."""
         return self.target, self.reverse, self.source
 
+    @property
+    def edge_types(self) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
+        """Return both."""
+        return self.forward_type, self.reverse_type
+
 
 def _heading_contains_article(corpus: Corpus, hierarchy: Hierarchy) -> Edges:
     return hierarchy.article_parents, np.arange(len(hierarchy.article_parents))
@@ -52,6 +57,11 @@ def _heading_contains_heading(corpus: Corpus, hierarchy: Hierarchy) -> Edges:
 
 def _question_cites_article(corpus: Corpus, hierarchy: Hierarchy) -> Edges:
     return _ragged_edges(corpus.label_rows(corpus.split(TRAIN_SPLIT)))
+
+
+def _citing_cites_article(corpus: Corpus, hierarchy: Hierarchy) -> Edges:
+    rows = corpus.article_rows
+    return _ragged_edges([[rows[article_id] for article_id in text.article_ids] for text in corpus.usable_citing()])
 
 
 def _article_precedes_article(corpus: Corpus, hierarchy: Hierarchy) -> Edges:
@@ -76,6 +86,7 @@ CONTAINS_HEADING = Relation(HEADING, "contains_heading", HEADING, "under_heading
 CITES = Relation(QUESTION, "cites", ARTICLE, "cited_by", _question_cites_article)
 PRECEDES = Relation(ARTICLE, "precedes", ARTICLE, "follows", _article_precedes_article)
 REFERENCES = Relation(ARTICLE, REFERS_TO, ARTICLE, "referred_to_by", _article_refers_to_article)
+CITING_CITES = Relation(CITING, "cites", ARTICLE, "cited_by", _citing_cites_article)
 
 # What `graph.relations` can name: a group of relations that are switched on together.
 RELATION_GROUPS: dict[str, tuple[Relation, ...]] = {
@@ -83,7 +94,15 @@ RELATION_GROUPS: dict[str, tuple[Relation, ...]] = {
     "bipartite": (CITES,),
     "order": (PRECEDES,),
     "citations": (REFERENCES,),
+    "citing": (CITING_CITES,),
 }
+
+
+def node_types_of(groups: Sequence[str]) -> tuple[str, ...]:
+    """Return the node types of a graph with these relation groups, in the order of their rows: those of every graph,
+    and those that a group brings."""
+    ends = (end for relation in relations_of(tuple(groups)) for end in (relation.source, relation.target))
+    return tuple(dict.fromkeys((*NODE_TYPES, *ends)))
 
 
 def relations_of(groups: tuple[str, ...]) -> tuple[Relation, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from statgraph import __version__, artifacts
 from statgraph.corpus.records import Corpus, Heading
 from statgraph.errors import GraphError, UsageError, described
-from statgraph.graph.build import LegalGraph, build_graph, summary_of
+from statgraph.graph.build import LegalGraph, build_graph, citing_nodes, summary_of
 from statgraph.graph.dgl_loader import load_dgl
 from statgraph.graph.relations import ARTICLE, HEADING, QUESTION, relations_of
 from statgraph.runs.folders import folder_name
@@ -78,6 +78,7 @@ def read_graph(folder: Path, corpus: Corpus) -> LegalGraph:
         question_ids=tuple(nodes[QUESTION]),
         relations=tuple(manifest["relations"]),
         corpus_hash=manifest["corpus_hash"],
+        citing=citing_nodes(corpus, manifest["relations"]),
     )
 
 

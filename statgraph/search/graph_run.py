@@ -12,14 +12,14 @@ import torch
 
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Article, Corpus
-from statgraph.encoders.article_text import PATH_SEPARATOR
+from statgraph.encoders.article_text import PATH_SEPARATOR, citing_text
 from statgraph.encoders.similarity import Similarity, similarity_of
 from statgraph.errors import RunError
 from statgraph.gnn.encoder import GraphEncoder, read_graph_encoder
 from statgraph.gnn.graph_inputs import REMEDY, GraphInputs, read_graph_inputs
 from statgraph.graph.blocks import Blocks, BlockSampler, whole_graph_block
 from statgraph.graph.build import LegalGraph, build_graph
-from statgraph.graph.relations import ARTICLE, CITES, HEADING, NODE_TYPES, QUESTION
+from statgraph.graph.relations import ARTICLE, CITES, CITING, HEADING, QUESTION
 from statgraph.runs.article_store import ArticleStore, StoredArticle
 from statgraph.runs.run import Run
 from statgraph.search.hits import ITSELF, Neighbour
@@ -34,7 +34,8 @@ class GraphRun:
 
     Attributes:
         config: the run's configuration.
-        corpus: its articles in row order (their `order` is their row) and its training questions.
+        corpus: its articles in row order (their `order` is their row), its training questions, its citing texts if the
+            graph has any.
         graph: the graph of that corpus; node rows are those of `inputs`.
         inputs: the text vectors of all nodes.
         encoder: the graph encoder, ready for inference on the CPU.
@@ -74,20 +75,18 @@ def load_graph_run(run: Run) -> GraphRun:
             for row, stored in enumerate(ArticleStore(run.folder).read_all())
         ),
         questions=inputs.questions,
+        citing=inputs.citing,
     )
     known = corpus.article_rows
-    strange = next((cited for question in inputs.questions for cited in question.article_ids if cited not in known), "")
-    if strange:
-        raise RunError(
-            f"{run.folder}: its training questions cite article '{strange}', which it does not hold; {REMEDY}"
-        )
+    for what, readers in (("training questions", inputs.questions), ("citing texts", inputs.citing)):
+        strange = next((cited for reader in readers for cited in reader.article_ids if cited not in known), "")
+        if strange:
+            raise RunError(f"{run.folder}: its {what} cite article '{strange}', which it does not hold; {REMEDY}")
     graph = replace(build_graph(corpus, config.graph.relations), corpus_hash=run.corpus.content_hash)
-    for node_type in NODE_TYPES:
-        if graph.node_counts[node_type] != len(inputs.vectors[node_type]):
-            raise RunError(
-                f"{run.graph_inputs}: {len(inputs.vectors[node_type])} vectors of type {node_type} for "
-                f"{graph.node_counts[node_type]} nodes; {REMEDY}"
-            )
+    for node_type, count in graph.node_counts.items():
+        n_vectors = len(inputs.vectors.get(node_type, ()))
+        if n_vectors != count:
+            raise RunError(f"{run.graph_inputs}: {n_vectors} vectors of type {node_type} for {count} nodes; {REMEDY}")
     similarity = similarity_of(config.encoder.similarity)
     encoder = read_graph_encoder(
         run.graph_encoder,
@@ -126,8 +125,8 @@ def enriched_articles(
 def _node_vectors(vectors: Mapping[str, np.ndarray], nodes: Mapping[str, torch.Tensor] | None = None) -> torch.Tensor:
     """Return the vectors of some rows of each node type, or of all, type after type, (nodes, width)."""
     if nodes is not None:
-        vectors = {node_type: vectors[node_type][nodes[node_type].numpy()] for node_type in NODE_TYPES}
-    return torch.from_numpy(np.concatenate([vectors[node_type] for node_type in NODE_TYPES]))
+        vectors = {node_type: of_type[nodes[node_type].numpy()] for node_type, of_type in vectors.items()}
+    return torch.from_numpy(np.concatenate(list(vectors.values())))
 
 
 @dataclass(frozen=True)
@@ -265,6 +264,9 @@ class GraphExplainer:
         elif kind == QUESTION:
             question = self._run.inputs.questions[row]
             node_id, title = question.question_id, question.text
+        elif kind == CITING:
+            text = self._run.graph.citing[row]
+            node_id, title = text.citing_id, citing_text(text)
         else:
             node_id, title = self.article_ids[row], self._titles[row]
         by_head = float(weights.mean()), float(weights.min()), float(weights.max())
@@ -273,7 +275,7 @@ class GraphExplainer:
 
 def _last_inputs(blocks: Blocks) -> list[_Node]:
     """Return which nodes the inputs of the last block are."""
-    nodes = [(node_type, row) for node_type in NODE_TYPES for row in blocks.input_nodes[node_type].tolist()]
+    nodes = [(node_type, row) for node_type, rows in blocks.input_nodes.items() for row in rows.tolist()]
     for block in blocks.layers[:-1]:
         nodes = [nodes[place] for place in block.own_inputs.tolist()]
     return nodes

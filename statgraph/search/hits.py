@@ -31,9 +31,9 @@ class Neighbour:
     """A node that the last graph layer looked at.
 
     Attributes:
-        kind: article, heading or question.
-        node_id: the id of an article or a question; of a heading its path as text.
-        title: an article's citation, a heading's own title, a question's text.
+        kind: article, heading, question or citing.
+        node_id: the id of an article, a question or a citing text; of a heading its path as text.
+        title: an article's citation, a heading's own title, a question's text, a citing text with its document's title.
         path: of a heading, from the code down; else empty.
         relation: the edge from the neighbour to the article; `itself` where it is the article.
         weight: its share of the attention, a mean over the heads: all of an article add up to 1.

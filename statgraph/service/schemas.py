@@ -104,7 +104,7 @@ class Neighbour(BaseModel):
     """A node that the last graph layer looked at: its share of the attention, a mean over the heads, and the least and
     the most that a head gives it. The article is one of its own neighbours, by the relation `itself`."""
 
-    kind: Literal["heading", "article", "question"]
+    kind: Literal["heading", "article", "question", "citing"]
     id: str
     title: str
     relation: str

@@ -10,7 +10,7 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.corpus.records import Corpus
-from statgraph.encoders.article_text import article_texts, heading_text, text_hashes
+from statgraph.encoders.article_text import article_texts, citing_text, heading_text, text_hashes
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.encoders.building import build_biencoder
 from statgraph.errors import CorpusError
@@ -18,7 +18,7 @@ from statgraph.gnn.encoder import write_graph_encoder
 from statgraph.gnn.graph_inputs import GraphInputs, write_graph_inputs
 from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import LegalGraph
-from statgraph.graph.relations import ARTICLE, HEADING, QUESTION
+from statgraph.graph.relations import ARTICLE, CITING, HEADING, QUESTION
 from statgraph.graph.store import graph_for
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.query_graph import add_query_graph
@@ -137,8 +137,10 @@ def _train_graph(job: Job, stages: StageBuilder, graph: LegalGraph, graph_model:
         ARTICLE: text_hashes(stages.article_texts),
         HEADING: text_hashes([heading_text(heading) for heading in graph.headings]),
         QUESTION: text_hashes([question.text for question in job.corpus.split("train")]),
+        CITING: text_hashes([citing_text(text) for text in graph.citing]),
     }
-    inputs = GraphInputs(stage2.input_vectors(), hashes, job.corpus.split("train"))
+    hashes = {node_type: hashes[node_type] for node_type in graph.node_types}
+    inputs = GraphInputs(stage2.input_vectors(), hashes, job.corpus.split("train"), graph.citing)
     if job.world.is_first:
         write_graph_encoder(graph_model.encoder, job.folder / artifacts.RUN_GRAPH_ENCODER)
         write_graph_inputs(inputs, job.folder / artifacts.RUN_GRAPH_INPUTS)

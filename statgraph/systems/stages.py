@@ -13,12 +13,13 @@ from statgraph import artifacts
 from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.augmentation.synthetic import synthetic_questions
 from statgraph.config import RunConfig, Stage1Config, Stage2Config
-from statgraph.encoders.article_text import heading_text
+from statgraph.encoders.article_text import citing_text, heading_text
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.errors import RunError
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import BlockSampler
 from statgraph.graph.build import LegalGraph
+from statgraph.graph.relations import CITING
 from statgraph.lexical.bm25 import BM25
 from statgraph.negatives.source import NegativeSource
 from statgraph.registry import NEGATIVES
@@ -99,9 +100,12 @@ class StageBuilder:
         """Return the training of the graph encoder."""
         config, encoders = self._config.stage2, self._model.encoders
         headings = [heading_text(heading) for heading in graph.headings]
+        citing = [citing_text(text) for text in graph.citing]
+        on_step = self._job.options.on_step
         texts = GraphTexts(
-            encoders.article_inputs(headings, self._job.options.on_step),
-            encoders.question_inputs(self._gold.texts, self._job.options.on_step),
+            encoders.article_inputs(headings, on_step),
+            encoders.question_inputs(self._gold.texts, on_step),
+            encoders.question_inputs(citing, on_step) if CITING in graph.node_types else None,
         )
         sources = self._sources(config)
         negatives = self._negatives(config.negatives, config.negatives_per_pair)

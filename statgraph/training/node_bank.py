@@ -8,16 +8,18 @@ import numpy as np
 import torch
 
 from statgraph.encoders.biencoder import Inputs
-from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION
+from statgraph.graph.relations import ARTICLE, CITING, HEADING, QUESTION
 from statgraph.training.text_model import TextModel
 
 
 @dataclass(frozen=True)
 class GraphTexts:
-    """The prepared inputs of the graph's nodes beside the articles, by row: headings, and the training questions."""
+    """The prepared inputs of the graph's nodes beside the articles, by row: headings, the training questions, and
+    citing texts where it has such nodes."""
 
     headings: Inputs
     questions: Inputs
+    citing: Inputs | None = None
 
 
 class NodeBank:
@@ -28,7 +30,7 @@ class NodeBank:
         texts: the inputs of all other nodes.
 
     Attributes:
-        nodes: (nodes, width) on the device, types one after the other in the order of `NODE_TYPES`.
+        nodes: (nodes, width) on the device, types one after the other in the order of `LegalGraph.node_types`.
         is_outdated: whether the encoders have changed since the nodes were encoded.
     """
 
@@ -42,6 +44,11 @@ class NodeBank:
         """Return the vectors of a type's nodes, (nodes of the type, width)."""
         return self._by_type[node_type]
 
+    @property
+    def node_types(self) -> tuple[str, ...]:
+        """Return the types of the nodes, in their order."""
+        return tuple(self._by_type)
+
     def renew(self) -> None:
         """Encode all nodes with the current weights, without dropout, where those in the bank are outdated."""
         if not self.is_outdated:
@@ -54,11 +61,13 @@ class NodeBank:
             HEADING: (encoders.articles, self._texts.headings),
             QUESTION: (encoders.questions, self._texts.questions),
         }
-        parts = [self._model.encoded(*encode_of[node_type]).reshape(-1, encoders.width) for node_type in NODE_TYPES]
+        if self._texts.citing is not None:
+            encode_of[CITING] = encoders.questions, self._texts.citing
+        parts = [self._model.encoded(*how).reshape(-1, encoders.width) for how in encode_of.values()]
         encoders.train(was_training)
         vectors = [torch.from_numpy(part).to(device) for part in parts]
         self.nodes = torch.cat(vectors)
-        self._by_type = dict(zip(NODE_TYPES, self.nodes.split([len(part) for part in vectors]), strict=True))
+        self._by_type = dict(zip(encode_of, self.nodes.split([len(part) for part in vectors]), strict=True))
         self.is_outdated = False
 
 

@@ -11,7 +11,7 @@ import torch
 from statgraph.config import Stage2Config
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import Block, Blocks, BlockSampler
-from statgraph.graph.relations import ARTICLE, NODE_TYPES, QUESTION
+from statgraph.graph.relations import ARTICLE, QUESTION
 from statgraph.negatives.source import NegativeSource
 from statgraph.training.losses import contrastive_loss, distillation_losses, similarities
 from statgraph.training.node_bank import GraphTexts, NodeBank, with_fresh
@@ -230,14 +230,14 @@ class Stage2:
     def node_vectors(self) -> GraphVectors:
         """Return the vectors of articles and training questions in the whole graph, without gradients."""
         enriched = self._enriched(self._whole_graph)
-        return GraphVectors(
-            enriched[: len(self._model.articles)], enriched[len(enriched) - len(self._texts.questions) :]
-        )
+        n_articles, n_headings = len(self._model.articles), len(self._texts.headings)
+        questions = enriched[n_articles + n_headings :][: len(self._texts.questions)]
+        return GraphVectors(enriched[:n_articles], questions)
 
     def input_vectors(self) -> dict[str, np.ndarray]:
         """Return the text vectors of all nodes by type, (nodes, width) float32: what `node_vectors` enriches."""
         self._bank.renew()
-        return {node_type: self._bank[node_type].float().cpu().numpy() for node_type in NODE_TYPES}
+        return {node_type: self._bank[node_type].float().cpu().numpy() for node_type in self._bank.node_types}
 
     def _enriched(self, blocks: Sequence[Block]) -> torch.Tensor:
         """Return the vectors of the last block's outputs, (outputs, width), from the bank, without gradients."""
@@ -257,7 +257,7 @@ class Stage2:
             plain = model.vectors(encoders.articles, model.articles, batch.articles)
             inputs[ARTICLE] = with_fresh(inputs[ARTICLE], nodes[ARTICLE], plain, batch.articles)
             inputs[QUESTION] = with_fresh(inputs[QUESTION], nodes[QUESTION], student, batch.questions)
-        vectors = torch.cat([inputs[node_type] for node_type in NODE_TYPES])
+        vectors = torch.cat(list(inputs.values()))
         enriched = self._graph_encoder(vectors, [block.to(model.device) for block in batch.blocks.layers])
         articles, teacher = enriched[: len(batch.own_articles)], enriched[len(batch.own_articles) :]
         articles = model.world.gathered(articles, len(batch.articles))

@@ -75,12 +75,13 @@ def test_many_neighbours_are_summed_up():
     assert lines[-2] == "   24.0% 6 others"
 
 
-def test_an_article_is_told_by_its_relation():
+def test_an_article_is_told_by_its_relation_and_a_citing_text_by_its_kind():
     relations = ("refers_to", "referred_to_by", "precedes", "follows")
-    lines = explanation_lines(replace(WHY, neighbours=tuple(replace(ITSELF, relation=name) for name in relations)))
-    assert [line.split("  ")[-1] for line in lines[2:6]] == [
+    near = (*(replace(ITSELF, relation=name) for name in relations), replace(QUESTION, kind="citing", title="Guide"))
+    lines = explanation_lines(replace(WHY, neighbours=near))
+    assert [line.split("  ")[-1] for line in lines[2:7]] == [
         "article that cites it: Art. 1", "article that it cites: Art. 1",
-        "article before it: Art. 1", "article after it: Art. 1",
+        "article before it: Art. 1", "article after it: Art. 1", "citing text: Guide",
     ]  # fmt: skip
 
 

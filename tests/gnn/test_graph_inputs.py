@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from statgraph.corpus.records import Question
+from statgraph.corpus.records import CitingText, Question
 from statgraph.encoders.article_text import text_hashes
 from statgraph.errors import RunError
 from statgraph.gnn.graph_inputs import GraphInputs, read_graph_inputs, write_graph_inputs
@@ -26,6 +28,19 @@ def test_they_come_back_as_they_were(tmp_path):
     assert read.vectors["article"].tolist() == [[0, 1, 2], [3, 4, 5]]
     assert all((read.hashes[node_type] == inputs.hashes[node_type]).all() for node_type in TEXTS)
     assert read.questions == (Question("q0", "why\u2028so?", "train", ("L1",)),)
+
+
+def test_citing_texts_come_back_without_their_questions(tmp_path):
+    texts = TEXTS | {"citing": ["Guide\nLamps."]}
+    inputs = replace(inputs_of(texts), citing=(CitingText("c1", "Guide", "Lamps.", ("L1",), "q0", "section"),))
+    write_graph_inputs(inputs, tmp_path / "kept")
+    read = read_graph_inputs(tmp_path / "kept")
+    assert read.citing == (CitingText("c1", "Guide", "Lamps.", ("L1",)),)
+    assert list(read.vectors) == ["article", "heading", "question", "citing"]
+    assert read.vectors["citing"].tolist() == [[0, 1, 2]]
+    (tmp_path / "kept" / "citing.jsonl").unlink()
+    with pytest.raises(RunError, match=r"citing\.jsonl: .*; train the run again"):
+        read_graph_inputs(tmp_path / "kept")
 
 
 def test_a_type_without_nodes_has_arrays_without_rows(tmp_path):

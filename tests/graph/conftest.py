@@ -13,7 +13,6 @@ from statgraph.corpus.records import Article, Corpus, Question
 from statgraph.corpus.store import read_corpus
 from statgraph.graph.blocks import Blocks
 from statgraph.graph.build import LegalGraph
-from statgraph.graph.relations import NODE_TYPES
 
 LAMP, WELL, GENERAL, HOURS = "Lamp Code", "Well Code", "General", "Hours"
 
@@ -120,4 +119,4 @@ def _rows(tensors: tuple[torch.Tensor, ...]) -> list[list[int]]:
 
 
 def _named(rows: dict[str, torch.Tensor]) -> list[tuple[str, int]]:
-    return [(node_type, row) for node_type in NODE_TYPES for row in rows[node_type].tolist()]
+    return [(node_type, row) for node_type, of_type in rows.items() for row in of_type.tolist()]

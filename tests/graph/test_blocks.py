@@ -225,6 +225,31 @@ def test_target_questions_are_hidden_instead_of_the_seeds(town, layer_edges):
 
 
 @pytest.mark.parametrize("fanout", [-1, 100])
+@pytest.mark.parametrize("target_edges", ["mask", "keep"])
+def test_citing_texts_of_the_batchs_own_questions_are_hidden_with_them(cited_town, layer_edges, fanout, target_edges):
+    graph = build_graph(cited_town, ("citing",))
+    sampler = BlockSampler(graph, fanouts=[fanout, fanout], target_edges=target_edges)
+    everything = {"article": torch.arange(16), "citing": torch.arange(2)}
+
+    def cited(*asked):
+        (found, _) = layer_edges(graph, sampler.sample(everything, target_questions=rows(*asked)))
+        edges = {(kind[0], source, target) for kind, source, target in found if "cit" in kind[1]}
+        forward = {edge[1:] for edge in edges if edge[0] == "citing"}
+        assert edges == {("citing", *pair) for pair in forward} | {("article", *pair[::-1]) for pair in forward}
+        return forward
+
+    # guide-1 belongs to question 0, guide-2 to none.
+    assert cited(0) == ({(1, 5)} if target_edges == "mask" else {(0, 0), (0, 1), (1, 5)})
+    assert cited(1, 2) == {(0, 0), (0, 1), (1, 5)}
+
+
+def test_dropout_hides_citing_texts_too(cited_town, layer_edges):
+    graph = build_graph(cited_town, ("citing",))
+    sampler = BlockSampler(graph, fanouts=[-1], citation_dropout=1.0)
+    assert layer_edges(graph, sampler.sample({"article": torch.arange(16)})) == [[]]
+
+
+@pytest.mark.parametrize("fanout", [-1, 100])
 def test_one_batch_leaves_no_mask_for_the_next(town, layer_edges, fanout):
     graph = build_graph(town)
     sampler = BlockSampler(graph, fanouts=[fanout])

@@ -117,6 +117,22 @@ def test_summary_of_a_town_whose_articles_name_each_other(referring_town):
     assert summary.articles_cited == 0  # by training questions
 
 
+def test_summary_of_a_town_with_citing_texts(cited_town):
+    graph = build_graph(cited_town, ("bipartite", "citing"))
+    summary = summary_of(graph)
+    assert summary.nodes == {"article": 16, "heading": 3, "question": 8, "citing": 2}
+    assert summary.edges["citing-cites-article"] == summary.edges["article-cited_by-citing"] == 3
+    assert summary.articles_cited == 8  # by training questions
+    assert [text.citing_id for text in graph.citing] == ["guide-1", "guide-2"]
+    assert build_graph(cited_town).node_types == ("article", "heading", "question")
+
+
+def test_no_citing_texts_no_such_nodes(town):
+    graph = build_graph(town, ("citing",))
+    assert graph.node_counts == {"article": 6, "heading": 5, "question": 3, "citing": 0}
+    assert ("citing", "cites", "article") in graph.edge_types
+
+
 def test_every_edge_has_its_reverse(sample, edges_of):
     graph = build_graph(sample, ("tree", "bipartite", "order", "citations"))
     reverse = {

@@ -5,12 +5,13 @@ from statgraph.errors import UsageError
 from statgraph.graph.hierarchy import hierarchy_of
 from statgraph.graph.relations import (
     CITES,
+    CITING_CITES,
     CONTAINS_ARTICLE,
     CONTAINS_HEADING,
-    NODE_TYPES,
     PRECEDES,
     REFERENCES,
     RELATION_GROUPS,
+    node_types_of,
     relations_of,
 )
 
@@ -50,6 +51,10 @@ def test_an_article_that_names_another_refers_to_it_once_and_never_to_itself(ref
     assert sorted(pairs(REFERENCES, referring_town)) == [(4, 2), (6, 4), (7, 2), (7, 4)]
 
 
+def test_citing_texts_of_dev_and_test_questions_cite_nothing_in_the_graph(cited_town):
+    assert pairs(CITING_CITES, cited_town) == [(0, 0), (0, 1), (1, 5)]  # guide-1: lamps1 and lamps2; guide-2: dogs2
+
+
 def test_no_training_questions_no_citations(random_corpus):
     assert pairs(CITES, random_corpus(6, 0, cited=0)) == []
 
@@ -57,12 +62,17 @@ def test_no_training_questions_no_citations(random_corpus):
 @pytest.mark.parametrize("relation", EVERY_RELATION, ids=lambda relation: relation.name)
 def test_reverses_swap_the_ends(relation):
     assert relation.reverse_type == (relation.target, relation.reverse, relation.source)
-    assert {relation.source, relation.target} <= set(NODE_TYPES)
+    assert {relation.source, relation.target} <= set(node_types_of(tuple(RELATION_GROUPS)))
 
 
-def test_names_are_unique():
-    names = [name for relation in EVERY_RELATION for name in (relation.name, relation.reverse)]
-    assert len(set(names)) == len(names)
+def test_edge_types_are_unique():
+    edge_types = [edge_type for relation in EVERY_RELATION for edge_type in relation.edge_types]
+    assert len(set(edge_types)) == len(edge_types)
+
+
+def test_node_types_are_those_of_every_graph_and_those_that_a_group_brings():
+    assert node_types_of(()) == node_types_of(("citations", "order")) == ("article", "heading", "question")
+    assert node_types_of(("citing",)) == node_types_of(("citing", "tree")) == (*node_types_of(()), "citing")
 
 
 def test_groups_come_in_the_registrys_order():

@@ -37,6 +37,15 @@ def test_what_is_saved_comes_back(tmp_path, town, edges_of, relations):
     assert [loaded.heterograph.num_nodes(node_type) for node_type in NODE_TYPES] == [6, 5, 3]
 
 
+def test_citing_texts_come_back(tmp_path, cited_town, edges_of):
+    graph = build_graph(cited_town, ("tree", "citing"))
+    write_graph(graph, tmp_path / "graph")
+    loaded = read_graph(tmp_path / "graph", cited_town)
+    assert dataclasses.replace(loaded, heterograph=None) == dataclasses.replace(graph, heterograph=None)
+    assert edges_of(loaded) == edges_of(graph)
+    assert (loaded.node_counts["citing"], loaded.heterograph.num_nodes("citing")) == (2, 2)
+
+
 def test_edges_come_back_in_their_order(tmp_path, sample):
     graph = build_graph(sample)
     write_graph(graph, tmp_path / "graph")

@@ -10,6 +10,7 @@ def test_each_relation_once(two_codes):
         ("question-cites-article", "bipartite", "yes", 3),  # the test question is not in the graph
         ("article-precedes-article", "order", "no", 1),  # b before c
         ("article-refers_to-article", "citations", "no", 0),
+        ("citing-cites-article", "citing", "no", 0),
     )
 
 

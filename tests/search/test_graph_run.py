@@ -113,6 +113,21 @@ def test_references_are_neighbours_both_ways(train_town, referring_town):
     ]  # fmt: skip
 
 
+def test_a_citing_text_is_a_neighbour(train_town, cited_town):
+    folder = train_town("qabisar", "gnn.layers=1", "graph.relations=bipartite,citing", corpus=cited_town)
+    vectors = ArticleIndex.load(folder / "index", device="cpu").vectors
+    np.testing.assert_allclose(enriched_article_vectors(load_graph_run(Run.read(folder))), vectors, atol=1e-6)
+    retriever = Retriever.load(folder, device="cpu")
+    hits = retriever.search("May I keep my lamps?", k=16)
+    for hit, why in zip(hits, retriever.explain("May I keep my lamps?", hits), strict=True):
+        assert why.score == pytest.approx(hit.score, abs=1e-5)
+        near = [(near.node_id, near.title, near.relation) for near in why.neighbours if near.kind == "citing"]
+        cited = {"lamps1": "guide-1", "lamps2": "guide-1", "dogs2": "guide-2"}.get(hit.article_id)
+        assert [name for name, _, _ in near] == ([cited] if cited else [])
+        if cited == "guide-1":
+            assert near == [("guide-1", "Lamps\nLamps may burn all day.", "cites")]
+
+
 def test_one_thread_at_a_time_samples(train_town, monkeypatch):
     folder = train_town("qabisar", "gnn.layer=gat")
     explainer = GraphExplainer(Run.read(folder), ArticleStore(folder).read_all())

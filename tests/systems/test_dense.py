@@ -11,6 +11,8 @@ from safetensors.torch import load_file
 from statgraph import artifacts
 from statgraph.corpus.store import write_corpus
 from statgraph.errors import UsageError
+from statgraph.gnn.graph_inputs import read_graph_inputs
+from statgraph.graph.build import build_graph
 from statgraph.index.article_index import ArticleIndex
 from statgraph.registry import LAYERS
 from statgraph.runs.article_store import write_article_store
@@ -88,6 +90,31 @@ def test_every_layer_trains_on_the_references_between_articles(train, referring_
     )
     assert np.isfinite(with_them).all()
     assert np.abs(with_them - without).max() > 1e-3
+
+
+@pytest.mark.parametrize("settings", [("qabisar",), ("qabisar", "gnn.fanout=2", "stage2.joint=false"), ("gdsr",)])
+def test_citing_texts_train_and_those_of_dev_and_test_questions_leave_no_trace(train, cited_town, settings):
+    citing = ("stage2.epochs=1", "graph.relations=tree,bipartite,citing")
+    folder, _ = train(*settings, *citing, corpus=cited_town)
+    kept = read_graph_inputs(folder / "graph_inputs")
+    assert [text.citing_id for text in kept.citing] == ["guide-1", "guide-2"]
+    assert kept.vectors["citing"].shape == (2, 16)
+
+    def without(*ids):
+        texts = tuple(text for text in cited_town.citing if text.citing_id not in ids)
+        return vectors_of(train(*settings, *citing, corpus=dataclasses.replace(cited_town, citing=texts))[0])
+
+    np.testing.assert_array_equal(without("dev", "test", "copy"), vectors_of(folder))
+    assert np.abs(without("guide-2") - vectors_of(folder)).max() > 1e-3
+
+
+def test_a_question_held_out_of_a_fold_takes_its_citing_texts_along(cited_town):
+    held_out = tuple(
+        dataclasses.replace(question, split="test") if question.question_id == "train-lamps" else question
+        for question in cited_town.questions
+    )
+    graph = build_graph(dataclasses.replace(cited_town, questions=held_out), ("citing",))
+    assert [text.citing_id for text in graph.citing] == ["guide-2"]
 
 
 def test_equal_seeds_give_equal_vectors_and_others_not(train):

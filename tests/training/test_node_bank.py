@@ -47,6 +47,16 @@ def test_nodes_are_the_types_one_after_the_other(bank_of, static_encoders, texts
     assert not bank.nodes.requires_grad
 
 
+def test_citing_texts_are_encoded_as_questions_are(texts, village, text_model, static_encoders):
+    encoders = static_encoders()
+    citing = encoders.question_inputs(["Whoever breaks a lamp pays.", "Wells"])
+    inputs = GraphTexts(encoders.article_inputs(texts["heading"]), encoders.question_inputs(texts["question"]), citing)
+    bank = NodeBank(text_model(encoders, village), inputs)
+    assert bank.node_types == ("article", "heading", "question", "citing")
+    assert torch.allclose(bank["citing"], encoders.questions(citing), atol=1e-6)
+    assert bank.nodes[-2:].equal(bank["citing"])
+
+
 def test_it_changes_with_the_encoders_when_it_is_renewed(bank_of, static_encoders):
     encoders = static_encoders()
     bank = bank_of(encoders)

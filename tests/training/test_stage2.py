@@ -5,9 +5,10 @@ import pytest
 import torch
 
 from statgraph.config import GnnConfig, Stage2Config
+from statgraph.corpus.records import CitingText
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import BlockSampler, whole_graph_block
-from statgraph.graph.build import build_graph
+from statgraph.graph.build import DEFAULT_RELATIONS, build_graph
 from statgraph.graph.relations import NODE_TYPES
 from statgraph.training.node_bank import GraphTexts
 from statgraph.training.pairs import gold_pairs, heading_pairs
@@ -41,9 +42,10 @@ def built(village, static_encoders, text_model):
         headings=True,
         graph_seed=3,
         layer="qabisar",
+        relations=DEFAULT_RELATIONS,
     ):
         encoders = static_encoders(token_dropout=token_dropout)
-        graph, gold = build_graph(corpus), gold_pairs(corpus)
+        graph, gold = build_graph(corpus, relations), gold_pairs(corpus)
         torch.manual_seed(graph_seed)
         gnn = GnnConfig(layer=layer, heads=2, first_gate=0.5)
         graph_encoder = NotingGraphEncoder(gnn, width=8, n_edge_types=len(graph.edge_types))
@@ -53,6 +55,7 @@ def built(village, static_encoders, text_model):
         texts = GraphTexts(
             encoders.article_inputs([heading.title for heading in graph.headings]),
             encoders.question_inputs(gold.texts),
+            encoders.question_inputs([text.text for text in graph.citing]) if graph.citing else None,
         )
         sources = {"gold": gold} | ({"headings": heading_pairs(corpus)} if headings else {})
         graph_model = GraphModel(graph_encoder, sampler, whole_graph_block(graph))
@@ -265,6 +268,23 @@ def test_index_vectors_are_the_articles_node_vectors(built, layer):
     vectors = stage.node_vectors()
     assert (vectors.articles.shape, vectors.questions.shape) == ((12, 8), (4, 8))
     assert stage.index_vectors() == pytest.approx(vectors.articles.numpy(), abs=1e-6)
+
+
+def test_citing_texts_stand_behind_the_questions(built, village):
+    texts = ("who lights the lamps", "where the mayor lives")
+    citing = tuple(CitingText(text, "Guide", text, ("A0", "A5")) for text in texts)
+    stage, _, graph_encoder, graph = built(
+        ALONG, corpus=replace(village, citing=citing), relations=("tree", "bipartite", "citing")
+    )
+    blocks = BlockSampler(graph, fanouts=[-1, -1], target_edges="keep").sample({"question": torch.arange(4)})
+    vectors = stage.input_vectors()
+    assert list(vectors) == list(graph.node_types)
+    inputs = [torch.from_numpy(vectors[node_type])[rows] for node_type, rows in blocks.input_nodes.items()]
+    with torch.no_grad():
+        wanted = graph_encoder(torch.cat(inputs), blocks.layers)
+    assert len(blocks.input_nodes["citing"])
+    assert stage.node_vectors().questions.numpy() == pytest.approx(wanted.numpy(), abs=1e-6)
+    assert np.isfinite(stage.loss(first_batch(stage)).item())
 
 
 def test_index_vectors_are_those_of_the_whole_graph(built, village):

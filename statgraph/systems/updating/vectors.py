@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from statgraph.config import EncoderConfig
-from statgraph.corpus.records import Corpus, Question
-from statgraph.encoders.article_text import HASH_BYTES, article_texts, heading_text, text_hashes
+from statgraph.corpus.records import CitingText, Corpus, Question
+from statgraph.encoders.article_text import HASH_BYTES, article_texts, citing_text, heading_text, text_hashes
 from statgraph.encoders.frozen import KeyedRows, split_keys
 from statgraph.encoders.similarity import similarity_of
 from statgraph.gnn.graph_inputs import GraphInputs
 from statgraph.graph.affected import NEW, affected_nodes, old_rows, places_in
 from statgraph.graph.build import LegalGraph, build_graph
-from statgraph.graph.relations import ARTICLE, HEADING, NODE_TYPES, QUESTION
+from statgraph.graph.relations import ARTICLE, HEADING
 from statgraph.index.article_index import ArticleIndex
 from statgraph.search.graph_run import GraphRun, enriched_articles
 
@@ -34,6 +34,7 @@ class VectorPlan:
         known: the text vectors that are there already.
         graph: the new graph, and the run's own; None in a run without one.
         questions: the question nodes of the new graph.
+        citing: its nodes of citing texts.
     """
 
     unknown: Mapping[bytes, str]
@@ -45,6 +46,7 @@ class VectorPlan:
     graph: LegalGraph | None = None
     graph_run: GraphRun | None = None
     questions: tuple[Question, ...] = ()
+    citing: tuple[CitingText, ...] = ()
 
 
 def plan_without_graph(
@@ -71,17 +73,19 @@ def plan_with_graph(run: GraphRun, corpus: Corpus, *, full: bool = False) -> Vec
         for node_type in (ARTICLE, HEADING):
             known.add(run.inputs.hashes[node_type], run.inputs.vectors[node_type])
     questions = kept_questions(run.inputs.questions, corpus)
-    graph = build_graph(replace(corpus, questions=questions), run.config.graph.relations)
+    citing = kept_citing(run.inputs.citing, corpus)
+    graph = build_graph(replace(corpus, questions=questions, citing=citing), run.config.graph.relations)
     texts = {
         ARTICLE: article_texts(corpus.articles, heading_path=encoder.heading_path),
         HEADING: [heading_text(heading) for heading in graph.headings],
     }
     hashes = {node_type: text_hashes(of_type) for node_type, of_type in texts.items()}
-    hashes[QUESTION] = np.asarray(run.inputs.hashes[QUESTION])
+    for node_type in graph.node_types[len(texts) :]:
+        hashes[node_type] = np.asarray(run.inputs.hashes[node_type])
     rows = old_rows(run.graph, graph)
     changed = {
         node_type: _changed(rows[node_type], hashes[node_type], run.inputs.hashes[node_type])
-        for node_type in NODE_TYPES
+        for node_type in graph.node_types
     }
     n_hops = len(run.encoder.layers)
     stale = affected_nodes(run.graph, graph, rows=rows, changed=changed, hops=n_hops)[ARTICLE] | full
@@ -90,7 +94,7 @@ def plan_with_graph(run: GraphRun, corpus: Corpus, *, full: bool = False) -> Vec
     unknown = {}
     for node_type in (ARTICLE, HEADING):
         unknown |= _unknown(known, hashes[node_type], texts[node_type])
-    return VectorPlan(unknown, stale, rows[ARTICLE], hashes, known, encoder, graph, run, questions)
+    return VectorPlan(unknown, stale, rows[ARTICLE], hashes, known, encoder, graph, run, questions, citing)
 
 
 def kept_questions(questions: Sequence[Question], corpus: Corpus) -> tuple[Question, ...]:
@@ -107,6 +111,18 @@ def kept_questions(questions: Sequence[Question], corpus: Corpus) -> tuple[Quest
         same = now.get(question.question_id)
         cited = same.article_ids if same is not None and same.text == question.text else question.article_ids
         kept.append(replace(question, article_ids=tuple(article_id for article_id in cited if article_id in rows)))
+    return tuple(kept)
+
+
+def kept_citing(texts: Sequence[CitingText], corpus: Corpus) -> tuple[CitingText, ...]:
+    """Return the citing texts of a run as the nodes of a new version's graph, by the rule of `kept_questions`."""
+    now = {text.citing_id: text for text in corpus.usable_citing()} if texts else {}
+    rows = corpus.article_rows
+    kept = []
+    for text in texts:
+        same = now.get(text.citing_id)
+        cited = same.article_ids if same is not None and citing_text(same) == citing_text(text) else text.article_ids
+        kept.append(replace(text, article_ids=tuple(article_id for article_id in cited if article_id in rows)))
     return tuple(kept)
 
 
@@ -132,11 +148,12 @@ def carried_out(plan: VectorPlan, old_vectors: np.ndarray, encode: Encode) -> tu
     nodes = {
         node_type: plan.known.rows(split_keys(plan.hashes[node_type]), np.float32) for node_type in (ARTICLE, HEADING)
     }
-    nodes[QUESTION] = np.asarray(run.inputs.vectors[QUESTION])
+    for node_type in plan.graph.node_types[len(nodes) :]:  # what no new version of the law changes
+        nodes[node_type] = np.asarray(run.inputs.vectors[node_type])
     if plan.stale.any():
         enriched = enriched_articles(run.encoder, plan.graph, nodes, np.flatnonzero(plan.stale))
         index_vectors[plan.stale] = similarity.index_vectors(enriched)
-    return index_vectors, GraphInputs(nodes, plan.hashes, plan.questions)
+    return index_vectors, GraphInputs(nodes, plan.hashes, plan.questions, plan.citing)
 
 
 def _changed(rows: np.ndarray, hashes: np.ndarray, old_hashes: np.ndarray) -> np.ndarray:

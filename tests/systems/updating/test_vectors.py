@@ -15,6 +15,7 @@ from statgraph.runs.run import Run
 from statgraph.search.graph_run import load_graph_run
 from statgraph.systems.updating.vectors import (
     carried_out,
+    kept_citing,
     kept_questions,
     plan_with_graph,
     plan_without_graph,
@@ -26,12 +27,14 @@ CPU = torch.device("cpu")
 def vectors_anew(run, corpus, folder) -> np.ndarray:
     """Return the index vectors of a corpus by encoding and enriching everything, step by step."""
     encode = load_article_encoder(folder, run.config.encoder, CPU).encode
-    graph = build_graph(replace(corpus, questions=kept_questions(run.inputs.questions, corpus)), run.graph.relations)
+    questions, citing = kept_questions(run.inputs.questions, corpus), kept_citing(run.inputs.citing, corpus)
+    graph = build_graph(replace(corpus, questions=questions, citing=citing), run.graph.relations)
     articles = encode(
         [article_text(article, heading_path=run.config.encoder.heading_path) for article in corpus.articles]
     )
     headings = encode([heading_text(heading) for heading in graph.headings])
-    nodes = torch.from_numpy(np.concatenate([articles, headings, run.inputs.vectors["question"]]))
+    others = [run.inputs.vectors[node_type] for node_type in graph.node_types[2:]]
+    nodes = torch.from_numpy(np.concatenate([articles, headings, *others]))
     with torch.no_grad():
         enriched = run.encoder(nodes, [whole_graph_block(graph)] * len(run.encoder.layers))
     return similarity_of(run.config.encoder.similarity).index_vectors(enriched[: len(articles)].numpy())
@@ -81,6 +84,23 @@ def test_references_of_a_new_version_are_those_of_its_own_texts_and_numbers(trai
     encode = load_article_encoder(folder, run.config.encoder, CPU).encode
     vectors, _ = carried_out(plan, ArticleIndex.load(folder / "index", device="cpu").vectors, encode)
     np.testing.assert_allclose(vectors, vectors_anew(run, corpus, folder), atol=2e-6)
+
+
+def test_citing_texts_stay_those_of_training_and_cite_what_is_left(train, cited_town, reformed):
+    folder = train("qabisar", "graph.relations=tree,citing", corpus=cited_town)
+    run = load_graph_run(Run.read(folder))
+    left = tuple(article for article in reformed.articles if article.article_id != "lamps2")
+    corpus = replace(reformed, articles=left, questions=reformed.split("train"))
+    plan = plan_with_graph(run, corpus)
+    assert [(text.citing_id, text.article_ids) for text in plan.citing] == [
+        ("guide-1", ("lamps1",)),
+        ("guide-2", ("dogs2",)),
+    ]
+    encode = load_article_encoder(folder, run.config.encoder, CPU).encode
+    vectors, inputs = carried_out(plan, ArticleIndex.load(folder / "index", device="cpu").vectors, encode)
+    np.testing.assert_allclose(vectors, vectors_anew(run, corpus, folder), atol=2e-6)
+    assert inputs.citing == plan.citing
+    assert inputs.vectors["citing"].shape == (2, 16)
 
 
 def test_only_what_has_no_vector_is_embedded(train, reformed):
@@ -182,3 +202,11 @@ def test_questions_keep_citations_or_take_those_of_the_same_question(town_corpus
     assert [(question.question_id, question.article_ids) for question in kept] == [
         ("q1", ("lamps1",)), ("q2", ("wells1", "dogs1")), ("q3", ("lamps1",)), ("q4", ("lamps1",)),
     ]  # fmt: skip
+
+
+def test_citing_texts_keep_citations_or_take_those_of_the_same_text(cited_town):
+    before = tuple(text for text in cited_town.citing if text.citing_id.startswith("guide"))
+    same, other = replace(before[0], article_ids=("wells1",)), replace(before[1], text="Cats are not.")
+    kept = kept_citing(before, replace(cited_town, citing=(same, other)))
+    assert [text.article_ids for text in kept] == [("wells1",), ("dogs2",)]
+    assert [text.text for text in kept] == [text.text for text in before]
