@@ -248,7 +248,7 @@ class RankerConfig:
     kind: str = setting("auto", choices=("auto", "fixed", "lambdamart"))
     learn_from: str = setting("auto", choices=("auto", "dev", "cross-fit"))
     folds: int = setting(3, at_least=2)
-    trees: int = setting(400, at_least=20)
+    trees: int = setting(200, at_least=20)
     leaves: int = setting(8, at_least=2)
     leaf_size: int = setting(30, at_least=1)
     lr: float = setting(0.05, above=0, at_most=1)

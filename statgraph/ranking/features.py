@@ -10,6 +10,7 @@ import numpy as np
 from statgraph.ranking.candidates import Candidates
 from statgraph.ranking.structure import Structure, gathered
 
+ARTICLE, RANK = "article", "rank"
 SUM = "sum"  # of the scaled signals by the fixed ranker's weights
 OF_SECTION, OF_PARENT, OF_CITING, OF_CITED = "best under the heading", "best under the heading above", "citing", "cited"
 FACTS = ("place", "siblings", "times cited", "cites", "length", "depth", "kind of number")
@@ -44,8 +45,17 @@ class Features:
 def feature_names(signals: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Return the names of the columns that `features` makes of these signals."""
     of_signals = [(signal, aspect) for signal in signals for aspect in ("score", "scaled", OF_SECTION, OF_PARENT)]
-    of_sum = [(SUM, aspect) for aspect in ("scaled", "rank", OF_SECTION, OF_PARENT, OF_CITING, OF_CITED)]
-    return (*of_signals, *of_sum, *(("article", fact) for fact in FACTS))
+    of_sum = [(SUM, aspect) for aspect in ("scaled", RANK, OF_SECTION, OF_PARENT, OF_CITING, OF_CITED)]
+    return (*of_signals, *of_sum, *((ARTICLE, fact) for fact in FACTS))
+
+
+def direction(name: tuple[str, str]) -> int:
+    """Return which way a feature may move a score: up (1) with what signals say, down (-1) with the place in their
+    order, either way (0) with a fact of the article."""
+    subject, aspect = name
+    if subject == ARTICLE:
+        return 0
+    return -1 if aspect == RANK else 1
 
 
 def features(candidates: Candidates, structure: Structure, signals: Sequence[str], weights: np.ndarray) -> Features:

@@ -30,8 +30,8 @@ _HALF_AT = 100
 def signal_weights(kinds: Sequence[str], n_questions: int) -> np.ndarray:
     """Return the weight of each signal, (signals,) float32.
 
-    Signals of one kind share its weight. What has learnt from questions weighs n / (n + 100) of it with n of them: with
-    a few, an encoder as it comes knows more.
+    What has learnt from questions weighs n / (n + 100) of its kind's weight with n of them: with a few, an encoder as
+    it comes knows more.
 
     Args:
         kinds: of the signals.
@@ -39,10 +39,7 @@ def signal_weights(kinds: Sequence[str], n_questions: int) -> np.ndarray:
     """
     share = n_questions / (n_questions + _HALF_AT)
     return np.array(
-        [
-            WEIGHTS.get(kind, OTHER_WEIGHT) * (share if kind in _LEARNT_FROM_QUESTIONS else 1) / list(kinds).count(kind)
-            for kind in kinds
-        ],
+        [WEIGHTS.get(kind, OTHER_WEIGHT) * (share if kind in _LEARNT_FROM_QUESTIONS else 1) for kind in kinds],
         dtype=np.float32,
     )
 

@@ -12,7 +12,7 @@ import numpy as np
 from statgraph import artifacts
 from statgraph.config import RankerConfig
 from statgraph.errors import RunError, reason_of
-from statgraph.ranking.features import Features
+from statgraph.ranking.features import Features, direction
 from statgraph.ranking.fixed import FixedRanker
 
 _FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 300  # folds over the questions; many of them tell as well in fewer
@@ -25,6 +25,7 @@ class LambdaMartRanker:
     """Score = the fixed ranker's + the trees'.
 
     The trees begin from the fixed score and learn what is to be corrected: the fewer they are, the more of it stays.
+    Their score never falls where a signal's rises.
 
     Args:
         fixed: what they begin from.
@@ -131,10 +132,11 @@ def learn(
         return Learning(None, 0, base, (0.0, 0.0))
     fold = _folds(told, np.asarray(groups), _FOLDS if len(found) < _MANY else _FOLDS_OF_MANY, seed)
     n_folds = 1 + int(fold.max())
+    parameters = _parameters(config, seed) | {"monotone_constraints": [direction(name) for name in found[0].names]}
     by_trees = {count: list(base) for count in range(0, config.trees + 1, _STEP)}
     for held in range(n_folds):
         seen = [place for place in range(len(found)) if fold[place] != held]
-        booster = _booster(found, relevant, base, seen, _parameters(config, seed), config.trees)
+        booster = _booster(found, relevant, base, seen, parameters, config.trees)
         places = np.flatnonzero(fold == held)
         values = np.concatenate([found[place].values for place in places])
         ends = np.cumsum([len(found[place].rows) for place in places])[:-1]
@@ -149,7 +151,7 @@ def learn(
     gain = float(difference.mean()), float(difference.std() / np.sqrt(max(1, len(found))))
     if not must and (not best or gain[0] <= gain[1]):
         return Learning(None, 0, base, gain)
-    booster = _booster(found, relevant, base, range(len(found)), _parameters(config, seed), best)
+    booster = _booster(found, relevant, base, range(len(found)), parameters, best)
     return Learning(LambdaMartRanker(fixed, booster), best, by_trees[best], gain)
 
 
@@ -191,7 +193,7 @@ def _booster(
     return lightgbm.train(dict(parameters), data, trees)
 
 
-def _parameters(config: RankerConfig, seed: int) -> Mapping[str, object]:
+def _parameters(config: RankerConfig, seed: int) -> dict[str, object]:
     return {
         "objective": "lambdarank",
         "label_gain": [0, 1],

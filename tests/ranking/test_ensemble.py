@@ -73,4 +73,4 @@ def test_contributions_add_up_to_the_score():
 def test_what_learns_from_questions_counts_by_their_number():
     assert signal_weights(["bm25", "trained"], 0).tolist() == [1, 0]
     assert signal_weights(["bm25", "trained"], 100).tolist() == [1, 0.5]
-    assert signal_weights(["trained", "trained", "zero-shot"], 300).tolist() == [0.375, 0.375, 1]
+    assert signal_weights(["trained", "trained", "zero-shot"], 300).tolist() == [0.75, 0.75, 1]

@@ -91,3 +91,16 @@ def test_a_group_is_held_out_together_and_each_fold_has_some_to_learn_from():
         fold = learnt._folds(told, groups, 5, seed)
         assert (fold[0], fold[2]) == (fold[1], fold[3])
         assert {*fold[told].tolist()} == set(range(3)) == {*fold.tolist()}
+
+
+def test_a_score_never_falls_where_a_signals_rises():
+    found, labels = questions(40, useful=True)
+    ranker = learn(found, labels, FIXED, CONFIG, first_hits(labels), groups=range(len(found)), seed=0).ranker
+    for name, sign in ((("words", "score"), 1), (("words", "best under the heading"), 1), (("sum", "rank"), -1)):
+        values = np.repeat(found[0].values[:1], 50, axis=0)
+        column = NAMES.index(name)
+        values[:, column] = sign * np.linspace(-5, 50, 50)
+        trees = ranker.scores(replace(found[0], rows=np.arange(50), values=values)) - FIXED.scores(
+            replace(found[0], rows=np.arange(50), values=values)
+        )
+        assert (np.diff(trees) >= -1e-6).all()
