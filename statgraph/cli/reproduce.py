@@ -1,4 +1,4 @@
-"""`statgraph reproduce`: a table or figure from the papers, on a corpus."""
+"""`statgraph reproduce`: a table or figure, from the papers or of the ensemble, on a corpus."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def reproduce(
     listing: bool,
     device: str,
 ) -> None:
-    """Reproduce a table or figure from the papers: train its rows, measure and compare them.
+    """Reproduce a table or figure from the papers, or of the ensemble: train its rows, measure and compare them.
 
     Finished runs are not repeated and interrupted ones are resumed, so the same command can be stopped and run again.
     --list shows the tables.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -116,6 +116,10 @@ class QuestionMetrics:
 
     def __len__(self) -> int:
         return len(next(iter(self.values.values())))
+
+    def only(self, names: Collection[str]) -> QuestionMetrics:
+        """Return those of these metrics that are there."""
+        return QuestionMetrics({name: values for name, values in self.values.items() if name in names})
 
     def where(self, mask: np.ndarray) -> QuestionMetrics:
         """Return the metrics of the questions where `mask` (questions,) bool is true."""

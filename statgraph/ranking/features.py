@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +33,11 @@ class Features:
     def column(self, subject: str, aspect: str) -> np.ndarray:
         """Return one feature of all candidates."""
         return self.values[:, self.names.index((subject, aspect))]
+
+    def without(self, names: Collection[tuple[str, str]]) -> Features:
+        """Return the features less those of these names; none of them need be there."""
+        kept = [column for column, name in enumerate(self.names) if name not in names]
+        return Features(self.rows, tuple(self.names[column] for column in kept), self.values[:, kept])
 
     def best(self, scores: np.ndarray, k: int) -> Features:
         """Return the features of the `k` candidates with the best scores, in the order of rows."""

@@ -132,7 +132,7 @@ def learn(
         return Learning(None, 0, base, (0.0, 0.0))
     fold = _folds(told, np.asarray(groups), _FOLDS if len(found) < _MANY else _FOLDS_OF_MANY, seed)
     n_folds = 1 + int(fold.max())
-    parameters = _parameters(config, seed) | {"monotone_constraints": [direction(name) for name in found[0].names]}
+    parameters = _parameters(config, found[0].names, seed)
     by_trees = {count: list(base) for count in range(0, config.trees + 1, _STEP)}
     for held in range(n_folds):
         seen = [place for place in range(len(found)) if fold[place] != held]
@@ -151,8 +151,25 @@ def learn(
     gain = float(difference.mean()), float(difference.std() / np.sqrt(max(1, len(found))))
     if not must and (not best or gain[0] <= gain[1]):
         return Learning(None, 0, base, gain)
-    booster = _booster(found, relevant, base, range(len(found)), parameters, best)
-    return Learning(LambdaMartRanker(fixed, booster), best, by_trees[best], gain)
+    ranker = with_trees(found, labels, fixed, config, best, seed=seed)
+    return Learning(ranker, best, by_trees[best], gain)
+
+
+def with_trees(
+    found: Sequence[Features],
+    labels: Sequence[Sequence[int]],
+    fixed: FixedRanker,
+    config: RankerConfig,
+    trees: int,
+    *,
+    seed: int,
+) -> LambdaMartRanker:
+    """Return a LambdaMART ranker with so many trees, over all questions; the rest is as in `learn`. One of them at
+    least must have a relevant candidate."""
+    base = [fixed.scores(of_question) for of_question in found]
+    relevant = [np.isin(f.rows, of_question) for f, of_question in zip(found, labels, strict=True)]
+    booster = _booster(found, relevant, base, range(len(found)), _parameters(config, found[0].names, seed), trees)
+    return LambdaMartRanker(fixed, booster)
 
 
 def _folds(told: np.ndarray, groups: np.ndarray, most: int, seed: int) -> np.ndarray:
@@ -193,7 +210,7 @@ def _booster(
     return lightgbm.train(dict(parameters), data, trees)
 
 
-def _parameters(config: RankerConfig, seed: int) -> dict[str, object]:
+def _parameters(config: RankerConfig, names: Sequence[tuple[str, str]], seed: int) -> Mapping[str, object]:
     return {
         "objective": "lambdarank",
         "label_gain": [0, 1],
@@ -205,5 +222,6 @@ def _parameters(config: RankerConfig, seed: int) -> dict[str, object]:
         "seed": seed,
         "deterministic": True,
         "force_row_wise": True,
+        "monotone_constraints": [direction(name) for name in names],
         "verbosity": -1,
     }

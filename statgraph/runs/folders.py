@@ -88,6 +88,15 @@ def changed_run(run: Path, out: Path | None, *, without: Collection[str]) -> Ite
         yield staging
 
 
+def link_run(run: Path, target: Path) -> None:
+    """Make a folder the same run as another, its files linked where the disk has links, else copied; what stood there
+    is replaced. Checkpoints are left out, which only an unfinished training needs."""
+    with artifacts.replaced_folder(target) as staging:
+        for path in sorted(run.iterdir()):
+            if path.name != artifacts.RUN_CHECKPOINTS:
+                _bring(path, staging / path.name, in_place=True)
+
+
 def refuse_full_folder(out: Path, remedy: str | None = None) -> None:
     """Raise RunError unless a folder is empty or not there yet; `remedy` is that for a full one."""
     if out.exists() and not out.is_dir():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from statgraph.corpus.records import SPLITS, Corpus
+from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus
 from statgraph.evaluation.plots import Labels, bar_chart, line_chart
 from statgraph.evaluation.significance import Comparison
 from statgraph.studies.spec import BARS, TableSpec
@@ -17,9 +17,10 @@ from statgraph.studies.summary import PARTS, RowSummary, SeedSummary
 
 ABSENT = "-"
 _PAPER = "paper (BSARD)"
-_TIME_NOTE = (
+TIME_NOTE = (
     "Means over seeds; memory is the highest of the process during the run. A first stage that another row had trained "
-    "with the same settings is taken from it, and then costs no time here."
+    "with the same settings is taken from it, and then costs no time here. A member of an ensemble that another row "
+    "had trained is taken from it too; the time and memory that it took then are counted."
 )
 
 
@@ -51,14 +52,17 @@ def table_text(spec: TableSpec, rows: Sequence[RowSummary], about: About, *, pic
         lines += [f"## {part.title()} questions", "", *stratum_table(spec, rows, part), ""]
         if any(part in row.differences for row in rows):
             lines += [*differences_table(rows, part), ""]
-    lines += ["## Time and memory", "", _TIME_NOTE, "", *time_table(rows)]
+    lines += ["## Time and memory", "", TIME_NOTE, "", *time_table(rows)]
     return "\n".join(lines) + "\n"
 
 
 def corpus_line(corpus: Corpus) -> str:
     """Return a corpus's name and sizes."""
-    questions = ", ".join(f"{split} {len(corpus.split(split)):,}" for split in SPLITS)
-    return f"{corpus.name} ({corpus.language}): {len(corpus.articles):,} articles; questions: {questions}"
+    sets = [
+        f"{name}: {', '.join(f'{split} {len(corpus.split(split, name)):,}' for split in SPLITS)}"
+        for name in corpus.question_sets or (MAIN_SET,)
+    ]
+    return f"{corpus.name} ({corpus.language}): {len(corpus.articles):,} articles; {'; '.join(sets)}"
 
 
 def opening(spec: TableSpec, about: About) -> list[str]:
@@ -81,11 +85,11 @@ def main_table(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
     """Return the table over all questions, in percent: mean ± standard deviation over seeds, then the paper's."""
     in_paper = [metric for metric in spec.metrics if any(metric in row.paper for row in spec.rows)]
     paper_columns = [f"{metric}, {_PAPER}" for metric in in_paper] or [_PAPER]
-    table = _header(["row", "seeds", *spec.metrics, *paper_columns])
+    table = header(["row", "seeds", *spec.metrics, *paper_columns])
     for row in rows:
         paper = [_figure(row.spec.paper.get(metric)) for metric in in_paper] or [ABSENT]
         ours = [_spread(row.strata["all"][metric]) for metric in spec.metrics]
-        table.append(_line([row.spec.name, str(len(row.results)), *ours, *paper]))
+        table.append(line([row.spec.name, str(len(row.results)), *ours, *paper]))
     return table
 
 
@@ -94,10 +98,10 @@ def stratum_table(spec: TableSpec, rows: Sequence[RowSummary], stratum: str) -> 
     held = [row for row in rows if stratum in row.strata]
     if not held:
         return ["No question is of this kind."]
-    lines = [f"{held[0].n_questions[stratum]} questions.", "", *_header(["row", "seeds", *spec.metrics])]
+    lines = [f"{held[0].n_questions[stratum]} questions.", "", *header(["row", "seeds", *spec.metrics])]
     for row in held:
         ours = [_spread(row.strata[stratum][metric]) for metric in spec.metrics]
-        lines.append(_line([row.spec.name, str(len(row.results)), *ours]))
+        lines.append(line([row.spec.name, str(len(row.results)), *ours]))
     return lines
 
 
@@ -111,24 +115,27 @@ def differences_table(rows: Sequence[RowSummary], stratum: str = "all") -> list[
         "In points, each question's value averaged over seeds: difference [95 % bootstrap interval], p of a paired "
         "permutation test; n.s.: the interval holds 0, or p is 0.05 or more.",
         "",
-        *_header(["row", "against", *shown]),
+        *header(["row", "against", *shown]),
     ]
     for row in compared:
         cells = [_difference(row.differences[stratum][metric]) for metric in shown]
-        lines.append(_line([row.spec.name, row.against, *cells]))
+        lines.append(line([row.spec.name, row.against, *cells]))
     return lines
 
 
 def time_table(rows: Sequence[RowSummary]) -> list[str]:
     """Return what each row took: the mean over seeds of the seconds of each step, and the highest memory."""
-    lines = _header(["row", "steps, s", "training and evaluation", "peak memory"])
+    lines = header(["row", "steps, s", "training and evaluation", "peak memory"])
     for row in rows:
         runs = list(row.results.values())
-        wall = f"{np.mean([run.about['seconds'] for run in runs]):.0f} s"
+        taken = [member for run in runs for member in run.about.get("taken", ())]
+        seconds = sum(run.about["seconds"] for run in runs) + sum(member["seconds"] for member in taken)
+        wall = f"{seconds / len(runs):.0f} s"
         if any(run.about["resumed"] for run in runs):
             wall += " (resumed: its last part alone)"
-        peak = max((step["peak_mib"] for run in runs for step in run.about["steps"]), default=0)
-        lines.append(_line([row.spec.name, _steps(runs), wall, f"{peak:,} MiB"]))
+        steps = [step for run in runs for step in run.about["steps"]]
+        peak = max((step["peak_mib"] for step in (*steps, *taken)), default=0)
+        lines.append(line([row.spec.name, _steps(runs), wall, f"{peak:,} MiB"]))
     return lines
 
 
@@ -165,11 +172,13 @@ def _steps(runs: Sequence[RunResult]) -> str:
     return ", ".join(f"{name} {np.mean(values):.0f}" for name, values in seconds.items())
 
 
-def _header(names: Sequence[str]) -> list[str]:
-    return [_line(names), _line(["---"] * len(names))]
+def header(names: Sequence[str]) -> list[str]:
+    """Return the two lines above a table's rows."""
+    return [line(names), line(["---"] * len(names))]
 
 
-def _line(cells: Sequence[str]) -> str:
+def line(cells: Sequence[str]) -> str:
+    """Return a row of a table."""
     return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 

@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -18,12 +18,15 @@ from statgraph.evaluation.metrics import left_out, left_out_note
 from statgraph.runs.folders import folder_name
 from statgraph.runs.provenance import commit, published
 from statgraph.search.evaluating import split_questions
+from statgraph.studies.ablation import AblationRuns, with_signal_rows
 from statgraph.studies.analyses import ANALYSES
+from statgraph.studies.by_set import by_set_text, set_tables
 from statgraph.studies.rendering import About, corpus_line, draw_rows, main_table, opening, table_text
-from statgraph.studies.running import CorpusRuns, PlannedRun, machine, planned_runs
+from statgraph.studies.running import CorpusRuns, PlannedRun, machine, planned_runs, with_tuned_bm25
 from statgraph.studies.spec import GRID, TableSpec, short_name, without_metrics
 from statgraph.studies.store import RunBusyError, RunResult, RunStore
 from statgraph.studies.summary import summaries
+from statgraph.systems.ensemble import for_corpus
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.presets import resolve_config
 from statgraph.training.loop import TrainingProgress
@@ -87,11 +90,16 @@ def reproduce(
         UsageError: for a split without questions, an unknown row, or a setting that cannot be.
         StatgraphError: why the last run failed, if no run succeeded.
     """
-    spec = request.spec
     split_questions(corpus, request.split)
-    if spec.analysis:
+    if request.spec.analysis:
         return _analysed(request, corpus, folder)
-    runs = CorpusRuns(corpus, request.split, RunStore(request.work), request.corpus_folder, request.keep_runs)
+    store = RunStore(request.work)
+    spec = with_tuned_bm25(request.spec, corpus, store)
+    if spec.ablation:
+        spec = with_signal_rows(spec, for_corpus(resolve_config(spec.rows[0].system, request.settings), corpus))
+    request = replace(request, spec=spec)
+    kind = AblationRuns if spec.ablation else CorpusRuns
+    runs = kind(corpus, request.split, store, request.corpus_folder, request.keep_runs)
     plan = {"seeds": request.seeds, "backbone": request.backbone, "settings": request.settings}
     wanted = planned_runs(spec, only=request.only, **plan)
     problems: dict[tuple[str, int], StatgraphError] = {}
@@ -102,6 +110,8 @@ def reproduce(
             problems[planned.row, planned.seed] = error
             kind = "skipped" if isinstance(error, RunBusyError) else "failed"
             on_line(f"{planned.row}, seed {planned.seed}: {kind}: {error}")
+    if isinstance(runs, AblationRuns):
+        runs.close(wanted)
     results: dict[str, dict[int, RunResult]] = {}
     asked = {(planned.row, planned.seed) for planned in wanted}
     missing, missing_asked = [], []
@@ -126,7 +136,7 @@ def default_folder(request: Request, corpus_name: str) -> Path:
     parts = [spec.name, folder_name(corpus_name)]
     if spec.backbones:
         parts.append("backbones")
-    elif not spec.analysis:
+    elif not spec.analysis and not spec.by_set:
         auto = resolve_config("qabisar", request.settings).encoder.backbone
         parts.append(folder_name(short_name(request.backbone or auto)))
     if request.split != "test" and not spec.analysis:
@@ -161,7 +171,7 @@ def _written(
         split=f"{request.split} ({len(corpus.split(request.split)):,} questions)",
         seeds=request.seeds,
         command=request.command,
-        commits=_distinct(result.about["commit"] for result in runs.values()),
+        commits=_distinct(commit for result in runs.values() for commit in _commits(result)),
         machines=_distinct(result.about["machine"] for result in runs.values()),
         missing=missing,
         left_out=left_out_note(n_articles),
@@ -174,8 +184,13 @@ def _written(
         **published({key: value for key, value in asdict(spec).items() if key not in ("name", "rows")}),
         "about": asdict(about),
         "rows": published([row.to_dict() for row in rows]),
-        "runs": {name: {**result.to_dict(), **published(result.about)} for name, result in runs.items()},
+        "runs": {
+            name: {**replace(result, signals={}).to_dict(), **published(result.about)} for name, result in runs.items()
+        },
     }
+    if spec.by_set:
+        _write(folder, by_set_text(spec, rows, about), values)
+        return set_tables(spec, rows)
     _write(folder, table_text(spec, rows, about, picture=picture), values)
     return main_table(spec, rows)
 
@@ -203,6 +218,12 @@ def _write(folder: Path, text: str, values: Mapping[str, object]) -> None:
     indented = json.dumps(values, indent=1, ensure_ascii=False)
     compact = re.sub(r"\[[^\[\]{}]*\]", lambda found: re.sub(r"\s*\n\s*", " ", found[0]), indented)
     artifacts.write_text(folder / VALUES, compact + "\n")
+
+
+def _commits(result: RunResult) -> list[str]:
+    """Return the commits that a run and the members which it took were trained at."""
+    taken = [member["commit"] for member in result.about.get("taken", ())]
+    return [result.about["commit"], *filter(None, taken)]
 
 
 def _distinct(values) -> tuple[str, ...]:

@@ -13,20 +13,27 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
+
 from statgraph import artifacts
 from statgraph.config import RunConfig
-from statgraph.corpus.records import Corpus
+from statgraph.corpus.records import MAIN_SET, Corpus
 from statgraph.errors import UsageError
 from statgraph.runs.folders import is_finished
 from statgraph.runs.provenance import commit, published
 from statgraph.runs.run import Run
-from statgraph.search.evaluating import split_metrics
+from statgraph.search.ensemble_run import read_ensemble
+from statgraph.search.evaluating import SplitMetrics, metrics_of_sets, sets_of_split
 from statgraph.search.retriever import Retriever
+from statgraph.signals.signal import Asked, Signal
 from statgraph.studies.spec import RowSpec, TableSpec
 from statgraph.studies.store import RunResult, RunStore
+from statgraph.studies.summary import BESIDE_SIGNALS
 from statgraph.systems.job import DEFAULT_OPTIONS, TrainingOptions
 from statgraph.systems.pipeline import train_run
-from statgraph.systems.presets import regime_of, resolve_config
+from statgraph.systems.presets import regime_of, resolve_config, without_transformers
+from statgraph.systems.run_cache import RunCache
+from statgraph.systems.tuning.bm25_grid import tuned_bm25
 from statgraph.training.checkpoints import MetricsLog
 
 ID_DIGITS = 16
@@ -34,15 +41,21 @@ ID_DIGITS = 16
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A row's run with one seed. `settings`, seed aside, are what `statgraph train` needs on top of the system."""
+    """A row's run with one seed. `settings`, seed aside, are what `statgraph train` needs on top of the system; the
+    rest is as in `RowSpec`."""
 
     row: str
     seed: int
     config: RunConfig
     settings: tuple[str, ...]
+    without_questions: bool = False
+    without: str = ""
 
     def train_command(self, corpus_folder: str) -> str:
-        """Return the command that makes the same run, with publishable paths; a blank folder stands for the sample."""
+        """Return the command that makes the same run, with publishable paths; a blank folder stands for the sample, and
+        one that ends in `-without-questions` for a corpus of its articles alone."""
+        if self.without_questions:
+            corpus_folder = f"{corpus_folder or 'sample'}-without-questions"
         words = ["statgraph", "train", *(("--corpus", corpus_folder) if corpus_folder else ())]
         words += ["--system", self.config.system, "--seed", str(self.seed)]
         for setting in self.settings:
@@ -77,11 +90,43 @@ def planned_runs(
     ]
 
 
-def run_id(config: RunConfig, corpus_hash: str, split: str) -> str:
+def run_id(config: RunConfig, corpus_hash: str, split: str, *variants: str) -> str:
     """Return the first 16 hex digits of the SHA-256 of all that decides a result: rows of several tables with the same
-    configuration share one run."""
+    configuration share one run. `variants` is what else it differs in from a plain run."""
     decided_by = {"config": config.to_dict(), "corpus_hash": corpus_hash, "split": split}
-    return artifacts.key_of(decided_by, ID_DIGITS)
+    return artifacts.key_of(decided_by | ({"variants": variants} if variants else {}), ID_DIGITS)
+
+
+def with_tuned_bm25(spec: TableSpec, corpus: Corpus, store: RunStore) -> TableSpec:
+    """Return the table with the k1 and b that are best on dev in the rows that are to be tuned.
+
+    Raises:
+        UsageError: if there are such rows, and the corpus has no dev questions.
+    """
+    if not any(row.tuned for row in spec.rows):
+        return spec
+    path = store.grids / f"{artifacts.key_of([corpus.content_hash])}.json"
+    if not path.is_file():
+        best = tuned_bm25(corpus).best
+        artifacts.write_json(path, {"k1": best.k1, "b": best.b})
+    best = artifacts.read_object(path, remedy="remove it, so that BM25 is tuned again")
+    found = tuple(f"bm25.{name}={value:g}" for name, value in best.items())
+    return replace(
+        spec,
+        rows=tuple(replace(row, settings=(*row.settings, *found)) if row.tuned else row for row in spec.rows),
+    )
+
+
+class Alone:
+    """The ranking of one signal, as what measures a retriever asks for it."""
+
+    def __init__(self, signal: Signal):
+        self._signal = signal
+
+    def rank(self, questions: Sequence[str], k: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Return for each question (rows int64, scores float32) of the signal's best `k` articles."""
+        found = [answer.best(k, None) for answer in self._signal.ask(Asked(questions))]
+        return [rows for rows, _ in found], [scores for _, scores in found]
 
 
 @dataclass(frozen=True)
@@ -121,16 +166,37 @@ class CorpusRuns:
             resumed = (folder / artifacts.RUN_CONFIG).is_file()
             start = time.perf_counter()
             _forget_peak_memory()
+            cache = RunCache(self.store.run_cache)
             if not is_finished(folder):
-                options = replace(options, resume=resumed, stage1_cache=self.store.stage1_cache)
-                train_run(self.corpus, planned.config, folder, options)
-            metrics = split_metrics(Retriever.load(folder, device=planned.config.device), self.corpus, self.split)
-            result = RunResult(metrics, self._about(planned, folder, resumed, time.perf_counter() - start))
+                options = replace(options, resume=resumed, stage1_cache=self.store.stage1_cache, run_cache=cache)
+                corpus = _without_questions(self.corpus) if planned.without_questions else self.corpus
+                train_run(corpus, planned.config, folder, options)
+            metrics, signals = self._measured(Run.read(folder))
+            about = self._about(planned, folder, resumed, time.perf_counter() - start)
+            result = RunResult(metrics, about | {"taken": cache.taken}, signals)
             self.store.finish(name, result, keep_run=self.keep)
             return result
 
     def _id(self, planned: PlannedRun) -> str:
-        return run_id(planned.config, self.corpus.content_hash, self.split)
+        # A corpus may get another question set, or its questions be put into sets.
+        sets = [name for name in sets_of_split(self.corpus, self.split) if name != MAIN_SET]
+        variants = [f"set {name}" for name in sets]
+        if planned.without_questions:
+            variants.append("without questions")
+        if planned.without:
+            variants.append(f"without {planned.without}")
+        return run_id(planned.config, self.corpus.content_hash, self.split, *variants)
+
+    def _measured(self, run: Run) -> tuple[SplitMetrics, dict[str, SplitMetrics]]:
+        """Return the metrics of a run and, of an ensemble, those of each signal alone."""
+        device = run.config.device
+        if not run.config.is_ensemble:
+            return metrics_of_sets(Retriever.of(run, device=device), self.corpus, self.split), {}
+        ensemble = read_ensemble(run, len(self.corpus.articles), device=device)
+        alone = {signal.name: metrics_of_sets(Alone(signal), self.corpus, self.split) for signal in ensemble.signals}
+        return metrics_of_sets(ensemble, self.corpus, self.split), {
+            name: replace(found, metrics=found.metrics.only(BESIDE_SIGNALS)) for name, found in alone.items()
+        }
 
     def _about(self, planned: PlannedRun, folder: Path, resumed: bool, seconds: float) -> dict[str, object]:
         run = Run.read(folder)
@@ -174,7 +240,16 @@ def _planned(row: RowSpec, seed: int, backbone: str, settings: Sequence[str]) ->
         own.insert(0, f"encoder.backbone={chosen}")
     regime = regime_of(resolve_config(row.system, (*own, *settings)).encoder)
     own += [*row.regimes.get(regime, ()), *settings]
-    return PlannedRun(row.name, seed, resolve_config(row.system, (*own, f"seed={seed}")), tuple(own))
+    if row.fast:
+        own.append(without_transformers(row.system, own))
+    config = resolve_config(row.system, (*own, f"seed={seed}"))
+    return PlannedRun(row.name, seed, config, tuple(own), row.without_questions, row.without)
+
+
+def _without_questions(corpus: Corpus) -> Corpus:
+    """Return the law without its questions, and without the citing texts that belong to one."""
+    citing = tuple(text for text in corpus.usable_citing() if not text.question_id)
+    return replace(corpus, questions=(), citing=citing)
 
 
 def _forget_peak_memory() -> None:

@@ -24,6 +24,10 @@ class RowSpec:
     `regimes` are further settings by regime (static, head or full). A row that is not `seeded` has nothing random, so
     it is run once. `against`: the row that it is compared with; blank for the table's baseline. `backbone`: its own in
     place of the table's. `paper`: the paper's figures on BSARD, in percent.
+
+    `tuned`: with the k1 and b of BM25 that are best on the dev split. `fast`: an ensemble without its transformers.
+    `without_questions`: trained on the law alone, without the corpus's questions and their citing texts.
+    `without`: what the ranking of a trained ensemble does without (statgraph/studies/ablation.py).
     """
 
     name: str
@@ -34,6 +38,10 @@ class RowSpec:
     against: str = ""
     backbone: str = ""
     paper: Mapping[str, float] = field(default_factory=dict)
+    tuned: bool = False
+    fast: bool = False
+    without_questions: bool = False
+    without: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,8 @@ class FigureSpec:
 class TableSpec:
     """A table. `source`: the paper and its table; `paper_read_in`: where the paper's figures in the rows were read;
     `backbones`: every row is run with each of them, where there are any;
-    `analysis`: what is shown in place of rows."""
+    `analysis`: what is shown in place of rows; `by_set`: told by question set and stratum, with intervals, and
+    ensembles beside their best signal; `ablation`: a trained ensemble without each of its parts, which are its rows."""
 
     name: str
     title: str
@@ -60,6 +69,8 @@ class TableSpec:
     backbones: tuple[str, ...] = ()
     analysis: str = ""
     paper_read_in: str = ""
+    by_set: bool = False
+    ablation: bool = False
 
     def against(self, row: RowSpec) -> str:
         """Return the name of the row that a row is compared with; blank for none."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+import numpy as np
 
 from statgraph import artifacts
 from statgraph.errors import RunError
@@ -23,18 +25,25 @@ class RunBusyError(RunError):
 
 @dataclass(frozen=True)
 class RunResult:
-    """A finished run: what was measured, and all that is known of how (`about`, JSON values)."""
+    """A finished run: what was measured, all that is known of how (`about`, JSON values), and of an ensemble what each
+    of its signals finds alone."""
 
     metrics: SplitMetrics
     about: dict
+    signals: Mapping[str, SplitMetrics] = field(default_factory=dict)
 
     def mean(self, metric: str, stratum: str = "all") -> float:
         """Return the mean of a metric over the questions of a stratum, 0 to 1."""
-        return float(self.metrics.metrics[metric][self.metrics.masks[stratum]].mean())
+        return float(self.values(metric, stratum).mean())
+
+    def values(self, metric: str, stratum: str = "all") -> np.ndarray:
+        """Return a metric of each question of a stratum, (questions,) float64."""
+        return self.metrics.metrics[metric][self.metrics.masks[stratum]]
 
     def to_dict(self) -> dict[str, object]:
         """Return the result as JSON values."""
-        return {**self.about, "questions": self.metrics.to_dict()}
+        signals = {name: alone.to_dict() for name, alone in self.signals.items()}
+        return {**self.about, "questions": self.metrics.to_dict(), **({"signals": signals} if signals else {})}
 
 
 class RunStore:
@@ -42,6 +51,8 @@ class RunStore:
 
     def __init__(self, work: Path):
         self.stage1_cache = Path(work) / "stage1"
+        self.run_cache = Path(work) / "members"
+        self.grids = Path(work) / "grids"
         self._runs = Path(work) / "runs"
 
     def trained_folder(self, run_id: str) -> Path:
@@ -59,7 +70,9 @@ class RunStore:
             return None
         try:
             about = artifacts.read_json(path)
-            return RunResult(SplitMetrics.from_dict(about.pop("questions")), about)
+            questions = SplitMetrics.from_dict(about.pop("questions"))
+            signals = {name: SplitMetrics.from_dict(alone) for name, alone in about.pop("signals", {}).items()}
+            return RunResult(questions, about, signals)
         except (ValueError, KeyError, TypeError, AttributeError, RunError) as error:
             raise RunError(f"{path}: damaged ({error}); remove it to run it again") from None
 

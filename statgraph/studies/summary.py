@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
-from statgraph.evaluation.significance import Comparison, compare
+from statgraph.corpus.records import MAIN_SET
+from statgraph.evaluation.significance import Comparison, Estimate, compare, mean_estimate
 from statgraph.studies.spec import RowSpec, TableSpec
 from statgraph.studies.store import RunResult
 
 COMPARED = ("R@100", "R@200", "mAP")
 PARTS = ("seen", "unseen")  # compared apart: a graph of training questions could live on memory alone
+BESIDE_SIGNALS = ("R@100", "mAP", "MRR@10", "S@3")  # what is compared in tables by question set, and with signals alone
+_ALL, _KIND = "all", "kind: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,10 @@ class SeedSummary:
 class RowSummary:
     """A row: `results` by seed, `strata[stratum][metric]` over seeds (strata without a question are left out), and
     `differences[stratum][metric]` from the row `against`, over all questions and over each of `PARTS` (none where that
-    row has no run yet)."""
+    row has no run yet).
+
+    Of a table by question set, over all questions of each set, its `PARTS` and its kinds of questions: `intervals` over
+    the questions, and `best_signals`: the best signal alone of an ensemble and how far the ensemble is from it."""
 
     spec: RowSpec
     results: Mapping[int, RunResult]
@@ -41,6 +47,8 @@ class RowSummary:
     n_questions: Mapping[str, int]
     against: str
     differences: Mapping[str, Mapping[str, Comparison]]
+    intervals: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
+    best_signals: Mapping[str, Mapping[str, tuple[str, Comparison]]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, object]:
         """Return JSON values, the runs' own left out."""
@@ -50,6 +58,7 @@ class RowSummary:
             "seeds": sorted(self.results),
             "against": self.against,
             "differences": plain["differences"],
+            **{name: plain[name] for name in ("intervals", "best_signals") if plain[name]},
             "strata": {
                 stratum: {"n_questions": self.n_questions[stratum], "metrics": metrics}
                 for stratum, metrics in plain["strata"].items()
@@ -63,15 +72,67 @@ def summaries(spec: TableSpec, results: Mapping[str, Mapping[int, RunResult]]) -
     Args:
         results: row name -> seed -> result.
     """
-    return [
-        _summary(row, spec.against(row), results[row.name], results.get(spec.against(row)) or {})
+    rows = [
+        _summary(row, spec.against(row), results[row.name], results.get(spec.against(row)) or {}, by_set=spec.by_set)
         for row in spec.rows
         if results.get(row.name)
     ]
+    return [_told_by_set(row, spec.metrics) for row in rows] if spec.by_set else rows
+
+
+def strata_by_set(strata: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return for each question set which of these strata a table by question set shows: name in the set -> name."""
+    strata = list(strata)
+    others = [name.removesuffix(f": {_ALL}") for name in strata if name.endswith(f": {_ALL}")]
+    shown: dict[str, dict[str, str]] = {}
+    for name, prefix in ((MAIN_SET, ""), *((other, f"{other}: ") for other in others)):
+        of_set = {stratum.removeprefix(prefix): stratum for stratum in strata if stratum.startswith(prefix)}
+        shown[name] = {
+            own: stratum for own, stratum in of_set.items() if own in (_ALL, *PARTS) or own.startswith(_KIND)
+        }
+    return shown
+
+
+def _shown(strata: Iterable[str]) -> list[str]:
+    return [stratum for of_set in strata_by_set(strata).values() for stratum in of_set.values()]
+
+
+def _told_by_set(row: RowSummary, metrics: Sequence[str]) -> RowSummary:
+    runs = [row.results[seed] for seed in sorted(row.results)]
+    strata = _shown(row.strata)
+    intervals = {
+        stratum: {
+            metric: mean_estimate(
+                np.mean([run.values(metric, stratum) for run in runs], axis=0), np.random.default_rng(0)
+            )
+            for metric in metrics
+        }
+        for stratum in strata
+    }
+    best = {}
+    if all(run.signals for run in runs):
+        compared = [metric for metric in BESIDE_SIGNALS if metric in metrics]
+        best = {
+            stratum: {metric: _beside_best_signal(runs, metric, stratum) for metric in compared} for stratum in strata
+        }
+    return replace(row, intervals=intervals, best_signals=best)
+
+
+def _beside_best_signal(runs: Sequence[RunResult], metric: str, stratum: str) -> tuple[str, Comparison]:
+    """Return the signal with the best mean over seeds, and how far the ensemble is from it."""
+    names = [name for name in runs[0].signals if all(name in run.signals for run in runs)]
+    alone = {name: [RunResult(run.signals[name], {}) for run in runs] for name in names}
+    best = max(names, key=lambda name: np.mean([run.mean(metric, stratum) for run in alone[name]]))
+    return best, _comparison(alone[best], runs, metric, stratum)
 
 
 def _summary(
-    row: RowSpec, against: str, results: Mapping[int, RunResult], others: Mapping[int, RunResult]
+    row: RowSpec,
+    against: str,
+    results: Mapping[int, RunResult],
+    others: Mapping[int, RunResult],
+    *,
+    by_set: bool,
 ) -> RowSummary:
     runs = [results[seed] for seed in sorted(results)]
     counts = {stratum: int(mask.sum()) for stratum, mask in runs[0].metrics.masks.items()}
@@ -84,10 +145,10 @@ def _summary(
     differences = {}
     if others:
         baseline = [others[seed] for seed in sorted(others)]
-        compared = [metric for metric in COMPARED if metric in measured]
+        compared = [metric for metric in (BESIDE_SIGNALS if by_set else COMPARED) if metric in measured]
         differences = {
             stratum: {metric: _comparison(baseline, runs, metric, stratum) for metric in compared}
-            for stratum in ("all", *PARTS)
+            for stratum in (_shown(strata) if by_set else (_ALL, *PARTS))
             if counts.get(stratum)
         }
     return RowSummary(row, dict(results), strata, counts, against, differences)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from statgraph.config import EnsembleConfig, RunConfig
+from statgraph.config import EnsembleConfig, RankerConfig, RunConfig
 from statgraph.corpus.records import MAIN_SET, Corpus, Question
 from statgraph.distributed import SINGLE
 from statgraph.encoders.backbones import is_static
@@ -135,9 +135,7 @@ def _learn_ranker(
     config, corpus = run.config.ranker, job.corpus
     if config.kind == "fixed":
         return None
-    learn_from = config.learn_from
-    if learn_from == "auto":
-        learn_from = "cross-fit" if len(corpus.split("train")) >= _ENOUGH_TO_FOLD else "dev"
+    learn_from = learns_from(config, corpus)
     from_dev = learn_from == "dev"
     lessons = _from_dev(corpus, ensemble, on_dev) if from_dev else _cross_fitted(job, run, train_member)
     if not lessons.questions:
@@ -164,6 +162,13 @@ def _learn_ranker(
     return ranked(on_dev, learning.held_out[: len(on_dev)]) if from_dev else None
 
 
+def learns_from(config: RankerConfig, corpus: Corpus) -> str:
+    """Return what the trees of an ensemble learn from on a corpus: dev or cross-fit."""
+    if config.learn_from != "auto":
+        return config.learn_from
+    return "cross-fit" if len(corpus.split("train")) >= _ENOUGH_TO_FOLD else "dev"
+
+
 @dataclass(frozen=True, eq=False)
 class _Lessons:
     """What trees learn from: questions, their candidates' features by signals that have not seen them, and their
@@ -174,7 +179,7 @@ class _Lessons:
     groups: Sequence[int]
 
 
-def _questions_to_learn_from(corpus: Corpus, split: str) -> tuple[list[Question], list[int]]:
+def questions_to_learn_from(corpus: Corpus, split: str) -> tuple[list[Question], list[int]]:
     """Return the questions of a split with their groups: first those of the main set, then of each other set as many
     at most, so that what is learnt is not one way of asking and labelling.
 
@@ -193,16 +198,26 @@ def _questions_to_learn_from(corpus: Corpus, split: str) -> tuple[list[Question]
 
 def _from_dev(corpus: Corpus, ensemble: Ensemble, on_dev: list[Features]) -> _Lessons:
     """Return the dev questions, those of the main set first."""
-    questions, groups = _questions_to_learn_from(corpus, "dev")
+    questions, groups = questions_to_learn_from(corpus, "dev")
     return _Lessons(questions, on_dev + _found(ensemble, questions[len(on_dev) :]), groups)
 
 
 def _cross_fitted(job: Job, run: Run, train_member: TrainMember) -> _Lessons:
     """Return the training questions, each with features by signals that were made without its group."""
-    corpus, ranker = job.corpus, run.config.ranker
-    train, groups = _questions_to_learn_from(corpus, "train")
-    fold_of = {question.question_id: group % ranker.folds for question, group in zip(train, groups, strict=True)}
+    train, groups = questions_to_learn_from(job.corpus, "train")
     found: dict[str, Features] = {}
+    for part, held_out in fold_runs(job, run, train_member):
+        of_fold = _found(read_ensemble(part, len(job.corpus.articles), device=run.config.device), held_out)
+        found |= {question.question_id: features for question, features in zip(held_out, of_fold, strict=True)}
+    return _Lessons(train, [found[question.question_id] for question in train], groups)
+
+
+def fold_runs(job: Job, run: Run, train_member: TrainMember) -> Iterator[tuple[Run, list[Question]]]:
+    """Yield for each fold of the training questions (the run of an ensemble made without them, the questions); members
+    are trained as far as their folders are not there."""
+    corpus, ranker = job.corpus, run.config.ranker
+    train, groups = questions_to_learn_from(corpus, "train")
+    fold_of = {question.question_id: group % ranker.folds for question, group in zip(train, groups, strict=True)}
     for fold, folder_of_fold in enumerate(_fold_folders(job)):
         ids = {
             question.question_id
@@ -228,9 +243,7 @@ def _cross_fitted(job: Job, run: Run, train_member: TrainMember) -> _Lessons:
                 folder.symlink_to(whole.resolve())
         write_article_store(seen.articles, part.folder)
         write_parts(part, seen, job.clock, structure=run.structure)
-        of_fold = _found(read_ensemble(part, len(corpus.articles), device=run.config.device), held_out)
-        found |= {question.question_id: features for question, features in zip(held_out, of_fold, strict=True)}
-    return _Lessons(train, [found[question.question_id] for question in train], groups)
+        yield part, held_out
 
 
 def _fold_folders(job: Job) -> list[Path]:

@@ -20,6 +20,7 @@ from statgraph.distributed import SINGLE, World
 from statgraph.encoders.biencoder import no_progress
 from statgraph.evaluation.metrics import deciding_metric
 from statgraph.memory import peak_memory_mib
+from statgraph.systems.run_cache import RunCache
 from statgraph.training.checkpoints import MetricsLog
 from statgraph.training.loop import Listener, TrainingContext
 
@@ -46,13 +47,15 @@ class TrainingOptions:
     """What may differ between two trainings of the same run.
 
     `resume`: continue an interrupted run. `stage1_cache`: a folder in which runs of the same first stage keep its
-    weights for each other; several processes do without. `on_step` is told how far the long steps are, `on_training` of
+    weights for each other; `run_cache`: in which whole runs of one system are kept for the ensembles whose members they
+    are; several processes do without both. `on_step` is told how far the long steps are, `on_training` of
     every step of the optimiser. `world`: the processes that train together, all with the same arguments.
     `graph_folder`: where `build-graph` may have written the graph; `announce` is told whether it was read or built.
     """
 
     resume: bool = False
     stage1_cache: Path | None = None
+    run_cache: RunCache | None = None
     on_step: StepListener = no_progress
     on_training: Listener = lambda progress: None
     world: World = SINGLE

@@ -39,6 +39,9 @@ def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: Training
     """
     config = for_corpus(config, corpus)
     job, world = Job(corpus, config, folder, options), options.world
+    cache = options.run_cache if config.has_vectors and world.size == 1 else None
+    if cache and not options.resume and (kept := cache.take(corpus, config, folder)):
+        return kept
     if world.is_first:
         claim(folder, corpus, config, resume=options.resume)
     world.barrier()
@@ -57,6 +60,8 @@ def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: Training
             give_back(folder)
         raise
     run = _finished(job, on_dev) if world.is_first else None
+    if cache:
+        cache.keep(corpus, run)
     manifest = world.json_from_first(lambda: run.to_dict())
     return run or Run.from_dict(folder, manifest)
 

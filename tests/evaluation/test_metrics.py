@@ -163,6 +163,11 @@ def test_where_keeps_the_questions_of_the_mask():
     assert metrics.where(np.array([False, True]))["mAP"].tolist() == [0.0]
 
 
+def test_only_some_metrics_are_kept():
+    metrics = question_metrics([np.array([0])], [[0]], MANY).only(["mAP", "S@3", "not there"])
+    assert {name: values.tolist() for name, values in metrics.values.items()} == {"S@3": [1.0], "mAP": [1.0]}
+
+
 def test_a_label_given_twice_counts_once():
     metrics = question_metrics([np.array([4, 5])], [[4, 4]], MANY)
     assert metrics["R@100"].tolist() == [1.0]

@@ -47,6 +47,15 @@ def test_the_score_is_the_weighted_sum_and_the_surroundings():
     assert scores == pytest.approx([1 + 0.3 + 0.1] * 2)
 
 
+def test_a_feature_that_is_left_out_does_not_count():
+    fixed = FixedRanker({"words": 1.0, "votes": 1.0})
+    (found,) = ensemble(Signal("words", [4, 0, 0, 2]), Signal("votes", [0, 0, 1, 0])).features(["?"])
+    less = found.without({(SUM, OF_SECTION), ("words", "score"), ("not", "there")})
+    assert set(found.names) - set(less.names) == {(SUM, OF_SECTION), ("words", "score")}
+    assert less.column(SUM, OF_CITING).tolist() == [0, 1, 0]
+    assert (fixed.scores(found) - fixed.scores(less)).tolist() == pytest.approx([0.3, 0.3, 0.3])
+
+
 def test_what_stands_near_the_best_is_a_candidate():
     words = Signal("words", [4, 0, 0, 0])
 

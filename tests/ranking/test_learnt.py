@@ -8,7 +8,7 @@ from statgraph.errors import RunError
 from statgraph.ranking import learnt
 from statgraph.ranking.features import Features, feature_names
 from statgraph.ranking.fixed import FixedRanker
-from statgraph.ranking.learnt import LambdaMartRanker, learn, ranked
+from statgraph.ranking.learnt import LambdaMartRanker, learn, ranked, with_trees
 
 NAMES = feature_names(["words"])
 FIXED = FixedRanker({"words": 1.0})
@@ -51,6 +51,15 @@ def test_trees_learn_what_the_weights_do_not_know(tmp_path):
     (tmp_path / "ranker.txt").write_text("no trees")
     with pytest.raises(RunError, match="not readable"):
         LambdaMartRanker.read(tmp_path / "ranker.txt", FIXED, len(NAMES))
+
+
+def test_so_many_trees_as_are_asked_for():
+    found, labels = questions(40, useful=True)
+    learning = learn(found, labels, FIXED, CONFIG, first_hits(labels), groups=range(len(found)), seed=0)
+    again = with_trees(found, labels, FIXED, CONFIG, learning.trees, seed=0)
+    fewer = with_trees(found, labels, FIXED, CONFIG, 1, seed=0)
+    assert again.scores(found[0]).tolist() == learning.ranker.scores(found[0]).tolist()
+    assert fewer.scores(found[0]).tolist() != learning.ranker.scores(found[0]).tolist()
 
 
 def test_contributions_add_up_with_what_all_candidates_are_given():

@@ -104,11 +104,11 @@ def test_tables_share_equal_rows(make, request_, trained):
 
 def test_an_interrupted_table_goes_on(make, request_, trained, monkeypatch):
     one = dataclasses.replace(request_, seeds=1)
-    measure = running.split_metrics
-    monkeypatch.setattr(running, "split_metrics", lambda *run: (_ for _ in ()).throw(KeyboardInterrupt))
+    measure = running.metrics_of_sets
+    monkeypatch.setattr(running, "metrics_of_sets", lambda *run: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         make(dataclasses.replace(one, only=("QABISAR",)))
-    monkeypatch.setattr(running, "split_metrics", measure)
+    monkeypatch.setattr(running, "metrics_of_sets", measure)
     made, _ = make(one)
     assert trained == [("qabisar", 0), ("bm25", 0), ("dsr", 0)]
     assert made.missing == ()

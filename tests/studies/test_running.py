@@ -5,14 +5,17 @@ import pytest
 
 from statgraph import __version__, artifacts
 from statgraph.config import RunConfig
+from statgraph.corpus.records import CitingText
+from statgraph.errors import UsageError
 from statgraph.runs.provenance import commit
 from statgraph.settings import with_settings
 from statgraph.studies import running
-from statgraph.studies.running import CorpusRuns, PlannedRun, machine, planned_runs, run_id
+from statgraph.studies.running import CorpusRuns, PlannedRun, machine, planned_runs, run_id, with_tuned_bm25
 from statgraph.studies.spec import RowSpec, TableSpec
 from statgraph.studies.store import RunStore
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.presets import resolve_config
+from statgraph.systems.tuning.bm25_grid import tuned_bm25
 
 STATIC, E5 = "embedded:static", "embedded:multilingual-e5-small"
 
@@ -141,6 +144,90 @@ def test_the_train_command_makes_the_same_configuration():
     assert run.train_command("").startswith("statgraph train --system qabisar ")
 
 
+def test_a_fast_row_has_no_transformer():
+    (run,) = planned_runs(table(RowSpec("a", "ensemble", fast=True)), seeds=1, settings=["device=cpu"])
+    assert run.settings == ("device=cpu", f"ensemble.members=qabisar@{STATIC}")
+    assert run.config.ensemble.members == (f"qabisar@{STATIC}",)
+
+
+def test_bm25_is_tuned_once(store, town_corpus, monkeypatch):
+    spec = table(RowSpec("a", "bm25", ("bm25.k1=9",), tuned=True), RowSpec("b", "bm25"))
+    monkeypatch.setattr(running, "tuned_bm25", lambda corpus: tuned_bm25(corpus, [0.5], [0.1, 1]))
+    tuned = with_tuned_bm25(spec, town_corpus, store)
+    assert [row.settings for row in tuned.rows] == [("bm25.k1=9", "bm25.k1=0.5", "bm25.b=0.1"), ()]
+    with pytest.raises(UsageError, match="'dev'"):
+        with_tuned_bm25(spec, dataclasses.replace(town_corpus, questions=()), store)
+    monkeypatch.setattr(running, "tuned_bm25", None)
+    assert with_tuned_bm25(spec, town_corpus, store) == tuned
+
+
+def ensemble_runs(quick_settings, quick_backbone, *rows):
+    own = [text for text in quick_settings if not text.startswith("encoder.backbone")]
+    members = f"ensemble.members=qabisar@{quick_backbone},zero-shot@{quick_backbone}"
+    return planned_runs(table(*rows), seeds=1, settings=[*own, members, "ranker.trees=20"])
+
+
+def test_an_ensemble_is_measured_with_each_signal_and_its_members_are_shared(
+    run, quick_settings, quick_backbone, town_corpus, store
+):
+    whole, fixed = ensemble_runs(
+        quick_settings, quick_backbone, RowSpec("a", "ensemble"), RowSpec("b", "ensemble", ("ranker.kind=fixed",))
+    )
+    result = run(whole)
+    assert list(result.signals) == ["citation", "bm25", "headings", "votes", *whole.config.ensemble.members]
+    assert list(result.signals["bm25"].metrics.values) == ["S@3", "MRR@10", "mAP"]  # the town is too small for R@100
+    assert result.about["taken"] == []
+    taken = run(fixed).about["taken"]
+    assert [member["name"] for member in taken] == list(whole.config.ensemble.members)
+    assert store.result(run_id(whole.config, town_corpus.content_hash, "test")).to_dict() == result.to_dict()
+
+
+def test_a_signal_alone(run, quick_settings, quick_backbone, town_corpus):
+    (whole,) = ensemble_runs(
+        quick_settings, quick_backbone, RowSpec("a", "ensemble", ("ranker.kind=fixed", "ensemble.signals=bm25"))
+    )
+    bm25 = run(PlannedRun("BM25", 0, resolve_config("bm25", ["bm25.k1=1.5", "bm25.b=0.75"]), ()))
+    alone = run(whole).signals["bm25"]
+    assert alone.question_ids == bm25.metrics.question_ids
+    assert alone.metrics["mAP"].tolist() == bm25.metrics.metrics["mAP"].tolist()
+
+
+def test_without_questions_the_law_is_trained_on_and_the_questions_asked(
+    run, quick_settings, quick_backbone, town_corpus, store, monkeypatch
+):
+    citing = (
+        CitingText("c1", "Lamps", "What to know of lamps", ("lamps1",), "train-lamps"),
+        CitingText("c2", "Wells", "What to know of wells", ("wells1",)),
+    )
+    corpus = dataclasses.replace(town_corpus, citing=citing)
+    trained = []
+    train = running.train_run
+    monkeypatch.setattr(running, "train_run", lambda law, *how: trained.append(law) or train(law, *how))
+    with_them, without = ensemble_runs(
+        quick_settings, quick_backbone, RowSpec("a", "ensemble"), RowSpec("b", "ensemble", without_questions=True)
+    )
+    result = CorpusRuns(corpus, "test", store, "town").finished(without)
+    assert [(law.questions, law.citing) for law in trained] == [((), citing[1:])]
+    assert result.metrics.question_ids == tuple(question.question_id for question in corpus.split("test"))
+    assert result.metrics.masks["all"].sum() == 4
+    assert result.about["command"].startswith("statgraph train --corpus town-without-questions --system ensemble ")
+    assert "votes" not in result.signals
+    assert CorpusRuns(corpus, "test", store).result(with_them) is None
+
+
+def test_every_question_set_is_measured(store, town_corpus):
+    moved = [dataclasses.replace(q, metadata={"set": "lay"}) for q in town_corpus.split("test")[2:]]
+    kept = [q for q in town_corpus.questions if q not in town_corpus.split("test")[2:]]
+    corpus = dataclasses.replace(town_corpus, questions=(*kept, *moved))
+    planned = PlannedRun("BM25", 0, resolve_config("bm25", ["device=cpu"]), ("device=cpu",))
+    runs = CorpusRuns(corpus, "test", store)
+    metrics = runs.finished(planned).metrics
+    assert metrics.question_ids == tuple(q.question_id for q in (*corpus.split("test"), *moved))
+    assert metrics.masks["all"].tolist() == [True, True, False, False]
+    assert metrics.masks["lay: all"].tolist() == [False, False, True, True]
+    assert runs.result(planned).mean("mAP", "lay: all") == pytest.approx(metrics.metrics["mAP"][2:].mean())
+
+
 def test_what_a_run_is_known_by():
     config = RunConfig()
     name = run_id(config, "corpus", "test")
@@ -152,5 +239,6 @@ def test_what_a_run_is_known_by():
         run_id(with_settings(config, ["stage2.lr=1"]), "corpus", "test"),
         run_id(config, "another", "test"),
         run_id(config, "corpus", "dev"),
+        run_id(config, "corpus", "test", "without questions"),
     ]
-    assert len({name, *others}) == 5
+    assert len({name, *others}) == 6

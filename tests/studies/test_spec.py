@@ -25,7 +25,7 @@ def test_the_tables():
     assert table_names() == (
         "cusines-buckets", "cusines-table1", "cusines-table2", "cusines-table3", "cusines-table4", "gdsr-figure3",
         "gdsr-figure4", "gdsr-table2", "gdsr-table3", "gdsr-table4", "gdsr-table6", "qabisar-figure1",
-        "qabisar-figure2", "qabisar-table1", "trained-layers",
+        "qabisar-figure2", "qabisar-table1", "ranking", "ranking-ablation", "trained-layers",
     )  # fmt: skip
 
 
@@ -36,10 +36,10 @@ def test_every_row_can_be_run(name, regime):
     runs = planned_runs(spec, seeds=1, backbone=BACKBONES[regime], settings=["device=cpu"])
     assert [run.row for run in runs] == [row.name for row in spec.rows]
     assert bool(runs) != bool(spec.analysis)
-    if not spec.backbones:
+    if not spec.backbones and not spec.by_set:
         assert {run.config.encoder.backbone for run in runs if run.config.retriever == "dense"} <= {BACKBONES[regime]}
-    same = [(run.config, run.row) for run in runs]
-    assert len({str(config) for config, _ in same}) == len(same)  # no two rows are the same run
+    same = {(str(run.config), run.without_questions, run.without) for run in runs}
+    assert len(same) == len(runs)  # no two rows are the same run
     assert {spec.against(row) for row in spec.rows} <= {"", *(row.name for row in spec.rows)}
 
 

@@ -1,0 +1,228 @@
+"""A trained ensemble without each of its parts: features, trees and rankings anew, its members as they are."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from statgraph import artifacts
+from statgraph.config import RunConfig
+from statgraph.corpus.records import MAIN_SET, Corpus, Question
+from statgraph.evaluation.metrics import DEPTH, QUALITY, question_metrics
+from statgraph.memory import peak_memory_mib
+from statgraph.ranking.ensemble import CandidateRanker, Ensemble
+from statgraph.ranking.features import ARTICLE, OF_CITED, OF_CITING, OF_PARENT, OF_SECTION, SUM, Features
+from statgraph.ranking.fixed import FixedRanker, signal_weights
+from statgraph.ranking.learnt import learn, ranked, with_trees
+from statgraph.runs.folders import is_finished, is_unfinished
+from statgraph.runs.run import Run
+from statgraph.search.ensemble_run import read_ensemble
+from statgraph.search.evaluating import metrics_of_sets
+from statgraph.studies.running import CorpusRuns, PlannedRun, run_id
+from statgraph.studies.spec import RowSpec, TableSpec
+from statgraph.studies.store import RunResult
+from statgraph.systems.ensemble import fold_runs, for_corpus, learns_from, questions_to_learn_from
+from statgraph.systems.job import DEFAULT_OPTIONS, Job, TrainingOptions
+from statgraph.systems.pipeline import train_run
+from statgraph.systems.run_cache import RunCache
+
+# What a row can do without beside a signal, each by the features that go with it.
+FEATURES: Mapping[str, Callable[[str, str], bool]] = {
+    "same heading": lambda subject, aspect: aspect == OF_SECTION,
+    "heading above": lambda subject, aspect: aspect == OF_PARENT,
+    "cited by": lambda subject, aspect: (subject, aspect) == (SUM, OF_CITING),
+    "cites": lambda subject, aspect: (subject, aspect) == (SUM, OF_CITED),
+    "facts": lambda subject, aspect: subject == ARTICLE,
+}
+CITATIONS, TREES = "citations", "trees"
+
+
+def with_signal_rows(spec: TableSpec, config: RunConfig) -> TableSpec:
+    """Return an ablation with a row for each signal and member of an ensemble, after its first row."""
+    names = (*config.ensemble.signals, *config.ensemble.members)
+    rows = [RowSpec(f"without {name}", config.system, without=name) for name in names]
+    return replace(spec, rows=(spec.rows[0], *rows, *spec.rows[1:]))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """An ensemble, how many training questions made it, and questions that it was made without."""
+
+    ensemble: Ensemble
+    n_questions: int
+    held_out: Sequence[Question]
+
+
+@dataclass(frozen=True)
+class _Trained:
+    """An ensemble, what its trees learn from, and how many they are; none where they did not gain.
+
+    Attributes:
+        run: of the ensemble, with the configuration of its ranker.
+        whole: the ensemble.
+        learnt_from: itself, or an ensemble for each fold.
+        questions: that the trees learn from, held out by one of these.
+        trees: how many they are.
+    """
+
+    run: Run
+    whole: _Part
+    learnt_from: Sequence[_Part]
+    questions: Sequence[Question]
+    trees: int = 0
+
+
+@dataclass(frozen=True)
+class AblationRuns(CorpusRuns):
+    """The rows of an ablation on one corpus: an ensemble is trained for each seed, and its rows read it."""
+
+    _trained: dict[str, _Trained] = field(default_factory=dict)
+
+    def finished(self, planned: PlannedRun, options: TrainingOptions = DEFAULT_OPTIONS) -> RunResult:
+        """Return the result of a row, training the ensemble as far as it is not there.
+
+        Raises:
+            RunBusyError: if another process works on an ablation of the same ensemble.
+            StatgraphError: if it cannot be trained.
+        """
+        base = self._base(planned)
+        with self.store.claimed(base):
+            found = self.result(planned)
+            if found is not None:
+                return found
+            start = time.perf_counter()
+            cache = RunCache(self.store.run_cache)
+            if base not in self._trained:
+                self._trained.clear()
+                self._trained[base] = self._train(planned, replace(options, run_cache=cache))
+            trained = self._trained[base]
+            ranks = _without(trained, planned.without, self.corpus)
+            metrics = metrics_of_sets(ranks, self.corpus, self.split)
+            seconds = time.perf_counter() - start
+            about = self._about(planned, trained.run.folder, False, seconds) | {
+                "config": artifacts.as_json(planned.config.to_dict()),
+                "without": planned.without,
+                "trees": ranks.trees,
+                "steps": [{"name": "row", "seconds": round(seconds, 1), "peak_mib": peak_memory_mib()}],
+                "taken": cache.taken,
+            }
+            result = RunResult(metrics, about)
+            self.store.finish(self._id(planned), result, keep_run=True)
+            return result
+
+    def close(self, seeds: Sequence[PlannedRun]) -> None:
+        """Remove the ensembles of these rows, unless told to keep them; their members stay in the store."""
+        self._trained.clear()
+        if not self.keep:
+            for base in {self._base(planned) for planned in seeds}:
+                shutil.rmtree(self.store.trained_folder(base), ignore_errors=True)
+
+    def _base(self, planned: PlannedRun) -> str:
+        return run_id(planned.config, self.corpus.content_hash, self.split, "ablation")
+
+    def _train(self, planned: PlannedRun, options: TrainingOptions) -> _Trained:
+        """Return the ensemble with its folds, its members and theirs from the store as far as they are there."""
+        corpus, config = self.corpus, for_corpus(planned.config, self.corpus)
+        folder = self.store.trained_folder(self._base(planned))
+        fixed = replace(config, ranker=replace(config.ranker, kind="fixed"))
+        options = replace(options, stage1_cache=self.store.stage1_cache)
+        if not is_finished(folder):
+            train_run(corpus, fixed, folder, replace(options, resume=is_unfinished(folder)))
+        run = Run.read(folder)
+        cross_fit = learns_from(config.ranker, corpus) == "cross-fit"
+        questions, groups = questions_to_learn_from(corpus, "train" if cross_fit else "dev")
+        n_train = len(corpus.split("train"))
+
+        def read(part: Run, held_out: Sequence[Question]) -> _Part:
+            n_unseen = sum(question.question_set == MAIN_SET for question in held_out) if cross_fit else 0
+            ensemble = read_ensemble(part, len(corpus.articles), device=config.device)
+            return _Part(ensemble, n_train - n_unseen, held_out)
+
+        whole = read(run, questions if not cross_fit else ())
+        parts = [whole]
+        if cross_fit:
+            parts = [read(*fold) for fold in fold_runs(Job(corpus, config, folder, options), run, train_run)]
+        trained = _Trained(replace(run, config=config), whole, parts, questions)
+        if config.ranker.kind == "fixed" or not questions:
+            return trained
+        labels = corpus.label_rows(questions)
+
+        def quality(rankings: list[np.ndarray]) -> np.ndarray:
+            return question_metrics(rankings, labels, len(corpus.articles))[QUALITY]
+
+        found, fixed = _found(parts, questions), whole.ensemble.fixed
+        learning = learn(found, labels, fixed, config.ranker, quality, groups=groups, seed=config.seed)
+        return replace(trained, trees=learning.trees)
+
+
+@dataclass(frozen=True)
+class _Reduced:
+    """The ranking of an ensemble that does without something."""
+
+    ensemble: Ensemble
+    names: frozenset[tuple[str, str]]
+    ranker: CandidateRanker
+    trees: int
+
+    def rank(self, questions: Sequence[str], k: int) -> tuple[list[np.ndarray], None]:
+        """Return the rows of each question's best `k` articles, best first."""
+        found = _features(self.ensemble, questions, self.names)
+        return [rows[:k] for rows in ranked(found, [self.ranker.scores(of_question) for of_question in found])], None
+
+
+def _without(trained: _Trained, without: str, corpus: Corpus) -> _Reduced:
+    """Return the ranking without something, the trees learnt again, as many as the whole ensemble has."""
+    config, whole, parts = trained.run.config, trained.whole, trained.learnt_from
+    names: frozenset[tuple[str, str]] = frozenset()
+    if without in FEATURES:
+        of_group = FEATURES[without]
+        names = frozenset(name for name in whole.ensemble.feature_names if of_group(*name))
+    elif without not in ("", TREES):
+        whole, *parts = (_reduced(part, without, config) for part in (whole, *parts))
+    fixed = whole.ensemble.fixed
+    if not trained.trees or without == TREES:
+        return _Reduced(whole.ensemble, names, fixed, 0)
+    found, labels = _found(parts, trained.questions, names), corpus.label_rows(trained.questions)
+    ranker = with_trees(found, labels, fixed, config.ranker, trained.trees, seed=config.seed)
+    return _Reduced(whole.ensemble, names, ranker, trained.trees)
+
+
+def _reduced(part: _Part, without: str, config: RunConfig) -> _Part:
+    """Return an ensemble without a signal, or without the law's citations."""
+    structure = part.ensemble.structure
+    if without == CITATIONS:
+        starts = np.zeros_like(structure.cited_starts)
+        structure = replace(structure, cited=structure.cited[:0], cited_starts=starts)
+    signals = [signal for signal in part.ensemble.signals if signal.name != without]
+    weights = signal_weights([signal.kind for signal in signals], part.n_questions)
+    # Rounded as they are in a run, so that a row is the ensemble that training without the signal would have made.
+    weight_of = {signal.name: round(float(weight), 4) for signal, weight in zip(signals, weights, strict=True)}
+    ensemble = Ensemble(
+        signals,
+        structure,
+        FixedRanker(weight_of),
+        weights=list(weight_of.values()),
+        depth=config.ensemble.depth,
+        near=config.ensemble.near,
+    )
+    return replace(part, ensemble=ensemble)
+
+
+def _found(
+    parts: Sequence[_Part], questions: Sequence[Question], names: frozenset[tuple[str, str]] = frozenset()
+) -> list[Features]:
+    """Return the features of questions less those named, each by the ensemble that was made without it."""
+    found: dict[str, Features] = {}
+    for part in parts:
+        of_part = _features(part.ensemble, [question.text for question in part.held_out], names)
+        found |= {question.question_id: features for question, features in zip(part.held_out, of_part, strict=True)}
+    return [found[question.question_id] for question in questions]
+
+
+def _features(ensemble: Ensemble, texts: Sequence[str], names: frozenset[tuple[str, str]]) -> list[Features]:
+    # As the ensemble ranks them, but for the features that are left out before it tells the finalists.
+    return [ensemble.finalists(found.without(names), DEPTH) for found in ensemble.candidates(texts, DEPTH)]

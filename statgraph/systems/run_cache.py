@@ -1,0 +1,65 @@
+"""Whole runs of single systems, kept for others that need the same: a member of one ensemble is one of the next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from statgraph import artifacts
+from statgraph.config import RunConfig
+from statgraph.corpus.records import Corpus
+from statgraph.errors import RunError
+from statgraph.runs.folders import is_finished, link_run, refuse_full_folder
+from statgraph.runs.run import Run
+
+# Settings that only ensembles have a use for.
+_IDLE = ("ensemble", "ranker")
+
+
+@dataclass
+class RunCache:
+    """Finished runs under a folder, each in one named by its configuration and the content of its corpus.
+
+    Attributes:
+        folder: of all runs; nothing is ever removed from it.
+        taken: what was taken since this object was made: each run's name, the seconds and the highest memory (MiB) that
+            its training took, and the commit that it was trained at.
+    """
+
+    folder: Path
+    taken: list[dict[str, object]] = field(default_factory=list)
+
+    def take(self, corpus: Corpus, config: RunConfig, folder: Path) -> Run | None:
+        """Return the run that was kept, now in `folder` too; None where there is none that can be read.
+
+        Raises:
+            RunError: if `folder` is not empty.
+        """
+        kept = self._place(corpus, config)
+        if not is_finished(kept):
+            return None
+        refuse_full_folder(folder)
+        try:
+            Run.read(kept)
+        except RunError:
+            return None
+        link_run(kept, folder)
+        run = Run.read(folder)
+        self.taken.append(
+            {
+                "name": f"{config.system}@{config.encoder.backbone}",
+                "seconds": round(sum(step["seconds"] for step in run.steps), 1),
+                "peak_mib": max((step["peak_mib"] for step in run.steps), default=0),
+                "commit": run.commit,
+            }
+        )
+        return run
+
+    def keep(self, corpus: Corpus, run: Run) -> None:
+        """Keep a finished run of this corpus."""
+        link_run(run.folder, self._place(corpus, run.config))
+
+    def _place(self, corpus: Corpus, config: RunConfig) -> Path:
+        used = {group: values for group, values in config.to_dict().items() if group not in _IDLE}
+        about = {"config": used, "corpus": corpus.content_hash}
+        return self.folder / artifacts.key_of(about)

@@ -1,0 +1,111 @@
+import dataclasses
+
+import pytest
+
+from statgraph.ranking.features import FACTS, OF_CITED, OF_CITING, OF_PARENT, OF_SECTION, feature_names
+from statgraph.studies import ablation
+from statgraph.studies.ablation import CITATIONS, FEATURES, TREES, AblationRuns, with_signal_rows
+from statgraph.studies.reproduce import Request, reproduce
+from statgraph.studies.running import CorpusRuns, planned_runs
+from statgraph.studies.spec import RowSpec, TableSpec, read_table
+from statgraph.studies.store import RunStore
+from statgraph.systems import pipeline
+
+
+@pytest.fixture
+def settings(quick_settings, quick_backbone):
+    own = [text for text in quick_settings if not text.startswith("encoder.backbone")]
+    members = f"ensemble.members=qabisar@{quick_backbone},zero-shot@{quick_backbone}"
+    # Exactly 20 trees, so that rows are what training makes without the signal.
+    trees = ("ranker.kind=lambdamart", "ranker.trees=20", "ranker.leaf_size=1")
+    return (*own, members, *trees, "ranker.learn_from=cross-fit", "ranker.folds=2")
+
+
+@pytest.fixture
+def plan(settings):
+    """Return a function that plans one row that does without something."""
+
+    def planned(without="", *more):
+        spec = TableSpec("t", "T", "P", rows=(RowSpec("a", "ensemble", without=without),), ablation=True)
+        (run,) = planned_runs(spec, seeds=1, settings=[*settings, *more])
+        return run
+
+    return planned
+
+
+def test_what_can_be_left_out():
+    names = feature_names(["bm25", "citing"])
+    left_out = {group: [name for name in names if of_group(*name)] for group, of_group in FEATURES.items()}
+    subjects = ("bm25", "citing", "sum")
+    assert left_out == {
+        "same heading": [(subject, OF_SECTION) for subject in subjects],
+        "heading above": [(subject, OF_PARENT) for subject in subjects],
+        "cited by": [("sum", OF_CITING)],
+        "cites": [("sum", OF_CITED)],
+        "facts": [("article", fact) for fact in FACTS],
+    }
+    rows = read_table("ranking-ablation").rows
+    assert [row.without for row in rows] == ["", *FEATURES, CITATIONS, TREES]
+
+
+def test_a_row_for_each_signal_and_member(plan, quick_backbone):
+    spec = with_signal_rows(read_table("ranking-ablation"), plan().config)
+    signals = ["citation", "bm25", "headings", "citing", "votes"]
+    members = [f"{system}@{quick_backbone}" for system in ("qabisar", "zero-shot")]
+    assert [row.without for row in spec.rows] == ["", *signals, *members, *FEATURES, CITATIONS, TREES]
+    assert {spec.against(row) for row in spec.rows[1:]} == {"whole ensemble"}
+
+
+def test_a_row_is_the_ensemble_that_training_would_have_made(plan, town_corpus, tmp_path):
+    store = RunStore(tmp_path)
+    rows = AblationRuns(town_corpus, "test", store)
+    runs = CorpusRuns(town_corpus, "test", store)
+    for without, settings in (
+        ("", ()),
+        ("headings", ("ensemble.signals=citation,bm25,votes",)),
+        (TREES, ("ranker.kind=fixed",)),
+    ):
+        row, run = rows.finished(plan(without)), runs.finished(plan("", *settings))
+        assert row.metrics.to_dict() == run.metrics.to_dict()
+        assert row.about["trees"] == (0 if without == TREES else 20)
+
+
+def test_members_are_trained_once_for_all_rows(plan, town_corpus, tmp_path, monkeypatch):
+    rows = AblationRuns(town_corpus, "test", RunStore(tmp_path))
+    first = rows.finished(plan("bm25"))
+    monkeypatch.setattr(pipeline, "train_dense", None)
+    rows.close([plan()])
+    assert not list(tmp_path.glob("runs/*/run"))
+    again = AblationRuns(town_corpus, "test", RunStore(tmp_path))
+    assert again.finished(plan("bm25")).to_dict() == first.to_dict()
+    assert len(again.finished(plan("same heading")).about["taken"]) == 4  # two members, and one of each fold
+    assert again.finished(plan("facts")).about["taken"] == []
+
+
+def test_the_laws_citations_can_be_left_out(plan, town_corpus, tmp_path):
+    first, *others = town_corpus.articles
+    citing = dataclasses.replace(first, text="As Art. 2 on fences says.")
+    rows = AblationRuns(dataclasses.replace(town_corpus, articles=(citing, *others)), "test", RunStore(tmp_path))
+    rows.finished(plan(CITATIONS, "ranker.kind=fixed"))
+    (trained,) = rows._trained.values()
+    assert trained.whole.ensemble.structure.times_cited.sum() == 1
+    reduced = ablation._reduced(trained.whole, CITATIONS, trained.run.config).ensemble
+    assert reduced.structure.times_cited.sum() == 0
+    assert [signal.name for signal in reduced.signals] == [signal.name for signal in trained.whole.ensemble.signals]
+    (found,) = reduced.features(["Who taxes my bridges?"])
+    assert not found.column("sum", OF_CITING).any()
+
+
+def test_the_whole_table(settings, town_corpus, tmp_path, no_display):
+    spec = read_table("ranking-ablation")
+    request = Request(
+        dataclasses.replace(spec, rows=(spec.rows[0], spec.rows[-1])),
+        seeds=1, split="test", work=tmp_path / "work", command="c", settings=settings,
+    )  # fmt: skip
+    lines = []
+    made = reproduce(request, town_corpus, tmp_path / "out", display=no_display, on_line=lines.append)
+    assert [line.partition(", seed")[0] for line in lines][:2] == ["whole ensemble", "without citation"]
+    assert made.missing == ()
+    text = (tmp_path / "out" / "table.md").read_text()
+    assert "## Differences from whole ensemble\n" in text
+    assert not list((tmp_path / "work" / "runs").glob("*/run"))
