@@ -15,6 +15,7 @@ from statgraph.corpus.feedback import FeedbackSummary, read_marks, with_feedback
 from statgraph.corpus.fetching import fetch_corpus
 from statgraph.corpus.importing import draft_source
 from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus, headings_of
+from statgraph.corpus.splitting import HASH, SPLITTINGS
 from statgraph.corpus.store import read_corpus, refuse_foreign_folder, write_corpus
 from statgraph.errors import UsageError, unknown_name
 from statgraph.registry import FORMATS
@@ -46,18 +47,26 @@ marked as right becomes a training label of its question.
 Nothing is written unless everything is valid; every problem is listed with its file and line.
 """
 
+_splits = click.option(
+    "--splits",
+    type=click.Choice(list(SPLITTINGS)),
+    default=HASH,
+    help="Share out questions without a split by the hash of their id, or keep those that share most labels together.",
+)
+
 
 @click.command(
     help=_FETCH_HELP.format(names="\n".join(f"{name:<10} {entry.summary}" for name, entry in CATALOGUE.items()))
 )
 @click.argument("name", metavar="NAME")
-@options.path("--out", help=f"Corpus folder to write.  [default: {options.CORPORA}/NAME]")
+@options.path("--out", help=f"Corpus folder to write.  [default: {options.CORPORA}/NAME, or NAME-by-labels]")
 @options.path(
     "--from", "from_folder", help="Folder with the archives or files, already downloaded; the network is then not used."
 )
-def fetch(name: str, out: Path | None, from_folder: Path | None) -> None:
-    folder = out or options.CORPORA / name
-    corpus = fetch_corpus(name, folder, from_folder)
+@_splits
+def fetch(name: str, out: Path | None, from_folder: Path | None, splits: str) -> None:
+    folder = out or options.CORPORA / (name if splits == HASH else f"{name}-{splits}")
+    corpus = fetch_corpus(name, folder, from_folder, splits)
     levels = max(heading.depth for heading in headings_of(corpus.articles))
     click.echo(_summary(corpus, folder, headings_note=f", up to {levels} levels"))
 
@@ -72,6 +81,7 @@ def fetch(name: str, out: Path | None, from_folder: Path | None) -> None:
 @click.option("--name", help="Name of the corpus.  [default: the source's]")
 @click.option("--language", metavar="CODE", help="Language of the statutes, such as fr.  [default: the source's]")
 @click.option("--licence", help="Licence of the statutes.  [default: the source's]")
+@_splits
 def import_(
     format_name: str,
     source: Path,
@@ -80,6 +90,7 @@ def import_(
     name: str | None,
     language: str | None,
     licence: str | None,
+    splits: str,
 ) -> None:
     refuse_foreign_folder(out)
     if format_name == FEEDBACK:
@@ -87,6 +98,8 @@ def import_(
             raise UsageError("feedback: needs the corpus that the marks are about; add --corpus DIR")
         if language or licence:
             raise UsageError("feedback: the language and the licence are the corpus's; omit --language and --licence")
+        if splits != HASH:
+            raise UsageError("feedback: questions keep their splits, and new ones are in train; omit --splits")
         before = read_corpus(corpus)
         after, summary = with_feedback(before, read_marks(source, before.article_rows))
         after = replace(after, name=name or after.name)
@@ -97,7 +110,7 @@ def import_(
         raise UsageError(f"--corpus: only for the format feedback, not {format_name}; omit it")
     if format_name not in FORMATS:
         raise unknown_name("format", format_name, _SOURCES)
-    draft = draft_source(format_name, source, name=name, language=language, licence=licence)
+    draft = draft_source(format_name, source, name=name, language=language, licence=licence, splits=splits)
     imported = draft.corpus()
     write_corpus(imported, out)
     resolved = len(draft.resolved_citing)

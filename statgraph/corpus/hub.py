@@ -10,6 +10,7 @@ from pathlib import Path
 
 from statgraph.corpus.importing import import_corpus
 from statgraph.corpus.records import Corpus
+from statgraph.corpus.splitting import HASH
 from statgraph.errors import CorpusError, FetchError, reason_of
 
 
@@ -38,7 +39,7 @@ HUB_CORPORA = (
 )
 
 
-def fetch_from_hub(corpus: HubCorpus, folder: Path | None = None) -> Corpus:
+def fetch_from_hub(corpus: HubCorpus, folder: Path | None = None, splits: str = HASH) -> Corpus:
     """Return a corpus of the hub, from the hub's client and its cache, or from a folder with the same files.
 
     The corpus's source names the commit that was read.
@@ -56,7 +57,7 @@ def fetch_from_hub(corpus: HubCorpus, folder: Path | None = None) -> Corpus:
     else:
         source = f"{page}, from local files"
     about = {"name": corpus.name, "language": corpus.language, "licence": corpus.licence, "source_note": source}
-    return import_corpus("bsard", folder, **about)
+    return import_corpus("bsard", folder, **about, splits=splits)
 
 
 def _snapshot(corpus: HubCorpus) -> Path:

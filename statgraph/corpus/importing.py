@@ -6,6 +6,7 @@ from pathlib import Path
 
 from statgraph.corpus.draft import Draft
 from statgraph.corpus.records import Corpus
+from statgraph.corpus.splitting import HASH
 from statgraph.corpus.store import read_manifest
 from statgraph.errors import CorpusError, UsageError
 from statgraph.registry import FORMATS
@@ -28,11 +29,12 @@ def draft_source(
     language: str | None = None,
     licence: str | None = None,
     source_note: str | None = None,
+    splits: str = HASH,
 ) -> Draft:
     """Return a draft of everything in a source, its problems recorded but not raised yet.
 
     Options default to the `manifest.json` of the source if it has one; else the name is that of the source, the
-    language that of the format, the licence "unknown".
+    language that of the format, the licence "unknown". `splits` says how questions without a split get one.
 
     Raises:
         UsageError: if the format or the language of the statutes is unknown.
@@ -54,7 +56,7 @@ def draft_source(
         }
         if about["language"] is None:
             raise UsageError(f"{source}: the language of its statutes is unknown; name it, such as '--language fr'")
-        draft = Draft(**{key: _printable(value) for key, value in about.items()})
+        draft = Draft(**{key: _printable(value) for key, value in about.items()}, splits=splits)
         source_format.fill(draft, source)
     except OSError as error:
         raise CorpusError(

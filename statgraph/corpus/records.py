@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -213,26 +212,3 @@ def _passages(text: CitingText) -> tuple[str, ...]:
 def _add_fields(digest, *values: object) -> None:
     digest.update(json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8"))
     digest.update(b"\n")
-
-
-SHARES = (0.60, 0.15, 0.25)
-
-
-def split_of(question_id: str, shares: Sequence[float] = SHARES) -> str:
-    """Return "train", "dev" or "test" for a question, by the SHA-256 of its id.
-
-    `shares` are the parts of the three splits, in that order; they sum to 1. A question keeps its split whatever
-    other questions come and go.
-
-    Raises:
-        ValueError: if the shares are not three numbers from 0 to 1 that sum to 1.
-    """
-    if len(shares) != len(SPLITS) or min(shares) < 0 or not math.isclose(sum(shares), 1.0):
-        raise ValueError(f"shares {tuple(shares)}: give {len(SPLITS)} numbers from 0 to 1 that sum to 1")
-    place = int.from_bytes(hashlib.sha256(question_id.encode("utf-8")).digest()[:8], "big") / 2**64  # in [0, 1)
-    reached = 0.0
-    for split, share in zip(SPLITS, shares, strict=True):
-        reached += share
-        if place < reached and share > 0:
-            return split
-    return next(split for split, share in zip(reversed(SPLITS), reversed(shares), strict=True) if share > 0)

@@ -1,6 +1,7 @@
 """`statgraph fetch` and `statgraph import` as users run them: exit code, standard output and error, files."""
 
 import hashlib
+import json
 import sys
 from pathlib import Path
 
@@ -225,11 +226,37 @@ def test_faulty_feedback_is_refused_line_by_line(refused, run_cli, source, tmp_p
             ["feedback", "f.jsonl", "--corpus", "c", "--language", "fr"],
             "feedback: the language and the licence are the corpus's; omit --language and --licence",
         ),
+        (
+            ["feedback", "f.jsonl", "--corpus", "c", "--splits", "by-labels"],
+            "feedback: questions keep their splits, and new ones are in train; omit --splits",
+        ),
         (["jsonl", "f", "--corpus", "c"], "--corpus: only for the format feedback, not jsonl; omit it"),
     ],
 )
 def test_options_of_feedback_are_its_own(refused, arguments, message):
     assert refused(*arguments, code=2) == message
+
+
+def test_questions_of_the_same_labels_can_be_kept_in_one_split(run_cli, source, tmp_path):
+    # By its id alone q1 is in test, q2 in dev, q3 in train.
+    (source / "questions.jsonl").write_text(
+        '{"id": "q1", "text": "Who pays?", "articles": ["L2"]}\n'
+        '{"id": "q2", "text": "When?", "articles": ["L1", "L2"]}\n'
+        '{"id": "q3", "text": "Who is to pay?", "articles": ["L2"]}\n'
+    )
+    for splits, counts in (("hash", "train 1, dev 1, test 1"), ("by-labels", "train 0, dev 1, test 2")):
+        done = run_cli("import", "jsonl", source, "--out", "out", "--language", "en", "--splits", splits)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.splitlines()[3] == f"  questions  {counts}"
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text())
+    assert manifest["source"] == "lamps (jsonl); splits by-labels"
+
+
+def test_splits_that_come_with_the_questions_are_not_made_anew(refused, source):
+    assert refused("jsonl", source, "--language", "en", "--splits", "by-labels") == (
+        "questions.jsonl:1: question 'q1' comes in split 'train'; --splits by-labels makes splits where the source has "
+        "none, so leave either out"
+    )
 
 
 @pytest.fixture

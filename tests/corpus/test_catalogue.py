@@ -7,7 +7,8 @@ import pytest
 
 from statgraph.corpus import catalogue as sample
 from statgraph.corpus.catalogue import CATALOGUE, Package, corpus_named, sample_folder
-from statgraph.corpus.records import SPLITS, Corpus, headings_of, split_of
+from statgraph.corpus.records import SPLITS, Corpus, headings_of
+from statgraph.corpus.splitting import split_of
 from statgraph.corpus.store import read_corpus, read_manifest
 from statgraph.encoders.article_text import article_text
 from statgraph.errors import CorpusError, UsageError

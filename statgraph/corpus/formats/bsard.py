@@ -20,7 +20,7 @@ from pathlib import Path
 from statgraph.corpus.draft import Draft, SourceFormat
 from statgraph.corpus.formats.tables import split_ids
 from statgraph.corpus.lines import csv_rows
-from statgraph.corpus.records import split_of
+from statgraph.corpus.splitting import split_of
 
 LANGUAGES = ("fr", "nl")
 LEVELS = ("code", "book", "part", "act", "chapter", "section", "subsection")

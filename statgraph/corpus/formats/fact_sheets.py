@@ -21,7 +21,7 @@ from statgraph.corpus.draft import Draft
 from statgraph.corpus.formats.legi import LegiIndex
 from statgraph.corpus.formats.sheet_references import MAX_LABELS, ReferenceResolver, comparable_title
 from statgraph.corpus.formats.sheet_texts import body_texts, child_text
-from statgraph.corpus.records import SET_KEY, split_of
+from statgraph.corpus.records import SET_KEY
 
 AUDIENCES = ("particuliers", "professionnels", "associations")
 # dc:type of a sheet -> the kind of question that its title is; sheets of other types lead on to sheets and cite no law.
@@ -163,10 +163,10 @@ def _draft_texts(draft: Draft, group: _SheetGroup, rank: Mapping[str, int]) -> N
 
 
 def _draft_labels(draft: Draft, group: _SheetGroup, question_id: str, article_ids: Iterable[str]) -> None:
-    """Add labels of a question of the sheets, all of whose questions are in the split of the first sheet's id."""
-    split = split_of(group.first.sheet_id)
+    """Add labels of a question of the sheets, all of whose questions are in the split of the first sheet's."""
+    first = group.first
     for article_id in article_ids:
-        draft.add_label(group.first.place, question_id=question_id, article_id=article_id, split=split)
+        draft.add_label(first.place, question_id=question_id, article_id=article_id, follows=first.sheet_id)
 
 
 def _doubles_merged(sheets: Iterable[_Sheet]) -> Iterator[list[_Sheet]]:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from statgraph.corpus.draft import Draft, SourceFormat
 from statgraph.corpus.lines import UNREADABLE, csv_rows, id_field, ids_field, json_lines, path_field, string_field
-from statgraph.corpus.records import SPLITS, split_of
+from statgraph.corpus.records import SPLITS
 from statgraph.corpus.store import draft_citing
 
 MAX_LISTED_CYCLE = 8
@@ -212,10 +212,10 @@ def _draft_question(draft: Draft, place: str, record: Mapping[str, object]) -> N
     question_id = question_id.strip()
     text = string_field(draft, place, record, "text")
     article_ids = ids_field(draft, place, record, "articles")
-    split = string_field(draft, place, record, "split").strip() or split_of(question_id)
+    split = string_field(draft, place, record, "split").strip() or None
     metadata = {key: value for key, value in record.items() if key not in QUESTION_KEYS}
     draft.add_question(place, question_id=question_id, text=text, metadata=metadata)
-    if split not in SPLITS:
+    if split not in (None, *SPLITS):
         draft.add_problem(place, f"unknown split '{split}'; use one of {', '.join(SPLITS)}, or none")
     elif question_id:
         for article_id in article_ids:

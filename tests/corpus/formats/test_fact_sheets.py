@@ -5,7 +5,8 @@ import pytest
 from statgraph.corpus.draft import Draft
 from statgraph.corpus.formats.fact_sheets import REFERENCES, draft_fact_sheets
 from statgraph.corpus.formats.legi import LegiIndex
-from statgraph.corpus.records import MAIN_SET, CitingText, split_of
+from statgraph.corpus.records import MAIN_SET, CitingText
+from statgraph.corpus.splitting import split_of
 
 CODE = "Code du vélo"
 
@@ -49,11 +50,11 @@ def sheet(sheet_id, title, *more, sheet_type="Question-réponse"):
 def read(tmp_path, codes):
     """Return a function that reads sheets, given as {place: sheet}, into a corpus."""
 
-    def read_sheets(sheets):
+    def read_sheets(sheets, **options):
         for place, content in sheets.items():
             (tmp_path / place).parent.mkdir(exist_ok=True)
             (tmp_path / place).write_text(json.dumps(content), encoding="utf-8")
-        draft = Draft(name="sheets", language="fr")
+        draft = Draft(name="sheets", language="fr", **options)
         for title, order in codes.order.items():
             for article_id in order:
                 draft.add_article("codes", article_id=article_id, title=article_id, text="Texte.", path=(title,))
@@ -224,6 +225,25 @@ def test_texts_of_a_double_belong_to_the_question_that_it_was_merged_into(read):
     }
     assert corpus.usable_citing() == ()
     assert corpus.split("train", REFERENCES) == ()
+
+
+@pytest.mark.parametrize(("splits", "split", "usable"), [("hash", "train", 2), ("by-labels", "test", 0)])
+def test_split_by_labels_a_sheets_references_and_texts_follow_its_question(read, splits, split, usable):
+    # By their ids F1 is in "test" and F20 in "train"; they cite the same two articles, each under its own words.
+    words = "Code du vélo : articles L1-1 et L1-2"
+    corpus = read(
+        {
+            "particuliers/F1.json": sheet("F1", "Un casque ?", reference(words, "Enfants")),
+            "particuliers/F20.json": sheet(
+                "F20", "Et moi ?", element("Texte", section("Chapitre", "Au travail")), reference(words, "Gants")
+            ),
+        },
+        splits=splits,
+    )
+    assert {question.question_id: question.split for question in corpus.questions} == {
+        "F1": "test", "F1-reference-1": "test", "F20": split, "F20-reference-1": split,
+    }  # fmt: skip
+    assert len(corpus.usable_citing()) == usable
 
 
 def test_texts_of_a_sheet_with_too_many_articles_for_a_question_follow_their_reference(tmp_path):

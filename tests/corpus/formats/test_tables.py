@@ -8,7 +8,7 @@ from statgraph.corpus.formats.tables import (
     split_ids,
     split_path,
 )
-from statgraph.corpus.records import split_of
+from statgraph.corpus.splitting import split_of
 
 
 def rows(*headings):

@@ -1,0 +1,68 @@
+"""How questions that come without a split are shared out among train, dev and test."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from statgraph.corpus.records import SPLITS
+
+SHARES = (0.60, 0.15, 0.25)
+
+# From the labels of groups of questions, by the groups' ids, to the split of each group.
+Splitting = Callable[[Mapping[str, Collection[str]]], dict[str, str]]
+
+
+def split_of(question_id: str, shares: Sequence[float] = SHARES) -> str:
+    """Return "train", "dev" or "test" for a question, by the SHA-256 of its id.
+
+    `shares` are the parts of the three splits, in that order; they sum to 1. A question keeps its split whatever
+    other questions come and go.
+
+    Raises:
+        ValueError: if the shares are not three numbers from 0 to 1 that sum to 1.
+    """
+    if len(shares) != len(SPLITS) or min(shares) < 0 or not math.isclose(sum(shares), 1.0):
+        raise ValueError(f"shares {tuple(shares)}: give {len(SPLITS)} numbers from 0 to 1 that sum to 1")
+    place = int.from_bytes(hashlib.sha256(question_id.encode("utf-8")).digest()[:8], "big") / 2**64  # in [0, 1)
+    reached = 0.0
+    for split, share in zip(SPLITS, shares, strict=True):
+        reached += share
+        if place < reached and share > 0:
+            return split
+    return next(split for split, share in zip(reversed(SPLITS), reversed(shares), strict=True) if share > 0)
+
+
+def by_hash(labels: Mapping[str, Collection[str]]) -> dict[str, str]:
+    """Return the split of each group by its id alone."""
+    return {group: split_of(group) for group in labels}
+
+
+def by_labels(labels: Mapping[str, Collection[str]]) -> dict[str, str]:
+    """Return the split of each group, the same for groups that share most of their labels: more than half of those
+    that either has.
+
+    So are groups that share most of theirs with a third. All are in the split of the smallest id among them.
+    """
+    leaders = {group: group for group in labels}
+
+    def leader(group: str) -> str:
+        while leaders[group] != group:
+            leaders[group] = group = leaders[leaders[group]]
+        return group
+
+    seen: dict[str, list[str]] = {}
+    for group in sorted(labels):
+        own = set(labels[group])
+        for other in {other for label in own for other in seen.get(label, ())}:
+            if 2 * len(own.intersection(labels[other])) > len(own.union(labels[other])):
+                first, second = sorted((leader(group), leader(other)))
+                leaders[second] = first
+        for label in own:
+            seen.setdefault(label, []).append(group)
+    return {group: split_of(leader(group)) for group in labels}
+
+
+HASH = "hash"
+SPLITTINGS: dict[str, Splitting] = {HASH: by_hash, "by-labels": by_labels}
