@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from statgraph.cli import options
 from statgraph.cli.terminal import TerminalProgress, print_steps
+from statgraph.errors import UsageError
 from statgraph.runs.folders import is_finished, is_unfinished, new_run_folder, newest_unfinished_run
-from statgraph.systems.presets import DEFAULT_SYSTEM, system_names, without_transformers
+from statgraph.systems.presets import DEFAULT_SYSTEM, resolve_config, system_names, without_transformers
 
 if TYPE_CHECKING:  # these take seconds to load, and --help needs none of them
+    from statgraph.config import RunConfig
     from statgraph.distributed import World
     from statgraph.runs.run import Run
 
+_OF_THE_RUN = {"system": "--system", "fast": "--fast", "seed": "--seed", "settings": "--set"}
 _SHOWN = ("S@3", "R@10", "R@100", "mAP")
 
 
@@ -29,6 +34,11 @@ _SHOWN = ("S@3", "R@10", "R@100", "mAP")
     help=f"What to train: {', '.join(system_names())}.",
 )
 @click.option("--fast", is_flag=True, help="Leave transformers out of the ensemble.")
+@options.path(
+    "--final",
+    metavar="RUN",
+    help="Train on all questions, test and dev too, as the finished RUN was: its system, seed, settings and epochs.",
+)
 @options.path("--out", help="Run folder.  [default: a new one under runs/]")
 @options.seed
 @options.settings()
@@ -38,6 +48,7 @@ def train(
     corpus: Path | None,
     system: str,
     fast: bool,
+    final: Path | None,
     out: Path | None,
     seed: int,
     settings: tuple[str, ...],
@@ -59,18 +70,33 @@ def train(
     if fast:
         settings = (*settings, without_transformers(system, settings))
     with launched(report) as world:
-        _trained(world, corpus, system, out, settings, resume=resume)
+        followed = None if final is None else _to_follow(final)
+        config = resolve_config(system, settings) if followed is None else replace(followed.config, device=device)
+        _trained(world, corpus, config, out, resume=resume, final=followed)
+
+
+def _to_follow(folder: Path) -> Run:
+    """Return the run whose choices a final run takes over."""
+    from statgraph.runs.run import Run
+
+    context = click.get_current_context()
+    for name, option in _OF_THE_RUN.items():
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise UsageError(f"{option}: a final run is trained as {folder} was; omit it, or train another run first")
+    run = Run.read(folder)
+    if run.final:
+        raise UsageError(f"--final: {folder} is a final run itself; name {run.final}, which it went by")
+    return run
 
 
 def _trained(
-    world: World, corpus: Path | None, system: str, out: Path | None, settings: tuple[str, ...], *, resume: bool
+    world: World, corpus: Path | None, config: RunConfig, out: Path | None, *, resume: bool, final: Run | None
 ) -> None:
     from statgraph.graph.store import default_folder
     from statgraph.systems.job import TrainingOptions
     from statgraph.systems.pipeline import train_run
-    from statgraph.systems.presets import resolve_config
 
-    config = resolve_config(system, settings)
+    system = config.system
     if resume:
         folder = Path(world.json_from_first(lambda: str(out if out is not None else newest_unfinished_run())))
         if world.json_from_first(lambda: is_finished(folder)):
@@ -78,9 +104,12 @@ def _trained(
                 click.echo(f'{folder} is already finished; search it with: statgraph search --run {folder} "..."')
             return
     records = options.chosen_corpus(corpus)
+    if final is not None:
+        final.check_corpus(records)
     if not resume:
+        name = system if final is None else f"{system}-final"
         folder = Path(
-            world.json_from_first(lambda: str(out if out is not None else new_run_folder(records.name, system)))
+            world.json_from_first(lambda: str(out if out is not None else new_run_folder(records.name, name)))
         )
     notes: list[str] = []
 
@@ -96,12 +125,14 @@ def _trained(
             on_step=progress.on_step,
             on_training=progress.on_training,
             world=world,
-            graph_folder=default_folder(records.name),
+            graph_folder=default_folder(records.name) if final is None else None,  # it has no questions of dev and test
             announce=notes.append,
+            final=final,
         )
         run = train_run(records, config, folder, training)
     if world.is_first:
-        _show(run, f"Trained {system} on {records.name}", notes)
+        questions = "" if final is None else f", all questions, as {final.folder}"
+        _show(run, f"Trained {system} on {records.name}{questions}", notes)
 
 
 def _show(run: Run, what: str, notes: Sequence[str]) -> None:

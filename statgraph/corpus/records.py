@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 SPLITS = ("train", "dev", "test")
@@ -148,6 +148,10 @@ class Corpus:
         return tuple(
             question for question in self.questions if question.split == name and question.question_set == question_set
         )
+
+    def all_in_train(self) -> Corpus:
+        """Return the corpus with every question in the training split: what a final run is trained on."""
+        return replace(self, questions=tuple(replace(question, split=SPLITS[0]) for question in self.questions))
 
     def usable_citing(
         self, unseen: Collection[str] = UNSEEN_SPLITS, *, held_out: Collection[str] = ()

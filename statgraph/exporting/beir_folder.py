@@ -27,12 +27,14 @@ def export_beir(
 
     Raises:
         UsageError: if `out` is there already, or the split is unknown or has no questions.
-        RunError: if the run is not finished, damaged, or of another corpus.
+        RunError: if the run is not finished, damaged, final, or of another corpus.
     """
     refuse_existing(out)
     questions = ()
     if run is not None:
-        Run.read(run).check_corpus(corpus)
+        ranked_by = Run.read(run)
+        ranked_by.check_measurable()
+        ranked_by.check_corpus(corpus)
         questions = split_questions(corpus, split)
     main = tuple(question for question in corpus.questions if question.question_set == MAIN_SET)
     with artifacts.replaced_folder(out) as folder:

@@ -53,6 +53,8 @@ class Run:
         versions: of Python and of the packages that trained it.
         commit: of the checkout that trained it; None where not known.
         updates: what each update since has changed, oldest first.
+        final: of a run trained on all questions of its corpus, the folder of the run whose epochs and trees it took;
+            else blank. Its corpus is the one with all questions in train.
     """
 
     folder: Path
@@ -65,6 +67,7 @@ class Run:
     versions: Mapping[str, str] = field(default_factory=dict)
     commit: str | None = None
     updates: tuple[Mapping[str, object], ...] = ()
+    final: str = ""
 
     index = _part(artifacts.RUN_INDEX, "Return the folder of the article vectors' index.")
     lexical_index = _part(artifacts.RUN_LEXICAL_INDEX, "Return the folder of the BM25 index; none in format 1.")
@@ -134,6 +137,7 @@ class Run:
             versions=manifest.get("versions", {}),
             commit=manifest.get("commit"),
             updates=tuple(manifest.get("updates", ())),
+            final=manifest.get("final", ""),
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -170,9 +174,19 @@ class Run:
         if not self.has_vectors:
             raise RunError(f"{self.folder}: ranks by BM25 and has no vectors or encoders; {remedy}")
 
+    def check_measurable(self) -> None:
+        """Raise RunError if the run was trained on all questions of its corpus: none is left to measure it on."""
+        if self.final:
+            raise RunError(
+                f"{self.folder}: trained on all questions of corpus '{self.corpus.name}' (--final), so that none can "
+                f"measure it; evaluate {self.final}, the run whose epochs and trees it took"
+            )
+
     def check_corpus(self, corpus: Corpus) -> None:
         """Raise RunError if a corpus is not the one that the run was trained on, or updated to since."""
         known = self.corpus
+        if self.final:
+            corpus = corpus.all_in_train()
         if known.content_hash == corpus.content_hash:
             return
         made, of = ("updated", "to") if self.updates else ("trained", "on")

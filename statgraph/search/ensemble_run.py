@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -78,6 +79,18 @@ def learnt_from(run: Run) -> str | None:
         RunError: if the ranker's file is missing or damaged.
     """
     return _ranker_entries(run.ranker).get(_LEARNT_FROM) if run.trees.is_file() else None
+
+
+def taken_over(source: Run, run: Run) -> str:
+    """Give a run, after its fixed ranker, the trees of another whose signals are the same, and tell what ranks now."""
+    learnt = learnt_from(source)
+    if learnt is None:
+        return f"ranker fixed weights, as {source.folder}"
+    if list(_ranker_entries(source.ranker)["weights"]) != list(_ranker_entries(run.ranker)["weights"]):
+        return f"ranker fixed weights: the signals are not those whose trees {source.folder} has"
+    shutil.copyfile(source.trees, run.trees)
+    write_learnt_from(run, learnt)
+    return f"ranker with the trees of {source.folder}"
 
 
 def write_ranker(run: Run, signals: Sequence[Signal], n_questions: int) -> None:

@@ -28,6 +28,7 @@ from statgraph.search.ensemble_run import (
     member_signals,
     other_signals,
     read_ensemble,
+    taken_over,
     write_ranker,
     write_signals,
     write_trees,
@@ -84,12 +85,18 @@ def train_ensemble(job: Job, train_member: TrainMember) -> FoundOnDev | None:
     run = Run(job.folder, config, CorpusFacts.of(corpus))
     for name, folder in member_folders(run).items():
         with job.clock.step(f"member {name}"):
-            _train_member(job, name, folder, train_member)
+            final = job.options.final
+            followed = Run.read(member_folders(final)[name]) if final is not None else None
+            member_job = replace(job, options=replace(job.options, final=followed))
+            _train_member(member_job, name, folder, train_member)
     if not job.world.is_first:
         return None
     write_parts(run, corpus, job.clock)
     with job.clock.step("ranker"):
         run.trees.unlink(missing_ok=True)
+        if job.options.final is not None:
+            job.options.announce(taken_over(job.options.final, run))
+            return None
         ensemble = read_ensemble(run, len(corpus.articles), device=config.device)
         on_dev = _found(ensemble, corpus.split("dev"))
         rankings = _learn_ranker(job, run, ensemble, on_dev, train_member)

@@ -20,9 +20,10 @@ from statgraph.distributed import SINGLE, World
 from statgraph.encoders.biencoder import no_progress
 from statgraph.evaluation.metrics import deciding_metric
 from statgraph.memory import peak_memory_mib
+from statgraph.runs.run import Run
 from statgraph.systems.run_cache import RunCache
 from statgraph.training.checkpoints import MetricsLog
-from statgraph.training.loop import Listener, TrainingContext
+from statgraph.training.loop import Listener, TrainingContext, chosen_epochs
 
 StepListener = Callable[[str, int, int], None]
 
@@ -51,6 +52,7 @@ class TrainingOptions:
     are; several processes do without both. `on_step` is told how far the long steps are, `on_training` of
     every step of the optimiser. `world`: the processes that train together, all with the same arguments.
     `graph_folder`: where `build-graph` may have written the graph; `announce` is told whether it was read or built.
+    `final`: the run whose epochs and trees a run on all questions takes.
     """
 
     resume: bool = False
@@ -61,6 +63,7 @@ class TrainingOptions:
     world: World = SINGLE
     graph_folder: Path | None = None
     announce: Callable[[str], None] = lambda line: None
+    final: Run | None = None
 
 
 DEFAULT_OPTIONS = TrainingOptions()
@@ -98,6 +101,7 @@ class Job:
     @cached_property
     def context(self) -> TrainingContext:
         """Return what the stages of this run share."""
+        metric, final = deciding_metric(self.config.select_by, len(self.corpus.articles)), self.options.final
         return TrainingContext(
             seed=self.config.seed,
             device=self.device,
@@ -106,5 +110,6 @@ class Job:
             resume=self.options.resume,
             listener=self.options.on_training,
             world=self.world,
-            metric=deciding_metric(self.config.select_by, len(self.corpus.articles)),
+            metric=metric,
+            stops=chosen_epochs(MetricsLog(final.folder / artifacts.RUN_METRICS).records(), metric) if final else None,
         )

@@ -32,11 +32,16 @@ def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: Training
     A configuration or corpus that is refused leaves nothing behind in a folder that was empty. Of several processes the
     first alone writes, and BM25 is its work alone.
 
+    With `options.final`, all questions train: each stage on its schedule up to the epoch that run kept, and an ensemble
+    with the trees that it learnt.
+
     Raises:
         RunError: if the folder is in use by another run, or `resume` meets another corpus, or other values of
             settings that the work in the folder has used.
         CorpusError, UsageError, ModelError: if corpus and configuration cannot be trained on.
     """
+    if options.final is not None:
+        corpus = corpus.all_in_train()
     config = for_corpus(config, corpus)
     job, world = Job(corpus, config, folder, options), options.world
     cache = options.run_cache if config.has_vectors and world.size == 1 else None
@@ -89,6 +94,7 @@ def _finished(job: Job, on_dev: FoundOnDev | None) -> Run:
         processes=job.world.size,
         versions=versions(),
         commit=commit(),
+        final=str(job.options.final.folder) if job.options.final else "",
     )
     if not run.has_vectors and not config.is_ensemble:
         with job.clock.step("BM25 index"):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -104,6 +104,8 @@ class TrainingContext:
         listener: told of every step.
         world: the processes that train together; the first alone writes, and its record of an epoch decides for all.
         metric: the mean on dev that decides which epoch is best.
+        stops: by stage, the epoch after which to stop as if it were the best, on the schedule of all; None to train all
+            and choose.
     """
 
     seed: int
@@ -114,6 +116,7 @@ class TrainingContext:
     listener: Listener = lambda progress: None
     world: World = SINGLE
     metric: str = QUALITY
+    stops: Mapping[str, int] | None = None
 
 
 def train_stage(stage: Stage, schedule: Schedule, context: TrainingContext) -> dict[str, object]:
@@ -123,7 +126,7 @@ def train_stage(stage: Stage, schedule: Schedule, context: TrainingContext) -> d
     with `resume`, a killed run continues after its last whole epoch and ends with the same numbers.
 
     Raises:
-        RunError: if a loss is not finite, or a checkpoint is damaged.
+        RunError: if a loss is not finite, a checkpoint is damaged, or `stops` does not tell the stage's epoch.
         ValueError: if the stage yields more or fewer batches than its `steps_per_epoch`.
     """
     return _StageTrainer(stage, schedule, context).run()
@@ -146,14 +149,14 @@ class _StageTrainer:
         stage, schedule, world, metric = self._stage, self._schedule, self._world, self._context.metric
         last, best = self._begun()
         loss_of = world.data_parallel(stage.loss, self._parameters)
-        for epoch in range(last["epoch"] + 1, schedule.epochs + 1):
+        for epoch in range(last["epoch"] + 1, self._last_epoch() + 1):
             if schedule.patience and epoch - 1 - best["epoch"] >= schedule.patience:
                 break
             start = time.perf_counter()
             losses = self._epoch(epoch, loss_of, dev=last.get(metric))
             seconds = time.perf_counter() - start
             last = self._record(epoch, loss=sum(losses) / len(losses), seconds=seconds)
-            is_best = metric not in last or choice_key(last, metric) > choice_key(best, metric)
+            is_best = _is_better(last, best, metric)
             if is_best:
                 best = last
             if world.is_first:
@@ -164,6 +167,15 @@ class _StageTrainer:
         stage.load_weights(load_weights(self._folder / BEST, world))
         stage.set_training(False)
         return best
+
+    def _last_epoch(self) -> int:
+        """Return the epoch to stop after."""
+        stops, name = self._context.stops, self._stage.name
+        if stops is None:
+            return self._schedule.epochs
+        if name not in stops:
+            raise RunError(f"{name}: the run to go by has no record of its epochs; train that run again")
+        return stops[name]
 
     def _begun(self) -> tuple[dict, dict]:
         """Return the records of the last and the best epoch so far: those of epoch 0 where nothing can be resumed."""
@@ -227,6 +239,21 @@ class _StageTrainer:
         metrics = self._stage.dev_metrics() or {}
         record = {"stage": self._stage.name, "epoch": epoch, "loss": loss, "seconds": round(seconds, 2), **metrics}
         return self._world.json_from_first(lambda: record)
+
+
+def chosen_epochs(records: Iterable[Mapping[str, Any]], metric: str) -> dict[str, int]:
+    """Return by stage the epoch whose weights a run kept, from the records of its log and the metric it chose by."""
+    best: dict[str, Mapping[str, Any]] = {}
+    for record in records:
+        known = best.get(record["stage"])
+        if known is None or _is_better(record, known, metric):
+            best[record["stage"]] = record
+    return {stage: record["epoch"] for stage, record in best.items()}
+
+
+def _is_better(record: Mapping[str, Any], best: Mapping[str, Any], metric: str) -> bool:
+    """Return whether an epoch's weights take the place of the best ones so far: without dev questions, always."""
+    return metric not in record or choice_key(record, metric) > choice_key(best, metric)
 
 
 def rate_share(step: int, steps: int, warmup: float, *, end: int) -> float:

@@ -111,6 +111,34 @@ def test_torchrun_trains_with_several_processes(town, set_options, tmp_path):
     assert [json.loads(line)["epoch"] for line in (run / "metrics.jsonl").read_text().splitlines()] == [0, 1, 2]
 
 
+def test_a_final_run_is_trained_like_another_and_cannot_be_measured(run_here, refused, town, bm25_run, dense_run):
+    code, out, err = run_here("train", "--final", dense_run, "--corpus", town, "--out", "final")
+    assert (code, err) == (0, "")
+    first, *steps, last = out.splitlines()
+    assert first.startswith(f"Trained qabisar on town, all questions, as {dense_run}, ")
+    assert not any(step.startswith("  dev ") for step in steps)
+    assert last == "Run folder: final"
+    told = (
+        f"final: trained on all questions of corpus 'town' (--final), so that none can measure it; evaluate "
+        f"{dense_run}, the run whose epochs and trees it took"
+    )
+    final = ("--run", "final", "--corpus", town)
+    for split in ("train", "dev", "test"):
+        assert refused("evaluate", *final, "--split", split) == told
+    assert refused("evaluate", "--run", bm25_run, "--against", "final", "--corpus", town) == told
+    assert refused("export", *final, "--to", "beir", "--split", "test", "--out", "x") == told
+    assert run_here("search", "--run", "final", "lamps")[0] == 0
+    again = refused("train", "--final", "final", "--corpus", town, code=2)
+    assert again == f"--final: final is a final run itself; name {dense_run}, which it went by"
+
+
+@pytest.mark.parametrize("option", [("--system", "bm25"), ("--seed", "0"), ("--set", "gnn.heads=2"), ("--fast",)])
+def test_a_final_run_has_the_settings_of_the_other(refused, town, bm25_run, option):
+    assert refused("train", "--final", bm25_run, "--corpus", town, *option, code=2) == (
+        f"{option[0]}: a final run is trained as {bm25_run} was; omit it, or train another run first"
+    )
+
+
 def test_bm25_end_to_end(run_cli, tmp_path):
     trained = run_cli("train", "--system", "bm25")
     assert (trained.returncode, trained.stderr) == (0, "")

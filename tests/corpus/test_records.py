@@ -110,6 +110,14 @@ def test_only_texts_of_training_questions_or_of_none_are_usable(town):
     assert usable(corpus, held_out={"q1"}) == ["c4"]
 
 
+def test_with_every_question_in_train_every_text_is_usable(town):
+    corpus = citing_town(town, ("A", "a", "q1"), ("B", "b", "q0"), ("C", "c", "q2"), ("D", "d", ""))
+    whole = corpus.all_in_train()
+    assert [question.question_id for question in whole.split("train")] == ["q1", "q2", "q0"]
+    assert usable(whole) == ["c1", "c2", "c3", "c4"]
+    assert whole.content_hash != corpus.content_hash
+
+
 @pytest.mark.parametrize(
     "copy",
     [

@@ -7,18 +7,21 @@ import numpy as np
 import pytest
 
 from statgraph import Retriever, artifacts
-from statgraph.corpus.records import Question
+from statgraph.corpus.records import CitingText, Question
 from statgraph.errors import RunError, UsageError
 from statgraph.evaluation.report import Report
 from statgraph.plotting.training_pictures import training_drawings
 from statgraph.runs.run import Run
-from statgraph.search.ensemble_run import learnt_from, member_folders, write_trees
+from statgraph.search.ensemble_run import learnt_from, member_folders, read_ensemble, write_trees
+from statgraph.signals.signal import Asked
 from statgraph.systems import ensemble
 from statgraph.systems.ensemble import for_corpus
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 from statgraph.systems.updating.update import update_run
+from statgraph.training.checkpoints import MetricsLog
+from statgraph.training.loop import chosen_epochs
 
 QUESTION = "Who taxes my bridges?"
 
@@ -182,6 +185,70 @@ def test_a_law_without_headings_or_questions(train, town_corpus, quick_backbone,
 def test_trees_that_must_be_need_questions(train, town_corpus):
     with pytest.raises(UsageError, match=r"ranker\.kind"):
         train(replace(town_corpus, questions=town_corpus.split("train")), "ranker.kind=lambdamart")
+
+
+@pytest.fixture(scope="module")
+def guided(town_corpus):
+    """The town with a citing text of a training question and of a test question."""
+    citing = (
+        CitingText("c1", "Guide", "Lanterns at home", ("lamps1",), "train-lamps"),
+        CitingText("c2", "Guide", "Footpaths over the brook", ("gardens2",), "test-gardens"),
+    )
+    return replace(town_corpus, citing=citing)
+
+
+def test_a_final_run_knows_every_question_and_its_texts(train, guided):
+    run = train(guided, "ranker.learn_from=dev", "ranker.kind=lambdamart", "ranker.trees=20")
+    said = []
+    config = Run.read(run.folder).config
+    folder = run.folder.parent / "final"
+    final = train_run(guided, config, folder, TrainingOptions(final=run, announce=said.append))
+    assert Run.read(folder) == final
+    assert final.trees.read_bytes() == run.trees.read_bytes()
+    assert said == [f"ranker with the trees of {run.folder}"]
+    assert final.data["questions"] == {"train": 16, "dev": 0, "test": 0}
+    assert not (folder / artifacts.RUN_REPORT).exists()
+
+    votes = [np.load(r.signals / "votes" / "vectors.npy") for r in (run, final)]
+    assert [len(vectors) for vectors in votes] == [8, 16]
+    brook = [signal_scores(r, "citing", "brook") for r in (run, final)]
+    assert [scores.any() for scores in brook] == [False, True]
+    logs = [
+        MetricsLog(member_folders(r)[config.ensemble.members[0]] / artifacts.RUN_METRICS).records()
+        for r in (run, final)
+    ]
+    assert logs[1][-1]["epoch"] == chosen_epochs(logs[0], "quality")["stage2"]
+
+    for member in (final, *map(Run.read, member_folders(final).values())):
+        member.check_corpus(guided)
+        with pytest.raises(RunError, match="--final"):
+            member.check_measurable()
+    run.check_measurable()
+    assert "Final" in (folder / artifacts.MODEL_CARD).read_text(encoding="utf-8")
+
+    amended = replace(guided.articles[0], text="Lamps are free.")
+    changed = replace(guided, articles=(amended, *guided.articles[1:]))
+    updated = Run.read(update_run(folder, changed, out=run.folder.parent / "updated").run)
+    updated.check_corpus(changed)
+    assert updated.final == str(run.folder)
+    assert len(np.load(updated.signals / "votes" / "vectors.npy")) == 16
+    assert signal_scores(updated, "citing", "brook").any()
+
+
+def signal_scores(run, name, question):
+    signals = {signal.name: signal for signal in read_ensemble(run, 16, device="cpu").signals}
+    if name not in signals:
+        return np.zeros(16)
+    return signals[name].ask(Asked([question]))[0].scores(np.arange(16))
+
+
+def test_trees_are_not_taken_over_for_other_signals(train, town_corpus, guided):
+    run = train(None, "ranker.kind=lambdamart", "ensemble.members=none", "ranker.learn_from=dev")
+    said = []
+    citing = replace(guided, citing=guided.citing[1:])  # of a test question: the run has no such signal
+    final = train_run(citing, run.config, run.folder.parent / "final", TrainingOptions(final=run, announce=said.append))
+    assert not final.trees.exists()
+    assert "signals" in said[0]
 
 
 def test_signals_alone_need_no_training(train):

@@ -13,11 +13,12 @@ import torch
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.training.checkpoints import MetricsLog, load_progress, load_weights, save_checkpoint
-from statgraph.training.loop import Schedule, TrainingContext, train_stage
+from statgraph.training.loop import Schedule, TrainingContext, chosen_epochs, train_stage
 
 REPO = Path(__file__).parents[2]
 CPU = torch.device("cpu")
 SCHEDULE = Schedule(epochs=5, warmup=0.2, weight_decay=0.01, patience=0)
+DEV = [0.1, 0.5, 0.4, 0.6, 0.6, 0.2]  # best after epoch 3, the first of equals
 
 
 class Killed(Exception):  # noqa: N818
@@ -203,6 +204,34 @@ def test_without_dev_questions_the_last_epoch_is_kept(train, tmp_path):
     assert same(stage.weights(), load_weights(tmp_path / "run" / "line" / "last"))
 
 
+def test_a_final_stage_stops_after_the_epoch_that_another_run_kept(train, tmp_path, optimizers):
+    kept = train(LineStage(dev=DEV))
+    stops = chosen_epochs(MetricsLog(tmp_path / "run.jsonl").records(), "quality")
+    assert stops == {"line": kept["epoch"]} == {"line": 3}
+    stage = LineStage(dev=None)
+    assert train(stage, name="final", stops=stops)["epoch"] == 3
+    assert [record["epoch"] for record in log_of(tmp_path / "final.jsonl")] == [0, 1, 2, 3]
+    # The same data and the same schedule: the weights that were kept.
+    assert same(stage.weights(), load_weights(tmp_path / "run" / "line" / "best"))
+    whole, final = optimizers
+    assert final.rates == whole.rates[: 3 * LineStage.steps_per_epoch]
+
+
+def test_a_final_stage_may_stay_untrained_but_not_go_by_nothing(train):
+    stage = LineStage(dev=None)
+    before = copied(stage)
+    train(stage, stops={"line": 0})
+    assert same(stage.weights(), before)
+    with pytest.raises(RunError, match="line"):
+        train(LineStage(dev=None), stops={"other": 2}, name="other")
+
+
+def test_the_epoch_kept_is_told_from_the_log_as_in_training():
+    log = [{"stage": "a", "epoch": epoch, "R@200": 1.0, "quality": value} for epoch, value in enumerate(DEV)]
+    log += [{"stage": "b", "epoch": epoch} for epoch in range(4)]
+    assert chosen_epochs(log, "R@200") == {"a": 3, "b": 3}
+
+
 @pytest.mark.parametrize(("patience", "epochs"), [(0, 5), (1, 2), (2, 5), (3, 5)])
 def test_patience_counts_epochs_without_a_better_one(train, tmp_path, patience, epochs):
     stage = LineStage(dev=[0.1, 0.5, 0.4, 0.6, 0.6, 0.2])
@@ -234,9 +263,6 @@ def test_the_listener_hears_of_every_step(train):
         *((2, step, 0.4) for step in range(5, 9)),
     ]
     assert {(each.stage, each.epochs, each.steps) for each in heard} == {("line", 2, 8)}
-
-
-DEV = [0.1, 0.5, 0.4, 0.6, 0.6, 0.2]
 
 
 @pytest.mark.parametrize(("epoch", "step"), [(1, 1), (1, 4), (2, 5), (3, 10), (5, 20)])

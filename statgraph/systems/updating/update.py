@@ -104,6 +104,8 @@ def update_run(
     """
     start = time.perf_counter()
     opened, clock = Run.read(run), StepClock()
+    if opened.final:
+        corpus = corpus.all_in_train()
     if out is not None:
         refuse_full_folder(out)
     with clock.step("comparison"):
