@@ -27,8 +27,8 @@ _SOURCES = {
     "cited_by": "articles that cite it",
     "cites": "articles that it cites",
     "article": "the article itself: length, place, how often it is cited",
-    "all": "all signals together",
-    "base": "what every candidate is given",
+    "all": "how it stands on all counts together",
+    "base": "starting value, the same for every article",
 }
 # Where another article lends it.
 _LENT = {

@@ -22,6 +22,14 @@ def test_both_languages_say_the_same_things(evaluate):
     assert {frozenset(french[key]) for key in plurals} == {frozenset({"one", "many", "other"})}
 
 
+def test_why_a_hit_was_found_is_not_told_in_builders_words(evaluate):
+    for language in ("en", "fr"):
+        why = {key: said.lower() for key, said in evaluate(LOAD, language).items() if key.startswith("why_")}
+        assert {"why_all", "why_base"} <= set(why)
+        told = {key for key, said in why.items() if re.search(r"signa|candidat|feature|ensemble|tree|arbre", said)}
+        assert told == set()
+
+
 def test_every_word_that_the_page_asks_for_is_there(open_page, service):
     page = open_page()
     english = page.evaluate(LOAD, "en")
