@@ -58,7 +58,7 @@ UNPICKLING_NAMES = {("torch", "load"), ("torch", "save")}
 # Tests of more than one module: this one, the guard, those of old runs, of small laws and of the docs, those on a
 # fetched corpus (`make real`), and two of what several modules hold together.
 TESTS_OF_THE_WHOLE = (
-    *(f"tests/test_{name}.py" for name in ("layering", "guard", "old_runs", "site", "small_laws")),
+    *(f"tests/test_{name}.py" for name in ("layering", "guard", "old_runs", "site", "small_laws", "leaks")),
     *("*_real.py", "tests/gnn/test_layers.py", "tests/gnn/test_layer_rules.py", "tests/cli/test_plugins.py"),
 )
 
