@@ -44,7 +44,7 @@ def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: Training
         corpus = corpus.all_in_train()
     config = for_corpus(config, corpus)
     job, world = Job(corpus, config, folder, options), options.world
-    cache = options.run_cache if config.has_vectors and world.size == 1 else None
+    cache = options.run_cache if config.has_vectors and world.size == 1 and options.final is None else None
     if cache and not options.resume and (kept := cache.take(corpus, config, folder)):
         return kept
     if world.is_first:
