@@ -45,7 +45,8 @@ class CandidateFinder:
         self._structure = structure
         self._depth = depth
         self._near = near
-        self._scale_depth = max(1, min(SCALE_DEPTH, len(structure) // 2))
+        # In a law of three articles the one in the middle must not be the best: then no signal would say anything.
+        self._scale_depth = max(2, min(SCALE_DEPTH, len(structure) // 2))
 
     def candidates(
         self, answers: Sequence[Answer], weights: np.ndarray, k: int, allowed: AllowedRows | None

@@ -61,7 +61,7 @@ class EnsembleExplainer:
     def _explanation(self, hit: Hit, parts: Sequence[Part], terms) -> Explanation:
         bm25_score = None if self._bm25 is None else sum(term.weight for term in terms)
         plain = (hit.article_id, hit.score, None, None, (), tuple(terms), bm25_score)
-        if not parts or abs(sum(part.amount for part in parts) - hit.score) > _MOST_OFF:
+        if abs(sum(part.amount for part in parts) - hit.score) > _MOST_OFF:
             return Explanation(*plain, note=_OTHER_SEARCH)
         return Explanation(*plain, contributions=tuple(map(self._contribution, parts)))
 

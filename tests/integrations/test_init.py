@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from statgraph import Retriever
 from statgraph.errors import DependencyError, RunError, UsageError
 
 
@@ -58,6 +59,22 @@ def test_the_day_decides_which_law_is_searched(framework, run):
 
     assert ids("notice of the deposit", run=run, k=3) == ["D1", "K1"]
     assert ids("notice", run=str(run), as_of="2019-01-01")[0] == "N1"
+
+
+def test_an_ensemble_is_searched_too(framework, ensemble_run):
+    def about(question, **options):
+        retriever = framework.cls(run=ensemble_run, **options)
+        return [framework.about(record) for record in getattr(retriever, framework.ask)(question)]
+
+    hits = Retriever.load(ensemble_run).search("the deposit", k=2)
+    found = about("the deposit", k=2)
+    assert [(article_id, metadata["score"]) for article_id, _, metadata in found] == [
+        (hit.article_id, hit.score) for hit in hits
+    ]
+    assert found[0][0] == "D1"
+    # The citation signal finds what BM25 has no word for; on a day after its end the article is not searched.
+    assert about("Art. 2", k=1, as_of="2019-01-01")[0][0] == "N1"
+    assert "N1" not in [article_id for article_id, *_ in about("Art. 2 and notice", as_of="2021-01-01")]
 
 
 def test_it_is_a_part_of_a_chain(langchain, run):

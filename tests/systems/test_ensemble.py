@@ -182,6 +182,17 @@ def test_a_law_without_headings_or_questions(train, town_corpus, quick_backbone,
         assert Retriever.load(run.folder).search("May I keep lamps?")[0].article_id.startswith("lamps")
 
 
+@pytest.mark.parametrize("n_articles", [1, 2, 3])
+def test_the_smallest_laws_are_ranked_and_explained(train, town_corpus, quick_backbone, n_articles):
+    tiny = replace(town_corpus, articles=town_corpus.articles[:n_articles], questions=())
+    for members in ("none", f"zero-shot@{quick_backbone}"):
+        retriever = Retriever.load(train(tiny, f"ensemble.members={members}").folder)
+        question = "Lamps allowed?"
+        found = retriever.search(question)
+        assert (found[0].article_id, found[0].score >= 1) == ("lamps1", True)
+        assert not any(why.note for why in retriever.explain(question, found))
+
+
 def test_trees_that_must_be_need_questions(train, town_corpus):
     with pytest.raises(UsageError, match=r"ranker\.kind"):
         train(replace(town_corpus, questions=town_corpus.split("train")), "ranker.kind=lambdamart")
