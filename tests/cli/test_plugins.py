@@ -33,12 +33,13 @@ def installed(blocks, quick_backbone, tmp_path_factory):
     """Return the folder that the guide's package is installed in."""
     folder = tmp_path_factory.mktemp("guide")
     package = folder / "town-law" / "town_law"
-    layer, _, negatives, backbone, text_files = blocks["python"]
+    layer, _, negatives, backbone, text_files, titles = blocks["python"]
     package.mkdir(parents=True)
     (package.parent / "pyproject.toml").write_text(blocks["toml"][0])
     (package / "__init__.py").touch()
     for name, text in {
         "layer": layer, "negatives": negatives, "backbone": backbone, "text_files": text_files,
+        "titles": titles,
     }.items():  # fmt: skip
         (package / f"{name}.py").write_text(text)
     shutil.copytree(quick_backbone, package / "model")
@@ -77,6 +78,22 @@ def test_the_guides_ranking_and_format(run_with, installed, town, tmp_path, set_
     assert re.search(
         r"^ +txt +from an installed package$", run_with(installed, "import", "--help").stdout, re.MULTILINE
     )
+
+
+def test_the_guides_signal(run_with, installed, town, tmp_path):
+    settings = ("ensemble.members=none", "ranker.kind=fixed", "ensemble.signals=bm25,titles")
+    options = [word for setting in settings for word in ("--set", setting)]
+    done = run_with(installed, "train", "--corpus", town, "--out", "run", *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    weights = json.loads((tmp_path / "run" / "ranker.json").read_text())["weights"]
+    assert weights == {"bm25": 1.0, "titles": 0.3}
+    # No text has the word "art.", each title has; "2" is in the titles of the second articles alone.
+    found = run_with(installed, "search", "art. 2 on lamps", "--run", "run", "-k", 1, "--explain")
+    assert found.stdout.splitlines()[0].endswith("Art. 2 on lamps")
+    assert re.search(r"^ +\+0\.300  titles \(1st\)$", found.stdout, re.MULTILINE)
+    without = run_with(tmp_path, "search", "art. 2 on lamps", "--run", "run")
+    assert (without.returncode, without.stderr.count("\n")) == (2, 1)
+    assert "titles" in without.stderr
 
 
 def test_the_guides_layer_alone(blocks, installed, tmp_path):

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from statgraph.corpus.importing import draft_source
+from statgraph.corpus.store import write_corpus
+
 CLI = Path(__file__).parents[2] / "cli.py"
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 COMMAND_TIMEOUT_S = 300
@@ -77,29 +80,44 @@ def test_the_graph_that_build_graph_wrote_is_taken(run_cli, town, set_options):
     assert "\n  graph read from graphs/town\n" in done.stdout
 
 
-def test_torchrun_trains_with_several_processes(town, set_options, tmp_path):
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    done = subprocess.run(
-        [
-            *torchrun,
-            "-m",
-            "statgraph.cli",
-            "train",
-            "--corpus",
-            town,
-            "--system",
-            "qabisar",
-            "--seed",
-            "3",
-            *set_options,
-        ],
-        cwd=tmp_path,
-        env={**os.environ, **ONE_THREAD, "PYTHONPATH": str(CLI.parent)},
-        capture_output=True,
-        text=True,
-        timeout=COMMAND_TIMEOUT_S,
-        check=False,
-    )
+@pytest.fixture
+def torchrun(tmp_path):
+    """Return a function that runs `statgraph train` with two processes."""
+
+    def run(*arguments):
+        launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+        return subprocess.run(
+            [*launcher, "-m", "statgraph.cli", "train", *map(str, arguments)],
+            cwd=tmp_path,
+            env={**os.environ, **ONE_THREAD, "PYTHONPATH": str(CLI.parent)},
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_TIMEOUT_S,
+            check=False,
+        )
+
+    return run
+
+
+def test_torchrun_trains_an_ensemble(torchrun, run_cli, town, quick_backbone, quick_settings, tmp_path):
+    """Members by both processes, the rest by the first: signals, cross-fit and trees."""
+    own = [text for text in quick_settings if not text.startswith("encoder.backbone")]
+    members = f"ensemble.members=qabisar@{quick_backbone},zero-shot@{quick_backbone}"
+    ranker = ("ranker.kind=lambdamart", "ranker.learn_from=cross-fit", "ranker.folds=2", "ranker.trees=20")
+    options = [word for text in (*own, members, *ranker, "ranker.leaf_size=1") for word in ("--set", text)]
+    done = torchrun("--corpus", town, "--out", "run", *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    first, *_, last = done.stdout.splitlines()
+    assert (first, last) == ("Trained ensemble on town, seed 0, 2 processes", "Run folder: run")
+    for manifest in (tmp_path / "run/manifest.json", *(tmp_path / "run/members").glob("*/manifest.json")):
+        assert json.loads(manifest.read_text())["processes"] == 2
+    assert (tmp_path / "run" / "ranker.txt").is_file()
+    hits = json.loads(run_cli("search", "Who taxes my bridges?", "--run", "run", "--json").stdout)
+    assert hits[0]["article_id"].startswith("bridges")
+
+
+def test_torchrun_trains_with_several_processes(torchrun, town, set_options, tmp_path):
+    done = torchrun("--corpus", town, "--system", "qabisar", "--seed", 3, *set_options)
 
     assert (done.returncode, done.stderr) == (0, "")
     first, *_, last = done.stdout.splitlines()
@@ -199,6 +217,18 @@ def test_a_corpus_without_training_questions_is_refused(refused, unlabelled, set
         "import, or use --system ensemble"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
+
+
+def test_a_law_that_teaches_nothing_of_itself_is_refused(refused, tmp_path):
+    (tmp_path / "articles.jsonl").write_text(
+        '{"id": "1", "title": "Art. 1", "text": "Lamps burn.", "path": ["Code"]}\n'
+    )
+    draft = draft_source("jsonl", tmp_path / "articles.jsonl", name="tiny", language="en")
+    write_corpus(draft.corpus(), tmp_path / "tiny")
+    assert refused("train", "--corpus", "tiny", "--system", "structure", "--out", "run", "--device", "cpu") == (
+        "tiny: has neither headings nor citations to learn from; use --system zero-shot"
+    )
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_corpus_without_dev_questions_trains_without_a_report(run_cli, unlabelled, set_options, tmp_path):
