@@ -381,3 +381,41 @@ def test_figures(serve):
     assert 'statgraph_request_seconds_count{route="/api/search"} 1.0' in lines
     assert "statgraph_questions_waiting 0.0" in lines
     assert "statgraph_ready 1.0" in lines
+
+
+@pytest.fixture(scope="module")
+def ensemble_client(village, dated_run, tmp_path_factory):
+    """Return a client of the service over an ensemble of signals; W6 is no longer in force in 2021."""
+    from fastapi.testclient import TestClient
+
+    from statgraph.service.app import create_app
+    from statgraph.service.config import ServiceConfig
+    from statgraph.service.loaded_run import LoadedRun
+    from statgraph.service.state import ServiceState
+    from statgraph.systems.pipeline import train_run
+    from statgraph.systems.presets import resolve_config
+
+    folder = tmp_path_factory.mktemp("ensemble")
+    config = resolve_config("ensemble", ["ensemble.members=none", "ranker.kind=fixed"])
+    run = train_run(village, config, folder / "run").folder
+    state = ServiceState(ServiceConfig(feedback=folder / "feedback.jsonl"))
+    state.open(LoadedRun(dated_run(run, {"W6": {"valid_to": "2020-12-31"}}), device="cpu"))
+    return TestClient(create_app(state, write_log=lambda line: None))
+
+
+def test_an_ensemble_answers_filters_and_knows_the_day(ensemble_client):
+    assert found(ensemble_client, question="Art. 6, Work Code", k=1, as_of="2020-06-01") == ["W6"]
+    assert "W6" not in found(ensemble_client, question="Art. 6, Work Code", as_of="2021-06-01")
+    question = "Who keeps the deposit, and when are wages paid?"
+    assert {"H1", "W5"} <= set(found(ensemble_client, question=question))
+    on_the_day = found(ensemble_client, question=question, heading=WAGES, as_of="2020-06-01")
+    assert set(on_the_day) == {"W5", "W6"}
+
+
+def test_an_ensemble_explains_its_sum(ensemble_client):
+    asked = {"question": "When are wages paid?", "k": 1, "explain": True}
+    (hit,) = ensemble_client.post("/api/search", json=asked).json()["hits"]
+    parts = hit["explanation"]["contributions"]
+    assert hit["article_id"] == "W5"
+    assert (parts[0]["source"], parts[0]["amount"]) == ("bm25", pytest.approx(1.0))
+    assert sum(part["amount"] for part in parts) == pytest.approx(hit["score"])
