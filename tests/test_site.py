@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib
 import re
 import shlex
@@ -29,6 +30,15 @@ def pages_of(nav: object) -> list[str]:
 
 def short(path: Path) -> str:
     return path.relative_to(DOCS).as_posix()
+
+
+def first_heading(page: Path) -> str:
+    return re.search(r"^# (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE).group(1)
+
+
+def words_of(text: str) -> str:
+    """Return a heading without its markup and the sign of its permanent link."""
+    return re.sub(r"<[^>]*>|[`*¶]|&para;", "", html.unescape(text)).strip()
 
 
 def links_of(page: Path) -> list[Path]:
@@ -94,12 +104,19 @@ def test_the_example_of_your_own_statutes_runs_as_it_stands(run_cli, tmp_path):
     assert "Art. 1, Harbour Code" in said["search"].splitlines()[0]
 
 
-def test_the_site_is_built_without_a_warning_and_names_no_other_host(tmp_path):
+def test_the_site_is_built_without_a_warning_with_every_page_and_names_no_other_host(tmp_path):
     pytest.importorskip("mkdocstrings", reason="the extra 'docs' is not installed")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
     done = subprocess.run(command, cwd=REPO, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    from mkdocs.config import load_config
+    from mkdocs.structure.files import get_files
+
     built = {page.relative_to(tmp_path).as_posix(): page.read_text("utf-8") for page in tmp_path.rglob("*.html")}
-    assert 'id="statgraph.search.retriever.Retriever.search"' in built["reference/retriever/index.html"]
+    assert 'id="statgraph.search.retriever.Retriever.search"' in built["reference/retriever.html"]
+    for page in get_files(load_config(str(REPO / "mkdocs.yml"))).documentation_pages():
+        heading = re.search(r"<h1[^>]*>(.*?)</h1>", built[page.dest_uri], re.DOTALL).group(1)
+        wanted = first_heading(DOCS / page.src_uri)
+        assert words_of(heading) == words_of(wanted), f"{page.src_uri}: another page stands at {page.dest_uri}"
     loaded = re.compile(r'<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="?(?:https?:)?//[^>]*>')
     assert {name: found for name, text in built.items() if (found := loaded.findall(text))} == {}
