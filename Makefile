@@ -9,7 +9,7 @@ QUESTION ?= Who gets the deposit back?
 export PIP_CONSTRAINT := requirements.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench real mutants docs docs-cli
+.PHONY: demo test lint bench real mutants docs docs-cli docs-fidelity
 
 demo: .venv/.installed
 	$(BIN)/statgraph build-graph
@@ -42,6 +42,9 @@ docs: .venv/.installed
 
 docs-cli: .venv/.installed
 	$(BIN)/python -m statgraph.cli.docs > docs/cli.md
+
+docs-fidelity: .venv/.installed
+	$(BIN)/python -m statgraph.studies.fidelity > docs/fidelity.md
 
 .venv/.installed: requirements.txt setup.cfg pyproject.toml | .venv/bin/python
 	@echo "Installing requirements.txt and statgraph into .venv (a minute or two the first time) ..."
