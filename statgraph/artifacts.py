@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import hashlib
 import json
@@ -14,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from statgraph.errors import RunError, reason_of
+from statgraph.errors import RunError, StatgraphError, reason_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,6 +35,9 @@ GRAPH_NODES = "nodes.json"
 # What a killed process left half-written is removed by the next that writes the same, once nobody can be at it still.
 _ABANDONED_S = 24 * 3600.0
 _MARK_BYTES = 4
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_NO_ROOM_BYTES = 1 << 20
 
 # safetensors gives such a file to its owner alone; here it gets what the umask leaves, as any other file.
 _WEIGHTS = ".safetensors"
@@ -58,6 +62,31 @@ RUN_ARTICLES = ("articles.jsonl", "articles.offsets.npy", "articles.dates.npy")
 
 
 @contextmanager
+def full_disk_named(place: Path) -> Iterator[None]:
+    """Raise an OSError with the place where the block fails because the disk there is full.
+
+    What writes for us says so in its own way: NumPy, torch, DGL, FAISS and LightGBM each raise another error, most of
+    them without its number, none with the place.
+    """
+    try:
+        yield
+    except StatgraphError:
+        raise
+    except Exception as error:
+        code = getattr(error, "errno", None)
+        if getattr(error, "filename", None) is not None or not (code in _FULL or (code is None and _is_full(place))):
+            raise
+        code = code or errno.ENOSPC
+        raise OSError(code, os.strerror(code), str(place)) from error
+
+
+def _is_full(place: Path) -> bool:
+    """Return whether the disk of a place, which may not be there yet, has no room."""
+    there = next((path for path in (place, *place.absolute().parents) if path.exists()), Path())
+    return shutil.disk_usage(there).free < _NO_ROOM_BYTES
+
+
+@contextmanager
 def replaced_folder(target: Path) -> Iterator[Path]:
     """Yield an empty folder that takes the place of `target` once the block ends without an error.
 
@@ -71,7 +100,8 @@ def replaced_folder(target: Path) -> Iterator[Path]:
     staging.mkdir()
     mode = staging.stat().st_mode
     try:
-        yield staging
+        with full_disk_named(target):
+            yield staging
         for weights in staging.rglob(f"*{_WEIGHTS}"):
             _give_mode(weights, mode)
         _swap_in(staging, target)
@@ -87,7 +117,8 @@ def replaced_file(target: Path) -> Iterator[Path]:
     _remove_abandoned(target)
     staging = _beside(target, "")
     try:
-        yield staging
+        with full_disk_named(target):
+            yield staging
         if target.suffix == _WEIGHTS:
             _give_mode(staging, _new_file_mode(target))
         os.replace(staging, target)

@@ -1,4 +1,6 @@
+import errno
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -7,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
-from statgraph.artifacts import as_json, read_json, replaced_file, replaced_folder, write_json
+from statgraph.artifacts import as_json, full_disk_named, read_json, replaced_file, replaced_folder, write_json
+from statgraph.errors import RunError
 
 REPO = Path(__file__).parents[1]
 
@@ -218,6 +222,54 @@ def test_a_file_that_is_not_written_or_an_error_leaves_the_old_one(target):
         pass
 
     assert tree(target) == {"version": "old"}
+
+
+def room(monkeypatch, n_bytes: int) -> None:
+    usage = shutil.disk_usage("/")._replace(free=n_bytes)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+
+
+@pytest.mark.parametrize("write", [replaced_file, replaced_folder])
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError("1000000 requested and 262128 written"),  # NumPy
+        SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)"),
+        RuntimeError("[enforce fail at inline_container.cc:672] . unexpected pos 704 vs 598"),  # torch
+        OSError(errno.ENOSPC, "No space left on device"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_full_disk_is_named_whoever_writes(tmp_path, monkeypatch, write, error):
+    def fail() -> None:
+        with write(tmp_path / "new" / "out"):
+            raise error
+
+    room(monkeypatch, 4096)
+    with pytest.raises(OSError, match="No space left") as raised:
+        fail()
+
+    assert (raised.value.errno, raised.value.filename) == (errno.ENOSPC, str(tmp_path / "new" / "out"))
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_a_disk_that_is_full_indeed(tmp_path, monkeypatch):
+    (tmp_path / "out").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left") as raised, full_disk_named(tmp_path / "out"):
+        (tmp_path / "out").write_text("text")
+    assert raised.value.filename == str(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("free", "error"),
+    [(1 << 30, RuntimeError("shapes")), (0, FileNotFoundError(errno.ENOENT, "No such file", "x")), (0, RunError("x"))],
+    ids=lambda value: type(value).__name__,
+)
+def test_other_errors_stay_what_they_are(tmp_path, monkeypatch, free, error):
+    room(monkeypatch, free)
+    with pytest.raises(type(error)) as raised, replaced_file(tmp_path / "out"):
+        raise error
+    assert raised.value is error
 
 
 def test_json_there_and_back(tmp_path):

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from statgraph import artifacts
 from statgraph.errors import UsageError
 from statgraph.settings import changed_settings
 
@@ -43,7 +44,7 @@ class PartialFile:
         lines = [batch] if self._size else [self._about, batch]
         data = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode("utf-8")
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._path.open("ab") as file:
+        with artifacts.full_disk_named(self._path), self._path.open("ab") as file:
             file.truncate(self._size)
             file.write(data)
             file.flush()

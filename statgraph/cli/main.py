@@ -42,7 +42,19 @@ _REMEDIES = {
     errno.EACCES: "change its permissions, or choose another place",
     errno.EPERM: "change its permissions, or choose another place",
     errno.EROFS: "name a place on a writable disk",
+    errno.ENOENT: "check the name, and that nothing else has moved or removed it",
+    errno.ENOTDIR: "a file is where a folder should be: name another place",
+    errno.EISDIR: "name a file, not a folder",
+    errno.EEXIST: "remove it, or name another place",
+    errno.ENOTEMPTY: "something else writes there: wait for it, or name another place",
+    errno.ENAMETOOLONG: "give a shorter name",
+    errno.EMFILE: "allow more open files (ulimit -n)",
+    errno.ENFILE: "close other programs: the machine has too many open files",
+    errno.EFBIG: "allow larger files (ulimit -f), or write to another disk",
+    errno.EIO: "check the disk, or use another one",
+    errno.ENOMEM: "free some memory",
 }
+_ANY_REMEDY = "check that place and run the command again"
 
 
 class LazyGroup(click.Group):
@@ -97,6 +109,8 @@ def report(error: BaseException) -> int:
         return INTERRUPTED
     if isinstance(error, StatgraphError):
         return _failed(str(error), error.exit_code)
+    if isinstance(error, MemoryError):
+        return _failed("not enough memory; close other programs, or use smaller batches or a machine with more", 1)
     if isinstance(error, OSError):
         return _failed(_os_error_line(error), 1)
     if os.environ.get(DEBUG_VARIABLE) or not isinstance(error, Exception):
@@ -113,5 +127,4 @@ def _failed(message: str, exit_code: int) -> int:
 def _os_error_line(error: OSError) -> str:
     reason = (error.strerror or str(error) or type(error).__name__).strip().partition("\n")[0]
     place = f"{error.filename}: " if error.filename else ""
-    remedy = _REMEDIES.get(error.errno)
-    return f"{place}{reason}; {remedy}" if remedy else f"{place}{reason}"
+    return f"{place}{reason}; {_REMEDIES.get(error.errno, _ANY_REMEDY)}"

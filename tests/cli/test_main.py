@@ -91,9 +91,19 @@ def test_no_command_shows_the_help(run_cli):
         (
             FileNotFoundError(errno.ENOENT, "No such file or directory", "runs/x"),
             1,
-            "runs/x: No such file or directory",
+            "runs/x: No such file or directory; check the name, and that nothing else has moved or removed it",
         ),
-        (OSError("odd\nmore"), 1, "odd"),
+        (
+            OSError(errno.EMFILE, "Too many open files", "runs/x"),
+            1,
+            "runs/x: Too many open files; allow more open files (ulimit -n)",
+        ),
+        (OSError("odd\nmore"), 1, "odd; check that place and run the command again"),
+        (
+            MemoryError(),
+            1,
+            "not enough memory; close other programs, or use smaller batches or a machine with more",
+        ),
         (
             ValueError("shapes differ\nmore"),
             1,
