@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import fcntl
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,40 @@ from statgraph.corpus.records import Corpus
 from statgraph.errors import RunError
 from statgraph.runs.folders import is_unfinished, refuse_full_folder
 from statgraph.settings import changed_settings
+
+
+@contextmanager
+def claimed(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> Iterator[None]:
+    """Claim a folder as `claim` does, and hold it until the block ends: nobody else trains there meanwhile.
+
+    A disk that fills up meanwhile is named after the folder.
+
+    Raises:
+        RunError: also if another process holds the folder.
+    """
+    if not resume and not folder.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+    with _held(folder) if folder.is_dir() else nullcontext(), artifacts.full_disk_named(folder):
+        claim(folder, corpus, config, resume=resume)
+        yield
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Hold the kernel's lock of a folder: it leaves no file, and ends with its process, however that ends."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RunError(
+                f"{folder}: another process is training it; wait until it has ended, or train into another folder"
+            ) from None
+        except OSError:
+            pass  # a network's disk without such locks: trained as before
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.errors import StatgraphError
 from statgraph.runs.article_store import write_article_store
-from statgraph.runs.claiming import claim, give_back
+from statgraph.runs.claiming import claimed, give_back
 from statgraph.runs.provenance import commit, versions
 from statgraph.runs.run import CorpusFacts, Run
 from statgraph.search.evaluating import evaluate_split
@@ -36,8 +37,8 @@ def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: Training
     with the trees that it learnt.
 
     Raises:
-        RunError: if the folder is in use by another run, or `resume` meets another corpus, or other values of
-            settings that the work in the folder has used.
+        RunError: if the folder is in use by another run or another process, or `resume` meets another corpus, or other
+            values of settings that the work in the folder has used.
         CorpusError, UsageError, ModelError: if corpus and configuration cannot be trained on.
     """
     if options.final is not None:
@@ -47,9 +48,17 @@ def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: Training
     cache = options.run_cache if config.has_vectors and world.size == 1 and options.final is None else None
     if cache and not options.resume and (kept := cache.take(corpus, config, folder)):
         return kept
-    if world.is_first:
-        claim(folder, corpus, config, resume=options.resume)
-    world.barrier()
+    with claimed(folder, corpus, config, resume=options.resume) if world.is_first else nullcontext():
+        world.barrier()
+        run = _trained(job)
+        if cache:
+            cache.keep(corpus, run)
+        return run
+
+
+def _trained(job: Job) -> Run:
+    """Return the run of a job whose folder is claimed."""
+    corpus, config, folder, world = job.corpus, job.config, job.folder, job.world
     on_dev: FoundOnDev | None = None
     try:
         if world.is_first:
@@ -61,12 +70,10 @@ def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: Training
         elif world.is_first and config.bm25.expansion and not (folder / artifacts.RUN_SYNTHETIC).exists():
             _write_expansion(job)
     except StatgraphError:
-        if world.is_first and not options.resume:
+        if world.is_first and not job.options.resume:
             give_back(folder)
         raise
     run = _finished(job, on_dev) if world.is_first else None
-    if cache:
-        cache.keep(corpus, run)
     manifest = world.json_from_first(lambda: run.to_dict())
     return run or Run.from_dict(folder, manifest)
 

@@ -260,6 +260,17 @@ def test_there_must_be_something_to_resume(refused, town):
     assert refused(*start, "--out", "none") == "none: no run to resume; start it without --resume"
 
 
+def test_two_trainings_never_write_one_folder(refused, town, tmp_path):
+    from statgraph.corpus.store import read_corpus
+    from statgraph.runs.claiming import claimed
+    from statgraph.systems.presets import resolve_config
+
+    with claimed(tmp_path / "run", read_corpus(town), resolve_config("bm25", []), resume=False):
+        assert refused("train", "--system", "bm25", "--corpus", town, "--out", "run", "--resume") == (
+            "run: another process is training it; wait until it has ended, or train into another folder"
+        )
+
+
 def test_a_finished_run_is_not_resumed(run_cli, town, bm25_run):
     done = run_cli("train", "--system", "bm25", "--corpus", town, "--out", bm25_run, "--resume")
     assert done == (0, f'{bm25_run} is already finished; search it with: statgraph search --run {bm25_run} "..."\n', "")

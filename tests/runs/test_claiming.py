@@ -1,13 +1,19 @@
+import errno
+import fcntl
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.errors import RunError
-from statgraph.runs.claiming import claim, give_back
+from statgraph.runs.claiming import claim, claimed, give_back
 from statgraph.settings import with_settings
 
+REPO = Path(__file__).parents[2]
 CORPUS = Corpus("town", "en", "CC0", "written for the tests", (), ())
 CONFIG = RunConfig()
 
@@ -96,6 +102,53 @@ def test_a_folder_without_work_is_given_back(begun, tmp_path):
     claim(begun, CORPUS, CONFIG, resume=False)  # an empty folder is taken
     give_back(begun)
     assert list(tmp_path.iterdir()) == []
+
+
+HELD = """
+import sys, time
+from pathlib import Path
+from statgraph.config import RunConfig
+from statgraph.corpus.records import Corpus
+from statgraph.runs.claiming import claimed
+corpus = Corpus("town", "en", "CC0", "written for the tests", (), ())
+with claimed(Path(sys.argv[1]), corpus, RunConfig(), resume=False):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def claim_and_release(folder, *, resume=True) -> None:
+    with claimed(folder, CORPUS, CONFIG, resume=resume):
+        pass
+
+
+def test_a_folder_is_held_by_one_process_until_it_ends_however_it_ends(tmp_path):
+    folder = tmp_path / "run"
+    with subprocess.Popen([sys.executable, "-c", HELD, str(folder)], stdout=subprocess.PIPE, cwd=REPO) as holder:
+        assert holder.stdout.readline() == b"held\n"
+        for resume in (True, False):
+            with pytest.raises(RunError, match="another process"):
+                claim_and_release(folder, resume=resume)
+        holder.kill()
+    assert [path.name for path in folder.iterdir()] == ["config.json"]
+    claim_and_release(folder)  # the lock ended with its process
+
+
+def test_a_folder_is_free_after_its_training(tmp_path):
+    claim_and_release(tmp_path / "run", resume=False)
+    claim_and_release(tmp_path / "run")
+    with pytest.raises(RunError, match="no run to resume"):
+        claim_and_release(tmp_path / "gone")
+    assert not (tmp_path / "gone").exists()
+
+
+def test_a_disk_without_locks_is_trained_on(tmp_path, monkeypatch):
+    def no_locks(descriptor, how):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    claim_and_release(tmp_path / "run", resume=False)
+    assert (tmp_path / "run" / "config.json").is_file()
 
 
 @pytest.mark.parametrize("work", ["checkpoints", "synthetic.jsonl", "synthetic.jsonl.partial"])
