@@ -16,7 +16,7 @@ from statgraph.corpus.fetching import fetch_corpus
 from statgraph.corpus.importing import draft_source
 from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus, headings_of
 from statgraph.corpus.splitting import HASH, SPLITTINGS
-from statgraph.corpus.store import read_corpus, refuse_foreign_folder, write_corpus
+from statgraph.corpus.store import read_corpus, refuse_foreign_folder, refuse_full_folder, write_corpus
 from statgraph.errors import UsageError, unknown_name
 from statgraph.registry import FORMATS
 
@@ -77,6 +77,7 @@ def fetch(name: str, out: Path | None, from_folder: Path | None, splits: str) ->
 @click.argument("format_name", metavar="FORMAT")
 @click.argument("source", metavar="SOURCE", type=click.Path(path_type=Path, readable=False))
 @options.path("--out", required=True, help="Corpus folder to write.")
+@click.option("--force", is_flag=True, help="Replace the corpus in --out.")
 @options.path("--corpus", help="For feedback: the corpus folder to add the labels to.")
 @click.option("--name", help="Name of the corpus.  [default: the source's]")
 @click.option("--language", metavar="CODE", help="Language of the statutes, such as fr.  [default: the source's]")
@@ -86,13 +87,14 @@ def import_(
     format_name: str,
     source: Path,
     out: Path,
+    force: bool,
     corpus: Path | None,
     name: str | None,
     language: str | None,
     licence: str | None,
     splits: str,
 ) -> None:
-    refuse_foreign_folder(out)
+    (refuse_foreign_folder if force else refuse_full_folder)(out)
     if format_name == FEEDBACK:
         if corpus is None:
             raise UsageError("feedback: needs the corpus that the marks are about; add --corpus DIR")
@@ -153,7 +155,7 @@ def _summary(
     if corpus.citing:
         lines.append(f"  citing     {len(corpus.citing):,}{citing_note}")
     lines += [f"  left out   {what}" for what in left_out]
-    lines.append(f"Next: statgraph build-graph {folder}")
+    lines.append(f"Next: statgraph train --corpus {folder}")
     return "\n".join(lines)
 
 

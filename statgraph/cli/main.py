@@ -6,6 +6,7 @@ import errno
 import importlib
 import os
 import sys
+from difflib import get_close_matches
 
 import click
 
@@ -16,7 +17,7 @@ from statgraph.errors import StatgraphError, described
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "fetch": ("statgraph.cli.corpora", "fetch", "Download a corpus from the catalogue."),
     "import": ("statgraph.cli.corpora", "import_", "Convert your own statutes and questions to a corpus folder."),
-    "build-graph": ("statgraph.cli.build_graph", "build_graph", "Build the graph of a corpus."),
+    "build-graph": ("statgraph.cli.build_graph", "build_graph", "Build a corpus's graph (optional: train does it)."),
     "train": ("statgraph.cli.train", "train", "Train a retriever on a corpus."),
     "tune": ("statgraph.cli.tune", "tune", "Find the settings that score best on dev."),
     "pretrain": ("statgraph.cli.pretrain", "pretrain", "Adapt a transformer to statutes."),
@@ -58,7 +59,7 @@ _ANY_REMEDY = "check that place and run the command again"
 
 
 class LazyGroup(click.Group):
-    """A group that imports a subcommand when it runs."""
+    """A group that imports a subcommand when it runs, and suggests the nearest for a name that is none."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -68,6 +69,17 @@ class LazyGroup(click.Group):
             return None
         module, function, _ = COMMANDS[name]
         return getattr(importlib.import_module(module), function)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            if near:
+                error.message = f"{error.message} Did you mean '{near[0]}'?"
+            raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -82,7 +94,7 @@ def cli() -> None:
     Without options, the commands use the embedded sample and the newest run:
 
     \b
-        statgraph build-graph && statgraph train
+        statgraph train
         statgraph search "Who gets the deposit back?"
     """
 

@@ -28,7 +28,7 @@ _NO_RUN = "train one with 'statgraph train', name one with --run, or search a co
 @options.number("-k", default=10, help="Number of hits.")
 @options.json
 @options.path(
-    "--questions", metavar="FILE", help="JSONL file of questions (_id, text); prints one JSON line per question."
+    "--questions", metavar="FILE", help="JSONL or CSV file of questions (id, text); prints one JSON line per question."
 )
 @click.option(
     "--as-of",
@@ -57,15 +57,15 @@ def search(
 
     If the corpus says when its articles are in force, only those in force on --as-of are searched.
     """
-    from statgraph.corpus.store import read_question_file
+    from statgraph.corpus.question_file import read_question_file
     from statgraph.search.retriever import Retriever
 
     if run is not None and corpus is not None:
         raise UsageError("--run and --corpus: give only one of them; a run has its own articles")
     if (question is None) == (questions is None):
-        raise UsageError('give either a question in quotes or --questions FILE.jsonl: statgraph search "..."')
+        raise UsageError('give either a question in quotes or --questions FILE: statgraph search "..."')
     if trec and questions is None:
-        raise UsageError("--trec: needs a file of questions; add --questions FILE.jsonl")
+        raise UsageError("--trec: needs a file of questions; add --questions FILE")
     if explain and questions is not None:
         raise UsageError("--explain: works on a single question; give it in quotes")
     if trec and as_json:

@@ -76,6 +76,13 @@ def refuse_foreign_folder(folder: Path) -> None:
         raise CorpusError(f"{folder}: holds no {artifacts.MANIFEST}, so it is not a corpus folder; choose a new folder")
 
 
+def refuse_full_folder(folder: Path) -> None:
+    """Raise CorpusError unless a folder is empty or not there yet; a corpus is not replaced unasked."""
+    refuse_foreign_folder(folder)
+    if folder.exists() and any(folder.iterdir()):
+        raise CorpusError(f"{folder}: holds a corpus already; add --force to replace it, or choose a new folder")
+
+
 def read_corpus(folder: Path) -> Corpus:
     """Return the corpus in a folder.
 
@@ -184,23 +191,6 @@ def draft_citing(draft: Draft, place: str, record: Mapping[str, object]) -> None
             question_id=question_id,
             part=string_field(draft, place, record, "part"),
         )
-
-
-def read_question_file(path: Path) -> tuple[list[str], list[str]]:
-    """Return (ids, texts) of the questions in a JSONL file in the layout of `queries.jsonl`.
-
-    Raises:
-        CorpusError: if the file is missing, empty or faulty; every problem is listed.
-    """
-    if not path.is_file():
-        problem = "is a folder" if path.is_dir() else "no such file"
-        raise CorpusError(f"{path}: {problem}; give a JSONL file with one question a line (_id, text)")
-    draft = Draft(name=path.name, language="en")
-    draft_questions(draft, path)
-    questions = draft.questions()
-    if not questions:
-        raise CorpusError(f"{path}: holds no questions; give one JSON object a line with _id and text")
-    return [question_id for question_id, _ in questions], [text for _, text in questions]
 
 
 def draft_labels(draft: Draft, path: Path, split: str) -> None:

@@ -55,13 +55,16 @@ def test_import_writes_a_corpus_and_says_what_it_holds(run_cli, source, tmp_path
         "  questions  train 1, dev 0, test 1\n"
         "  labels     3\n"
         "  left out   1 question that no article answers\n"
-        "Next: statgraph build-graph out\n"
+        "Next: statgraph train --corpus out\n"
     )
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "corpus.jsonl", "manifest.json", "qrels", "queries.jsonl",
     ]  # fmt: skip
 
     again = run_cli("import", "beir", "out", "--out", "out")
+    assert (again.returncode, again.stdout) == (1, "")
+    assert again.stderr == ("Error: out: holds a corpus already; add --force to replace it, or choose a new folder\n")
+    again = run_cli("import", "beir", "out", "--out", "out", "--force")
     assert (again.returncode, again.stderr) == (0, "")
     assert again.stdout == done.stdout.replace("  left out   1 question that no article answers\n", "")
 
@@ -83,7 +86,7 @@ def test_import_says_what_became_of_citing_texts_and_lists_each_set(run_cli, sou
         "  citing     2, of which 1 by the articles that the text names",
         "  left out   1 question that no article answers",
         "  left out   1 citing text without an article",
-        "Next: statgraph build-graph out",
+        "Next: statgraph train --corpus out",
     ]
 
 
@@ -245,7 +248,8 @@ def test_questions_of_the_same_labels_can_be_kept_in_one_split(run_cli, source, 
         '{"id": "q3", "text": "Who is to pay?", "articles": ["L2"]}\n'
     )
     for splits, counts in (("hash", "train 1, dev 1, test 1"), ("by-labels", "train 0, dev 1, test 2")):
-        done = run_cli("import", "jsonl", source, "--out", "out", "--language", "en", "--splits", splits)
+        options = ("--language", "en", "--splits", splits, "--force")
+        done = run_cli("import", "jsonl", source, "--out", "out", *options)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.splitlines()[3] == f"  questions  {counts}"
     manifest = json.loads((tmp_path / "out/manifest.json").read_text())
@@ -294,7 +298,7 @@ def test_a_corpus_is_fetched_and_summed_up(fetching, tmp_path):
         "  headings   2, up to 2 levels\n"
         "  questions  train 0, dev 0, test 1\n"
         "  labels     2\n"
-        "Next: statgraph build-graph corpora/bsard\n"
+        "Next: statgraph train --corpus corpora/bsard\n"
     )
     assert (tmp_path / "corpora/bsard/manifest.json").is_file()
 

@@ -45,13 +45,17 @@ def test_version(run_cli):
     assert run_cli("--version") == (0, f"statgraph, version {__version__}\n", "")
 
 
-def test_unknown_command(run_cli):
-    assert run_cli("serach") == (
+@pytest.mark.parametrize(
+    ("typed", "suggestion"),
+    [("serch", " Did you mean 'search'?"), ("built-graph", " Did you mean 'build-graph'?"), ("xyz", "")],
+)
+def test_unknown_command(run_cli, typed, suggestion):
+    assert run_cli(typed) == (
         2,
         "",
         "Usage: statgraph [OPTIONS] COMMAND [ARGS]...\n"
         "Try 'statgraph --help' for help.\n\n"
-        "Error: No such command 'serach'.\n",
+        f"Error: No such command '{typed}'.{suggestion}\n",
     )
 
 

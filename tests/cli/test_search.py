@@ -20,7 +20,7 @@ from statgraph.runs.article_store import write_article_dates
 
 CLI = Path(__file__).parents[2] / "cli.py"
 QUESTION = "Who taxes my fences?"
-EITHER = 'give either a question in quotes or --questions FILE.jsonl: statgraph search "..."'
+EITHER = 'give either a question in quotes or --questions FILE: statgraph search "..."'
 
 
 @pytest.fixture
@@ -225,7 +225,7 @@ def test_a_law_without_headings_or_questions_is_searched_too(answer, town_corpus
         ([], EITHER),
         (["Who?", "--run", "r", "--corpus", "c"], ONE_OF),
         (["Who?", "--questions", "x"], EITHER),
-        (["Who?", "--trec"], "--trec: needs a file of questions; add --questions FILE.jsonl"),
+        (["Who?", "--trec"], "--trec: needs a file of questions; add --questions FILE"),
         (["--questions", "x", "--explain"], "--explain: works on a single question; give it in quotes"),
         (["--questions", "x", "--trec", "--json"], "--trec and --json are two formats; give only one of them"),
         (["Who?", "-k", "0"], "Invalid value for '-k': 0 is not in the range x>=1."),
@@ -303,7 +303,7 @@ def test_every_fault_of_a_question_file_is_listed(refused, bm25_run, tmp_path):
         "bad.jsonl:3: byte 0xe9 is not UTF-8; save the file as UTF-8"
     )
     assert refused("search", "--questions", "none.jsonl", "--run", bm25_run) == (
-        "none.jsonl: no such file; give a JSONL file with one question a line (_id, text)"
+        "none.jsonl: no such file; give a JSONL or CSV file of questions (id, text)"
     )
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from statgraph.corpus import CitingText, Question, read_corpus, write_corpus
 from statgraph.corpus.draft import Draft
 from statgraph.corpus.records import SPLITS
-from statgraph.corpus.store import draft_beir, read_question_file, refuse_foreign_folder
+from statgraph.corpus.store import draft_beir, refuse_foreign_folder
 from statgraph.errors import CorpusError
 from statgraph.registry import FORMATS
 
@@ -289,33 +289,6 @@ def test_folder_without_the_right_to_read_is_one_line(folder):
         ]
     finally:
         folder.chmod(0o755)
-
-
-def test_questions_of_a_file_come_in_its_order(tmp_path):
-    path = tmp_path / "asked.jsonl"
-    path.write_text(
-        '{"_id": "b", "text": " Qui paie\\u00a0? ", "metadata": {"x": 1}}\n\n{"_id": 7, "text": "誰が払うか"}\n',
-        encoding="utf-8",
-    )
-    assert read_question_file(path) == (["b", "7"], ["Qui paie\u00a0?", "誰が払うか"])
-
-
-@pytest.mark.parametrize(
-    ("name", "problem"), [("none.jsonl", "no such file"), (".", "is a folder"), ("blank.jsonl", "holds no questions")]
-)
-def test_a_file_without_questions_is_refused(tmp_path, name, problem):
-    (tmp_path / "blank.jsonl").write_text("\n \n")
-    with pytest.raises(CorpusError, match=problem) as refused:
-        read_question_file(tmp_path / name)
-    assert str(refused.value).startswith(f"{tmp_path / name}: ")
-
-
-def test_every_problem_of_a_question_file_is_listed(tmp_path):
-    path = tmp_path / "asked.jsonl"
-    path.write_bytes(b'{"_id": "a", "text": "Who?"}\n{"_id": "a", "text": "When?"}\n{"_id": "c"\n')
-    with pytest.raises(CorpusError) as refused:
-        read_question_file(path)
-    assert [problem[:14] for problem in refused.value.problems] == ["asked.jsonl:2:", "asked.jsonl:3:"]
 
 
 @pytest.fixture
