@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -30,6 +31,8 @@ _NO_RUN = "train one with 'statgraph train', name one with --run, or search a co
 @options.path(
     "--questions", metavar="FILE", help="JSONL or CSV file of questions (id, text); prints one JSON line per question."
 )
+@click.option("--code", "codes", metavar="TITLE", multiple=True, help="Search only this code; repeatable.")
+@click.option("--heading", metavar="PATH", default="", help="Search only under a heading: 'CODE > BOOK > TITLE'.")
 @click.option(
     "--as-of",
     metavar="DATE",
@@ -47,6 +50,8 @@ def search(
     k: int,
     as_json: bool,
     questions: Path | None,
+    codes: tuple[str, ...],
+    heading: str,
     as_of: str,
     explain: bool,
     trec: bool,
@@ -57,6 +62,7 @@ def search(
 
     If the corpus says when its articles are in force, only those in force on --as-of are searched.
     """
+    from statgraph.corpus.formats.tables import split_path
     from statgraph.corpus.question_file import read_question_file
     from statgraph.search.retriever import Retriever
 
@@ -73,11 +79,12 @@ def search(
     folder = _untrained(corpus) if corpus is not None else options.chosen_run(run, _NO_RUN)
     asked = read_question_file(questions) if questions is not None else None
     retriever = Retriever.load(folder, device=device, precision=precision)
+    limits = {"among": retriever.among(codes, split_path(heading)), "as_of": as_of}
     if asked is not None:
-        _print_batch(retriever, *asked, k, as_of, trec=trec)
+        _print_batch(retriever, *asked, k, limits, trec=trec)
         return
-    hits = retriever.search(question, k, as_of=as_of, passages=True)
-    explanations = retriever.explain(question, hits, as_of=as_of) if explain else []
+    hits = retriever.search(question, k, **limits, passages=True)
+    explanations = retriever.explain(question, hits, **limits) if explain else []
     if as_json:
         found = [asdict(hit) for hit in hits]
         for hit, explanation in zip(found, explanations, strict=False):
@@ -89,7 +96,9 @@ def search(
     if hits:
         _print_hits(hits, explanations)
     else:
-        click.echo(_nothing_found(retriever, as_of))
+        click.echo(
+            _nothing_found(retriever, as_of, [*(["--code"] if codes else []), *(["--heading"] if heading else [])])
+        )
 
 
 def _untrained(corpus: Path) -> Path:
@@ -105,12 +114,12 @@ def _untrained(corpus: Path) -> Path:
     return folder
 
 
-def _print_batch(retriever, ids: list[str], texts: list[str], k: int, as_of: str, *, trec: bool) -> None:
+def _print_batch(retriever, ids: list[str], texts: list[str], k: int, limits: dict, *, trec: bool) -> None:
     """Print the hits of every question: a TREC run, or one JSON line per question."""
     from statgraph.evaluation.trec import write_trec_run
 
     # A TREC run is for evaluation: its rankings are complete.
-    rows, scores = (retriever.rank if trec else retriever.found)(texts, k, as_of=as_of)
+    rows, scores = (retriever.rank if trec else retriever.found)(texts, k, **limits)
     article_ids = retriever.article_ids()
     if trec:
         write_trec_run(sys.stdout, ids, rows, scores, article_ids)
@@ -123,15 +132,21 @@ def _print_batch(retriever, ids: list[str], texts: list[str], k: int, as_of: str
         click.echo(json.dumps({"_id": question_id, "hits": hits}, ensure_ascii=False))
 
 
-def _nothing_found(retriever, as_of: str) -> str:
-    """Return why a search has no hits, and the remedy."""
+def _nothing_found(retriever, as_of: str, narrowed: Sequence[str] = ()) -> str:
+    """Return why a search has no hits, and the remedy; `narrowed` are the options that leave out articles by place."""
     limited = retriever.has_dates and as_of != "always"
+    there = f" under {' and '.join(narrowed)}" if narrowed else ""
     if not retriever.by_words:
-        return f"No article is in force (--as-of {as_of}); choose another day, or always"
+        if not limited:
+            return f"No article is{there}; leave out one of them"
+        return f"No article{there} is in force (--as-of {as_of}); choose another day, or always"
     remedy = "use other words, or a run with a dense retriever (--run)"
     if limited:
-        return f"No article in force (--as-of {as_of}) shares a word with the question; {remedy}, or another --as-of"
-    return f"No article shares a word with the question; {remedy}"
+        return (
+            f"No article{there} in force (--as-of {as_of}) shares a word with the question; {remedy}, "
+            "or another --as-of"
+        )
+    return f"No article{there} shares a word with the question; {remedy}"
 
 
 def _print_hits(hits, explanations) -> None:

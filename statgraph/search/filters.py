@@ -11,6 +11,7 @@ from statgraph.errors import UsageError
 from statgraph.graph.hierarchy import Hierarchy
 
 MAX_NAMED = 10
+MAX_NEAR = 3
 
 
 class ArticleFilter:
@@ -58,9 +59,10 @@ class ArticleFilter:
 
     def _heading_row(self, path: tuple[str, ...]) -> int:
         if path not in self._rows:
-            raise UsageError(
-                f"heading '{' > '.join(path)}': no article is under it; name a heading of the table of contents"
-            )
+            last = path[-1].casefold()
+            near = [" > ".join(known) for known in self._rows if known[-1].casefold() == last][:MAX_NEAR]
+            remedy = f"did you mean {' or '.join(map(repr, near))}?" if near else "name one from its code down"
+            raise UsageError(f"heading '{' > '.join(path)}': no article is under it; {remedy}")
         return self._rows[path]
 
 

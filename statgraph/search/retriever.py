@@ -14,12 +14,14 @@ import numpy as np
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.validity import ALWAYS, asked_day
 from statgraph.errors import RunError, UsageError
+from statgraph.graph.hierarchy import hierarchy_of
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.runs.article_store import ARTICLES, ArticleStore
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_explaining import EnsembleExplainer
 from statgraph.search.ensemble_run import read_ensemble
 from statgraph.search.explaining import Explainer
+from statgraph.search.filters import ArticleFilter
 from statgraph.search.hits import Explanation, Hit
 from statgraph.search.passages import PassageFinder
 from statgraph.search.ranker import DenseRanker, LexicalRanker, Ranker, lexical_index
@@ -37,6 +39,8 @@ class Retriever:
         self._passages = PassageFinder(run.corpus.language if run else "", self._background)
         self._explainer: Explainer | EnsembleExplainer | None = None
         self._explainer_lock = threading.Lock()
+        self._filter: ArticleFilter | None = None
+        self._filter_lock = threading.Lock()
 
     @classmethod
     def load(cls, run: Path | str, *, device: str = "auto", precision: str = "float32") -> Retriever:
@@ -74,6 +78,8 @@ class Retriever:
         k: int = 10,
         *,
         among: np.ndarray | AllowedRows | None = None,
+        codes: Sequence[str] = (),
+        heading: Sequence[str] = (),
         as_of: str | date = "today",
         passages: bool = False,
     ) -> list[Hit]:
@@ -85,15 +91,18 @@ class Retriever:
             question: a text.
             k: how many.
             among: the article rows to search, (rows,) whole numbers in any order or `AllowedRows`; None is all.
+            codes: titles of the codes to search; none for all.
+            heading: the path of the heading to search under, its titles from the code down; none for all.
             as_of: the day whose law is searched, where the corpus says when its articles are in force: a date, ISO
                 text, `today`, or `always` for all of them. An article without dates is always in force.
             passages: whether to find each hit's `passage`: a few milliseconds for ten hits.
 
         Raises:
             UsageError: if the question is blank or not text, `k` is below 1, `among` holds anything but article rows,
-                or `as_of` is not a date.
+                a code or the heading is unknown, or `as_of` is not a date.
         """
-        return self.search_many([question], k, among=among, as_of=as_of, passages=passages)[0]
+        limits = {"among": among, "codes": codes, "heading": heading, "as_of": as_of}
+        return self.search_many([question], k, **limits, passages=passages)[0]
 
     def search_many(
         self,
@@ -101,6 +110,8 @@ class Retriever:
         k: int = 10,
         *,
         among: np.ndarray | AllowedRows | None = None,
+        codes: Sequence[str] = (),
+        heading: Sequence[str] = (),
         as_of: str | date = "today",
         passages: bool = False,
     ) -> list[list[Hit]]:
@@ -109,11 +120,34 @@ class Retriever:
         Raises:
             UsageError: as in `search`.
         """
-        ranked = self.found(questions, k, among=among, as_of=as_of)
+        ranked = self.found(questions, k, among=self.among(codes, heading, among), as_of=as_of)
         hits = [self._hits(rows, scores) for rows, scores in zip(*ranked, strict=True)]
         if passages:
             hits = [self.with_passages(*of_question) for of_question in zip(questions, hits, strict=True)]
         return hits
+
+    def among(
+        self,
+        codes: Sequence[str] = (),
+        heading: Sequence[str] = (),
+        rows: np.ndarray | AllowedRows | None = None,
+    ) -> np.ndarray | AllowedRows | None:
+        """Return the article rows in one of the codes and under the heading, of `rows` only; None for all articles.
+
+        The first call that names a code or a heading reads where every article stands.
+
+        Raises:
+            UsageError: as in `search`.
+        """
+        if not codes and not heading:
+            return rows
+        with self._filter_lock:
+            if self._filter is None:
+                self._filter = ArticleFilter(hierarchy_of(tuple(self._articles.read_all())))
+        chosen = self._filter.rows(codes=codes, heading=heading)
+        if rows is not None and not isinstance(rows, AllowedRows):
+            rows = AllowedRows.checked(rows, len(self._articles))
+        return chosen & rows
 
     def with_passages(self, question: str, hits: Sequence[Hit]) -> list[Hit]:
         """Return the same hits, each with its `passage`."""

@@ -134,11 +134,35 @@ def test_where_no_word_is_shared_it_says_so(answer, bm25_run, tmp_path):
     assert len(answer(*many, "--trec").stdout.splitlines()) == 10
 
 
+def test_hits_of_some_codes_and_under_a_heading(answer, refused, bm25_run, asked):
+    ask = ["Are lamps taxed?", "--run", bm25_run, "--json"]
+    everywhere, rights = answer(*ask), answer(*ask, "--heading", "Town Code > Book I. Rights", "--explain")
+    assert len(json.loads(everywhere.stdout)) > len(json.loads(rights.stdout)) > 0
+    assert {hit["path"][1] for hit in json.loads(rights.stdout)} == {"Book I. Rights"}
+    assert answer(*ask, "--code", "Town Code").stdout == everywhere.stdout
+    many = ["--questions", asked, "--run", bm25_run, "--heading", "Town Code > Book I. Rights"]
+    found = [hit["article_id"] for line in answer(*many).stdout.splitlines() for hit in json.loads(line)["hits"]]
+    assert {article_id[-1] for article_id in found} == {"1"}
+    assert answer("xylophone", "--run", bm25_run, "--code", "Town Code").stdout == (
+        "No article under --code shares a word with the question; use other words, or a run with a dense retriever "
+        "(--run)\n"
+    )
+    assert refused("search", "lamps?", "--run", bm25_run, "--heading", "Book I. Rights", code=2) == (
+        "heading 'Book I. Rights': no article is under it; did you mean 'Town Code > Book I. Rights'?"
+    )
+    assert refused("search", "lamps?", "--run", bm25_run, "--code", "City", code=2) == (
+        "code 'City': not among the articles; choose from Town Code"
+    )
+
+
 def test_no_article_in_force_is_told_of_a_dense_run():
     from statgraph.cli.search import _nothing_found
 
     line = "No article is in force (--as-of 1850-01-01); choose another day, or always"
     assert _nothing_found(SimpleNamespace(by_words=False, has_dates=True), "1850-01-01") == line
+    undated = SimpleNamespace(by_words=False, has_dates=False)
+    line = "No article is under --code and --heading; leave out one of them"
+    assert _nothing_found(undated, "today", ["--code", "--heading"]) == line
 
 
 def test_a_day_of_a_corpus_without_dates_is_told_to_mean_nothing(answer, bm25_run, asked):

@@ -61,3 +61,8 @@ def test_of_many_codes_ten_are_named():
 def test_an_unknown_heading_is_refused(articles):
     with pytest.raises(UsageError, match="heading 'D > II'"):
         articles.rows(heading=("D", "II"))
+
+
+def test_headings_of_the_title_that_was_typed_are_named(articles):
+    with pytest.raises(UsageError, match=r"heading 'i': .*; did you mean 'C > I' or 'D > I'\?$"):
+        articles.rows(heading=("i",))

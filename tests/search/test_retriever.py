@@ -217,6 +217,21 @@ def test_a_search_among_some_articles(run):
         retriever.search("deposit", among=np.array([3]))
 
 
+@pytest.mark.parametrize("system", ["bm25", "dsr"])
+def test_a_search_in_some_codes_or_under_a_heading(train_town, town_corpus, system):
+    """The second of the town's two books is what it taxes: every other article."""
+    retriever = Retriever.load(train_town(system), device="cpu")
+    book, taxed = ("Town Code", "Book II. Duties"), {a.article_id for a in town_corpus.articles if "2" in a.article_id}
+    asked = "Are lamps taxed or allowed?"
+    assert {hit.article_id for hit in retriever.search(asked, 16, heading=book)} <= taxed
+    assert retriever.search(asked, 16, heading=book, codes=["Town Code"]) == retriever.search(asked, 16, heading=book)
+    assert retriever.search(asked, 16, codes=["Town Code"]) == retriever.search(asked, 16)
+    hits = retriever.search(asked, 16, heading=book, among=np.array([0, 1, 3]))
+    assert {hit.article_id for hit in hits} == {"lamps2", "wells2"}
+    with pytest.raises(UsageError, match="code 'City'"):
+        retriever.search(asked, codes=["City"])
+
+
 @pytest.fixture
 def dated_run(dense_run, corpus):
     """Return a run where D1 is in force in 2020 and 2021, N1 from 2022 on, and X1, without dates, always."""
