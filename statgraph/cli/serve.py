@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from statgraph.cli import options
-from statgraph.errors import DependencyError
+from statgraph.errors import DependencyError, UsageError
 
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8000
 _EXTRA = ("fastapi", "uvicorn", "prometheus_client")
@@ -26,17 +26,27 @@ _EXTRA = ("fastapi", "uvicorn", "prometheus_client")
     type=click.Path(path_type=Path, dir_okay=False),
     help="File that readers' feedback is appended to.  [default: feedback.jsonl in the run folder]",
 )
+@click.option("--no-feedback", is_flag=True, help="Take no feedback: the page shows no marks, and nothing is stored.")
 @click.option("--log-questions", is_flag=True, help="Also log the text of the questions.")
 @options.device
 @options.precision
 def serve(
-    run: Path | None, host: str, port: int, feedback: Path | None, log_questions: bool, device: str, precision: str
+    run: Path | None,
+    host: str,
+    port: int,
+    feedback: Path | None,
+    no_feedback: bool,
+    log_questions: bool,
+    device: str,
+    precision: str,
 ) -> None:
     """Serve a run over HTTP, with a search page.
 
     Set STATGRAPH_TOKEN in the environment to require that token with every request. SIGTERM and Ctrl-C stop the service
     once the requests in progress are answered.
     """
+    if feedback is not None and no_feedback:
+        raise UsageError("--feedback and --no-feedback: give only one of them")
     _check_extra()
     from statgraph.service.config import TOKEN_VARIABLE, ServiceConfig
     from statgraph.service.feedback import FEEDBACK_FILE, check_writable
@@ -47,7 +57,7 @@ def serve(
         check_writable(feedback)
     config = ServiceConfig(
         token=os.environ.get(TOKEN_VARIABLE) or None,
-        feedback=feedback or folder / FEEDBACK_FILE,
+        feedback=None if no_feedback else feedback or folder / FEEDBACK_FILE,
         log_questions=log_questions,
     )
     serve_run(folder, config, host=host, port=port, device=device, precision=precision, announce=_announce)

@@ -33,6 +33,7 @@ def about(loaded_run: LoadedRun, *, takes_feedback: bool) -> schemas.About:
         ],
         examples=loaded_run.examples,
         dated=loaded_run.has_dates,
+        by_words=loaded_run.retriever.by_words,
         explains=True,
         feedback=takes_feedback,
         version=__version__,

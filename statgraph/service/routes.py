@@ -50,7 +50,8 @@ async def search(asked: schemas.SearchRequest, request: Request, run: Run, state
     explanations = await state.explain(asked.question, hits, allowed) if asked.explain else None
     found = await run_in_threadpool(answers.hit_answers, run, asked.question, hits, explanations)
     took_ms = 1000 * (time.perf_counter() - start)
-    return schemas.SearchAnswer(question=asked.question, hits=found, took_ms=took_ms)
+    searched = len(run.contents) if allowed is None else len(allowed)
+    return schemas.SearchAnswer(question=asked.question, hits=found, searched=searched, took_ms=took_ms)
 
 
 @router.get("/api/articles/{article_id:path}", responses=documented(404, 422, 503))
@@ -84,7 +85,7 @@ async def graph(article_id: ArticleId, run: Run, hops: Annotated[int, Query(ge=1
 async def feedback(mark: schemas.FeedbackRequest, run: Run, state: State) -> schemas.Stored:
     """Mark an article as a right or a wrong answer to a question."""
     if state.feedback is None:
-        raise ProblemError(404, "this service takes no feedback; start it with --feedback FILE")
+        raise ProblemError(404, "this service takes no feedback; start it without --no-feedback")
     _article_row(run, mark.article_id)
     try:
         await run_in_threadpool(state.feedback.append, **mark.model_dump())

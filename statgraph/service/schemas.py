@@ -88,6 +88,7 @@ class About(BaseModel):
     codes: list[CodeSummary]
     examples: list[str]
     dated: bool = Field(description="Whether any article says when it is in force, so that `as_of` chooses among them.")
+    by_words: bool = Field(description="Whether articles are found only by words that they share with the question.")
     explains: bool
     feedback: bool
     version: str
@@ -166,6 +167,7 @@ class SearchAnswer(BaseModel):
 
     question: str
     hits: list[HitAnswer]
+    searched: int = Field(description="How many articles were searched: those of the codes, the heading and the day.")
     took_ms: float
 
 

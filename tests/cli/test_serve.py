@@ -131,3 +131,17 @@ def test_the_service_gets_the_precision(bm25_run, monkeypatch):
     monkeypatch.setattr("statgraph.service.server.serve", lambda run, config, **options: told.update(options))
     CliRunner().invoke(cli, ["serve", "--run", str(bm25_run), "--precision", "int8"], catch_exceptions=False)
     assert told["precision"] == "int8"
+
+
+def test_marks_can_be_switched_off(bm25_run, monkeypatch):
+    served = []
+    monkeypatch.setattr("statgraph.service.server.serve", lambda run, config, **options: served.append(config.feedback))
+    for options in ([], ["--no-feedback"]):
+        CliRunner().invoke(cli, ["serve", "--run", str(bm25_run), *options], catch_exceptions=False)
+    assert served == [bm25_run / "feedback.jsonl", None]
+
+
+def test_marks_are_taken_or_not(refused):
+    assert refused("serve", "--feedback", "f.jsonl", "--no-feedback", code=2) == (
+        "--feedback and --no-feedback: give only one of them"
+    )

@@ -45,16 +45,22 @@ def test_about(client):
         ],
         "examples": ["Who keeps the deposit?", "When are wages paid?"],
         "dated": False,
+        "by_words": True,
         "explains": True,
         "feedback": True,
         "version": __version__,
     }
 
 
+def test_the_articles_searched_are_counted(client):
+    asked = {"question": "Who signs for the keys?", "k": 1, "codes": ["Work Code"]}
+    assert client.post("/api/search", json=asked).json()["searched"] == 2
+
+
 def test_search(client):
     answer = client.post("/api/search", json={"question": "Who signs for the keys?", "k": 1}).json()
     (hit,) = answer["hits"]
-    assert answer["question"] == "Who signs for the keys?"
+    assert (answer["question"], answer["searched"]) == ("Who signs for the keys?", 5)
     assert answer["took_ms"] > 0
     assert hit.pop("score") > 0
     text = "Keys are handed back. The lessor signs for them."

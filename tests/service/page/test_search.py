@@ -82,8 +82,22 @@ def test_the_answer_to_the_last_question_stays(open_page, answers, expect):
     page.wait_for_function("location.search === '?q=wages'")
     while len(held) < 2:
         page.wait_for_timeout(20)
-    held[1].fulfill(json={"question": "wages", "hits": [], "took_ms": 1})
-    expect(page.locator("#hits")).to_have_text("No article answers this.")
+    held[1].fulfill(json={"question": "wages", "hits": [], "searched": 321, "took_ms": 1})
+    expect(page.locator("#hits")).to_have_text("There is no article to search.")
+
+
+def test_where_no_word_is_shared_it_says_so_and_nothing_of_the_law(open_page, answers, expect):
+    def by_words(page) -> None:
+        page.route("**/api/about", answers(change=lambda about: {**about, "by_words": True}))
+        page.route("**/api/search", answers(question="zzz", hits=[], searched=321, took_ms=1))
+
+    page = open_page("/?q=zzz", before=by_words)
+    expect(page.locator("#hits")).to_have_text("No article shares a word with your question. Use other words.")
+
+
+def test_hits_are_told_to_be_the_first_of_those_searched(open_page, expect):
+    page = open_page("/?q=deposit")
+    expect(page.locator(".found")).to_contain_text("The first 10 of 321 articles searched ·")
 
 
 def test_nothing_of_an_answer_becomes_markup(open_page, answers, expect):

@@ -46,7 +46,7 @@ def test_french_by_a_click_and_ever_after(open_page, expect):
     expect(page.locator(".hit")).to_have_count(10)
     expect(page.locator(".node").first).to_be_attached()
     page.get_by_role("button", name="Français").click()
-    expect(page.locator(".found")).to_contain_text("10 articles")
+    expect(page.locator(".found")).to_contain_text("Les 10 premiers sur 321 articles parcourus")
     expect(page.locator("#article .step-next")).to_have_text("Suivant →")
     assert page.get_attribute("html", "lang") == "fr"
     assert page.get_by_role("button", name="Chercher", exact=True).is_visible()

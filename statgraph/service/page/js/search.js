@@ -83,16 +83,18 @@ function showAnswer(answer, asked, about, size) {
   const box = byId("hits");
   const before = box.querySelectorAll(".hit-link").length;
   const count = answer.hits.length;
-  const found = say("hits_found", { count });
-  announce(count ? found : say("no_hits"));
   if (!count) {
     const filtered = asked.codes.length > 0 || asked.heading !== null || asked.as_of !== null;
     const all = { codes: [], heading: null, asOf: null };
     const everywhere = filtered ? link(all, {}, say("filter_clear")) : null;
-    const none = say(filtered ? "no_hits_filtered" : "no_hits");
+    const none = say(`${about.by_words ? "no_shared_word" : "no_hits"}${filtered ? "_filtered" : ""}`);
+    announce(none);
     box.replaceChildren(el("p", { class: "notice" }, none, " ", everywhere));
     return;
   }
+  // As many as were asked for: there may be more.
+  const found = say(count === asked.k ? "hits_first" : "hits_found", { count, searched: answer.searched });
+  announce(found);
   const took = say("hits_time", { ms: number(answer.took_ms, answer.took_ms < 10 ? 1 : 0) });
   const explain = about.explains ? () => explained(asked) : null;
   const more = count === asked.k && size + 1 < SIZES.length;
