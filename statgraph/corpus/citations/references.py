@@ -156,5 +156,6 @@ def references_among(articles: tuple[PlacedText, ...]) -> tuple[tuple[int, ...],
 
 
 def article_number(number: str) -> str:
-    """Return an article number in comparable form: `R. *123-4 A` and `R123-4A` are one, `R123-4A`."""
-    return re.sub(r"[\s.*]+", "", number).upper()
+    """Return an article number in comparable form: `R. *123-4 A` and `R123-4A` are one, `R123-4A`; `1.12` and `11.2`
+    are two."""
+    return re.sub(r"[\s*]+|(?<!\d)\.|\.(?!\d)", "", number).upper()

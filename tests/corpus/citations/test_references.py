@@ -92,6 +92,12 @@ def test_letters_and_colons_belong_to_the_number():
     assert [finder.find(text, "A") for text in texts] == [[1], [0], [2], [3], [0], [5], [6]]
 
 
+def test_a_dot_between_digits_belongs_to_the_number():
+    finder = ReferenceFinder(["Art. 1.12", "Art. 11.2", "Art. 112"], ["Code"] * 3)
+    assert finder.find("See article 1.12 and article 112.", "Code") == [0, 2]
+    assert finder.find("See articles 11.2 and 1.12.", "Code") == [1, 0]
+
+
 def test_a_long_range_is_taken_by_its_ends():
     titles = [f"Art. {number}" for number in range(1, 101)]
     finder = ReferenceFinder(titles, ["C"] * 100)

@@ -140,8 +140,9 @@ def test_a_number_that_names_several_articles_names_none(read):
     assert index.numbers == {"C": {"L1": "A3"}}
 
 
-def test_article_numbers_compare_without_dots_stars_and_spaces():
+def test_article_numbers_compare_without_stars_spaces_and_dots_but_those_between_digits():
     assert article_number(" R. *123-4 a") == "R123-4A"
+    assert [article_number(number) for number in ("1.12.", "11.2", "L.1.2")] == ["1.12", "11.2", "L1.2"]
 
 
 def nested(levels):
