@@ -10,9 +10,11 @@ import click
 
 from statgraph.cli import options
 from statgraph.corpus.catalogue import CATALOGUE
-from statgraph.corpus.draft import Draft
+from statgraph.corpus.draft import Draft, Reading
 from statgraph.corpus.feedback import FeedbackSummary, read_marks, with_feedback
 from statgraph.corpus.fetching import fetch_corpus
+from statgraph.corpus.formats.tables import COLUMNS
+from statgraph.corpus.html_text import has_html
 from statgraph.corpus.importing import draft_source
 from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus, headings_of
 from statgraph.corpus.splitting import HASH, SPLITTINGS
@@ -81,6 +83,15 @@ def fetch(name: str, out: Path | None, from_folder: Path | None, splits: str) ->
 @options.path("--corpus", help="For feedback: the corpus folder to add the labels to.")
 @click.option("--name", help="Name of the corpus.  [default: the source's]")
 @click.option("--language", metavar="CODE", help="Language of the statutes, such as fr.  [default: the source's]")
+@click.option("--encoding", metavar="NAME", default="utf-8", help="Encoding of jsonl and csv, such as cp1252.")
+@click.option(
+    "--column",
+    "columns",
+    metavar="OURS=YOURS",
+    multiple=True,
+    help="In jsonl and csv, read a column under another name, such as text=Wortlaut; repeatable.",
+)
+@click.option("--strip-html", is_flag=True, help="Reduce texts that hold HTML to plain text.")
 @click.option("--licence", help="Licence of the statutes.  [default: the source's]")
 @_splits
 def import_(
@@ -93,13 +104,19 @@ def import_(
     language: str | None,
     licence: str | None,
     splits: str,
+    encoding: str,
+    columns: tuple[str, ...],
+    strip_html: bool,
 ) -> None:
+    reading = Reading(encoding, _mapping(columns), strip_html)
     (refuse_foreign_folder if force else refuse_full_folder)(out)
     if format_name == FEEDBACK:
         if corpus is None:
             raise UsageError("feedback: needs the corpus that the marks are about; add --corpus DIR")
         if language or licence:
             raise UsageError("feedback: the language and the licence are the corpus's; omit --language and --licence")
+        if reading != Reading():
+            raise UsageError("feedback: marks have no columns; omit --encoding, --column and --strip-html")
         if splits != HASH:
             raise UsageError("feedback: questions keep their splits, and new ones are in train; omit --splits")
         before = read_corpus(corpus)
@@ -112,12 +129,32 @@ def import_(
         raise UsageError(f"--corpus: only for the format feedback, not {format_name}; omit it")
     if format_name not in FORMATS:
         raise unknown_name("format", format_name, _SOURCES)
-    draft = draft_source(format_name, source, name=name, language=language, licence=licence, splits=splits)
+    draft = draft_source(
+        format_name, source, name=name, language=language, licence=licence, splits=splits, reading=reading
+    )
     imported = draft.corpus()
     write_corpus(imported, out)
+    tagged = [article.article_id for article in imported.articles if has_html(article.text)]
+    if tagged:
+        click.echo(
+            f"Warning: {len(tagged):,} of the articles hold HTML (first: {tagged[0]}), which is shown and searched as "
+            "it stands; add --strip-html to import their plain text",
+            err=True,
+        )
     resolved = len(draft.resolved_citing)
     note = f", of which {resolved:,} by the articles that the text names" if resolved else ""
     click.echo(_summary(imported, out, citing_note=note, left_out=_left_out(draft)))
+
+
+def _mapping(columns: Iterable[str]) -> dict[str, str]:
+    """Return our name of each column by the user's."""
+    mapping = {}
+    for said in columns:
+        ours, _, yours = said.partition("=")
+        if not yours or ours not in COLUMNS:
+            raise UsageError(f"--column {said}: write OURS=YOURS, where OURS is one of {', '.join(COLUMNS)}")
+        mapping[yours] = ours
+    return mapping
 
 
 def _feedback_summary(summary: FeedbackSummary, name: str, folder: Path) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 from statgraph.corpus.citations.citing import cited_articles
+from statgraph.corpus.html_text import has_html, plain_text
 from statgraph.corpus.records import PARTS, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
 from statgraph.corpus.splitting import HASH, SPLITTINGS
 from statgraph.corpus.validity import validity_problem
@@ -17,6 +18,25 @@ from statgraph.errors import CorpusError
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _NO_ARTICLES = "holds no articles; a corpus needs at least one"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the files of a source are read.
+
+    Attributes:
+        encoding: of JSON lines and CSV.
+        columns: of JSON lines and CSV, the name that statgraph has for a column by the one that the files have.
+        strip_html: whether texts, titles and headings that hold HTML are reduced to their plain text.
+    """
+
+    encoding: str = "utf-8"
+    columns: Mapping[str, str] = field(default_factory=dict)
+    strip_html: bool = False
+
+    def plain(self, text: str) -> str:
+        """Return a text, without its HTML if that is not wanted."""
+        return plain_text(text) if self.strip_html and has_html(text) else text
 
 
 class Draft:
@@ -27,12 +47,21 @@ class Draft:
     """
 
     def __init__(
-        self, *, name: str, language: str, licence: str = "unknown", source: str = "unknown", splits: str = HASH
+        self,
+        *,
+        name: str,
+        language: str,
+        licence: str = "unknown",
+        source: str = "unknown",
+        splits: str = HASH,
+        reading: Reading = Reading(),
     ):
         if splits != HASH:
             source = f"{source}; splits {splits}"
         self.name, self.language = name, language
         self._about = {"name": name, "language": language, "licence": licence, "source": source}
+        self.reading = reading
+        self._columns_met: set[str] = set()
         self._problems: list[str] = []
         self._refused: set[str] = set()
         self._articles: dict[str, Article] = {}
@@ -62,6 +91,16 @@ class Draft:
         self._problems.append(f"{place}: {problem}")
         self._refused.update(field.strip() for field in refused)
 
+    def named_column(self, column: str) -> str:
+        """Return statgraph's name for a column of the source."""
+        self._columns_met.add(column)
+        return self.reading.columns.get(column, column)
+
+    @property
+    def columns_missed(self) -> tuple[str, ...]:
+        """Return the columns that were to be read under another name and are in no file."""
+        return tuple(column for column in self.reading.columns if column not in self._columns_met)
+
     @contextmanager
     def articles_from(self, name: str) -> Iterator[None]:
         """Record a problem if the code in this context reads no articles from a file and reports nothing else."""
@@ -83,6 +122,7 @@ class Draft:
     ) -> None:
         """Add one article. Without an `order` it comes after the articles of its code that were added before."""
         article_id = article_id.strip()
+        title, text = self.reading.plain(title), self.reading.plain(text)
         if not self._is_new("article", article_id, place, self._article_places):
             return
         if not text.strip():
@@ -90,7 +130,7 @@ class Draft:
         problem = validity_problem(metadata or {})
         if problem:
             self.add_problem(place, f"article '{article_id}' {problem}")
-        path = tuple(heading.strip() for heading in path)
+        path = tuple(self.reading.plain(heading).strip() for heading in path)
         if not path or not all(path):
             self.add_problem(
                 place, f"article '{article_id}' has an empty path; name the headings above it, from the code down"
@@ -105,7 +145,7 @@ class Draft:
         self, place: str, *, question_id: str, text: str, metadata: Mapping[str, object] | None = None
     ) -> None:
         """Add one question; its labels come by `add_label`, before or after."""
-        question_id = question_id.strip()
+        question_id, text = question_id.strip(), self.reading.plain(text)
         if not self._is_new("question", question_id, place, self._question_places):
             return
         if not text.strip():
@@ -164,6 +204,7 @@ class Draft:
     ) -> None:
         """Add one citing text. Without `article_ids`, those that its title and text name by number are looked up."""
         citing_id, part = citing_id.strip(), part.strip()
+        title, text = self.reading.plain(title), self.reading.plain(text)
         if not self._is_new("citing text", citing_id, place, self._citing_places):
             return
         if not text.strip():

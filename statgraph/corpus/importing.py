@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
+from dataclasses import replace
 from pathlib import Path
 
-from statgraph.corpus.draft import Draft
+from statgraph.corpus.draft import Draft, Reading
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.splitting import HASH
 from statgraph.corpus.store import read_manifest
 from statgraph.errors import CorpusError, UsageError
 from statgraph.registry import FORMATS
+
+TABLES = ("jsonl", "csv")  # whose encoding and columns are the user's
 
 
 def import_corpus(format_name: str, source: Path, **about: str | None) -> Corpus:
@@ -30,6 +34,7 @@ def draft_source(
     licence: str | None = None,
     source_note: str | None = None,
     splits: str = HASH,
+    reading: Reading | None = None,
 ) -> Draft:
     """Return a draft of everything in a source, its problems recorded but not raised yet.
 
@@ -37,11 +42,13 @@ def draft_source(
     language that of the format, the licence "unknown". `splits` says how questions without a split get one.
 
     Raises:
-        UsageError: if the format or the language of the statutes is unknown.
+        UsageError: if the format, the encoding or the language of the statutes is unknown, or the format is not one
+            whose encoding and columns can be chosen.
         CorpusError: if the source is missing, or its `manifest.json` is broken.
     """
     source = Path(source)
     source_format = FORMATS.load(format_name)
+    reading = _checked(reading or Reading(), format_name)
     try:
         if not source.exists():
             raise CorpusError(f"{source}: no such file or folder; name the statutes to import")
@@ -56,13 +63,29 @@ def draft_source(
         }
         if about["language"] is None:
             raise UsageError(f"{source}: the language of its statutes is unknown; name it, such as '--language fr'")
-        draft = Draft(**{key: _printable(value) for key, value in about.items()}, splits=splits)
+        draft = Draft(**{key: _printable(value) for key, value in about.items()}, splits=splits, reading=reading)
         source_format.fill(draft, source)
+        for column in draft.columns_missed:
+            draft.add_problem(str(source), f"no column '{column}' in any table; name one of them with --column")
     except OSError as error:
         raise CorpusError(
             f"{error.filename or source}: cannot be read ({error.strerror}); check its permissions"
         ) from None
     return draft
+
+
+def _checked(reading: Reading, format_name: str) -> Reading:
+    """Return how to read a source, with the encoding's usual name."""
+    try:
+        encoding = codecs.lookup(reading.encoding).name
+        "".encode(encoding)
+    except LookupError:
+        raise UsageError(
+            f"--encoding {reading.encoding}: unknown; name one that Python knows, such as cp1252"
+        ) from None
+    if format_name not in TABLES and (encoding != "utf-8" or reading.columns):
+        raise UsageError(f"--encoding and --column: only for {' and '.join(TABLES)}, not {format_name}; omit them")
+    return replace(reading, encoding=encoding)
 
 
 def _printable(value: str) -> str:

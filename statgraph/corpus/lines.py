@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from statgraph.corpus.draft import Draft
+from statgraph.errors import reason_of
 
 # Statutes hold articles far longer than the csv module's default limit of 131,072 characters a field.
 MAX_FIELD_CHARS = 2**31 - 1
@@ -24,6 +25,9 @@ def all_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
     lines are still yielded, with a replacement character, so that their ids are known. A file that cannot be opened is
     a problem and yields nothing.
     """
+    if draft.reading.encoding != "utf-8":
+        yield from _lines_in(draft, path, name, draft.reading.encoding)
+        return
     is_utf8 = True
     try:
         with path.open("rb") as file:
@@ -39,6 +43,19 @@ def all_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
                 yield place, raw.decode("utf-8", errors="replace").rstrip("\r\n")
     except OSError as error:
         draft.add_problem(name, f"cannot be read ({error.strerror}); put a readable text file there")
+
+
+def _lines_in(draft: Draft, path: Path, name: str, encoding: str) -> Iterator[tuple[str, str]]:
+    """Yield what `all_lines` does of a file in another encoding."""
+    try:
+        text = path.read_text(encoding=encoding)
+    except OSError as error:
+        draft.add_problem(name, f"cannot be read ({error.strerror}); put a readable text file there")
+    except UnicodeError as error:
+        draft.add_problem(name, f"is not in the encoding {encoding} ({reason_of(error)}); name another with --encoding")
+    else:
+        for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
+            yield f"{name}:{number}", line
 
 
 def decoded_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
@@ -67,7 +84,7 @@ def json_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, dict]
                 refused=line.split('"'),
             )
         else:
-            yield place, value
+            yield place, {draft.named_column(key): held for key, held in value.items()}
 
 
 def _foreign_byte(raw: bytes) -> str:
@@ -84,7 +101,7 @@ def _foreign_after(path: Path, number: int) -> str:
     with path.open("rb") as file:
         lines = sum(1 for raw in islice(file, number, None) if _foreign_byte(raw))
     more = f" (nor are bytes on {lines} more line{'s' if lines > 1 else ''})" if lines else ""
-    return f"{more}; save the file as UTF-8"
+    return f"{more}; save the file as UTF-8, or import it with --encoding"
 
 
 def _refuse_constant(constant: str) -> None:
@@ -110,7 +127,7 @@ def csv_rows(
     header: list[str] = []
     for place, values in _placed_rows(draft, path, name, delimiter):
         if not header:
-            header = [column.strip() for column in values]
+            header = [draft.named_column(column.strip()) for column in values]
             if not _header_fits(draft, place, header, needed):
                 return
         elif len(values) != len(header):

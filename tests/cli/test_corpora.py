@@ -121,7 +121,7 @@ def test_every_fault_of_jsonl_is_listed_in_one_pass(refused, source):
         "articles.jsonl:4: article 'L3' has an empty text; fill it or remove the article\n"
         "articles.jsonl:5: article 'L4' has an empty path; name the headings above it, from the code down\n"
         "articles.jsonl:6: invalid JSON at column 46 (Expecting ',' delimiter); each line must be one JSON object\n"
-        "articles.jsonl:7: byte 0xe9 is not UTF-8; save the file as UTF-8\n"
+        "articles.jsonl:7: byte 0xe9 is not UTF-8; save the file as UTF-8, or import it with --encoding\n"
         "questions.jsonl:2: question id 'q1' appears twice (first on line 1); ids must be unique\n"
         "questions.jsonl:2: question 'q1' is in split 'test' and in 'train' (questions.jsonl:1); "
         "keep it in one split, or its answer leaks\n"
@@ -260,6 +260,50 @@ def test_splits_that_come_with_the_questions_are_not_made_anew(refused, source):
     assert refused("jsonl", source, "--language", "en", "--splits", "by-labels") == (
         "questions.jsonl:1: question 'q1' comes in split 'train'; --splits by-labels makes splits where the source has "
         "none, so leave either out"
+    )
+
+
+GERMAN = "nr\tWortlaut\tpfad\n1\t<p>Das Gef\u00e4\u00df&nbsp;bleibt.</p>\tKodex\n2\tEs gilt a < b.\tKodex\n"
+
+
+def test_tables_in_another_encoding_with_other_columns_and_html(run_cli, tmp_path):
+    (tmp_path / "gesetz.csv").write_text(GERMAN, encoding="cp1252")
+    options = ["--language", "de", "--encoding", "cp1252", "--column", "id=nr", "--column", "text=Wortlaut"]
+    command = ["import", "csv", "gesetz.csv", "--out", "out", *options, "--column", "path=pfad"]
+    done = run_cli(*command)
+    assert (done.returncode, done.stderr) == (
+        0,
+        "Warning: 1 of the articles hold HTML (first: 1), which is shown and searched as it stands; "
+        "add --strip-html to import their plain text\n",
+    )
+    done = run_cli(*command, "--strip-html", "--force")
+    assert (done.returncode, done.stderr) == (0, "")
+    articles = [json.loads(line) for line in (tmp_path / "out" / "corpus.jsonl").read_text("utf-8").splitlines()]
+    assert [(a["_id"], a["text"], a["metadata"]["path"]) for a in articles] == [
+        ("1", "Das Gef\u00e4\u00df bleibt.", ["Kodex"]), ("2", "Es gilt a < b.", ["Kodex"]),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--encoding", "cp9999"], 2, "--encoding cp9999: unknown; name one that Python knows, such as cp1252"),
+        (["--encoding", "ascii"], 1, "gesetz.csv: is not in the encoding ascii ("),
+        (["--column", "text"], 2, "--column text: write OURS=YOURS, where OURS is one of id, title, text, "),
+        (["--column", "txt=Wortlaut"], 2, "--column txt=Wortlaut: write OURS=YOURS, where OURS is one of id, "),
+        (["--column", "title=Titel"], 1, "{file}: no column 'Titel' in any table; name one of them with --column"),
+    ],
+)
+def test_encodings_and_columns_that_do_not_fit_are_refused(refused, tmp_path, options, code, message):
+    path = tmp_path / "gesetz.csv"
+    path.write_text("id;text;path\n1;Gef\u00e4\u00df;Kodex\n", encoding="utf-8")
+    said = refused("csv", path, "--language", "de", *options, code=code)
+    assert said.startswith(message.format(file=path))
+
+
+def test_encodings_and_columns_are_those_of_tables(refused, source):
+    assert refused("beir", source, "--language", "en", "--column", "text=body", code=2) == (
+        "--encoding and --column: only for jsonl and csv, not beir; omit them"
     )
 
 

@@ -324,7 +324,7 @@ def test_every_fault_of_a_question_file_is_listed(refused, bm25_run, tmp_path):
     assert refused("search", "--questions", "bad.jsonl", "--run", bm25_run) == (
         "bad.jsonl:1: question 'a' has an empty text; fill it or remove the question\n"
         "bad.jsonl:2: invalid JSON at column 12 (Expecting ',' delimiter); each line must be one JSON object\n"
-        "bad.jsonl:3: byte 0xe9 is not UTF-8; save the file as UTF-8"
+        "bad.jsonl:3: byte 0xe9 is not UTF-8; save the file as UTF-8, or import it with --encoding"
     )
     assert refused("search", "--questions", "none.jsonl", "--run", bm25_run) == (
         "none.jsonl: no such file; give a JSONL or CSV file of questions (id, text)"

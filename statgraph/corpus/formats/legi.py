@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from html.parser import HTMLParser
 from pathlib import Path
 
 from statgraph.corpus.citations.references import article_number
 from statgraph.corpus.draft import Draft, SourceFormat
+from statgraph.corpus.html_text import plain_text
 from statgraph.corpus.validity import VALID_FROM, VALID_TO, validity_problem
 
 FILE_PATTERN = "LEGITEXT*.json"
@@ -26,8 +26,6 @@ IN_FORCE = ("VIGUEUR", "VIGUEUR_DIFF", "ABROGE_DIFF")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NO_END_MS = 32_000_000_000_000  # in the year 2984
 _NUMBER = re.compile(r"(?:LO|[LRDA])?\*{0,2}\d[\d-]*(?: ?-?[A-Z])?")
-_PARAGRAPH_TAGS = {"p", "br", "div", "tr", "table", "li", "ul", "ol", "center", "h1", "h2", "h3", "h4", "h5", "h6"}
-_CELL_TAGS = {"td", "th"}
 
 
 @dataclass(frozen=True)
@@ -57,33 +55,6 @@ def draft_legi(draft: Draft, source: Path) -> LegiIndex:
         if root is not None:
             _draft_code(draft, index, file.name, root)
     return index
-
-
-def plain_text(html: str) -> str:
-    """Return the text of an HTML fragment, one paragraph or table row a line, spaces collapsed."""
-    parser = _TextOnly()
-    parser.feed(html)
-    parser.close()
-    lines = (re.sub(r"\s+", " ", line).strip() for line in "".join(parser.pieces).split("\n"))
-    return "\n".join(line for line in lines if line)
-
-
-class _TextOnly(HTMLParser):
-    def __init__(self):
-        super().__init__(convert_charrefs=True)
-        self.pieces: list[str] = []
-
-    def handle_data(self, data: str) -> None:
-        self.pieces.append(re.sub(r"\s+", " ", data))
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        if tag in _PARAGRAPH_TAGS:
-            self.pieces.append("\n")
-        elif tag in _CELL_TAGS:
-            self.pieces.append(" ")
-
-    def handle_endtag(self, tag: str) -> None:
-        self.handle_starttag(tag, ())
 
 
 def _draft_code(draft: Draft, index: LegiIndex, place: str, root: Mapping) -> None:

@@ -33,6 +33,10 @@ NEEDED_COLUMNS = {
     "questions": ("id|_id", "text", "articles"),
     "citing": ("id|_id", "text"),
 }
+COLUMNS = (
+    *("id", "title", "text", "path", "heading", "valid_from", "valid_to"),  # of articles
+    *("parent", "articles", "split", "set", "cites", "question_id", "part"),
+)
 ID_COLUMNS = {"questions": "articles", "citing": "cites"}
 PATH_SEPARATOR = " > "
 _ID_SEPARATOR = re.compile(r"[,;\s]+")

@@ -4,7 +4,7 @@ import pytest
 
 from statgraph.corpus.citations.references import article_number
 from statgraph.corpus.draft import Draft
-from statgraph.corpus.formats.legi import draft_legi, plain_text
+from statgraph.corpus.formats.legi import draft_legi
 
 
 def article(article_id, num, html="<p>Texte.</p>", **data):
@@ -106,14 +106,6 @@ def test_plain_text_replaces_missing_html_and_an_article_without_text_is_left_ou
     plain = article("A1", "L1", "", texte="Une  selle\npar vélo. ")
     draft, _ = read(code("C", plain, article("A2", "L2", "<p> </p><br/>")))
     assert [(a.article_id, a.text) for a in draft.corpus().articles] == [("A1", "Une selle par vélo.")]
-
-
-def test_plain_text_has_a_line_for_each_paragraph_and_table_row():
-    html = (
-        "<p>Le vélo\n a <b>deux</b>&nbsp;roues.</p><p></p>I.-Sauf&#160;:<br/>1° le mono&shy;cycle"
-        "<table><tr><td>n</td><td>n < 3</td></tr><tr><th>m</th></tr></table>"
-    )
-    assert plain_text(html).split("\n") == ["Le vélo a deux roues.", "I.-Sauf :", "1° le mono\xadcycle", "n n < 3", "m"]
 
 
 def test_the_index_finds_articles_by_number_section_and_version(read):
