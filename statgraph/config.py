@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from statgraph.device import DEVICES
 from statgraph.errors import UsageError
 from statgraph.registry import LAYERS, NEGATIVES, RANKINGS, SIGNALS
-from statgraph.settings import check_settings, setting
+from statgraph.settings import check_settings, known_by, setting
 
+DECAYS = ("linear", "constant")
 INDEX_KINDS = ("auto", "flat", "ivf-pq")
 SELECTORS = ("quality", "mAP", "nDCG@10", "MRR@10", "S@3", "R@10", "R@100", "R@200")
 
@@ -61,7 +62,9 @@ class Stage1Config:
     (gold + headings + citing + synthetic) is gold pairs. `negatives`: the
     source of the hard negatives beside those of the batch (none, bm25 or cusines), `negatives_per_pair` for each gold
     pair. `loss`: cross-entropy, or triplet with its `margin` (G-DSR, table 6). `lr` is the paper's; `weight_lr` is that
-    of a static encoder's token weights. `patience`: epochs without a better one on dev before it stops; 0 never stops.
+    of a static encoder's token weights. After the `warmup`, a share of all steps, the rates follow `decay`: linear to 0,
+    or constant. `clip`: the longest gradient, longer ones are shortened to it; 0 leaves all. `patience`: epochs without
+    a better one on dev before it stops; 0 never stops.
     """
 
     epochs: int = setting(15, at_least=0)
@@ -81,6 +84,8 @@ class Stage1Config:
     negatives: str = setting("bm25", choices=NEGATIVES)
     negatives_per_pair: int = setting(1, at_least=0)
     patience: int = setting(0, at_least=0)
+    decay: str = setting("linear", choices=DECAYS, later=True)
+    clip: float = setting(0.0, at_least=0, later=True)
 
 
 @dataclass(frozen=True)
@@ -148,7 +153,7 @@ class GraphConfig:
 class GnnConfig:
     """The graph encoder (QABISAR, section 2.2). `fanout`: neighbours kept per node and relation in training, -1: all.
     `first_gate`: what the residual gates start from. `citation_dropout`: chance that an article's edges to
-    questions and citing texts are all hidden in a batch."""
+    questions and citing texts are all hidden in a batch. `activation`: the nonlinearity behind each layer."""
 
     layer: str = setting("qabisar", choices=LAYERS)
     layers: int = setting(2, at_least=1)
@@ -157,6 +162,7 @@ class GnnConfig:
     fanout: int = setting(-1, at_least=1, special={-1: "all neighbours"})
     first_gate: float = 1.0
     citation_dropout: float = setting(0.0, at_least=0, at_most=1)
+    activation: str = setting("none", choices=("none", "relu"), later=True)
 
 
 @dataclass(frozen=True)
@@ -168,8 +174,8 @@ class Stage2Config:
     the same training, or else afterwards, with the graph encoder fixed. `student_share` is the part of the contrastive
     loss that the student's own scores carry (0: the teacher alone). `train_encoders`: which text encoders train along:
     none (G-DSR), query (QABISAR) or both; with both the batch mixes gold pairs, headings and citing texts as in stage
-    1. `lr` is the graph encoder's, `encoder_lr` the text encoders'. `negatives`: as in stage 1. `random_negatives`:
-    articles drawn at random into each batch. `epochs` 0 leaves the graph out.
+    1. `lr` is the graph encoder's, `encoder_lr` the text encoders'. `negatives`, `decay` and `clip`: as in stage 1.
+    `random_negatives`: articles drawn at random into each batch. `epochs` 0 leaves the graph out.
     """
 
     epochs: int = setting(20, at_least=0)
@@ -194,6 +200,8 @@ class Stage2Config:
     negatives_per_pair: int = setting(1, at_least=0)
     random_negatives: int = setting(0, at_least=0)
     patience: int = setting(0, at_least=0)
+    decay: str = setting("linear", choices=DECAYS, later=True)
+    clip: float = setting(0.0, at_least=0, later=True)
 
 
 @dataclass(frozen=True)
@@ -292,8 +300,8 @@ class RunConfig:
         return self.retriever == "ensemble"
 
     def to_dict(self) -> dict:
-        """Return the configuration as nested JSON values."""
-        return asdict(self)
+        """Return the configuration as nested JSON values, less what came later and has its default."""
+        return known_by(self)
 
     def check(self) -> None:
         """Raise UsageError for a value outside its limits, or values that cannot be trained with together."""

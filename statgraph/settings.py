@@ -28,7 +28,8 @@ class Limits:
 
     `at_least`, `above`, `at_most`, `below` bound a number; `special` numbers are allowed besides, each with what it
     means. `choices` are the names that a text, or each item of a list, can be; a `distinct` list names at least one,
-    each once. `pattern` is a regular expression that a text matches as a whole, `words` the same in words.
+    each once. `pattern` is a regular expression that a text matches as a whole, `words` the same in words. A `later`
+    setting came when runs were already known by their settings: `known_by` leaves it out while it has its default.
     """
 
     at_least: float | None = None
@@ -40,6 +41,7 @@ class Limits:
     distinct: bool = False
     pattern: str = ""
     words: str = ""
+    later: bool = False
 
     def problem(self, value: object) -> str | None:
         """Return what is wrong with a value, as it follows the setting's name; None where nothing is."""
@@ -100,6 +102,18 @@ def limits_of(config_type: type, name: str) -> Limits:
     """Return the limits of a setting; those of a field that states none hold every finite value."""
     (item,) = (item for item in fields(config_type) if item.name == name)
     return item.metadata.get(_LIMITS, Limits())
+
+
+def known_by(config: object) -> dict[str, object]:
+    """Return the settings of a configuration by which its run is known, as nested values."""
+    values = {}
+    for item in fields(config):
+        value = getattr(config, item.name)
+        if is_dataclass(value):
+            values[item.name] = known_by(value)
+        elif not (limits_of(type(config), item.name).later and value == item.default):
+            values[item.name] = value
+    return values
 
 
 def check_setting(config_type: type, name: str, value: object, *, place: str) -> None:

@@ -17,16 +17,18 @@ from statgraph.graph.blocks import Block
 from statgraph.registry import LAYERS
 from statgraph.settings import check_settings
 
+_ACTIVATIONS = {"none": lambda update: update, "relu": functional.relu}
+
 
 class GraphEncoder(nn.Module):
     """Enriches node vectors with those of their L-hop neighbourhood (QABISAR, section 2.2).
 
-    Each layer adds to its input: h <- h + gate * dropout(layer(h)). The layers' projections start as the identity (see
+    Each layer adds to its input: h <- h + gate * dropout(sigma(layer(h))), sigma being the activation. The layers' projections start as the identity (see
     `QabisarLayer`), so that training begins from a smoothing of the text encoders' vectors over the graph, and not from
     noise: with a few hundred questions that start is most of the gain.
 
     Args:
-        config: the layers, their heads, dropout and first gates.
+        config: the layers, their heads, dropout, activation and first gates.
         width: components of a node vector.
         n_edge_types: relations of the graph, reverses included.
         unit_length: whether the vectors that come out have length 1, as where the similarity is the cosine.
@@ -44,6 +46,7 @@ class GraphEncoder(nn.Module):
         )
         self.gates = nn.Parameter(torch.full((config.layers,), float(config.first_gate)))
         self.dropout = config.dropout
+        self._activation = _ACTIVATIONS[config.activation]
         self.unit_length = unit_length
 
     @property
@@ -73,7 +76,7 @@ class GraphEncoder(nn.Module):
     def _passed(self, nodes: torch.Tensor, blocks: Sequence[Block]) -> torch.Tensor:
         """Return the vectors behind the first layers, as many as there are blocks."""
         for layer, gate, block in zip(self.layers, self.gates, blocks, strict=False):
-            update = dropout(layer(nodes, block), self.dropout, self.training)
+            update = dropout(self._activation(layer(nodes, block)), self.dropout, self.training)
             nodes = torch.addcmul(block.own(nodes), update, gate)
         return nodes
 

@@ -148,7 +148,7 @@ def _train_graph(job: Job, stages: StageBuilder, graph: LegalGraph, graph_model:
 
 
 def _schedule(stage) -> Schedule:
-    return Schedule(stage.epochs, stage.warmup, stage.weight_decay, stage.patience)
+    return Schedule(stage.epochs, stage.warmup, stage.weight_decay, stage.patience, stage.decay, stage.clip)
 
 
 def _save_article_encoder(encoders: BiEncoder, folder: Path) -> None:

@@ -66,12 +66,16 @@ class Stage(Protocol):
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how fast a stage trains. `warmup` is a share of all steps; `patience` counts epochs, 0 for none."""
+    """How long and how fast a stage trains. `warmup` is a share of all steps; `patience` counts epochs, 0 for none.
+    `decay` of the rates after the warm-up: linear or constant. `clip`: the longest gradient over all parameters; 0 for
+    any length."""
 
     epochs: int
     warmup: float
     weight_decay: float
     patience: int
+    decay: str = "linear"
+    clip: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -203,12 +207,13 @@ class _StageTrainer:
         seed = derived_seed(self._context.seed, stage.name, epoch)
         rng = seed_everything(seed, with_graph=stage.uses_graph, rank=self._world.rank)
         steps, before = epochs * stage.steps_per_epoch, (epoch - 1) * stage.steps_per_epoch
+        end = steps if self._schedule.decay == "linear" else None
         losses = []
         stage.begin_epoch(epoch, epochs)
         stage.set_training(True)
         for step, batch in enumerate(stage.batches(rng), start=before + 1):
             for group in self._optimizer.param_groups:
-                group["lr"] = group["base_lr"] * rate_share(step, steps, self._schedule.warmup, end=steps)
+                group["lr"] = group["base_lr"] * rate_share(step, steps, self._schedule.warmup, end=end)
             losses.append(self._step(loss_of, batch))
             if not math.isfinite(losses[-1]):
                 raise RunError(
@@ -230,6 +235,8 @@ class _StageTrainer:
             with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
                 loss = loss_of(batch)
             loss.backward()
+        if self._schedule.clip:
+            torch.nn.utils.clip_grad_norm_(self._parameters, self._schedule.clip)
         self._optimizer.step()
         self._stage.weights_changed()
         return float(loss.detach())
@@ -256,8 +263,10 @@ def _is_better(record: Mapping[str, Any], best: Mapping[str, Any], metric: str) 
     return metric not in record or choice_key(record, metric) > choice_key(best, metric)
 
 
-def rate_share(step: int, steps: int, warmup: float, *, end: int) -> float:
+def rate_share(step: int, steps: int, warmup: float, *, end: int | None) -> float:
     """Return the share of the base rate at a step (from 1): a linear rise over the warm-up, a share of the steps, then
-    a linear fall to 0, which is reached at the step `end`."""
+    a linear fall to 0, which is reached at the step `end`; None never falls."""
     rise = max(1, round(warmup * steps))
-    return step / rise if step <= rise else (end - step) / max(1, end - rise)
+    if step <= rise:
+        return step / rise
+    return 1.0 if end is None else (end - step) / max(1, end - rise)

@@ -55,6 +55,14 @@ def test_one_layer_smooths(encoder_of, path, gate, first):
     ]
 
 
+def test_an_activation_stands_behind_the_layer_and_not_behind_the_sum(encoder_of, path):
+    # The first node's update is ((-1, 0) + (0, 1)) / 2 = (-.5, .5), of which the ReLU leaves (0, .5).
+    nodes = torch.tensor([[-1.0, 0.0], [0.0, 1.0]])
+    plain, cut = (encoder_of(width=2, heads=1, layers=1, activation=name)(nodes, [path]) for name in ("none", "relu"))
+    assert plain[0].tolist() == pytest.approx([-1.5 / math.sqrt(2.5), 0.5 / math.sqrt(2.5)])
+    assert cut[0].tolist() == pytest.approx([-1 / math.sqrt(1.25), 0.5 / math.sqrt(1.25)])
+
+
 def test_two_layers_smooth_twice(encoder_of, path):
     # After the first layer (1.5, 0.5) and (0, 2); after the second (1.5, 0.5) + (1.5, 2.5) / 2 = (2.25, 1.75).
     out = encoder_of(width=2, heads=1)(EAST_AND_NORTH, [path, path])

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -145,6 +146,31 @@ def test_rates_rise_and_fall_by_hand(train, optimizers, schedule, factors):
     train(LineStage(), schedule)
     (optimizer,) = optimizers
     assert np.allclose(optimizer.rates, [[0.1 * factor, 0.02 * factor] for factor in factors], atol=1e-12)
+
+
+def test_a_constant_rate_stays_after_the_warm_up(train, optimizers):
+    train(LineStage(), replace(SCHEDULE, decay="constant"))
+    factors = [1 / 4, 2 / 4, 3 / 4, *[1] * 17]
+    assert np.allclose(optimizers[0].rates, [[0.1 * factor, 0.02 * factor] for factor in factors], atol=1e-12)
+
+
+@pytest.mark.parametrize(("clip", "longest"), [(0.0, None), (0.01, 0.01), (1e6, None)])
+def test_long_gradients_are_clipped(train, monkeypatch, clip, longest):
+    lengths = []
+
+    class Measured(torch.optim.AdamW):
+        def step(self, closure=None):
+            gradients = [weight.grad for group in self.param_groups for weight in group["params"]]
+            lengths.append(float(torch.cat([gradient.flatten() for gradient in gradients]).norm()))
+            return super().step(closure)
+
+    monkeypatch.setattr(torch.optim, "AdamW", Measured)
+    train(LineStage(), replace(SCHEDULE, clip=clip))
+    assert len(lengths) == 20
+    if longest is None:
+        assert max(lengths) > 0.1
+    else:
+        assert lengths == pytest.approx([longest] * 20, rel=1e-3)
 
 
 def test_the_optimiser_is_the_papers(train, optimizers):
