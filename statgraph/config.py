@@ -62,9 +62,9 @@ class Stage1Config:
     (gold + headings + citing + synthetic) is gold pairs. `negatives`: the
     source of the hard negatives beside those of the batch (none, bm25 or cusines), `negatives_per_pair` for each gold
     pair. `loss`: cross-entropy, or triplet with its `margin` (G-DSR, table 6). `lr` is the paper's; `weight_lr` is that
-    of a static encoder's token weights. After the `warmup`, a share of all steps, the rates follow `decay`: linear to 0,
-    or constant. `clip`: the longest gradient, longer ones are shortened to it; 0 leaves all. `patience`: epochs without
-    a better one on dev before it stops; 0 never stops.
+    of a static encoder's token weights. After the `warmup`, a share of all steps, the rates follow `decay`: linear to
+    0, or constant. `clip`: the longest gradient, longer ones are shortened to it; 0 leaves all. `patience`: epochs
+    without a better one on dev before it stops; 0 never stops.
     """
 
     epochs: int = setting(15, at_least=0)
@@ -269,7 +269,8 @@ class RunConfig:
     (several signals and a ranker over them). `from_law`: trained on questions made from the law itself, its headings
     and the sentences that cite, in place of the corpus's. `select_by`: the metric on dev that chooses epochs and tuned
     settings; quality is the mean of mAP and recall at 1 % of the articles, and decides in place of a metric that the
-    corpus is too small for."""
+    corpus is too small for. `regime`: auto, for what the backbone and the machine can train, or paper, for the recipe
+    of the system's paper (docs/fidelity.md)."""
 
     system: str = "qabisar"
     retriever: str = setting("dense", choices=("dense", "bm25", "ensemble"))
@@ -277,6 +278,7 @@ class RunConfig:
     seed: int = setting(0, at_least=0)
     device: str = setting("auto", choices=DEVICES)
     select_by: str = setting("quality", choices=SELECTORS)
+    regime: str = setting("auto", choices=("auto", "paper"), later=True)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     pretrain: PretrainConfig = field(default_factory=PretrainConfig)
     augment: AugmentConfig = field(default_factory=AugmentConfig)

@@ -23,9 +23,9 @@ _ACTIVATIONS = {"none": lambda update: update, "relu": functional.relu}
 class GraphEncoder(nn.Module):
     """Enriches node vectors with those of their L-hop neighbourhood (QABISAR, section 2.2).
 
-    Each layer adds to its input: h <- h + gate * dropout(sigma(layer(h))), sigma being the activation. The layers' projections start as the identity (see
-    `QabisarLayer`), so that training begins from a smoothing of the text encoders' vectors over the graph, and not from
-    noise: with a few hundred questions that start is most of the gain.
+    Each layer adds to its input: h <- h + gate * dropout(sigma(layer(h))), sigma being the activation. The layers'
+    projections start as the identity (see `QabisarLayer`), so that training begins from a smoothing of the text
+    encoders' vectors over the graph, and not from noise: with a few hundred questions that start is most of the gain.
 
     Args:
         config: the layers, their heads, dropout, activation and first gates.

@@ -13,7 +13,7 @@ from statgraph.errors import UsageError, unknown_name
 from statgraph.registry import LAYERS
 from statgraph.settings import overlaid, with_settings
 
-AUTO = "auto"
+AUTO, PAPER = "auto", "paper"
 DEFAULT_SYSTEM = "ensemble"  # of `statgraph train`
 REGIMES = "regimes"
 _FOLDER = Path(__file__).parent
@@ -35,10 +35,12 @@ def resolve_config(system: str, settings: Sequence[str] = ()) -> RunConfig:
     """Return the whole configuration of a system with `a.b=c` settings on top.
 
     What a machine decides is decided here: the backbone `auto` is the embedded transformer on CUDA and the static one
-    elsewhere; `encoder.train` `auto` is full for a static backbone and on CUDA, head for a transformer on a CPU.
+    elsewhere; `encoder.train` `auto` is full for a static backbone and on CUDA, head for a transformer on a CPU. With
+    `regime=paper` the paper decides instead.
 
     Raises:
-        UsageError: for an unknown system or setting, or a value that it cannot have.
+        UsageError: for an unknown system or setting, or a value that it cannot have, or a paper's recipe where there is
+            none.
     """
     if system not in system_names():
         raise unknown_name("system", system, system_names())
@@ -46,8 +48,9 @@ def resolve_config(system: str, settings: Sequence[str] = ()) -> RunConfig:
     by_regime = overlay.pop(REGIMES, {})
     place = f"{system}.yaml"
     asked = with_settings(overlaid(RunConfig(system=system), overlay, place=place), settings)
-    decided = _decided(asked)
-    regime = regime_of(decided)
+    regime = PAPER if asked.regime == PAPER else regime_of(_decided(asked))
+    if regime == PAPER and PAPER not in by_regime:
+        raise UsageError(f"regime=paper: '{system}' has no recipe of a paper; choose from {', '.join(_of_papers())}")
     config = overlaid(RunConfig(system=system), _read(_FOLDER / REGIMES / f"{regime}.yaml"), place=f"{regime}.yaml")
     config = overlaid(config, overlay, place=place)
     config = overlaid(config, by_regime.get(regime, {}), place=f"{place} ({regime})")
@@ -55,10 +58,20 @@ def resolve_config(system: str, settings: Sequence[str] = ()) -> RunConfig:
     config.check()
     if config.is_ensemble:
         return _ensemble(config, settings)
-    config = replace(config, encoder=replace(config.encoder, backbone=decided.backbone, train=decided.train))
+    config = replace(config, encoder=_decided(config))
     if config.has_vectors:
+        if regime == PAPER and is_static(config.encoder.backbone):
+            raise UsageError(
+                f"encoder.backbone: '{config.encoder.backbone}' cannot be used with regime=paper, which trains a "
+                "transformer; name one, such as camembert-base or its folder"
+            )
         _check_encoders(config)
     return config
+
+
+def _of_papers() -> list[str]:
+    """Return the systems that have a paper's recipe."""
+    return [name for name in system_names() if PAPER in _read(_FOLDER / f"{name}.yaml").get(REGIMES, {})]
 
 
 # Groups of settings that are the members' own.

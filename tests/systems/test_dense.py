@@ -52,6 +52,21 @@ def vectors_of(folder) -> np.ndarray:
     return ArticleIndex.load(folder / "index", device="cpu").vectors
 
 
+TINY_RECIPE = (
+    *("regime=paper", "encoder.chunk_tokens=16", "encoder.max_tokens=32", "encoder.article_heads=2", "gnn.heads=2"),
+    *("augment.generator=headings", "pretrain.steps=1", "pretrain.batch_size=2", "pretrain.max_tokens=16"),
+    *("stage1.epochs=1", "stage1.min_epoch_steps=0", "stage2.epochs=1"),
+)
+
+
+@pytest.mark.parametrize("system", ["gdsr", "cusines-gdsr", "qabisar"])
+def test_the_papers_recipes_train(train, own_cache, quick_transformer, system):
+    folder, steps = train(system, f"encoder.backbone={quick_transformer}", *TINY_RECIPE)
+    assert epochs_of(folder) == [("stage1", 0), ("stage1", 1), ("stage2", 0), ("stage2", 1)]
+    assert ("adaptation to the statutes" in steps) == (system != "cusines-gdsr")
+    assert np.isfinite(vectors_of(folder)).all()
+
+
 def test_dpr_trains_nothing(train):
     folder, steps = train("dpr", "stage2.epochs=0")
     assert steps == ["encoders", "article inputs", "article vectors", "index and encoders to disk"]

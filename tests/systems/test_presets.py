@@ -19,7 +19,7 @@ SYSTEMS = (
 def own_presets(tmp_path, monkeypatch):
     """Return a function that writes YAML files, `name: text`, in place of the package's."""
     (tmp_path / "regimes").mkdir()
-    for regime in ("static", "head", "full"):
+    for regime in ("static", "head", "full", "paper"):
         (tmp_path / "regimes" / f"{regime}.yaml").write_text("# nothing\n")
     monkeypatch.setattr(presets, "_FOLDER", tmp_path)
 
@@ -58,6 +58,38 @@ def test_every_system_loads_in_every_regime(system, device, backbone, on_cuda):
     assert (config.system, config.device, config.encoder.backbone) == (system, device, backbone)
     assert config.encoder.train != "auto"
     json.dumps(config.to_dict())
+
+
+OF_PAPERS = [name for name in system_names() if name not in ("ensemble", "heads", "structure", "zero-shot")]
+
+
+@pytest.mark.parametrize("system", OF_PAPERS)
+def test_each_system_of_a_paper_has_its_recipe(system):
+    config = resolve_config(system, ["regime=paper", "device=cpu"])
+    assert (config.regime, config.encoder.backbone) == ("paper", "camembert-base")
+    assert config.encoder.train == ("none" if system == "dpr" else "full")
+    assert not config.encoder.heading_path
+    assert not config.stage1.headings
+
+
+def test_only_systems_of_papers_have_recipes():
+    for system in sorted(set(system_names()) - set(OF_PAPERS)):
+        assert refusal(system, ["regime=paper"]).endswith(f"choose from {', '.join(OF_PAPERS)}")
+    assert refusal("dsr", ["regime=paper", f"encoder.backbone={EMBEDDED_STATIC}"]).startswith("encoder.backbone: ")
+    assert refusal("dsr", ["regime=papers"]).startswith("regime: ")
+
+
+def test_the_recipe_then_the_systems_own_then_the_users(own_presets):
+    own_presets(
+        regimes_paper="stage1: {epochs: 1, batch_size: 1, patience: 1, negatives_per_pair: 1}",
+        regimes_full="stage1: {epochs: 9}",
+        dsr=(
+            "stage1: {batch_size: 2, patience: 2, negatives_per_pair: 2}\n"
+            "regimes: {paper: {stage1: {patience: 3, negatives_per_pair: 3}}}"
+        ),
+    )
+    stage1 = resolve_config("dsr", ["regime=paper", "encoder.backbone=bert", "stage1.negatives_per_pair=4"]).stage1
+    assert (stage1.epochs, stage1.batch_size, stage1.patience, stage1.negatives_per_pair) == (1, 2, 3, 4)
 
 
 def test_what_a_system_is():
@@ -166,7 +198,7 @@ def test_a_fault_in_a_preset_names_its_file(own_presets):
 
 def test_an_ensemble_passes_on_what_its_members_are_trained_with():
     config = resolve_config("ensemble", ["device=cpu", "seed=3", "stage2.epochs=1", "ranker.trees=40"])
-    assert config.ensemble.settings == ("stage2.epochs=1",)
+    assert config.ensemble.settings == ("stage2.citing=2", "stage2.epochs=1")
     member = member_config(config, "qabisar@embedded:static")
     assert (member.seed, member.device, member.stage2.epochs, member.encoder.backbone) == (3, "cpu", 1, EMBEDDED_STATIC)
     assert member.ranker.trees == RunConfig().ranker.trees
