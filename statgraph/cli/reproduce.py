@@ -28,6 +28,11 @@ WORK_FOLDER = Path("runs") / "reproduce"
 @options.path("--work", default=WORK_FOLDER, help="Folder of the runs, shared by all tables.")
 @options.settings("Override one setting of every row; repeatable.")
 @click.option("--keep-runs", is_flag=True, help="Keep the trained encoders and indexes too.")
+@options.path(
+    "--check",
+    metavar="FILE",
+    help="A published table.json: compute every figure of the table.md beside it again, and exit.",
+)
 @click.option("--list", "listing", is_flag=True, help="List the tables, or the rows of TABLE, and exit.")
 @options.device
 @click.pass_context
@@ -44,6 +49,7 @@ def reproduce(
     work: Path,
     settings: tuple[str, ...],
     keep_runs: bool,
+    check: Path | None,
     listing: bool,
     device: str,
 ) -> None:
@@ -63,6 +69,8 @@ def reproduce(
     if listing or spec is None:
         _list(spec, listing)
         return
+    if check is not None:
+        ctx.exit(_check(spec.name, check))
     from statgraph.studies.reproduce import Request
 
     request = Request(
@@ -101,6 +109,18 @@ def _list(spec, listing: bool) -> None:
             click.echo(f"{name:<16}  {read_table(name).title}")
     else:
         raise UsageError(f"TABLE is missing; choose from {', '.join(table_names())}")
+
+
+def _check(table: str, path: Path) -> int:
+    """Say whether a published table follows from its JSON, and return the exit code."""
+    from statgraph.studies.checking import check_table
+
+    checked = check_table(table, path)
+    for problem in checked.problems:
+        click.echo(problem, err=True)
+    if not checked.problems:
+        click.echo(f"{path}: all {checked.n_figures:,} figures of {path.with_suffix('.md').name} follow from it")
+    return 1 if checked.problems else 0
 
 
 def _make(request, records, out: Path | None) -> int:

@@ -184,9 +184,7 @@ def _written(
         **published({key: value for key, value in asdict(spec).items() if key not in ("name", "rows")}),
         "about": asdict(about),
         "rows": published([row.to_dict() for row in rows]),
-        "runs": {
-            name: {**replace(result, signals={}).to_dict(), **published(result.about)} for name, result in runs.items()
-        },
+        "runs": {name: {**result.to_dict(), **published(result.about)} for name, result in runs.items()},
     }
     if spec.by_set:
         _write(folder, by_set_text(spec, rows, about), values)

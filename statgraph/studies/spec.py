@@ -95,7 +95,7 @@ def read_table(name: str) -> TableSpec:
     import yaml
 
     path = SPECS / f"{name}.yaml"
-    spec = _table(name, yaml.safe_load(path.read_text(encoding="utf-8")))
+    spec = table_of(name, yaml.safe_load(path.read_text(encoding="utf-8")))
     _check(spec, path)
     return spec
 
@@ -139,7 +139,12 @@ def _copy(row_name: str, backbone: str) -> str:
     return row_name and f"{row_name}, {short_name(backbone)}"
 
 
-def _table(name: str, values: Mapping) -> TableSpec:
+def table_of(name: str, values: Mapping) -> TableSpec:
+    """Return the spec that a mapping of its fields holds, rows and figure as mappings of theirs.
+
+    Raises:
+        ValueError: for an unknown key.
+    """
     values = dict(values)
     values["rows"] = tuple(_row(row) for row in values.get("rows") or ())
     if values.get("figure"):

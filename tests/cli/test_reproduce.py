@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import pytest
 
 from statgraph.studies import spec as spec_module
@@ -38,6 +41,19 @@ def test_a_table(reproduce, small_table, town, tmp_path):
     text = (tmp_path / "results" / "small-town-static" / "table.md").read_text()
     assert f"- Command: `statgraph reproduce small --corpus {town.name} --seeds 2 --backbone embedded:static`\n" in text
     assert len(list((tmp_path / "runs" / "reproduce" / "runs").glob("*/result.json"))) == 2
+
+
+def test_a_published_table_is_checked(reproduce, small_table, town):
+    reproduce("small", "--corpus", town, "--seeds", 1, "--out", "o")
+    code, stdout, stderr = reproduce("small", "--check", "o/table.json")
+    assert (code, stderr) == (0, "")
+    assert re.fullmatch(r"o/table\.json: all \d+ figures of table\.md follow from it\n", stdout)
+    markdown = Path("o") / "table.md"
+    markdown.write_text(markdown.read_text().replace("| BM25 | 1 | 100.0 |", "| BM25 | 1 | 99.0 |"))
+    code, stdout, stderr = reproduce("small", "--check", "o/table.json")
+    assert (code, stdout) == (1, "")
+    assert stderr.startswith("o/table.md:")
+    assert "does not follow from table.json, which gives '| BM25 | 1 | 100.0 |" in stderr
 
 
 def test_one_row_alone(reproduce, small_table, town, tmp_path):

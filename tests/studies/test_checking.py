@@ -1,0 +1,80 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from statgraph.errors import RunError, UsageError
+from statgraph.studies.checking import check_table
+from statgraph.studies.reproduce import Request, reproduce
+
+
+@pytest.fixture(params=[False, True], ids=["plain", "by set"])
+def table(request, small_table, town_corpus, no_display, tmp_path):
+    """Return the table.json of a table of the town that was just made: BM25 and BM25 with another b."""
+    bm25 = small_table.rows[0]
+    other = replace(bm25, name="BM25 without b", settings=("device=cpu", "bm25.b=0"))
+    spec = replace(small_table, rows=(bm25, other), baseline="BM25", by_set=request.param)
+    request = Request(spec, seeds=1, split="test", work=tmp_path / "work", command="statgraph reproduce small-table")
+    reproduce(request, town_corpus, tmp_path / "out", display=no_display)
+    return tmp_path / "out" / "table.json"
+
+
+def changed(path, change) -> None:
+    values = json.loads(path.read_text())
+    change(values)
+    path.write_text(json.dumps(values))
+
+
+def test_a_table_follows_from_its_json(table):
+    checked = check_table("small-table", table)
+    assert checked.problems == ()
+    figures = sum(line.count(".") for line in table.with_suffix(".md").read_text().splitlines() if line[:1] == "|")
+    assert 8 < checked.n_figures <= figures
+
+
+def test_a_figure_that_was_changed_is_found(table):
+    markdown = table.with_suffix(".md")
+    lines = markdown.read_text().splitlines()
+    number = next(number for number, line in enumerate(lines) if line.startswith("| BM25 |"))
+    lines[number] = lines[number].replace(".", ".9", 1)
+    markdown.write_text("\n".join(lines))
+    (problem,) = check_table("small-table", table).problems
+    assert problem.startswith(f"{markdown}:{number + 1}: '| BM25 | ")
+
+
+def test_a_measure_that_was_changed_is_found(table):
+    def worse(values):
+        measures = values["runs"]["BM25, seed 0"]["questions"]["metrics"]
+        measures["mAP"] = [0.5 * value for value in measures["mAP"]]
+
+    changed(table, worse)
+    assert check_table("small-table", table).problems
+
+
+def test_a_row_that_was_left_out_is_found(table):
+    markdown = table.with_suffix(".md")
+    markdown.write_text("\n".join(line for line in markdown.read_text().splitlines() if not line.startswith("| BM25")))
+    assert "rows in its tables" in check_table("small-table", table).problems[-1]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda values: values.pop("rows"), "without `rows`"),
+        (lambda values: values["runs"]["BM25, seed 0"].pop("questions"), "by question"),
+        (lambda values: values.update(runs=[{"id": "BM25, seed 0"}]), "by question"),
+        (lambda values: [values.pop(key) for key in ("metrics", "rows", "runs")], "`metrics`, `rows`, the measures"),
+    ],
+)
+def test_what_is_missing_is_said(table, change, words):
+    changed(table, change)
+    with pytest.raises(RunError, match=words):
+        check_table("small-table", table)
+
+
+def test_another_table_or_none_is_refused(table):
+    with pytest.raises(UsageError, match="small-table"):
+        check_table("qabisar-table1", table)
+    table.with_suffix(".md").unlink()
+    with pytest.raises(RunError, match=r"table\.md"):
+        check_table("small-table", table)
