@@ -115,8 +115,12 @@ class OldGraphError(ModelError):
     """An earlier version of statgraph wrote the graph."""
 
 
-def weight_marks(folder: Path) -> dict[str, str]:
+def weight_marks(folder: Path, *, without: str | None = None) -> dict[str, str]:
     """Return what changes with the name, shape, type or beginning of any weight: safetensors file -> hash and size.
+
+    Args:
+        folder: of an encoder.
+        without: the beginning of the names of weights whose values do not count.
 
     Raises:
         OSError, ValueError: if a file is missing or damaged.
@@ -125,8 +129,9 @@ def weight_marks(folder: Path) -> dict[str, str]:
     for path in sorted(folder.rglob("*.safetensors")):
         header, start = _header(path)
         digest = hashlib.sha256(json.dumps(header).encode())
+        counted = [about for name, about in header.items() if without is None or not name.startswith(without)]
         with path.open("rb") as file:
-            for about in header.values():
+            for about in counted:
                 file.seek(start + about["data_offsets"][0])
                 digest.update(file.read(_PROBED_BYTES))
         marks[path.relative_to(folder).as_posix()] = f"{digest.hexdigest()} {path.stat().st_size}"

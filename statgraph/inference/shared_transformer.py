@@ -16,6 +16,7 @@ from statgraph.inference.query_encoder import QueryEncoder, read_query_encoder
 
 _CHAIN = ("Transformer", "Pooling", "Dense")
 _NORMALIZE = "Normalize"
+_UNUSED = "pooler."  # BERT's own, which no encoder uses and which is drawn at random where a model has none
 _NOT_READ = ("README.md", MODULES)
 
 
@@ -93,7 +94,7 @@ def _transformer_of(folder: Path) -> str | None:
         names = tuple(module["type"].rpartition(".")[2] for module in modules)
         if names[:3] != _CHAIN or names[3:] not in ((), (_NORMALIZE,)):
             return None
-        digest = hashlib.sha256(weight_marks(folder)[MODULE_WEIGHTS].encode())
+        digest = hashlib.sha256(weight_marks(folder, without=_UNUSED)[MODULE_WEIGHTS].encode())
         behind = {module["path"] for module in modules[2:]}
         for path in sorted(folder.rglob("*.json")):
             name = path.relative_to(folder).as_posix()

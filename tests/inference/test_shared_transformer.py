@@ -63,6 +63,15 @@ def test_encoders_that_read_otherwise_share_nothing(folders, name):
     assert not any(isinstance(encoder, HeadEncoder) for encoder in encoders)
 
 
+def test_a_pooler_that_nothing_uses_may_differ(folders):
+    path = folders[1] / "model.safetensors"
+    weights = load_file(path) | {"pooler.dense.weight": np.zeros((32, 32), dtype="f4")}
+    save_file(weights, path)
+    other = weights | {"pooler.dense.weight": np.ones((32, 32), dtype="f4")}
+    save_file(other, folders[0] / "model.safetensors")
+    assert all(isinstance(encoder, HeadEncoder) for encoder in read_query_encoders(folders))
+
+
 def test_alone_and_of_other_kinds_nothing_is_shared(folders, quick_backbone):
     assert not any(isinstance(e, HeadEncoder) for e in read_query_encoders([folders[0], quick_backbone]))
 

@@ -24,7 +24,7 @@ def test_a_question_finds_articles(open_page, service, expect):
     assert page.locator(".crumbs").first.locator(".crumb").all_inner_texts() == [
         heading["title"] for heading in hits[0]["headings"]
     ]
-    expect(page.locator("#status")).to_have_text("10 articles")
+    expect(page.locator("#status")).to_have_text("The first 10 of 321 articles searched")
     assert page.url.endswith("/?q=My+landlord+keeps+my+deposit+because+of+a+scratch+on+the+floor")
     assert page.title() == f"{QUESTION} · statgraph"
 
