@@ -9,12 +9,12 @@ import numpy as np
 
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.ranking.ensemble import Ensemble
-from statgraph.ranking.features import OF_CITED, OF_CITING, OF_PARENT, OF_SECTION, SUM, Features
+from statgraph.ranking.features import ARTICLE, OF_CITED, OF_CITING, OF_PARENT, OF_SECTION, SUM, Features
 from statgraph.ranking.structure import Structure, gathered
 
 # The sources beside the signals. What a ranker gives every candidate alike is `base`.
 SECTION, PARENT, CITED_BY, CITES = "section", "parent", "cited_by", "cites"
-ALL, ARTICLE, BASE = "all", "article", "base"
+ALL, BASE = "all", "base"
 _OF_ASPECT = {OF_SECTION: SECTION, OF_PARENT: PARENT, OF_CITING: CITED_BY, OF_CITED: CITES}
 
 

@@ -40,7 +40,7 @@ from statgraph.systems.presets import member_config
 # Of another system's training: corpus, configuration, folder, options.
 TrainMember = Callable[[Corpus, RunConfig, Path, TrainingOptions], Run]
 # Training questions: with fewer, members trained without a fold are too unlike the others, and trained heads of a
-# transformer lose more of what it knew than they learn.
+# transformer were not tried.
 _ENOUGH_TO_FOLD = 300
 _DEPTH = 500  # candidates of a question that a ranker learns from, at least
 
