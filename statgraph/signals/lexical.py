@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -55,6 +56,7 @@ class _LexicalType:
         kind: its name.
         texts: from the source to one text for each article; none at all where there is nothing to index.
         parameters: of BM25; None for those of the run.
+        of_law: whether the texts are made of the articles alone.
         doubted: whether it counts less where a question shares hardly a word with the law, an encoder as it comes reads
             the question too, and few training questions have shown what the signals are worth.
     """
@@ -65,20 +67,26 @@ class _LexicalType:
         texts: Callable[[SignalSource], Sequence[str]],
         parameters: Bm25Config | None = None,
         *,
+        of_law: bool = True,
         doubted: bool = False,
     ):
         self._kind = kind
         self._texts = texts
         self._parameters = parameters
+        self._of_law = of_law
         self._doubted = doubted
 
     def write(self, source: SignalSource, folder: Path) -> bool:
         """Save the index; return whether any article has a text."""
-        texts = self._texts(source)
-        if not any(texts):
-            return False
-        bm25 = self._parameters or source.config.bm25
-        BM25(texts, language=source.language, k1=bm25.k1, b=bm25.b).write(folder)
+        made = source.of_same_law / self._kind if self._of_law and source.of_same_law is not None else None
+        if made is not None and made.is_dir():
+            shutil.copytree(made, folder, ignore=shutil.ignore_patterns(_DOUBT), dirs_exist_ok=True)
+        else:
+            texts = self._texts(source)
+            if not any(texts):
+                return False
+            bm25 = self._parameters or source.config.bm25
+            BM25(texts, language=source.language, k1=bm25.k1, b=bm25.b).write(folder)
         if self._doubted and any(member.kind == ZERO_SHOT for member in source.members):
             artifacts.write_json(folder / _DOUBT, _HALF_DOUBT_AT / (len(source.questions) + _HALF_DOUBT_AT))
         return True
@@ -120,4 +128,4 @@ def _citing_texts(source: SignalSource) -> list[str]:
 
 TEXT = _LexicalType("bm25", _path_and_text, doubted=True)
 HEADINGS = _LexicalType("headings", _headings, _OF_HEADINGS)
-CITING = _LexicalType("citing", _citing_texts)
+CITING = _LexicalType("citing", _citing_texts, of_law=False)

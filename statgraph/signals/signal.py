@@ -90,6 +90,8 @@ class SignalSource:
         questions: the training questions; their labels are articles of the law.
         citing: the citing texts that may be used.
         members: the dense signals of the run.
+        of_same_law: the signals folder of a run of the same articles and settings, from which indexes of the articles
+            alone are copied; None to make them.
     """
 
     articles: Sequence[Article]
@@ -98,6 +100,7 @@ class SignalSource:
     questions: Sequence[Question] = ()
     citing: Sequence[CitingText] = ()
     members: Sequence[EncodedSignal] = ()
+    of_same_law: Path | None = None
 
 
 class SignalType(Protocol):

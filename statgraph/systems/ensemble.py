@@ -103,18 +103,26 @@ def train_ensemble(job: Job, train_member: TrainMember) -> FoundOnDev | None:
     return _told_apart(job, ensemble, on_dev, rankings) if on_dev else None
 
 
-def write_parts(run: Run, corpus: Corpus, clock: StepClock, *, structure: Path | None = None) -> None:
-    """Write what an ensemble has beside its trained members and what its ranker has learnt; `structure` is a file that
-    holds that of the same law."""
+def write_parts(run: Run, corpus: Corpus, clock: StepClock, *, of_same_law: Run | None = None) -> None:
+    """Write what an ensemble has beside its trained members and what its ranker has learnt; what depends on the
+    articles alone is copied from `of_same_law`, a run of the same articles and settings, if there is one."""
     with clock.step("signals and structure"):
         questions = corpus.split("train")
         members = list(member_signals(run, device=run.config.device))
-        source = SignalSource(corpus.articles, corpus.language, run.config, questions, corpus.usable_citing(), members)
+        source = SignalSource(
+            corpus.articles,
+            corpus.language,
+            run.config,
+            questions,
+            corpus.usable_citing(),
+            members,
+            of_same_law.signals if of_same_law is not None else None,
+        )
         write_signals(run, source)
-        if structure is None:
+        if of_same_law is None:
             Structure.of(corpus.articles).write(run.structure)
         else:
-            shutil.copyfile(structure, run.structure)
+            shutil.copyfile(of_same_law.structure, run.structure)
         write_ranker(run, [*other_signals(run, members), *members], len(questions))
 
 
@@ -249,7 +257,7 @@ def fold_runs(job: Job, run: Run, train_member: TrainMember) -> Iterator[tuple[R
                 folder.parent.mkdir(parents=True, exist_ok=True)
                 folder.symlink_to(whole.resolve())
         write_article_store(seen.articles, part.folder)
-        write_parts(part, seen, job.clock, structure=run.structure)
+        write_parts(part, seen, job.clock, of_same_law=run)
         yield part, held_out
 
 

@@ -41,6 +41,11 @@ def test_marks_stay_inside_their_word(language, word):
     assert len(analyser(language)(f"{word} {word}")) == 2
 
 
+@pytest.mark.parametrize("text", ["L'employeur, e\u0301te\u0301, § 12a", "किरायेदार 12", "a_b-c\u00add"])
+def test_words_are_the_same_beside_a_script_without_spaces(text):
+    assert analyser("fr")(f"{text} 法") == [*analyser("fr")(text), "法"]
+
+
 def test_stemmers_see_the_vowel_signs():
     assert analyser("hi")("किरायेदार किरायेदारों") == [analyser("hi")("किरायेदार")[0]] * 2
 

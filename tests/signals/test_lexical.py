@@ -48,6 +48,19 @@ def test_nothing_to_index_is_no_signal(tmp_path):
     assert not written(CITING, tmp_path / "none")
 
 
+def test_indexes_of_the_articles_alone_are_copied_from_a_run_of_the_same_law(tmp_path):
+    law = tmp_path / "law"
+    law.mkdir()
+    written(TEXT, law / "bm25", members=[Member(ZERO_SHOT)])
+    written(CITING, law / "citing", citing=CITING_TEXTS)
+    without_articles = SignalSource((), "en", RunConfig(), of_same_law=law)
+    (tmp_path / "copy").mkdir()
+    assert TEXT.write(without_articles, tmp_path / "copy")
+    assert scores(read(TEXT, tmp_path / "copy"), "lamp").tolist() == [True, False]
+    assert not (tmp_path / "copy" / "doubt.json").exists()  # it depends on the members too
+    assert not CITING.write(without_articles, tmp_path / "none")
+
+
 def test_what_a_question_could_score():
     bm25 = BM25(["lamp", "well"], language="en")
     # A term in one of two texts: ln(1 + 1.5 / 1.5); in neither: ln(1 + 2.5 / 0.5).
