@@ -92,10 +92,12 @@ class Stage1Config:
 class NegativesConfig:
     """Hard negatives of a training question (CuSINeS, section 3).
 
-    `depth`: how many of BM25's best a `bm25` source draws from. The rest is of `cusines`: the `rankings` that are fused
-    (semantic, hierarchical, sequential) with `rrf_k` in reciprocal rank fusion; `semantic`: by bm25, or by the model in
-    training (dynamic), each epoch; how many `buckets` the fused ranking is cut into; `schedule`: their shares over
-    the epochs (curriculum, uniform, or hardest: the most difficult bucket alone).
+    `depth`: how many of the most difficult a `bm25` source (BM25's best) or a fixed schedule draws from. The rest is of
+    `cusines`: the `rankings` that are fused (semantic, hierarchical, sequential) with `rrf_k` in reciprocal rank
+    fusion; `semantic`: by bm25, or by the model in training (dynamic), each epoch; how many even `buckets` the fused
+    ranking is cut into (in one, every wrong article is as likely); `schedule`: curriculum (the buckets' shares move
+    from easy to difficult over the epochs), fixed (the `depth` most difficult, from the start) or hardest (the most
+    difficult bucket, from the start).
     """
 
     depth: int = setting(50, at_least=1)
@@ -103,7 +105,7 @@ class NegativesConfig:
     semantic: str = setting("dynamic", choices=("dynamic", "bm25"))
     rrf_k: int = setting(60, at_least=0)
     buckets: int = setting(3, at_least=1, at_most=127)
-    schedule: str = setting("curriculum", choices=("curriculum", "uniform", "hardest"))
+    schedule: str = setting("curriculum", choices=("curriculum", "fixed", "hardest"))
 
 
 @dataclass(frozen=True)

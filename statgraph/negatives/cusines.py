@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,31 +33,50 @@ def curriculum_shares(buckets: int, epoch: int, epochs: int) -> tuple[float, ...
     return tuple(0.7 if number == phase - 1 else 3 * weight / (10 * others) for number, weight in enumerate(weights))
 
 
-def uniform_shares(buckets: int, epoch: int, epochs: int) -> tuple[float, ...]:
-    """Return equal shares."""
-    return (1 / buckets,) * buckets
-
-
 def hardest_shares(buckets: int, epoch: int, epochs: int) -> tuple[float, ...]:
     """Return all for the most difficult bucket."""
     return (0.0,) * (buckets - 1) + (1.0,)
 
 
-# What `negatives.schedule` can name: `(buckets, epoch, epochs) -> shares`; epochs count from 1.
-SCHEDULES: dict[str, Callable[[int, int, int], tuple[float, ...]]] = {
-    "curriculum": curriculum_shares,
-    "uniform": uniform_shares,
-    "hardest": hardest_shares,
+def even_bounds(n_articles: int, config: NegativesConfig) -> tuple[int, ...]:
+    """Return how many of the articles, easy to difficult, are below each cut between `config.buckets` even buckets."""
+    return tuple(number * n_articles // config.buckets for number in range(1, config.buckets))
+
+
+def depth_bounds(n_articles: int, config: NegativesConfig) -> tuple[int]:
+    """Return the one cut that leaves the `config.depth` most difficult articles above it, or all if fewer."""
+    return (max(n_articles - config.depth, 0),)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How difficulty is cut into buckets, and what is drawn from each.
+
+    `bounds`: `(articles, config) -> cuts`. `shares`: `(buckets, epoch, epochs) -> shares`; epochs count from 1.
+    """
+
+    bounds: Callable[[int, NegativesConfig], tuple[int, ...]]
+    shares: Callable[[int, int, int], tuple[float, ...]]
+
+
+# What `negatives.schedule` can name. Even shares of even buckets are none: whatever the rankings, each article would be
+# as likely as any other.
+SCHEDULES: dict[str, Schedule] = {
+    "curriculum": Schedule(even_bounds, curriculum_shares),
+    "fixed": Schedule(depth_bounds, hardest_shares),
+    "hardest": Schedule(even_bounds, hardest_shares),
 }
 
 
-def bucket_numbers(scores: np.ndarray, buckets: int) -> np.ndarray:
-    """Return the bucket of each of the (n,) scores, int8: 0 holds the lowest (easy), `buckets` - 1 the highest.
+def bucket_numbers(scores: np.ndarray, bounds: Sequence[int]) -> np.ndarray:
+    """Return the bucket of each of the (n,) scores, int8: 0 holds the lowest (easy), `len(bounds)` the highest.
 
-    Bucket sizes differ by one at most. The most difficult bucket is never empty: with fewer scores than buckets, it is
-    the easy ones that are. Of equal scores at a cut, the first count as easier.
+    Args:
+        scores: at least one; the higher, the more difficult.
+        bounds: how many scores are below each cut, ascending, less than n. Of equal scores at a cut, the first count as
+            easier.
     """
-    bounds = (np.arange(1, buckets) * len(scores) // buckets).tolist()
+    bounds = list(bounds)
     numbers = np.zeros(len(scores), dtype=np.int8)
     # Only which bucket matters, not the order in it: a partition costs a fraction of a sort.
     for bound, cut in zip(bounds, np.partition(scores, bounds)[bounds] if bounds else (), strict=True):
@@ -107,14 +127,15 @@ class CusinesNegatives:
     def __init__(self, corpus: Corpus, config: NegativesConfig, *, bm25: Bm25Source):
         check_settings(config, "negatives")
         self._config = config
-        self._shares_of = SCHEDULES[config.schedule]
+        self._schedule = SCHEDULES[config.schedule]
         self._questions = training_questions(corpus)
+        self._n_buckets = len(self._schedule.bounds(self._questions.n_articles, config)) + 1
         rankings = [RANKINGS.load(name)(corpus, self._questions, config, bm25) for name in config.rankings]
         self._fixed = [ranking for ranking in rankings if not ranking.needs_vectors]
         self._changing = [ranking for ranking in rankings if ranking.needs_vectors]
         self.needs_vectors = bool(self._changing)
         self._fixed_scores: dict[int, np.ndarray] = {}  # by first question of a block: (questions, articles) float32
-        self._shares: tuple[float, ...] = ()
+        self._shares: tuple[float, ...] = ()  # by bucket, easy to difficult
         self._buckets: np.ndarray | None = None  # (questions, articles) int8; -1 where the article answers
 
     def begin_epoch(self, epoch: int, epochs: int, vectors: EpochVectors | None) -> None:
@@ -125,7 +146,7 @@ class CusinesNegatives:
         """
         if not 1 <= epoch <= epochs:
             raise ValueError(f"epoch {epoch} of {epochs}: epochs count from 1")
-        self._shares = self._shares_of(self._config.buckets, epoch, epochs)
+        self._shares = self._schedule.shares(self._n_buckets, epoch, epochs)
         if self.needs_vectors:
             self._check(vectors)
         elif self._buckets is not None:
@@ -138,12 +159,14 @@ class CusinesNegatives:
             scores = self._fixed_part(question_rows) + self._fused(self._changing, question_rows, vectors)
             for question_row, question_scores in zip(question_rows, scores, strict=True):
                 wrong = self._questions.wrong_rows(question_row)
-                self._buckets[question_row, wrong] = bucket_numbers(question_scores[wrong], self._config.buckets)
+                bounds = self._schedule.bounds(len(wrong), self._config)
+                self._buckets[question_row, wrong] = bucket_numbers(question_scores[wrong], bounds)
 
     def draw(self, question_rows: np.ndarray, per_pair: int, rng: np.random.Generator) -> np.ndarray:
         """Return article rows for each of the (pairs,) training questions, (pairs, per_pair) int64.
 
-        Each is drawn from a bucket picked by its share, uniformly within it.
+        A pair's negatives are spread over the buckets by their shares, 7, 2 and 1 of 10 at 0.7, 0.2 and 0.1: what a
+        share leaves of a whole number is drawn at random. Within a bucket each article is equally likely.
 
         Raises:
             ValueError: if no epoch has begun.
@@ -151,11 +174,13 @@ class CusinesNegatives:
         if self._buckets is None:
             raise ValueError("no epoch has begun; call begin_epoch before draw")
         uniforms = rng.random((len(question_rows), per_pair, 2))
+        # One number a pair, then at even steps (systematic sampling): each negative has its own part of the shares.
+        uniforms[..., 0] = (uniforms[:, :1, 0] + np.arange(per_pair)) / max(per_pair, 1)
         drawn = np.empty((len(question_rows), per_pair), dtype=np.int64)
         distinct, places = np.unique(question_rows, return_inverse=True)
         for place, question_row in enumerate(distinct):
             numbers = self._buckets[question_row]
-            pools = [np.flatnonzero(numbers == number) for number in range(self._config.buckets)]
+            pools = [np.flatnonzero(numbers == number) for number in range(len(self._shares))]
             for pair in np.flatnonzero(places == place):
                 drawn[pair] = drawn_rows(pools, self._shares, uniforms[pair])
         return drawn

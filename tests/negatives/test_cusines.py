@@ -18,6 +18,7 @@ from statgraph.negatives.cusines import (
     bucket_numbers,
     competition_ranks,
     curriculum_shares,
+    even_bounds,
     reciprocal_ranks,
 )
 from statgraph.negatives.source import EpochVectors, training_questions
@@ -53,40 +54,50 @@ def test_other_numbers_of_buckets():
     assert curriculum_shares(4, 2, 4) == (0.1125, 0.7, 0.1125, 0.075)
 
 
-@pytest.mark.parametrize("name", ["curriculum", "uniform", "hardest"])
+@pytest.mark.parametrize("name", ["curriculum", "fixed", "hardest"])
 @pytest.mark.parametrize("buckets", [1, 2, 3, 10])
 def test_shares_add_up_to_one(name, buckets):
     for epochs in (1, 2, 5, 15):
         for epoch in range(1, epochs + 1):
-            shares = SCHEDULES[name](buckets, epoch, epochs)
+            shares = SCHEDULES[name].shares(buckets, epoch, epochs)
             assert len(shares) == buckets
             assert sum(shares) == pytest.approx(1)
             assert min(shares) >= 0
 
 
-def test_uniform_and_hardest():
-    assert SCHEDULES["uniform"](4, 3, 9) == (0.25, 0.25, 0.25, 0.25)
-    assert SCHEDULES["hardest"](3, 1, 9) == (0, 0, 1)
-    assert SCHEDULES["hardest"](1, 1, 9) == (1,)
+@pytest.mark.parametrize(
+    ("name", "n_articles", "bounds"),
+    [
+        ("curriculum", 7, (2, 4)),  # 2, 2 and 3 articles
+        ("hardest", 7, (2, 4)),
+        ("hardest", 2, (0, 1)),  # the easy bucket is empty
+        ("fixed", 7, (3,)),
+        ("fixed", 4, (0,)),
+        ("fixed", 3, (0,)),
+    ],
+)
+def test_where_difficulty_is_cut(name, n_articles, bounds):
+    assert SCHEDULES[name].bounds(n_articles, NegativesConfig(depth=4, buckets=3)) == bounds
 
 
 @pytest.mark.parametrize(
-    ("scores", "buckets", "numbers"),
+    ("scores", "bounds", "numbers"),
     [
-        ([0.6, 0.1, 0.5, 0.2, 0.4, 0.3], 3, [2, 0, 2, 0, 1, 1]),
-        ([0.6, 0.1, 0.5, 0.2, 0.4, 0.3], 1, [0, 0, 0, 0, 0, 0]),
-        ([7, 6, 5, 4, 3, 2, 1], 3, [2, 2, 2, 1, 1, 0, 0]),  # bounds 0, 2, 4, 7
-        ([3, 9], 3, [1, 2]),  # the easy bucket is empty
-        ([3], 5, [4]),
+        ([0.6, 0.1, 0.5, 0.2, 0.4, 0.3], (2, 4), [2, 0, 2, 0, 1, 1]),
+        ([0.6, 0.1, 0.5, 0.2, 0.4, 0.3], (), [0, 0, 0, 0, 0, 0]),
+        ([0.6, 0.1, 0.5, 0.2, 0.4, 0.3], (5,), [1, 0, 0, 0, 0, 0]),
+        ([0.6, 0.1], (0,), [1, 1]),
+        ([3, 9], (0, 1), [1, 2]),
+        ([3], (0, 0, 0, 0), [4]),
     ],
 )
-def test_equal_buckets_from_easy_to_difficult(scores, buckets, numbers):
-    assert bucket_numbers(np.array(scores, dtype=np.float32), buckets).tolist() == numbers
+def test_buckets_from_easy_to_difficult(scores, bounds, numbers):
+    assert bucket_numbers(np.array(scores, dtype=np.float32), bounds).tolist() == numbers
 
 
 def test_ties_at_a_cut_go_by_place():
-    assert bucket_numbers(np.array([1, 1, 1, 1, 1, 1]), 3).tolist() == [0, 0, 1, 1, 2, 2]
-    assert bucket_numbers(np.array([2, 1, 2, 0, 2, 2]), 3).tolist() == [1, 0, 1, 0, 2, 2]
+    assert bucket_numbers(np.array([1, 1, 1, 1, 1, 1]), (2, 4)).tolist() == [0, 0, 1, 1, 2, 2]
+    assert bucket_numbers(np.array([2, 1, 2, 0, 2, 2]), (2, 4)).tolist() == [1, 0, 1, 0, 2, 2]
 
 
 @pytest.mark.parametrize(
@@ -181,13 +192,17 @@ def test_rrf_k_decides_between_one_first_rank_and_two_fair_ones(two_codes, no_bm
     assert set(frequencies(source, 1, 50)) == {most_difficult}
 
 
-def test_uniform_and_hardest_schedules(two_codes, no_bm25):
-    source = CusinesNegatives(two_codes, NegativesConfig(rankings=STRUCTURE, schedule="hardest"), bm25=no_bm25)
-    source.begin_epoch(1, 3, None)
-    assert set(frequencies(source, 0)) == {0, 2}
-    source = CusinesNegatives(two_codes, NegativesConfig(rankings=STRUCTURE, schedule="uniform"), bm25=no_bm25)
-    source.begin_epoch(1, 3, None)
-    assert frequencies(source, 0) == pytest.approx(dict.fromkeys((0, 2, 3, 4, 5, 6), 1 / 6), abs=0.01)
+def test_the_same_difficult_ones_from_the_start(two_codes, no_bm25):
+    # q0 as above, from easy to difficult: a5 and a6, a3, a4, a2, a0.
+    for config, drawn in (
+        (NegativesConfig(rankings=STRUCTURE, schedule="hardest"), {0, 2}),
+        (NegativesConfig(rankings=STRUCTURE, schedule="fixed", depth=3), {0, 2, 4}),
+        (NegativesConfig(rankings=STRUCTURE, schedule="fixed", depth=1), {0}),
+    ):
+        source = CusinesNegatives(two_codes, config, bm25=no_bm25)
+        for epoch in (1, 3):
+            source.begin_epoch(epoch, 3, None)
+            assert frequencies(source, 0) == pytest.approx(dict.fromkeys(drawn, 1 / len(drawn)), abs=0.01)
 
 
 def test_bm25_ranks_where_it_is_the_semantic_retriever(two_codes):
@@ -218,7 +233,7 @@ def test_dynamic_ranks_by_the_vectors_of_the_epoch(two_codes, no_bm25):
 
 
 @pytest.mark.parametrize("buckets", [1, 3, 7])
-@pytest.mark.parametrize("schedule", ["curriculum", "uniform", "hardest"])
+@pytest.mark.parametrize("schedule", ["curriculum", "fixed", "hardest"])
 def test_no_answer_is_drawn_and_no_row_repeats(sample, no_bm25, schedule, buckets):
     source = CusinesNegatives(sample, NegativesConfig(buckets=buckets, schedule=schedule), bm25=no_bm25)
     labels = sample.label_rows(sample.split("train"))
@@ -332,7 +347,7 @@ def test_ties_share_their_score_wherever_they_stand(distances, rrf_k, seed):
     buckets=st.integers(1, 127),
 )
 def test_buckets_are_even_and_never_put_a_lower_score_higher(scores, buckets):
-    numbers = bucket_numbers(scores, buckets)
+    numbers = bucket_numbers(scores, even_bounds(len(scores), NegativesConfig(buckets=buckets)))
     sizes = np.bincount(numbers, minlength=buckets)
     assert sizes.sum() == len(scores)
     assert sizes.max() - sizes.min() <= 1

@@ -38,7 +38,10 @@ def test_every_row_can_be_run(name, regime):
     assert bool(runs) != bool(spec.analysis)
     if not spec.backbones and not spec.by_set:
         assert {run.config.encoder.backbone for run in runs if run.config.retriever == "dense"} <= {BACKBONES[regime]}
-    same = {(str(run.config), run.without_questions, run.without) for run in runs}
+    tuned = [row.tuned for row in spec.rows]  # when the table is made, not when it is planned
+    same = {
+        (str(run.config), run.without_questions, run.without, later) for run, later in zip(runs, tuned, strict=True)
+    }
     assert len(same) == len(runs)  # no two rows are the same run
     assert {spec.against(row) for row in spec.rows} <= {"", *(row.name for row in spec.rows)}
 
