@@ -60,6 +60,7 @@ UNPICKLING_NAMES = {("torch", "load"), ("torch", "save")}
 TESTS_OF_THE_WHOLE = (
     *(f"tests/test_{name}.py" for name in ("layering", "guard", "old_runs", "site", "small_laws", "leaks")),
     *("*_real.py", "tests/gnn/test_layers.py", "tests/gnn/test_layer_rules.py", "tests/cli/test_plugins.py"),
+    *("tests/negatives/test_difficulty.py", "tests/studies/test_cusines_tables.py"),
 )
 
 MODULES = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
