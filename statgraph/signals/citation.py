@@ -51,6 +51,6 @@ class CitationSignal:
     def _ready(self) -> NamedArticles:
         with self._lock:
             if self._named is None:
-                articles = self._store.read_all()
-                self._named = NamedArticles([a.title for a in articles], [a.path for a in articles])
+                titles, paths = zip(*((article.title, article.path) for article in self._store), strict=True)
+                self._named = NamedArticles(titles, paths)
             return self._named

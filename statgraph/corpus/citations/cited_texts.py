@@ -112,7 +112,9 @@ class CitedTexts:
 def plain_title(title: str) -> str:
     """Return a title without case, accents and punctuation."""
     letters = unicodedata.normalize("NFKD", title.casefold())
-    return " ".join(re.findall(r"[^\W_]+", "".join(c for c in letters if not unicodedata.combining(c))))
+    if not letters.isascii():
+        letters = "".join(c for c in letters if not unicodedata.combining(c))
+    return " ".join(re.findall(r"[^\W_]+", letters))
 
 
 def title_stem(plain: str) -> str:
