@@ -77,7 +77,7 @@ def _text(values: Mapping) -> str:
     results: dict[str, dict[int, RunResult]] = {}
     for name, run in values["runs"].items():
         row, seed = _RUN.fullmatch(name).groups()
-        results.setdefault(row, {})[int(seed)] = _result(run)
+        results.setdefault(row, {})[int(seed)] = _result(run, values.get("questions", {}))
     rows = summaries(spec, results)
     about = About(**{key: tuple(part) if isinstance(part, list) else part for key, part in values["about"].items()})
     return by_set_text(spec, rows, about) if spec.by_set else table_text(spec, rows, about)
@@ -90,10 +90,11 @@ def _spec(values: Mapping) -> TableSpec:
     return table_of(values["table"], {key: part for key, part in values.items() if key in known} | {"rows": rows})
 
 
-def _result(run: Mapping) -> RunResult:
+def _result(run: Mapping, asked: Mapping) -> RunResult:
+    """Return a run's result; `asked` are the question ids and strata that the runs share."""
     about = {key: part for key, part in run.items() if key not in ("questions", "signals")}
-    signals = {name: SplitMetrics.from_dict(alone) for name, alone in run.get("signals", {}).items()}
-    return RunResult(SplitMetrics.from_dict(run["questions"]), about, signals)
+    signals = {name: SplitMetrics.from_dict({**asked, **alone}) for name, alone in run.get("signals", {}).items()}
+    return RunResult(SplitMetrics.from_dict({**asked, **run["questions"]}), about, signals)
 
 
 def _rows(markdown: str) -> list[tuple[int, str]]:

@@ -179,18 +179,41 @@ def _written(
     picture = PICTURE if spec.figure else ""
     if picture:
         draw_rows(spec, rows, folder / picture)
+    asked, saved = _asked_once({name: {**result.to_dict(), **published(result.about)} for name, result in runs.items()})
     values = {
         "table": spec.name,
         **published({key: value for key, value in asdict(spec).items() if key not in ("name", "rows")}),
         "about": asdict(about),
         "rows": published([row.to_dict() for row in rows]),
-        "runs": {name: {**result.to_dict(), **published(result.about)} for name, result in runs.items()},
+        "questions": asked,
+        "runs": saved,
     }
     if spec.by_set:
         _write(folder, by_set_text(spec, rows, about), values)
         return set_tables(spec, rows)
     _write(folder, table_text(spec, rows, about, picture=picture), values)
     return main_table(spec, rows)
+
+
+def _asked_once(runs: Mapping[str, dict]) -> tuple[dict, dict[str, dict]]:
+    """Return (the question ids and strata that all runs have, the runs without them): half of the file otherwise. Where
+    runs differ in them, nothing is taken out."""
+
+    def parts(run: Mapping) -> list[dict]:
+        return [run["questions"], *run.get("signals", {}).values()]
+
+    asked = {key: value for key, value in parts(next(iter(runs.values())))[0].items() if key != "metrics"}
+    if any(part | asked != part for run in runs.values() for part in parts(run)):
+        return {}, dict(runs)
+
+    def measures(part: Mapping) -> dict:
+        return {"metrics": part["metrics"]}
+
+    saved = {}
+    for name, run in runs.items():
+        signals = {signal: measures(alone) for signal, alone in run.get("signals", {}).items()}
+        saved[name] = run | {"questions": measures(run["questions"])} | ({"signals": signals} if signals else {})
+    return asked, saved
 
 
 def _analysed(request: Request, corpus: Corpus, folder: Path) -> Reproduced:

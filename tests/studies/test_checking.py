@@ -32,6 +32,16 @@ def test_a_table_follows_from_its_json(table):
     assert 8 < checked.n_figures <= figures
 
 
+def test_runs_may_have_questions_of_their_own(table):
+    def put_back(values):
+        asked = values.pop("questions")
+        for run in values["runs"].values():
+            run["questions"] |= asked
+
+    changed(table, put_back)
+    assert check_table("small-table", table).problems == ()
+
+
 def test_a_figure_that_was_changed_is_found(table):
     markdown = table.with_suffix(".md")
     lines = markdown.read_text().splitlines()

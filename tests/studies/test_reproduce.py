@@ -78,7 +78,9 @@ def test_everything_is_in_the_json(make, request_, tmp_path):
         "BM25, seed 0", "QABISAR, seed 0", "QABISAR, seed 1", "stage 1, seed 0", "stage 1, seed 1",
     ]  # fmt: skip
     run = values["runs"]["QABISAR, seed 1"]
-    assert (run["config"]["seed"], len(run["questions"]["question_ids"])) == (1, 4)
+    assert (run["config"]["seed"], len(values["questions"]["question_ids"])) == (1, 4)
+    assert run["questions"].keys() == {"metrics"}
+    assert values["questions"].keys() == {"question_ids", "strata"}
     assert f'"mAP": [ {", ".join(map(str, run["questions"]["metrics"]["mAP"]))} ]' in text
 
 
