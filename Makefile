@@ -9,7 +9,7 @@ QUESTION ?= Who gets the deposit back?
 export PIP_CONSTRAINT := requirements.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench real mutants docs docs-cli docs-fidelity
+.PHONY: demo test lint bench real mutants docs docs-cli docs-fidelity docs-results
 
 demo: .venv/.installed
 	$(BIN)/statgraph build-graph
@@ -45,6 +45,9 @@ docs-cli: .venv/.installed
 
 docs-fidelity: .venv/.installed
 	$(BIN)/python -m statgraph.studies.fidelity > docs/fidelity.md
+
+docs-results: .venv/.installed
+	$(BIN)/python -m statgraph.studies.results_page docs/results.md
 
 .venv/.installed: requirements.txt setup.cfg pyproject.toml | .venv/bin/python
 	@echo "Installing requirements.txt and statgraph into .venv (a minute or two the first time) ..."
