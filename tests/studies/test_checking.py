@@ -1,11 +1,19 @@
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from statgraph.errors import RunError, UsageError
 from statgraph.studies.checking import check_table
 from statgraph.studies.reproduce import Request, reproduce
+
+
+PUBLISHED = [
+    path
+    for path in sorted((Path(__file__).parents[2] / "docs" / "results").glob("*.json"))
+    if '"rows": [' in path.read_text(encoding="utf-8")
+]
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "by set"])
@@ -30,6 +38,11 @@ def test_a_table_follows_from_its_json(table):
     assert checked.problems == ()
     figures = sum(line.count(".") for line in table.with_suffix(".md").read_text().splitlines() if line[:1] == "|")
     assert 8 < checked.n_figures <= figures
+
+
+@pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)
+def test_a_published_table_follows_from_its_json(path):
+    assert check_table(json.loads(path.read_text(encoding="utf-8"))["table"], path).problems == ()
 
 
 def test_runs_may_have_questions_of_their_own(table):
