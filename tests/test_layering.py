@@ -55,6 +55,10 @@ HEAVY = ("torch", "dgl", "faiss", "transformers", "sentence_transformers", "toke
 UNPICKLING_MODULES = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
 UNPICKLING_NAMES = {("torch", "load"), ("torch", "save")}
 
+MOST_LINES, MOST_PARAMETERS = 60, 7
+# autograd takes each tensor by itself. Of a command, each parameter is an option.
+MORE_PARAMETERS = {"gnn.dynamic_attention.forward", "gnn.separable_attention.forward"}
+
 # Tests of more than one module: this one, the guard, those of old runs, of small laws and of the docs, those on a
 # fetched corpus (`make real`), and two of what several modules hold together.
 TESTS_OF_THE_WHOLE = (
@@ -276,6 +280,31 @@ def test_import_loads_nothing_heavy(module):
 def test_every_folder_is_a_package():
     folders = {path.parent for path in MODULES}
     assert sorted(short(folder) for folder in folders if not (folder / "__init__.py").is_file()) == []
+
+
+def sizes(source: str) -> Iterator[tuple[str, int, int]]:
+    """Yield each function of a module with its number of lines, and of parameters beside self; a command has none."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]
+            names = {parameter.arg for parameter in given if parameter is not None} - {"self", "cls"}
+            command = any(ast.unparse(decorator).startswith("click.command(") for decorator in node.decorator_list)
+            yield node.name, node.end_lineno - node.lineno + 1, 0 if command else len(names)
+
+
+def test_functions_are_short_and_pass_one_object_for_one_thing():
+    found = [
+        (f"{'.'.join(path.relative_to(PACKAGE).with_suffix('').parts)}.{name}", n_lines, n_parameters)
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for name, n_lines, n_parameters in sizes(path.read_text(encoding="utf-8"))
+    ]
+    assert [name for name, n_lines, _ in found if n_lines > MOST_LINES] == []
+    assert {name for name, _, n_parameters in found if n_parameters > MOST_PARAMETERS} == MORE_PARAMETERS
+
+
+def test_sizes_are_counted():
+    source = "def f(self, a, *b, c, **d):\n    pass\n\n@click.command()\ndef g(a):\n    pass\n"
+    assert list(sizes(source)) == [("f", 2, 4), ("g", 2, 0)]
 
 
 def test_every_test_mirrors_a_module():

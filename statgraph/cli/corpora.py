@@ -15,7 +15,7 @@ from statgraph.corpus.feedback import FeedbackSummary, read_marks, with_feedback
 from statgraph.corpus.fetching import fetch_corpus
 from statgraph.corpus.formats.tables import COLUMNS
 from statgraph.corpus.html_text import has_html
-from statgraph.corpus.importing import draft_source
+from statgraph.corpus.importing import About, draft_source
 from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus, headings_of
 from statgraph.corpus.splitting import HASH, SPLITTINGS
 from statgraph.corpus.store import read_corpus, refuse_foreign_folder, refuse_full_folder, write_corpus
@@ -129,9 +129,7 @@ def import_(
         raise UsageError(f"--corpus: only for the format feedback, not {format_name}; omit it")
     if format_name not in FORMATS:
         raise unknown_name("format", format_name, _SOURCES)
-    draft = draft_source(
-        format_name, source, name=name, language=language, licence=licence, splits=splits, reading=reading
-    )
+    draft = draft_source(format_name, source, About(name, language, licence), splits=splits, reading=reading)
     imported = draft.corpus()
     write_corpus(imported, out)
     tagged = [article.article_id for article in imported.articles if has_html(article.text)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from statgraph.corpus.importing import import_corpus
+from statgraph.corpus.importing import About, import_corpus
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.splitting import HASH
 from statgraph.errors import CorpusError, FetchError, reason_of
@@ -56,8 +56,8 @@ def fetch_from_hub(corpus: HubCorpus, folder: Path | None = None, splits: str = 
         raise CorpusError(f"{folder}: no such folder; name the one that holds the files of {page}")
     else:
         source = f"{page}, from local files"
-    about = {"name": corpus.name, "language": corpus.language, "licence": corpus.licence, "source_note": source}
-    return import_corpus("bsard", folder, **about, splits=splits)
+    about = About(corpus.name, corpus.language, corpus.licence, source)
+    return import_corpus("bsard", folder, about, splits=splits)
 
 
 def _snapshot(corpus: HubCorpus) -> Path:

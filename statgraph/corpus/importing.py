@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from statgraph.corpus.draft import Draft, Reading
@@ -16,30 +16,34 @@ from statgraph.registry import FORMATS
 TABLES = ("jsonl", "csv")  # whose encoding and columns are the user's
 
 
-def import_corpus(format_name: str, source: Path, **about: str | None) -> Corpus:
+@dataclass(frozen=True)
+class About:
+    """What a corpus says of itself. None stands for what the `manifest.json` of its source says, if it has one; else
+    the name is that of the source, the language that of the format, the licence "unknown"."""
+
+    name: str | None = None
+    language: str | None = None
+    licence: str | None = None
+    source: str | None = None
+
+
+def import_corpus(
+    format_name: str, source: Path, about: About = About(), *, splits: str = HASH, reading: Reading | None = None
+) -> Corpus:
     """Return the corpus that a source contains; the arguments and errors are those of `draft_source`.
 
     Raises:
         CorpusError: also if the source is inconsistent; every problem is listed.
     """
-    return draft_source(format_name, source, **about).corpus()
+    return draft_source(format_name, source, about, splits=splits, reading=reading).corpus()
 
 
 def draft_source(
-    format_name: str,
-    source: Path,
-    *,
-    name: str | None = None,
-    language: str | None = None,
-    licence: str | None = None,
-    source_note: str | None = None,
-    splits: str = HASH,
-    reading: Reading | None = None,
+    format_name: str, source: Path, about: About = About(), *, splits: str = HASH, reading: Reading | None = None
 ) -> Draft:
     """Return a draft of everything in a source, its problems recorded but not raised yet.
 
-    Options default to the `manifest.json` of the source if it has one; else the name is that of the source, the
-    language that of the format, the licence "unknown". `splits` says how questions without a split get one.
+    `splits` says how questions without a split get one.
 
     Raises:
         UsageError: if the format, the encoding or the language of the statutes is unknown, or the format is not one
@@ -55,15 +59,15 @@ def draft_source(
         manifest = read_manifest(source) if source.is_dir() else {}
         said = {key: value for key, value in manifest.items() if isinstance(value, str)}
         file_name = source.resolve().name
-        about = {
-            "name": name or said.get("name") or (source.stem if source.is_file() else file_name),
-            "language": language or said.get("language") or source_format.language_of(source),
-            "licence": licence or said.get("licence") or "unknown",
-            "source": source_note or said.get("source") or f"{file_name} ({format_name})",
+        known = {
+            "name": about.name or said.get("name") or (source.stem if source.is_file() else file_name),
+            "language": about.language or said.get("language") or source_format.language_of(source),
+            "licence": about.licence or said.get("licence") or "unknown",
+            "source": about.source or said.get("source") or f"{file_name} ({format_name})",
         }
-        if about["language"] is None:
+        if known["language"] is None:
             raise UsageError(f"{source}: the language of its statutes is unknown; name it, such as '--language fr'")
-        draft = Draft(**{key: _printable(value) for key, value in about.items()}, splits=splits, reading=reading)
+        draft = Draft(**{key: _printable(value) for key, value in known.items()}, splits=splits, reading=reading)
         source_format.fill(draft, source)
         for column in draft.columns_missed:
             draft.add_problem(str(source), f"no column '{column}' in any table; name one of them with --column")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from statgraph.corpus.importing import draft_source
+from statgraph.corpus.importing import About, draft_source
 from statgraph.corpus.store import write_corpus
 
 CLI = Path(__file__).parents[2] / "cli.py"
@@ -223,7 +223,7 @@ def test_a_law_that_teaches_nothing_of_itself_is_refused(refused, tmp_path):
     (tmp_path / "articles.jsonl").write_text(
         '{"id": "1", "title": "Art. 1", "text": "Lamps burn.", "path": ["Code"]}\n'
     )
-    draft = draft_source("jsonl", tmp_path / "articles.jsonl", name="tiny", language="en")
+    draft = draft_source("jsonl", tmp_path / "articles.jsonl", About("tiny", "en"))
     write_corpus(draft.corpus(), tmp_path / "tiny")
     assert refused("train", "--corpus", "tiny", "--system", "structure", "--out", "run", "--device", "cpu") == (
         "tiny: has neither headings nor citations to learn from; use --system zero-shot"

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from statgraph.corpus import read_corpus, write_corpus
-from statgraph.corpus.importing import draft_source, import_corpus
+from statgraph.corpus.importing import About, draft_source, import_corpus
 from statgraph.errors import CorpusError, UsageError
 from statgraph.registry import FORMATS
 
@@ -24,22 +24,22 @@ def test_every_format_has_its_parser(name):
 
 def test_what_is_given_is_what_the_corpus_says_of_itself(source):
     corpus = import_corpus(
-        "jsonl", source, name="town", language="en", licence="CC0", source_note="the town hall, 2026"
+        "jsonl", source, About(name="town", language="en", licence="CC0", source="the town hall, 2026")
     )
     assert (corpus.name, corpus.language, corpus.licence, corpus.source) == ("town", "en", "CC0", "the town hall, 2026")
 
 
 def test_what_is_not_given_comes_from_the_source(source):
-    corpus = import_corpus("jsonl", source, language="en")
+    corpus = import_corpus("jsonl", source, About(language="en"))
     assert (corpus.name, corpus.licence, corpus.source) == ("lamps", "unknown", "lamps (jsonl)")
-    corpus = import_corpus("jsonl", source / "articles.jsonl", language="en")
+    corpus = import_corpus("jsonl", source / "articles.jsonl", About(language="en"))
     assert (corpus.name, corpus.source) == ("articles", "articles.jsonl (jsonl)")
 
 
 def test_manifest_of_the_source_says_what_is_not_given(source):
     manifest = {"name": "town", "language": "en", "licence": "CC0", "source": "the town hall", "version": 3}
     (source / "manifest.json").write_text(json.dumps(manifest))
-    corpus = import_corpus("jsonl", source, name="city")
+    corpus = import_corpus("jsonl", source, About(name="city"))
     assert (corpus.name, corpus.language, corpus.licence, corpus.source) == ("city", "en", "CC0", "the town hall")
 
 
@@ -64,18 +64,18 @@ def test_language_of_bsard_and_legi_is_told_by_their_files(tmp_path):
 
 def test_unknown_format_lists_the_formats(source):
     with pytest.raises(UsageError, match=r"format 'xml'.*jsonl, csv, beir, bsard, legi"):
-        import_corpus("xml", source, language="en")
+        import_corpus("xml", source, About(language="en"))
 
 
 def test_missing_source_is_refused(tmp_path):
     with pytest.raises(CorpusError, match=r"gone: no such file or folder"):
-        import_corpus("csv", tmp_path / "gone", language="en")
+        import_corpus("csv", tmp_path / "gone", About(language="en"))
 
 
 def test_broken_manifest_is_refused(source):
     (source / "manifest.json").write_text('["town"]')
     with pytest.raises(CorpusError, match=r"manifest.json: holds a list"):
-        import_corpus("jsonl", source, language="en")
+        import_corpus("jsonl", source, About(language="en"))
 
 
 def test_system_errors_are_one_line(source, monkeypatch):
@@ -84,16 +84,16 @@ def test_system_errors_are_one_line(source, monkeypatch):
 
     monkeypatch.setattr("pathlib.Path.is_file", refuse)
     with pytest.raises(CorpusError, match=rf"^{source}: cannot be read \(Permission denied\); "):
-        import_corpus("jsonl", source, language="en")
+        import_corpus("jsonl", source, About(language="en"))
 
 
 def test_folder_name_that_is_not_utf_8_can_be_written(tmp_path, write_jsonl):
     odd = tmp_path / "caf\udce9"
     write_jsonl(odd / "articles.jsonl", ARTICLE)
-    write_corpus(import_corpus("jsonl", odd, language="en"), tmp_path / "out")
+    write_corpus(import_corpus("jsonl", odd, About(language="en")), tmp_path / "out")
     assert read_corpus(tmp_path / "out").name == "caf?"
 
 
 def test_draft_of_a_source_knows_the_questions_left_out(source, write_jsonl):
     write_jsonl(source / "questions.jsonl", {"id": "q1", "text": "Why?"}, {"id": "q2", "text": "?", "articles": ["L1"]})
-    assert draft_source("jsonl", source, language="en").unlabelled_questions == ("q1",)
+    assert draft_source("jsonl", source, About(language="en")).unlabelled_questions == ("q1",)

@@ -8,7 +8,6 @@ from statgraph.errors import RunError, UsageError
 from statgraph.studies.checking import check_table
 from statgraph.studies.reproduce import Request, reproduce
 
-
 PUBLISHED = [
     path
     for path in sorted((Path(__file__).parents[2] / "docs" / "results").glob("*.json"))
