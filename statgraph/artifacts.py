@@ -56,6 +56,7 @@ RUN_RANKER = "ranker.json"
 RUN_TREES = "ranker.txt"
 RUN_CHECKPOINTS = "checkpoints"
 RUN_METRICS = "metrics.jsonl"
+RUN_LESSONS = "lessons.npz"
 RUN_REPORT = "report.json"
 RUN_SYNTHETIC = "synthetic.jsonl"
 RUN_ARTICLES = ("articles.jsonl", "articles.offsets.npy", "articles.dates.npy")

@@ -266,6 +266,26 @@ class RankerConfig:
 
 
 @dataclass(frozen=True)
+class StudentConfig:
+    """The distillation of an ensemble's ranking into one encoder and the vectors of its articles.
+
+    The ensemble ranks the training questions and `texts` others, headings and texts that cite the law, drawn with the
+    seed; the student learns the softmax of its scores / `temperature` over the `best` of each. `lr` is the query
+    encoder's, `article_lr` that of the article vectors, which are free. They begin as those of the ensemble's member,
+    smoothed over the law with the weight `smoothing` where dev is better for it.
+    """
+
+    epochs: int = setting(0, at_least=0, later=True)
+    texts: int = setting(4500, at_least=0, later=True)
+    best: int = setting(150, at_least=2, later=True)
+    batch_size: int = setting(128, at_least=1, later=True)
+    temperature: float = setting(2.0, above=0, later=True)
+    lr: float = setting(2e-3, above=0, later=True)
+    article_lr: float = setting(1e-3, at_least=0, later=True)
+    smoothing: float = setting(0.3, at_least=0, later=True)
+
+
+@dataclass(frozen=True)
 class RunConfig:
     """Everything that decides a run. `retriever`: dense (encoders, and the graph where stage 2 runs), bm25, or ensemble
     (several signals and a ranker over them). `from_law`: trained on questions made from the law itself, its headings
@@ -292,6 +312,7 @@ class RunConfig:
     bm25: Bm25Config = field(default_factory=Bm25Config)
     ensemble: EnsembleConfig = field(default_factory=EnsembleConfig)
     ranker: RankerConfig = field(default_factory=RankerConfig)
+    student: StudentConfig = field(default_factory=StudentConfig)
 
     @property
     def has_vectors(self) -> bool:

@@ -110,7 +110,7 @@ def known_by(config: object) -> dict[str, object]:
     for item in fields(config):
         value = getattr(config, item.name)
         if is_dataclass(value):
-            values[item.name] = known_by(value)
+            values |= {item.name: group} if (group := known_by(value)) else {}
         elif not (limits_of(type(config), item.name).later and value == item.default):
             values[item.name] = value
     return values

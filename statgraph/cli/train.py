@@ -39,6 +39,11 @@ _SHOWN = ("S@3", "R@10", "R@100", "mAP")
     metavar="RUN",
     help="Train on all questions, test and dev too, as the finished RUN was: its system, seed, settings and epochs.",
 )
+@options.path(
+    "--teacher",
+    metavar="RUN",
+    help="Distil RUN, an ensemble, into one query encoder and its index (system student).",
+)
 @options.path("--out", help="Run folder.  [default: a new one under runs/]")
 @options.seed
 @options.settings()
@@ -49,6 +54,7 @@ def train(
     system: str,
     fast: bool,
     final: Path | None,
+    teacher: Path | None,
     out: Path | None,
     seed: int,
     settings: tuple[str, ...],
@@ -67,12 +73,29 @@ def train(
     from statgraph.distributed import launched
 
     settings = (f"seed={seed}", f"device={device}", *settings)
+    taught_by = None if teacher is None else _teacher(teacher)
+    if taught_by is not None:
+        system = "student"
     if fast:
         settings = (*settings, without_transformers(system, settings))
     with launched(report) as world:
         followed = None if final is None else _to_follow(final)
         config = resolve_config(system, settings) if followed is None else replace(followed.config, device=device)
-        _trained(world, corpus, config, out, resume=resume, final=followed)
+        _trained(world, corpus, config, out, resume=resume, final=followed, teacher=taught_by)
+
+
+def _teacher(folder: Path) -> Run:
+    """Return the ensemble that a student is to learn from."""
+    from statgraph.runs.run import Run
+    from statgraph.systems.student import check_teacher
+
+    context = click.get_current_context()
+    for name in ("system", "fast", "final"):
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT and context.params[name] != "student":
+            raise UsageError(f"--{name}: cannot be given with --teacher, which trains a student; omit one of them")
+    teacher = Run.read(folder)
+    check_teacher(teacher)
+    return teacher
 
 
 def _to_follow(folder: Path) -> Run:
@@ -90,7 +113,14 @@ def _to_follow(folder: Path) -> Run:
 
 
 def _trained(
-    world: World, corpus: Path | None, config: RunConfig, out: Path | None, *, resume: bool, final: Run | None
+    world: World,
+    corpus: Path | None,
+    config: RunConfig,
+    out: Path | None,
+    *,
+    resume: bool,
+    final: Run | None,
+    teacher: Run | None,
 ) -> None:
     from statgraph.graph.store import default_folder
     from statgraph.systems.job import TrainingOptions
@@ -128,6 +158,7 @@ def _trained(
             graph_folder=default_folder(records.name) if final is None else None,  # it has no questions of dev and test
             announce=notes.append,
             final=final,
+            teacher=teacher,
         )
         run = train_run(records, config, folder, training)
     if world.is_first:

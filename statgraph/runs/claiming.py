@@ -119,6 +119,7 @@ def _used_settings(folder: Path, config: Mapping[str, Any]) -> Callable[[str], b
         "graph": stage2,
         "gnn": stage2,
         "stage2": stage2,
+        "student": (folder / artifacts.RUN_LESSONS).exists(),
     }
     return lambda name: by_group.get(name, by_group.get(name.partition(".")[0], stage1 or synthetic))
 

@@ -55,6 +55,7 @@ class Run:
         updates: what each update since has changed, oldest first.
         final: of a run trained on all questions of its corpus, the folder of the run whose epochs and trees it took;
             else blank. Its corpus is the one with all questions in train.
+        teacher: of a run distilled from an ensemble, the ensemble's folder; else blank.
     """
 
     folder: Path
@@ -68,6 +69,7 @@ class Run:
     commit: str | None = None
     updates: tuple[Mapping[str, object], ...] = ()
     final: str = ""
+    teacher: str = ""
 
     index = _part(artifacts.RUN_INDEX, "Return the folder of the article vectors' index.")
     lexical_index = _part(artifacts.RUN_LEXICAL_INDEX, "Return the folder of the BM25 index; none in format 1.")
@@ -138,6 +140,7 @@ class Run:
             commit=manifest.get("commit"),
             updates=tuple(manifest.get("updates", ())),
             final=manifest.get("final", ""),
+            teacher=manifest.get("teacher", ""),
         )
 
     def to_dict(self) -> dict[str, object]:

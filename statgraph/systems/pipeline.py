@@ -25,6 +25,7 @@ from statgraph.systems.dense import train_dense
 from statgraph.systems.ensemble import FoundOnDev, for_corpus, train_ensemble
 from statgraph.systems.job import DEFAULT_OPTIONS, Job, TrainingOptions
 from statgraph.systems.model_card import backbone_licences, corpus_entry, write_model_cards
+from statgraph.systems.student import train_student
 
 
 def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: TrainingOptions = DEFAULT_OPTIONS) -> Run:
@@ -65,6 +66,8 @@ def _trained(job: Job) -> Run:
             write_article_store(corpus.articles, folder)
         if config.is_ensemble:
             on_dev = train_ensemble(job, train_run)
+        elif config.student.epochs:
+            train_student(job)
         elif config.has_vectors:
             train_dense(replace(job, corpus=with_law_questions(corpus, seed=config.seed)) if config.from_law else job)
         elif world.is_first and config.bm25.expansion and not (folder / artifacts.RUN_SYNTHETIC).exists():
@@ -102,6 +105,7 @@ def _finished(job: Job, on_dev: FoundOnDev | None) -> Run:
         versions=versions(),
         commit=commit(),
         final=str(job.options.final.folder) if job.options.final else "",
+        teacher=str(job.options.teacher.folder) if job.options.teacher else "",
     )
     if not run.has_vectors and not config.is_ensemble:
         with job.clock.step("BM25 index"):

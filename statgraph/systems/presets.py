@@ -91,6 +91,8 @@ def member_config(config: RunConfig, member: str) -> RunConfig:
         raise UsageError(
             f"ensemble.members: '{system}' has no vectors; name a dense system, such as qabisar@{backbone}"
         )
+    if system == "student":
+        raise UsageError("ensemble.members: a student learns from an ensemble and is none of its members; leave it out")
     own = (f"seed={config.seed}", f"device={config.device}", f"encoder.backbone={backbone}")
     plain = resolve_config(system, own)
     # What a system leaves out stays out: more epochs for the members do not train a zero-shot one.

@@ -157,6 +157,20 @@ def test_a_final_run_has_the_settings_of_the_other(refused, town, bm25_run, opti
     )
 
 
+def test_a_student_needs_an_ensemble_for_a_teacher(refused, town, bm25_run):
+    no_ensemble = refused("train", "--teacher", bm25_run, "--corpus", town, code=2)
+    assert no_ensemble == f"--teacher: {bm25_run} is no ensemble; name one"
+    alone = refused("train", "--system", "student", "--corpus", town, code=2)
+    assert alone == "student: learns from an ensemble; name one with --teacher RUN"
+
+
+@pytest.mark.parametrize("option", [("--system", "bm25"), ("--fast",), ("--final", "elsewhere")])
+def test_a_student_is_its_own_system(refused, town, bm25_run, option):
+    assert refused("train", "--teacher", bm25_run, "--corpus", town, *option, code=2) == (
+        f"{option[0]}: cannot be given with --teacher, which trains a student; omit one of them"
+    )
+
+
 def test_bm25_end_to_end(run_cli, tmp_path):
     trained = run_cli("train", "--system", "bm25")
     assert (trained.returncode, trained.stderr) == (0, "")
@@ -180,7 +194,7 @@ def test_set_wins_over_seed(run_cli, town, tmp_path):
         (
             ["--system", "qabisr"],
             "unknown system 'qabisr'; choose from bm25, cusines-dsr, cusines-gdsr, doct5query, dpr, dsr, "
-            "dsr-adapted, dsr-augmented, dsr-flat, ensemble, gdsr, heads, qabisar, structure, zero-shot",
+            "dsr-adapted, dsr-augmented, dsr-flat, ensemble, gdsr, heads, qabisar, structure, student, zero-shot",
         ),
         (["--set", "stage2.epoch=3"], "--set: 'stage2.epoch' is not a setting; did you mean 'stage2.epochs'?"),
         (["--set", "stage2.epochs=few"], "--set: 'stage2.epochs' must be a whole number (got 'few')"),

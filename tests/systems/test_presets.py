@@ -11,7 +11,7 @@ from statgraph.systems.presets import member_config, resolve_config, system_name
 
 SYSTEMS = (
     "bm25, cusines-dsr, cusines-gdsr, doct5query, dpr, dsr, dsr-adapted, dsr-augmented, dsr-flat, ensemble, gdsr, "
-    "heads, qabisar, structure, zero-shot"
+    "heads, qabisar, structure, student, zero-shot"
 )
 
 
@@ -60,7 +60,7 @@ def test_every_system_loads_in_every_regime(system, device, backbone, on_cuda):
     json.dumps(config.to_dict())
 
 
-OF_PAPERS = [name for name in system_names() if name not in ("ensemble", "heads", "structure", "zero-shot")]
+OF_PAPERS = [name for name in system_names() if name not in ("ensemble", "heads", "structure", "student", "zero-shot")]
 
 
 @pytest.mark.parametrize("system", OF_PAPERS)
@@ -97,7 +97,18 @@ def test_what_a_system_is():
     assert [name for name, config in configs.items() if config.retriever == "bm25"] == ["bm25", "doct5query"]
     assert [name for name, config in configs.items() if config.is_ensemble] == ["ensemble"]
     assert {name for name, config in configs.items() if not config.stage2.epochs} == {
-        *("cusines-dsr", "dpr", "dsr", "dsr-adapted", "dsr-augmented", "dsr-flat", "heads", "structure", "zero-shot")
+        *(
+            "cusines-dsr",
+            "dpr",
+            "dsr",
+            "dsr-adapted",
+            "dsr-augmented",
+            "dsr-flat",
+            "heads",
+            "structure",
+            "student",
+            "zero-shot",
+        )
     }
     assert {config.stage1.negatives for name, config in configs.items() if "cusines" in name} == {"cusines"}
     assert (configs["gdsr"].gnn.layer, configs["gdsr"].gnn.layers) == ("gatv2", 3)

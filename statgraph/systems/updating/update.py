@@ -95,15 +95,15 @@ def update_run(
         out: a folder for the updated run, which must be empty or not there.
         dry_run: whether to write and embed nothing.
         full: whether to embed and compute everything again, changed or not.
-        device: where to embed: `auto`, `cpu` or `cuda`.
-        on_step: told how far the embedding is.
+        device, on_step: where to embed (`auto`, `cpu` or `cuda`), and who is told how far it is.
 
     Raises:
-        RunError: if the folder is not a finished run, did not save its graph encoder's inputs, is damaged, names a
-            backbone outside of itself that is gone, or holds other law than the corpus; or if `out` is not empty.
+        RunError: if it is no finished run, was distilled, is damaged, lacks its graph encoder's inputs or its backbone,
+            or holds other law than the corpus; or if `out` is not empty.
     """
     start = time.perf_counter()
     opened, clock = Run.read(run), StepClock()
+    _refuse_student(opened)
     if opened.final:
         corpus = corpus.all_in_train()
     if out is not None:
@@ -134,6 +134,14 @@ def update_run(
         seconds=time.perf_counter() - start,
         written=written,
     )
+
+
+def _refuse_student(run: Run) -> None:
+    if run.teacher:
+        raise RunError(
+            f"{run.folder}: distilled from {run.teacher}, and has no encoder of articles; update that run, and distil "
+            "it again with 'statgraph train --teacher'"
+        )
 
 
 def _updated_ensemble(update: _Update, out: Path | None, start: float, *, dry_run: bool, **options) -> UpdateSummary:

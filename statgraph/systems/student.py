@@ -1,0 +1,144 @@
+"""Training a student: an ensemble's ranking distilled into the query encoder and the vectors of one member."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from statgraph import artifacts
+from statgraph.corpus.records import Corpus
+from statgraph.errors import UsageError
+from statgraph.graph.smoothing import smoothed
+from statgraph.index.article_index import ArticleIndex
+from statgraph.inference.query_graph import add_query_graph
+from statgraph.ranking.ensemble import Ensemble
+from statgraph.ranking.structure import Structure
+from statgraph.runs.run import Run
+from statgraph.search.ensemble_run import member_folders, read_ensemble
+from statgraph.systems.ensemble import questions_to_learn_from
+from statgraph.systems.job import Job
+from statgraph.training.loop import Schedule, train_stage
+from statgraph.training.pairs import citing_pairs, heading_pairs
+from statgraph.training.seeding import derived_seed
+from statgraph.training.student import Lessons, Student, StudentEncoder
+from statgraph.training.text_model import vector_metrics
+
+_ASKED_AT_ONCE = 128
+_WARMUP = 0.1
+
+
+def train_student(job: Job) -> None:
+    """Train a student of `job.options.teacher` and write encoder and index into the run folder.
+
+    The teacher has seen no dev or test question but those that its trees learnt from, and nothing that it is asked here
+    is of one.
+
+    Raises:
+        UsageError: without a teacher that can teach it, or in several processes.
+        RunError: if the teacher is of another corpus, or damaged.
+    """
+    teacher, corpus, config = job.options.teacher, job.corpus, job.config
+    if teacher is None:
+        raise UsageError("student: learns from an ensemble; name one with --teacher RUN")
+    if job.world.size > 1:
+        raise UsageError("student: trains in one process; run it without torchrun")
+    teacher.check_corpus(corpus)
+    member = _member(teacher, config.encoder.backbone)
+    with job.clock.step("lessons"):
+        lessons = _lessons(job, teacher)
+    with job.clock.step("student"):
+        encoder = StudentEncoder(member.query_encoder, job.config.device)
+        start = _start(job, encoder, member, teacher)
+        dev = corpus.split("dev")
+        asked = [question.text for question in dev], corpus.label_rows(dev)
+        student = Student(encoder, start, lessons, asked, config.student)
+        train_stage(student, Schedule(config.student.epochs, _WARMUP, weight_decay=0.0, patience=0), job.context)
+    with job.clock.step("index and encoder to disk"):
+        ids = [article.article_id for article in corpus.articles]
+        ArticleIndex.build(student.index_vectors(), ids, unit_length=True).save(job.folder / artifacts.RUN_INDEX)
+        with artifacts.replaced_folder(job.folder / artifacts.RUN_QUERY_ENCODER) as staging:
+            encoder.save(staging)
+            add_query_graph(staging)
+    (job.folder / artifacts.RUN_LESSONS).unlink()
+
+
+def check_teacher(teacher: Run) -> None:
+    """Raise UsageError if a run cannot teach."""
+    if not teacher.config.is_ensemble:
+        raise UsageError(f"--teacher: {teacher.folder} is no ensemble; name one")
+    if teacher.final:
+        raise UsageError(
+            f"--teacher: {teacher.folder} was trained on all questions, so that none could choose the student's epoch; "
+            f"name {teacher.final}"
+        )
+
+
+def _member(teacher: Run, backbone: str) -> Run:
+    """Return the member of the ensemble that the student begins as: the first with its backbone."""
+    folders = member_folders(teacher)
+    for name, folder in folders.items():
+        if name.partition("@")[2] == backbone:
+            member = Run.read(folder)
+            if member.config.encoder.similarity != "cosine":
+                raise UsageError(f"{folder}: compares by {member.config.encoder.similarity}; a student needs cosine")
+            return member
+    known = ", ".join(dict.fromkeys(name.partition("@")[2] for name in folders)) or "none"
+    raise UsageError(f"encoder.backbone: no member of {teacher.folder} has '{backbone}' (they have: {known})")
+
+
+def _lessons(job: Job, teacher: Run) -> Lessons:
+    """Return the teacher's rankings, from the folder where an interrupted run has kept them."""
+    path, config = job.folder / artifacts.RUN_LESSONS, job.config.student
+    texts = _texts(job.corpus, config.texts, np.random.default_rng(derived_seed(job.config.seed, "lessons")))
+    if not path.exists():
+        ensemble = read_ensemble(teacher, len(job.corpus.articles), device=job.config.device)
+        rows, scores = _ranked(ensemble, texts, min(config.best, len(job.corpus.articles)), job)
+        with artifacts.replaced_file(path) as staging, staging.open("wb") as file:
+            np.savez(file, rows=rows, scores=scores)
+    with np.load(path, allow_pickle=False) as kept:
+        return Lessons(texts, kept["rows"], kept["scores"])
+
+
+def _texts(corpus: Corpus, n_others: int, rng: np.random.Generator) -> list[str]:
+    """Return the training questions of all sets, and `n_others` headings and citing texts, in proportion."""
+    questions, _ = questions_to_learn_from(corpus, "train")
+    others = [*citing_pairs(corpus).texts, *heading_pairs(corpus).texts]
+    drawn = rng.permutation(len(others))[:n_others]
+    return [question.text for question in questions] + [others[place] for place in drawn]
+
+
+def _ranked(ensemble: Ensemble, texts: Sequence[str], best: int, job: Job) -> tuple[np.ndarray, np.ndarray]:
+    """Return (texts, best) rows int32 and scores float32 of the ensemble; articles that it does not rank for a text
+    come last with a score of -inf."""
+    rows = np.zeros((len(texts), best), dtype=np.int32)
+    scores = np.full((len(texts), best), -np.inf, dtype=np.float32)
+    for start in range(0, len(texts), _ASKED_AT_ONCE):
+        asked = texts[start : start + _ASKED_AT_ONCE]
+        for place, (found, values) in enumerate(zip(*ensemble.rank(asked, best), strict=True), start=start):
+            rows[place, : len(found)], scores[place, : len(found)] = found, values
+        job.options.on_step("ranking lessons", min(start + _ASKED_AT_ONCE, len(texts)), len(texts))
+    return rows, scores
+
+
+def _start(job: Job, encoder: StudentEncoder, member: Run, teacher: Run) -> np.ndarray:
+    """Return the article vectors to begin with: the member's, or these smoothed where dev is better for it."""
+    corpus, weight = job.corpus, job.config.student.smoothing
+    vectors = ArticleIndex.load(member.index, device="cpu").vectors
+    dev = corpus.split("dev")
+    if not dev or not weight:
+        return vectors
+    law = Structure.read(teacher.structure, len(corpus.articles))
+    others = smoothed(vectors, law.section, law.cited, law.cited_starts, weight)
+    with torch.inference_mode():
+        questions = encoder.eval()(encoder.inputs([question.text for question in dev])).numpy()
+    as_it_is, with_law = (
+        vector_metrics(questions, start, corpus.label_rows(dev))[job.context.metric] for start in (vectors, others)
+    )
+    better = with_law > as_it_is
+    job.options.announce(
+        f"article vectors {'smoothed over the law' if better else 'as they were'}: {job.context.metric} on dev "
+        f"{100 * with_law:.1f} smoothed, {100 * as_it_is:.1f} as they were"
+    )
+    return others if better else vectors

@@ -1,0 +1,71 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from statgraph.config import StudentConfig
+from statgraph.inference.query_encoder import load_query_encoder
+from statgraph.training.student import TEMPERATURE, Lessons, Student, StudentEncoder
+
+TEXTS = ("deposit", "notice")
+ARTICLES = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]], dtype=np.float32)
+# The teacher puts the two words the other way round.
+LESSONS = Lessons(TEXTS, np.array([[1, 0], [0, 2]], np.int32), np.array([[2.0, 0.0], [1.0, 1.0]], np.float32))
+CONFIG = replace(StudentConfig(), epochs=1, batch_size=2, temperature=1.0)
+
+
+@pytest.fixture
+def encoder(query_encoder):
+    return StudentEncoder(query_encoder)
+
+
+@pytest.fixture
+def student(encoder):
+    return Student(encoder, ARTICLES, LESSONS, (["deposit"], [[1]]), CONFIG)
+
+
+def test_the_loss_is_the_divergence_of_the_students_softmax_from_the_teachers(student):
+    student.set_training(False)
+    batch = np.array([0, 1]), np.arange(3)
+    scores = np.eye(2, dtype=np.float64) @ ARTICLES.T / TEMPERATURE  # "deposit" is east, "notice" north
+    log = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+    first = np.array([1 / (1 + np.exp(2.0)), 1 / (1 + np.exp(-2.0))])  # of articles 0 and 1
+    divergence = (first * (np.log(first) - log[0, :2])).sum() + (0.5 * (np.log(0.5) - log[1, [0, 2]])).sum()
+    assert student.loss(batch).item() == pytest.approx(divergence / 2, rel=1e-5)
+
+
+def test_every_text_comes_once_an_epoch_with_the_articles_that_the_teacher_names(student):
+    ((texts, articles),) = student.batches(np.random.default_rng(0))
+    assert sorted(texts) == [0, 1]
+    assert list(articles) == [0, 1, 2]
+
+
+def test_training_turns_questions_and_articles_to_what_the_teacher_says(student, encoder, tmp_path):
+    before = student.dev_metrics()
+    student.set_training(True)
+    optimizer = torch.optim.Adam([group | {"lr": 0.05} for group in student.parameter_groups()])
+    for _ in range(100):
+        optimizer.zero_grad()
+        student.loss((np.array([0, 1]), np.arange(3))).backward()
+        optimizer.step()
+    student.set_training(False)
+    assert before["MRR@10"] < student.dev_metrics()["MRR@10"] == 1.0
+    assert np.linalg.norm(student.index_vectors(), axis=1) == pytest.approx(np.ones(3), abs=1e-5)
+    encoder.save(tmp_path / "encoder")
+    with torch.inference_mode():
+        expected = encoder(encoder.inputs(TEXTS)).numpy()
+    assert load_query_encoder(tmp_path / "encoder", device="cpu").encode(TEXTS) == pytest.approx(expected, abs=1e-6)
+
+
+def test_weights_are_put_back(student):
+    kept = {name: tensor.clone() for name, tensor in student.weights().items()}
+    with torch.no_grad():
+        student.articles += 1
+        student.encoder.token_vectors += 1
+    student.load_weights(kept)
+    assert all(torch.equal(tensor, kept[name]) for name, tensor in student.weights().items())
+
+
+def test_without_dev_questions_there_are_no_metrics(encoder):
+    assert Student(encoder, ARTICLES, LESSONS, ([], []), CONFIG).dev_metrics() is None
