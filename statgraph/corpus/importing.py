@@ -27,15 +27,13 @@ class About:
     source: str | None = None
 
 
-def import_corpus(
-    format_name: str, source: Path, about: About = About(), *, splits: str = HASH, reading: Reading | None = None
-) -> Corpus:
+def import_corpus(format_name: str, source: Path, about: About = About(), *, splits: str = HASH) -> Corpus:
     """Return the corpus that a source contains; the arguments and errors are those of `draft_source`.
 
     Raises:
         CorpusError: also if the source is inconsistent; every problem is listed.
     """
-    return draft_source(format_name, source, about, splits=splits, reading=reading).corpus()
+    return draft_source(format_name, source, about, splits=splits).corpus()
 
 
 def draft_source(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -153,21 +153,14 @@ class Corpus:
         """Return the corpus with every question in the training split: what a final run is trained on."""
         return replace(self, questions=tuple(replace(question, split=SPLITS[0]) for question in self.questions))
 
-    def usable_citing(
-        self, unseen: Collection[str] = UNSEEN_SPLITS, *, held_out: Collection[str] = ()
-    ) -> tuple[CitingText, ...]:
+    def usable_citing(self) -> tuple[CitingText, ...]:
         """Return the citing texts that may be trained on or indexed, in corpus order: the only way to them.
 
-        A text is left out if its question is unseen, that is in a split of `unseen` or named in `held_out`, or if it is
-        in other words the text of one that is: equal, but for case and punctuation, to an unseen question, or to a
-        citing text of one (`LONG_TEXT_CHARS` or more characters alone, shorter ones with their titles).
-
-        Args:
-            unseen: the splits that the result will be evaluated on or chosen by; () only for a run that is neither.
-            held_out: ids of further questions, such as those of a fold of the training split.
+        A text is left out if its question is in one of `UNSEEN_SPLITS`, or if it is in other words the text of one that
+        is: equal, but for case and punctuation, to an unseen question, or to a citing text of one (`LONG_TEXT_CHARS` or
+        more characters alone, shorter ones with their titles).
         """
-        held_out = set(held_out)
-        hidden = {q.question_id for q in self.questions if q.split in unseen or q.question_id in held_out}
+        hidden = {question.question_id for question in self.questions if question.split in UNSEEN_SPLITS}
         known = {"", *(question.question_id for question in self.questions)} - hidden
         words = {_words(question.text) for question in self.questions if question.question_id in hidden}
         passages = {key for text in self.citing if text.question_id in hidden for key in _passages(text)}

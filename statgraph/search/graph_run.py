@@ -197,7 +197,7 @@ class GraphExplainer:
                 GraphPart(
                     float(enriched[place] @ query),
                     float(own[place] @ query),
-                    self._without_questions(query, row, of_article),
+                    self._without_questions(query, row),
                     of_article,
                 )
                 for place, (row, of_article) in enumerate(zip(rows, neighbours, strict=True))
@@ -217,7 +217,7 @@ class GraphExplainer:
                 citing.setdefault(rows[article_id], []).append(question_row)
         return citing
 
-    def _without_questions(self, query: np.ndarray, row: int, neighbours: Sequence[Neighbour]) -> float | None:
+    def _without_questions(self, query: np.ndarray, row: int) -> float | None:
         citing = self._citing.get(row) if CITES.forward_type in self._run.graph.edge_types else None
         if not citing or self._run.encoder.needs_whole_graph:
             return None

@@ -15,7 +15,6 @@ from statgraph.corpus.records import Article, CitingText, Question
 from statgraph.inference.query_encoder import QueryEncoder
 from statgraph.inference.shared_transformer import HeadEncoder
 from statgraph.lexical.bm25 import best_rows
-from statgraph.runs.run import Run
 
 # The kinds of dense signals: an encoder as it comes, one that has learnt from the law alone, and one from questions.
 ZERO_SHOT, FROM_LAW, TRAINED = "zero-shot", "from law", "trained"
@@ -101,20 +100,6 @@ class SignalSource:
     citing: Sequence[CitingText] = ()
     members: Sequence[EncodedSignal] = ()
     of_same_law: Path | None = None
-
-
-class SignalType(Protocol):
-    """How a registered signal is made, saved and loaded: the registry's entries are such classes."""
-
-    def write(self, source: SignalSource, folder: Path) -> bool:
-        """Save what the signal needs to an empty folder; return whether it has anything to say about this law."""
-
-    def read(self, folder: Path, run: Run, members: Sequence[EncodedSignal]) -> Signal:
-        """Return the signal that `write` saved; `members` are the dense signals of the run.
-
-        Raises:
-            RunError: if it is damaged.
-        """
 
 
 class AllScores:

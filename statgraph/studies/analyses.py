@@ -13,12 +13,11 @@ from statgraph.errors import CorpusError
 from statgraph.evaluation.plots import similarity_matrix
 from statgraph.lexical.analysis import analyser
 from statgraph.studies.spec import GRID, SIMILARITY
-from statgraph.systems.tuning.bm25_grid import draw_grid, tuned_bm25
+from statgraph.systems.tuning.bm25_grid import SPLIT, draw_grid, tuned_bm25
 
 SHOWN_ARTICLES = 200
 DISTANCES = (1, 2, 5, 10, 50, 100)
 RANDOM_PAIRS = 10_000
-GRID_SPLIT = "dev"
 
 
 @dataclass(frozen=True)
@@ -76,11 +75,11 @@ def article_similarity(corpus: Corpus, picture: Path) -> Analysis:
 
 def bm25_over_grid(corpus: Corpus, picture: Path) -> Analysis:
     """Return BM25's dev recall for each k1 and b, and draw it (G-DSR, figure 4)."""
-    grid = tuned_bm25(corpus, split=GRID_SPLIT, select_by="R@200")
+    grid = tuned_bm25(corpus, select_by="R@200")
     values = 100 * grid.values[grid.metric]  # (k1s, bs)
-    draw_grid(grid, corpus, picture, split=GRID_SPLIT)
+    draw_grid(grid, corpus, picture)
     lines = [
-        f"{grid.metric} on {GRID_SPLIT}, %. Best: k1 = {grid.best.k1:g}, b = {grid.best.b:g}.",
+        f"{grid.metric} on {SPLIT}, %. Best: k1 = {grid.best.k1:g}, b = {grid.best.b:g}.",
         "",
         f"| k1 \\ b | {' | '.join(f'{b:g}' for b in grid.bs)} |",
         f"| --- {'| --- ' * len(grid.bs)}|",

@@ -35,9 +35,9 @@ class PairSource:
         return self.answers[self.offsets[text_row] : self.offsets[text_row + 1]]
 
 
-def gold_pairs(corpus: Corpus, split: str = "train") -> PairSource:
-    """Return the questions of a split with their labelled articles; question order is that of `corpus.split(split)`."""
-    questions = corpus.split(split)
+def gold_pairs(corpus: Corpus) -> PairSource:
+    """Return the training questions with their labelled articles, in corpus order."""
+    questions = corpus.split("train")
     rows = corpus.label_rows(questions)
     return _source("gold", [question.text for question in questions], rows, rows)
 

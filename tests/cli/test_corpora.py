@@ -3,13 +3,10 @@
 import hashlib
 import json
 import sys
-from pathlib import Path
 
 import pytest
 
 from statgraph.corpus.catalogue import LEGI_DATA
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture

@@ -46,11 +46,8 @@ def test_gold_pairs_are_the_training_labels(village):
     assert (source.pairs.dtype, source.answers.dtype, source.offsets.dtype) == (np.int64,) * 3
 
 
-def test_gold_pairs_of_another_split(village):
-    source = gold_pairs(village, "dev")
-    assert source.texts == ("when is the street lit", "the water smells bad")
-    assert source.pairs.tolist() == [[0, 2], [1, 7], [1, 11]]
-    empty = gold_pairs(village, "nowhere")
+def test_gold_pairs_without_training_questions(village):
+    empty = gold_pairs(replace(village, questions=village.split("dev")))
     assert (empty.texts, empty.pairs.shape, empty.offsets.tolist()) == ((), (0, 2), [0])
 
 
@@ -111,7 +108,7 @@ def test_each_turn_of_a_stream_has_an_order_of_its_own(village):
 
 def test_a_stream_of_nothing_is_refused(village):
     with pytest.raises(ValueError, match="gold: has no pairs to draw from"):
-        PairStream(gold_pairs(village, "nowhere"), np.random.default_rng(0))
+        PairStream(gold_pairs(replace(village, questions=())), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(("size", "sizes"), [(3, [3, 3, 1]), (7, [7]), (100, [7]), (1, [1] * 7)])

@@ -1,4 +1,4 @@
-"""BM25's two parameters, measured over a grid on one split of a corpus (G-DSR, appendix C)."""
+"""BM25's two parameters, measured over a grid on a corpus's dev questions (G-DSR, appendix C)."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from statgraph.evaluation.plots import Labels, heat_map
 from statgraph.lexical.tuning import Grid, GridResult, TermCounts, bm25_grid
 from statgraph.search.evaluating import split_questions
 
+SPLIT = "dev"
 GRID = "grid.json"
 HEAT_MAP = "grid.png"
 
@@ -29,20 +30,19 @@ def tuned_bm25(
     k1s: Sequence[float] = DEFAULT_K1S,
     bs: Sequence[float] = DEFAULT_BS,
     *,
-    split: str = "dev",
     select_by: str = QUALITY,
     heading_path: bool = True,
 ) -> GridResult:
-    """Return each metric of BM25 at every pair of `k1s` and `bs`, as means over the questions of a split.
+    """Return each metric of BM25 at every pair of `k1s` and `bs`, as means over the dev questions.
 
     Args:
         select_by: what decides which is best, if the corpus is not too small for it; quality decides between equals.
         heading_path: put the headings in front of an article's text.
 
     Raises:
-        UsageError: if the split is not known or has no questions, or a value of the grid is out of range.
+        UsageError: if there are no dev questions, or a value of the grid is out of range.
     """
-    grid, questions, n_articles = Grid(k1s, bs), split_questions(corpus, split), len(corpus.articles)
+    grid, questions, n_articles = Grid(k1s, bs), split_questions(corpus, SPLIT), len(corpus.articles)
     labels = corpus.label_rows(questions)
     metric = deciding_metric(select_by, n_articles)
 
@@ -54,11 +54,11 @@ def tuned_bm25(
     return bm25_grid(counts, grid, evaluate, metric=metric, tie_breaker=QUALITY, depth=DEPTH)
 
 
-def write_grid(result: GridResult, corpus: Corpus, folder: Path, *, split: str = "dev") -> None:
+def write_grid(result: GridResult, corpus: Corpus, folder: Path) -> None:
     """Write every value of a grid as JSON and its metric as a heat map into a folder."""
     saved = {
         "corpus": {"name": corpus.name, "content_hash": corpus.content_hash},
-        "split": split,
+        "split": SPLIT,
         "metric": result.metric,
         "best": asdict(result.best),
         "k1": list(result.k1s),
@@ -66,10 +66,10 @@ def write_grid(result: GridResult, corpus: Corpus, folder: Path, *, split: str =
         "values": {name: table.tolist() for name, table in result.values.items()},  # (k1, b) each
     }
     artifacts.write_json(folder / GRID, saved)
-    draw_grid(result, corpus, folder / HEAT_MAP, split=split)
+    draw_grid(result, corpus, folder / HEAT_MAP)
 
 
-def draw_grid(result: GridResult, corpus: Corpus, path: Path, *, split: str) -> None:
+def draw_grid(result: GridResult, corpus: Corpus, path: Path) -> None:
     """Draw the metric that decides, in percent, as a heat map over k1 and b."""
-    labels = Labels(f"BM25 on {corpus.name}: {split} {result.metric}, %", x_name="b", y_name="k1")
+    labels = Labels(f"BM25 on {corpus.name}: {SPLIT} {result.metric}, %", x_name="b", y_name="k1")
     heat_map(100 * result.values[result.metric], result.bs, result.k1s, path, labels)

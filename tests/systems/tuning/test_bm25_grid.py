@@ -24,10 +24,7 @@ def test_a_point_has_the_values_of_a_run_with_these_parameters(town_corpus, tmp_
     assert grid.best.value == grid.values["mAP"].max()
 
 
-def test_headings_and_split_count(town_corpus):
-    def best(**options):
-        return tuned_bm25(town_corpus, [1.0], [0.5], select_by="MRR@10", **options).best.value
-
+def test_headings_count(town_corpus):
     questions = [
         dataclasses.replace(question, text="Duties") if question.split == "dev" else question
         for question in town_corpus.questions
@@ -37,7 +34,6 @@ def test_headings_and_split_count(town_corpus):
     unfound = tuned_bm25(by_heading, [1.0], [0.5], heading_path=False).values["mAP"][0, 0]
     assert found > 0
     assert unfound < tuned_bm25(by_heading, [1.0], [0.5]).values["mAP"][0, 0]
-    assert best(split="train") != best(split="dev")
 
 
 def test_the_default_grid():
