@@ -127,10 +127,12 @@ def write_parts(run: Run, corpus: Corpus, clock: StepClock, *, of_same_law: Run 
 
 
 def _train_member(job: Job, name: str, folder: Path, train_member: TrainMember) -> None:
-    if is_finished(folder):
+    # As the first of several processes sees it, before it begins: the others may come to a folder where it has begun.
+    finished, unfinished = job.world.json_from_first(lambda: [is_finished(folder), is_unfinished(folder)])
+    if finished:
         return
     config = member_config(job.config, name)
-    options = replace(job.options, resume=is_unfinished(folder))
+    options = replace(job.options, resume=unfinished)
     train_member(job.corpus, config, folder, options)
 
 

@@ -319,3 +319,19 @@ def test_what_needs_the_vectors_of_one_system_names_the_members(trained):
         run.require_vectors()
     with pytest.raises(RunError, match="members/NAME"):
         training_drawings(run.folder)
+
+
+@pytest.mark.parametrize("unfinished", [False, True])
+def test_a_process_goes_on_with_a_member_only_if_the_first_one_does(tmp_path, settings, town_corpus, unfinished):
+    """It may see the member's folder after the first process has begun there."""
+    (tmp_path / artifacts.RUN_CONFIG).write_text("{}")
+    world = SimpleNamespace(json_from_first=lambda value: [False, unfinished])
+    config = resolve_config("ensemble", settings)
+    job = SimpleNamespace(
+        corpus=town_corpus, config=config, world=world, options=TrainingOptions(world=world, resume=False)
+    )
+    seen = []
+    ensemble._train_member(
+        job, config.ensemble.members[0], tmp_path, lambda *arguments: seen.append(arguments[-1].resume)
+    )
+    assert seen == [unfinished]
