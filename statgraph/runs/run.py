@@ -173,7 +173,10 @@ class Run:
     def require_vectors(self, remedy: str = "name a run of another system with --run") -> None:
         """Raise RunError, which gives the remedy, if the run has neither vectors nor encoders."""
         if self.config.is_ensemble:
-            raise RunError(f"{self.folder}: an ensemble; name one of its members with --run {self.members}/NAME")
+            raise RunError(
+                f"{self.folder}: an ensemble; name one of its members with --run {self.members}/NAME, or distil it into "
+                f"one encoder with 'statgraph train --teacher {self.folder}'"
+            )
         if not self.has_vectors:
             raise RunError(f"{self.folder}: ranks by BM25 and has no vectors or encoders; {remedy}")
 
