@@ -174,8 +174,8 @@ class Run:
         """Raise RunError, which gives the remedy, if the run has neither vectors nor encoders."""
         if self.config.is_ensemble:
             raise RunError(
-                f"{self.folder}: an ensemble; name one of its members with --run {self.members}/NAME, or distil it into "
-                f"one encoder with 'statgraph train --teacher {self.folder}'"
+                f"{self.folder}: an ensemble; name one of its members with --run {self.members}/NAME, or distil it "
+                f"into one encoder with 'statgraph train --teacher {self.folder}'"
             )
         if not self.has_vectors:
             raise RunError(f"{self.folder}: ranks by BM25 and has no vectors or encoders; {remedy}")
