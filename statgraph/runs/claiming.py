@@ -103,13 +103,13 @@ def _used_settings(folder: Path, config: Mapping[str, Any]) -> Callable[[str], b
     """
     stage2 = (folder / artifacts.RUN_CHECKPOINTS / "stage2").exists()
     stage1 = stage2 or (folder / artifacts.RUN_CHECKPOINTS / "stage1").exists()
-    synthetic = _has_synthetic(folder)
+    synthetic, student = _has_synthetic(folder), (folder / artifacts.RUN_LESSONS).exists()
     negatives = any(
         begun and config.get(stage, {}).get("negatives", "none") != "none"
         for begun, stage in ((stage1, "stage1"), (stage2, "stage2"))
     )
     by_group = {
-        "encoder": stage1,
+        "encoder": stage1 or student,
         "pretrain": stage1 and config.get("encoder", {}).get("adapted", False),
         "augment": synthetic or (stage1 and config.get("stage1", {}).get("synthetic", 0) > 0),
         "bm25.expansion": synthetic,
@@ -119,9 +119,9 @@ def _used_settings(folder: Path, config: Mapping[str, Any]) -> Callable[[str], b
         "graph": stage2,
         "gnn": stage2,
         "stage2": stage2,
-        "student": (folder / artifacts.RUN_LESSONS).exists(),
+        "student": student,
     }
-    return lambda name: by_group.get(name, by_group.get(name.partition(".")[0], stage1 or synthetic))
+    return lambda name: by_group.get(name, by_group.get(name.partition(".")[0], stage1 or synthetic or student))
 
 
 def _has_synthetic(folder: Path) -> bool:

@@ -9,7 +9,7 @@ import torch
 
 from statgraph import artifacts
 from statgraph.corpus.records import Corpus
-from statgraph.errors import UsageError
+from statgraph.errors import RunError, UsageError
 from statgraph.graph.smoothing import smoothed
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.query_graph import add_query_graph
@@ -37,7 +37,7 @@ def train_student(job: Job) -> None:
 
     Raises:
         UsageError: without a teacher that can teach it, or in several processes.
-        RunError: if the teacher is of another corpus, or damaged.
+        RunError: if the teacher is of another corpus, or damaged, or not the one that a resumed run has lessons of.
     """
     teacher, corpus, config = job.options.teacher, job.corpus, job.config
     if teacher is None:
@@ -91,13 +91,18 @@ def _member(teacher: Run, backbone: str) -> Run:
 def _lessons(job: Job, teacher: Run) -> Lessons:
     """Return the teacher's rankings, from the folder where an interrupted run has kept them."""
     path, config = job.folder / artifacts.RUN_LESSONS, job.config.student
+    key = artifacts.key_of(teacher.to_dict())
     texts = _texts(job.corpus, config.texts, np.random.default_rng(derived_seed(job.config.seed, "lessons")))
     if not path.exists():
         ensemble = read_ensemble(teacher, len(job.corpus.articles), device=job.config.device)
         rows, scores = _ranked(ensemble, texts, min(config.best, len(job.corpus.articles)), job)
         with artifacts.replaced_file(path) as staging, staging.open("wb") as file:
-            np.savez(file, rows=rows, scores=scores)
+            np.savez(file, rows=rows, scores=scores, teacher=key)
     with np.load(path, allow_pickle=False) as kept:
+        if str(kept["teacher"]) != key:
+            raise RunError(
+                f"{job.folder}: was started with another teacher; name that one, or train into another folder"
+            )
         return Lessons(texts, kept["rows"], kept["scores"])
 
 

@@ -64,7 +64,7 @@ def test_the_lessons_are_training_questions_and_texts_of_the_law(monkeypatch, le
     assert not {question.text for split in ("dev", "test") for question in town_corpus.split(split)} & set(texts)
 
 
-def test_an_interrupted_student_goes_on_from_the_lessons_that_it_has(monkeypatch, learn):
+def test_an_interrupted_student_goes_on_from_the_lessons_that_it_has(monkeypatch, learn, teacher):
     whole = learn("whole")
 
     def killed(*arguments):
@@ -75,6 +75,11 @@ def test_an_interrupted_student_goes_on_from_the_lessons_that_it_has(monkeypatch
         with pytest.raises(KeyboardInterrupt):
             learn()
     monkeypatch.setattr(student, "_ranked", killed)  # what it has is not asked again
+    for other in ("seed=1", "student.texts=2", "encoder.max_tokens=8"):
+        with pytest.raises(RunError, match=other.partition("=")[0]):
+            learn("student", other, resume=True)
+    with pytest.raises(RunError, match="another teacher"):
+        learn(resume=True, teacher=replace(teacher, commit="another"))
     resumed = learn(resume=True)
     assert (resumed.index / "index.faiss").read_bytes() == (whole.index / "index.faiss").read_bytes()
 
