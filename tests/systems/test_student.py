@@ -6,7 +6,9 @@ import pytest
 from statgraph import Retriever, artifacts
 from statgraph.errors import RunError, UsageError
 from statgraph.exporting.encoder_folder import export_encoder_folder
+from statgraph.index.article_index import ArticleIndex
 from statgraph.runs.run import Run
+from statgraph.search.ensemble_run import member_folders
 from statgraph.systems import student
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.pipeline import train_run
@@ -106,3 +108,21 @@ def test_a_student_cannot_be_updated_nor_be_a_member(learn, town_corpus, setting
         update_run(learn().folder, town_corpus)
     with pytest.raises(UsageError, match="none of its members"):
         resolve_config("ensemble", ["ensemble.members=student@embedded:static"])
+
+
+@pytest.mark.parametrize("better", [True, False])
+def test_article_vectors_are_smoothed_where_dev_is_better_for_it(monkeypatch, learn, teacher, better):
+    (member, *_) = member_folders(teacher).values()
+    vectors = ArticleIndex.load(Run.read(member).index, device="cpu").vectors
+    others = np.roll(vectors, 1, axis=0)
+    metrics = iter([{"quality": 0.5}, {"quality": 0.6 if better else 0.5}])
+    monkeypatch.setattr(student, "smoothed", lambda *arguments: others)
+    monkeypatch.setattr(student, "vector_metrics", lambda *arguments: next(metrics))
+    begun, said = [], []
+    made = student.Student
+    monkeypatch.setattr(
+        student, "Student", lambda encoder, start, *rest: begun.append(start) or made(encoder, start, *rest)
+    )
+    learn(announce=said.append)
+    assert np.array_equal(begun[0], others if better else vectors)
+    assert ("smoothed over the law:" in said[0]) is better

@@ -6,6 +6,7 @@ import torch
 
 from statgraph.config import StudentConfig
 from statgraph.inference.query_encoder import load_query_encoder
+from statgraph.inference.query_graph import write_query_graph
 from statgraph.training.student import TEMPERATURE, Lessons, Student, StudentEncoder
 
 TEXTS = ("deposit", "notice")
@@ -69,3 +70,22 @@ def test_weights_are_put_back(student):
 
 def test_without_dev_questions_there_are_no_metrics(encoder):
     assert Student(encoder, ARTICLES, LESSONS, ([], []), CONFIG).dev_metrics() is None
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_of_a_transformer_the_map_behind_its_pooling_is_trained(save_bert, tmp_path, graph):
+    folder = save_bert("mean")
+    if graph:
+        pytest.importorskip("onnxruntime")
+        write_query_graph(folder)
+    encoder = StudentEncoder(folder, "cpu")
+    assert {name for name, _ in encoder.named_parameters()} == {"weight", "bias"}
+    texts = ("the tenant pays rent", "work")
+    vectors = encoder.eval()(encoder.inputs(texts)).detach().numpy()
+    assert vectors == pytest.approx(load_query_encoder(folder, device="cpu").encode(texts), abs=1e-5)
+    with torch.no_grad():
+        encoder.weight.mul_(torch.linspace(-1, 1, len(encoder.weight))[:, None])
+        changed = encoder(encoder.inputs(texts)).numpy()
+    encoder.save(tmp_path / "encoder")
+    assert np.abs(changed - vectors).max() > 0.1
+    assert load_query_encoder(tmp_path / "encoder", device="cpu").encode(texts) == pytest.approx(changed, abs=1e-5)
