@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import glob
 import hashlib
 import json
@@ -15,7 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from statgraph.errors import RunError, StatgraphError, reason_of
+from statgraph.disk import exchanged, locked, refused_write_named
+from statgraph.errors import RunError, reason_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,12 +32,10 @@ CORPUS_CITING = "citing.jsonl"
 GRAPH_FILE = "graph.dgl"
 GRAPH_NODES = "nodes.json"
 
-# What a killed process left half-written is removed by the next that writes the same, once nobody can be at it still.
+# What a killed process left half-written is removed by the next that writes the same: its lock went with it. Where the
+# disk has no locks, once nobody can be at it still.
 _ABANDONED_S = 24 * 3600.0
 _MARK_BYTES = 4
-
-_FULL = (errno.ENOSPC, errno.EDQUOT)
-_NO_ROOM_BYTES = 1 << 20
 
 # safetensors gives such a file to its owner alone; here it gets what the umask leaves, as any other file.
 _WEIGHTS = ".safetensors"
@@ -63,68 +61,43 @@ RUN_ARTICLES = ("articles.jsonl", "articles.offsets.npy", "articles.dates.npy")
 
 
 @contextmanager
-def full_disk_named(place: Path) -> Iterator[None]:
-    """Raise an OSError with the place where the block fails because the disk there is full.
-
-    What writes for us says so in its own way: NumPy, torch, DGL, FAISS and LightGBM each raise another error, most of
-    them without its number, none with the place.
-    """
-    try:
-        yield
-    except StatgraphError:
-        raise
-    except Exception as error:
-        code = getattr(error, "errno", None)
-        if getattr(error, "filename", None) is not None or not (code in _FULL or (code is None and _is_full(place))):
-            raise
-        code = code or errno.ENOSPC
-        raise OSError(code, os.strerror(code), str(place)) from error
-
-
-def _is_full(place: Path) -> bool:
-    """Return whether the disk of a place, which may not be there yet, has no room."""
-    there = next((path for path in (place, *place.absolute().parents) if path.exists()), Path())
-    return shutil.disk_usage(there).free < _NO_ROOM_BYTES
-
-
-@contextmanager
 def replaced_folder(target: Path) -> Iterator[Path]:
     """Yield an empty folder that takes the place of `target` once the block ends without an error.
 
-    Until then `target` stays as it was; after an error or a kill nothing half-written takes its place. A kill
-    between the two renames of the end leaves the old folder whole beside it, as `.NAME-old-*`.
+    Until then `target` stays as it was; after an error or a kill nothing half-written takes its place. Where the system
+    cannot exchange two names, a kill between the two renames of the end leaves the old folder whole beside it, as
+    `.NAME-old-*`.
     """
     target = Path(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    _remove_abandoned(target)
-    staging = _beside(target, "")
-    staging.mkdir()
-    mode = staging.stat().st_mode
-    try:
-        with full_disk_named(target):
+    with _staging(target, folder=True) as staging:
+        mode = staging.stat().st_mode
+        with refused_write_named(target, staging):
             yield staging
         for weights in staging.rglob(f"*{_WEIGHTS}"):
             _give_mode(weights, mode)
         _swap_in(staging, target)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
 
 
 @contextmanager
 def replaced_file(target: Path) -> Iterator[Path]:
-    """Yield a path beside `target` to write to; it replaces `target` once the block ends without an error."""
+    """Yield an empty file beside `target` to write to; it replaces `target` once the block ends without an error."""
     target = Path(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    _remove_abandoned(target)
-    staging = _beside(target, "")
-    try:
-        with full_disk_named(target):
+    with _staging(target, folder=False) as staging:
+        mode = staging.stat().st_mode
+        with refused_write_named(target, staging):
             yield staging
         if target.suffix == _WEIGHTS:
-            _give_mode(staging, _new_file_mode(target))
+            _give_mode(staging, mode)
         os.replace(staging, target)
-    finally:
-        staging.unlink(missing_ok=True)
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder at once: a kill leaves it whole, or out of the way, for the next that removes or writes it."""
+    _remove_abandoned(folder)
+    retired = _beside(folder, "")
+    with suppress(OSError):
+        os.rename(folder, retired)
+        _remove(retired)
 
 
 def partial_beside(path: Path) -> Path:
@@ -220,37 +193,64 @@ def read_tensors(path: Path, *, remedy: str) -> dict[str, torch.Tensor]:
         raise RunError(f"{path}: not readable ({reason_of(error)}); {remedy}") from None
 
 
-def _new_file_mode(target: Path) -> int:
-    """Return the mode that a file made now beside `target` has: the umask can only be asked for by changing it."""
-    probe = _beside(target, "")
-    probe.touch()
-    try:
-        return probe.stat().st_mode
-    finally:
-        probe.unlink()
-
-
 def _give_mode(path: Path, mode: int) -> None:
     """Let a file be read and written by whom a mode says; one that has other names too is not ours to change."""
     if not path.is_symlink() and path.stat().st_nlink == 1:
         path.chmod(mode & 0o666)
 
 
-def _swap_in(staging: Path, target: Path) -> None:
-    if not target.exists():
-        os.rename(staging, target)
-        return
-    retired = _beside(target, "old-")
-    os.rename(target, retired)
+@contextmanager
+def _staging(target: Path, *, folder: bool) -> Iterator[Path]:
+    """Yield a new folder or file beside `target` that this process holds until it is done; what is left of it then, and
+    what killed processes have left, is removed."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _remove_abandoned(target)
+    with refused_write_named(target):
+        staging, descriptor = _new_and_held(target, folder=folder)
     try:
+        yield staging
+    finally:
+        with suppress(FileNotFoundError):
+            _remove(staging)
+        os.close(descriptor)
+
+
+def _new_and_held(target: Path, *, folder: bool) -> tuple[Path, int]:
+    """Return a new folder or file beside `target` and the descriptor that holds its lock."""
+    while True:
+        staging = _beside(target, "")
+        if folder:
+            staging.mkdir()
+            descriptor = os.open(staging, os.O_RDONLY | os.O_DIRECTORY)
+        else:
+            descriptor = os.open(staging, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        locked(descriptor, wait=True)
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(descriptor), staging.stat()):
+                return staging, descriptor
+        os.close(descriptor)  # another process took it for abandoned before it was locked
+
+
+def _swap_in(staging: Path, target: Path) -> None:
+    """Put a folder in the place of `target`; what stood there stays, if anywhere, under the name of `staging`."""
+    if not os.path.lexists(target):
         os.rename(staging, target)
-    except BaseException:
-        os.rename(retired, target)
-        raise
-    if retired.is_dir() and not retired.is_symlink():
-        shutil.rmtree(retired, ignore_errors=True)
+    elif not exchanged(staging, target):
+        retired = _beside(target, "old-")
+        os.rename(target, retired)
+        try:
+            os.rename(staging, target)
+        except BaseException:
+            os.rename(retired, target)
+            raise
+        _remove(retired)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
     else:
-        retired.unlink()
+        path.unlink()
 
 
 def _beside(target: Path, mark: str) -> Path:
@@ -262,6 +262,12 @@ def _remove_abandoned(target: Path) -> None:
     """Remove what was half-written in place of `target`; an old folder, whole, is left to its owner."""
     for path in target.parent.glob(f".{glob.escape(target.name)}-{'[0-9a-f]' * 2 * _MARK_BYTES}"):
         with suppress(OSError):  # another process removes it too
-            if time.time() - path.stat().st_mtime < _ABANDONED_S:
-                continue
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                free = locked(descriptor)
+                if free is None:
+                    free = time.time() - path.stat().st_mtime >= _ABANDONED_S
+                if free:
+                    _remove(path)
+            finally:
+                os.close(descriptor)

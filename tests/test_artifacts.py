@@ -1,6 +1,4 @@
-import errno
 import os
-import shutil
 import stat
 import subprocess
 import sys
@@ -9,11 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
-from statgraph.artifacts import as_json, full_disk_named, read_json, replaced_file, replaced_folder, write_json
-from statgraph.errors import RunError
+from statgraph import artifacts
+from statgraph.artifacts import as_json, read_json, replaced_file, replaced_folder, write_json
 
 REPO = Path(__file__).parents[1]
 
@@ -86,6 +83,13 @@ def test_until_the_end_the_old_folder_stands(target, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.fixture
+def no_exchange(monkeypatch):
+    """Two names cannot be exchanged, as on a system or disk without it."""
+    monkeypatch.setattr(artifacts, "exchanged", lambda first, second: False)
+
+
+@pytest.mark.usefixtures("no_exchange")
 @pytest.mark.parametrize("error", [OSError("no"), KeyboardInterrupt()])
 @pytest.mark.parametrize("failing_one", [1, 2])
 def test_where_a_rename_fails_the_old_folder_is_there(target, tmp_path, monkeypatch, error, failing_one):
@@ -112,6 +116,8 @@ with replaced_folder(target) as staging:
     os._exit(9)
 """
 KILLED_BETWEEN_THE_RENAMES = """
+from statgraph import artifacts
+artifacts.exchanged = lambda first, second: False
 rename, calls = os.rename, []
 def counted(source, destination):
     calls.append(source)
@@ -146,8 +152,43 @@ def test_a_kill_between_the_renames_loses_nothing(target, tmp_path):
     assert tree(target) == {"version": "new"}
 
 
-@pytest.mark.parametrize("write", [lambda place: write_json(place, {"version": "new"}), fill])
-def test_what_a_kill_left_is_removed_once_it_is_a_day_old(tmp_path, write):
+def write_one(place: Path) -> None:
+    write_json(place, {"version": "new"})
+
+
+@pytest.mark.usefixtures("no_exchange")
+def test_an_old_folder_goes_where_names_are_not_exchanged(target, tmp_path):
+    fill(target)
+
+    assert tree(tmp_path) == {"out/version": "new"}
+
+
+HELD = """
+with replaced_folder(target) as staging:
+    (staging / "version").write_text("half")
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("write", [write_one, fill])
+def test_what_a_kill_left_is_removed_by_the_next_and_what_is_being_written_stays(tmp_path, write):
+    start = "import sys; from pathlib import Path; from statgraph.artifacts import replaced_folder\n"
+    command = [sys.executable, "-c", f"{start}target = Path(sys.argv[1])\n{HELD}", str(tmp_path / "out")]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=REPO, **pipes) as killed, subprocess.Popen(command, cwd=REPO, **pipes) as alive:
+        assert (killed.stdout.readline(), alive.stdout.readline()) == (b"held\n", b"held\n")
+        killed.kill()
+        killed.wait()
+        write(tmp_path / "out")
+        assert len(list(tmp_path.iterdir())) == 2
+        alive.stdin.close()
+    assert tree(tmp_path) == {"out/version": "half"}
+
+
+@pytest.mark.parametrize("write", [write_one, fill])
+def test_without_locks_what_a_kill_left_is_removed_once_it_is_a_day_old(tmp_path, monkeypatch, write):
+    monkeypatch.setattr(artifacts, "locked", lambda descriptor, wait=False: None)
     left = [tmp_path / name for name in (".out-0123abcd", ".out-89abcdef", ".out-old-0123abcd", ".other-0123abcd")]
     left[0].write_text("half")
     for folder in left[1:]:
@@ -163,6 +204,28 @@ def test_what_a_kill_left_is_removed_once_it_is_a_day_old(tmp_path, write):
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         ".other-0123abcd", ".out-77777777", ".out-old-0123abcd", "out",
     ]  # fmt: skip
+
+
+def test_a_folder_that_is_taken_for_abandoned_before_it_is_held_is_made_again(tmp_path, monkeypatch):
+    locked, taken = artifacts.locked, []
+
+    def late(descriptor, *, wait=False):
+        if wait and not taken:
+            taken.extend(tmp_path.glob(".out-*"))
+            taken[0].rmdir()
+        return locked(descriptor, wait=wait)
+
+    monkeypatch.setattr(artifacts, "locked", late)
+    fill(tmp_path / "out")
+    assert tree(tmp_path) == {"out/version": "new"}
+    assert len(taken) == 1
+
+
+def test_a_folder_is_removed_with_what_an_earlier_kill_left_of_it(target, tmp_path):
+    (tmp_path / ".out-0123abcd").mkdir()
+    artifacts.remove_folder(target)
+    artifacts.remove_folder(target)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("umask", [0o022, 0o027, 0o077, 0o002])
@@ -210,7 +273,7 @@ def test_a_file_is_replaced_at_the_end(target):
     assert tree(target) == {"version": "new"}
 
 
-def test_a_file_that_is_not_written_or_an_error_leaves_the_old_one(target):
+def test_an_error_leaves_the_old_file(target):
     def fail() -> None:
         with replaced_file(target / "version") as staging:
             staging.write_text("half")
@@ -218,58 +281,8 @@ def test_a_file_that_is_not_written_or_an_error_leaves_the_old_one(target):
 
     with pytest.raises(ValueError, match="no"):
         fail()
-    with pytest.raises(FileNotFoundError), replaced_file(target / "version"):
-        pass
 
     assert tree(target) == {"version": "old"}
-
-
-def room(monkeypatch, n_bytes: int) -> None:
-    usage = shutil.disk_usage("/")._replace(free=n_bytes)
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
-
-
-@pytest.mark.parametrize("write", [replaced_file, replaced_folder])
-@pytest.mark.parametrize(
-    "error",
-    [
-        OSError("1000000 requested and 262128 written"),  # NumPy
-        SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)"),
-        RuntimeError("[enforce fail at inline_container.cc:672] . unexpected pos 704 vs 598"),  # torch
-        OSError(errno.ENOSPC, "No space left on device"),
-    ],
-    ids=lambda error: type(error).__name__,
-)
-def test_a_full_disk_is_named_whoever_writes(tmp_path, monkeypatch, write, error):
-    def fail() -> None:
-        with write(tmp_path / "new" / "out"):
-            raise error
-
-    room(monkeypatch, 4096)
-    with pytest.raises(OSError, match="No space left") as raised:
-        fail()
-
-    assert (raised.value.errno, raised.value.filename) == (errno.ENOSPC, str(tmp_path / "new" / "out"))
-    assert list((tmp_path / "new").iterdir()) == []
-
-
-def test_a_disk_that_is_full_indeed(tmp_path, monkeypatch):
-    (tmp_path / "out").symlink_to("/dev/full")
-    with pytest.raises(OSError, match="No space left") as raised, full_disk_named(tmp_path / "out"):
-        (tmp_path / "out").write_text("text")
-    assert raised.value.filename == str(tmp_path / "out")
-
-
-@pytest.mark.parametrize(
-    ("free", "error"),
-    [(1 << 30, RuntimeError("shapes")), (0, FileNotFoundError(errno.ENOENT, "No such file", "x")), (0, RunError("x"))],
-    ids=lambda value: type(value).__name__,
-)
-def test_other_errors_stay_what_they_are(tmp_path, monkeypatch, free, error):
-    room(monkeypatch, free)
-    with pytest.raises(type(error)) as raised, replaced_file(tmp_path / "out"):
-        raise error
-    assert raised.value is error
 
 
 def test_json_there_and_back(tmp_path):

@@ -20,6 +20,7 @@ GROUND_FLOOR = (
     "registry",
     "settings",
     "config",
+    "disk",
     "artifacts",
     "memory",
     "device",

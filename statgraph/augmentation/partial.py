@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from statgraph import artifacts
+from statgraph.disk import locked, refused_write_named
 from statgraph.errors import UsageError
 from statgraph.settings import changed_settings
 
@@ -44,7 +44,11 @@ class PartialFile:
         lines = [batch] if self._size else [self._about, batch]
         data = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode("utf-8")
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        with artifacts.full_disk_named(self._path), self._path.open("ab") as file:
+        with refused_write_named(self._path), self._path.open("ab+") as file:
+            locked(file.fileno(), wait=True)
+            file.seek(self._size)
+            if b"\n" in file.read():
+                raise UsageError(f"{self._path}: another process writes it too; wait for it, or write another file")
             file.truncate(self._size)
             file.write(data)
             file.flush()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from statgraph.artifacts import RUN_ARTICLES, read_array
+from statgraph.artifacts import RUN_ARTICLES, read_array, replaced_file
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.records import Article
 from statgraph.corpus.validity import FOR_EVER, SINCE_EVER, days_in_force
@@ -39,7 +39,7 @@ def write_article_store(articles: Sequence[Article], folder: Path) -> None:
         for article in articles:
             line = json.dumps([article.article_id, article.title, article.text, article.path], ensure_ascii=False)
             offsets.append(offsets[-1] + file.write(line.encode("utf-8") + b"\n"))
-    np.save(folder / OFFSETS, np.array(offsets, dtype=np.int64), allow_pickle=False)
+    _write_array(folder / OFFSETS, np.array(offsets, dtype=np.int64))
     write_article_dates(articles, folder)
 
 
@@ -116,7 +116,12 @@ def write_article_dates(articles: Sequence[Article], folder: Path) -> None:
     days = np.array([days_in_force(article.metadata) for article in articles], dtype=np.int32).reshape(-1, 2)
     (folder / DATES).unlink(missing_ok=True)
     if (days != (SINCE_EVER, FOR_EVER)).any():
-        np.save(folder / DATES, days, allow_pickle=False)
+        _write_array(folder / DATES, days)
+
+
+def _write_array(path: Path, array: np.ndarray) -> None:
+    with replaced_file(path) as staging, staging.open("wb") as file:
+        np.save(file, array, allow_pickle=False)
 
 
 def read_article_dates(folder: Path, n_articles: int) -> np.ndarray | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Any
 from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
+from statgraph.disk import held_folder, refused_write_named
 from statgraph.errors import RunError
 from statgraph.runs.folders import is_unfinished, refuse_full_folder
 from statgraph.settings import changed_settings
@@ -26,29 +25,14 @@ def claimed(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) ->
     Raises:
         RunError: also if another process holds the folder.
     """
-    if not resume and not folder.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-    with _held(folder) if folder.is_dir() else nullcontext(), artifacts.full_disk_named(folder):
-        claim(folder, corpus, config, resume=resume)
-        yield
-
-
-@contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """Hold the kernel's lock of a folder: it leaves no file, and ends with its process, however that ends."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+    holding = nullcontext(True) if folder.exists() and not folder.is_dir() else held_folder(folder)
+    with holding as is_free, refused_write_named(folder):
+        if not is_free:
             raise RunError(
                 f"{folder}: another process is training it; wait until it has ended, or train into another folder"
-            ) from None
-        except OSError:
-            pass  # a network's disk without such locks: trained as before
+            )
+        claim(folder, corpus, config, resume=resume)
         yield
-    finally:
-        os.close(descriptor)
 
 
 def claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from statgraph.artifacts import remove_folder
 from statgraph.config import EnsembleConfig, RankerConfig, RunConfig
 from statgraph.corpus.records import MAIN_SET, Corpus, Question
 from statgraph.distributed import SINGLE
@@ -174,7 +175,7 @@ def _learn_ranker(
         write_trees(run, learning.ranker, "dev" if from_dev else "train")
         ensemble.ranker = learning.ranker
     for folder in _fold_folders(job):
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_folder(folder)
     job.options.announce(_told(learning, len(lessons.questions), learn_from))
     return ranked(on_dev, learning.held_out[: len(on_dev)]) if from_dev else None
 

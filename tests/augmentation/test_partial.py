@@ -66,3 +66,12 @@ def test_a_damaged_line_is_refused(begun, line):
     begun.write_bytes(b"\n".join([lines[0], line, *lines[2:]]))
     with pytest.raises(UsageError, match=f"{begun.name}: damaged; delete it"):
         PartialFile(begun, ABOUT)
+
+
+def test_another_process_on_the_same_file_is_noticed(tmp_path):
+    first, second = (PartialFile(tmp_path / "file", {"seed": 0}) for _ in range(2))
+    first.append({"a": 1})
+    with pytest.raises(UsageError, match="another process"):
+        second.append({"a": 2})
+    first.append({"a": 3})
+    assert PartialFile(tmp_path / "file", {"seed": 0}).batches == [{"a": 1}, {"a": 3}]

@@ -1,0 +1,115 @@
+"""What a disk refuses, locks and exchanges: the ground under everything that is written."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from statgraph.errors import StatgraphError
+
+_REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
+_NO_ROOM_BYTES = 1 << 20
+_C_BUFFER_BYTES = 1 << 13  # more than the C library holds back of a file
+_EXCHANGE = 2  # RENAME_EXCHANGE of Linux
+
+
+@contextmanager
+def refused_write_named(place: Path, written: Path | None = None) -> Iterator[None]:
+    """Raise an OSError with the place where the block fails because the disk there refuses to be written.
+
+    What writes for us says so in its own way: NumPy, safetensors, DGL, FAISS and LightGBM each raise another error,
+    most of them without its number, none with the place. Of what is `written`, a file or folder, NumPy, DGL and FAISS
+    lose the last bytes without any error; room for more shows that they are there.
+    """
+    try:
+        yield
+        if written is not None:
+            _require_room(written)
+    except StatgraphError:
+        raise
+    except Exception as error:
+        code = None if getattr(error, "filename", None) is not None else _refusal(error, place, written)
+        if code is None:
+            raise
+        raise OSError(code, os.strerror(code), str(place)) from error
+
+
+def _refusal(error: Exception, place: Path, written: Path | None) -> int | None:
+    """Return the number of the disk's refusal that an error stems from, None where it is another's."""
+    code = getattr(error, "errno", None)
+    if code is not None:
+        return code if code in _REFUSALS else None
+    told = next((known for known in _REFUSALS if os.strerror(known) in str(error)), None)
+    if told is not None or written is None:
+        return told or (errno.ENOSPC if _is_full(place) else None)
+    try:
+        _require_room(written)
+    except OSError as refused:
+        return refused.errno
+    return errno.ENOSPC if _is_full(place) else None
+
+
+def _is_full(place: Path) -> bool:
+    """Return whether the disk of a place, which may not be there yet, has no room."""
+    there = next((path for path in (place, *place.absolute().parents) if path.exists()), Path())
+    return shutil.disk_usage(there).free < _NO_ROOM_BYTES
+
+
+def _require_room(written: Path) -> None:
+    """Raise OSError unless each file that is ours alone could be longer."""
+    for path in (written, *written.rglob("*")):
+        if path.is_symlink() or not path.is_file() or path.stat().st_nlink > 1:
+            continue
+        with suppress(PermissionError), path.open("ab", buffering=0) as file:  # copied from one that none may write
+            size = file.seek(0, os.SEEK_END)
+            try:
+                left = _C_BUFFER_BYTES
+                while left:
+                    left -= file.write(bytes(left))  # what fits is written first, and the rest refused
+            finally:
+                file.truncate(size)
+
+
+@contextmanager
+def held_folder(folder: Path) -> Iterator[bool]:
+    """Hold the kernel's lock of a folder, and yield whether no other process does; a folder that is not there is made,
+    and removed again if it is left empty.
+
+    The lock leaves no file, and ends with its process, however that ends. On a disk without such locks nobody holds
+    any.
+    """
+    folder = Path(folder)
+    made = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield locked(descriptor) is not False
+    finally:
+        if made:
+            with suppress(OSError):
+                folder.rmdir()
+        os.close(descriptor)
+
+
+def locked(descriptor: int, *, wait: bool = False) -> bool | None:
+    """Return whether the lock of an open file was free and is now ours, None where the disk has no locks."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def exchanged(first: Path, second: Path) -> bool:
+    """Return whether two names have been exchanged in one step, which Linux can on most of its disks."""
+    rename = getattr(ctypes.CDLL(None), "renameat2", None)
+    here = -100  # AT_FDCWD
+    return rename is not None and not rename(here, os.fsencode(first), here, os.fsencode(second), _EXCHANGE)

@@ -1,0 +1,139 @@
+import errno
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors import SafetensorError
+
+from statgraph.artifacts import replaced_file, replaced_folder
+from statgraph.disk import held_folder, locked, refused_write_named
+from statgraph.errors import RunError
+
+REPO = Path(__file__).parents[1]
+
+
+def room(monkeypatch, n_bytes: int) -> None:
+    usage = shutil.disk_usage("/")._replace(free=n_bytes)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+
+
+@pytest.mark.parametrize("write", [replaced_file, replaced_folder])
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError("1000000 requested and 262128 written"),  # NumPy
+        SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)"),
+        RuntimeError("[enforce fail at inline_container.cc:672] . unexpected pos 704 vs 598"),  # torch
+        OSError(errno.ENOSPC, "No space left on device"),
+        RuntimeError("write error in out/index.faiss: 4051 != 100000 (No space left on device)"),  # FAISS
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_full_disk_is_named_whoever_writes(tmp_path, monkeypatch, write, error):
+    def fail() -> None:
+        with write(tmp_path / "new" / "out"):
+            raise error
+
+    room(monkeypatch, 4096)
+    with pytest.raises(OSError, match="No space left") as raised:
+        fail()
+
+    assert (raised.value.errno, raised.value.filename) == (errno.ENOSPC, str(tmp_path / "new" / "out"))
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_a_disk_that_is_full_indeed(tmp_path, monkeypatch):
+    (tmp_path / "out").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left") as raised, refused_write_named(tmp_path / "out"):
+        (tmp_path / "out").write_text("text")
+    assert raised.value.filename == str(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("free", "error"),
+    [(1 << 30, RuntimeError("shapes")), (0, FileNotFoundError(errno.ENOENT, "No such file", "x")), (0, RunError("x"))],
+    ids=lambda value: type(value).__name__,
+)
+def test_other_errors_stay_what_they_are(tmp_path, monkeypatch, free, error):
+    room(monkeypatch, free)
+    with pytest.raises(type(error)) as raised, replaced_file(tmp_path / "out"):
+        raise error
+    assert raised.value is error
+
+
+@pytest.fixture
+def largest_file():
+    """Return a function that limits the size of files, as a quota or a full disk would."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    yield lambda n_bytes: resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+ARRAY = np.arange(25000, dtype=np.float32)  # 100,128 bytes as .npy
+
+
+@pytest.mark.parametrize("limit", [4096, 99000, 100127])
+def test_an_array_whose_end_numpy_loses_without_a_word_is_refused(tmp_path, largest_file, limit):
+    def fill() -> None:
+        with replaced_folder(tmp_path / "out") as staging:
+            np.save(staging / "array.npy", ARRAY, allow_pickle=False)
+
+    largest_file(limit)
+    with pytest.raises(OSError, match="too large") as raised:
+        fill()
+    assert (raised.value.errno, raised.value.filename) == (errno.EFBIG, str(tmp_path / "out"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_room_for_more_is_left_as_it_was(tmp_path):
+    kept = tmp_path / "kept"
+    kept.write_text("kept")
+    with replaced_folder(tmp_path / "out") as staging:
+        np.save(staging / "array.npy", ARRAY, allow_pickle=False)
+        os.link(kept, staging / "linked")
+        (staging / "away").symlink_to(tmp_path / "nowhere")
+    assert (tmp_path / "out" / "array.npy").stat().st_size == 100128
+    assert kept.read_text() == "kept"
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from statgraph.disk import held_folder
+with held_folder(Path(sys.argv[1])) as free:
+    print(free, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_folder_is_held_by_one_process_and_by_none_once_it_is_killed(tmp_path):
+    folder = tmp_path / "out"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", HOLD, str(folder)], cwd=REPO, **pipes) as holder:
+        assert holder.stdout.readline() == b"True\n"
+        with held_folder(folder) as free:
+            assert not free
+        holder.kill()
+    with held_folder(folder) as free:
+        assert free
+
+
+def test_a_folder_that_was_made_to_be_held_goes_if_it_stays_empty(tmp_path):
+    with held_folder(tmp_path / "a" / "out"):
+        assert (tmp_path / "a" / "out").is_dir()
+    assert list((tmp_path / "a").iterdir()) == []
+    with held_folder(tmp_path / "out"):
+        (tmp_path / "out" / "file").touch()
+    assert (tmp_path / "out" / "file").is_file()
+
+
+def test_a_disk_without_locks_holds_nothing():
+    read, write = os.pipe()
+    os.close(write)
+    os.close(read)
+    assert locked(read) is None
