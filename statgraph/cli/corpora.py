@@ -18,7 +18,7 @@ from statgraph.corpus.html_text import has_html
 from statgraph.corpus.importing import About, draft_source
 from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus, headings_of
 from statgraph.corpus.splitting import HASH, SPLITTINGS
-from statgraph.corpus.store import read_corpus, refuse_foreign_folder, refuse_full_folder, write_corpus
+from statgraph.corpus.store import held_for_writing, read_corpus, write_corpus
 from statgraph.errors import UsageError, unknown_name
 from statgraph.registry import FORMATS
 
@@ -109,27 +109,39 @@ def import_(
     strip_html: bool,
 ) -> None:
     reading = Reading(encoding, _mapping(columns), strip_html)
-    (refuse_foreign_folder if force else refuse_full_folder)(out)
-    if format_name == FEEDBACK:
-        if corpus is None:
-            raise UsageError("feedback: needs the corpus that the marks are about; add --corpus DIR")
-        if language or licence:
-            raise UsageError("feedback: the language and the licence are the corpus's; omit --language and --licence")
-        if reading != Reading():
-            raise UsageError("feedback: marks have no columns; omit --encoding, --column and --strip-html")
-        if splits != HASH:
-            raise UsageError("feedback: questions keep their splits, and new ones are in train; omit --splits")
-        before = read_corpus(corpus)
-        after, summary = with_feedback(before, read_marks(source, before.article_rows))
-        after = replace(after, name=name or after.name)
-        write_corpus(after, out)
-        click.echo(_feedback_summary(summary, after.name, out))
-        return
-    if corpus is not None:
-        raise UsageError(f"--corpus: only for the format feedback, not {format_name}; omit it")
-    if format_name not in FORMATS:
-        raise unknown_name("format", format_name, _SOURCES)
-    draft = draft_source(format_name, source, About(name, language, licence), splits=splits, reading=reading)
+    if format_name != FEEDBACK:
+        if corpus is not None:
+            raise UsageError(f"--corpus: only for the format feedback, not {format_name}; omit it")
+        if format_name not in FORMATS:
+            raise unknown_name("format", format_name, _SOURCES)
+    elif corpus is None:
+        raise UsageError("feedback: needs the corpus that the marks are about; add --corpus DIR")
+    elif language or licence:
+        raise UsageError("feedback: the language and the licence are the corpus's; omit --language and --licence")
+    elif reading != Reading():
+        raise UsageError("feedback: marks have no columns; omit --encoding, --column and --strip-html")
+    elif splits != HASH:
+        raise UsageError("feedback: questions keep their splits, and new ones are in train; omit --splits")
+    with held_for_writing(out, replace=force):
+        if corpus is not None:
+            said = _with_marks(source, corpus, out, name)
+        else:
+            draft = draft_source(format_name, source, About(name, language, licence), splits=splits, reading=reading)
+            said = _imported(draft, out)
+    click.echo(said)
+
+
+def _with_marks(source: Path, folder: Path, out: Path, name: str | None) -> str:
+    """Write a corpus with readers' marks, and return what became of them."""
+    before = read_corpus(folder)
+    after, summary = with_feedback(before, read_marks(source, before.article_rows))
+    after = replace(after, name=name or after.name)
+    write_corpus(after, out)
+    return _feedback_summary(summary, after.name, out)
+
+
+def _imported(draft: Draft, out: Path) -> str:
+    """Write the corpus of a draft, warn of HTML in it, and return what it holds."""
     imported = draft.corpus()
     write_corpus(imported, out)
     tagged = [article.article_id for article in imported.articles if has_html(article.text)]
@@ -141,7 +153,7 @@ def import_(
         )
     resolved = len(draft.resolved_citing)
     note = f", of which {resolved:,} by the articles that the text names" if resolved else ""
-    click.echo(_summary(imported, out, citing_note=note, left_out=_left_out(draft)))
+    return _summary(imported, out, citing_note=note, left_out=_left_out(draft))
 
 
 def _mapping(columns: Iterable[str]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from statgraph.corpus.catalogue import Package, corpus_named
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.splitting import HASH
-from statgraph.corpus.store import refuse_foreign_folder, write_corpus
+from statgraph.corpus.store import held_for_writing, write_corpus
 from statgraph.errors import FetchError
 
 NPM_TIMEOUT_S = 600
@@ -37,14 +37,14 @@ def fetch_corpus(name: str, folder: Path, from_folder: Path | None = None, split
         CorpusError: if the data is inconsistent, or the folder contains anything but a corpus.
     """
     entry = corpus_named(name)
-    refuse_foreign_folder(folder)
     try:
         with ExitStack() as stack:
+            stack.enter_context(held_for_writing(folder, replace=True))
             sources = from_folder
             if entry.packages:
                 sources = stack.enter_context(unpacked_packages(entry.packages, from_folder))
             corpus = entry.build(sources, splits)
-        write_corpus(corpus, folder)
+            write_corpus(corpus, folder)
     except OSError as error:
         raise disk_failure(error, folder) from error
     return corpus

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from statgraph import artifacts
@@ -20,6 +21,7 @@ from statgraph.corpus.lines import (
     string_field,
 )
 from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus, headings_of
+from statgraph.disk import held_folder
 from statgraph.errors import CorpusError
 
 CORPUS_FILES = (
@@ -58,6 +60,29 @@ def write_corpus(corpus: Corpus, folder: Path) -> None:
             _write_files(corpus, staging)
     except OSError as error:
         raise _not_writable(folder, error) from None
+
+
+@contextmanager
+def held_for_writing(folder: Path, *, replace: bool) -> Iterator[None]:
+    """Hold a folder for a corpus until the block ends: no other process writes one there meanwhile.
+
+    Raises:
+        CorpusError: if it contains anything but a corpus, or one that is not to be replaced; if another process holds
+            it, or it cannot be written.
+    """
+    refuse = refuse_foreign_folder if replace else refuse_full_folder
+    refuse(folder)
+    with ExitStack() as stack:
+        try:
+            is_free = stack.enter_context(held_folder(folder))
+        except OSError as error:
+            raise _not_writable(folder, error) from None
+        if not is_free:
+            raise CorpusError(
+                f"{folder}: another process is writing it; wait until it has ended, or choose another folder"
+            )
+        refuse(folder)  # of what another has written meanwhile
+        yield
 
 
 def refuse_foreign_folder(folder: Path) -> None:

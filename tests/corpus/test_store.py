@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from statgraph.corpus import CitingText, Question, read_corpus, write_corpus
+from statgraph.corpus import CitingText, Question, read_corpus, store, write_corpus
 from statgraph.corpus.draft import Draft
 from statgraph.corpus.records import SPLITS
-from statgraph.corpus.store import draft_beir, refuse_foreign_folder
+from statgraph.corpus.store import draft_beir, held_for_writing, refuse_foreign_folder
 from statgraph.errors import CorpusError
 from statgraph.registry import FORMATS
 
@@ -136,6 +136,40 @@ def test_corpus_goes_only_where_nothing_else_is_lost(town, folder, tmp_path):
     assert (folder / "thesis.odt").read_text() == "years of work"
     with pytest.raises(CorpusError, match="is a file"):
         write_corpus(town, folder / "thesis.odt")
+
+
+def hold(folder, *, replace_it):
+    with held_for_writing(folder, replace=replace_it):
+        return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("replace_it", [True, False])
+def test_one_process_writes_a_folder_at_a_time(town, tmp_path, replace_it):
+    new = tmp_path / "new"
+    with held_for_writing(new, replace=replace_it):
+        with pytest.raises(CorpusError, match="another process"):
+            hold(new, replace_it=replace_it)
+        write_corpus(town, new)
+    assert "corpus.jsonl" in hold(new, replace_it=True)
+    with pytest.raises(CorpusError, match="--force"):
+        hold(new, replace_it=False)
+
+
+def test_a_corpus_written_while_the_folder_was_waited_for_is_not_replaced(town, tmp_path, monkeypatch):
+    held = store.held_folder
+
+    def after_another(folder):
+        write_corpus(town, folder)
+        return held(folder)
+
+    monkeypatch.setattr(store, "held_folder", after_another)
+    with pytest.raises(CorpusError, match="--force"):
+        hold(tmp_path / "new", replace_it=False)
+
+
+def test_a_refused_import_leaves_no_folder(tmp_path):
+    assert hold(tmp_path / "new", replace_it=False) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_beir_folder_without_a_manifest_is_not_overwritten(town, folder):
