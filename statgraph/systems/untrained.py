@@ -27,5 +27,10 @@ def untrained_run(corpus: Corpus) -> Path:
         # Without dev questions there is nothing to measure, which would take longer than the rest.
         train = tuple(question for question in corpus.questions if question.split == "train")
         with artifacts.replaced_folder(folder) as staging:
-            train_run(replace(corpus, questions=train, citing=corpus.usable_citing()), config, staging)
+            # The staging folder is held already, and whoever trains holds the folder of the run.
+            trained = staging / "run"
+            train_run(replace(corpus, questions=train, citing=corpus.usable_citing()), config, trained)
+            for part in trained.iterdir():
+                part.rename(staging / part.name)
+            trained.rmdir()
     return folder
