@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import asyncio
 import os
 import re
 import socket
@@ -68,6 +70,23 @@ def run_cli(tmp_path: Path) -> Callable[..., CommandResult]:
             timeout=COMMAND_TIMEOUT_S,
         )
         return CommandResult(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def doc_example() -> Callable[[str, str], dict[str, object]]:
+    """Return a function that runs the Python example in a section of a page of docs/, `await` included, and returns the
+    names that it leaves."""
+
+    def run(page: str, section: str) -> dict[str, object]:
+        text = (REPO / "docs" / page).read_text(encoding="utf-8").partition(f"\n## {section}\n")[2]
+        example = re.search(r"^```python\n(.*?)^```", text.partition("\n## ")[0], re.MULTILINE | re.DOTALL)[1]
+        names: dict[str, object] = {}
+        done = eval(compile(example, f"{page}: {section}", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
+        if asyncio.iscoroutine(done):
+            asyncio.run(done)
+        return names
 
     return run
 

@@ -28,7 +28,8 @@ class StatgraphRetriever(BaseRetriever):
     Raises:
         ValidationError: pydantic's, for an unknown option or a value out of range.
         RunError: if `run` is not a finished run, or is damaged.
-        UsageError: if `device` is unknown or not available; at a search if the question is blank or `as_of` not a date.
+        UsageError: if `device` is unknown or not available; at a search if the question is blank, a code or the heading
+            unknown, or `as_of` not a date.
     """
 
     # An unknown option is refused: with a misspelt `as_of` today's law would be searched unnoticed.
@@ -36,6 +37,8 @@ class StatgraphRetriever(BaseRetriever):
 
     run: Path
     k: int = Field(default=10, ge=1)
+    codes: tuple[str, ...] = ()
+    heading: tuple[str, ...] = ()
     as_of: str = "today"
     device: str = "auto"
 
@@ -48,5 +51,6 @@ class StatgraphRetriever(BaseRetriever):
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
         """Return the `k` best articles."""
-        hits = self._retriever.search(query, k=self.k, as_of=self.as_of)
+        limits = {"codes": self.codes, "heading": self.heading, "as_of": self.as_of}
+        hits = self._retriever.search(query, k=self.k, **limits)
         return [Document(page_content=hit.text, id=hit.article_id, metadata=hit_metadata(hit)) for hit in hits]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 from statgraph.errors import DependencyError
@@ -25,25 +26,37 @@ class StatgraphRetriever(BaseRetriever):
     Args:
         run: a run folder.
         k: how many articles.
-        as_of: the day whose law is searched, as in `Retriever.search`.
+        codes: titles of the codes to search, none for all; this and the next two as in `Retriever.search`.
+        heading: the path of the heading to search under, none for all.
+        as_of: the day whose law is searched.
         device: `auto`, `cpu` or `cuda`.
         options: what LlamaIndex's own `BaseRetriever` takes, such as `callback_manager`.
 
     Raises:
         RunError: if `run` is not a finished run, or is damaged.
-        UsageError: if `device` is unknown or not available, and at a search if the question is blank, `k` is below 1 or
-            `as_of` not a date.
+        UsageError: if `device` is unknown or not available, and at a search if the question is blank, `k` is below 1, a
+            code or the heading unknown, or `as_of` not a date.
     """
 
-    def __init__(self, run: Path | str, *, k: int = 10, as_of: str = "today", device: str = "auto", **options):
+    def __init__(
+        self,
+        run: Path | str,
+        *,
+        k: int = 10,
+        codes: Sequence[str] = (),
+        heading: Sequence[str] = (),
+        as_of: str = "today",
+        device: str = "auto",
+        **options,
+    ):
         self._retriever = Retriever.load(run, device=device)
         self._k = k
-        self._as_of = as_of
+        self._limits = {"codes": codes, "heading": heading, "as_of": as_of}
         super().__init__(**options)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Return the `k` best articles."""
-        hits = self._retriever.search(query_bundle.query_str, k=self._k, as_of=self._as_of)
+        hits = self._retriever.search(query_bundle.query_str, k=self._k, **self._limits)
         return [
             NodeWithScore(node=TextNode(text=hit.text, id_=hit.article_id, metadata=hit_metadata(hit)), score=hit.score)
             for hit in hits

@@ -1,0 +1,28 @@
+"""`statgraph mcp`: a run as tools for assistants, over the Model Context Protocol."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from statgraph.cli import options
+
+
+@click.command()
+@options.run
+@options.device
+@options.precision
+def mcp(run: Path | None, device: str, precision: str) -> None:
+    """Serve a run to an assistant as tools of the Model Context Protocol, on standard input and output.
+
+    The tools search the law, show an article and what stands around it, and what was in force on a day. The assistant's
+    program starts this command itself, and ends it by closing its input.
+    """
+    from statgraph.service.loaded_run import LoadedRun
+    from statgraph.service.mcp_server import create_mcp_server
+
+    folder = options.chosen_run(run)
+    server = create_mcp_server(LoadedRun(folder, device=device, precision=precision))
+    click.echo(f"Serving {folder} to an assistant on standard input and output", err=True)
+    server.run("stdio")

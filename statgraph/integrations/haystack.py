@@ -1,0 +1,101 @@
+"""A run as a retriever of Haystack's. Needs the extra `haystack`."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+from statgraph.errors import DependencyError
+from statgraph.integrations import hit_metadata
+from statgraph.search.retriever import Retriever
+
+try:
+    from haystack import Document, component, default_to_dict
+except ImportError as error:
+    raise DependencyError(f"{error.name}: not installed; run: pip install 'statgraph[haystack]'") from None
+
+
+@component
+class StatgraphRetriever:
+    """Finds articles of law for a pipeline: `run` and `run_async` (on a thread) return `documents`, best first.
+
+    A document's `content` is the article's text, its `id` the article's, and its `meta` what `hit_metadata` gives.
+    Whatever limits the search can be given again with a question.
+
+    Args:
+        run: a run folder, loaded by `warm_up` or with the first question.
+        top_k: how many articles.
+        codes: titles of the codes to search, none for all; this and the next two as in `Retriever.search`.
+        heading: the path of the heading to search under, none for all.
+        as_of: the day whose law is searched.
+        device: `auto`, `cpu` or `cuda`.
+
+    Raises:
+        RunError: at the loading, if `run` is not a finished run, or is damaged.
+        UsageError: at the loading if `device` is unknown or not available, at a search if the question is blank,
+            `top_k` is below 1, a code or the heading unknown, or `as_of` not a date.
+    """
+
+    def __init__(
+        self,
+        run: Path | str,
+        *,
+        top_k: int = 10,
+        codes: list[str] | None = None,
+        heading: list[str] | None = None,
+        as_of: str = "today",
+        device: str = "auto",
+    ):
+        self._folder, self._device = str(run), device
+        self._limits = {"top_k": top_k, "codes": codes, "heading": heading, "as_of": as_of}
+        self._retriever: Retriever | None = None
+        self._loading = threading.Lock()
+
+    def warm_up(self) -> None:
+        """Load the run, unless that is done."""
+        with self._loading:
+            if self._retriever is None:
+                self._retriever = Retriever.load(self._folder, device=self._device)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a saved pipeline makes this component from again."""
+        return default_to_dict(self, run=self._folder, device=self._device, **self._limits)
+
+    @component.output_types(documents=list[Document])
+    def run(
+        self,
+        query: str,
+        top_k: int | None = None,
+        codes: list[str] | None = None,
+        heading: list[str] | None = None,
+        as_of: str | None = None,
+    ) -> dict[str, list[Document]]:
+        """Return the best articles as `documents`; what is None is as the component was made."""
+        self.warm_up()
+        given = {"top_k": top_k, "codes": codes, "heading": heading, "as_of": as_of}
+        limits = self._limits | {name: value for name, value in given.items() if value is not None}
+        hits = self._retriever.search(
+            query,
+            limits["top_k"],
+            codes=limits["codes"] or (),
+            heading=limits["heading"] or (),
+            as_of=limits["as_of"],
+        )
+        documents = [
+            Document(id=hit.article_id, content=hit.text, meta=hit_metadata(hit), score=hit.score) for hit in hits
+        ]
+        return {"documents": documents}
+
+    @component.output_types(documents=list[Document])
+    async def run_async(
+        self,
+        query: str,
+        top_k: int | None = None,
+        codes: list[str] | None = None,
+        heading: list[str] | None = None,
+        as_of: str | None = None,
+    ) -> dict[str, list[Document]]:
+        """Return the same, computed on a thread: the event loop goes on meanwhile."""
+        return await asyncio.to_thread(self.run, query, top_k, codes, heading, as_of)
