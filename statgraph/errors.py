@@ -47,6 +47,10 @@ class ModelError(StatgraphError):
     """A backbone or encoder that is unknown, not installed or not loadable."""
 
 
+class RewritingError(StatgraphError):
+    """A chat endpoint that did not rewrite a question."""
+
+
 class DependencyError(StatgraphError):
     """A package that is missing or incompatible; the text says what to install."""
 

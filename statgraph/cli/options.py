@@ -10,6 +10,7 @@ import click
 
 from statgraph.config import RunConfig
 from statgraph.device import DEVICES, PRECISIONS
+from statgraph.errors import UsageError
 from statgraph.settings import limits_of
 
 CORPORA = Path("corpora")  # where `statgraph fetch` writes
@@ -43,6 +44,12 @@ precision = click.option(
     metavar="NAME",
     help="Precision of a BERT query encoder on CPU: float32, bfloat16, or int8 (needs `quicken --precision int8`).",
 )
+rewrite = click.option(
+    "--rewrite",
+    metavar="URL",
+    help="Also search by the question in the law's words: OpenAI-compatible endpoint that rewrites it, and is sent it.",
+)
+rewrite_model = click.option("--rewrite-model", metavar="NAME", help="Model to ask for at --rewrite.")
 seed = of_setting(RunConfig, "seed", help="Seed of every random choice.")
 json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
@@ -68,6 +75,19 @@ def chosen_run(folder: Path | None, remedy: str | None = None) -> Path:
     from statgraph.runs.folders import newest_run
 
     return folder if folder is not None else newest_run(remedy=remedy)
+
+
+def rewriter_of(url: str | None, model: str | None):
+    """Return what rewrites questions at a URL, None without one.
+
+    Raises:
+        UsageError: if the URL is none, or there is a model without a URL.
+    """
+    from statgraph.search.rewriting import Rewriter
+
+    if url is None and model is not None:
+        raise UsageError("--rewrite-model: needs the endpoint that has the model; add --rewrite URL")
+    return None if url is None else Rewriter(url, model or "")
 
 
 @contextmanager

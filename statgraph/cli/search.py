@@ -41,6 +41,8 @@ _NO_RUN = "train one with 'statgraph train', name one with --run, or search a co
 )
 @click.option("--explain", is_flag=True, help="Explain each hit: what made its score, and the matching words.")
 @click.option("--trec", is_flag=True, help="With --questions: print a TREC run (qid Q0 docid rank score tag).")
+@options.rewrite
+@options.rewrite_model
 @options.device
 @options.precision
 def search(
@@ -55,6 +57,8 @@ def search(
     as_of: str,
     explain: bool,
     trec: bool,
+    rewrite: str | None,
+    rewrite_model: str | None,
     device: str,
     precision: str,
 ) -> None:
@@ -66,16 +70,8 @@ def search(
     from statgraph.corpus.question_file import read_question_file
     from statgraph.search.retriever import Retriever
 
-    if run is not None and corpus is not None:
-        raise UsageError("--run and --corpus: give only one of them; a run has its own articles")
-    if (question is None) == (questions is None):
-        raise UsageError('give either a question in quotes or --questions FILE: statgraph search "..."')
-    if trec and questions is None:
-        raise UsageError("--trec: needs a file of questions; add --questions FILE")
-    if explain and questions is not None:
-        raise UsageError("--explain: works on a single question; give it in quotes")
-    if trec and as_json:
-        raise UsageError("--trec and --json are two formats; give only one of them")
+    _refuse_contradictions(**click.get_current_context().params)
+    rewriter = options.rewriter_of(rewrite, rewrite_model)
     folder = _untrained(corpus) if corpus is not None else options.chosen_run(run, _NO_RUN)
     asked = read_question_file(questions) if questions is not None else None
     retriever = Retriever.load(folder, device=device, precision=precision)
@@ -83,7 +79,7 @@ def search(
     if asked is not None:
         _print_batch(retriever, *asked, k, limits, trec=trec)
         return
-    hits = retriever.search(question, k, **limits, passages=True)
+    hits = _hits(retriever, rewriter, question, k, limits)
     explanations = retriever.explain(question, hits, **limits) if explain else []
     if as_json:
         found = [asdict(hit) for hit in hits]
@@ -99,6 +95,41 @@ def search(
         click.echo(
             _nothing_found(retriever, as_of, [*(["--code"] if codes else []), *(["--heading"] if heading else [])])
         )
+
+
+def _refuse_contradictions(*, run, corpus, question, questions, **given) -> None:
+    """Raise UsageError if options contradict one another."""
+    if run is not None and corpus is not None:
+        raise UsageError("--run and --corpus: give only one of them; a run has its own articles")
+    if (question is None) == (questions is None):
+        raise UsageError('give either a question in quotes or --questions FILE: statgraph search "..."')
+    if given["trec"] and questions is None:
+        raise UsageError("--trec: needs a file of questions; add --questions FILE")
+    if given["explain"] and questions is not None:
+        raise UsageError("--explain: works on a single question; give it in quotes")
+    if given["rewrite"] is not None and (given["explain"] or questions is not None):
+        raise UsageError("--rewrite: works on a single question, without --explain; leave one of them out")
+    if given["trec"] and given["as_json"]:
+        raise UsageError("--trec and --json are two formats; give only one of them")
+
+
+def _hits(retriever, rewriter, question: str, k: int, limits: dict) -> list:
+    """Return the hits of a question with their passages, fused with those of the question in the law's words if there
+    is a rewriter and it answers."""
+    from statgraph.errors import RewritingError
+
+    if rewriter is None:
+        return retriever.search(question, k, **limits, passages=True)
+    from statgraph.search.rewriting import DEPTH, fused
+
+    try:
+        rewritten = rewriter.rewrite(question)
+    except RewritingError as error:
+        click.echo(f"Warning: {error}", err=True)
+        return retriever.search(question, k, **limits, passages=True)
+    click.echo(f"Also searched: {rewritten}", err=True)
+    hits = fused(retriever.search_many([question, rewritten], max(k, DEPTH), **limits), k)
+    return retriever.with_passages(question, hits)
 
 
 def _untrained(corpus: Path) -> Path:

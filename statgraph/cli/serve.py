@@ -28,6 +28,8 @@ _EXTRA = ("fastapi", "uvicorn", "prometheus_client")
 )
 @click.option("--no-feedback", is_flag=True, help="Take no feedback: the page shows no marks, and nothing is stored.")
 @click.option("--log-questions", is_flag=True, help="Also log the text of the questions.")
+@options.rewrite
+@options.rewrite_model
 @options.device
 @options.precision
 def serve(
@@ -37,6 +39,8 @@ def serve(
     feedback: Path | None,
     no_feedback: bool,
     log_questions: bool,
+    rewrite: str | None,
+    rewrite_model: str | None,
     device: str,
     precision: str,
 ) -> None:
@@ -47,6 +51,7 @@ def serve(
     """
     if feedback is not None and no_feedback:
         raise UsageError("--feedback and --no-feedback: give only one of them")
+    rewriter = options.rewriter_of(rewrite, rewrite_model)
     _check_extra()
     from statgraph.service.config import TOKEN_VARIABLE, ServiceConfig
     from statgraph.service.feedback import FEEDBACK_FILE, check_writable
@@ -59,6 +64,7 @@ def serve(
         token=os.environ.get(TOKEN_VARIABLE) or None,
         feedback=None if no_feedback else feedback or folder / FEEDBACK_FILE,
         log_questions=log_questions,
+        rewriter=rewriter,
     )
     serve_run(folder, config, host=host, port=port, device=device, precision=precision, announce=_announce)
 

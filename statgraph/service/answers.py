@@ -14,7 +14,7 @@ from statgraph.service.schemas import MAX_SHOWN
 from statgraph.service.surroundings import Node
 
 
-def about(loaded_run: LoadedRun, *, takes_feedback: bool) -> schemas.About:
+def about(loaded_run: LoadedRun, *, takes_feedback: bool, explains: bool = True) -> schemas.About:
     """Return what the service answers from."""
     contents = loaded_run.contents
     return schemas.About(
@@ -34,7 +34,7 @@ def about(loaded_run: LoadedRun, *, takes_feedback: bool) -> schemas.About:
         examples=loaded_run.examples,
         dated=loaded_run.has_dates,
         by_words=loaded_run.retriever.by_words,
-        explains=True,
+        explains=explains,
         feedback=takes_feedback,
         version=__version__,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from statgraph.search.rewriting import Rewriter
 from statgraph.settings import check_settings, setting
 
 TOKEN_VARIABLE = "STATGRAPH_TOKEN"
@@ -18,6 +19,7 @@ class ServiceConfig:
         token: what a client must send as `Authorization: Bearer TOKEN`; None lets everyone in.
         feedback: the JSONL file that feedback is appended to; None takes none.
         log_questions: whether the log holds the text of the questions.
+        rewriter: what puts each question in the law's words as well; None searches its own words only.
         timeout_s: how long a question may take, waiting included.
         most_waiting: how many questions may wait for their search before others get 503.
         max_body: bytes of a request's body.
@@ -28,6 +30,7 @@ class ServiceConfig:
     token: str | None = None
     feedback: Path | None = None
     log_questions: bool = False
+    rewriter: Rewriter | None = None
     timeout_s: float = setting(30.0, above=0)
     most_waiting: int = setting(64, at_least=1)
     max_body: int = setting(64 * 1024, at_least=1)

@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from statgraph.service.problems import problem_response
 
 QUESTION = "question"  # the key in a request's state under which its route leaves the question
+WARNING = "warning"  # and what went wrong without keeping it from an answer
 UNKNOWN_ROUTE = "other"
 _METHODS = ("GET", "POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS")
 
@@ -110,6 +111,8 @@ class RequestLog:
             }
             if self._log_questions and QUESTION in state:
                 line["question"] = state[QUESTION]
+            if WARNING in state:
+                line["warning"] = state[WARNING]
             if fault is not None:
                 line["error"] = "".join(traceback.format_exception(fault))
             self._write(json.dumps(line))

@@ -12,7 +12,7 @@ from statgraph.service import answers, schemas
 from statgraph.service.feedback import FeedbackFullError
 from statgraph.service.loaded_run import LoadedRun
 from statgraph.service.problems import ProblemError, documented
-from statgraph.service.request_log import METRICS_TYPE, QUESTION
+from statgraph.service.request_log import METRICS_TYPE, QUESTION, WARNING
 from statgraph.service.state import ServiceState
 
 
@@ -37,7 +37,7 @@ router = APIRouter()
 @router.get("/api/about", responses=documented(503))
 async def about(run: Run, state: State) -> schemas.About:
     """What the service answers from."""
-    return answers.about(run, takes_feedback=state.feedback is not None)
+    return answers.about(run, takes_feedback=state.feedback is not None, explains=state.config.rewriter is None)
 
 
 @router.post("/api/search", responses=documented(400, 422, 503, 504))
@@ -46,12 +46,18 @@ async def search(asked: schemas.SearchRequest, request: Request, run: Run, state
     start = time.perf_counter()
     setattr(request.state, QUESTION, asked.question)
     allowed = run.allowed_rows(codes=asked.codes, heading_id=asked.heading, as_of=asked.as_of)
-    hits = await state.search(asked.question, asked.k, allowed)
+    if asked.explain and state.config.rewriter is not None:
+        raise ProblemError(422, "explain: this service rewrites questions, and explains no fused hits; leave it out")
+    hits, rewritten, warning = await state.search_rewritten(asked.question, asked.k, allowed)
+    if warning:
+        setattr(request.state, WARNING, warning)
     explanations = await state.explain(asked.question, hits, allowed) if asked.explain else None
     found = await run_in_threadpool(answers.hit_answers, run, asked.question, hits, explanations)
     took_ms = 1000 * (time.perf_counter() - start)
     searched = len(run.contents) if allowed is None else len(allowed)
-    return schemas.SearchAnswer(question=asked.question, hits=found, searched=searched, took_ms=took_ms)
+    return schemas.SearchAnswer(
+        question=asked.question, rewritten=rewritten, hits=found, searched=searched, took_ms=took_ms
+    )
 
 
 @router.get("/api/articles/{article_id:path}", responses=documented(404, 422, 503))

@@ -166,6 +166,7 @@ class SearchAnswer(BaseModel):
     """The hits, best first."""
 
     question: str
+    rewritten: str | None = Field(None, description="The question in the law's words, if it was searched by them too.")
     hits: list[HitAnswer]
     searched: int = Field(description="How many articles were searched: those of the codes, the heading and the day.")
     took_ms: float

@@ -10,8 +10,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.errors import RewritingError
 from statgraph.search.batching import BatcherClosedError, QuestionBatcher, QueueFullError
 from statgraph.search.hits import Explanation, Hit
+from statgraph.search.rewriting import DEPTH, fused
 from statgraph.service.config import ServiceConfig
 from statgraph.service.feedback import FeedbackLog
 from statgraph.service.loaded_run import LoadedRun
@@ -22,6 +24,7 @@ _Answer = TypeVar("_Answer")
 # How long the warm-up thread keeps the interpreter from the others. The default is 5 ms, and a search switches threads
 # dozens of times.
 _TURN_S = 0.0005
+_REWRITTEN_AT_ONCE = 16
 
 
 class ServiceState:
@@ -42,6 +45,7 @@ class ServiceState:
         # One at a time: they are Python for the most part, and would only slow one another and the searches.
         self._explaining = ThreadPoolExecutor(1, "explaining")
         self._explanations_waiting = 0
+        self._rewriting = ThreadPoolExecutor(_REWRITTEN_AT_ONCE, "rewriting")
         self._closed = threading.Event()
 
     def open(self, loaded_run: LoadedRun) -> None:
@@ -58,6 +62,7 @@ class ServiceState:
         """Shut down, once the searches in progress are answered."""
         self._closed.set()
         self._explaining.shutdown(wait=False, cancel_futures=True)
+        self._rewriting.shutdown(wait=False, cancel_futures=True)
         if self._loaded_run is not None:
             self._loaded_run.surroundings.references.stop()
             self._questions.close()
@@ -87,6 +92,29 @@ class ServiceState:
         except BatcherClosedError:
             raise self._unavailable("the service is shutting down; retry in a moment") from None
         return await self._in_time(future, "search")
+
+    async def search_rewritten(
+        self, question: str, k: int, allowed: AllowedRows | None
+    ) -> tuple[list[Hit], str | None, str | None]:
+        """Return the hits of a question, fused with those of the question in the law's words where the service rewrites
+        questions; those words, and why there are none (None where that is not asked, or nothing went wrong).
+
+        Raises:
+            ProblemError, UsageError: as in `search`.
+        """
+        if self.config.rewriter is None:
+            return await self.search(question, k, allowed), None, None
+        try:
+            future = self._rewriting.submit(self.config.rewriter.rewrite, question)
+            rewritten = await self._in_time(future, "rewriting of the question")
+        except RewritingError as error:
+            return await self.search(question, k, allowed), None, str(error)
+        except RuntimeError:  # after `shutdown`
+            raise self._unavailable("the service is shutting down; retry in a moment") from None
+        found = await asyncio.gather(
+            *(self.search(wording, max(k, DEPTH), allowed) for wording in (question, rewritten))
+        )
+        return fused(found, k), rewritten, None
 
     async def explain(self, question: str, hits: Sequence[Hit], allowed: AllowedRows | None) -> list[Explanation]:
         """Return why each hit of a search was found.

@@ -347,3 +347,38 @@ def test_the_precision_reaches_the_retriever(refused, dense_run, asked, monkeypa
     what = [*ask, asked] if ask == ["--questions"] else ask
     said = refused("search", *what, "--run", dense_run, "--precision", "int8", code=2)
     assert said == "asked for int8"
+
+
+def test_a_question_is_also_searched_in_the_laws_words(run_here, bm25_run, monkeypatch):
+    from statgraph.search.rewriting import Rewriter
+
+    monkeypatch.setattr(Rewriter, "rewrite", lambda rewriter, question: f"{rewriter.model} {question[:4]} wells2")
+    asked = ["search", "dogs", "--run", bm25_run, "-k", 2, "--rewrite", "http://localhost/v1"]
+    code, stdout, stderr = run_here(*asked, "--rewrite-model", "carts", "--json")
+    assert (code, stderr) == (0, "Also searched: carts dogs wells2\n")
+    hits = json.loads(stdout)
+    # Both wordings find the dogs: 1/61 + 1/61 or less, where what one of them finds has 1/61 at most.
+    assert [hit["article_id"][:-1] for hit in hits] == ["dogs", "dogs"]
+    assert all(1 / 61 < hit["score"] <= 2 / 61 for hit in hits)
+
+
+def test_without_its_endpoint_a_question_is_searched_as_it_stands(run_here, bm25_run):
+    plain = run_here("search", "dogs", "--run", bm25_run, "--json")
+    code, stdout, stderr = run_here("search", "dogs", "--run", bm25_run, "--json", "--rewrite", "http://127.0.0.1:9/v1")
+    assert (code, stdout) == plain[:2]
+    assert stderr == (
+        "Warning: http://127.0.0.1:9/v1: the question was not rewritten ([Errno 111] Connection refused); only its own "
+        "words are searched\n"
+    )
+
+
+def test_what_does_not_go_with_rewriting_is_refused(refused):
+    one = "--rewrite: works on a single question, without --explain; leave one of them out"
+    assert refused("search", "dogs", "--explain", "--rewrite", "http://localhost/v1", code=2) == one
+    assert refused("search", "--questions", "q.jsonl", "--rewrite", "http://localhost/v1", code=2) == one
+    assert refused("search", "dogs", "--rewrite-model", "llama", code=2) == (
+        "--rewrite-model: needs the endpoint that has the model; add --rewrite URL"
+    )
+    assert refused("serve", "--rewrite", "localhost", code=2) == (
+        "--rewrite localhost: not a URL; write it like http://127.0.0.1:8080/v1"
+    )

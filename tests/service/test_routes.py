@@ -6,6 +6,7 @@ from http import HTTPStatus
 import pytest
 
 from statgraph import __version__
+from statgraph.search.rewriting import Rewriter
 from statgraph.service.answers import excerpt
 from statgraph.service.contents import heading_id_of
 from statgraph.service.problems import problem_response
@@ -97,6 +98,24 @@ def test_a_long_text_is_shown_around_its_passage(passage, text, place):
 def test_without_a_passage_it_is_the_beginning():
     assert excerpt("Keys are due.", None, most=5) == {"text": "Keys ", "passage": None}
     assert excerpt("", None, most=5) == {"text": "", "passage": None}
+
+
+def test_a_question_is_also_searched_in_the_laws_words(serve, log, monkeypatch):
+    monkeypatch.setattr(Rewriter, "rewrite", lambda rewriter, question: "keys")
+    with serve(rewriter=Rewriter("http://localhost/v1")) as client:
+        answer = client.post("/api/search", json={"question": "wages", "k": 3}).json()
+        assert (answer["rewritten"], [hit["article_id"] for hit in answer["hits"]]) == ("keys", ["W5", "H3"])
+        assert [hit["score"] for hit in answer["hits"]] == pytest.approx([1 / 61, 1 / 61])
+        assert client.get("/api/about").json()["explains"] is False
+        problem(client.post("/api/search", json={"question": "wages", "explain": True}), 422)
+    assert "warning" not in log[0]
+
+
+def test_without_its_endpoint_a_question_is_searched_as_it_stands(serve, log):
+    with serve(rewriter=Rewriter("http://127.0.0.1:9/v1")) as client:
+        answer = client.post("/api/search", json={"question": "wages", "k": 3}).json()
+    assert (answer["rewritten"], [hit["article_id"] for hit in answer["hits"]]) == (None, ["W5"])
+    assert "the question was not rewritten" in log[0]["warning"]
 
 
 def test_an_explained_search(client):
