@@ -94,6 +94,7 @@ LAYERS = Registry(
     "statgraph.layers",
     {
         "qabisar": "statgraph.gnn.attention_layers:QabisarLayer",
+        "qabisar-v2": "statgraph.gnn.attention_layers:QabisarV2Layer",
         "gatv2": "statgraph.gnn.attention_layers:GatV2Layer",
         "gat": "statgraph.gnn.attention_layers:GatLayer",
         "gcn": "statgraph.gnn.sum_layers:GcnLayer",

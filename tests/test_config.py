@@ -160,7 +160,7 @@ def test_a_service_is_refused_what_it_cannot_run_with(name, value):
 def test_graph_encoders(layer, values, first_gate):
     config = GnnConfig(layer=layer, first_gate=first_gate, **values)
     refused = refused_by(check_settings, config)
-    if refused or (WIDTH % config.heads and layer in ("qabisar", "gatv2", "gat")):
+    if refused or (WIDTH % config.heads and layer in ("qabisar", "qabisar-v2", "gatv2", "gat")):
         assert refused_by(GraphEncoder, config, width=WIDTH, n_edge_types=2)
     else:
         encoder = GraphEncoder(config, width=WIDTH, n_edge_types=2)

@@ -36,7 +36,18 @@ def measure(settings: Settings) -> list[Row]:
         works = {_about(run, len(corpus.articles)): (search_command(run), asked_s)}
         if not on_sample:
             sample = Path(folder) / "run"
-            _run([sys.executable, str(LAUNCHER), "train", "--out", str(sample), *_set(_SHORT_TRAINING)])
+            _run(
+                [
+                    sys.executable,
+                    str(LAUNCHER),
+                    "train",
+                    "--system",
+                    "qabisar",
+                    "--out",
+                    str(sample),
+                    *_set(_SHORT_TRAINING),
+                ]
+            )
             n_articles = len(read_corpus(sample_folder()).articles)
             works[_about(sample, n_articles)] = (search_command(sample), SAMPLE_S)
         works["`statgraph --help`"] = ([sys.executable, str(LAUNCHER), "--help"], HELP_S)

@@ -149,6 +149,7 @@ class GatV2Layer(AttentionLayer):
             target_weight=self.target_projection.weight,
             attention=self.attention,
             bias=self.bias,
+            types=self._types(),
         )
 
     def _logits_and_values(
@@ -157,8 +158,40 @@ class GatV2Layer(AttentionLayer):
         sources = by_head(self.source_projection(nodes), self.n_heads)  # (inputs, heads, head width)
         edge_values, own_values = sources[block.sources], block.own(sources)
         targets = by_head(self.target_projection(block.own(nodes)), self.n_heads)  # (outputs, heads, head width)
-        edge_logits = leaky_scalars(targets[block.targets] + edge_values, self.attention)
-        return edge_logits, leaky_scalars(targets + own_values, self.attention), edge_values, own_values
+        edge_sums, own_sums = targets[block.targets] + edge_values, targets + own_values
+        if (types := self._types()) is not None:
+            by_type = by_head(types, self.n_heads)
+            edge_sums, own_sums = edge_sums + by_type[block.edge_types], own_sums + by_type[-1]
+        logits = (leaky_scalars(sums, self.attention) for sums in (edge_sums, own_sums))
+        return *logits, edge_values, own_values
+
+    def _types(self) -> torch.Tensor | None:
+        """Return the vector of each edge type and of the node itself, (edge types + 1, width); None for no types."""
+        return None
+
+
+class QabisarV2Layer(GatV2Layer):
+    """Dynamic attention over typed edges: what QABISAR cites GATv2 for, where its printed formula is static.
+
+    For node i and each head, with j over the neighbours of i and i itself:
+
+        alpha_ij = softmax_j( a . LeakyReLU(Ws x_i + Wt x_j + We e_ij) )
+        out_i = sum_j alpha_ij Wt x_j
+
+    and the heads are concatenated: `GatV2Layer` with the edge's type in the sum, as Brody, Alon and Yahav (2022) give
+    edges their features. We is folded into the embeddings, which start at zero, so that an untrained layer is an
+    untrained `GatV2Layer`. The node itself has an edge type of its own, the last.
+
+    Raises:
+        UsageError: if the heads do not divide the width.
+    """
+
+    def __init__(self, width: int, *, n_heads: int, n_edge_types: int):
+        super().__init__(width, n_heads=n_heads, n_edge_types=n_edge_types)
+        self.edge_embeddings = nn.Parameter(torch.zeros(n_edge_types + 1, width))
+
+    def _types(self) -> torch.Tensor | None:
+        return self.edge_embeddings
 
 
 class GatLayer(AttentionLayer):

@@ -15,7 +15,7 @@ from statgraph.gnn.bag_attention import (
     outgoing_sums,
     own_projection_gradient,
 )
-from statgraph.gnn.head_bags import Bags, HeadBags, looped_head_bags
+from statgraph.gnn.head_bags import HeadBags, looped_head_bags
 from statgraph.gnn.message_passing import NEGATIVE_SLOPE
 from statgraph.graph.blocks import Block
 
@@ -31,12 +31,14 @@ def dynamic_attention(
     target_weight: torch.Tensor,
     attention: torch.Tensor,
     bias: torch.Tensor,
+    types: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Return out_i = sum_j alpha_ij Wt x_j + bias for each output node, itself among the j, heads side by side.
 
-    alpha_ij is the softmax, over j, of a . LeakyReLU(Ws x_i + Wt x_j): see `GatV2Layer`. The sums in brackets are
-    formed for a thousand edges at a time, again for the gradient: nothing of (edges, width) is ever kept. Sums go in
-    a fixed order whatever the number of threads.
+    alpha_ij is the softmax, over j, of a . LeakyReLU(Ws x_i + Wt x_j + t_ij), t being the vector of the edge's type
+    where there are `types`: see `GatV2Layer` and `QabisarV2Layer`. The sums in brackets are formed for a thousand edges
+    at a time, again for the gradient: nothing of (edges, width) is ever kept. Sums go in a fixed order whatever the
+    number of threads.
 
     Args:
         nodes: (inputs, width) on a CPU, float32 or float64.
@@ -44,27 +46,32 @@ def dynamic_attention(
         target_weight: Ws, (width, width).
         attention: a, (heads, head width).
         bias: (width,).
+        types: (edge types + 1, width), the node's own last; None where the type of an edge says nothing.
 
     Returns:
         (outputs, width).
     """
     bags = looped_head_bags(block, len(attention))
-    return _DynamicAttention.apply(nodes, source_weight, target_weight, attention, bias, block, bags)
+    if types is None:
+        types = nodes.new_empty(0, nodes.shape[1])
+    return _DynamicAttention.apply(nodes, source_weight, target_weight, attention, bias, types, block, bags)
 
 
 class _DynamicAttention(torch.autograd.Function):
     """The step and its gradient, worked out by hand. With g the gradient of an edge's logit and z the sum of its two
-    ends, both ends get g a LeakyReLU'(z); only a's factor is left out until the edges are summed, since by
-    LeakyReLU(z) = z LeakyReLU'(z) the gradient of a is the product of the nodes' vectors with those very sums."""
+    ends and its type, each of these gets g a LeakyReLU'(z); only a's factor is left out until the edges are summed,
+    since by LeakyReLU(z) = z LeakyReLU'(z) the gradient of a is the product of the vectors with those very sums."""
 
     @staticmethod
-    def forward(ctx, nodes, source_weight, target_weight, attention, bias, block, bags):
+    def forward(ctx, nodes, source_weight, target_weight, attention, bias, types, block, bags):
         head_width = attention.shape[1]
         n_inputs, width = nodes.shape
-        table = nodes.new_empty(n_inputs + block.n_outputs, width)  # the sources' side, then the targets'
+        n_ends = n_inputs + block.n_outputs
+        table = nodes.new_empty(n_ends + len(types), width)  # the sources' side, the targets', the types'
         torch.mm(nodes, source_weight.T, out=table[:n_inputs])
-        torch.mm(block.own(nodes), target_weight.T, out=table[n_inputs:])
-        ends = _ends(bags, n_inputs)
+        torch.mm(block.own(nodes), target_weight.T, out=table[n_inputs:n_ends])
+        table[n_ends:] = types
+        ends = _ends(bags, block, len(types))
         to_logits = block_diagonal(attention)  # (width, heads)
         logits = nodes.new_empty(len(ends), len(attention))
         for edges in chunks(len(ends), _EDGES):
@@ -73,24 +80,26 @@ class _DynamicAttention(torch.autograd.Function):
         weights = bag_softmax(logits, bags)
         sums = IncomingSums.of(table[:n_inputs].view(-1, head_width), weights, bags)
         ctx.save_for_backward(nodes, source_weight, target_weight, attention, table, weights)
-        ctx.block, ctx.bags, ctx.sums = block, bags, sums
+        ctx.block, ctx.bags, ctx.sums, ctx.ends = block, bags, sums, ends
         return sums.sums.detach().view(-1, width).add_(bias)
 
     @staticmethod
     @once_differentiable
     def backward(ctx, out_gradient):
         nodes, source_weight, target_weight, attention, table, weights = ctx.saved_tensors
-        bags, n_inputs, head_width = ctx.bags, len(nodes), attention.shape[1]
+        bags, ends, head_width = ctx.bags, ctx.ends, attention.shape[1]
         by_head = out_gradient.contiguous().view(-1, head_width)
-        sources, targets = table[:n_inputs], table[n_inputs:]
+        sources, targets, types = table.split(
+            [len(nodes), ctx.block.n_outputs, len(table) - len(nodes) - ctx.block.n_outputs]
+        )
         logit_gradient = logit_gradients(by_head, ctx.sums, weights, bags)
-        ends = _ends(bags, n_inputs)
-        target_sums = _slope_sums(table, ends, logit_gradient, bags.incoming)  # (outputs, width)
+        target_sums = _slope_sums(table, ends, logit_gradient, bags.incoming.bounds)  # (outputs, width)
         order = bags.outgoing_edges
-        source_sums = _slope_sums(table, ends[order], logit_gradient[order], bags.outgoing)  # (inputs, width)
+        source_sums = _slope_sums(table, ends[order], logit_gradient[order], bags.outgoing.bounds)  # (inputs, width)
+        type_sums = _sums_of_types(table, ends, logit_gradient, len(types))
 
         flat_attention = attention.flatten()
-        attention_gradient = torch.zeros_like(flat_attention)
+        attention_gradient = _products(types, type_sums)
         source_weight_gradient = torch.zeros_like(source_weight)
         node_gradient = torch.empty_like(nodes) if ctx.needs_input_grad[0] else None
         for rows, gradient in outgoing_sums(by_head, weights, bags, _NODES):
@@ -115,31 +124,49 @@ class _DynamicAttention(torch.autograd.Function):
             target_weight_gradient,
             attention_gradient.view_as(attention),
             out_gradient.sum(dim=0),
+            type_sums.mul_(flat_attention),
             None,
             None,
         )
 
 
-def _ends(bags: HeadBags, n_inputs: int) -> torch.Tensor:
-    """Return the table's rows of both ends of each incoming edge, (outputs + edges, 2)."""
-    return torch.stack([bags.logit_inputs, n_inputs + bags.targets], dim=1).to(bags.incoming.rows.dtype)
+def _ends(bags: HeadBags, block: Block, n_types: int) -> torch.Tensor:
+    """Return the table's rows of both ends of each incoming edge, (outputs + edges, 2), and of its type where there are
+    types, the node's own the last of them: (outputs + edges, 3)."""
+    rows = [bags.logit_inputs, block.n_inputs + bags.targets]
+    if n_types:
+        # An own edge has the type -1.
+        rows.append(block.n_inputs + block.n_outputs + bags.edge_types % n_types)
+    return torch.stack(rows, dim=1).to(bags.incoming.rows.dtype)
 
 
 def _added(table: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
-    """Return the sum of the vectors of both ends of each edge, (edges, width)."""
+    """Return the sum of the vectors of each edge's ends and type, (edges, width)."""
     return functional.embedding_bag(ends, table, mode="sum")
 
 
-def _slope_sums(table: torch.Tensor, ends: torch.Tensor, logit_gradient: torch.Tensor, bags: Bags) -> torch.Tensor:
-    """Return each node's sum of its edges' g LeakyReLU'(z), (nodes, width); the edges sorted by the node."""
+def _sums_of_types(table: torch.Tensor, ends: torch.Tensor, logit_gradient: torch.Tensor, n_types: int) -> torch.Tensor:
+    """Return each edge type's sum of its edges' g LeakyReLU'(z), (edge types, width)."""
+    if not n_types:
+        return table.new_zeros(0, table.shape[1])
+    types, order = torch.sort(ends[:, 2].long() - (len(table) - n_types), stable=True)
+    bounds = torch.searchsorted(types, torch.arange(n_types + 1))
+    return _slope_sums(table, ends[order], logit_gradient[order], bounds)
+
+
+def _slope_sums(
+    table: torch.Tensor, ends: torch.Tensor, logit_gradient: torch.Tensor, bounds: torch.Tensor
+) -> torch.Tensor:
+    """Return each node's sum of its edges' g LeakyReLU'(z), (nodes, width); the edges sorted by the node, those of node
+    i from `bounds[i]` on."""
     n_edges, n_heads = logit_gradient.shape
-    sums = table.new_zeros(len(bags.bounds) - 1, table.shape[1])
+    sums = table.new_zeros(len(bounds) - 1, table.shape[1])
     places = torch.arange(min(_EDGES, n_edges), dtype=ends.dtype)
-    starts = bags.bounds[:-1].to(ends.dtype)
+    starts = bounds[:-1].to(ends.dtype)
     cuts = torch.arange(0, n_edges, _EDGES)
     # A chunk may begin and end in the middle of a node's edges: the node gets its sum in parts.
-    firsts = (torch.searchsorted(bags.bounds, cuts, right=True) - 1).tolist()
-    lasts = torch.searchsorted(bags.bounds, (cuts + _EDGES).clamp(max=n_edges)).tolist()
+    firsts = (torch.searchsorted(bounds, cuts, right=True) - 1).tolist()
+    lasts = torch.searchsorted(bounds, (cuts + _EDGES).clamp(max=n_edges)).tolist()
     for edges, first, last in zip(chunks(n_edges, _EDGES), firsts, lasts, strict=True):
         slopes = _added(table, ends[edges])
         by_head = slopes.view(len(slopes), n_heads, -1)

@@ -160,7 +160,7 @@ def draw_rows(spec: TableSpec, rows: Sequence[RowSummary], path: Path) -> None:
 def _paper_note(spec: TableSpec) -> list[str]:
     if not spec.paper_read_in:
         return []
-    read = f"{_PAPER}: the paper's figures on BSARD's test questions, read in {spec.paper_read_in}."
+    read = f"{_PAPER}: the paper's figures on BSARD, read in {spec.paper_read_in}."
     return [f"{read} On another corpus compare the order of the rows, not the size of the figures.", ""]
 
 

@@ -1,4 +1,4 @@
-"""The differences on docs/results.md, their p-values adjusted over the page: `make docs-results` writes them."""
+"""The tables on docs/results.md, the p-values adjusted over the page: `make docs-results` writes them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from statgraph import artifacts
 from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, adjusted_p_values
 from statgraph.studies.rendering import header, line
 
+_FIGURES, _DIFFERENCES = _TABLES = "| row | seeds |", "| row | against |"
 _LINK = re.compile(r"\(results/([\w-]+)\.md\)")
 _COUNT = re.compile(r"\d+ distinct comparisons")
 _SIZE = r"([+-]\d+\.\d) \[([+-]\d+\.\d), ([+-]\d+\.\d)\]"
@@ -52,10 +53,11 @@ class _Difference:
 
 @dataclass(frozen=True)
 class _Table:
-    """The differences of one stratum in a published file: (row, against) -> metric -> difference, and the standard
-    deviation over seeds of each row: row -> metric -> points."""
+    """The tables of one stratum in a published file: the lines of its `figures`, its differences, (row, against) ->
+    metric -> difference, and the standard deviation over seeds of each row: row -> metric -> points."""
 
     stratum: str
+    figures: list[str]
     differences: Mapping[tuple[str, str], Mapping[str, _Difference]]
     seeds_sd: Mapping[str, Mapping[str, float]]
 
@@ -80,17 +82,17 @@ class _Table:
 
 
 def page(text: str, folder: Path) -> str:
-    """Return the page with each table of differences as published, its p-values adjusted.
+    """Return the page with each table of figures and of differences as published, p-values adjusted.
 
-    A table of differences is that of the first file of `folder` linked below it. Adjusted are all comparisons of these
+    A table is that of the first file of `folder` linked below it. Adjusted are all comparisons of these
     files (Benjamini and Hochberg), over all questions and in the strata, each once. † marks a difference where a row
     deviates more between seeds than half the interval's width.
 
     Raises:
-        ValueError: if a table of differences has no link below it, or a published one cannot be read.
+        ValueError: if a table has no link below it, or a published one cannot be read.
     """
     lines = text.splitlines()
-    below = {number: _linked(lines[number:]) for number, row in enumerate(lines) if row.startswith("| row | against |")}
+    below = {number: _linked(lines[number:]) for number, row in enumerate(lines) if row.startswith(_TABLES)}
     published = {name: _read(folder / f"{name}.md") for name in dict.fromkeys(below.values())}
     tests = {test: test[-1] for tables in published.values() for table in tables for test in table.tests()}
     q_values = dict(zip(tests, adjusted_p_values(list(tests.values())), strict=True))
@@ -99,7 +101,8 @@ def page(text: str, folder: Path) -> str:
     for number, row in enumerate(lines):
         inside = inside and row.startswith("|")
         if number in below:
-            written += published[below[number]][0].lines(q_values)
+            table = published[below[number]][0]
+            written += table.lines(q_values) if row.startswith(_DIFFERENCES) else table.figures
             inside = True
         elif not inside:
             written.append(row)
@@ -114,27 +117,28 @@ def _linked(lines: list[str]) -> str:
 
 
 def _read(path: Path) -> list[_Table]:
-    """Return a published file's tables of differences, that over all questions first."""
+    """Return a published file's tables, those over all questions first."""
     tables: list[_Table] = []
-    stratum, columns = "", []
+    stratum, columns, figures = "", [], []
     for row in path.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in row.strip("|").split("|")]
         if row.startswith("## "):
             stratum, columns = row.removeprefix("## "), []
-        elif row.startswith("| row | seeds |"):
-            columns, seeds_sd = cells, {}
-        elif row.startswith("| row | against |"):
+        elif row.startswith(_FIGURES):
+            columns, seeds_sd, figures = cells, {}, [row]
+        elif row.startswith(_DIFFERENCES):
             columns = cells
-            tables.append(_Table(stratum, {}, seeds_sd))
-        elif row.startswith("| row |"):
+            tables.append(_Table(stratum, figures, {}, seeds_sd))
+        elif row.startswith("| row |") or not row.startswith("|"):
             columns = []
-        elif row.startswith("| ") and columns and not row.startswith("| --- |"):
+        elif columns:
             values = dict(zip(columns[2:], cells[2:], strict=True))
-            if columns[1] == "against":
-                tables[-1].differences[cells[0], cells[1]] = {name: _Difference.read(v) for name, v in values.items()}
-            else:
+            if columns[1] == "seeds":
+                figures.append(row)
                 spreads = {name: _SPREAD.fullmatch(value) for name, value in values.items()}
                 seeds_sd[cells[0]] = {name: float(found[1]) for name, found in spreads.items() if found}
+            elif cells[0] != "---":
+                tables[-1].differences[cells[0], cells[1]] = {name: _Difference.read(v) for name, v in values.items()}
     return tables
 
 

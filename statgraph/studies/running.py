@@ -98,23 +98,30 @@ def run_id(config: RunConfig, corpus_hash: str, split: str, *variants: str) -> s
 
 
 def with_tuned_bm25(spec: TableSpec, corpus: Corpus, store: RunStore) -> TableSpec:
-    """Return the table with the k1 and b that are best on dev in the rows that are to be tuned.
+    """Return the table with the k1 and b that are best on dev in the rows that are to be tuned, over the text that the
+    row indexes.
 
     Raises:
         UsageError: if there are such rows, and the corpus has no dev questions.
     """
-    if not any(row.tuned for row in spec.rows):
-        return spec
-    path = store.grids / f"{artifacts.key_of([corpus.content_hash])}.json"
+
+    def tuned(row: RowSpec) -> RowSpec:
+        if not row.tuned:
+            return row
+        path = resolve_config(row.system, row.settings).encoder.heading_path
+        found = tuple(f"bm25.{name}={value:g}" for name, value in _best_bm25(corpus, store, heading_path=path).items())
+        return replace(row, settings=(*row.settings, *found))
+
+    return replace(spec, rows=tuple(map(tuned, spec.rows)))
+
+
+def _best_bm25(corpus: Corpus, store: RunStore, *, heading_path: bool) -> dict:
+    decided_by = [corpus.content_hash, *(() if heading_path else ("no heading path",))]
+    path = store.grids / f"{artifacts.key_of(decided_by)}.json"
     if not path.is_file():
-        best = tuned_bm25(corpus).best
+        best = tuned_bm25(corpus, heading_path=heading_path).best
         artifacts.write_json(path, {"k1": best.k1, "b": best.b})
-    best = artifacts.read_object(path, remedy="remove it, so that BM25 is tuned again")
-    found = tuple(f"bm25.{name}={value:g}" for name, value in best.items())
-    return replace(
-        spec,
-        rows=tuple(replace(row, settings=(*row.settings, *found)) if row.tuned else row for row in spec.rows),
-    )
+    return artifacts.read_object(path, remedy="remove it, so that BM25 is tuned again")
 
 
 class Alone:

@@ -152,7 +152,7 @@ def test_cuda_gives_what_the_cpu_gives(random_block):
     assert torch.allclose(there.cpu(), here, atol=1e-5)
 
 
-@pytest.mark.parametrize("layer", ["qabisar", "gatv2", "gat"])
+@pytest.mark.parametrize("layer", ["qabisar", "qabisar-v2", "gatv2", "gat"])
 def test_the_last_attention_is_that_of_the_last_layer(random_block, block_of, layer):
     torch.manual_seed(4)
     encoder = new_encoder(layer=layer, first_gate=0.5)

@@ -7,11 +7,11 @@ import torch
 from torch.func import functional_call
 
 from statgraph.errors import UsageError
-from statgraph.gnn.attention_layers import QabisarLayer
+from statgraph.gnn.attention_layers import QabisarLayer, QabisarV2Layer
 from statgraph.gnn.message_passing import by_head
 from statgraph.registry import LAYERS
 
-ATTENTION_LAYERS = ("qabisar", "gatv2", "gat")
+ATTENTION_LAYERS = ("qabisar", "qabisar-v2", "gatv2", "gat")
 
 each_layer = pytest.mark.parametrize("name", LAYERS.built_in)
 
@@ -88,10 +88,11 @@ def test_a_neighbour_has_a_part_and_a_far_node_none(name, random_layer, node_vec
         assert changed.tolist() == expected
 
 
-def test_only_qabisar_looks_at_edge_types(layer, block, nodes):
+def test_only_qabisars_layers_look_at_edge_types(layer, block, nodes):
     other = dataclasses.replace(block, edge_types=(block.edge_types + 1) % 3)
     changed = (layer(nodes, other) - layer(nodes, block)).abs().amax(dim=1) > 1e-6
-    assert changed.tolist() == [isinstance(layer, QabisarLayer)] * 4 + [False]  # the last output has no edge
+    expected = isinstance(layer, QabisarLayer | QabisarV2Layer)
+    assert changed.tolist() == [expected] * 4 + [False]  # the last output has no edge
 
 
 @each_layer
@@ -121,6 +122,7 @@ def test_untrained_attention_stays_among_the_neighbours(name, random_block, node
     ("name", "of_neighbour", "of_itself"),
     [
         ("qabisar", "source_projection", "target_projection"),
+        ("qabisar-v2", "source_projection", "source_projection"),
         ("gatv2", "source_projection", "source_projection"),
         ("gat", "projection", "projection"),
     ],

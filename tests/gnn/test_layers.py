@@ -55,6 +55,17 @@ def gatv2_formula(layer, nodes, block) -> torch.Tensor:
     )  # fmt: skip
 
 
+def qabisar_v2_formula(layer, nodes, block) -> torch.Tensor:
+    """alpha_ij = softmax_j( a . LeakyReLU(Ws x_i + Wt x_j + We e_ij) )"""
+    w_s, w_t, types = layer.target_projection.weight, layer.source_projection.weight, layer.edge_embeddings
+
+    def logit(head, part, i, j, kind):
+        edge_type = types[-1 if kind is None else kind, part]
+        return layer.attention[head] @ leaky(w_s[part] @ nodes[i] + w_t[part] @ nodes[j] + edge_type)
+
+    return attended(layer, nodes, block, logit, lambda part, j, kind: w_t[part] @ nodes[j])
+
+
 def qabisar_formula(layer, nodes, block, target_attention=None) -> torch.Tensor:
     """alpha_ij = softmax_j( a . LeakyReLU([Ws x_i || Wt x_j || We e_ij]) ), the target's part of `a` included."""
     w_s, w_t, w_e = layer.target_projection.weight, layer.source_projection.weight, layer.edge_projection.weight
@@ -97,6 +108,7 @@ def summed_formula(layer, nodes, block, *, mean: bool) -> torch.Tensor:
 
 FORMULAS = {
     "qabisar": qabisar_formula,
+    "qabisar-v2": qabisar_v2_formula,
     "gatv2": gatv2_formula,
     "gat": gat_formula,
     "gcn": gcn_formula,
@@ -167,6 +179,13 @@ LN3 = [[math.log(3), 0.0]]
             {"attention": LN3},
             [[-1, 4], [2, 8]],
             [[(2 * 3 - 3**-0.4) / (3**-0.4 + 3), (8 * 3 + 4 * 3**-0.4) / (3**-0.4 + 3)], [2, 8]],
+        ),
+        # As above, but an edge's type adds 1 and a node's own takes 3 away: 0.2 * -5 ln 3 for node 0, ln 9 for node 1.
+        (
+            "qabisar-v2",
+            {"attention": LN3, "edge_embeddings": [[1.0, 0.0], [-3.0, 0.0]]},
+            [[-1, 4], [2, 8]],
+            [[(2 * 9 - 3**-1) / (3**-1 + 9), (8 * 9 + 4 * 3**-1) / (3**-1 + 9)], [2, 8]],
         ),
         # Half of 8 and half of the mean of 2 and 6; nodes 1 and 2 have no neighbour: half of themselves.
         ("graphsage", {}, [[8], [2], [6]], [[6], [1], [3]]),

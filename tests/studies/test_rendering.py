@@ -89,7 +89,7 @@ def test_the_whole_text(rows):
     assert "\n| b | a | +18.8 [" in text
     assert "| +37.5 [" in text
     assert text.count(", n.s. |") == 9  # three metrics over all, seen and unseen
-    assert "\npaper (BSARD): the paper's figures on BSARD's test questions, read in its table 1. " in text
+    assert "\npaper (BSARD): the paper's figures on BSARD, read in its table 1. " in text
     assert "## Seen questions\n\n2 questions.\n" in text
     assert text.endswith("MiB |\n")
     assert "![A title](figure.png)" in table_text(SPEC, rows, ABOUT, picture="figure.png")

@@ -7,6 +7,10 @@ from statgraph.studies.results_page import page
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = """Adjusted over 0 distinct comparisons.
 
+| row | seeds | mAP |
+| --- | --- | --- |
+| as it was | 9 | 99.9 |
+
 | row | against | mAP |
 | --- | --- | --- |
 | as it was | before | +9.9 [+9.9, +9.9], q = 0.999 |
@@ -48,7 +52,7 @@ def written(tmp_path, first: str, second: str) -> list[str]:
     (tmp_path / "first.md").write_text(published(first))
     (tmp_path / "second.md").write_text(published(second))
     lines = page(PAGE, tmp_path).splitlines()
-    return [lines[0], *(line for line in lines if line[:6] in ("| base", "| grap"))]
+    return [lines[0], *(line for line in lines if line.startswith(("| base | graph", "| graph | base")))]
 
 
 def test_the_page_follows_from_the_published_tables():
@@ -66,6 +70,17 @@ def test_p_values_are_adjusted_over_all_tables(tmp_path):
         "| base | graph | -1.0 [-2.0, +3.0], q = 0.900, n.s. |",
         "| graph | base | +3.0 [+1.0, +5.0], q = 0.040 |",
         "| base | graph | +4.0 [+1.0, +6.0], q = 0.004 |",
+    ]
+
+
+def test_the_figures_are_those_of_the_file_linked_below(tmp_path):
+    (tmp_path / "first.md").write_text(published("| graph | base | +2.0 [+1.0, +3.0], p = 0.010 |"))
+    (tmp_path / "second.md").write_text(published("| graph | base | +3.0 [+1.0, +5.0], p = 0.030 |"))
+    assert page(PAGE, tmp_path).split("\n\n")[1].splitlines() == [
+        "| row | seeds | R@10 | mAP | paper |",
+        "| --- | --- | --- | --- | --- |",
+        "| base | 1 | 20.0 | 30.0 | - |",
+        "| graph | 3 | 21.0 ± 0.1 | 31.0 ± 0.5 | 40.0 |",
     ]
 
 

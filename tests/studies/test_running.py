@@ -151,10 +151,17 @@ def test_a_fast_row_has_no_transformer():
 
 
 def test_bm25_is_tuned_once(store, town_corpus, monkeypatch):
-    spec = table(RowSpec("a", "bm25", ("bm25.k1=9",), tuned=True), RowSpec("b", "bm25"))
-    monkeypatch.setattr(running, "tuned_bm25", lambda corpus: tuned_bm25(corpus, [0.5], [0.1, 1]))
+    no_path = "encoder.heading_path=false"
+    rows = [RowSpec("a", "bm25", ("bm25.k1=9",), tuned=True), RowSpec("b", "bm25")]
+    spec = table(*rows, RowSpec("c", "bm25", (no_path,), tuned=True))
+    grids = {True: ([0.5], [0.1, 1]), False: ([2.5], [1])}
+    monkeypatch.setattr(
+        running, "tuned_bm25", lambda corpus, heading_path: tuned_bm25(corpus, *grids[heading_path], heading_path=False)
+    )
     tuned = with_tuned_bm25(spec, town_corpus, store)
-    assert [row.settings for row in tuned.rows] == [("bm25.k1=9", "bm25.k1=0.5", "bm25.b=0.1"), ()]
+    assert [row.settings for row in tuned.rows] == [
+        ("bm25.k1=9", "bm25.k1=0.5", "bm25.b=0.1"), (), (no_path, "bm25.k1=2.5", "bm25.b=1"),
+    ]  # fmt: skip
     with pytest.raises(UsageError, match="'dev'"):
         with_tuned_bm25(spec, dataclasses.replace(town_corpus, questions=()), store)
     monkeypatch.setattr(running, "tuned_bm25", None)
