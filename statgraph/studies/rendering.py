@@ -16,7 +16,7 @@ from statgraph.studies.store import RunResult
 from statgraph.studies.summary import PARTS, RowSummary, SeedSummary
 
 ABSENT = "-"
-_PAPER = "paper (BSARD)"
+PAPER = "paper (BSARD)"
 TIME_NOTE = (
     "Means over seeds; memory is the highest of the process during the run. A first stage that another row had trained "
     "with the same settings is taken from it, and then costs no time here. A member of an ensemble that another row "
@@ -84,7 +84,7 @@ def opening(spec: TableSpec, about: About) -> list[str]:
 def main_table(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
     """Return the table over all questions, in percent: mean ± standard deviation over seeds, then the paper's."""
     in_paper = [metric for metric in spec.metrics if any(metric in row.paper for row in spec.rows)]
-    paper_columns = [f"{metric}, {_PAPER}" for metric in in_paper] or [_PAPER]
+    paper_columns = [f"{metric}, {PAPER}" for metric in in_paper] or [PAPER]
     table = header(["row", "seeds", *spec.metrics, *paper_columns])
     for row in rows:
         paper = [_figure(row.spec.paper.get(metric)) for metric in in_paper] or [ABSENT]
@@ -160,7 +160,7 @@ def draw_rows(spec: TableSpec, rows: Sequence[RowSummary], path: Path) -> None:
 def _paper_note(spec: TableSpec) -> list[str]:
     if not spec.paper_read_in:
         return []
-    read = f"{_PAPER}: the paper's figures on BSARD, read in {spec.paper_read_in}."
+    read = f"{PAPER}: the paper's figures on BSARD, read in {spec.paper_read_in}."
     return [f"{read} On another corpus compare the order of the rows, not the size of the figures.", ""]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, adjusted_p_values
-from statgraph.studies.rendering import header, line
+from statgraph.studies.rendering import PAPER, header, line
 
 _FIGURES, _DIFFERENCES = _TABLES = "| row | seeds |", "| row | against |"
 _LINK = re.compile(r"\(results/([\w-]+)\.md\)")
@@ -128,7 +128,7 @@ def _read(path: Path) -> list[_Table]:
             columns, seeds_sd, figures = cells, {}, [row]
         elif row.startswith(_DIFFERENCES):
             columns = cells
-            tables.append(_Table(stratum, figures, {}, seeds_sd))
+            tables.append(_Table(stratum, _without_empty_column(figures), {}, seeds_sd))
         elif row.startswith("| row |") or not row.startswith("|"):
             columns = []
         elif columns:
@@ -140,6 +140,13 @@ def _read(path: Path) -> list[_Table]:
             elif cells[0] != "---":
                 tables[-1].differences[cells[0], cells[1]] = {name: _Difference.read(v) for name, v in values.items()}
     return tables
+
+
+def _without_empty_column(figures: list[str]) -> list[str]:
+    """Return a table's lines without the column for the paper's figures where none could be read."""
+    if not figures[0].endswith(f"| {PAPER} |"):
+        return figures
+    return [row[: row.rindex("|", 0, -1) + 1] for row in figures]
 
 
 if __name__ == "__main__":
