@@ -28,7 +28,8 @@ class EncoderConfig:
     euclidean (G-DSR, table 6). `chunk_tokens`, `max_tokens`: G-DSR, section 3.1. `article_layers`, `article_heads`,
     `article_dropout`, `article_pooling` (mean or max): the second-level transformer over an article's chunks.
     `prune_vocabulary`: keep only the word pieces that the corpus uses. `token_dropout`: share of tokens left out in
-    training (static).
+    training (static). `slice_tokens`: the most tokens that go through a trained backbone at once; of more each slice is
+    encoded again for its gradient, which takes a third more time, and less memory.
     """
 
     backbone: str = "auto"
@@ -51,6 +52,9 @@ class EncoderConfig:
     article_pooling: str = setting("max", choices=("mean", "max"))
     prune_vocabulary: bool = False
     token_dropout: float = setting(0.0, at_least=0, at_most=1)
+    slice_tokens: int = setting(
+        -1, at_least=1, special={-1: "what CUDA memory holds (on a CPU all)", 0: "all at once"}, later=True
+    )
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import os
 import runpy
 import sys
 from pathlib import Path
@@ -52,8 +53,33 @@ def inference_dtype(device):
     import torch
 
     if device.type == "cuda":
-        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
+        return torch.bfloat16 if _computes_bfloat16() else torch.float32
     return torch.bfloat16 if _cpu_has("amx_tile") or _cpu_has("avx512_bf16") else torch.float32
+
+
+def training_dtype(device):
+    """Return the dtype that autocast trains in: bfloat16 on CUDA; on a device that only emulates it (compute capability
+    below 8.0) float16, whose loss has to be scaled; float32 on a CPU."""
+    import torch
+
+    if device.type != "cuda":
+        return torch.float32
+    return torch.bfloat16 if _computes_bfloat16() else torch.float16
+
+
+def _computes_bfloat16() -> bool:
+    import torch
+
+    return torch.cuda.is_bf16_supported(including_emulation=False)
+
+
+def device_memory(device) -> int:
+    """Return the bytes of memory that a device has, a CPU the machine's."""
+    if device.type == "cuda":
+        import torch
+
+        return torch.cuda.get_device_properties(device).total_memory
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _cpu_has(instructions: str) -> bool:

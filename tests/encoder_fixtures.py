@@ -122,6 +122,27 @@ def save_random_bert() -> Callable[..., Path]:
 
 
 @pytest.fixture
+def bytes_held() -> Callable[[Callable[[], object]], tuple[int, int]]:
+    """Return a function that runs some work and gives the bytes that torch holds for it on the CPU: (those behind it,
+    what it gives back included, the most at a time)."""
+    from torch.profiler import ProfilerActivity, profile
+
+    def measure(work: Callable[[], object]) -> tuple[int, int]:
+        work()  # what is made once, such as an autocast copy
+        with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
+            result = work()
+        changes = [event for event in profiled.profiler.kineto_results.events() if event.name() == "[memory]"]
+        held = most = 0
+        for change in sorted(changes, key=lambda event: event.start_ns()):
+            held += change.nbytes()
+            most = max(most, held)
+        del result
+        return held, most
+
+    return measure
+
+
+@pytest.fixture
 def tiny_folder(save_tiny_as, tmp_path: Path) -> Path:
     """Return a folder with a random BERT (3 layers, 32 wide, 64 positions) and its tokenizer."""
     return save_tiny_as(tmp_path / "tiny")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 import torch
 from torch import nn
-from torch.utils.checkpoint import checkpoint
 
 from statgraph.distributed import SINGLE, World
 from statgraph.dropout import CheapDropout
@@ -16,6 +16,7 @@ from statgraph.encoders.backbones import cache_folder
 from statgraph.encoders.chunking import Chunks
 from statgraph.encoders.frozen import pooled
 from statgraph.encoders.layer_states import ChunkStates, layer_states
+from statgraph.encoders.slices import in_slices
 from statgraph.encoders.tower import Tower
 from statgraph.errors import ModelError
 from statgraph.memory import FreedMemory
@@ -167,17 +168,12 @@ class UpperLayers:
     def vectors(self, inputs: ChunkStates, name: str, pooling: str) -> torch.Tensor:
         """Return the vectors of chunks, (chunks, width) float32, pooled by mean or cls.
 
-        A part at a time, and each part anew for its gradient: what two layers keep for one of a hundred articles at
-        once is some gigabytes.
+        In slices: what two layers keep for one of a hundred articles at once is some gigabytes.
         """
-        places, vectors = [], []
-        for part_places, part in inputs.parts(_TOKENS_PER_PART):
-            places += part_places
-            vectors.append(checkpoint(self._part, part, name, pooling, use_reentrant=False))
-            self._freed_memory.give_back()
-        return torch.cat(vectors)[torch.from_numpy(np.argsort(places))]
+        encode = partial(self._part, name=name, pooling=pooling)
+        return in_slices(encode, inputs.parts(_TOKENS_PER_PART), self._freed_memory.give_back)
 
-    def _part(self, inputs: ChunkStates, name: str, pooling: str) -> torch.Tensor:
+    def _part(self, inputs: ChunkStates, *, name: str, pooling: str) -> torch.Tensor:
         tokens, mask = inputs.padded()
         # In the precision that the layers below ran in: an epoch is nearly all matrix products.
         fast = torch.autocast("cpu", dtype=torch.bfloat16, enabled=self._dtype == torch.bfloat16)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -22,6 +23,7 @@ from statgraph.encoders.hierarchical import ChunkEncoder
 from statgraph.encoders.layer_states import ChunkStates
 from statgraph.encoders.loading import most_tokens
 from statgraph.encoders.similarity import similarity_of
+from statgraph.encoders.slices import in_slices, padded_tokens, slice_tokens, token_slices
 from statgraph.encoders.split_model import UpperLayers, freeze_lower, lower_states
 from statgraph.encoders.tower import Tower, loaded_tower
 from statgraph.errors import UsageError
@@ -37,8 +39,9 @@ class TransformerBiEncoder(BiEncoder):
 
     With `encoder.train` none or head the backbone is frozen and inputs are its cached chunk vectors; with full they are
     tokens and gradients reach it. With last-N they are what the layers below the last N give for each token, computed
-    once and kept on disk; tokens where a GPU computes them as fast, or where the backbone cannot be cut in two. The
-    projections start as the identity. Of several processes (`world`) each computes its part of what frozen layers give.
+    once and kept on disk; tokens where a GPU computes them as fast, or where the backbone cannot be cut in two. More
+    tokens than `encoder.slice_tokens` go through it in slices. The projections start as the identity. Of several
+    processes (`world`) each computes its part of what frozen layers give.
     """
 
     encode_batch = 256
@@ -82,6 +85,8 @@ class TransformerBiEncoder(BiEncoder):
         )
         if config.train == "none":
             self.requires_grad_(False)
+        n_trained = sum(parameter.numel() for parameter in self.parameters() if parameter.requires_grad)
+        self._slice_tokens = slice_tokens(config, model, device, n_parameters=n_trained)
 
     def question_inputs(
         self, texts: Sequence[str], progress: Progress = no_progress
@@ -194,6 +199,12 @@ class TransformerBiEncoder(BiEncoder):
             return inputs.vectors
         if isinstance(inputs, ChunkStates):
             return self._uppers.vectors(inputs, tower, self._pooling(tower))
+        encode = partial(self._encoded, tower=tower)
+        if not 0 < self._slice_tokens < padded_tokens(inputs):
+            return encode(inputs)
+        return in_slices(encode, token_slices(inputs, self._slice_tokens))
+
+    def _encoded(self, inputs: ChunkTokens, *, tower: str) -> torch.Tensor:
         tokens, mask = inputs.padded()
         hidden = getattr(self, tower)(input_ids=tokens, attention_mask=mask).last_hidden_state
         return pooled(hidden.float(), mask, self._pooling(tower))
