@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from statgraph.device import training_dtype
 from statgraph.distributed import SINGLE, World
 from statgraph.encoders.quiet import quiet_transformers
 from statgraph.encoders.similarity import Similarity
@@ -95,13 +96,14 @@ def encoded(
     device: torch.device,
     world: World = SINGLE,
 ) -> np.ndarray:
-    """Return the vectors of all inputs, (texts, width) float32, computed in batches without gradients; each process
-    computes its share of the batches, and all get all vectors."""
+    """Return the vectors of all inputs, (texts, width) float32, computed in batches without gradients and in the
+    precision of training; each process computes its share of the batches, and all get all vectors."""
     starts = np.arange(0, len(inputs), batch)
     if not len(starts):
         return np.empty((0, 0), dtype=np.float32)
     vectors = []
-    with torch.inference_mode():
+    dtype = training_dtype(device)
+    with torch.inference_mode(), torch.autocast(device.type, dtype=dtype, enabled=dtype != torch.float32):
         for start in world.share(starts).tolist():
             rows = torch.arange(start, min(start + batch, len(inputs)))
             vectors.append(encode(inputs.take(rows).to(device)).float().cpu().numpy())

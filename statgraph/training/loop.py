@@ -23,9 +23,11 @@ from statgraph.training.checkpoints import (
     load_weights,
     save_checkpoint,
 )
-from statgraph.training.seeding import derived_seed, reproducible_sums, seed_everything
+from statgraph.training.seeding import derived_seed, seed_everything
+from statgraph.training.steps import OptimizerSteps
 
 LAST, BEST = "last", "best"
+_SCALING = "scaling"  # beside the record of the last epoch
 
 
 class Stage(Protocol):
@@ -148,6 +150,7 @@ class _StageTrainer:
             groups, betas=(0.9, 0.999), eps=1e-7, weight_decay=schedule.weight_decay, fused=True
         )
         self._parameters = [parameter for group in groups for parameter in group["params"]]
+        self._steps = OptimizerSteps(self._optimizer, self._parameters, context.device, clip=schedule.clip)
 
     def run(self) -> dict[str, object]:
         stage, schedule, world, metric = self._stage, self._schedule, self._world, self._context.metric
@@ -167,7 +170,8 @@ class _StageTrainer:
                 self._context.log.append(**last, step_losses=[round(loss, 6) for loss in losses])
                 if is_best:
                     save_checkpoint(self._folder / BEST, stage.weights(), best)
-                save_checkpoint(self._folder / LAST, stage.weights(), last, self._optimizer)
+                progress = last | ({_SCALING: scaling} if (scaling := self._steps.state()) else {})
+                save_checkpoint(self._folder / LAST, stage.weights(), progress, self._optimizer)
         stage.load_weights(load_weights(self._folder / BEST, world))
         stage.set_training(False)
         return best
@@ -189,6 +193,7 @@ class _StageTrainer:
         if best is not None:
             stage.load_weights(load_weights(self._folder / LAST, world))
             load_optimizer(self._folder / LAST, self._optimizer, world)
+            self._steps.load_state(last.pop(_SCALING, {}))
             if world.is_first:
                 log.take_back(stage.name, last["epoch"])
             return last, best
@@ -214,7 +219,8 @@ class _StageTrainer:
         for step, batch in enumerate(stage.batches(rng), start=before + 1):
             for group in self._optimizer.param_groups:
                 group["lr"] = group["base_lr"] * rate_share(step, steps, self._schedule.warmup, end=end)
-            losses.append(self._step(loss_of, batch))
+            losses.append(self._steps.take(lambda batch=batch: loss_of(batch)))
+            stage.weights_changed()
             if not math.isfinite(losses[-1]):
                 raise RunError(
                     f"{stage.name}, epoch {epoch}, step {step}: the loss is {losses[-1]}; lower the learning rate "
@@ -227,19 +233,6 @@ class _StageTrainer:
                 f"{stage.name}: yielded {len(losses)} batches, but steps_per_epoch is {stage.steps_per_epoch}"
             )
         return losses
-
-    def _step(self, loss_of: Callable[[object], torch.Tensor], batch: object) -> float:
-        device = self._context.device
-        self._optimizer.zero_grad(set_to_none=True)
-        with reproducible_sums(device):
-            with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
-                loss = loss_of(batch)
-            loss.backward()
-        if self._schedule.clip:
-            torch.nn.utils.clip_grad_norm_(self._parameters, self._schedule.clip)
-        self._optimizer.step()
-        self._stage.weights_changed()
-        return float(loss.detach())
 
     def _record(self, epoch: int, *, loss: float | None, seconds: float) -> dict[str, object]:
         self._stage.set_training(False)

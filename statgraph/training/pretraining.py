@@ -32,8 +32,9 @@ from statgraph.runs.folders import refuse_full_folder
 from statgraph.settings import changed_settings, check_settings
 from statgraph.training.checkpoints import load_optimizer, load_progress, load_weights, save_checkpoint
 from statgraph.training.loop import Listener, TrainingProgress, rate_share
-from statgraph.training.masking import MaskedLanguageModel, TokenBlocks, masked_batch, token_blocks
-from statgraph.training.seeding import derived_seed, reproducible_sums, seed_everything
+from statgraph.training.masking import MaskedBatch, MaskedLanguageModel, TokenBlocks, masked_batch, token_blocks
+from statgraph.training.seeding import derived_seed, seed_everything
+from statgraph.training.steps import OptimizerSteps
 
 NAME = "pretrain"
 BEGUN, CHECKPOINT = "begun.json", "last"
@@ -190,10 +191,12 @@ def _trained(
         {"params": [p for p in parameters.values() if p.ndim <= 1], "weight_decay": 0.0},
     ]
     optimizer = torch.optim.AdamW(groups, lr=config.lr, fused=True)
+    steps = OptimizerSteps(optimizer, list(parameters.values()), device, clip=MAX_GRADIENT_NORM)
     done = load_progress(folder)
     if done:
         model.load_trained_state(load_weights(folder))
         load_optimizer(folder, optimizer)
+        steps.load_state(done.get("scaling", {}))
     first, last, begun = (done["first_loss"], done["last_loss"], done["step"]) if done else (None, None, 0)
     epochs = math.ceil(config.steps * config.batch_size / len(blocks))
     model.train()
@@ -203,30 +206,23 @@ def _trained(
         for group in optimizer.param_groups:
             group["lr"] = config.lr * rate_share(step, config.steps, config.warmup, end=config.steps + 1)
         batch = masked_batch(blocks, rows, rng, share=config.mask_share)
-        last = _step(model, batch, optimizer, device)
+        last = steps.take(lambda batch=batch: _loss(model, batch, device))
         first = last if first is None else first
         if not math.isfinite(last):
             raise RunError(f"pretrain, step {step}: the loss is {last}; lower the rate (--set pretrain.lr=...)")
         epoch = math.ceil(step * config.batch_size / len(blocks))
         progress(TrainingProgress(NAME, epoch, epochs, step, config.steps, last, None))
         if step % config.checkpoint_steps == 0 and step < config.steps:
-            state = {"step": step, "first_loss": first, "last_loss": last}
+            state = {"step": step, "first_loss": first, "last_loss": last, "scaling": steps.state()}
             save_checkpoint(folder, model.trained_state(), state, optimizer)
     model.eval()
     return first, last
 
 
-def _step(model: MaskedLanguageModel, batch, optimizer: torch.optim.Optimizer, device: torch.device) -> float:
+def _loss(model: MaskedLanguageModel, batch: MaskedBatch, device: torch.device) -> torch.Tensor:
     ids, places, targets = (torch.from_numpy(part).to(device) for part in (batch.ids, batch.places, batch.targets))
-    optimizer.zero_grad(set_to_none=True)
-    with reproducible_sums(device):
-        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
-            logits = model(ids, places)  # (hidden, pieces)
-        loss = functional.cross_entropy(logits.float(), targets)
-        loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), MAX_GRADIENT_NORM)
-    optimizer.step()
-    return float(loss.detach())
+    logits = model(ids, places)  # (hidden, pieces)
+    return functional.cross_entropy(logits.float(), targets)
 
 
 def _block_rows(step: int, batch_size: int, n_blocks: int, *, seed: int) -> np.ndarray:

@@ -309,6 +309,23 @@ def test_a_killed_run_ends_with_the_same_numbers(train, tmp_path, epoch, step, d
     assert (heard[0].epoch, heard[0].dev) == (epoch, dev and dev[epoch - 1])
 
 
+def test_a_killed_run_in_float16_goes_on_with_its_scale(train, tmp_path, monkeypatch):
+    monkeypatch.setattr("statgraph.training.steps.training_dtype", lambda device: torch.float16)
+
+    whole, killed, resumed = LineStage(DEV), LineStage(DEV), LineStage(DEV)
+    wanted = train(whole, name="whole")
+    with pytest.raises(Killed):
+        train(killed, name="killed", listener=killed_at(3, 10))
+    scaling = load_progress(tmp_path / "killed" / "line" / "last")["scaling"]
+    assert (scaling["scale"] < 65536, scaling["_growth_tracker"] < 8) == (True, True)  # the first steps overflowed
+    resumed.evaluations = 3
+    best = train(resumed, name="killed", resume=True)
+    assert {**best, "seconds": None} == {**wanted, "seconds": None}
+    assert "scaling" not in best
+    assert same(resumed.weights(), whole.weights())
+    assert log_of(tmp_path / "killed.jsonl") == log_of(tmp_path / "whole.jsonl")
+
+
 def test_a_kill_between_the_log_and_the_checkpoint_is_made_good(train, tmp_path, monkeypatch):
     whole, killed, resumed = LineStage(DEV), LineStage(DEV), LineStage(DEV)
     train(whole, name="whole")
