@@ -135,6 +135,7 @@ FORMATS = Registry(
         "jsonl": "statgraph.corpus.formats.tables:JSONL",
         "csv": "statgraph.corpus.formats.tables:CSV",
         "beir": "statgraph.corpus.store:BEIR",
+        "parquet": "statgraph.corpus.formats.parquet:FORMAT",
         "bsard": "statgraph.corpus.formats.bsard:FORMAT",
         "legi": "statgraph.corpus.formats.legi:FORMAT",
     },

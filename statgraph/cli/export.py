@@ -10,7 +10,7 @@ from statgraph.cli import options
 from statgraph.corpus.records import SPLITS
 from statgraph.errors import UsageError
 
-FORMATS = ("sentence-transformers", "onnx", "faiss", "beir", "graphml")
+FORMATS = ("sentence-transformers", "onnx", "faiss", "beir", "parquet", "graphml")
 _OF_RUNS = FORMATS[:3]
 
 
@@ -20,7 +20,8 @@ _OF_RUNS = FORMATS[:3]
 @options.path("--out", metavar="PATH", required=True, help="Folder to write, for graphml a file; must not exist yet.")
 @options.path(
     "--corpus",
-    help="For beir and graphml: corpus folder, or the name of a fetched corpus.  [beir default: the embedded sample]",
+    help="For beir, parquet and graphml: corpus folder, or the name of a fetched corpus.  "
+    "[beir and parquet default: the embedded sample]",
 )
 @click.option("--split", metavar="NAME", help="For beir: also write the run's rankings of train, dev or test, as TREC.")
 @options.device
@@ -32,6 +33,7 @@ def export(run: Path | None, target: str, out: Path, corpus: Path | None, split:
     onnx                   the query encoder as ONNX, checked against torch
     faiss                  the index, and the article ids
     beir                   a corpus in the layout of BEIR
+    parquet                a corpus as tables that `statgraph import parquet` reads
     graphml                the tree and the citations of a run, or of --corpus
     """
 
@@ -41,6 +43,8 @@ def export(run: Path | None, target: str, out: Path, corpus: Path | None, split:
         raise UsageError("--split: only for --to beir; omit it")
     if target == "beir":
         said = _beir(run, out, corpus, split, device)
+    elif target == "parquet":
+        said = _parquet(run, out, corpus)
     elif target == "graphml":
         said = _graphml(run, out, corpus)
     else:
@@ -76,6 +80,16 @@ def _beir(run: Path | None, out: Path, corpus: Path | None, split: str | None, d
     ranked = f", and the rankings of {ranked_by} for {split}" if ranked_by else ""
     n_questions = sum(len(records.split(split)) for split in SPLITS)
     return f"{len(records.articles):,} articles and {n_questions:,} questions of {records.name}{ranked}"
+
+
+def _parquet(run: Path | None, out: Path, corpus: Path | None) -> str:
+    from statgraph.exporting.parquet_folder import export_parquet
+
+    if run is not None:
+        raise UsageError("--run: parquet is a format of corpora; name one with --corpus")
+    records = options.chosen_corpus(corpus)
+    export_parquet(records, out)
+    return f"{len(records.articles):,} articles and {len(records.questions):,} questions of {records.name}"
 
 
 def _graphml(run: Path | None, out: Path, corpus: Path | None) -> str:

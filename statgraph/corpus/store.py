@@ -37,6 +37,7 @@ BEIR_LABEL_FILES = {**LABEL_FILES, "validation.tsv": "dev"}  # some BEIR folders
 # File name patterns that identify the format of a folder to import.
 FORMAT_FILES = {
     "beir": artifacts.CORPUS_ARTICLES,
+    "parquet": "corpus.parquet",
     "bsard": "questions_*.csv",
     "csv": "articles.csv",
     "jsonl": "articles.jsonl",
@@ -175,31 +176,41 @@ def draft_articles(draft: Draft, path: Path, *, default_path: Sequence[str] = ()
     """Add the articles of a `corpus.jsonl`."""
     with draft.articles_from(path.name):
         for place, record in json_lines(draft, path, path.name):
-            article_id = id_field(draft, place, record, "_id")
-            metadata = object_field(draft, place, record, "metadata")
-            if article_id is not None:
-                draft.add_article(
-                    place,
-                    article_id=article_id,
-                    title=string_field(draft, place, record, "title"),
-                    text=string_field(draft, place, record, "text"),
-                    path=path_field(draft, place, metadata, "path", label="metadata.path") or default_path,
-                    order=_order(draft, place, metadata),
-                    metadata={key: value for key, value in metadata.items() if key not in ("path", "order")},
-                )
+            draft_article(draft, place, record, default_path=default_path)
+
+
+def draft_article(draft: Draft, place: str, record: Mapping[str, object], *, default_path: Sequence[str] = ()) -> None:
+    """Add the article of a record."""
+    article_id = id_field(draft, place, record, "_id")
+    metadata = object_field(draft, place, record, "metadata")
+    if article_id is not None:
+        draft.add_article(
+            place,
+            article_id=article_id,
+            title=string_field(draft, place, record, "title"),
+            text=string_field(draft, place, record, "text"),
+            path=path_field(draft, place, metadata, "path", label="metadata.path") or default_path,
+            order=_order(draft, place, metadata),
+            metadata={key: value for key, value in metadata.items() if key not in ("path", "order")},
+        )
 
 
 def draft_questions(draft: Draft, path: Path) -> None:
     """Add the questions of a `queries.jsonl`."""
     for place, record in json_lines(draft, path, path.name):
-        question_id = id_field(draft, place, record, "_id")
-        if question_id is not None:
-            draft.add_question(
-                place,
-                question_id=question_id,
-                text=string_field(draft, place, record, "text"),
-                metadata=object_field(draft, place, record, "metadata"),
-            )
+        draft_question(draft, place, record)
+
+
+def draft_question(draft: Draft, place: str, record: Mapping[str, object]) -> None:
+    """Add the question of a record."""
+    question_id = id_field(draft, place, record, "_id")
+    if question_id is not None:
+        draft.add_question(
+            place,
+            question_id=question_id,
+            text=string_field(draft, place, record, "text"),
+            metadata=object_field(draft, place, record, "metadata"),
+        )
 
 
 def draft_citing(draft: Draft, place: str, record: Mapping[str, object]) -> None:

@@ -155,7 +155,7 @@ def test_metadata_of_beir_that_is_no_object_is_refused(refused, tmp_path):
 
 def test_what_cannot_be_imported_is_one_line(refused, source, tmp_path):
     assert refused("xml", source, code=2) == (
-        "unknown format 'xml'; choose from jsonl, csv, beir, bsard, legi, feedback"
+        "unknown format 'xml'; choose from jsonl, csv, beir, parquet, bsard, legi, feedback"
     )
     assert refused("jsonl", source, code=2) == (
         f"{source}: the language of its statutes is unknown; name it, such as '--language fr'"

@@ -1,3 +1,5 @@
+import sys
+
 import networkx
 import numpy as np
 import pytest
@@ -56,5 +58,16 @@ def test_options_that_do_not_fit_are_refused(refused, bm25_run, town, tmp_path):
     assert refused("export", "--to", "beir", "--corpus", town, "--out", town, code=2) == (
         f"{town}: exists already, and an export replaces nothing; choose another --out"
     )
+    assert refused("export", "--to", "parquet", "--run", bm25_run, *out, code=2) == (
+        "--run: parquet is a format of corpora; name one with --corpus"
+    )
     assert refused("export", "--to", "pdf", *out, code=2).startswith("Invalid value for '--to': 'pdf' is not one of")
     assert not (tmp_path / "out").exists()
+
+
+def test_without_pyarrow_tables_are_neither_written_nor_read(refused, town, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    wanting = "pyarrow: not installed; run: pip install 'statgraph[parquet]'"
+    assert refused("export", "--to", "parquet", "--corpus", town, "--out", "out") == wanting
+    assert refused("import", "parquet", town, "--language", "en", "--out", "law") == wanting
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,210 @@
+"""A corpus as Parquet tables, which data tools read and write by the column. Needs the extra `parquet`.
+
+The names are BEIR's; each table is a file `NAME.parquet`, or a folder `NAME` of such files:
+
+- `corpus`: `_id`, `title`, `text`, `path` (a list of headings from the code down, or one text with " > " between them),
+  `order` (the place in the code; without it that of the row).
+- `queries`: `_id`, `text`; `set`, the name of a question set other than the main one.
+- `qrels/SPLIT`: `query-id`, `corpus-id`, `score`.
+- `citing`: `_id`, `title`, `text`, `cites` (a list of ids), `question_id`, `part`.
+
+`corpus` and `queries` can have a column `metadata`, a JSON object as text. Any other column of theirs is metadata too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import date
+from pathlib import Path
+
+from statgraph import artifacts
+from statgraph.corpus.draft import Draft, SourceFormat
+from statgraph.corpus.formats.tables import split_path
+from statgraph.corpus.records import SET_KEY, SPLITS, Corpus
+from statgraph.corpus.store import BEIR_LABEL_FILES, LABEL_COLUMNS, draft_article, draft_citing, draft_question
+from statgraph.corpus.validity import VALID_FROM, VALID_TO
+from statgraph.errors import DependencyError, reason_of
+
+ARTICLES, QUESTIONS, CITING = "corpus", "queries", "citing"
+_SUFFIX = ".parquet"
+_OWN_COLUMNS = {ARTICLES: ("_id", "title", "text", "metadata"), QUESTIONS: ("_id", "text", "metadata")}
+_NEEDED = {ARTICLES: ("_id", "text"), QUESTIONS: ("_id", "text"), CITING: ("_id", "text")}
+
+
+def draft_parquet(draft: Draft, source: Path) -> None:
+    """Fill a draft from a folder of Parquet tables, or from a single file of articles.
+
+    Raises:
+        DependencyError: if pyarrow is missing.
+    """
+    _check_package()
+    if source.is_file():
+        with draft.articles_from(source.name):
+            _draft_articles(draft, source, source.name)
+        return
+    if not _files(source, ARTICLES):
+        draft.add_problem(str(source), f"holds no {ARTICLES}{_SUFFIX}; put a table of the articles there")
+        return
+    with draft.articles_from(f"{ARTICLES}{_SUFFIX}"):
+        for path in _files(source, ARTICLES):
+            _draft_articles(draft, path, _name(path, source))
+    for path in _files(source, QUESTIONS):
+        for place, row in _rows(draft, path, _name(path, source), _NEEDED[QUESTIONS]):
+            draft_question(draft, place, _record(draft, place, row, QUESTIONS))
+    for path in _files(source, CITING):
+        for place, row in _rows(draft, path, _name(path, source), _NEEDED[CITING]):
+            draft_citing(draft, place, row)
+    for label_file, split in BEIR_LABEL_FILES.items():
+        for path in _files(source / artifacts.CORPUS_LABELS, label_file.removesuffix(".tsv")):
+            _draft_labels(draft, path, _name(path, source), split)
+
+
+def _draft_articles(draft: Draft, path: Path, name: str) -> None:
+    for place, row in _rows(draft, path, name, _NEEDED[ARTICLES]):
+        if isinstance(row.get("path"), str):
+            row["path"] = list(split_path(row["path"]))
+        draft_article(draft, place, _record(draft, place, row, ARTICLES), default_path=(draft.name,))
+
+
+def _draft_labels(draft: Draft, path: Path, name: str, split: str) -> None:
+    question, article, score = LABEL_COLUMNS
+    for place, row in _rows(draft, path, name, (question, article)):
+        relevance = row.get(score, 1)
+        if isinstance(relevance, bool) or not isinstance(relevance, int | float):
+            draft.add_problem(place, f"score {relevance!r} is not a number; use 1 for an article that answers")
+        elif relevance > 0:
+            ids = {"question_id": str(row[question] or ""), "article_id": str(row[article] or "")}
+            draft.add_label(place, **ids, split=split)
+
+
+def _files(folder: Path, table: str) -> list[Path]:
+    """Return the files of a table in their order; none where it is not there."""
+    single = folder / f"{table}{_SUFFIX}"
+    return [single] if single.is_file() else sorted((folder / table).glob(f"*{_SUFFIX}"))
+
+
+def _name(path: Path, source: Path) -> str:
+    return path.relative_to(source).as_posix()
+
+
+def _rows(draft: Draft, path: Path, name: str, needed: tuple[str, ...]) -> Iterator[tuple[str, dict[str, object]]]:
+    """Yield (place, values by column) for each row of a file; what cannot be read becomes a problem of the draft."""
+    import pyarrow
+    from pyarrow import parquet
+
+    try:
+        with parquet.ParquetFile(path) as file:
+            columns = file.schema_arrow.names
+            missing = [column for column in needed if column not in columns]
+            if missing:
+                found = ", ".join(columns)
+                draft.add_problem(name, f"no column {', '.join(missing)} (found: {found}); add it to the table")
+                return
+            number = 0
+            for batch in file.iter_batches():
+                for row in batch.to_pylist():
+                    number += 1
+                    yield f"{name} row {number}", row
+    except (pyarrow.ArrowException, OSError) as error:
+        draft.add_problem(name, f"cannot be read as Parquet ({reason_of(error)}); write it again")
+
+
+def _record(draft: Draft, place: str, row: Mapping[str, object], table: str) -> dict[str, object]:
+    """Return a row as `store` takes it: every column but the table's own in `metadata`, beside what that holds."""
+    own = _OWN_COLUMNS[table]
+    metadata: dict[str, object] = {}
+    held = row.get("metadata")
+    if held:
+        try:
+            value = json.loads(held) if isinstance(held, str) else held
+        except (ValueError, RecursionError):
+            value = None
+        if isinstance(value, dict):
+            metadata |= value
+        else:
+            draft.add_problem(place, '\'metadata\' is not a JSON object; write it as text, like {"name": "value"}')
+    others = {column: value for column, value in row.items() if column not in own and value is not None}
+    metadata |= {name: value.isoformat() if isinstance(value, date) else value for name, value in others.items()}
+    return {column: row.get(column) for column in own if column != "metadata"} | {"metadata": metadata}
+
+
+def _check_package() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("pyarrow") is None:
+        raise DependencyError("pyarrow: not installed; run: pip install 'statgraph[parquet]'")
+
+
+def write_parquet(corpus: Corpus, folder: Path) -> None:
+    """Write the tables of a whole corpus, every set of questions included, and a `manifest.json` with its name,
+    language, licence and source, to an empty folder; `import parquet` reads an equal corpus from them.
+
+    Raises:
+        DependencyError: if pyarrow is missing.
+    """
+    _check_package()
+    from pyarrow import Table, list_, parquet, schema, string, uint32
+
+    texts = {"_id": string(), "title": string(), "text": string()}
+    dates = {VALID_FROM: string(), VALID_TO: string()}
+    columns = {
+        ARTICLES: texts | {"path": list_(string()), "order": uint32()} | dates | {"metadata": string()},
+        QUESTIONS: {"_id": string(), "text": string(), SET_KEY: string(), "metadata": string()},
+        CITING: texts | {"cites": list_(string()), "question_id": string(), "part": string()},
+    }
+    rows = {ARTICLES: _articles(corpus), QUESTIONS: _questions(corpus), CITING: _citing(corpus)}
+    for split in SPLITS:
+        table = f"{artifacts.CORPUS_LABELS}/{split}"
+        columns[table] = dict(zip(LABEL_COLUMNS, (string(), string(), uint32()), strict=True))
+        rows[table] = _labels(corpus, split)
+    (folder / artifacts.CORPUS_LABELS).mkdir()
+    for table, of_table in rows.items():
+        if of_table or table != CITING:
+            parquet.write_table(Table.from_pylist(of_table, schema(columns[table])), folder / f"{table}{_SUFFIX}")
+    about = {name: getattr(corpus, name) for name in ("name", "language", "licence", "source", "content_hash")}
+    artifacts.write_json(folder / artifacts.MANIFEST, about)
+
+
+def _articles(corpus: Corpus) -> list[dict[str, object]]:
+    return [
+        {"_id": article.article_id, "title": article.title, "text": article.text}
+        | {"path": list(article.path), "order": article.order}
+        | _split_metadata(article.metadata, (VALID_FROM, VALID_TO))
+        for article in corpus.articles
+    ]
+
+
+def _questions(corpus: Corpus) -> list[dict[str, object]]:
+    return [
+        {"_id": question.question_id, "text": question.text} | _split_metadata(question.metadata, (SET_KEY,))
+        for question in corpus.questions
+    ]
+
+
+def _citing(corpus: Corpus) -> list[dict[str, object]]:
+    return [
+        {"_id": text.citing_id, "title": text.title, "text": text.text}
+        | {"cites": list(text.article_ids), "question_id": text.question_id, "part": text.part}
+        for text in corpus.citing
+    ]
+
+
+def _labels(corpus: Corpus, split: str) -> list[dict[str, object]]:
+    return [
+        dict(zip(LABEL_COLUMNS, (question.question_id, article_id, 1), strict=True))
+        for question in corpus.questions
+        if question.split == split
+        for article_id in question.article_ids
+    ]
+
+
+def _split_metadata(metadata: Mapping[str, object], columns: tuple[str, ...]) -> dict[str, object]:
+    """Return some of what a record says besides as columns, the rest as JSON text; None for what it does not say."""
+    rest = {name: value for name, value in metadata.items() if name not in columns}
+    return {name: metadata.get(name) for name in columns} | {
+        "metadata": json.dumps(rest, ensure_ascii=False) if rest else None
+    }
+
+
+FORMAT = SourceFormat("corpus.parquet, queries.parquet, qrels/*.parquet", draft_parquet)
