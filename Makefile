@@ -9,7 +9,7 @@ QUESTION ?= Who gets the deposit back?
 export PIP_CONSTRAINT := requirements.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench real mutants docs docs-cli docs-fidelity docs-results
+.PHONY: demo test lint bench real engines mutants docs docs-cli docs-fidelity docs-results
 
 demo: .venv/.installed
 	$(BIN)/statgraph build-graph
@@ -31,6 +31,11 @@ bench: .venv/.bench-installed
 
 real: .venv/.installed
 	$(BIN)/python -m pytest -m real
+
+# What the index engines beside faiss must do. Their packages take 500 MB, and boto's python-dateutil is not the pinned one:
+# they stay in an environment of their own over .venv, without the pins.
+engines: .venv-engines/.installed
+	.venv-engines/bin/python -m pytest tests/index/engines tests/search/test_engine_index.py
 
 # A sample of small faults in the modules that everything rests on, and which of them no test notices.
 mutants: .venv/.installed
@@ -57,6 +62,12 @@ docs-results: .venv/.installed
 
 .venv/.bench-installed: .venv/.installed
 	$(BIN)/python -m pip install --quiet --editable .[bench] --no-build-isolation
+	touch $@
+
+.venv-engines/.installed: .venv/.installed
+	$(BIN)/python -m venv --without-pip .venv-engines
+	$(BIN)/python -c 'import site; print(*site.getsitepackages())' > "$$(.venv-engines/bin/python -c 'import site; print(*site.getsitepackages())')/over.pth"
+	PIP_CONSTRAINT= $(BIN)/python -m pip --python .venv-engines/bin/python install --quiet --editable .[engines] --no-build-isolation
 	touch $@
 
 .venv/bin/python:

@@ -43,6 +43,10 @@ class RunError(StatgraphError):
     """A run folder that is missing, unfinished, or unfit for the request."""
 
 
+class EngineError(StatgraphError):
+    """An index engine that cannot be reached, or does not hold what is asked for."""
+
+
 class ModelError(StatgraphError):
     """A backbone or encoder that is unknown, not installed or not loadable."""
 

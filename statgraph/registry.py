@@ -151,3 +151,12 @@ SIGNALS = Registry(
         "votes": "statgraph.signals.votes:VotesSignal",
     },
 )
+ENGINES = Registry(
+    "index engine",
+    "statgraph.engines",
+    {
+        "faiss": "statgraph.index.engines.faiss_engine:FaissEngine",
+        "lance": "statgraph.index.engines.lance_engine:LanceEngine",
+        "milvus": "statgraph.index.engines.milvus_engine:MilvusEngine",
+    },
+)

@@ -10,7 +10,7 @@ import click
 
 from statgraph.config import RunConfig
 from statgraph.device import DEVICES, PRECISIONS
-from statgraph.errors import UsageError
+from statgraph.errors import UsageError, unknown_name
 from statgraph.settings import limits_of
 
 CORPORA = Path("corpora")  # where `statgraph fetch` writes
@@ -50,6 +50,15 @@ rewrite = click.option(
     help="Also search by the question in the law's words: OpenAI-compatible endpoint that rewrites it, and is sent it.",
 )
 rewrite_model = click.option("--rewrite-model", metavar="NAME", help="Model to ask for at --rewrite.")
+engine = click.option(
+    "--engine", metavar="NAME", default="faiss", help="Index engine: faiss, lance, milvus, or a package's."
+)
+engine_uri = click.option(
+    "--from",
+    "engine_uri",
+    metavar="URI",
+    help="Where `index --engine NAME --to URI` wrote the run's vectors.  [default: the run's own index]",
+)
 seed = of_setting(RunConfig, "seed", help="Seed of every random choice.")
 json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
@@ -88,6 +97,24 @@ def rewriter_of(url: str | None, model: str | None):
     if url is None and model is not None:
         raise UsageError("--rewrite-model: needs the endpoint that has the model; add --rewrite URL")
     return None if url is None else Rewriter(url, model or "")
+
+
+def engine_address(name: str, uri: str | None, option: str):
+    """Return the engine at the URI that an option names, or None for the run's own index.
+
+    Raises:
+        UsageError: if there is no such engine, or it is named without a URI.
+    """
+    from statgraph.index.engines.contract import EngineAddress
+    from statgraph.registry import ENGINES
+
+    if name not in ENGINES:
+        raise unknown_name(ENGINES.kind, name, ENGINES)
+    if uri is None and name != "faiss":
+        raise UsageError(
+            f"--engine {name}: needs the place of its vectors; add {option} URI (a folder, s3://... or http://...)"
+        )
+    return None if uri is None else EngineAddress(name, uri)
 
 
 @contextmanager

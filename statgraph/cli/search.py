@@ -43,6 +43,8 @@ _NO_RUN = "train one with 'statgraph train', name one with --run, or search a co
 @click.option("--trec", is_flag=True, help="With --questions: print a TREC run (qid Q0 docid rank score tag).")
 @options.rewrite
 @options.rewrite_model
+@options.engine
+@options.engine_uri
 @options.device
 @options.precision
 def search(
@@ -59,6 +61,8 @@ def search(
     trec: bool,
     rewrite: str | None,
     rewrite_model: str | None,
+    engine: str,
+    engine_uri: str | None,
     device: str,
     precision: str,
 ) -> None:
@@ -72,9 +76,10 @@ def search(
 
     _refuse_contradictions(**click.get_current_context().params)
     rewriter = options.rewriter_of(rewrite, rewrite_model)
+    address = options.engine_address(engine, engine_uri, "--from")
     folder = _untrained(corpus) if corpus is not None else options.chosen_run(run, _NO_RUN)
     asked = read_question_file(questions) if questions is not None else None
-    retriever = Retriever.load(folder, device=device, precision=precision)
+    retriever = Retriever.load(folder, device=device, precision=precision, engine=address)
     limits = {"among": retriever.among(codes, split_path(heading)), "as_of": as_of}
     if asked is not None:
         _print_batch(retriever, *asked, k, limits, trec=trec)
@@ -101,6 +106,8 @@ def _refuse_contradictions(*, run, corpus, question, questions, **given) -> None
     """Raise UsageError if options contradict one another."""
     if run is not None and corpus is not None:
         raise UsageError("--run and --corpus: give only one of them; a run has its own articles")
+    if corpus is not None and given["engine_uri"] is not None:
+        raise UsageError("--corpus and --from: a corpus without a run has no vectors; name a run with --run")
     if (question is None) == (questions is None):
         raise UsageError('give either a question in quotes or --questions FILE: statgraph search "..."')
     if given["trec"] and questions is None:

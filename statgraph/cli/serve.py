@@ -30,6 +30,8 @@ _EXTRA = ("fastapi", "uvicorn", "prometheus_client")
 @click.option("--log-questions", is_flag=True, help="Also log the text of the questions.")
 @options.rewrite
 @options.rewrite_model
+@options.engine
+@options.engine_uri
 @options.device
 @options.precision
 def serve(
@@ -41,6 +43,8 @@ def serve(
     log_questions: bool,
     rewrite: str | None,
     rewrite_model: str | None,
+    engine: str,
+    engine_uri: str | None,
     device: str,
     precision: str,
 ) -> None:
@@ -65,6 +69,7 @@ def serve(
         feedback=None if no_feedback else feedback or folder / FEEDBACK_FILE,
         log_questions=log_questions,
         rewriter=rewriter,
+        engine=options.engine_address(engine, engine_uri, "--from"),
     )
     serve_run(folder, config, host=host, port=port, device=device, precision=precision, announce=_announce)
 

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from statgraph.corpus.where import Where
 from statgraph.errors import UsageError
 
 
@@ -18,10 +19,13 @@ class AllowedRows:
     Attributes:
         rows: (rows,) int64, ascending and unique.
         n_articles: how many articles there are.
+        where: the condition on their columns that exactly these rows meet, for an index that knows the columns and not
+            the rows; None where they were chosen in another way.
     """
 
     rows: np.ndarray
     n_articles: int
+    where: Where | None = None
 
     @classmethod
     def checked(cls, rows: Sequence[int] | np.ndarray, n_articles: int) -> AllowedRows:
@@ -46,9 +50,9 @@ class AllowedRows:
         return cls.of_mask(mask)
 
     @classmethod
-    def of_mask(cls, mask: np.ndarray) -> AllowedRows:
-        """Return the rows at which `mask` (articles,) bool is true."""
-        return cls(np.flatnonzero(mask), len(mask))
+    def of_mask(cls, mask: np.ndarray, where: Where | None = None) -> AllowedRows:
+        """Return the rows at which `mask` (articles,) bool is true: those that meet `where`, if it is given."""
+        return cls(np.flatnonzero(mask), len(mask), where)
 
     @cached_property
     def mask(self) -> np.ndarray:
@@ -67,4 +71,7 @@ class AllowedRows:
 
     def __and__(self, other: AllowedRows | None) -> AllowedRows:
         """Return the rows that are in both; None means all rows."""
-        return self if other is None else AllowedRows.of_mask(self.mask & other.mask)
+        if other is None:
+            return self
+        both_known = self.where is not None and other.where is not None
+        return AllowedRows.of_mask(self.mask & other.mask, self.where & other.where if both_known else None)

@@ -15,7 +15,7 @@ from statgraph.errors import RunError, UsageError
 from statgraph.index.exact_search import inner_products
 from statgraph.index.folder import read_index_folder, write_index_folder
 from statgraph.index.kinds import KINDS, VectorIndex, chosen_index
-from statgraph.index.vectors import check_vectors
+from statgraph.index.vectors import check_vectors, float32_tiles
 
 
 class ArticleIndex:
@@ -120,6 +120,14 @@ class ArticleIndex:
     def vectors(self) -> np.ndarray:
         """Return a copy of the articles' vectors, (articles, width) float32."""
         return np.array(self._index.vectors, dtype=np.float32)
+
+    def tiles(self) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield (first row, vectors (rows, width) float32) of all articles, a part at a time."""
+        return float32_tiles(self._index.vectors)
+
+    def vectors_of(self, rows: Sequence[int]) -> np.ndarray:
+        """Return the vectors of some articles, (rows, width) float32."""
+        return np.asarray(self._index.vectors[np.asarray(rows, dtype=np.int64)], dtype=np.float32)
 
     def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return (scores float32, article rows int64), each (queries, min(k, articles)), best first, ties by row.

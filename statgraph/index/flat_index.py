@@ -10,7 +10,7 @@ import numpy as np
 
 from statgraph.config import IndexConfig
 from statgraph.corpus.allowed_rows import AllowedRows
-from statgraph.index.engines import Search, exact_search_on
+from statgraph.index.device_search import Search, exact_search_on
 from statgraph.index.index_files import read_faiss, vectors_view, write_faiss
 
 

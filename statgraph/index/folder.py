@@ -35,6 +35,20 @@ def write_index_folder(folder: Path, index: VectorIndex, article_ids: Sequence[s
         artifacts.write_json(staging / artifacts.MANIFEST, manifest)
 
 
+def read_article_ids(folder: Path) -> list[str]:
+    """Return the ids of an index's rows, without its vectors.
+
+    Raises:
+        RunError: if the folder or the file is missing or damaged.
+    """
+    if not folder.is_dir():
+        raise RunError(f"{folder}: no such index folder; {REMEDY}")
+    article_ids = artifacts.read_object(existing(folder / IDS_FILE), remedy=REMEDY).get("article_ids")
+    if not isinstance(article_ids, list):
+        raise RunError(f"{folder / IDS_FILE}: damaged (no list 'article_ids'); {REMEDY}")
+    return article_ids
+
+
 def read_index_folder(folder: Path, *, device: str = "cpu", converting: bool = False) -> tuple[VectorIndex, list[str]]:
     """Return (index, list of article ids); a folder from before there were kinds is flat.
 
@@ -44,12 +58,8 @@ def read_index_folder(folder: Path, *, device: str = "cpu", converting: bool = F
     Raises:
         RunError: if a file is missing or damaged, or the files do not belong together.
     """
-    if not folder.is_dir():
-        raise RunError(f"{folder}: no such index folder; {REMEDY}")
+    article_ids = read_article_ids(folder)
     manifest = artifacts.read_object(existing(folder / artifacts.MANIFEST), remedy=REMEDY)
-    article_ids = artifacts.read_object(existing(folder / IDS_FILE), remedy=REMEDY).get("article_ids")
-    if not isinstance(article_ids, list):
-        raise RunError(f"{folder / IDS_FILE}: damaged (no list 'article_ids'); {REMEDY}")
     kind = manifest.get("kind", FlatIndex.kind)
     if kind == _FORMER_KIND and converting:
         index = FlatIndex.of_hnsw(folder, manifest, device=device)

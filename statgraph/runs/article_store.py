@@ -15,6 +15,7 @@ from statgraph.artifacts import RUN_ARTICLES, read_array, replaced_file
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.records import Article
 from statgraph.corpus.validity import FOR_EVER, SINCE_EVER, days_in_force
+from statgraph.corpus.where import Where
 from statgraph.errors import RunError
 
 ARTICLES, OFFSETS, DATES = RUN_ARTICLES
@@ -136,4 +137,4 @@ def read_article_dates(folder: Path, n_articles: int) -> np.ndarray | None:
 
 def rows_in_force(days: np.ndarray, day: int) -> AllowedRows:
     """Return the article rows that are in force on a day (an ordinal), of `days` as `read_article_dates` returns."""
-    return AllowedRows.of_mask((days[:, 0] <= day) & (day < days[:, 1]))
+    return AllowedRows.of_mask((days[:, 0] <= day) & (day < days[:, 1]), Where(day=day))

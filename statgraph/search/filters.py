@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.corpus.where import Where
 from statgraph.errors import UsageError
 from statgraph.graph.hierarchy import Hierarchy
 
@@ -42,7 +43,7 @@ class ArticleFilter:
             chosen &= np.logical_or.reduce([self._under(self._code_row(code)) for code in codes])
         if heading:
             chosen &= self._under(self._heading_row(tuple(heading)))
-        return AllowedRows.of_mask(chosen)
+        return AllowedRows.of_mask(chosen, Where(codes=tuple(codes), heading=tuple(heading)))
 
     def _under(self, heading_row: int) -> np.ndarray:
         """Return which articles are under a heading, (articles,) bool."""

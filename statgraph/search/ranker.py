@@ -15,10 +15,12 @@ from statgraph.corpus.records import Article
 from statgraph.encoders.article_text import article_texts
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
+from statgraph.index.engines.contract import EngineAddress
 from statgraph.inference.query_encoder import read_query_encoder
 from statgraph.lexical.bm25 import BM25, REMEDY, expanded_texts
 from statgraph.runs.article_store import ArticleStore, StoredArticle
 from statgraph.runs.run import Run
+from statgraph.search.engine_index import EngineIndex
 
 
 class Ranker(Protocol):
@@ -35,17 +37,21 @@ class Ranker(Protocol):
 
 
 class DenseRanker:
-    """The distilled query encoder (a plain sentence-transformers folder) over the run's index.
+    """The distilled query encoder (a plain sentence-transformers folder) over the run's index, or over the vectors
+    that an engine has of the run.
 
     Raises:
         RunError: if the index or the encoder is missing or damaged.
+        EngineError: if the engine cannot be reached, or does not have the run's vectors.
         ModelError: if the graph beside the encoder is.
         UsageError: if the device or the precision is unknown or not available.
         DependencyError: if onnxruntime is missing, and int8 was asked for.
     """
 
-    def __init__(self, run: Run, *, device: str = "auto", precision: str = "float32"):
-        self._index = ArticleIndex.load(run.index, device=device)
+    def __init__(
+        self, run: Run, *, device: str = "auto", precision: str = "float32", engine: EngineAddress | None = None
+    ):
+        self._index = ArticleIndex.load(run.index, device=device) if engine is None else EngineIndex.open(run, engine)
         self._encoder = read_query_encoder(run.query_encoder, device=device, precision=precision)
 
     @property

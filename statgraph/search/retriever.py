@@ -15,6 +15,7 @@ from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.validity import ALWAYS, asked_day
 from statgraph.errors import RunError, UsageError
 from statgraph.graph.hierarchy import hierarchy_of
+from statgraph.index.engines.contract import EngineAddress
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.runs.article_store import ARTICLES, ArticleStore
 from statgraph.runs.run import Run
@@ -43,31 +44,44 @@ class Retriever:
         self._filter_lock = threading.Lock()
 
     @classmethod
-    def load(cls, run: Path | str, *, device: str = "auto", precision: str = "float32") -> Retriever:
+    def load(
+        cls,
+        run: Path | str,
+        *,
+        device: str = "auto",
+        precision: str = "float32",
+        engine: EngineAddress | None = None,
+    ) -> Retriever:
         """Return the retriever in a run folder.
 
         Args:
             run: the folder.
             device: `auto`, `cpu` or `cuda`.
             precision: what a transformer's layers compute in, as in `load_query_encoder`.
+            engine: that `statgraph index --engine NAME --to URI` has written the vectors to; None for the run's index.
 
         Raises:
-            RunError: if the folder is not a finished run, or is damaged.
+            RunError: if the folder is not a finished run, is damaged, or has no vectors for an engine.
+            EngineError: if the engine cannot be reached, or does not have the run's vectors.
             UsageError: if the device or the precision is unknown or not available.
             ModelError: if the graph beside the query encoder is damaged, or does not fit its weights.
             DependencyError: if onnxruntime is missing, and int8 was asked for.
         """
-        return cls.of(Run.read(run), device=device, precision=precision)
+        return cls.of(Run.read(run), device=device, precision=precision, engine=engine)
 
     @classmethod
-    def of(cls, run: Run, *, device: str = "auto", precision: str = "float32") -> Retriever:
+    def of(
+        cls, run: Run, *, device: str = "auto", precision: str = "float32", engine: EngineAddress | None = None
+    ) -> Retriever:
         """Return the retriever of a run whose training is done, its manifest written or not; the rest as in `load`."""
         articles = ArticleStore(run.folder)
+        if engine is not None:
+            run.require_vectors("search it without --engine")
         if run.config.is_ensemble:
             return cls(read_ensemble(run, len(articles), device=device, precision=precision), articles, run)
         if not run.has_vectors:
             return cls(LexicalRanker(lexical_index(run, articles)), articles, run)
-        ranker = DenseRanker(run, device=device, precision=precision)
+        ranker = DenseRanker(run, device=device, precision=precision, engine=engine)
         if not _same_articles(ranker.article_ids, articles):
             raise RunError(f"{run.folder}: its index and its {ARTICLES} hold different articles; train the run again")
         return cls(ranker, articles, run)

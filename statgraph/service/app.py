@@ -16,7 +16,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from statgraph import __version__
-from statgraph.errors import UsageError
+from statgraph.errors import EngineError, UsageError
 from statgraph.service.middleware import BearerToken, BodyLimit, SecurityHeaders
 from statgraph.service.problems import ProblemError, add_problem_schema, invalid_field, problem_response
 from statgraph.service.request_log import RequestLog
@@ -71,7 +71,7 @@ def create_app(
     app.state.service = state
     app.include_router(router)
     _add_page(app)
-    _add_problem_handlers(app)
+    _add_problem_handlers(app, config.retry_after_s)
     # The last added is asked first.
     app.add_middleware(BodyLimit, max_bytes=config.max_body, timeout_s=config.timeout_s)
     if config.token:
@@ -105,10 +105,14 @@ def _add_page(app: FastAPI) -> None:
     app.mount("/static", _PageFiles(directory=PAGE, check_dir=False), name="static")
 
 
-def _add_problem_handlers(app: FastAPI) -> None:
+def _add_problem_handlers(app: FastAPI, retry_after_s: int) -> None:
     @app.exception_handler(ProblemError)
     async def problem(request: Request, error: ProblemError) -> Response:
         return problem_response(error.status, error.detail, headers=error.headers)
+
+    @app.exception_handler(EngineError)
+    async def engine_away(request: Request, error: EngineError) -> Response:
+        return problem_response(503, str(error), headers={"Retry-After": str(retry_after_s)})
 
     @app.exception_handler(UsageError)
     async def misused(request: Request, error: UsageError) -> Response:

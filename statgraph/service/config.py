@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from statgraph.index.engines.contract import EngineAddress
 from statgraph.search.rewriting import Rewriter
 from statgraph.settings import check_settings, setting
 
@@ -24,6 +25,7 @@ class ServiceConfig:
         most_waiting: how many questions may wait for their search before others get 503.
         max_body: bytes of a request's body.
         max_feedback: bytes that the feedback file may grow to.
+        engine: that has the run's vectors; None for the run's own index.
         retry_after_s: seconds after which a client that got 503 may retry.
     """
 
@@ -31,6 +33,7 @@ class ServiceConfig:
     feedback: Path | None = None
     log_questions: bool = False
     rewriter: Rewriter | None = None
+    engine: EngineAddress | None = None
     timeout_s: float = setting(30.0, above=0)
     most_waiting: int = setting(64, at_least=1)
     max_body: int = setting(64 * 1024, at_least=1)

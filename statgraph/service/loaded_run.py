@@ -10,6 +10,7 @@ from pathlib import Path
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.validity import ALWAYS, FOR_EVER, SINCE_EVER, asked_day
 from statgraph.errors import UsageError
+from statgraph.index.engines.contract import EngineAddress
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
 from statgraph.search.filters import ArticleFilter
@@ -30,6 +31,7 @@ class LoadedRun:
         run: the run folder.
         device: `auto`, `cpu` or `cuda`.
         precision: of the query encoder, as in `Retriever.load`.
+        engine: that has the run's vectors, as in `Retriever.load`.
 
     Attributes:
         name: of the run folder.
@@ -42,14 +44,17 @@ class LoadedRun:
 
     Raises:
         RunError: if the folder is not a finished run, or is damaged.
+        EngineError: as in `Retriever.load`.
         UsageError: if the device or the precision is not available.
     """
 
-    def __init__(self, run: Path, *, device: str = "auto", precision: str = "float32"):
+    def __init__(
+        self, run: Path, *, device: str = "auto", precision: str = "float32", engine: EngineAddress | None = None
+    ):
         opened = Run.read(run)
         self.name = run.resolve().name
         self.corpus, self.language = opened.corpus.name, opened.corpus.language
-        self.retriever = Retriever.of(opened, device=device, precision=precision)
+        self.retriever = Retriever.of(opened, device=device, precision=precision, engine=engine)
         self.articles = ArticleStore(run)
         outlines = (ArticleOutline(article.article_id, article.title, article.path) for article in self.articles)
         self.contents = Contents(outlines)

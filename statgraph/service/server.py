@@ -59,7 +59,9 @@ def serve(
     async def load() -> None:
         nonlocal fault
         try:
-            state.open(await asyncio.to_thread(LoadedRun, run, device=device, precision=precision))
+            state.open(
+                await asyncio.to_thread(LoadedRun, run, device=device, precision=precision, engine=config.engine)
+            )
         except Exception as error:
             fault, server.should_exit = error, True
         else:

@@ -58,6 +58,56 @@ def test_options_that_do_not_fit_are_refused(refused, run, arguments, message):
     assert refused("index", "--run", run, *arguments, code=2) == message
 
 
+def test_an_engine_that_the_vectors_are_written_to_answers_the_same(run_here, run, tmp_path):
+    engine = tmp_path / "engine"
+    asked = ("search", QUESTION, "--run", run, "-k", 5, "--json")
+    own = run_here(*asked)
+    status, printed, problems = run_here("index", "--run", run, "--engine", "faiss", "--to", engine)
+    assert (status, problems) == (0, "")
+    assert re.fullmatch(
+        rf"Vectors of {re.escape(str(run))} at {re.escape(str(engine))}: faiss, written in \d+\.\d\d s\n"
+        r"  articles  16\n  changed   16\n  removed   0\n  state     [0-9a-f]{12}-[0-9a-f]{12}\n",
+        printed,
+    )
+    (run / "index" / "index.faiss").unlink()
+    assert run_here(*asked, "--from", engine) == own
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--engine", "lance"],
+            "--engine lance: needs the place of its vectors; add --to URI (a folder, s3://... or http://...)",
+        ),
+        (["--engine", "annoy", "--to", "x"], "unknown index engine 'annoy'; choose from faiss, lance, milvus"),
+        (
+            ["--engine", "lance", "--to", "x", "--set", "flat_most=3"],
+            "--set: these are settings of engine faiss; leave it out with --engine lance",
+        ),
+    ],
+)
+def test_engines_that_cannot_be_written_to_are_refused(refused, run, arguments, message):
+    assert refused("index", "--run", run, *arguments, code=2) == message
+
+
+def test_a_place_without_the_run_is_refused(refused, run, tmp_path):
+    engine = tmp_path / "engine"
+    assert refused("search", QUESTION, "--run", run, "--from", engine) == (
+        f"{engine}: holds no article vectors; read the URI that 'statgraph index --engine faiss --to URI' wrote, or "
+        "write it again"
+    )
+    assert refused("search", QUESTION, "--run", run, "--from", "s3://law/fr") == (
+        "s3://law/fr: engine faiss keeps vectors in a local folder; name one, or add --engine lance"
+    )
+    assert refused("search", QUESTION, "--run", run, "--engine", "lance", code=2) == (
+        "--engine lance: needs the place of its vectors; add --from URI (a folder, s3://... or http://...)"
+    )
+    assert refused("search", QUESTION, "--corpus", "town", "--from", engine, code=2) == (
+        "--corpus and --from: a corpus without a run has no vectors; name a run with --run"
+    )
+
+
 @pytest.mark.parametrize("command", ["index", "quicken"])
 def test_a_run_of_bm25_is_refused(refused, bm25_run, command):
     assert refused(command, "--run", bm25_run) == (

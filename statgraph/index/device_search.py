@@ -1,4 +1,4 @@
-"""Engines of exact search: FAISS on a GPU, torch where only torch sees the GPU, otherwise the CPU."""
+"""Exact search on a device: FAISS on a GPU, torch where only torch sees the GPU, otherwise the CPU."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def exact_search_on(device: str, vectors: np.ndarray) -> Search:
         UsageError: if the device is unknown, or `cuda` is asked for where there is none.
     """
     if device in ("auto", "cuda") and faiss_has_gpu():
-        return FaissGpu(vectors).search
+        return FaissGpuSearch(vectors).search
     if not surely_cpu(device) and (picked := pick_device(device)).type == "cuda":  # avoids importing torch for the CPU
-        return TorchEngine(vectors, picked).search
+        return TorchSearch(vectors, picked).search
     return partial(exact_search, vectors)
 
 
@@ -41,7 +41,7 @@ def faiss_has_gpu() -> bool:
     return hasattr(faiss, "StandardGpuResources") and faiss.get_num_gpus() > 0
 
 
-class FaissGpu:
+class FaissGpuSearch:
     """FAISS's exact search on the first GPU.
 
     Rankings too deep for its kernels, and those limited to some rows, are computed on the CPU.
@@ -68,7 +68,7 @@ class FaissGpu:
         return self._index.search(queries, depth)
 
 
-class TorchEngine:
+class TorchSearch:
     """Exact search by matrix product and `topk` on a torch device; the vectors are copied there once."""
 
     def __init__(self, vectors: np.ndarray, device):

@@ -6,9 +6,9 @@ import torch
 
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import UsageError
-from statgraph.index import engines
+from statgraph.index import device_search
 from statgraph.index.article_index import ArticleIndex
-from statgraph.index.engines import FaissGpu, TorchEngine, exact_search_on, faiss_has_gpu
+from statgraph.index.device_search import FaissGpuSearch, TorchSearch, exact_search_on, faiss_has_gpu
 from statgraph.index.exact_search import exact_search
 
 
@@ -29,26 +29,26 @@ def test_without_a_gpu_build_of_faiss_cuda_is_torch(compass, monkeypatch):
     class Picked:
         type = "cuda"
 
-    monkeypatch.setattr(engines, "pick_device", lambda _: Picked())
-    monkeypatch.setattr(engines, "surely_cpu", lambda _: False)
-    monkeypatch.setattr(engines, "faiss_has_gpu", lambda: False)
-    monkeypatch.setattr(engines, "TorchEngine", lambda *_: SimpleNamespace(search="torch"))
+    monkeypatch.setattr(device_search, "pick_device", lambda _: Picked())
+    monkeypatch.setattr(device_search, "surely_cpu", lambda _: False)
+    monkeypatch.setattr(device_search, "faiss_has_gpu", lambda: False)
+    monkeypatch.setattr(device_search, "TorchSearch", lambda *_: SimpleNamespace(search="torch"))
     assert exact_search_on("auto", compass) == "torch"
 
 
 def test_a_gpu_build_of_faiss_comes_first(compass, monkeypatch):
-    monkeypatch.setattr(engines, "faiss_has_gpu", lambda: True)
-    monkeypatch.setattr(engines, "FaissGpu", lambda _: SimpleNamespace(search="gpu"))
+    monkeypatch.setattr(device_search, "faiss_has_gpu", lambda: True)
+    monkeypatch.setattr(device_search, "FaissGpuSearch", lambda _: SimpleNamespace(search="gpu"))
     assert exact_search_on("auto", compass) == exact_search_on("cuda", compass) == "gpu"
     assert exact_search_on("cpu", compass).func is exact_search
 
 
 @pytest.mark.parametrize("tile_scores", [1, 1 << 28])
 def test_torch_finds_what_the_cpu_finds(unit_vectors, monkeypatch, tile_scores):
-    monkeypatch.setattr(engines, "_TILE_SCORES", tile_scores)
+    monkeypatch.setattr(device_search, "_TILE_SCORES", tile_scores)
     vectors, queries = unit_vectors(300, 16, seed=7), unit_vectors(9, 16, seed=8)
     expected_scores, expected_rows = exact_search(vectors, queries, 40)
-    scores, rows = TorchEngine(vectors, torch.device("cpu")).search(queries, 40)
+    scores, rows = TorchSearch(vectors, torch.device("cpu")).search(queries, 40)
     assert (rows == expected_rows).all()
     assert scores == pytest.approx(expected_scores, abs=1e-6)
     assert (scores.dtype, rows.dtype) == (np.float32, np.int64)
@@ -58,7 +58,7 @@ def test_torch_leaves_its_precision_as_it_was(compass):
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("high")
     try:
-        TorchEngine(compass, torch.device("cpu")).search(compass[:1], 2)
+        TorchSearch(compass, torch.device("cpu")).search(compass[:1], 2)
         assert torch.get_float32_matmul_precision() == "high"
     finally:
         torch.set_float32_matmul_precision(before)
@@ -66,7 +66,7 @@ def test_torch_leaves_its_precision_as_it_was(compass):
 
 def test_torch_searches_allowed_rows_with_ties_by_row():
     vectors = np.array([[1, 0], [0, 1], [2, 2], [3, 0], [1, 0]], dtype=np.float32)
-    engine = TorchEngine(vectors, torch.device("cpu"))
+    engine = TorchSearch(vectors, torch.device("cpu"))
     allowed = AllowedRows.checked([0, 1, 3, 4], 5)
     scores, rows = engine.search(np.array([[2, 1]], dtype=np.float32), 2, allowed)
     assert (scores.tolist(), rows.tolist()) == ([[6.0, 2.0]], [[3, 0]])
@@ -78,7 +78,7 @@ def test_engine_on_cuda_agrees_with_the_cpu(unit_vectors):
     vectors, queries = unit_vectors(3000, 32, seed=5), unit_vectors(10, 32, seed=6)
     article_ids = [f"a{row}" for row in range(3000)]
     on_cuda = ArticleIndex.build(vectors, article_ids, device="cuda")
-    assert isinstance(on_cuda._index._search.__self__, TorchEngine | FaissGpu)
+    assert isinstance(on_cuda._index._search.__self__, TorchSearch | FaissGpuSearch)
     scores, rows = on_cuda.search(queries, 50)
     expected_scores, expected_rows = ArticleIndex.build(vectors, article_ids, device="cpu").search(queries, 50)
     assert (rows == expected_rows).all()

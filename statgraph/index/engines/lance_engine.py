@@ -1,0 +1,350 @@
+"""LanceDB as an index engine: one versioned table in a folder or on object storage, each state a tagged version."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+
+from statgraph.config import IndexConfig
+from statgraph.corpus.where import ANYWHERE, Where
+from statgraph.errors import DependencyError, EngineError, reason_of
+from statgraph.index.engines.contract import (
+    KEPT_STATES,
+    Columns,
+    IndexEngine,
+    Ranking,
+    State,
+    Written,
+    lists_of,
+    path_key,
+    path_range,
+    probes_of,
+    ranked,
+)
+from statgraph.settings import check_settings
+
+TABLE = "articles"
+_REMEDY = "write the run with 'statgraph index --run RUN --engine lance --to URI'"
+_IDS_AT_ONCE = 10_000
+_DIGEST_BYTES = 8
+_REFINE = 40  # times as many candidates as hits are ranked again by their vectors
+_WITHOUT_CLEANUP = timedelta(days=365_000)
+# Otherwise it takes minutes until an address where nobody answers is given up.
+_PATIENCE = {"connect_timeout": "5s", "client_max_retries": "2", "client_retry_timeout": "10"}
+
+
+class LanceEngine(IndexEngine):
+    """A LanceDB table; `commit` tags its version with the state, and a reader keeps to that version."""
+
+    name = "lance"
+
+    def __init__(self, uri: str, state: State, *, writing: bool, config: IndexConfig | None = None):
+        super().__init__(uri, state, writing=writing)
+        self._config = config or IndexConfig()
+        self._database = _connected(uri)
+        self._table = None
+        self._digests: dict[str, int] = {}  # of the articles that a writer holds, by id
+        self._lists = 0  # of the approximate index; 0 where there is none
+        self._counts: dict[Where, int] = {}
+
+    @classmethod
+    def create(cls, uri: str, state: State, config: IndexConfig | None = None) -> LanceEngine:
+        """Return the writer of a state, as `IndexEngine.create` does."""
+        check_settings(config or IndexConfig())
+        engine = cls(uri, state, writing=True, config=config)
+        with _named(uri):
+            engine._database.list_tables()
+        return engine
+
+    @classmethod
+    def open(cls, uri: str, state: State) -> LanceEngine:
+        """Return a reader of a state, as `IndexEngine.open` does."""
+        _check_there(uri)
+        engine = cls(uri, state, writing=False)
+        engine.refresh()
+        return engine
+
+    def refresh(self) -> None:
+        """Search the version that has the state's tag now."""
+        with _named(self.uri):
+            table = self._newest()
+            tags = {} if table is None else table.tags.list()
+            if self.state.key not in tags:
+                raise self.state.missing_from(self.uri, tags, remedy=_REMEDY)
+            table.checkout(tags[self.state.key]["version"])
+            lists = _lists(table)
+        self._table, self._lists, self._counts = table, lists, {}
+        self.width = _width(table)
+
+    def write(self, ids: Sequence[str], tiles: Iterable[tuple[int, np.ndarray]], columns: Columns) -> Written:
+        """Make these all the articles, as `IndexEngine.write` does: what the newest version has already stays."""
+        self._check_writing()
+        with _named(self.uri):
+            self._table = self._newest()
+            if self._table is not None:
+                self.width = _width(self._table)
+                self._digests = _held_digests(self._table)
+        changed = 0
+        for start, tile in tiles:
+            if self.width not in (0, tile.shape[1]):  # another backbone
+                self._table, self._digests, self.width = None, {}, 0
+            rows = np.arange(start, start + len(tile))
+            digests = _digests(tile, columns.of(rows))
+            new = [row for row in rows if self._digests.get(ids[row]) != digests[row - start]]
+            self.add([ids[row] for row in new], tile[np.array(new, dtype=np.int64) - start], columns.of(new))
+            changed += len(new)
+        removed = list(self._digests.keys() - set(ids))
+        self.delete(removed)
+        self.commit()
+        return Written(len(ids), changed, len(removed))
+
+    def commit(self) -> None:
+        """Index the table and tag its version with the state."""
+        self._check_writing()
+        if self._table is None or not self._digests:
+            raise EngineError(f"{self.uri}: no articles to commit; add some first")
+        with _named(self.uri):
+            table = self._table
+            self._check_alone(table.version)
+            _index_columns(table)
+            self._index_vectors(table)
+            others = {key: tag for key, tag in table.tags.list().items() if key != self.state.key}
+            for key in sorted(others, key=lambda key: others[key]["version"], reverse=True)[KEPT_STATES - 1 :]:
+                table.tags.delete(key)
+            table.optimize(cleanup_older_than=_age_of_oldest_tag(table))
+            self._lists = _lists(table)
+            self._check_alone(table.version)
+            tags = table.tags
+            (tags.update if self.state.key in tags.list() else tags.create)(self.state.key, table.version)
+
+    def count(self, where: Where = ANYWHERE) -> int:
+        """Return how many articles meet a condition."""
+        if self._table is None or where.ids == ():
+            return 0
+        with _named(self.uri):
+            return self._table.count_rows(condition_sql(where))
+
+    def _add(self, ids: Sequence[str], vectors: np.ndarray, columns: Columns) -> None:
+        vectors = np.ascontiguousarray(vectors, dtype=np.float32)
+        digests = _digests(vectors, columns)
+        batch = _batch(ids, vectors, columns, digests)
+        known = np.array([article_id in self._digests for article_id in ids])
+        with _named(self.uri):
+            if self._table is None:
+                self._table = self._database.create_table(TABLE, schema=batch.schema, mode="overwrite")
+            if not known.all():
+                self._step(lambda: self._table.add(batch.filter(~known)))
+            if known.any():
+                merge = self._table.merge_insert("id").when_matched_update_all()
+                self._step(lambda: merge.execute(batch.filter(known)))
+        self._digests.update(zip(ids, digests, strict=True))
+
+    def _delete(self, ids: Sequence[str]) -> None:
+        known = [article_id for article_id in ids if article_id in self._digests]
+        with _named(self.uri):
+            for start in range(0, len(known), _IDS_AT_ONCE):
+                some = tuple(known[start : start + _IDS_AT_ONCE])
+                self._step(lambda some=some: self._table.delete(condition_sql(Where(ids=some))))
+        for article_id in known:
+            del self._digests[article_id]
+
+    def _search(self, vectors: np.ndarray, k: int, where: Where) -> list[Ranking]:
+        sql = condition_sql(where)
+        probes = 0 if self._writing else self._probes(k, where)
+        with _named(self.uri):
+            return [self._nearest(vector, k, sql, probes) for vector in vectors]
+
+    def _nearest(self, vector: np.ndarray, k: int, sql: str | None, probes: int) -> Ranking:
+        query = self._table.search(vector, vector_column_name="vector").distance_type("dot")
+        if sql is not None:
+            query = query.where(sql, prefilter=True)
+        query = query.nprobes(probes).refine_factor(_REFINE) if probes else query.bypass_vector_index()
+        found = query.select(["id", "vector", "_distance"]).limit(k).to_arrow()
+        return ranked(found["id"].to_pylist(), _matrix(found["vector"], self.width), vector)
+
+    def _probes(self, k: int, where: Where) -> int:
+        """Return how many lists of the approximate index to read; 0 to compare all that meet the condition."""
+        if not self._lists:
+            return 0
+        if where not in self._counts:
+            self._counts[where] = self.count(where)
+        n_articles = self._counts.setdefault(ANYWHERE, self._table.count_rows())
+        return probes_of(self._lists, self._counts[where], n_articles, k)
+
+    def _vectors(self, ids: Sequence[str]) -> dict[str, np.ndarray]:
+        found: dict[str, np.ndarray] = {}
+        with _named(self.uri):
+            for start in range(0, len(ids), _IDS_AT_ONCE):
+                some = tuple(ids[start : start + _IDS_AT_ONCE])
+                query = self._table.search().where(condition_sql(Where(ids=some))).select(["id", "vector"])
+                rows = query.limit(len(some)).to_arrow()
+                found.update(zip(rows["id"].to_pylist(), _matrix(rows["vector"], self.width), strict=True))
+        return found
+
+    def _newest(self):
+        """Return the table in its newest version, or None."""
+        if TABLE not in self._database.list_tables().tables:
+            return None
+        return self._database.open_table(TABLE)
+
+    def _step(self, change: Callable[[], object]) -> None:
+        """Make one change to the table.
+
+        Raises:
+            EngineError: if another writer changed it meanwhile: a state of both would be neither's.
+        """
+        before = self._table.version
+        change()
+        self._check_alone(before + 1)
+
+    def _check_alone(self, version: int) -> None:
+        newest = self._newest()
+        if newest is None or newest.version != version:
+            raise _others_write(self.uri)
+
+    def _index_vectors(self, table) -> None:
+        n_articles = table.count_rows()
+        kind = self._config.kind
+        if kind == "flat" or (kind == "auto" and n_articles <= self._config.flat_most):
+            return
+        if not _lists(table):
+            from lancedb.index import IvfPq
+
+            lists, part = lists_of(n_articles), next(part for part in (8, 4, 2, 1) if self.width % part == 0)
+            config = IvfPq(distance_type="dot", num_partitions=lists, num_sub_vectors=self.width // part)
+            table.create_index("vector", config=config)
+
+
+def _connected(uri: str):
+    os.environ.setdefault("LANCE_LOG", "error")  # it tells on stderr that a table is made, and the like
+    try:
+        import lancedb
+    except ModuleNotFoundError:
+        raise DependencyError("lancedb: not installed; run: pip install 'statgraph[lance]'") from None
+    with _named(uri):
+        return lancedb.connect(uri, storage_options=storage_options(os.environ) if "://" in uri else None)
+
+
+def storage_options(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what the object store's client is told beside what it reads from AWS_* itself."""
+    endpoint = environment.get("AWS_ENDPOINT_URL_S3") or environment.get("AWS_ENDPOINT_URL")
+    options = dict(_PATIENCE)
+    if endpoint:
+        options |= {"aws_endpoint": endpoint, "allow_http": str(endpoint.startswith("http://")).lower()}
+    return options
+
+
+def _check_there(uri: str) -> None:
+    if "://" not in uri and not Path(uri).is_dir():
+        raise EngineError(f"{uri}: no such folder; {_REMEDY}")
+
+
+@contextmanager
+def _named(uri: str) -> Iterator[None]:
+    """Raise what LanceDB raises as one line with the place."""
+    try:
+        yield
+    except (OSError, RuntimeError, ValueError) as error:
+        if "concurrent transaction" in str(error):
+            raise _others_write(uri) from error
+        hint = "is its server up, and are AWS_ENDPOINT_URL, AWS_REGION and the AWS keys right?"
+        if "://" not in uri:
+            hint = "is the folder there, writable and whole?"
+        raise EngineError(f"{uri}: {reason_of(error)[:300]}; {hint}") from error
+
+
+def _others_write(uri: str) -> EngineError:
+    return EngineError(f"{uri}: another writer is at work there; run the command again when it has ended")
+
+
+def condition_sql(where: Where) -> str | None:
+    """Return a condition as LanceDB's SQL; None where there is none."""
+    parts = []
+    if where.codes:
+        parts.append(f"code IN ({', '.join(map(_quoted, where.codes))})")
+    if where.heading:
+        first, after = path_range(where.heading)
+        parts.append(f"path >= {_quoted(first)} AND path < {_quoted(after)}")
+    if where.day is not None:
+        parts.append(f"valid_from <= {where.day} AND valid_to > {where.day}")
+    if where.ids is not None:
+        parts.append(f"id IN ({', '.join(map(_quoted, where.ids))})")
+    return " AND ".join(parts) or None
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _batch(ids: Sequence[str], vectors: np.ndarray, columns: Columns, digests: Sequence[int]):
+    """Return the rows as an Arrow table."""
+    import pyarrow as pa
+
+    flat = pa.array(vectors.reshape(-1), type=pa.float32())
+    return pa.table(
+        {
+            "id": pa.array(ids, type=pa.string()),
+            "vector": pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1]),
+            "code": pa.array([path[0] if path else "" for path in columns.paths], type=pa.string()),
+            "path": pa.array([path_key(path) for path in columns.paths], type=pa.string()),
+            "valid_from": pa.array(columns.days[:, 0], type=pa.int32()),
+            "valid_to": pa.array(columns.days[:, 1], type=pa.int32()),
+            "digest": pa.array(digests, type=pa.int64()),
+        }
+    )
+
+
+def _digests(vectors: np.ndarray, columns: Columns) -> list[int]:
+    """Return a number for each article that tells its vector and columns from any other."""
+    digests = []
+    for vector, path, days in zip(vectors, columns.paths, columns.days, strict=True):
+        told = hashlib.blake2b(vector.tobytes(), digest_size=_DIGEST_BYTES)
+        told.update(path_key(path).encode("utf-8") + days.tobytes())
+        digests.append(int.from_bytes(told.digest(), "little", signed=True))
+    return digests
+
+
+def _held_digests(table) -> dict[str, int]:
+    rows = table.search().select(["id", "digest"]).limit(table.count_rows()).to_arrow()
+    return dict(zip(rows["id"].to_pylist(), rows["digest"].to_pylist(), strict=True))
+
+
+def _matrix(column, width: int) -> np.ndarray:
+    """Return an Arrow column of vectors as (rows, width) float32."""
+    return column.combine_chunks().flatten().to_numpy(zero_copy_only=False).reshape(-1, width)
+
+
+def _width(table) -> int:
+    return table.schema.field("vector").type.list_size
+
+
+def _lists(table) -> int:
+    """Return how many lists the approximate index of the vectors has; 0 where there is none."""
+    for index in table.list_indices():
+        if list(index.columns) == ["vector"]:
+            return lists_of(table.count_rows())
+    return 0
+
+
+def _index_columns(table) -> None:
+    from lancedb.index import Bitmap, BTree
+
+    indexed = {column for index in table.list_indices() for column in index.columns}
+    for column, kind in (("id", BTree), ("path", BTree), ("code", Bitmap), ("valid_to", BTree)):
+        if column not in indexed:
+            table.create_index(column, config=kind())
+
+
+def _age_of_oldest_tag(table) -> timedelta:
+    """Return for how long versions must stay: LanceDB refuses to clean up beyond a tagged one."""
+    tagged = [tag["version"] for tag in table.tags.list().values()]
+    if not tagged:
+        return _WITHOUT_CLEANUP
+    written = {version["version"]: version["timestamp"] for version in table.list_versions()}
+    return datetime.now() - written[min(tagged)] + timedelta(seconds=1)

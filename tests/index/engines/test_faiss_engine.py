@@ -1,0 +1,40 @@
+import numpy as np
+import pytest
+
+from statgraph import artifacts
+from statgraph.config import IndexConfig
+from statgraph.errors import EngineError, RunError
+from statgraph.index.article_index import ArticleIndex
+from statgraph.index.engines.contract import Columns, State
+from statgraph.index.engines.faiss_engine import FaissEngine
+
+STATE = State("a" * 64, "1" * 64)
+
+
+def columns_of(n_articles: int) -> Columns:
+    return Columns([("Rent Code",)] * n_articles, np.tile(np.array([0, 2**31 - 1], dtype=np.int32), (n_articles, 1)))
+
+
+def test_a_state_is_a_folder_with_an_index_as_a_run_has_it(tmp_path, compass):
+    writer = FaissEngine.create(str(tmp_path), STATE)
+    writer.add(list("ENWSX"), compass, columns_of(5))
+    writer.commit()
+    folder = tmp_path / STATE.key
+    assert ArticleIndex.load(folder / "index", device="cpu").article_ids == tuple("ENWSX")
+    assert artifacts.read_json(folder / "paths.json") == {"paths": [["Rent Code"]]}
+    (folder / "columns.npy").unlink()
+    with pytest.raises(RunError, match=r"columns\.npy"):
+        FaissEngine.open(str(tmp_path), STATE)
+
+
+def test_the_kind_of_index_is_the_one_asked_for(tmp_path, unit_vectors):
+    writer = FaissEngine.create(str(tmp_path), STATE, IndexConfig(kind="ivf-pq"))
+    writer.add([str(row) for row in range(64)], unit_vectors(64, 8, seed=0), columns_of(64))
+    writer.commit()
+    assert ArticleIndex.load(tmp_path / STATE.key / "index", device="cpu").kind == "ivf-pq"
+
+
+@pytest.mark.parametrize("make", [FaissEngine.create, FaissEngine.open])
+def test_object_storage_is_another_engine_s(make):
+    with pytest.raises(EngineError, match="--engine lance"):
+        make("s3://law/fr", STATE)
