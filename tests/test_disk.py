@@ -137,3 +137,10 @@ def test_a_disk_without_locks_holds_nothing():
     os.close(write)
     os.close(read)
     assert locked(read) is None
+
+
+def test_what_this_process_is_making_is_its_own_to_hold(tmp_path):
+    with replaced_folder(tmp_path / "out") as staging, held_folder(staging) as free:
+        assert free
+    with held_folder(tmp_path / "out") as free, held_folder(tmp_path / "out") as twice:
+        assert (free, twice) == (True, False)

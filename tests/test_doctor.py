@@ -1,4 +1,7 @@
+import configparser
 import subprocess
+from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -49,6 +52,24 @@ def test_a_wrong_answer_is_told_with_the_way_to_install_the_part():
 )
 def test_only_required_parts_count(ok, required, works):
     assert all_required_work([Check("x", "1", ok, "", required=required)]) is works
+
+
+def test_an_extra_that_is_not_there_is_told_with_what_it_is_for(monkeypatch):
+    monkeypatch.setitem(doctor.EXTRAS, "serve", ("statgraph serve", ("json", "no_such_package")))
+
+    (check,) = checks_of(Part("x", partial(doctor.check_extra, "serve"), required=False))
+
+    assert (check.ok, check.remedy) == (False, "pip install 'statgraph[serve]'")
+    assert check.detail == "for statgraph serve; not installed: no_such_package"
+
+
+def test_the_extras_are_those_of_the_metadata():
+    config = configparser.ConfigParser()
+    config.read(Path(__file__).parents[1] / "setup.cfg")
+    wanted = config["options.extras_require"]
+    for name, (_, packages) in doctor.EXTRAS.items():
+        needed = {line.split(">")[0] for line in wanted[name].splitlines() if line and not line.startswith("#")}
+        assert {package.replace("_", "-") for package in packages} <= {*needed, "llama-index"}
 
 
 def test_two_faiss_builds_are_told_apart(monkeypatch):

@@ -91,6 +91,7 @@ def fetch(name: str, out: Path | None, from_folder: Path | None, splits: str) ->
     multiple=True,
     help="In jsonl and csv, read a column under another name, such as text=Wortlaut; repeatable.",
 )
+@click.option("--code", metavar="TITLE", default="", help="In jsonl and csv, the code of articles without a heading.")
 @click.option("--strip-html", is_flag=True, help="Reduce texts that hold HTML to plain text.")
 @click.option("--licence", help="Licence of the statutes.  [default: the source's]")
 @_splits
@@ -106,9 +107,10 @@ def import_(
     splits: str,
     encoding: str,
     columns: tuple[str, ...],
+    code: str,
     strip_html: bool,
 ) -> None:
-    reading = Reading(encoding, _mapping(columns), strip_html)
+    reading = Reading(encoding, _mapping(columns), strip_html, code.strip())
     if format_name != FEEDBACK:
         if corpus is not None:
             raise UsageError(f"--corpus: only for the format feedback, not {format_name}; omit it")
@@ -119,7 +121,7 @@ def import_(
     elif language or licence:
         raise UsageError("feedback: the language and the licence are the corpus's; omit --language and --licence")
     elif reading != Reading():
-        raise UsageError("feedback: marks have no columns; omit --encoding, --column and --strip-html")
+        raise UsageError("feedback: marks have no columns; omit --encoding, --column, --code and --strip-html")
     elif splits != HASH:
         raise UsageError("feedback: questions keep their splits, and new ones are in train; omit --splits")
     with held_for_writing(out, replace=force):
@@ -170,6 +172,7 @@ def _mapping(columns: Iterable[str]) -> dict[str, str]:
 def _feedback_summary(summary: FeedbackSummary, name: str, folder: Path) -> str:
     left_out = {
         "overruled by a later one": summary.overruled,
+        "taken back": summary.taken_back,
         "wrong": summary.wrong,
         "already labels": summary.known,
         "on questions of dev or test": summary.held_out,

@@ -28,11 +28,13 @@ class Reading:
         encoding: of JSON lines and CSV.
         columns: of JSON lines and CSV, the name that statgraph has for a column by the one that the files have.
         strip_html: whether texts, titles and headings that hold HTML are reduced to their plain text.
+        code: of JSON lines and CSV, the code of articles that have neither path nor heading.
     """
 
     encoding: str = "utf-8"
     columns: Mapping[str, str] = field(default_factory=dict)
     strip_html: bool = False
+    code: str = ""
 
     def plain(self, text: str) -> str:
         """Return a text, without its HTML if that is not wanted."""
@@ -131,6 +133,8 @@ class Draft:
         if problem:
             self.add_problem(place, f"article '{article_id}' {problem}")
         path = tuple(self.reading.plain(heading).strip() for heading in path)
+        if not path and self.reading.code:
+            path = (self.reading.code,)
         if not path or not all(path):
             self.add_problem(
                 place, f"article '{article_id}' has an empty path; name the headings above it, from the code down"

@@ -22,11 +22,12 @@ _EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A reader's judgement of whether an article answers a question; `time` orders contradicting marks."""
+    """A reader's judgement of whether an article answers a question, None where an earlier one is taken back; `time`
+    orders contradicting marks."""
 
     question: str
     article_id: str
-    right: bool
+    right: bool | None
     time: datetime = _EARLIEST
 
 
@@ -37,6 +38,7 @@ class FeedbackSummary:
     Attributes:
         marks: how many there were.
         overruled: those replaced by a later mark of the same question and article.
+        taken_back: of the rest, those that only take an earlier one back.
         wrong: of the rest, those that say "wrong": they neither add nor remove a label.
         known: of the rest, those that repeat a label.
         held_out: of the rest, those on dev or test questions, which must not be trained on.
@@ -46,6 +48,7 @@ class FeedbackSummary:
 
     marks: int
     overruled: int
+    taken_back: int
     wrong: int
     known: int
     held_out: int
@@ -124,7 +127,8 @@ def with_feedback(corpus: Corpus, marks: Iterable[Mark]) -> tuple[Corpus, Feedba
     summary = FeedbackSummary(
         marks=len(marks),
         overruled=len(marks) - len(latest),
-        wrong=len(latest) - len(right),
+        taken_back=sum(mark.right is None for mark in latest.values()),
+        wrong=sum(mark.right is False for mark in latest.values()),
         known=known,
         held_out=held_out,
         labels=sum(map(len, added.values())),
@@ -150,9 +154,11 @@ def _mark(draft: Draft, place: str, record: Mapping[str, object]) -> Mark:
         draft.add_problem(place, "the mark has no 'question'; give its text")
     if not article_id:
         draft.add_problem(place, "the mark has no 'article_id'; name the article")
-    if not isinstance(right, bool):
-        draft.add_problem(place, f"'right' is {json_type(right)}; give true or false")
-    return Mark(question, article_id, right is True, _time(draft, place, record))
+    if "right" not in record or not isinstance(right, bool | None):
+        told = json_type(right) if "right" in record else "missing"
+        draft.add_problem(place, f"'right' is {told}; give true, false, or null to take an earlier mark back")
+        right = False
+    return Mark(question, article_id, right, _time(draft, place, record))
 
 
 def _time(draft: Draft, place: str, record: Mapping[str, object]) -> datetime:

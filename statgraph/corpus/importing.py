@@ -85,8 +85,10 @@ def _checked(reading: Reading, format_name: str) -> Reading:
         raise UsageError(
             f"--encoding {reading.encoding}: unknown; name one that Python knows, such as cp1252"
         ) from None
-    if format_name not in TABLES and (encoding != "utf-8" or reading.columns):
-        raise UsageError(f"--encoding and --column: only for {' and '.join(TABLES)}, not {format_name}; omit them")
+    if format_name not in TABLES and (encoding != "utf-8" or reading.columns or reading.code):
+        raise UsageError(
+            f"--encoding, --column and --code: only for {' and '.join(TABLES)}, not {format_name}; omit them"
+        )
     return replace(reading, encoding=encoding)
 
 

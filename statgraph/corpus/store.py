@@ -58,7 +58,7 @@ def write_corpus(corpus: Corpus, folder: Path) -> None:
     refuse_foreign_folder(folder)
     try:
         with artifacts.replaced_folder(folder) as staging:
-            _write_files(corpus, staging)
+            write_corpus_files(corpus, staging)
     except OSError as error:
         raise _not_writable(folder, error) from None
 
@@ -289,7 +289,8 @@ def _format_of(folder: Path) -> str:
     return next((name for name, pattern in FORMAT_FILES.items() if any(folder.glob(pattern))), "FORMAT")
 
 
-def _write_files(corpus: Corpus, folder: Path) -> None:
+def write_corpus_files(corpus: Corpus, folder: Path) -> None:
+    """Write the files of a corpus to an empty folder."""
     with (folder / artifacts.CORPUS_ARTICLES).open("w", encoding="utf-8") as file:
         for article in corpus.articles:
             metadata = {**article.metadata, "path": list(article.path), "order": article.order}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 import torch
 
-from statgraph.artifacts import replaced_file
+from statgraph.artifacts import array_damage_told, replaced_file
 from statgraph.distributed import SINGLE, World
 from statgraph.encoders.chunking import padded
 
@@ -201,8 +200,8 @@ class VectorCache:
 def _read_shard(path: Path) -> tuple[np.ndarray, np.ndarray] | None:
     """Return (keys, vectors), or None where the file is damaged or has just gone."""
     try:
-        with np.load(path, allow_pickle=False) as shard:
+        with array_damage_told(), np.load(path, allow_pickle=False) as shard:
             keys, vectors = shard["keys"], shard["vectors"]
-    except (FileNotFoundError, EOFError, KeyError, ValueError, zipfile.BadZipFile):
+    except (FileNotFoundError, KeyError, ValueError):
         return None
     return (keys, vectors) if len(keys) == len(vectors) else None

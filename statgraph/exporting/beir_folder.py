@@ -7,7 +7,7 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.corpus.records import MAIN_SET, Corpus
-from statgraph.corpus.store import write_corpus
+from statgraph.corpus.store import write_corpus_files
 from statgraph.evaluation.metrics import DEPTH
 from statgraph.evaluation.trec import write_trec_run
 from statgraph.exporting.source_and_target import refuse_existing
@@ -38,7 +38,7 @@ def export_beir(
         questions = split_questions(corpus, split)
     main = tuple(question for question in corpus.questions if question.question_set == MAIN_SET)
     with artifacts.replaced_folder(out) as folder:
-        write_corpus(replace(corpus, questions=main, citing=()), folder)
+        write_corpus_files(replace(corpus, questions=main, citing=()), folder)
         if run is None:
             return
         rows, scores = Retriever.load(run, device=device).rank([question.text for question in questions], DEPTH)

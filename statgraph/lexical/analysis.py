@@ -29,14 +29,15 @@ _OWN_CAPITALS = {"az": _DOTLESS_I, "tr": _DOTLESS_I}
 Analyser = Callable[[str], list[str]]
 
 
-def analyser(language: str) -> Analyser:
+def analyser(language: str, *, stemmed: bool = True) -> Analyser:
     """Return the function from a text to its terms: words lower-cased, stemmed where the language has a stemmer;
     characters in overlapping pairs where a script has no spaces.
 
     Args:
         language: ISO 639-1 code, such as the corpus manifest's.
+        stemmed: whether words are stemmed.
     """
-    stem = _stemmer(language)
+    stem = _stemmer(language) if stemmed else list
     own_capitals = _OWN_CAPITALS.get(language, {})
     spaced_words, runs, unspaced_run = _patterns()
 
@@ -54,6 +55,14 @@ def analyser(language: str) -> Analyser:
         return stem(words)
 
     return terms
+
+
+def words_of_terms(text: str, language: str) -> dict[str, str]:
+    """Return for each term of a text the word that it stands for there, the first of several."""
+    words: dict[str, str] = {}
+    for term, word in zip(analyser(language)(text), analyser(language, stemmed=False)(text), strict=True):
+        words.setdefault(term, word)
+    return words
 
 
 @cache

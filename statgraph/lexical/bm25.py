@@ -42,12 +42,15 @@ class BM25:
         language: ISO 639-1 code that picks the stemmer.
         k1: term-frequency saturation (G-DSR, appendix C: 2.5).
         b: length normalisation (G-DSR, appendix C: 0.2).
+
+    Attributes:
+        language: the code that was given.
     """
 
     def __init__(self, texts: Sequence[str], *, language: str, k1: float = 2.5, b: float = 0.2):
         import bm25s
 
-        self._language = language
+        self.language = language
         self._terms = analyser(language)
         # The terms as numbers from the start: as strings, those of a million articles have 10 GB.
         numbers: dict[str, int] = {}
@@ -79,7 +82,8 @@ class BM25:
             saved = artifacts.read_json(folder / _ANALYSIS)
             bm25._n_texts = saved.pop("texts")
             if saved.pop("terms"):
-                bm25._index = bm25s.BM25.load(folder, mmap=True, show_progress=False)
+                with artifacts.array_damage_told():
+                    bm25._index = bm25s.BM25.load(folder, mmap=True, show_progress=False)
                 bm25._vocabulary = bm25._index.vocab_dict
                 bm25._vocabulary.pop("", None)  # bm25s adds it, without a column
                 _check_arrays(bm25._index.scores, len(bm25._vocabulary), bm25._n_texts)
@@ -94,7 +98,7 @@ class BM25:
         """Write bm25s' own files and `analysis.json` to an empty folder."""
         if self._vocabulary:
             self._index.save(folder, show_progress=False)
-        made_with = _made_with(self._language, self._index.k1, self._index.b)
+        made_with = _made_with(self.language, self._index.k1, self._index.b)
         counts = {"texts": self._n_texts, "terms": len(self._vocabulary)}
         artifacts.write_json(folder / _ANALYSIS, counts | made_with)
 

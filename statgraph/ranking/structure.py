@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from statgraph.artifacts import array_damage_told
 from statgraph.corpus.citations.references import references_among
 from statgraph.corpus.records import Article
 from statgraph.errors import RunError, reason_of
@@ -65,10 +66,10 @@ class Structure:
             RunError: if the file is damaged, or of another number of articles.
         """
         try:
-            with np.load(path, allow_pickle=False) as saved:
+            with array_damage_told(), np.load(path, allow_pickle=False) as saved:
                 structure = cls(**{item.name: saved[item.name] for item in fields(cls)})
             structure._check(n_articles)
-        except (OSError, ValueError, KeyError, EOFError) as error:
+        except (OSError, ValueError, KeyError) as error:
             raise RunError(f"{path}: not readable ({reason_of(error)}); train the run again") from None
         return structure
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from statgraph.artifacts import RUN_ARTICLES, read_array, replaced_file
+from statgraph.artifacts import RUN_ARTICLES, array_damage_told, read_array, replaced_file
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.records import Article
 from statgraph.corpus.validity import FOR_EVER, SINCE_EVER, days_in_force
@@ -54,13 +54,15 @@ class ArticleStore:
     def __init__(self, folder: Path):
         self._path = Path(folder) / ARTICLES
         try:
-            self._offsets = np.load(Path(folder) / OFFSETS, mmap_mode="r", allow_pickle=False)
+            with array_damage_told():
+                self._offsets = np.load(Path(folder) / OFFSETS, mmap_mode="r", allow_pickle=False)
+                n_dimensions = self._offsets.ndim
             self._file = self._path.open("rb", buffering=0)
             size = os.fstat(self._file.fileno()).st_size
-        except (OSError, ValueError, EOFError) as error:
+        except (OSError, ValueError) as error:
             raise RunError(f"{folder}: the articles of the run are not readable ({error}); train it again") from None
         self._in_force: dict[int, AllowedRows | None] = {}  # by day
-        if self._offsets.ndim != 1 or self._offsets.dtype != np.int64 or not len(self._offsets):
+        if n_dimensions != 1 or self._offsets.dtype != np.int64 or not len(self._offsets):
             raise RunError(f"{Path(folder) / OFFSETS}: not the offsets of articles; train the run again")
         if size != self._offsets[-1]:
             raise RunError(f"{self._path}: {size} bytes where {self._offsets[-1]} were written; train the run again")

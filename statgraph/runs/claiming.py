@@ -31,6 +31,7 @@ def claimed(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) ->
             raise RunError(
                 f"{folder}: another process is training it; wait until it has ended, or train into another folder"
             )
+        artifacts.remove_abandoned_under(folder)
         claim(folder, corpus, config, resume=resume)
         yield
 

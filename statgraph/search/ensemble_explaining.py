@@ -8,7 +8,7 @@ from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.ranking.contributions import Part, score_parts
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.runs.article_store import ArticleStore
-from statgraph.search.explaining import hit_rows
+from statgraph.search.explaining import hit_rows, in_words
 from statgraph.search.hits import Contribution, Explanation, Hit
 from statgraph.signals.lexical import LexicalSignal
 
@@ -55,12 +55,14 @@ class EnsembleExplainer:
             return []
         # As many candidates as the search had.
         parts = score_parts(self._ensemble, question, rows, max(hit.rank for hit in hits), allowed)
-        terms = [()] * len(rows) if self._bm25 is None else self._bm25.term_weights(question, rows)
+        terms = [()] * len(rows)
+        if self._bm25 is not None:
+            terms = in_words(self._bm25.term_weights(question, rows), question, self._bm25.language)
         return [self._explanation(*of_hit) for of_hit in zip(hits, parts, terms, strict=True)]
 
     def _explanation(self, hit: Hit, parts: Sequence[Part], terms) -> Explanation:
         bm25_score = None if self._bm25 is None else sum(term.weight for term in terms)
-        plain = (hit.article_id, hit.score, None, None, (), tuple(terms), bm25_score)
+        plain = (hit.article_id, hit.score, None, None, (), terms, bm25_score)
         if abs(sum(part.amount for part in parts) - hit.score) > _MOST_OFF:
             return Explanation(*plain, note=_OTHER_SEARCH)
         return Explanation(*plain, contributions=tuple(map(self._contribution, parts)))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.encoders.article_text import article_text, article_texts
 from statgraph.errors import RunError, UsageError
+from statgraph.lexical.analysis import words_of_terms
 from statgraph.lexical.bm25 import TermWeight
 from statgraph.lexical.term_statistics import TermStatistics
 from statgraph.runs.article_store import ArticleStore
@@ -41,6 +42,7 @@ class Explainer:
         self._ranker = ranker
         self._articles = articles
         self._heading_path = config.encoder.heading_path
+        self._language = run.corpus.language
         self._rows = {article.article_id: row for row, article in enumerate(stored)}
         self._graph: GraphExplainer | None = None
         self._note = ""
@@ -73,7 +75,7 @@ class Explainer:
             UsageError: if a hit is not an article of the run, or occurs twice.
         """
         rows = hit_rows(hits, self._rows)
-        terms = self._term_weights(question, rows)
+        terms = in_words(self._term_weights(question, rows), question, self._language)
         parts: list[GraphPart | None] = [None] * len(hits)
         if self._graph is not None:
             parts = self._graph.explain(self._ranker.question_vectors([question])[0], rows)
@@ -85,8 +87,8 @@ class Explainer:
         texts = article_texts(self._articles.read(rows), heading_path=self._heading_path)
         return self._statistics.term_weights(question, texts)
 
-    def _explanation(self, hit: Hit, part: GraphPart | None, terms: list[TermWeight]) -> Explanation:
-        words = tuple(terms), sum(term.weight for term in terms)
+    def _explanation(self, hit: Hit, part: GraphPart | None, terms: tuple[TermWeight, ...]) -> Explanation:
+        words = terms, sum(term.weight for term in terms)
         plain = Explanation(hit.article_id, hit.score, None, None, (), *words, self._note)
         if part is None:
             return replace(plain, own_text_score=hit.score) if self._score_is_of_own_text else plain
@@ -97,6 +99,12 @@ class Explainer:
             )
             return replace(plain, note=note)
         return replace(plain, **vars(part))
+
+
+def in_words(weights: Sequence[Sequence[TermWeight]], question: str, language: str) -> list[tuple[TermWeight, ...]]:
+    """Return the terms of each hit as the words of the question that they stand for."""
+    words = words_of_terms(question, language)
+    return [tuple(TermWeight(words[part.term], part.weight) for part in of_hit) for of_hit in weights]
 
 
 def hit_rows(hits: Sequence[Hit], rows: Mapping[str, int]) -> list[int]:

@@ -85,8 +85,9 @@ class Explanation:
             and ensembles. `score - own_text_score` is what the graph changed.
         without_questions_score: the score with no edge of the training questions that cite it; None where none does.
         neighbours: the attention of the last graph layer, heaviest first; empty where there is none.
-        terms: the question's terms in the article, heaviest first; their weights add up to `bm25_score`. A BM25 run
-            ranks by that score; of an ensemble it is a signal; in any other run it is only there to compare.
+        terms: the question's words that the article holds, in whatever form, heaviest first; their weights add up to
+            `bm25_score`. A BM25 run ranks by that score; of an ensemble it is a signal; in any other run it is only
+            there to compare.
         bm25_score: that sum; None for an ensemble without BM25.
         note: why a part is missing, one line; empty where none is.
         contributions: of an ensemble, what adds up to the score, largest first whatever the sign, `base` last.

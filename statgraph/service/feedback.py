@@ -33,7 +33,7 @@ class FeedbackLog:
         self._max_bytes = max_bytes
         self._lock = threading.Lock()
 
-    def append(self, *, question: str, article_id: str, right: bool, comment: str | None) -> None:
+    def append(self, *, question: str, article_id: str, right: bool | None, comment: str | None) -> None:
         """Append a mark with the time, and return once it is on disk.
 
         Raises:

@@ -53,7 +53,7 @@ class FeedbackRequest(_Asked):
 
     question: QuestionText
     article_id: str = Field(min_length=1)
-    right: bool
+    right: bool | None = Field(description="null takes an earlier mark back.")
     comment: str | None = Field(None, max_length=MAX_COMMENT)
 
 
@@ -115,7 +115,7 @@ class Neighbour(BaseModel):
 
 
 class Term(BaseModel):
-    """A word of the question that the article holds, stemmed, and its share of the article's BM25 score."""
+    """A word of the question that the article holds, in whatever form, and its share of the article's BM25 score."""
 
     term: str
     weight: float

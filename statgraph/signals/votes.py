@@ -64,12 +64,13 @@ class VotesSignal:
         """
         try:
             name = artifacts.read_json(folder / _MEMBER)
-            vectors = np.load(folder / _VECTORS, allow_pickle=False)
-            with np.load(folder / _LABELS, allow_pickle=False) as saved:
-                labels, n_articles = saved["labels"], int(saved["n_articles"])
+            with artifacts.array_damage_told():
+                vectors = np.load(folder / _VECTORS, allow_pickle=False)
+                with np.load(folder / _LABELS, allow_pickle=False) as saved:
+                    labels, n_articles = saved["labels"], int(saved["n_articles"])
             if (labels < 0).any() or (labels >= (len(vectors), n_articles)).any():
                 raise ValueError("labels of questions or articles that are not there")
-        except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunError(f"{folder}: not readable ({reason_of(error)}); train the run again") from None
         member = next((member for member in members if member.name == name), None)
         if member is None:

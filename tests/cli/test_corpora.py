@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from statgraph.corpus.catalogue import LEGI_DATA
+from statgraph.corpus.store import read_corpus
 
 
 @pytest.fixture
@@ -214,7 +215,7 @@ def test_faulty_feedback_is_refused_line_by_line(refused, run_cli, source, tmp_p
     )
     assert refused("feedback", marks, "--corpus", tmp_path / "lamp-corpus") == (
         "feedback.jsonl:1: article 'L9' is not in the corpus; name its corpus, or remove the line\n"
-        "feedback.jsonl:2: 'right' is null; give true or false"
+        "feedback.jsonl:2: 'right' is missing; give true, false, or null to take an earlier mark back"
     )
 
 
@@ -300,8 +301,17 @@ def test_encodings_and_columns_that_do_not_fit_are_refused(refused, tmp_path, op
 
 def test_encodings_and_columns_are_those_of_tables(refused, source):
     assert refused("beir", source, "--language", "en", "--column", "text=body", code=2) == (
-        "--encoding and --column: only for jsonl and csv, not beir; omit them"
+        "--encoding, --column and --code: only for jsonl and csv, not beir; omit them"
     )
+
+
+def test_articles_without_headings_stand_under_the_code_that_is_named(run_here, refused, tmp_path):
+    path = tmp_path / "rules.csv"
+    path.write_text("id,text\n1,No dogs.\n2,No carts.\n", encoding="utf-8")
+    assert "no column path or heading" in refused("csv", path, "--language", "en", code=1)
+    status, _, _ = run_here("import", "csv", path, "--language", "en", "--code", "House Rules", "--out", "law")
+    assert status == 0
+    assert [article.path for article in read_corpus(tmp_path / "law").articles] == [("House Rules",)] * 2
 
 
 @pytest.fixture

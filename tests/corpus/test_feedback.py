@@ -39,7 +39,7 @@ def test_a_new_question_goes_to_train_with_its_articles_in_order(corpus):
     assert (new.text, new.split, new.article_ids) == ("Why so?", "train", ("A1", "A3"))
     assert new.question_id.startswith("feedback-")
     assert len(new.question_id) == len("feedback-") + 12
-    assert summary == FeedbackSummary(2, overruled=0, wrong=0, known=0, held_out=0, labels=2, questions=1)
+    assert summary == FeedbackSummary(2, overruled=0, taken_back=0, wrong=0, known=0, held_out=0, labels=2, questions=1)
     assert after.articles is corpus.articles
 
 
@@ -57,6 +57,16 @@ def test_the_latest_of_contradicting_marks_counts(corpus):
     assert (after.questions, summary.overruled, summary.labels) == (QUESTIONS, 1, 0)
     after, summary = with_feedback(corpus, there_and_back[::-1])
     assert (len(after.questions), summary.overruled, summary.labels) == (3, 1, 1)
+
+
+def test_a_mark_that_is_taken_back_is_none(corpus):
+    after, summary = with_feedback(corpus, [Mark("Why?", "A1", True), Mark("Why?", "A1", None)])
+    assert (after.questions, summary.overruled, summary.taken_back, summary.wrong) == (QUESTIONS, 1, 1, 0)
+
+
+def test_a_mark_taken_back_is_read(marks_file):
+    (mark,) = read_marks(marks_file({"question": "q", "article_id": "A1", "right": None}), {"A1": 0})
+    assert mark.right is None
 
 
 def test_a_question_of_test_is_left_alone(corpus):
@@ -113,8 +123,8 @@ def test_marks_are_read_in_the_order_of_their_time(marks_file):
         ({"question": "q", "article_id": "A9", "right": True}, "article 'A9' is not in the corpus"),
         ({"question": " ", "article_id": "A1", "right": True}, "the mark has no 'question'; give its text"),
         ({"question": "q", "right": True}, "the mark has no 'article_id'; name the article"),
-        ({"question": "q", "article_id": "A1"}, "'right' is null; give true or false"),
-        ({"question": "q", "article_id": "A1", "right": 1}, "'right' is a number; give true or false"),
+        ({"question": "q", "article_id": "A1"}, "'right' is missing; give true, false"),
+        ({"question": "q", "article_id": "A1", "right": 1}, "'right' is a number; give true, false"),
         ({"question": 5, "article_id": "A1", "right": True}, "'question' is a number, not a string; put it in quotes"),
         ({"question": "q", "article_id": "A1", "right": True, "time": "now"}, "'time' is 'now', not an ISO 8601 time;"),
         ("{", "invalid JSON at column 2"),

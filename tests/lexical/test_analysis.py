@@ -1,6 +1,6 @@
 import pytest
 
-from statgraph.lexical.analysis import STEMMERS, analyser
+from statgraph.lexical.analysis import STEMMERS, analyser, words_of_terms
 
 
 def test_words_are_lower_cased_and_stemmed():
@@ -64,3 +64,15 @@ def test_every_stemmer_named_exists():
     import Stemmer
 
     assert set(STEMMERS.values()) <= set(Stemmer.algorithms())
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "words"),
+    [
+        ("Bridges, a bridge", "en", {"bridg": "bridges", "a": "a"}),
+        ("Die Häuser", "de", {"die": "die", "haus": "häuser"}),
+        ("\u6cd5\u5f8b\u4eba", "zh", {"\u6cd5\u5f8b": "\u6cd5\u5f8b", "\u5f8b\u4eba": "\u5f8b\u4eba"}),
+    ],
+)
+def test_terms_are_told_in_the_words_of_the_text(text, language, words):
+    assert words_of_terms(text, language) == words

@@ -134,6 +134,20 @@ def test_a_folder_is_held_by_one_process_until_it_ends_however_it_ends(tmp_path)
     claim_and_release(folder)  # the lock ended with its process
 
 
+@pytest.mark.parametrize("resume", [True, False])
+def test_what_a_kill_left_in_the_folder_goes(tmp_path, resume):
+    if resume:
+        claim(tmp_path / "run", CORPUS, CONFIG, resume=False)
+    for name in (".config.json-0123abcd", "checkpoints/stage1/.last-89abcdef"):
+        (tmp_path / "run" / name).mkdir(parents=True)
+    if not resume:
+        (tmp_path / "run" / "checkpoints" / "stage1" / ".last-89abcdef").rmdir()
+        (tmp_path / "run" / "checkpoints" / "stage1").rmdir()
+        (tmp_path / "run" / "checkpoints").rmdir()
+    claim_and_release(tmp_path / "run", resume=resume)
+    assert list((tmp_path / "run").rglob(".*")) == []
+
+
 def test_a_folder_is_free_after_its_training(tmp_path):
     claim_and_release(tmp_path / "run", resume=False)
     claim_and_release(tmp_path / "run")

@@ -27,8 +27,9 @@ from statgraph.corpus.store import draft_citing
 MAX_LISTED_CYCLE = 8
 ARTICLE_KEYS = ("id", "_id", "title", "text", "path", "heading")
 QUESTION_KEYS = ("id", "_id", "text", "articles", "split")
+PLACE_COLUMNS = "path|heading"
 NEEDED_COLUMNS = {
-    "articles": ("id|_id", "text", "path|heading"),
+    "articles": ("id|_id", "text", PLACE_COLUMNS),
     "headings": ("id|_id", "title", "parent"),
     "questions": ("id|_id", "text", "articles"),
     "citing": ("id|_id", "text"),
@@ -53,7 +54,10 @@ def draft_csv(draft: Draft, source: Path) -> None:
     """Fill a draft from a folder of CSV tables, or from a single file of articles."""
 
     def read(path: Path, table: str) -> Iterator[tuple[str, dict[str, object]]]:
-        for place, row in csv_rows(draft, path, path.name, needed=NEEDED_COLUMNS[table]):
+        needed = NEEDED_COLUMNS[table]
+        if table == "articles" and draft.reading.code:
+            needed = tuple(column for column in needed if column != PLACE_COLUMNS)
+        for place, row in csv_rows(draft, path, path.name, needed=needed):
             record: dict[str, object] = {column: value for column, value in row.items() if column and value}
             if table == "articles":
                 record["path"] = list(split_path(row.get("path", "")))

@@ -108,6 +108,7 @@ def update_run(
         corpus = corpus.all_in_train()
     if out is not None:
         refuse_full_folder(out)
+    artifacts.remove_abandoned(opened.folder.resolve() if out is None else out)
     with clock.step("comparison"):
         store = ArticleStore(opened.folder)
         old = store.read_all()

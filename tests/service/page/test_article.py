@@ -22,10 +22,29 @@ def test_a_hit_opens_in_full_with_its_passage(open_page, service, expect):
     assert page.locator(".law mark").inner_text() == page.locator(".hit").nth(place).locator("mark").inner_text()
     assert link.get_attribute("aria-current") == "true"
     assert page.url.endswith(f"&article={hit['article_id']}")
+    page.get_by_role("button", name="Passage", exact=True).click()
+    expect(page.locator(".law mark").first).to_be_in_viewport()
+    expect(page.locator(".law mark").first).to_be_focused()
     page.get_by_role("button", name="Close").click()
     expect(page.locator("#article")).to_be_hidden()
     expect(link).to_be_focused()
     assert link.get_attribute("aria-current") is None
+
+
+def test_without_a_passage_there_is_no_way_to_one(open_page, expect):
+    page = open_page("/?article=H26")
+    expect(page.locator("#article h2")).to_have_text("Art. 26, Housing Code")
+    expect(page.locator(".to-passage")).to_be_hidden()
+
+
+def test_on_paper_there_is_nothing_to_click(open_page, expect):
+    page = open_page(f"/?q={QUESTION}&article=H26")
+    expect(page.locator(".law")).to_be_visible()
+    page.emulate_media(media="print")
+    expect(page.locator(".law")).to_be_visible()
+    expect(page.locator(".hit-link").first).to_be_visible()
+    assert page.locator("button:visible, #languages:visible, .graph:visible").count() == 0
+    page.emulate_media(media="screen")
 
 
 def test_previous_and_next(open_page, service, expect):

@@ -9,7 +9,7 @@ def test_marks_are_stored_and_stay_pressed(open_page, service, feedback_file, ex
     page = open_page(f"/?q={QUESTION}")
     marks = page.locator(".feedback")
     marks.first.get_by_role("button", name="Answers it").click()
-    expect(marks.first).to_contain_text("Thank you, noted.")
+    expect(marks.first).to_contain_text("noted with your question")
     marks.nth(1).get_by_role("button", name="Does not").click()
     expect(marks.nth(1).get_by_role("button", name="Does not")).to_have_attribute("aria-pressed", "true")
     expect(marks.nth(1).get_by_role("button", name="Does not")).to_be_focused()
@@ -21,6 +21,19 @@ def test_marks_are_stored_and_stay_pressed(open_page, service, feedback_file, ex
     page.locator("#brand").click()
     page.go_back()
     expect(marks.first.get_by_role("button", name="Answers it")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_mark_is_taken_back_by_a_second_click(open_page, feedback_file, expect):
+    page = open_page(f"/?q={QUESTION}")
+    marks = page.locator(".feedback").nth(2)
+    button = marks.get_by_role("button", name="Answers it")
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    button.click()
+    expect(marks).to_contain_text("Taken back.")
+    expect(button).to_have_attribute("aria-pressed", "false")
+    last = json.loads(feedback_file.read_text(encoding="utf-8").splitlines()[-1])
+    assert (last["question"], last["right"]) == (QUESTION, None)
 
 
 def test_a_mark_that_is_refused_is_told(open_page, answers, expect):

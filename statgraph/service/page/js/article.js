@@ -46,6 +46,7 @@ export async function showArticle({ focus = true, tries = 0, anew = false } = {}
     shownArticle = article;
     panel.replaceChildren(panelBar(article), ...articleView(article));
     panel.scrollTop = 0;
+    showPassageLink();
     document.title = `${article.title} · statgraph`;
     announce(article.title);
   } catch (problem) {
@@ -105,6 +106,24 @@ export function markPassage() {
   const law = byId("article").querySelector(".law");
   const words = law && shownArticle ? passageOfHit(shownArticle.article_id) : null;
   if (words) law.replaceChildren(...paragraphs(shownArticle.text, words));
+  showPassageLink();
+}
+
+/** Offer to go to the marked passage where there is one. */
+function showPassageLink() {
+  const panel = byId("article");
+  const link = panel.querySelector(".to-passage");
+  if (link) link.hidden = panel.querySelector(".law mark") === null;
+}
+
+function passageLink() {
+  const click = () => {
+    const passage = byId("article").querySelector(".law mark");
+    passage.scrollIntoView({ block: "center" });
+    passage.tabIndex = -1;
+    passage.focus({ preventScroll: true });
+  };
+  return el("button", { type: "button", class: "quiet to-passage", hidden: true, click }, say("passage"));
 }
 
 function articleView(article) {
@@ -122,7 +141,7 @@ function articleView(article) {
     el("h2", { tabindex: "-1", lang: textLanguage() }, article.title),
     inForce(article),
     el("p", { class: "copied", id: "copied" }),
-    el("nav", { class: "parts", "aria-label": say("sections") }, sections.map(partLink)),
+    el("nav", { class: "parts", "aria-label": say("sections") }, passageLink(), sections.map(partLink)),
     ...sections,
   ].filter(Boolean);
 }

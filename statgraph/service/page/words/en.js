@@ -42,7 +42,8 @@ export default {
 
   right: "Answers it",
   wrong: "Does not",
-  feedback_thanks: "Thank you, noted.",
+  feedback_thanks: "Thank you, noted with your question. Click again to take it back.",
+  feedback_taken_back: "Taken back.",
 
   why: "Why this one?",
   why_score: "Score",
@@ -84,6 +85,7 @@ export default {
   in_force: "In force from {from} until the end of {until}",
   not_in_force: "Not in force on {day}.",
   sections: "In this panel",
+  passage: "Passage",
   text: "Text",
   references: "References",
   refers_to: "Refers to",

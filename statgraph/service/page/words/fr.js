@@ -43,7 +43,8 @@ export default {
 
   right: "Y répond",
   wrong: "N’y répond pas",
-  feedback_thanks: "Merci, c’est noté.",
+  feedback_thanks: "Merci, c’est noté avec votre question. Un second clic l’annule.",
+  feedback_taken_back: "C’est annulé.",
 
   why: "Pourquoi celui-ci ?",
   why_score: "Score",
@@ -85,6 +86,7 @@ export default {
   in_force: "En vigueur du {from} au {until} inclus",
   not_in_force: "Pas en vigueur le {day}.",
   sections: "Dans ce volet",
+  passage: "Passage",
   text: "Texte",
   references: "Renvois",
   refers_to: "Renvoie à",
