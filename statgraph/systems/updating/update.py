@@ -106,9 +106,7 @@ def update_run(
     _refuse_student(opened)
     if opened.final:
         corpus = corpus.all_in_train()
-    if out is not None:
-        refuse_full_folder(out)
-    artifacts.remove_abandoned(opened.folder.resolve() if out is None else out)
+    _prepare_place(opened.folder.resolve(), out)
     with clock.step("comparison"):
         store = ArticleStore(opened.folder)
         old = store.read_all()
@@ -135,6 +133,13 @@ def update_run(
         seconds=time.perf_counter() - start,
         written=written,
     )
+
+
+def _prepare_place(run: Path, out: Path | None) -> None:
+    """Refuse a place that is in use, and remove what a killed update has left beside it."""
+    if out is not None:
+        refuse_full_folder(out)
+    artifacts.remove_abandoned(run if out is None else out)
 
 
 def _refuse_student(run: Run) -> None:

@@ -1,0 +1,52 @@
+"""What a campaign is: so many cases drawn by a seed, and what went wrong in them."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a campaign: a row of docs/reliability.md.
+
+    `failures`: a line for each, with the case's number, which gives it again. `figures`: what else was measured.
+    """
+
+    campaign: str
+    cases: int
+    failures: tuple[str, ...]
+    seconds: float
+    seed: int
+    figures: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def row(self) -> str:
+        """Return the row of a Markdown table: campaign, cases, failures, seconds."""
+        return f"| {self.campaign} | {self.cases:,} | {len(self.failures)} | {self.seconds:,.0f} |"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return JSON values."""
+        return asdict(self)
+
+
+# Of one case: a random generator of its own and the number of the case -> what went wrong, a line each.
+Case = Callable[[random.Random, int], Iterator[str]]
+
+
+def tried(campaign: str, case: Case, *, cases: int, seed: int, figures: dict | None = None) -> Outcome:
+    """Return the outcome of so many cases, each drawn by the seed and its number alone."""
+    start, failures = time.perf_counter(), []
+    for number in range(cases):
+        rng = random.Random(f"{seed}/{campaign}/{number}")
+        failures += [f"case {number}: {problem}" for problem in case(rng, number)]
+    return Outcome(campaign, cases, tuple(failures), round(time.perf_counter() - start, 1), seed, figures or {})
+
+
+def left_over(folder: Path) -> list[str]:
+    """Return what should be gone once a command has ended: hidden names, and the finished parts of files to come."""
+    names = (path for path in folder.rglob("*") if path.name.startswith(".") or path.name.endswith(".partial"))
+    return sorted(path.relative_to(folder).as_posix() for path in names)

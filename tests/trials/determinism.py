@@ -1,0 +1,65 @@
+"""Determinism: one seed gives one run, to the bit; more threads give the same measures to a tolerance."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from statgraph import artifacts
+from tests.trials.campaign import Outcome, tried
+from tests.trials.child import command
+from tests.trials.jobs import contents
+from tests.trials.kills import differing
+from tests.trials.material import Material
+
+TOLERANCE = 0.02  # of a measure on dev, which is at most 1
+_SYSTEMS = ("dsr", "qabisar", "ensemble")
+
+
+def determinism(material: Material, *, cases: int, seed: int) -> Outcome:
+    """Return the outcome of so many cases: a system and a seed, trained twice with one thread, then with two."""
+    figures = {"largest difference of a measure between one and two threads": 0.0}
+
+    def case(rng: random.Random, number: int) -> Iterator[str]:
+        system, drawn = _SYSTEMS[number % len(_SYSTEMS)], rng.randrange(2**31)
+        settings = ("stage1.batch_size=64", "stage2.batch_size=64")
+        arguments = [*material.training(system, material.sample, *settings), "--seed", str(drawn), "--out", "run"]
+        runs = []
+        for name, threads in (("first", 1), ("second", 1), ("threads", 2)):
+            folder = material.folder / name
+            folder.mkdir()
+            done = command(arguments, folder, before=lambda threads=threads: _set_threads(threads))
+            if done.code:
+                yield f"{system}, seed {drawn}: {done.end}"
+            runs.append(folder / "run")
+        first, second, threaded = runs
+        if contents(first) != contents(second):
+            yield f"{system}, seed {drawn}: two runs differ in {differing(contents(first), contents(second))}"
+        apart = _apart(first, threaded)
+        key = next(iter(figures))
+        figures[key] = max(figures[key], round(apart, 6))
+        if apart > TOLERANCE:
+            yield f"{system}, seed {drawn}: one and two threads differ by {apart:.3f} in a measure"
+        for folder in runs:
+            shutil.rmtree(folder.parent)
+
+    return tried("determinism", case, cases=cases, seed=seed, figures=figures)
+
+
+def _set_threads(n_threads: int) -> None:
+    import faiss
+    import torch
+
+    torch.set_num_threads(n_threads)
+    faiss.omp_set_num_threads(n_threads)
+
+
+def _apart(first: Path, second: Path) -> float:
+    """Return the largest difference of a measure over all dev questions."""
+    reports = [
+        json.loads((run / artifacts.RUN_REPORT).read_text())["strata"]["all"]["metrics"] for run in (first, second)
+    ]
+    return max(abs(reports[0][name]["mean"] - reports[1][name]["mean"]) for name in reports[0])

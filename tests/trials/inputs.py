@@ -1,0 +1,191 @@
+"""Inputs: damaged sources of every format, question files, marks, run folders, indexes, models and archives."""
+
+from __future__ import annotations
+
+import io
+import random
+import resource
+import shutil
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from statgraph.corpus.fetching import unpack
+from statgraph.corpus.store import read_corpus
+from statgraph.errors import FetchError
+from tests.trials.campaign import Outcome, left_over, tried
+from tests.trials.child import Done, command, forked, limit_memory
+from tests.trials.damage import damaged
+from tests.trials.material import Material
+
+SOURCES = ("jsonl", "csv", "beir", "bsard", "legi", "feedback", "questions", "corpus")
+RUNS = ("bm25", "dsr", "qabisar", "ensemble")
+TIMEOUT_S = 20
+_QUESTION = "May I keep my lamps?"
+_MOST_MIB = 1024  # beyond what the parent has
+
+
+def inputs(material: Material, *, cases: int, seed: int, only: tuple[str, ...] = ()) -> Outcome:
+    """Return the outcome of so many damaged inputs: six in ten sources, three runs, one archives."""
+    kinds = dict.fromkeys((*SOURCES, *(f"run {name}" for name in RUNS), "archive", "exit 0", "refused"), 0)
+    kinds["largest memory beyond the start (MiB)"] = 0
+    start_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+    def case(rng: random.Random, number: int) -> Iterator[str]:
+        drawn = rng.random()
+        if only:
+            kind = only[number % len(only)]
+        elif drawn < 0.6:
+            kind = SOURCES[number % len(SOURCES)]
+        else:
+            kind = f"run {RUNS[number % len(RUNS)]}" if drawn < 0.9 else "archive"
+        kinds[kind] += 1
+        folder = material.folder / "case"
+        folder.mkdir()
+        try:
+            tried_one = _archive if kind == "archive" else _run if kind.startswith("run ") else _source
+            done, problems = tried_one(kind.removeprefix("run "), material, folder, rng)
+            kinds["exit 0" if done.code == 0 else "refused"] += 1
+            if not done.is_told:
+                problems = [done.end, *problems]
+            yield from (f"{kind}: {problem}" for problem in problems)
+            used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024 - start_mib
+            key = "largest memory beyond the start (MiB)"
+            if used > _MOST_MIB >= kinds[key]:
+                yield f"{kind}: {used:,} MiB more than the process began with"
+            kinds[key] = max(kinds[key], used)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    return tried("inputs", case, cases=cases, seed=seed, figures=kinds)
+
+
+def _source(kind: str, material: Material, folder: Path, rng: random.Random) -> tuple[Done, list[str]]:
+    """Damage one file of a source, and import, read or ask it."""
+    original = material.town if kind == "corpus" else material.source(kind)
+    shutil.copytree(original, folder / "source")
+    broken = _damage_one(folder / "source", rng)
+    out = folder / "law"
+    if kind == "corpus":
+        return command(["build-graph", "source", "--out", "law"], folder, **_BOUNDS), _leavings(folder, out, None)
+    if kind == "questions":
+        asked = ["search", "--run", material.run("bm25"), "--questions", broken, *rng.choice(((), ("--trec",)))]
+        return command(asked, folder, **_BOUNDS), _leavings(folder, out, None)
+    about = ["--corpus", material.town] if kind == "feedback" else ["--language", "en"]
+    source = broken if kind == "feedback" else "source"
+    options = rng.choice(((), ("--strip-html",), ("--splits", "by-labels"))) if kind != "feedback" else ()
+    if kind in ("csv", "jsonl") and rng.random() < 0.3:
+        options = (*options, "--encoding", rng.choice(("cp1252", "utf-16", "latin-1", "idna", "utf-7", "hex")))
+    done = command(["import", kind, source, *about, *options, "--out", "law"], folder, **_BOUNDS)
+    return done, _leavings(folder, out, done.code)
+
+
+def _run(system: str, material: Material, folder: Path, rng: random.Random) -> tuple[Done, list[str]]:
+    """Damage one file of a run, and search, explain, measure, export or update it."""
+    shutil.copytree(material.run(system), folder / "run", symlinks=True)
+    _damage_one(folder / "run", rng)
+    asked = rng.choice(
+        (
+            ("search", _QUESTION, "--run", "run"),
+            ("search", _QUESTION, "--run", "run", "--explain", "--json"),
+            ("evaluate", "--run", "run", "--corpus", str(material.town)),
+            ("export", "--run", "run", "--to", "graphml", "--out", "out"),
+            ("export", "--run", "run", "--to", "faiss", "--out", "out"),
+            ("export", "--run", "run", "--to", "sentence-transformers", "--out", "out"),
+            ("update", "--run", "run", "--corpus", str(material.amended_town)),
+            ("train", "--corpus", str(material.town), "--final", "run", "--out", "out"),
+        )
+    )
+    done = command(asked, folder, **_BOUNDS)
+    problems = left_over(folder) if done.code == 0 else _written_on_refusal(folder, asked)
+    return done, [f"{' '.join(asked[:1])}: {problem}" for problem in problems]
+
+
+def _written_on_refusal(folder: Path, asked: tuple[str, ...]) -> list[str]:
+    there = [name for name in left_over(folder) if not name.startswith("cache/")]
+    return [*there, *(["written though refused"] if asked[0] == "export" and (folder / "out").exists() else [])]
+
+
+def _leavings(folder: Path, out: Path, code: int | None) -> list[str]:
+    """Return what is wrong with what a command left: something on refusal, or a corpus that cannot be read."""
+    problems = [f"left over: {name}" for name in left_over(folder) if not name.startswith("source/")]
+    if code is not None and code != 0 and out.exists():
+        problems.append("written though refused")
+    if code == 0:
+        try:
+            read_corpus(out)
+        except Exception as error:
+            problems.append(f"imported, but cannot be read: {error}")
+    return problems
+
+
+def _damage_one(folder: Path, rng: random.Random) -> Path:
+    """Damage a file, and return it."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    path = rng.choice(files)
+    odd = rng.random()
+    data = path.read_bytes()
+    if odd < 0.03:
+        path.unlink()
+    elif odd < 0.05:
+        path.unlink()
+        path.mkdir()
+    elif odd < 0.06:
+        path.unlink()
+        path.symlink_to(path)
+    else:
+        path.write_bytes(damaged(data, rng))
+    return path
+
+
+def _archive(kind: str, material: Material, folder: Path, rng: random.Random) -> tuple[Done, list[str]]:
+    """Unpack an archive whose members escape, are links or devices, or are cut off."""
+    archive = folder / "a.tgz"
+    (folder / "outside").mkdir()
+    with tarfile.open(archive, "w:gz") as members:
+        for number in range(rng.randint(1, 4)):
+            name = rng.choice(_NAMES).format(number=number, outside=folder / "outside")
+            member = tarfile.TarInfo(name)
+            member.type = rng.choice(
+                (tarfile.REGTYPE,) * 4
+                + (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE)
+            )
+            member.linkname = rng.choice(("/etc/passwd", "../../outside/x", "package/data/F0.json", ""))
+            data = rng.randbytes(rng.randrange(200))
+            member.size = len(data) if member.isreg() else 0
+            members.addfile(member, io.BytesIO(data))
+    if rng.random() < 0.4:
+        archive.write_bytes(damaged(archive.read_bytes(), rng))
+
+    def work() -> int:
+        limit_memory()
+        try:
+            unpack(archive, "package/data/*", folder / "in")
+        except (FetchError, OSError):
+            return 1
+        return 0
+
+    done = forked(work, timeout_s=TIMEOUT_S)
+    links = [
+        path for path in (folder / "in").rglob("*") if not path.is_dir() and (path.is_symlink() or not path.is_file())
+    ]
+    problems = [f"a link or device was unpacked: {path.name}" for path in links]
+    if list((folder / "outside").iterdir()) or sorted(p.name for p in folder.iterdir() if p.name != "in") != [
+        "a.tgz",
+        "outside",
+    ]:
+        problems.append("written outside")
+    return done, problems
+
+
+_NAMES = (
+    *("package/data/F{number}.json",) * 4,
+    *("package/data/../../../outside/F{number}.json", "{outside}/F{number}.json", "../outside/F{number}.json"),
+    *(
+        "package/data/./F{number}.json",
+        "package\\data\\..\\F{number}.json",
+        "package/data/\x07{number}",
+        "package/data/",
+    ),
+)
+_BOUNDS = {"before": limit_memory, "timeout_s": TIMEOUT_S}
