@@ -63,7 +63,7 @@ def test_language_of_bsard_and_legi_is_told_by_their_files(tmp_path):
 
 
 def test_unknown_format_lists_the_formats(source):
-    with pytest.raises(UsageError, match=r"format 'xml'.*jsonl, csv, beir, bsard, legi"):
+    with pytest.raises(UsageError, match=r"format 'xml'.*jsonl, csv, beir, parquet, bsard, legi"):
         import_corpus("xml", source, About(language="en"))
 
 
