@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@options.run
+@options.run_or_hub
 @options.corpus
 @click.option("--split", metavar="NAME", default="test", help="train, dev or test.")
 @click.option("--set", "question_set", metavar="NAME", help="Question set.  [default: each that the split has]")

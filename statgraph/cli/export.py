@@ -10,23 +10,34 @@ from statgraph.cli import options
 from statgraph.corpus.records import SPLITS
 from statgraph.errors import UsageError
 
-FORMATS = ("sentence-transformers", "onnx", "faiss", "beir", "parquet", "graphml")
-_OF_RUNS = FORMATS[:3]
+FORMATS = ("sentence-transformers", "onnx", "faiss", "beir", "parquet", "graphml", "hub")
+_OF_RUNS = (*FORMATS[:3], "hub")
 
 
 @click.command()
+@click.argument("name", required=False)
 @options.run
 @click.option("--to", "target", type=click.Choice(FORMATS), required=True, help="Format to write.")
-@options.path("--out", metavar="PATH", required=True, help="Folder to write, for graphml a file; must not exist yet.")
+@options.path("--out", metavar="PATH", help="Folder to write, for graphml a file; must not exist yet.")
 @options.path(
     "--corpus",
     help="For beir, parquet and graphml: corpus folder, or the name of a fetched corpus.  "
     "[beir and parquet default: the embedded sample]",
 )
 @click.option("--split", metavar="NAME", help="For beir: also write the run's rankings of train, dev or test, as TREC.")
+@click.option("--public", is_flag=True, help="For hub: let everyone read a repository that is made.")
 @options.device
-def export(run: Path | None, target: str, out: Path, corpus: Path | None, split: str | None, device: str) -> None:
-    """Export a run or a corpus to a format that other tools read.
+def export(
+    name: str | None,
+    run: Path | None,
+    target: str,
+    out: Path | None,
+    corpus: Path | None,
+    split: str | None,
+    public: bool,
+    device: str,
+) -> None:
+    """Export a run or a corpus to a format that other tools read. NAME is for hub alone.
 
     \b
     sentence-transformers  the query encoder, and the article vectors
@@ -35,12 +46,16 @@ def export(run: Path | None, target: str, out: Path, corpus: Path | None, split:
     beir                   a corpus in the layout of BEIR
     parquet                a corpus as tables that `statgraph import parquet` reads
     graphml                the tree and the citations of a run, or of --corpus
+    hub                    a run as the repository OWNER/NAME of the Hugging Face hub
     """
-
     if corpus is not None and target in _OF_RUNS:
         raise UsageError(f"--corpus: {target} exports a run; name one with --run")
     if split is not None and target != "beir":
         raise UsageError("--split: only for --to beir; omit it")
+    _check_target(target, name=name, out=out, public=public)
+    if target == "hub":
+        click.echo(_hub(run, name, public))
+        return
     if target == "beir":
         said = _beir(run, out, corpus, split, device)
     elif target == "parquet":
@@ -50,6 +65,27 @@ def export(run: Path | None, target: str, out: Path, corpus: Path | None, split:
     else:
         said = _of_run(run, target, out)
     click.echo(f"{out}: {said}")
+
+
+def _check_target(target: str, *, name: str | None, out: Path | None, public: bool) -> None:
+    """Raise UsageError if what is to be written is not said, or is said as for another format."""
+    if target == "hub":
+        if name is None or out is not None:
+            raise UsageError(
+                "hub: name the repository, as in 'statgraph export --to hub OWNER/NAME', in place of --out"
+            )
+        return
+    if name is not None or public:
+        raise UsageError(f"{name or '--public'}: only for --to hub; omit it")
+    if out is None:
+        raise UsageError("--out: missing; name a folder, for graphml a file, that does not exist yet")
+
+
+def _hub(run: Path | None, name: str, public: bool) -> str:
+    from statgraph.exporting.hub_repository import push_run
+
+    folder = options.chosen_run(run)
+    return f"{push_run(folder, name, public=public)}: the run {folder}"
 
 
 def _of_run(run: Path | None, target: str, out: Path) -> str:

@@ -10,7 +10,7 @@ from statgraph.cli import options
 
 
 @click.command()
-@options.run
+@options.run_or_hub
 @options.device
 @options.precision
 def mcp(run: Path | None, device: str, precision: str) -> None:

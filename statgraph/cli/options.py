@@ -35,6 +35,25 @@ def of_setting(config_type: type, name: str, *, metavar: str = "N", **attributes
 
 
 corpus = path("--corpus", help="Corpus folder, or the name of a fetched corpus.  [default: the embedded sample]")
+
+
+class _RunOrHub(click.ParamType):
+    """A run folder, or the copy of a run on the hub."""
+
+    name = "run"
+
+    def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        from statgraph.runs.hub import local_run
+
+        return local_run(value)
+
+
+run_or_hub = click.option(
+    "--run",
+    metavar="DIR",
+    type=_RunOrHub(),
+    help="Run folder, or hf://OWNER/NAME of the Hugging Face hub.  [default: the newest under runs/]",
+)
 run = path("--run", help="Run folder.  [default: the newest under runs/]")
 device = click.option("--device", type=click.Choice(DEVICES), default="auto", help="Device to compute on.")
 precision = click.option(

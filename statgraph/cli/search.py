@@ -21,7 +21,7 @@ _NO_RUN = "train one with 'statgraph train', name one with --run, or search a co
 
 @click.command()
 @click.argument("question", required=False)
-@options.run
+@options.run_or_hub
 @options.path(
     "--corpus",
     help="Corpus folder, or the name of a fetched corpus, to search without a run: by words, headings and citations.",

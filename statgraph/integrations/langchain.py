@@ -35,7 +35,7 @@ class StatgraphRetriever(BaseRetriever):
     # An unknown option is refused: with a misspelt `as_of` today's law would be searched unnoticed.
     model_config = ConfigDict(extra="forbid")
 
-    run: Path
+    run: Path | str
     k: int = Field(default=10, ge=1)
     codes: tuple[str, ...] = ()
     heading: tuple[str, ...] = ()

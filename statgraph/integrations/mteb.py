@@ -12,6 +12,7 @@ import numpy as np
 from statgraph.corpus.records import Corpus
 from statgraph.encoders.article_text import article_text
 from statgraph.errors import DependencyError, RunError, UsageError
+from statgraph.runs.hub import local_run
 from statgraph.runs.run import Run
 from statgraph.search.evaluating import split_questions
 from statgraph.search.retriever import Retriever
@@ -45,7 +46,7 @@ class StatgraphSearch:
     """
 
     def __init__(self, run: Path | str, *, device: str = "auto"):
-        opened = Run.read(run)
+        opened = Run.read(local_run(run))
         self._folder = opened.folder
         self._retriever = Retriever.of(opened, device=device)
         self._article_ids = self._retriever.article_ids()

@@ -18,6 +18,7 @@ from statgraph.graph.hierarchy import hierarchy_of
 from statgraph.index.engines.contract import EngineAddress
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.runs.article_store import ARTICLES, ArticleStore
+from statgraph.runs.hub import local_run
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_explaining import EnsembleExplainer
 from statgraph.search.ensemble_run import read_ensemble
@@ -55,19 +56,20 @@ class Retriever:
         """Return the retriever in a run folder.
 
         Args:
-            run: the folder.
+            run: the folder, or `hf://OWNER/NAME` of the Hugging Face hub, with @REVISION or without.
             device: `auto`, `cpu` or `cuda`.
             precision: what a transformer's layers compute in, as in `load_query_encoder`.
             engine: that `statgraph index --engine NAME --to URI` has written the vectors to; None for the run's index.
 
         Raises:
-            RunError: if the folder is not a finished run, is damaged, or has no vectors for an engine.
+            RunError: if the folder is not a finished run, is damaged, or has no vectors for an engine; if the
+                hub cannot be reached.
             EngineError: if the engine cannot be reached, or does not have the run's vectors.
-            UsageError: if the device or the precision is unknown or not available.
+            UsageError: if the address of the hub is none, or the device or the precision is unknown or not available.
             ModelError: if the graph beside the query encoder is damaged, or does not fit its weights.
             DependencyError: if onnxruntime is missing, and int8 was asked for.
         """
-        return cls.of(Run.read(run), device=device, precision=precision, engine=engine)
+        return cls.of(Run.read(local_run(run)), device=device, precision=precision, engine=engine)
 
     @classmethod
     def of(

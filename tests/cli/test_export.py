@@ -61,6 +61,14 @@ def test_options_that_do_not_fit_are_refused(refused, bm25_run, town, tmp_path):
     assert refused("export", "--to", "parquet", "--run", bm25_run, *out, code=2) == (
         "--run: parquet is a format of corpora; name one with --corpus"
     )
+    assert refused("export", "--to", "faiss", code=2) == (
+        "--out: missing; name a folder, for graphml a file, that does not exist yet"
+    )
+    assert refused("export", "--to", "faiss", "court/law", *out, code=2) == "court/law: only for --to hub; omit it"
+    assert refused("export", "--to", "faiss", "--public", *out, code=2) == "--public: only for --to hub; omit it"
+    name = "hub: name the repository, as in 'statgraph export --to hub OWNER/NAME', in place of --out"
+    assert refused("export", "--to", "hub", code=2) == name
+    assert refused("export", "--to", "hub", "court/law", *out, code=2) == name
     assert refused("export", "--to", "pdf", *out, code=2).startswith("Invalid value for '--to': 'pdf' is not one of")
     assert not (tmp_path / "out").exists()
 
@@ -71,3 +79,23 @@ def test_without_pyarrow_tables_are_neither_written_nor_read(refused, town, tmp_
     assert refused("export", "--to", "parquet", "--corpus", town, "--out", "out") == wanting
     assert refused("import", "parquet", town, "--language", "en", "--out", "law") == wanting
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_goes_to_the_hub_and_is_searched_there(run_here, bm25_run, monkeypatch):
+    pushed = []
+
+    def push_run(*told, **options):
+        pushed.append((told, options))
+        return "hf://court/law@5f3a"
+
+    monkeypatch.setattr("statgraph.exporting.hub_repository.push_run", push_run)
+    assert run_here("export", "--run", bm25_run, "--to", "hub", "court/law", "--public") == (
+        0,
+        f"hf://court/law@5f3a: the run {bm25_run}\n",
+        "",
+    )
+    assert pushed == [((bm25_run, "court/law"), {"public": True})]
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(bm25_run))
+    assert run_here("search", "dogs", "--run", "hf://court/law", "--json") == (
+        run_here("search", "dogs", "--run", bm25_run, "--json")
+    )
