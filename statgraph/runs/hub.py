@@ -1,0 +1,60 @@
+"""Runs on the Hugging Face hub: their addresses, and the local copy of one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from statgraph.errors import RunError, UsageError, reason_of
+
+SCHEME = "hf://"
+_NAME = r"[\w-][\w.-]*/[\w-][\w.-]*"
+_ADDRESS = re.compile(rf"{SCHEME}(?P<name>{_NAME})(?:@(?P<revision>[\w./-]+))?")
+# A model's own code would be run when it is loaded.
+_LEFT = ("*.py",)
+
+
+@dataclass(frozen=True)
+class HubAddress:
+    """The repository of a run, OWNER/NAME, and its commit, branch or tag; None is the newest commit."""
+
+    name: str
+    revision: str | None = None
+
+    def __str__(self) -> str:
+        return f"{SCHEME}{self.name}{f'@{self.revision}' if self.revision else ''}"
+
+    @classmethod
+    def of(cls, text: str) -> HubAddress:
+        """Return the address in a text, `hf://OWNER/NAME` or `hf://OWNER/NAME@REVISION`.
+
+        Raises:
+            UsageError: if it is none.
+        """
+        match = _ADDRESS.fullmatch(text)
+        if match is None:
+            raise UsageError(f"{text}: not an address of the hub; write it like {SCHEME}OWNER/NAME, or with @REVISION")
+        return cls(**match.groupdict())
+
+
+def local_run(run: Path | str) -> Path:
+    """Return the folder of a run: the one named, or the copy of `hf://OWNER/NAME` in the hub's cache, downloaded where it
+    is not there yet. Python files stay behind.
+
+    Raises:
+        UsageError: if it begins like an address and is none.
+        RunError: if the hub's client cannot get it.
+    """
+    if not isinstance(run, str) or not run.startswith(SCHEME):
+        return Path(run)
+    from huggingface_hub import snapshot_download
+
+    address = HubAddress.of(run)
+    try:
+        return Path(snapshot_download(address.name, revision=address.revision, ignore_patterns=list(_LEFT)))
+    except Exception as error:  # the client raises its own errors, its transport's and the system's
+        raise RunError(
+            f"{address}: cannot be downloaded ({reason_of(error)}); check the name and the network, and for a private "
+            "repository your token (hf auth login)"
+        ) from error
