@@ -17,6 +17,8 @@ MEASURES = {
     "callers": "benchmarks.measures.callers",
     "index_kinds": "benchmarks.measures.index_kinds",
     "index_largest": "benchmarks.measures.index_largest",
+    "engines": "benchmarks.measures.engines",
+    "engines_million": "benchmarks.measures.engines_million",
     "serving": "benchmarks.measures.serving",
     "updating": "benchmarks.measures.updating",
     "updating_static": "benchmarks.measures.updating",
@@ -27,6 +29,8 @@ MEASURES = {
 # These measure a trained run, which the present commit must have trained.
 OF_A_RUN = ("loading", "query", "ensemble_query", "callers", "serving", "updating", "updating_static", "cold_start")
 
-# Run only when named: the first two take ten minutes or more and gigabytes of disk, the others want a run on the static
-# encoder or of an ensemble.
-WHEN_NAMED = ("index_largest", "ensemble_million", "query_static", "ensemble_query", "updating_static")
+# Run only when named: the first three take ten minutes or more and gigabytes of disk, the others want a run on the
+# static encoder or of an ensemble.
+WHEN_NAMED = (
+    "index_largest", "ensemble_million", "engines_million", "query_static", "ensemble_query", "updating_static"
+)  # fmt: skip

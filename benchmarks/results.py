@@ -17,7 +17,8 @@ from statgraph.runs.provenance import commit
 
 FOLDER = Path(__file__).parent / "results"
 _PACKAGES = (
-    "torch", "dgl", "faiss-cpu", "sentence-transformers", "torch-geometric", "onnxruntime", "networkx", "pandas"
+    "torch", "dgl", "faiss-cpu", "sentence-transformers", "torch-geometric", "onnxruntime", "networkx", "pandas",
+    "lancedb", "pymilvus", "milvus-lite"
 )  # fmt: skip
 
 

@@ -340,7 +340,7 @@ def test_ids_with_blanks_do_not_go_into_a_trec_run(refused, bm25_run, tmp_path):
 
 @pytest.mark.parametrize("ask", [[QUESTION], ["--questions"]])
 def test_the_precision_reaches_the_retriever(refused, dense_run, asked, monkeypatch, ask):
-    def load(run, *, device, precision):
+    def load(run, *, device, precision, engine):
         raise UsageError(f"asked for {precision}")
 
     monkeypatch.setattr(Retriever, "load", load)

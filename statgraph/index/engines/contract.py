@@ -16,7 +16,7 @@ from statgraph.index.exact_search import inner_products
 from statgraph.index.vectors import check_ids
 
 _KEY_DIGITS = 12
-_PATH_END = "\x1f"  # the unit separator, which no title has
+PATH_END = "\x1f"  # the unit separator, which no title has
 _EXACT_MOST = 20_000
 _PROBED_SHARE, _LEAST_PROBES = 8, 64
 KEPT_STATES = 2  # the newest, and the one before it, whose readers may still be at work
@@ -119,13 +119,13 @@ def probes_of(lists: int, n_met: int, n_articles: int, k: int) -> int:
 
 def path_key(path: Sequence[str]) -> str:
     """Return a path as one text: an article is under a heading if its key begins with the heading's."""
-    return "".join(f"{title}{_PATH_END}" for title in path)
+    return "".join(f"{title}{PATH_END}" for title in path)
 
 
 def path_range(heading: Sequence[str]) -> tuple[str, str]:
     """Return the first key of the articles under a heading, and the first after them, as texts are ordered."""
     key = path_key(heading)
-    return key, key[:-1] + chr(ord(_PATH_END) + 1)
+    return key, key[:-1] + chr(ord(PATH_END) + 1)
 
 
 @dataclass(frozen=True)

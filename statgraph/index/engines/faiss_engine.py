@@ -4,33 +4,29 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import IndexConfig
-from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.where import ANYWHERE, Where
 from statgraph.errors import EngineError
-from statgraph.index.article_index import ArticleIndex
 from statgraph.index.engines.contract import KEPT_STATES, Columns, IndexEngine, Ranking, State
+from statgraph.index.engines.held_articles import HeldArticles
 
-_INDEX, _PATHS, _COLUMNS = "index", "paths.json", "columns.npy"
 _REMEDY = "read the URI that 'statgraph index --engine faiss --to URI' wrote, or write it again"
-_KEPT_CONDITIONS = 32  # readers browse: the same conditions come many times
 
 
 class FaissEngine(IndexEngine):
-    """An `ArticleIndex` with columns: in memory while it is written, read from `URI/STATE/` otherwise."""
+    """`HeldArticles`: in memory while they are written, read from `URI/STATE/` otherwise."""
 
     name = "faiss"
 
     def __init__(self, uri: str, state: State, *, writing: bool, config: IndexConfig | None = None):
         super().__init__(uri, state, writing=writing)
         self._config = config or IndexConfig()
-        self._held: _Held | None = None
+        self._held: HeldArticles | None = None
         self._blocks: list[tuple[np.ndarray, Columns]] = []
         self._rows: dict[str, int] = {}  # in the blocks one after another, ascending
         self._n_rows = 0
@@ -54,7 +50,7 @@ class FaissEngine(IndexEngine):
         folder = Path(self.uri) / self.state.key
         if not folder.is_dir():
             raise self.state.missing_from(self.uri, [path.name for path in _states(self.uri)], remedy=_REMEDY)
-        self._held = _Held.read(folder)
+        self._held = HeldArticles.read(folder, remedy=_REMEDY)
         self.width = self._held.index.width
 
     def commit(self) -> None:
@@ -71,9 +67,7 @@ class FaissEngine(IndexEngine):
         """Return how many articles meet a condition."""
         if self._writing and not self._rows:
             return 0
-        held = self._current()
-        allowed = held.allowed(where)
-        return len(held.index) if allowed is None else len(allowed)
+        return self._current().count(where)
 
     def _add(self, ids: Sequence[str], vectors: np.ndarray, columns: Columns) -> None:
         for row, article_id in enumerate(ids, start=self._n_rows):
@@ -91,23 +85,12 @@ class FaissEngine(IndexEngine):
     def _search(self, vectors: np.ndarray, k: int, where: Where) -> list[Ranking]:
         if self._writing and not self._rows:
             return [Ranking((), np.empty(0, dtype=np.float32)) for _ in vectors]
-        held = self._current()
-        found_scores, found_rows = held.index.search(vectors, k, held.allowed(where))
-        ids = held.index.article_ids
-        return [
-            Ranking(tuple(ids[row] for row in rows), scores)
-            for scores, rows in zip(found_scores, found_rows, strict=True)
-        ]
+        return self._current().search(vectors, k, where)
 
     def _vectors(self, ids: Sequence[str]) -> dict[str, np.ndarray]:
-        held = self._current()
-        return {
-            article_id: held.index.vectors_of([held.rows[article_id]])[0]
-            for article_id in ids
-            if article_id in held.rows
-        }
+        return {} if self._writing and not self._rows else self._current().vectors(ids)
 
-    def _current(self) -> _Held:
+    def _current(self) -> HeldArticles:
         """Return what was read, or the index of what was added so far."""
         if self._held is None:
             vectors = np.concatenate([block for block, _ in self._blocks])
@@ -118,59 +101,8 @@ class FaissEngine(IndexEngine):
                 vectors, columns = vectors[kept], columns.of(kept)
                 self._rows, self._n_rows = {name: row for row, name in enumerate(self._rows)}, len(kept)
             self._blocks = [(vectors, columns)]
-            index = ArticleIndex.build(vectors, list(self._rows), device="cpu", unit_length=False, config=self._config)
-            self._held = _Held.of(index, columns)
+            self._held = HeldArticles.of(list(self._rows), vectors, columns, self._config)
         return self._held
-
-
-class _Held:
-    """An index and, by its rows, the columns: each row's heading by number, and its days in force."""
-
-    def __init__(self, index: ArticleIndex, paths: Sequence[tuple[str, ...]], numbers: np.ndarray, days: np.ndarray):
-        self.index = index
-        self._paths = paths
-        self._numbers = numbers  # (articles,)
-        self._days = days  # (articles, 2)
-        self.allowed = lru_cache(_KEPT_CONDITIONS)(self._allowed)
-
-    @classmethod
-    def of(cls, index: ArticleIndex, columns: Columns) -> _Held:
-        numbers: dict[tuple[str, ...], int] = {}
-        by_row = [numbers.setdefault(tuple(path), len(numbers)) for path in columns.paths]
-        return cls(index, list(numbers), np.array(by_row, dtype=np.int32), np.asarray(columns.days, dtype=np.int32))
-
-    @classmethod
-    def read(cls, folder: Path) -> _Held:
-        index = ArticleIndex.load(folder / _INDEX, device="cpu")
-        paths = artifacts.read_object(folder / _PATHS, remedy=_REMEDY).get("paths", [])
-        columns = artifacts.read_array(folder / _COLUMNS, (len(index), 3), "int32", remedy=_REMEDY)
-        return cls(index, [tuple(path) for path in paths], columns[:, 0], columns[:, 1:])
-
-    def write(self, folder: Path) -> None:
-        self.index.save(folder / _INDEX)
-        artifacts.write_json(folder / _PATHS, {"paths": self._paths})
-        np.save(folder / _COLUMNS, np.column_stack([self._numbers, self._days]).astype(np.int32), allow_pickle=False)
-
-    @cached_property
-    def rows(self) -> dict[str, int]:
-        return {article_id: row for row, article_id in enumerate(self.index.article_ids)}
-
-    def _allowed(self, where: Where) -> AllowedRows | None:
-        """Return the rows that meet a condition; None is all."""
-        if where == ANYWHERE:
-            return None
-        chosen = np.ones(len(self.index), dtype=bool)
-        if where.codes or where.heading:
-            codes, depth = {(code,) for code in where.codes}, len(where.heading)
-            under = [(not codes or path[:1] in codes) and path[:depth] == where.heading for path in self._paths]
-            chosen &= np.array(under, dtype=bool)[self._numbers]
-        if where.day is not None:
-            chosen &= (self._days[:, 0] <= where.day) & (where.day < self._days[:, 1])
-        if where.ids is not None:
-            named = np.zeros(len(chosen), dtype=bool)
-            named[[self.rows[article_id] for article_id in where.ids if article_id in self.rows]] = True
-            chosen &= named
-        return AllowedRows.of_mask(chosen)
 
 
 def _states(uri: str) -> list[Path]:

@@ -16,6 +16,7 @@ from statgraph.corpus.where import ANYWHERE, Where
 from statgraph.errors import DependencyError, EngineError, reason_of
 from statgraph.index.engines.contract import (
     KEPT_STATES,
+    PATH_END,
     Columns,
     IndexEngine,
     Ranking,
@@ -27,9 +28,11 @@ from statgraph.index.engines.contract import (
     probes_of,
     ranked,
 )
+from statgraph.index.engines.held_articles import HeldArticles
 from statgraph.settings import check_settings
 
 TABLE = "articles"
+HELD_MOST = IndexConfig.flat_most
 _REMEDY = "write the run with 'statgraph index --run RUN --engine lance --to URI'"
 _IDS_AT_ONCE = 10_000
 _DIGEST_BYTES = 8
@@ -40,7 +43,11 @@ _PATIENCE = {"connect_timeout": "5s", "client_max_retries": "2", "client_retry_t
 
 
 class LanceEngine(IndexEngine):
-    """A LanceDB table; `commit` tags its version with the state, and a reader keeps to that version."""
+    """A LanceDB table; `commit` tags its version with the state, and a reader keeps to that version.
+
+    LanceDB reads and unpacks all vectors again for each exact search. A reader of up to `HELD_MOST` articles reads them
+    once, when it opens the table, and searches them in memory.
+    """
 
     name = "lance"
 
@@ -52,6 +59,7 @@ class LanceEngine(IndexEngine):
         self._digests: dict[str, int] = {}  # of the articles that a writer holds, by id
         self._lists = 0  # of the approximate index; 0 where there is none
         self._counts: dict[Where, int] = {}
+        self._held: HeldArticles | None = None
 
     @classmethod
     def create(cls, uri: str, state: State, config: IndexConfig | None = None) -> LanceEngine:
@@ -79,7 +87,8 @@ class LanceEngine(IndexEngine):
                 raise self.state.missing_from(self.uri, tags, remedy=_REMEDY)
             table.checkout(tags[self.state.key]["version"])
             lists = _lists(table)
-        self._table, self._lists, self._counts = table, lists, {}
+            held = None if lists or table.count_rows() > HELD_MOST else _held(table)
+        self._table, self._lists, self._counts, self._held = table, lists, {}, held
         self.width = _width(table)
 
     def write(self, ids: Sequence[str], tiles: Iterable[tuple[int, np.ndarray]], columns: Columns) -> Written:
@@ -127,6 +136,8 @@ class LanceEngine(IndexEngine):
         """Return how many articles meet a condition."""
         if self._table is None or where.ids == ():
             return 0
+        if self._held is not None:
+            return self._held.count(where)
         with _named(self.uri):
             return self._table.count_rows(condition_sql(where))
 
@@ -155,6 +166,8 @@ class LanceEngine(IndexEngine):
             del self._digests[article_id]
 
     def _search(self, vectors: np.ndarray, k: int, where: Where) -> list[Ranking]:
+        if self._held is not None:
+            return self._held.search(vectors, k, where)
         sql = condition_sql(where)
         probes = 0 if self._writing else self._probes(k, where)
         with _named(self.uri):
@@ -178,6 +191,8 @@ class LanceEngine(IndexEngine):
         return probes_of(self._lists, self._counts[where], n_articles, k)
 
     def _vectors(self, ids: Sequence[str]) -> dict[str, np.ndarray]:
+        if self._held is not None:
+            return self._held.vectors(ids)
         found: dict[str, np.ndarray] = {}
         with _named(self.uri):
             for start in range(0, len(ids), _IDS_AT_ONCE):
@@ -222,7 +237,7 @@ class LanceEngine(IndexEngine):
 
 
 def _connected(uri: str):
-    os.environ.setdefault("LANCE_LOG", "error")  # it tells on stderr that a table is made, and the like
+    os.environ.setdefault("LANCEDB_LOG", "error")  # it tells on stderr that a table is made, and the like
     try:
         import lancedb
     except ModuleNotFoundError:
@@ -308,6 +323,16 @@ def _digests(vectors: np.ndarray, columns: Columns) -> list[int]:
         told.update(path_key(path).encode("utf-8") + days.tobytes())
         digests.append(int.from_bytes(told.digest(), "little", signed=True))
     return digests
+
+
+def _held(table) -> HeldArticles:
+    """Return the articles of a table's version, in memory."""
+    rows = (
+        table.search().select(["id", "vector", "path", "valid_from", "valid_to"]).limit(table.count_rows()).to_arrow()
+    )
+    paths = [tuple(path.split(PATH_END)[:-1]) for path in rows["path"].to_pylist()]
+    days = np.column_stack([rows["valid_from"].to_numpy(), rows["valid_to"].to_numpy()])
+    return HeldArticles.of(rows["id"].to_pylist(), _matrix(rows["vector"], _width(table)), Columns(paths, days))
 
 
 def _held_digests(table) -> dict[str, int]:
