@@ -39,8 +39,8 @@ class HubAddress:
 
 
 def local_run(run: Path | str) -> Path:
-    """Return the folder of a run: the one named, or the copy of `hf://OWNER/NAME` in the hub's cache, downloaded where it
-    is not there yet. Python files stay behind.
+    """Return the folder of a run: the one named, or the copy of `hf://OWNER/NAME` in the hub's cache, downloaded where
+    it is not there yet. Python files stay behind.
 
     Raises:
         UsageError: if it begins like an address and is none.

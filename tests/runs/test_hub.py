@@ -49,7 +49,9 @@ def test_what_the_client_cannot_get_is_one_line(hub):
     assert str(refused.value).startswith("hf://court/law: cannot be downloaded (no route to host); ")
 
 
-@pytest.mark.parametrize("text", ["hf://law", "hf://a/b/c", "hf://a/../b", "hf://court/law@", "hf:// court/law", "court/law"])
+@pytest.mark.parametrize(
+    "text", ["hf://law", "hf://a/b/c", "hf://a/../b", "hf://court/law@", "hf:// court/law", "court/law"]
+)
 def test_what_is_no_address_is_refused(text):
     with pytest.raises(UsageError, match="hf://OWNER/NAME"):
         HubAddress.of(text)
