@@ -47,6 +47,7 @@ _SHOWN = ("S@3", "R@10", "R@100", "mAP")
 @options.path("--out", help="Run folder.  [default: a new one under runs/]")
 @options.seed
 @options.settings()
+@click.option("--dry-run", is_flag=True, help="Predict the memory, take one step with a tiny model, and write nothing.")
 @click.option("--resume", is_flag=True, help="Resume an interrupted run (--out, or the newest unfinished one).")
 @options.device
 def train(
@@ -58,6 +59,7 @@ def train(
     out: Path | None,
     seed: int,
     settings: tuple[str, ...],
+    dry_run: bool,
     resume: bool,
     device: str,
 ) -> None:
@@ -81,6 +83,11 @@ def train(
     with launched(report) as world:
         followed = None if final is None else _to_follow(final)
         config = resolve_config(system, settings) if followed is None else replace(followed.config, device=device)
+        if dry_run:
+            from statgraph.cli.dry_run import say_dry_run
+
+            say_dry_run(options.chosen_corpus(corpus), config)
+            return
         _trained(world, corpus, config, out, resume=resume, final=followed, teacher=taught_by)
 
 

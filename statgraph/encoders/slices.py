@@ -21,8 +21,8 @@ _FEWEST_TOKENS = 1024
 CALLS_A_STEP = 4
 # Of a device's memory: what slices are chosen for. The rest is the driver's, the graph's and what is lost between.
 USED_SHARE = 0.75
-# Bytes of a trained parameter: it and its gradient, and AdamW's two moments.
-BYTES_PER_PARAMETER = 16
+# Bytes of a trained parameter: it and its gradient, AdamW's two moments, and autocast's copy.
+BYTES_PER_PARAMETER = 18
 _Part = TypeVar("_Part")
 
 

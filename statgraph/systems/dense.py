@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,39 @@ def train_dense(job: Job) -> None:
         CorpusError: if a stage is asked for and the corpus has no training questions.
         UsageError: if a setting is out of range.
     """
+    clock = job.clock
+    prepared = prepared_stages(job)
+    stages, encoders = prepared.stages, prepared.stages.encoders
+    if prepared.trains_encoders:
+        with clock.step("stage 1"):
+            _train_stage1(job, stages)
+    if prepared.graph is not None:
+        vectors = _train_graph(job, stages, prepared.graph, prepared.graph_model)
+    else:
+        encoders.eval()
+        with clock.step("article vectors"):
+            vectors = prepared.model.index_vectors()
+        if job.world.is_first:
+            _save_article_encoder(encoders, job.folder)
+    if job.world.is_first:
+        with clock.step("index and encoders to disk"):
+            _export(encoders, vectors, job.corpus, job.folder)
+
+
+@dataclass(frozen=True)
+class PreparedStages:
+    """A run before its first step: `stages` builds its stages over `model`; `trains_encoders` says whether there is a
+    first; the graph and its model are there where there is a second."""
+
+    stages: StageBuilder
+    model: TextModel
+    trains_encoders: bool
+    graph: LegalGraph | None
+    graph_model: GraphModel | None
+
+
+def prepared_stages(job: Job) -> PreparedStages:
+    """Return what a run trains, before the first step; the errors are those of `train_dense`."""
     corpus, config, clock, device = job.corpus, job.config, job.clock, job.device
     if (config.stage1.epochs or config.stage2.epochs) and not corpus.split("train"):
         raise CorpusError(
@@ -68,21 +102,8 @@ def train_dense(job: Job) -> None:
             device=device,
             world=job.world,
         )
-    stages = StageBuilder(job, model, texts)
-    if config.stage1.epochs and encoders.parameter_groups(lr=1.0, weight_lr=1.0):
-        with clock.step("stage 1"):
-            _train_stage1(job, stages)
-    if graph is not None:
-        vectors = _train_graph(job, stages, graph, graph_model)
-    else:
-        encoders.eval()
-        with clock.step("article vectors"):
-            vectors = model.index_vectors()
-        if job.world.is_first:
-            _save_article_encoder(encoders, job.folder)
-    if job.world.is_first:
-        with clock.step("index and encoders to disk"):
-            _export(encoders, vectors, corpus, job.folder)
+    trains_encoders = bool(config.stage1.epochs and encoders.parameter_groups(lr=1.0, weight_lr=1.0))
+    return PreparedStages(StageBuilder(job, model, texts), model, trains_encoders, graph, graph_model)
 
 
 def _graph(job: Job) -> LegalGraph:

@@ -1,0 +1,127 @@
+"""A rehearsal of a run: one step of each of its stages with a tiny model, in a folder that is gone afterwards."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from statgraph.config import RunConfig
+from statgraph.corpus.records import Corpus
+from statgraph.encoders.article_text import article_texts
+from statgraph.encoders.tiny import HEADS, write_tiny_backbone
+from statgraph.systems.dense import prepared_stages
+from statgraph.systems.job import Job
+from statgraph.training.loop import Stage
+from statgraph.training.seeding import seed_everything
+from statgraph.training.steps import OptimizerSteps
+
+_QUESTIONS, _ARTICLES = 6, 40
+_CACHE = "STATGRAPH_CACHE"
+
+
+@dataclass(frozen=True)
+class RehearsedStep:
+    """The step of a stage: its loss before it and after, and the seconds of both."""
+
+    stage: str
+    first_loss: float
+    second_loss: float
+    seconds: float
+
+
+def rehearsed(corpus: Corpus, config: RunConfig) -> list[RehearsedStep]:
+    """Return the steps of a dense run's stages, taken with a tiny model over a part of the corpus.
+
+    All settings are the run's but those of size. Nothing is left on disk.
+
+    Raises:
+        CorpusError, UsageError: as in training.
+    """
+    part = _part(corpus)
+    with tempfile.TemporaryDirectory(prefix="statgraph-") as folder, _own_cache(Path(folder) / "cache"):
+        texts = article_texts(part.articles, heading_path=config.encoder.heading_path)
+        questions = [question.text for question in part.questions]
+        backbone = write_tiny_backbone(Path(folder) / "tiny", [*texts, *questions])
+        job = Job(part, _tiny(config, backbone), Path(folder) / "run")
+        job.folder.mkdir()
+        prepared = prepared_stages(job)
+        steps = []
+        if prepared.trains_encoders:
+            steps.append(_one_step(prepared.stages.stage1(), job, clip=config.stage1.clip))
+        if prepared.graph is not None:
+            stage2 = prepared.stages.stage2(prepared.graph, prepared.graph_model)
+            steps.append(_one_step(stage2, job, clip=config.stage2.clip))
+        return steps
+
+
+def _part(corpus: Corpus) -> Corpus:
+    """Return some training questions with the articles that answer them, and the first of the other articles."""
+    questions = corpus.split("train")[:_QUESTIONS]
+    wanted = {article_id for question in questions for article_id in question.article_ids}
+    others = [article.article_id for article in corpus.articles if article.article_id not in wanted]
+    wanted |= set(others[: max(0, _ARTICLES - len(wanted))])
+    articles = tuple(article for article in corpus.articles if article.article_id in wanted)
+    return replace(corpus, articles=articles, questions=tuple(questions), citing=())
+
+
+def _tiny(config: RunConfig, backbone: Path) -> RunConfig:
+    encoder = replace(
+        config.encoder,
+        backbone=str(backbone),
+        article_backbone="",
+        pooling="cls" if config.encoder.pooling == "auto" else config.encoder.pooling,
+        query_prompt="",
+        passage_prompt="",
+        chunk_tokens=min(config.encoder.chunk_tokens, 16),
+        max_tokens=min(config.encoder.max_tokens, 32),
+        article_heads=HEADS,
+    )
+    return replace(
+        config,
+        encoder=encoder,
+        augment=replace(config.augment, generator="headings", file=""),
+        pretrain=replace(config.pretrain, steps=1, batch_size=2, max_tokens=16),
+        stage1=replace(config.stage1, min_epoch_steps=0),
+        stage2=replace(config.stage2, min_epoch_steps=0),
+        gnn=replace(config.gnn, heads=HEADS),
+    )
+
+
+def _one_step(stage: Stage, job: Job, *, clip: float) -> RehearsedStep:
+    start = time.perf_counter()
+    rng = seed_everything(job.config.seed, with_graph=stage.uses_graph)
+    groups = stage.parameter_groups()
+    parameters = [parameter for group in groups for parameter in group["params"]]
+    steps = OptimizerSteps(torch.optim.AdamW(groups, fused=True), parameters, job.device, clip=clip)
+    stage.begin_epoch(1, 1)
+    stage.set_training(True)
+    batch = next(iter(stage.batches(rng)))
+    losses = []
+    for _ in range(2):
+        losses.append(steps.take(lambda: stage.loss(batch)))
+        stage.weights_changed()
+    if not np.isfinite(losses).all():
+        raise ValueError(f"{stage.name}: the loss of a rehearsed step is {losses}")
+    return RehearsedStep(stage.name, *losses, time.perf_counter() - start)
+
+
+@contextmanager
+def _own_cache(folder: Path) -> Iterator[None]:
+    """Keep what is cached while the block runs in a folder of its own."""
+    before = os.environ.get(_CACHE)
+    os.environ[_CACHE] = str(folder)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_CACHE]
+        else:
+            os.environ[_CACHE] = before
