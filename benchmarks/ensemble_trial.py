@@ -6,11 +6,7 @@ object, with the peak memory of its process and the load of the machine.
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import subprocess
-import sys
 import time
 from copy import copy
 from dataclasses import replace
@@ -22,6 +18,7 @@ from benchmarks.clustered import ClusteredVectors
 from benchmarks.measures.ensemble_query import DEPTH, K, plain_ranking
 from benchmarks.measures.query import seconds_of
 from benchmarks.synthetic_texts import synthetic_corpus
+from benchmarks.trial_steps import print_step
 from statgraph import artifacts
 from statgraph.config import RankerConfig
 from statgraph.index.article_index import ArticleIndex
@@ -42,17 +39,6 @@ _SMALL = 1_000  # articles whose words the static encoder is distilled from
 _TRAINING, _ASKED_MOST, _LEARNT_FROM = 1_000, 100, 50  # questions: that vote, are asked, and that trees learn from
 _ASKED = "asked.json"
 _VECTOR_BLOCK = 100_000
-
-
-def run_step(step: str, folder: Path, **options: object) -> dict:
-    """Return what a step printed; it runs in a process of its own, so that its peak memory is its own.
-
-    Raises:
-        subprocess.CalledProcessError: if the step fails.
-    """
-    command = [sys.executable, "-m", "benchmarks.ensemble_trial", step, str(folder), json.dumps(options)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
 
 
 def build(folder: Path, *, n_articles: int) -> dict:
@@ -152,8 +138,5 @@ def _with_trees(ensemble: Ensemble, asked: list[list]) -> Ensemble:
     return learnt
 
 
-STEPS = {"build": build, "search": search}
-
 if __name__ == "__main__":
-    printed = STEPS[sys.argv[1]](Path(sys.argv[2]), **json.loads(sys.argv[3]))
-    print(json.dumps({"peak_mib": peak_memory_mib(), "load": os.getloadavg()[0], **printed}))
+    print_step({"build": build, "search": search})

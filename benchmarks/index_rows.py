@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks.index_trial import DEPTH, run_step
+from benchmarks.index_trial import DEPTH
 from benchmarks.rows import Row, ratio_text
 from benchmarks.side_by_side import Spread, times_faster
+from benchmarks.trial_steps import run_step
 from statgraph.artifacts import read_json, write_json
 
 LEAST_RECALL, LEAST_TIMES, MOST_GB = 0.95, 20, 12
@@ -41,7 +42,7 @@ def step_figures(folder: Path, name: str, step: str, **options: object) -> dict:
     """Return what a step of `index_trial` printed, from `NAME.json` where it has run before."""
     path = folder / f"{name}.json"
     if not path.is_file():
-        write_json(path, run_step(step, folder, **options))
+        write_json(path, run_step("index_trial", step, folder, **options))
     return read_json(path)
 
 
@@ -56,7 +57,9 @@ def rows_of_kind(
     figures = {
         "drawn": step_figures(folder, "drawn", "draw", n_articles=n_articles, precision=precision),
         "built": step_figures(folder, f"{kind}-built", "build", config={"kind": kind}),
-        "searched": run_step("search", folder, n_articles=n_articles, n_exact=min(n_articles, _MILLION), **counts),
+        "searched": run_step(
+            "index_trial", "search", folder, n_articles=n_articles, n_exact=min(n_articles, _MILLION), **counts
+        ),
     }
     shutil.rmtree(folder / "index")
     (folder / f"{kind}-built.json").unlink()

@@ -6,10 +6,6 @@ beside an exact one. Each prints one JSON object, with the peak memory of its pr
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -17,6 +13,7 @@ import numpy as np
 
 from benchmarks.clustered import WIDTH, ClusteredVectors
 from benchmarks.side_by_side import taking_turns
+from benchmarks.trial_steps import print_step
 from statgraph.config import IndexConfig
 from statgraph.index.article_index import ArticleIndex
 from statgraph.index.index_files import vectors_view
@@ -27,17 +24,6 @@ from statgraph.settings import overlaid
 DEPTH = 100
 _BLOCK = 100_000
 _ARTICLES_SEED, _QUERIES_SEED = 1, 2
-
-
-def run_step(step: str, folder: Path, **options: object) -> dict:
-    """Return what a step printed; it runs in a process of its own, so that its peak memory is its own.
-
-    Raises:
-        subprocess.CalledProcessError: if the step fails.
-    """
-    command = [sys.executable, "-m", "benchmarks.index_trial", step, str(folder), json.dumps(options)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
 
 
 def draw(folder: Path, *, n_articles: int, precision: str) -> dict:
@@ -126,8 +112,5 @@ def _best(vectors: np.ndarray, queries: np.ndarray) -> np.ndarray:
     return rows.numpy()
 
 
-STEPS = {"draw": draw, "build": build, "search": search}
-
 if __name__ == "__main__":
-    printed = STEPS[sys.argv[1]](Path(sys.argv[2]), **json.loads(sys.argv[3]))
-    print(json.dumps({"peak_mib": peak_memory_mib(), "load": os.getloadavg()[0], **printed}))
+    print_step({"draw": draw, "build": build, "search": search})

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.ensemble_trial import run_step
 from benchmarks.measures.ensemble_query import PLAIN
 from benchmarks.measures.query import PAUSE_S
 from benchmarks.rows import Row, ratio_text, seconds_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, times_faster
+from benchmarks.trial_steps import run_step
 from statgraph.artifacts import read_json, write_json
 
 ASKED_S = 0.1
@@ -34,8 +34,8 @@ def measure(settings: Settings) -> list[Row]:
     folder = Path(tempfile.gettempdir()) / f"statgraph-ensemble-{n_articles}"
     folder.mkdir(exist_ok=True)
     if not (folder / "built.json").is_file():
-        write_json(folder / "built.json", run_step("build", folder, n_articles=n_articles))
-    searched = run_step("search", folder, n_asked=n_asked)
+        write_json(folder / "built.json", run_step("ensemble_trial", "build", folder, n_articles=n_articles))
+    searched = run_step("ensemble_trial", "search", folder, n_asked=n_asked)
     rows = rows_of(n_articles, read_json(folder / "built.json"), searched)
     shutil.rmtree(folder)
     return rows

@@ -63,7 +63,9 @@ def test_ten_million_must_fit_and_are_compared_with_a_part(figures, peak_mib, ho
 
 def test_a_step_that_has_run_is_not_run_again(tmp_path, monkeypatch):
     runs = []
-    monkeypatch.setattr(index_rows, "run_step", lambda step, folder, **options: runs.append(step) or {"n": len(runs)})
+    monkeypatch.setattr(
+        index_rows, "run_step", lambda trial, step, folder, **options: runs.append(step) or {"n": len(runs)}
+    )
     assert (
         step_figures(tmp_path, "ivf-pq-built", "build") == step_figures(tmp_path, "ivf-pq-built", "build") == {"n": 1}
     )
@@ -73,7 +75,7 @@ def test_a_step_that_has_run_is_not_run_again(tmp_path, monkeypatch):
 def test_each_kind_is_built_anew_over_the_same_vectors(tmp_path, monkeypatch, figures):
     steps = []
 
-    def run_step(step, folder, **options):
+    def run_step(trial, step, folder, **options):
         steps.append(step)
         if step == "build":
             (folder / "index").mkdir()  # refused were the last one still there
