@@ -178,6 +178,12 @@ EXTRAS = {
     "serve": ("statgraph serve", ("fastapi", "prometheus_client", "uvicorn")),
     "langchain": ("statgraph.integrations.langchain", ("langchain_core",)),
     "llamaindex": ("statgraph.integrations.llamaindex", ("llama_index",)),
+    "haystack": ("statgraph.integrations.haystack", ("haystack",)),
+    "mteb": ("statgraph.integrations.mteb", ("mteb",)),
+    "mcp": ("statgraph mcp", ("mcp",)),
+    "parquet": ("import parquet, and export --to parquet", ("pyarrow",)),
+    "lance": ("index --engine lance", ("lancedb",)),
+    "milvus": ("index --engine milvus", ("pymilvus",)),
 }
 
 

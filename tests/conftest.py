@@ -74,6 +74,25 @@ def run_cli(tmp_path: Path) -> Callable[..., CommandResult]:
     return run
 
 
+@pytest.fixture
+def run_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
+) -> Callable[..., CommandResult]:
+    """Return a function that runs `statgraph ARGS...` in this process, by default in the test's own folder. Starting
+    Python for each would take minutes; `run_cli` is for what depends on the process or its environment."""
+    from statgraph.cli.main import main
+
+    def run(*args: object, cwd: Path | None = None) -> CommandResult:
+        monkeypatch.chdir(cwd or tmp_path)
+        monkeypatch.setattr(sys, "argv", ["statgraph", *map(str, args)])
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        return CommandResult(exit_.value.code or 0, *capfd.readouterr())
+
+    return run
+
+
 @pytest.fixture(scope="session")
 def doc_example() -> Callable[[str, str], dict[str, object]]:
     """Return a function that runs the Python example in a section of a page of docs/, `await` included, and returns the

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import signal
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from statgraph.cli.main import main
 
 
 @pytest.fixture
@@ -39,22 +36,6 @@ def bm25_run(train_town) -> Path:
 def dense_run(train_town) -> Path:
     """Return a finished run of QABISAR on the town: look, do not touch."""
     return train_town("qabisar")
-
-
-@pytest.fixture
-def run_here(tmp_path, monkeypatch, capfd) -> Callable[..., tuple[int, str, str]]:
-    """Return a function that runs a command in this process, in the test's own folder: (exit code, standard output,
-    standard error). Starting Python for each would take minutes."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr(sys, "argv", ["statgraph", *map(str, arguments)])
-        capfd.readouterr()
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        return exit_.value.code, *capfd.readouterr()
-
-    return run
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@ import json
 import pytest
 
 
-def test_headings_of_the_sample(run_cli, tmp_path):
-    done = run_cli("augment", "--out", "q.jsonl")
+def test_headings_of_the_sample(run_here, tmp_path):
+    done = run_here("augment", "--out", "q.jsonl")
 
     assert (done.returncode, done.stderr) == (0, "")
     first, *lines = done.stdout.splitlines()
@@ -14,24 +14,26 @@ def test_headings_of_the_sample(run_cli, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["q.jsonl"]
 
 
-def test_a_round_trip_over_a_run(run_cli, town, bm25_run, tmp_path):
+def test_a_round_trip_over_a_run(run_here, town, bm25_run, tmp_path):
     # Two books of eight articles, of which two each are drawn: lamps1 is, lamps2 is not.
     options = ("--corpus", town, "--articles-per-heading", 2, "--seed", 3)
-    done = run_cli("augment", *options, "--out", "all.jsonl")
+    done = run_here("augment", *options, "--out", "all.jsonl")
     assert done.stdout.splitlines()[1:] == [
         "  generator  headings, seed 3", "  questions  4", "  articles   4 of 16",
     ]  # fmt: skip
     # BM25 ranks equal scores by row, so a book's best article is its first, on lamps.
-    done = run_cli("augment", *options, "--out", "kept.jsonl", "--round-trip", 1, "--run", bm25_run)
+    done = run_here("augment", *options, "--out", "kept.jsonl", "--round-trip", 1, "--run", bm25_run)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[2:] == ["  questions  2 of 4", "  articles   2 of 16"]
     made, kept = ((tmp_path / name).read_text().splitlines()[1:] for name in ("all.jsonl", "kept.jsonl"))
     assert kept == [line for line in made if "lamps1" in json.loads(line)["article_ids"]]
 
 
-def test_a_file_trains_a_run(run_cli, town, tmp_path):
-    run_cli("augment", "--corpus", town, "--out", "q.jsonl")
-    done = run_cli("train", "--system", "doct5query", "--corpus", town, "--out", "run", "--set", "augment.file=q.jsonl")
+def test_a_file_trains_a_run(run_here, town, tmp_path):
+    run_here("augment", "--corpus", town, "--out", "q.jsonl")
+    done = run_here(
+        "train", "--system", "doct5query", "--corpus", town, "--out", "run", "--set", "augment.file=q.jsonl"
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[0] == "Trained doct5query on town, seed 0"
     lines = [(tmp_path / name).read_text().splitlines()[1:] for name in ("q.jsonl", "run/synthetic.jsonl")]

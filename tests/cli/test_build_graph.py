@@ -3,8 +3,8 @@ import json
 import pytest
 
 
-def test_the_summary_of_the_sample(run_cli, tmp_path):
-    done = run_cli("build-graph")
+def test_the_summary_of_the_sample(run_here, tmp_path):
+    done = run_here("build-graph")
 
     assert (done.returncode, done.stderr) == (0, "")
     first, *lines = done.stdout.splitlines()
@@ -16,8 +16,8 @@ def test_the_summary_of_the_sample(run_cli, tmp_path):
     ]  # fmt: skip
 
 
-def test_counts_by_hand(run_cli, town, tmp_path):
-    done = run_cli("build-graph", town, "--out", "g", "--relations", "tree, bipartite,order")
+def test_counts_by_hand(run_here, town, tmp_path):
+    done = run_here("build-graph", town, "--out", "g", "--relations", "tree, bipartite,order")
 
     # One code over two books of eight articles each; eight training questions with one article each.
     assert done.stdout.splitlines()[1:] == [
@@ -36,7 +36,7 @@ def test_counts_by_hand(run_cli, town, tmp_path):
     ]
     assert json.loads((tmp_path / "g" / "manifest.json").read_text())["relations"] == ["tree", "bipartite", "order"]
 
-    again = run_cli("build-graph", town, "--out", "g", "--relations", "none")
+    again = run_here("build-graph", town, "--out", "g", "--relations", "none")
     assert again.stdout.splitlines()[1:] == [
         "  nodes   16 articles, 3 headings, 8 questions",
         "  depth   1: 1, 2: 2",
@@ -45,9 +45,9 @@ def test_counts_by_hand(run_cli, town, tmp_path):
     ]
 
 
-def test_a_corpus_name_with_a_slash_stays_under_graphs(run_cli, town, tmp_path):
-    run_cli("import", "beir", town, "--out", "corpus", "--name", "../town/2")
-    assert ": graphs/town-2\n" in run_cli("build-graph", "corpus").stdout
+def test_a_corpus_name_with_a_slash_stays_under_graphs(run_here, town, tmp_path):
+    run_here("import", "beir", town, "--out", "corpus", "--name", "../town/2")
+    assert ": graphs/town-2\n" in run_here("build-graph", "corpus").stdout
     assert (tmp_path / "graphs" / "town-2" / "graph.dgl").is_file()
 
 

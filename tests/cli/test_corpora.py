@@ -43,8 +43,8 @@ def refused(refused, tmp_path):
     return run
 
 
-def test_import_writes_a_corpus_and_says_what_it_holds(run_cli, source, tmp_path):
-    done = run_cli("import", "jsonl", source, "--out", "out", "--language", "en", "--licence", "CC0")
+def test_import_writes_a_corpus_and_says_what_it_holds(run_here, source, tmp_path):
+    done = run_here("import", "jsonl", source, "--out", "out", "--language", "en", "--licence", "CC0")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
         "out: corpus 'lamps' (en)\n"
@@ -59,15 +59,15 @@ def test_import_writes_a_corpus_and_says_what_it_holds(run_cli, source, tmp_path
         "corpus.jsonl", "manifest.json", "qrels", "queries.jsonl",
     ]  # fmt: skip
 
-    again = run_cli("import", "beir", "out", "--out", "out")
+    again = run_here("import", "beir", "out", "--out", "out")
     assert (again.returncode, again.stdout) == (1, "")
     assert again.stderr == ("Error: out: holds a corpus already; add --force to replace it, or choose a new folder\n")
-    again = run_cli("import", "beir", "out", "--out", "out", "--force")
+    again = run_here("import", "beir", "out", "--out", "out", "--force")
     assert (again.returncode, again.stderr) == (0, "")
     assert again.stdout == done.stdout.replace("  left out   1 question that no article answers\n", "")
 
 
-def test_import_says_what_became_of_citing_texts_and_lists_each_set(run_cli, source):
+def test_import_says_what_became_of_citing_texts_and_lists_each_set(run_here, source):
     (source / "citing.jsonl").write_text(
         '{"id": "c1", "title": "Guide", "text": "Lamps are paid for.", "cites": ["L2"], "question_id": "q1"}\n'
         '{"id": "c2", "title": "Guide", "text": "They burn, says article 1."}\n'
@@ -75,7 +75,7 @@ def test_import_says_what_became_of_citing_texts_and_lists_each_set(run_cli, sou
     )
     with (source / "questions.jsonl").open("a") as file:
         file.write('{"id": "t1", "text": "Lamps", "articles": ["L1"], "split": "dev", "set": "titles"}\n')
-    done = run_cli("import", "jsonl", source, "--out", "out", "--language", "en")
+    done = run_here("import", "jsonl", source, "--out", "out", "--language", "en")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[3:] == [
         "  questions  train 1, dev 0, test 1",
@@ -180,8 +180,8 @@ def test_folders_in_place_of_files_are_problems(refused, source):
     )
 
 
-def test_feedback_becomes_training_labels(run_cli, source, tmp_path):
-    run_cli("import", "jsonl", source, "--out", "lamp-corpus", "--language", "en")
+def test_feedback_becomes_training_labels(run_here, source, tmp_path):
+    run_here("import", "jsonl", source, "--out", "lamp-corpus", "--language", "en")
     marks = tmp_path / "feedback.jsonl"
     marks.write_text(
         '{"question": "Who pays?", "article_id": "L1", "right": true}\n'
@@ -191,7 +191,7 @@ def test_feedback_becomes_training_labels(run_cli, source, tmp_path):
         '{"question": "How long?", "article_id": "L2", "right": true}\n'
         '{"question": "How long?", "article_id": "L1", "right": false}\n'
     )
-    done = run_cli("import", "feedback", marks, "--corpus", "lamp-corpus", "--out", "out")
+    done = run_here("import", "feedback", marks, "--corpus", "lamp-corpus", "--out", "out")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
         "out: corpus 'lamps' with readers' marks\n"
@@ -207,8 +207,8 @@ def test_feedback_becomes_training_labels(run_cli, source, tmp_path):
     assert (tmp_path / "out" / "qrels" / "train.tsv").read_text().splitlines()[1:3] == ["q1\tL2\t1", "q1\tL1\t1"]
 
 
-def test_faulty_feedback_is_refused_line_by_line(refused, run_cli, source, tmp_path):
-    run_cli("import", "jsonl", source, "--out", "lamp-corpus", "--language", "en")
+def test_faulty_feedback_is_refused_line_by_line(refused, run_here, source, tmp_path):
+    run_here("import", "jsonl", source, "--out", "lamp-corpus", "--language", "en")
     marks = tmp_path / "feedback.jsonl"
     marks.write_text(
         '{"question": "Who pays?", "article_id": "L9", "right": true}\n{"question": "Who pays?", "article_id": "L1"}\n'
@@ -238,7 +238,7 @@ def test_options_of_feedback_are_its_own(refused, arguments, message):
     assert refused(*arguments, code=2) == message
 
 
-def test_questions_of_the_same_labels_can_be_kept_in_one_split(run_cli, source, tmp_path):
+def test_questions_of_the_same_labels_can_be_kept_in_one_split(run_here, source, tmp_path):
     # By its id alone q1 is in test, q2 in dev, q3 in train.
     (source / "questions.jsonl").write_text(
         '{"id": "q1", "text": "Who pays?", "articles": ["L2"]}\n'
@@ -247,7 +247,7 @@ def test_questions_of_the_same_labels_can_be_kept_in_one_split(run_cli, source, 
     )
     for splits, counts in (("hash", "train 1, dev 1, test 1"), ("by-labels", "train 0, dev 1, test 2")):
         options = ("--language", "en", "--splits", splits, "--force")
-        done = run_cli("import", "jsonl", source, "--out", "out", *options)
+        done = run_here("import", "jsonl", source, "--out", "out", *options)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.splitlines()[3] == f"  questions  {counts}"
     manifest = json.loads((tmp_path / "out/manifest.json").read_text())
@@ -264,17 +264,17 @@ def test_splits_that_come_with_the_questions_are_not_made_anew(refused, source):
 GERMAN = "nr\tWortlaut\tpfad\n1\t<p>Das Gef\u00e4\u00df&nbsp;bleibt.</p>\tKodex\n2\tEs gilt a < b.\tKodex\n"
 
 
-def test_tables_in_another_encoding_with_other_columns_and_html(run_cli, tmp_path):
+def test_tables_in_another_encoding_with_other_columns_and_html(run_here, tmp_path):
     (tmp_path / "gesetz.csv").write_text(GERMAN, encoding="cp1252")
     options = ["--language", "de", "--encoding", "cp1252", "--column", "id=nr", "--column", "text=Wortlaut"]
     command = ["import", "csv", "gesetz.csv", "--out", "out", *options, "--column", "path=pfad"]
-    done = run_cli(*command)
+    done = run_here(*command)
     assert (done.returncode, done.stderr) == (
         0,
         "Warning: 1 of the articles hold HTML (first: 1), which is shown and searched as it stands; "
         "add --strip-html to import their plain text\n",
     )
-    done = run_cli(*command, "--strip-html", "--force")
+    done = run_here(*command, "--strip-html", "--force")
     assert (done.returncode, done.stderr) == (0, "")
     articles = [json.loads(line) for line in (tmp_path / "out" / "corpus.jsonl").read_text("utf-8").splitlines()]
     assert [(a["_id"], a["text"], a["metadata"]["path"]) for a in articles] == [

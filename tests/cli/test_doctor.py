@@ -1,10 +1,13 @@
 import json
 
+from statgraph.doctor import EXTRAS
+
 PARTS = ["Python", "torch", "CUDA", "DGL", "FAISS", "sentence-transformers", "embedded encoder", "npm"]
+PARTS += [f"extra {name}" for name in EXTRAS]
 
 
-def test_a_line_for_each_part_and_exit_0(run_cli):
-    done = run_cli("doctor")
+def test_a_line_for_each_part_and_exit_0(run_here):
+    done = run_here("doctor")
 
     assert (done.returncode, done.stderr) == (0, "")
     lines = [line for line in done.stdout.splitlines() if not line.startswith("      -> ")]

@@ -10,8 +10,8 @@ from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 
 
-def test_a_table_for_people(run_cli, bm25_run, town):
-    done = run_cli("evaluate", "--run", bm25_run, "--corpus", town)
+def test_a_table_for_people(run_here, bm25_run, town):
+    done = run_here("evaluate", "--run", bm25_run, "--corpus", town)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[0] == f"{bm25_run} on town, test"
@@ -24,8 +24,8 @@ def test_a_table_for_people(run_cli, bm25_run, town):
     assert max(map(len, done.stdout.splitlines()[1:])) <= 80
 
 
-def test_json_for_programs(run_cli, bm25_run, town):
-    done = run_cli("evaluate", "--run", bm25_run, "--corpus", town, "--split", "dev", "--json")
+def test_json_for_programs(run_here, bm25_run, town):
+    done = run_here("evaluate", "--run", bm25_run, "--corpus", town, "--split", "dev", "--json")
 
     report = json.loads(done.stdout)
     assert report == json.loads((bm25_run / "report.json").read_text())
@@ -49,12 +49,12 @@ def test_a_split_that_the_trees_have_learnt_from(run_here, monkeypatch, tmp_path
     assert [run_here(*evaluate, split)[2] for split in ("dev", "test")] == [line, ""]
 
 
-def test_the_difference_to_another_run(run_cli, bm25_run, dense_run, town):
+def test_the_difference_to_another_run(run_here, bm25_run, dense_run, town):
     arguments = ("evaluate", "--run", dense_run, "--corpus", town, "--against", bm25_run)
-    done = run_cli(*arguments, "--json", "--device", "cpu")
+    done = run_here(*arguments, "--json", "--device", "cpu")
     assert (done.returncode, done.stderr) == (0, "")
     report = json.loads(done.stdout)
-    own = json.loads(run_cli("evaluate", "--run", bm25_run, "--corpus", town, "--json").stdout)
+    own = json.loads(run_here("evaluate", "--run", bm25_run, "--corpus", town, "--json").stdout)
     assert report["against"]["run"] == str(bm25_run)
     assert list(report["against"]["metrics"]) == list(own["strata"]["all"]["metrics"])
     compared = report["against"]["metrics"]["mAP"]
@@ -65,8 +65,8 @@ def test_the_difference_to_another_run(run_cli, bm25_run, dense_run, town):
     assert compared["comparison"]["n_questions"] == 4
 
 
-def test_a_run_does_not_differ_from_itself(run_cli, bm25_run, town):
-    done = run_cli("evaluate", "--run", bm25_run, "--corpus", town, "--against", bm25_run)
+def test_a_run_does_not_differ_from_itself(run_here, bm25_run, town):
+    done = run_here("evaluate", "--run", bm25_run, "--corpus", town, "--against", bm25_run)
     assert (done.returncode, done.stderr) == (0, "")
     assert "difference to" in done.stdout
     assert done.stdout.count("+0.0 [+0.0, +0.0]") == 9
@@ -87,17 +87,17 @@ def two_sets(town_corpus, tmp_path):
     return ("--run", "run", "--corpus", "corpus")
 
 
-def test_question_sets_are_reported_apart(run_cli, two_sets):
-    done = run_cli("evaluate", *two_sets)
+def test_question_sets_are_reported_apart(run_here, two_sets):
+    done = run_here("evaluate", *two_sets)
     assert (done.returncode, done.stderr) == (0, "")
     main, others = done.stdout.split("run on town, test, titles\n")
     assert main.startswith("run on town, test\n")
     assert "all (n = 4)" in main
     assert "all (n = 3)" in others
 
-    both = json.loads(run_cli("evaluate", *two_sets, "--json").stdout)
+    both = json.loads(run_here("evaluate", *two_sets, "--json").stdout)
     assert both["strata"]["all"]["n_questions"] == 4
-    alone = json.loads(run_cli("evaluate", *two_sets, "--set", "titles", "--json").stdout)
+    alone = json.loads(run_here("evaluate", *two_sets, "--set", "titles", "--json").stdout)
     assert alone["strata"]["all"]["n_questions"] == 3
     assert both["question_sets"] == {"titles": alone}
 
@@ -114,10 +114,10 @@ def test_an_unknown_split_is_refused(refused, bm25_run, town):
     )
 
 
-def test_a_split_without_questions_is_refused(run_cli, refused, town, tmp_path):
+def test_a_split_without_questions_is_refused(run_here, refused, town, tmp_path):
     shutil.copytree(town, tmp_path / "corpus")
     (tmp_path / "corpus" / "qrels" / "test.tsv").unlink()
-    run_cli("train", "--system", "bm25", "--corpus", "corpus", "--out", "run")
+    run_here("train", "--system", "bm25", "--corpus", "corpus", "--out", "run")
     assert refused("evaluate", "--run", "run", "--corpus", "corpus", code=2) == (
         "split 'test' of corpus 'town' has no questions; add some to qrels/test.tsv, or choose another split"
     )

@@ -5,30 +5,30 @@ import numpy as np
 import pytest
 
 
-def test_the_tree_of_the_sample_without_a_run(run_cli, tmp_path):
-    done = run_cli("export", "--to", "beir", "--out", "beir")
+def test_the_tree_of_the_sample_without_a_run(run_here, tmp_path):
+    done = run_here("export", "--to", "beir", "--out", "beir")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "beir: 321 articles and 443 questions of valmere\n"
-    done = run_cli("export", "--to", "graphml", "--corpus", "beir", "--out", "law.graphml")
+    done = run_here("export", "--to", "graphml", "--corpus", "beir", "--out", "law.graphml")
     graph = networkx.read_graphml(tmp_path / "law.graphml")
     nodes, edges = graph.number_of_nodes(), graph.number_of_edges()
     assert done.stdout == f"law.graphml: {nodes:,} nodes and {edges:,} edges\n"
     assert nodes == 321 + 144 + 261
 
 
-def test_a_run_in_every_format(run_cli, dense_run, town, tmp_path):
+def test_a_run_in_every_format(run_here, dense_run, town, tmp_path):
     for target, out, said in (
         ("sentence-transformers", "encoder", f"encoder: the query encoder and article vectors of {dense_run}\n"),
         ("faiss", "index", f"index: the index of {dense_run} (flat)\n"),
         ("graphml", "law.graphml", "law.graphml: 27 nodes and 26 edges\n"),
     ):
-        done = run_cli("export", "--run", dense_run, "--to", target, "--out", out)
+        done = run_here("export", "--run", dense_run, "--to", target, "--out", out)
         assert (done.returncode, done.stderr, done.stdout) == (0, "", said)
     assert np.load(tmp_path / "encoder" / "articles" / "vectors.npy").shape == (16, 16)
-    done = run_cli("export", "--run", dense_run, "--to", "onnx", "--out", "onnx")
+    done = run_here("export", "--run", dense_run, "--to", "onnx", "--out", "onnx")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"onnx: the query encoder of {dense_run}; vectors differ from torch's by at most ")
-    done = run_cli("export", "--run", dense_run, "--to", "beir", "--corpus", town, "--split", "test", "--out", "beir")
+    done = run_here("export", "--run", dense_run, "--to", "beir", "--corpus", town, "--split", "test", "--out", "beir")
     assert done.stdout == f"beir: 16 articles and 16 questions of town, and the rankings of {dense_run} for test\n"
     assert len((tmp_path / "beir" / "runs" / "test.trec").read_text().splitlines()) == 4 * 16
 

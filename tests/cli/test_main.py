@@ -32,8 +32,8 @@ def run_failing(run_here, monkeypatch):
 
 
 @pytest.mark.parametrize("option", ["--help", "-h"])
-def test_help_lists_every_command(run_cli, option):
-    done = run_cli(option)
+def test_help_lists_every_command(run_here, option):
+    done = run_here(option)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("Usage: statgraph [OPTIONS] COMMAND [ARGS]...\n")
@@ -41,16 +41,16 @@ def test_help_lists_every_command(run_cli, option):
     assert [line.split()[0] for line in listed] == list(command_line.COMMANDS)
 
 
-def test_version(run_cli):
-    assert run_cli("--version") == (0, f"statgraph, version {__version__}\n", "")
+def test_version(run_here):
+    assert run_here("--version") == (0, f"statgraph, version {__version__}\n", "")
 
 
 @pytest.mark.parametrize(
     ("typed", "suggestion"),
     [("serch", " Did you mean 'search'?"), ("built-graph", " Did you mean 'build-graph'?"), ("xyz", "")],
 )
-def test_unknown_command(run_cli, typed, suggestion):
-    assert run_cli(typed) == (
+def test_unknown_command(run_here, typed, suggestion):
+    assert run_here(typed) == (
         2,
         "",
         "Usage: statgraph [OPTIONS] COMMAND [ARGS]...\n"
@@ -59,15 +59,15 @@ def test_unknown_command(run_cli, typed, suggestion):
     )
 
 
-def test_unknown_option(run_cli):
-    done = run_cli("doctor", "--jsn")
+def test_unknown_option(run_here):
+    done = run_here("doctor", "--jsn")
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines()[-1] == "Error: No such option '--jsn'. Did you mean '--json'?"
 
 
-def test_no_command_shows_the_help(run_cli):
-    done = run_cli()
+def test_no_command_shows_the_help(run_here):
+    done = run_here()
 
     assert done.returncode == 2
     assert "Commands:\n" in done.stdout + done.stderr

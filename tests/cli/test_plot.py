@@ -4,8 +4,8 @@ from statgraph.cli.plot import PROJECTIONS
 from statgraph.plotting import article_map
 
 
-def test_pictures_of_a_corpus(run_cli, town, tmp_path):
-    done = run_cli("plot", "graph", "--corpus", town, "--out", "pictures", "--code", "town")
+def test_pictures_of_a_corpus(run_here, town, tmp_path):
+    done = run_here("plot", "graph", "--corpus", town, "--out", "pictures", "--code", "town")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "pictures/graph.html", "pictures/graph-tree.png", "pictures/graph-edges.png", "pictures/graph-degrees.png",
@@ -13,8 +13,8 @@ def test_pictures_of_a_corpus(run_cli, town, tmp_path):
     assert "<h1>Graph of town</h1>" in (tmp_path / "pictures" / "graph.html").read_text()
 
 
-def test_pictures_of_a_training(run_cli, dense_run, tmp_path):
-    done = run_cli("plot", "training", "--run", dense_run, "--projection", "pca")
+def test_pictures_of_a_training(run_here, dense_run, tmp_path):
+    done = run_here("plot", "training", "--run", dense_run, "--projection", "pca")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "plots/training.html", "plots/training-losses.png", "plots/training-dev.png",

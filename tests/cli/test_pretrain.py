@@ -19,8 +19,8 @@ def options(town, small_bert):
     )  # fmt: skip
 
 
-def test_from_a_backbone_to_one_that_trains(run_cli, options, tmp_path, town, small_bert):
-    done = run_cli("pretrain", *options, "--seed", 4, env=ONE_THREAD)
+def test_from_a_backbone_to_one_that_trains(run_here, options, tmp_path, town, small_bert):
+    done = run_here("pretrain", *options, "--seed", 4)
 
     assert (done.returncode, done.stderr) == (0, "")
     about = json.loads((tmp_path / "adapted" / "manifest.json").read_text())
@@ -32,13 +32,13 @@ def test_from_a_backbone_to_one_that_trains(run_cli, options, tmp_path, town, sm
     ]
     assert [path.name for path in tmp_path.iterdir()] == ["adapted"]
 
-    again = run_cli("pretrain", *options, "--resume")
+    again = run_here("pretrain", *options, "--resume")
     assert again == (
         0, "adapted is already finished; train with: statgraph train --set encoder.backbone=adapted\n", "",
     )  # fmt: skip
     settings = ("backbone=adapted", "train=none", "chunk_tokens=16", "max_tokens=16", "article_heads=2")
     named = [word for setting in settings for word in ("--set", f"encoder.{setting}")]
-    trained = run_cli("train", "--system", "dpr", "--corpus", town, "--device", "cpu", *named, env=ONE_THREAD)
+    trained = run_here("train", "--system", "dpr", "--corpus", town, "--device", "cpu", *named)
     assert (trained.returncode, trained.stderr) == (0, "")
 
 
@@ -69,7 +69,7 @@ def test_an_interrupted_one_says_how_to_go_on(run_here, monkeypatch, options):
     def interrupt(*args) -> float:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("statgraph.training.pretraining._step", interrupt)
+    monkeypatch.setattr("statgraph.training.pretraining._loss", interrupt)
     code, _, stderr = run_here("pretrain", *options)
     lines = [line for line in stderr.splitlines() if line]
     assert (code, lines) == (130, ["To resume, run the same command with: --resume", "Interrupted"])

@@ -16,11 +16,11 @@ def run(tmp_path, dense_run):
     return Path(shutil.copytree(dense_run, tmp_path / "run"))
 
 
-def test_another_kind_serves_search_and_evaluate(run_cli, run, town):
-    before = run_cli("search", QUESTION, "--run", run, "-k", 16, "--json").stdout
-    report = run_cli("evaluate", "--run", run, "--corpus", town, "--json").stdout
+def test_another_kind_serves_search_and_evaluate(run_here, run, town):
+    before = run_here("search", QUESTION, "--run", run, "-k", 16, "--json").stdout
+    report = run_here("evaluate", "--run", run, "--corpus", town, "--json").stdout
 
-    done = run_cli("index", "--run", run, "--kind", "ivf-pq", "--set", "ivf_pq.lists=4")
+    done = run_here("index", "--run", run, "--kind", "ivf-pq", "--set", "ivf_pq.lists=4")
     assert (done.returncode, done.stderr) == (0, "")
     assert re.fullmatch(
         rf"Index of {re.escape(str(run))}: ivf-pq, built in \d+\.\d\d s\n"
@@ -29,19 +29,19 @@ def test_another_kind_serves_search_and_evaluate(run_cli, run, town):
     )
     manifest = read_json(run / "index" / "manifest.json")
     assert (manifest["kind"], manifest["settings"]["lists"]) == ("ivf-pq", 4)
-    after = run_cli("search", QUESTION, "--run", run, "-k", 16, "--json").stdout
+    after = run_here("search", QUESTION, "--run", run, "-k", 16, "--json").stdout
     assert [hit["article_id"] for hit in json.loads(after)] == [hit["article_id"] for hit in json.loads(before)]
-    assert run_cli("evaluate", "--run", run, "--corpus", town, "--json").stdout == report
+    assert run_here("evaluate", "--run", run, "--corpus", town, "--json").stdout == report
 
-    assert run_cli("index", "--run", run).stdout.startswith(f"Index of {run}: flat, ")
-    assert run_cli("search", QUESTION, "--run", run, "-k", 16, "--json").stdout == before
+    assert run_here("index", "--run", run).stdout.startswith(f"Index of {run}: flat, ")
+    assert run_here("search", QUESTION, "--run", run, "-k", 16, "--json").stdout == before
 
 
-def test_rounding_is_told(run_cli, run):
+def test_rounding_is_told(run_here, run):
     options = ("--kind", "ivf-pq", "--set", "ivf_pq.precision=float16")
     told = "  vectors   rounded to float16, also in another kind; train the run again for full precision"
-    assert run_cli("index", "--run", run, *options).stdout.splitlines()[-1] == told
-    assert run_cli("index", "--run", run, "--kind", "flat").stdout.splitlines()[-1] == told
+    assert run_here("index", "--run", run, *options).stdout.splitlines()[-1] == told
+    assert run_here("index", "--run", run, "--kind", "flat").stdout.splitlines()[-1] == told
 
 
 @pytest.mark.parametrize(

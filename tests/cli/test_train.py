@@ -56,10 +56,8 @@ def unlabelled(town, tmp_path):
     return without
 
 
-def test_qabisar_from_corpus_to_run(run_cli, town, set_options, tmp_path):
-    done = run_cli(
-        "train", "--corpus", town, "--system", "qabisar", "--out", "run", "--seed", 3, *set_options, env=ONE_THREAD
-    )
+def test_qabisar_from_corpus_to_run(run_here, town, set_options, tmp_path):
+    done = run_here("train", "--corpus", town, "--system", "qabisar", "--out", "run", "--seed", 3, *set_options)
 
     assert (done.returncode, done.stderr) == (0, "")
     first, *steps, dev, last = done.stdout.splitlines()
@@ -73,9 +71,9 @@ def test_qabisar_from_corpus_to_run(run_cli, town, set_options, tmp_path):
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["seed"] == 3
 
 
-def test_the_graph_that_build_graph_wrote_is_taken(run_cli, town, set_options):
-    assert run_cli("build-graph", town).returncode == 0
-    done = run_cli("train", "--corpus", town, "--system", "qabisar", "--out", "run", *set_options, env=ONE_THREAD)
+def test_the_graph_that_build_graph_wrote_is_taken(run_here, town, set_options):
+    assert run_here("build-graph", town).returncode == 0
+    done = run_here("train", "--corpus", town, "--system", "qabisar", "--out", "run", *set_options)
     assert (done.returncode, done.stderr) == (0, "")
     assert "\n  graph read from graphs/town\n" in done.stdout
 
@@ -99,7 +97,7 @@ def torchrun(tmp_path):
     return run
 
 
-def test_torchrun_trains_an_ensemble(torchrun, run_cli, town, quick_backbone, quick_settings, tmp_path):
+def test_torchrun_trains_an_ensemble(torchrun, run_here, town, quick_backbone, quick_settings, tmp_path):
     """Members by both processes, the rest by the first: signals, cross-fit and trees."""
     own = [text for text in quick_settings if not text.startswith("encoder.backbone")]
     members = f"ensemble.members=qabisar@{quick_backbone},zero-shot@{quick_backbone}"
@@ -112,7 +110,7 @@ def test_torchrun_trains_an_ensemble(torchrun, run_cli, town, quick_backbone, qu
     for manifest in (tmp_path / "run/manifest.json", *(tmp_path / "run/members").glob("*/manifest.json")):
         assert json.loads(manifest.read_text())["processes"] == 2
     assert (tmp_path / "run" / "ranker.txt").is_file()
-    hits = json.loads(run_cli("search", "Who taxes my bridges?", "--run", "run", "--json").stdout)
+    hits = json.loads(run_here("search", "Who taxes my bridges?", "--run", "run", "--json").stdout)
     assert hits[0]["article_id"].startswith("bridges")
 
 
@@ -171,20 +169,20 @@ def test_a_student_is_its_own_system(refused, town, bm25_run, option):
     )
 
 
-def test_bm25_end_to_end(run_cli, tmp_path):
-    trained = run_cli("train", "--system", "bm25")
+def test_bm25_end_to_end(run_here, tmp_path):
+    trained = run_here("train", "--system", "bm25")
     assert (trained.returncode, trained.stderr) == (0, "")
     (run,) = (tmp_path / "runs").iterdir()
     assert trained.stdout.splitlines()[0] == "Trained bm25 on valmere, seed 0"
     assert trained.stdout.splitlines()[-1] == f"Run folder: runs/{run.name}"
     assert run.name.endswith("-valmere-bm25")
-    hits = json.loads(run_cli("search", "deposit", "-k", 3, "--json").stdout)
+    hits = json.loads(run_here("search", "deposit", "-k", 3, "--json").stdout)
     assert "deposit" in hits[0]["text"].lower()
-    assert run_cli("evaluate").returncode == 0
+    assert run_here("evaluate").returncode == 0
 
 
-def test_set_wins_over_seed(run_cli, town, tmp_path):
-    run_cli("train", "--corpus", town, "--system", "bm25", "--out", "run", "--seed", 3, "--set", "seed=5")
+def test_set_wins_over_seed(run_here, town, tmp_path):
+    run_here("train", "--corpus", town, "--system", "bm25", "--out", "run", "--seed", 3, "--set", "seed=5")
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["seed"] == 5
 
 
@@ -245,10 +243,8 @@ def test_a_law_that_teaches_nothing_of_itself_is_refused(refused, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_a_corpus_without_dev_questions_trains_without_a_report(run_cli, unlabelled, set_options, tmp_path):
-    done = run_cli(
-        "train", "--corpus", unlabelled("dev"), "--system", "qabisar", "--out", "run", *set_options, env=ONE_THREAD
-    )
+def test_a_corpus_without_dev_questions_trains_without_a_report(run_here, unlabelled, set_options, tmp_path):
+    done = run_here("train", "--corpus", unlabelled("dev"), "--system", "qabisar", "--out", "run", *set_options)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert not any(line.startswith("  dev ") for line in done.stdout.splitlines())
@@ -285,8 +281,8 @@ def test_two_trainings_never_write_one_folder(refused, town, tmp_path):
         )
 
 
-def test_a_finished_run_is_not_resumed(run_cli, town, bm25_run):
-    done = run_cli("train", "--system", "bm25", "--corpus", town, "--out", bm25_run, "--resume")
+def test_a_finished_run_is_not_resumed(run_here, town, bm25_run):
+    done = run_here("train", "--system", "bm25", "--corpus", town, "--out", bm25_run, "--resume")
     assert done == (0, f'{bm25_run} is already finished; search it with: statgraph search --run {bm25_run} "..."\n', "")
 
 
@@ -331,15 +327,15 @@ def test_an_interrupted_run_is_resumed_with_the_same_settings(
         "or train into another folder"
     )
 
-    done = run_cli("train", *options, "--resume", env=ONE_THREAD)
+    done = run_cli("train", *options, "--resume")
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, f"Run folder: {folder}")
     epochs = [json.loads(line)["epoch"] for line in (run / "metrics.jsonl").read_text().splitlines()]
     assert epochs == list(range(31))
 
 
-def test_a_run_whose_stage_2_refused_its_settings_is_mended(run_cli, refused, town, set_options, tmp_path):
+def test_a_run_whose_stage_2_refused_its_settings_is_mended(run_here, refused, town, set_options, tmp_path):
     options = ["--corpus", town, "--system", "qabisar", "--out", "run", *set_options, "--set", "stage1.epochs=1"]
-    assert run_cli("train", *options, env=ONE_THREAD).returncode == 0
+    assert run_here("train", *options).returncode == 0
     # What a version that let the value through left behind: stage 1 is finished, stage 2 never began.
     run = tmp_path / "run"
     begun = json.loads((run / "config.json").read_text())
@@ -356,7 +352,7 @@ def test_a_run_whose_stage_2_refused_its_settings_is_mended(run_cli, refused, to
         "run: was started with other settings (stage1.lr: 0.002 then, 0.5 now); resume it with the same ones, "
         "or train into another folder"
     )
-    done = run_cli("train", *options, "--resume", "--set", "gnn.fanout=3", env=ONE_THREAD)
+    done = run_here("train", *options, "--resume", "--set", "gnn.fanout=3")
     assert (done.returncode, done.stderr) == (0, "")
     for name in ("config.json", "manifest.json"):
         assert json.loads((run / name).read_text())["config"]["gnn"]["fanout"] == 3

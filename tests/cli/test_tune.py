@@ -15,8 +15,8 @@ def space(tmp_path):
     return path
 
 
-def test_the_grid_of_bm25(run_cli, town, tmp_path):
-    done = run_cli(
+def test_the_grid_of_bm25(run_here, town, tmp_path):
+    done = run_here(
         "tune", "bm25", "--corpus", town, "--k1", "0.5,2.5", "--b", "0,0.5,1", "--set", "select_by=mAP", "--out", "grid"
     )
 
@@ -34,19 +34,19 @@ def test_the_grid_of_bm25(run_cli, town, tmp_path):
     assert (tmp_path / "grid" / "grid.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_grid_of_bm25_stands_under_runs_by_default(run_cli, tmp_path):
-    assert run_cli("tune", "bm25", "--k1", "1", "--b", "0.5").returncode == 0
+def test_the_grid_of_bm25_stands_under_runs_by_default(run_here, tmp_path):
+    assert run_here("tune", "bm25", "--k1", "1", "--b", "0.5").returncode == 0
     assert (tmp_path / "runs" / "tuning-valmere-bm25" / "grid.json").is_file()
 
 
-def test_a_search_and_its_continuation(run_cli, refused, town, space, set_options, tmp_path):
+def test_a_search_and_its_continuation(run_here, refused, town, space, set_options, tmp_path):
     command = ("tune", "qabisar", "--corpus", town, "--space", space, "--out", "study", *set_options)
-    done = run_cli(*command, "--trials", "1")
+    done = run_here(*command, "--trials", "1")
     assert done.returncode == 0
     (line,) = done.stderr.splitlines()
     assert line.startswith("trial 1/1: dev ")
 
-    done = run_cli(*command, "--trials", "2")
+    done = run_here(*command, "--trials", "2")
     assert done.returncode == 0
     (line,) = done.stderr.splitlines()
     assert line.startswith("trial 2/2: dev ")

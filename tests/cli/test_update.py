@@ -24,9 +24,9 @@ def amended(tmp_path, town_corpus) -> Path:
     return tmp_path / "amended"
 
 
-def test_a_dry_run_then_the_update_then_nothing_to_do(run_cli, dense_run, tmp_path, amended):
+def test_a_dry_run_then_the_update_then_nothing_to_do(run_here, dense_run, tmp_path, amended):
     run = shutil.copytree(dense_run, tmp_path / "run")
-    dry = run_cli("update", "--run", run, "--corpus", amended, "--dry-run")
+    dry = run_here("update", "--run", run, "--corpus", amended, "--dry-run")
     assert (dry.returncode, dry.stderr) == (0, "")
     told = re.fullmatch(
         rf"Dry run of the update of {run} to town, \d+\.\d s\n"
@@ -40,28 +40,28 @@ def test_a_dry_run_then_the_update_then_nothing_to_do(run_cli, dense_run, tmp_pa
         dry.stdout,
     )
     assert told, dry.stdout
-    assert "wells1" in run_cli("search", QUESTION, "--run", run, "-k", 16, "--json").stdout
+    assert "wells1" in run_here("search", QUESTION, "--run", run, "-k", 16, "--json").stdout
 
-    done = run_cli("update", "--run", run, "--corpus", amended)
+    done = run_here("update", "--run", run, "--corpus", amended)
     assert (done.returncode, done.stderr) == (0, "")
     assert told[1] in done.stdout
     assert done.stdout.startswith(f"Update of {run} to town, ")
     assert done.stdout.endswith(f"Run folder: {run}\n")
-    hits = run_cli("search", QUESTION, "--run", run, "-k", 16, "--json").stdout
+    hits = run_here("search", QUESTION, "--run", run, "-k", 16, "--json").stdout
     assert "wells1" not in hits
     assert "Dogs are free." in hits
-    assert run_cli("evaluate", "--run", run, "--corpus", amended, "--split", "dev").returncode == 0
+    assert run_here("evaluate", "--run", run, "--corpus", amended, "--split", "dev").returncode == 0
 
-    again = run_cli("update", "--run", run, "--corpus", amended)
+    again = run_here("update", "--run", run, "--corpus", amended)
     assert again.stdout.endswith(f"Nothing to do: {run} is up to date\n")
 
 
-def test_json_and_another_folder(run_cli, bm25_run, tmp_path, amended):
-    done = run_cli("update", "--run", bm25_run, "--corpus", amended, "--out", "new", "--json")
+def test_json_and_another_folder(run_here, bm25_run, tmp_path, amended):
+    done = run_here("update", "--run", bm25_run, "--corpus", amended, "--out", "new", "--json")
     told = json.loads(done.stdout)
     assert (told["run"], told["changes"]["repealed"], told["written"], told["headings"]) == ("new", 1, True, None)
-    assert "wells1" in run_cli("search", "wells", "--run", bm25_run, "--json").stdout
-    assert "wells1" not in run_cli("search", "wells", "--run", "new", "--json").stdout
+    assert "wells1" in run_here("search", "wells", "--run", bm25_run, "--json").stdout
+    assert "wells1" not in run_here("search", "wells", "--run", "new", "--json").stdout
 
 
 def test_what_cannot_be_updated_is_one_line(refused, dense_run, tmp_path, amended):
