@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import click
@@ -23,6 +24,9 @@ def mcp(run: Path | None, device: str, precision: str) -> None:
     from statgraph.service.mcp_server import create_mcp_server
 
     folder = options.chosen_run(run)
-    server = create_mcp_server(LoadedRun(folder, device=device, precision=precision))
+    loaded_run = LoadedRun(folder, device=device, precision=precision)
+    server = create_mcp_server(loaded_run)
+    # Reading the references of a large law takes seconds, which nobody should wait for.
+    threading.Thread(target=loaded_run.surroundings.references.build, daemon=True).start()
     click.echo(f"Serving {folder} to an assistant on standard input and output", err=True)
     server.run("stdio")
