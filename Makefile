@@ -9,7 +9,7 @@ QUESTION ?= Who gets the deposit back?
 export PIP_CONSTRAINT := requirements.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench real engines mutants docs docs-cli docs-fidelity docs-results
+.PHONY: demo test lint bench real engines mutants trial docs docs-cli docs-fidelity docs-results
 
 demo: .venv/.installed
 	$(BIN)/statgraph build-graph
@@ -41,6 +41,10 @@ engines: .venv-engines/.installed
 mutants: .venv/.installed
 	$(BIN)/python -m pip install --quiet --editable .[mutants] --no-build-isolation
 	$(BIN)/python -m tests.mutation
+
+# Kills, damaged inputs, full disks, many callers, repetition: an hour or so. TRIAL="kills --cases 1000 --seed 7" runs one.
+trial: .venv/.installed
+	$(BIN)/python -m tests.trials $(TRIAL)
 
 docs: .venv/.installed
 	$(BIN)/mkdocs build --strict

@@ -11,6 +11,7 @@ from safetensors.numpy import save_file
 
 from statgraph import artifacts
 from statgraph.artifacts import as_json, read_json, replaced_file, replaced_folder, write_json
+from statgraph.errors import RunError
 
 REPO = Path(__file__).parents[1]
 
@@ -292,3 +293,13 @@ def test_json_there_and_back(tmp_path):
         encoding="utf-8"
     ) == '{\n  "é": [\n    1,\n    2\n  ],\n  "b": null\n}\n'
     assert read_json(tmp_path / "deep" / "a.json") == as_json({"é": (1, 2), "b": None}) == {"é": [1, 2], "b": None}
+
+
+@pytest.mark.parametrize(
+    "header", [b"{'descr': '<i8', 'shape': (3,", b"{'shape': (9999999999999,)}", b"\xff", b"[" * 300]
+)
+def test_a_damaged_header_of_an_array_is_refused_whatever_numpy_raises(tmp_path, header):
+    path = tmp_path / "array.npy"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    with pytest.raises(RunError, match=r"array\.npy: not readable"):
+        artifacts.read_array(path, (3,), "int64", remedy="train the run again")

@@ -61,10 +61,11 @@ MOST_LINES, MOST_PARAMETERS = 60, 7
 MORE_PARAMETERS = {"gnn.dynamic_attention.forward", "gnn.separable_attention.forward"}
 
 # Tests of more than one module: this one, the guard, those of old runs, of small laws and of the docs, those on a
-# fetched corpus (`make real`), and two of what several modules hold together.
+# fetched corpus (`make real`), the short form of `make trial`, and two of what several modules hold together.
 TESTS_OF_THE_WHOLE = (
     *(f"tests/test_{name}.py" for name in ("layering", "guard", "old_runs", "site", "small_laws", "leaks")),
     *("*_real.py", "tests/gnn/test_layers.py", "tests/gnn/test_layer_rules.py", "tests/cli/test_plugins.py"),
+    "tests/trials/test_short.py",
     *("tests/negatives/test_difficulty.py", "tests/studies/test_cusines_tables.py"),
 )
 

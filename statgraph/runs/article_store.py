@@ -97,6 +97,8 @@ class ArticleStore:
         for row in rows:
             start, end = int(self._offsets[row]), int(self._offsets[row + 1])
             try:
+                if not 0 <= start < end <= self._offsets[-1]:
+                    raise ValueError("not the place of an article")
                 article_id, title, text, path = json.loads(os.pread(self._file.fileno(), end - start, start))
             except ValueError:
                 raise RunError(f"{self._path}:{row + 1}: damaged; train the run again") from None

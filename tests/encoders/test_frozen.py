@@ -204,3 +204,13 @@ def test_two_writers(tmp_path):
     np.testing.assert_array_equal(first.vectors(KEYS[:4]), VECTORS[:4])
     np.testing.assert_array_equal(VectorCache(tmp_path).vectors(KEYS), VECTORS)
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".npz", ".npz"]
+
+
+def test_two_processes_fill_one_folder_without_mixing(tmp_path):
+    first, second = VectorCache(tmp_path), VectorCache(tmp_path)
+    ones, twos = np.ones((1, 4), np.float32), np.full((1, 4), 2, np.float32)
+    first.add([b"a" * 16], ones)
+    second.add([b"a" * 16], ones)
+    second.add([b"b" * 16], twos)
+    np.testing.assert_array_equal(VectorCache(tmp_path).vectors([b"b" * 16, b"a" * 16]), np.concatenate([twos, ones]))
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".npz", ".npz"]

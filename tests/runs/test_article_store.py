@@ -82,6 +82,15 @@ def test_a_damaged_line_is_named(folder):
         ArticleStore(folder).read([1])
 
 
+@pytest.mark.parametrize("place", [2**62, -1])
+def test_an_article_that_would_be_nowhere_is_damaged(folder, place):
+    offsets = np.load(folder / OFFSETS)
+    offsets[1] = place
+    np.save(folder / OFFSETS, offsets)
+    with pytest.raises(RunError, match="damaged"):
+        ArticleStore(folder).read([0])
+
+
 def dated(*dates: dict) -> list[Article]:
     return [Article(f"L{row}", "", "text", ("Code",), row, metadata) for row, metadata in enumerate(dates)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -42,7 +43,9 @@ def tried(campaign: str, case: Case, *, cases: int, seed: int, figures: dict | N
     start, failures = time.perf_counter(), []
     for number in range(cases):
         rng = random.Random(f"{seed}/{campaign}/{number}")
-        failures += [f"case {number}: {problem}" for problem in case(rng, number)]
+        for problem in case(rng, number):
+            failures.append(f"case {number}: {problem}")
+            print(f"{campaign}, {failures[-1]}", file=sys.stderr, flush=True)
     return Outcome(campaign, cases, tuple(failures), round(time.perf_counter() - start, 1), seed, figures or {})
 
 

@@ -21,13 +21,13 @@ _SYSTEMS = ("bm25", "dsr", "qabisar", "ensemble")
 _WAYS = ("threads", "fork", "async")
 
 
-def concurrency(material: Material, *, cases: int, seed: int) -> Outcome:
+def concurrency(material: Material, *, cases: int, seed: int, only: tuple[str, ...] = ()) -> Outcome:
     """Return the outcome of so many cases: a system, a way of asking at once, and questions in random order."""
     from statgraph import Retriever
 
     law = town()
     texts = [*(question.text for question in law.questions), *(article.title for article in law.articles), "", "???"]
-    kinds = list(itertools.product(_SYSTEMS, _WAYS))
+    kinds = list(itertools.product(only or _SYSTEMS, _WAYS))
     loaded: dict[str, tuple[Retriever, dict[str, str]]] = {}
 
     def case(rng: random.Random, number: int) -> Iterator[str]:

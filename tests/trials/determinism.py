@@ -16,17 +16,20 @@ from tests.trials.kills import differing
 from tests.trials.material import Material
 
 TOLERANCE = 0.02  # of a measure on dev, which is at most 1
+_OF_SAMPLE = ("stage1.batch_size=64", "stage2.batch_size=64")
 _SYSTEMS = ("dsr", "qabisar", "ensemble")
 
 
-def determinism(material: Material, *, cases: int, seed: int) -> Outcome:
-    """Return the outcome of so many cases: a system and a seed, trained twice with one thread, then with two."""
+def determinism(material: Material, *, cases: int, seed: int, only: tuple[str, ...] = ()) -> Outcome:
+    """Return the outcome of so many cases: a system and a seed, on the town or the sample, trained twice with one
+    thread, then with two."""
     figures = {"largest difference of a measure between one and two threads": 0.0}
 
     def case(rng: random.Random, number: int) -> Iterator[str]:
-        system, drawn = _SYSTEMS[number % len(_SYSTEMS)], rng.randrange(2**31)
-        settings = ("stage1.batch_size=64", "stage2.batch_size=64")
-        arguments = [*material.training(system, material.sample, *settings), "--seed", str(drawn), "--out", "run"]
+        systems = only or _SYSTEMS
+        system, drawn = systems[number % len(systems)], rng.randrange(2**31)
+        corpus, settings = (material.sample, _OF_SAMPLE) if number % 2 else (material.town, ())
+        arguments = [*material.training(system, corpus, *settings), "--seed", str(drawn), "--out", "run"]
         runs = []
         for name, threads in (("first", 1), ("second", 1), ("threads", 2)):
             folder = material.folder / name

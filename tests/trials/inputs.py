@@ -8,6 +8,7 @@ import resource
 import shutil
 import tarfile
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 from statgraph.corpus.fetching import unpack
@@ -19,6 +20,8 @@ from tests.trials.damage import damaged
 from tests.trials.material import Material
 
 SOURCES = ("jsonl", "csv", "beir", "bsard", "legi", "feedback", "questions", "corpus")
+if find_spec("pyarrow"):
+    SOURCES = (*SOURCES, "parquet")
 RUNS = ("bm25", "dsr", "qabisar", "ensemble")
 TIMEOUT_S = 20
 _QUESTION = "May I keep my lamps?"

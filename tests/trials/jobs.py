@@ -16,8 +16,8 @@ from statgraph.training.checkpoints import PROGRESS
 from tests.trials.material import Material
 
 _TIMED = (artifacts.MANIFEST, artifacts.RUN_METRICS, PROGRESS)
-# In these: how long things took, and the hash of DGL's bytes.
-UNEQUAL_KEYS = ("steps", "seconds", "peak_mib", "sha256")
+# In these: how long things took, the hash of DGL's bytes, the checkout's commit.
+UNEQUAL_KEYS = ("steps", "seconds", "peak_mib", "sha256", "commit")
 
 
 @dataclass(frozen=True)

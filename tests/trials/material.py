@@ -192,6 +192,12 @@ def _write_legi(law: Corpus, folder: Path) -> None:
     (folder / "LEGITEXT1.json").write_text(json.dumps(code), encoding="utf-8")
 
 
+def _write_parquet(law: Corpus, folder: Path) -> None:
+    from statgraph.corpus.formats.parquet import write_parquet
+
+    write_parquet(law, folder)
+
+
 def _write_feedback(law: Corpus, folder: Path) -> None:
     marks = [
         {
@@ -219,6 +225,7 @@ _SOURCES = {
     "beir": lambda law, folder: write_corpus(law, folder),
     "bsard": _write_bsard,
     "legi": _write_legi,
+    "parquet": _write_parquet,
     "feedback": _write_feedback,
     "questions": _write_questions,
 }
