@@ -9,7 +9,9 @@ QUESTION ?= Who gets the deposit back?
 export PIP_CONSTRAINT := requirements.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench real engines mutants trial docs docs-cli docs-fidelity docs-results
+HOURS ?= 1
+
+.PHONY: demo test lint bench gpu real engines mutants trial docs docs-cli docs-fidelity docs-results
 
 demo: .venv/.installed
 	$(BIN)/statgraph build-graph
@@ -28,6 +30,12 @@ lint: .venv/.installed
 bench: .venv/.bench-installed
 	$(BIN)/statgraph train --system qabisar
 	$(BIN)/python -m benchmarks
+
+# A CUDA machine for an hour: make gpu, make gpu HOURS=3 CORPUS=corpora/bsard ENCODER=folder. Nothing is installed or
+# fetched on the way. DRY=1 rehearses it on the CPU.
+gpu:
+	$(or $(wildcard $(BIN)/python),$(PYTHON)) -m benchmarks.gpu_hour --hours $(HOURS) $(if $(CORPUS),--corpus $(CORPUS)) \
+		$(if $(ENCODER),--encoder $(ENCODER)) $(if $(DRY),--dry)
 
 real: .venv/.installed
 	$(BIN)/python -m pytest -m real

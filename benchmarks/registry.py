@@ -10,6 +10,7 @@ MEASURES = {
     "stage2_epoch": "benchmarks.measures.stage2_epoch",
     "negative_ranking": "benchmarks.measures.negative_ranking",
     "embedding": "benchmarks.measures.embedding",
+    "on_gpu": "benchmarks.measures.on_gpu",
     "query": "benchmarks.measures.query",
     "query_static": "benchmarks.measures.query",
     "ensemble_query": "benchmarks.measures.ensemble_query",

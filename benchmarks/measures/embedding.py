@@ -11,12 +11,12 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from benchmarks.rows import Row, not_measured, ratio_text
+from benchmarks.rows import Row, ratio_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import taking_turns, times_faster
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.store import read_corpus
-from statgraph.device import inference_dtype, pick_device
+from statgraph.device import inference_dtype
 from statgraph.encoders.article_text import article_text
 from statgraph.encoders.backbones import Backbone, resolve_backbone
 from statgraph.encoders.chunking import chunked
@@ -31,17 +31,18 @@ MAX_TOKENS = 512  # the model's positions, where sentence-transformers cuts a te
 ROUNDS = 5
 ASKED_TIMES = 2.0
 ASKED_POINTS = 0.5
+CPU = torch.device("cpu")
 
 
 def measure(settings: Settings) -> list[Row]:
     """Return the rows on this machine's CPU; both sides get the same texts, in slices that take turns."""
     corpus = read_corpus(settings.corpus)
     n_articles = 100 if settings.quick else min(5000, len(corpus.articles))
-    rows = _sampled_rows(corpus, n_articles)
+    rows = sampled_rows(corpus, n_articles)
     texts = [article_text(corpus.articles[row]) for row in rows]
     backbone = resolve_backbone(BACKBONE)
     tokenizer, model = load_backbone(backbone)
-    rival = _sentence_transformer(backbone, tokenizer, model)
+    rival = sentence_transformer(backbone, tokenizer, model, CPU)
     slices = np.array_split(np.arange(n_articles), 1 if settings.quick else ROUNDS)
     ours, theirs = np.empty((2, n_articles, model.config.hidden_size), dtype=np.float32)
     seconds: dict[str, list[float]] = {"statgraph": [], RIVAL: []}
@@ -49,10 +50,10 @@ def measure(settings: Settings) -> list[Row]:
         part = [texts[place] for place in chosen]
 
         def embed(part=part, chosen=chosen) -> None:
-            ours[chosen] = _embedded(backbone, tokenizer, model, part)
+            ours[chosen] = embed_texts(backbone, tokenizer, model, part, CPU)
 
         def encode(part=part, chosen=chosen) -> None:
-            theirs[chosen] = _encoded(rival, part, backbone.passage_prefix)
+            theirs[chosen] = encode_texts(rival, part, backbone.passage_prefix)
 
         turn = taking_turns({"statgraph": embed, RIVAL: encode}, rounds=1, warm_up=False)
         for name, values in turn.items():
@@ -60,7 +61,7 @@ def measure(settings: Settings) -> list[Row]:
     ratio = times_faster(seconds["statgraph"], seconds[RIVAL])
     quality = [_dev_quality(corpus, rows, vectors, rival, backbone.query_prefix) for vectors in (ours, theirs)]
     apart = abs(quality[0] - quality[1])
-    precision = str(inference_dtype(pick_device("cpu"))).removeprefix("torch.")
+    precision = str(inference_dtype(CPU)).removeprefix("torch.")
     what = f"embedding {n_articles:,} articles of {corpus.name} with {backbone.name} on the CPU ({precision})"
     return [
         Row(
@@ -73,14 +74,11 @@ def measure(settings: Settings) -> list[Row]:
             f"Texts up to {MAX_TOKENS} tokens, tokenisation included, nothing cached, {len(slices)} slices. Quality on "
             "the dev questions with an article among them, without training. Sorted by tokens, batches of equal token "
             "budget; bfloat16 only where the CPU multiplies it (AMX).",
-        ),
-        not_measured(
-            "the same on CUDA", against=RIVAL, asked="3 times faster, 35 % of the bf16 rate", why="No GPU here."
-        ),
+        )
     ]
 
 
-def _sampled_rows(corpus: Corpus, n_articles: int) -> list[int]:
+def sampled_rows(corpus: Corpus, n_articles: int) -> list[int]:
     """Return sorted article rows: those that answer dev questions first, then random ones."""
     wanted = sorted({row for labels in corpus.label_rows(corpus.split("dev")) for row in labels})[:n_articles]
     rest = np.setdiff1d(np.arange(len(corpus.articles)), wanted)
@@ -88,8 +86,8 @@ def _sampled_rows(corpus: Corpus, n_articles: int) -> list[int]:
     return sorted([*wanted, *drawn.tolist()])
 
 
-def _embedded(backbone: Backbone, tokenizer, model, texts: Sequence[str]) -> np.ndarray:
-    device = pick_device("cpu")
+def embed_texts(backbone: Backbone, tokenizer, model, texts: Sequence[str], device: torch.device) -> np.ndarray:
+    """Return the vectors of texts as training embeds them on a device, nothing cached, (texts, width) of length 1."""
     plain = tokenizer.backend_tokenizer
     plain.no_truncation()
     plain.no_padding()
@@ -103,11 +101,13 @@ def _embedded(backbone: Backbone, tokenizer, model, texts: Sequence[str]) -> np.
     return functional.normalize(torch.from_numpy(vectors).float(), dim=1).numpy()
 
 
-def _encoded(rival, texts: Sequence[str], prefix: str) -> np.ndarray:
+def encode_texts(rival, texts: Sequence[str], prefix: str) -> np.ndarray:
+    """Return the vectors that sentence-transformers gives, (texts, width) of length 1."""
     return rival.encode(list(texts), prompt=prefix, batch_size=32, normalize_embeddings=True, show_progress_bar=False)
 
 
-def _sentence_transformer(backbone: Backbone, tokenizer, model):
+def sentence_transformer(backbone: Backbone, tokenizer, model, device: torch.device):
+    """Return the same model as sentence-transformers runs it."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
@@ -116,7 +116,7 @@ def _sentence_transformer(backbone: Backbone, tokenizer, model):
         tokenizer.save_pretrained(folder)
         transformer = Transformer(folder, max_seq_length=MAX_TOKENS)
     pooling = Pooling(model.config.hidden_size, pooling_mode=backbone.pooling)
-    return SentenceTransformer(modules=[transformer, pooling], device="cpu")
+    return SentenceTransformer(modules=[transformer, pooling], device=str(device))
 
 
 def _dev_quality(corpus: Corpus, rows: Sequence[int], vectors: np.ndarray, rival, prefix: str) -> float:
@@ -125,5 +125,5 @@ def _dev_quality(corpus: Corpus, rows: Sequence[int], vectors: np.ndarray, rival
     dev = corpus.split("dev")
     labels = [[place[row] for row in wanted if row in place] for wanted in corpus.label_rows(dev)]
     asked = [(question.text, found) for question, found in zip(dev, labels, strict=True) if found]
-    questions = _encoded(rival, [text for text, _ in asked], prefix)
+    questions = encode_texts(rival, [text for text, _ in asked], prefix)
     return 100 * vector_metrics(questions, vectors, [found for _, found in asked])[QUALITY]

@@ -1,0 +1,219 @@
+"""`make gpu`: what to do with a CUDA machine for an hour, in order of value.
+
+    python -m benchmarks.gpu_hour [--hours H] [--corpus DIR] [--encoder NAME] [--out DIR] [--dry]
+
+The tests marked `cuda`; the benchmark rows of a GPU; QABISAR, G-DSR and DSR trained in full with the largest encoder at
+hand. What is finished is not done again; what the hour interrupts goes on next time. Nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from statgraph.artifacts import write_json
+from statgraph.corpus.catalogue import sample_folder
+from statgraph.corpus.store import read_corpus
+from statgraph.encoders.article_text import article_text
+from statgraph.encoders.backbones import EMBEDDED_E5
+from statgraph.encoders.tiny import write_tiny_backbone
+from statgraph.errors import CorpusError, ModelError, StatgraphError, UsageError
+from statgraph.runs.provenance import commit
+
+REPO = Path(__file__).parents[1]
+CORPUS, OUT = Path("corpora/legi-fr"), Path("runs/gpu-hour")
+SYSTEMS = ("qabisar", "gdsr", "dsr")
+# Families of transformers that read French: those trained on it, and the multilingual ones.
+FAMILIES = ("camembert", "flaubert", "xlm-roberta")
+_OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
+_LEAVING_S = 60.0
+
+
+@dataclass(frozen=True)
+class Item:
+    """A piece of work: a command, and the file that says that it is done."""
+
+    name: str
+    command: tuple[str, ...]
+    done: Path
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what is left within the time; return the number of items that failed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hours", type=float, default=1.0)
+    parser.add_argument("--corpus", type=Path, default=CORPUS)
+    parser.add_argument("--encoder", default="", help="a folder or a model in the hub's cache; default: the largest")
+    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--dry", action="store_true", help="rehearse it on the CPU with the sample and a tiny model")
+    options = parser.parse_args(arguments)
+    try:
+        with _place(options) as (corpus, encoder, out, env):
+            print(f"{corpus}, {encoder}; results in {out}", flush=True)
+            items = plan(corpus, encoder, out, quick=options.dry)
+            return work_off(items, seconds=3600 * options.hours, env={**os.environ, **_OFFLINE, **env})
+    except StatgraphError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return 1
+
+
+@contextmanager
+def _place(options: argparse.Namespace) -> Iterator[tuple[Path, str, Path, dict[str, str]]]:
+    """Yield (corpus, encoder, folder of the results, environment): of a rehearsal all but the corpus is temporary."""
+    if not options.dry:
+        check_machine(options.corpus)
+        yield options.corpus, encoder_at_hand(options.encoder), options.out, {}
+        return
+    with tempfile.TemporaryDirectory(prefix="statgraph-") as folder:
+        sample = read_corpus(sample_folder())
+        tiny = write_tiny_backbone(Path(folder) / "tiny", [article_text(article) for article in sample.articles])
+        yield sample_folder(), str(tiny), Path(folder) / "results", {"CUDA_VISIBLE_DEVICES": ""}
+
+
+def check_machine(corpus: Path) -> None:
+    """Raise what is missing on this machine, with the command that brings it.
+
+    Raises:
+        UsageError: if torch sees no CUDA device.
+        CorpusError: if the corpus is not there.
+    """
+    import torch
+
+    if not torch.cuda.is_available():
+        raise UsageError(
+            f"torch {torch.__version__} sees no CUDA device; install its CUDA build into {sys.prefix} (docs/gpu.md), "
+            "or rehearse with: make gpu DRY=1"
+        )
+    if not (corpus / "corpus.jsonl").is_file():
+        raise CorpusError(f"{corpus}: no corpus, and nothing is fetched here; run: statgraph fetch {corpus.name}")
+
+
+def encoder_at_hand(named: str = "") -> str:
+    """Return the encoder to train: the one named, else the largest French or multilingual one in the hub's cache, else
+    the embedded one.
+
+    Raises:
+        ModelError: if the named one is not on this machine.
+    """
+    from statgraph.encoders.loading import is_cached
+
+    if named:
+        in_folder = any((Path(named) / file).is_file() for file in ("config.json", "modules.json"))
+        if not in_folder and not is_cached(named):
+            raise ModelError(f"encoder '{named}': neither a model's folder nor in the hub's cache; fetch it before")
+        return named
+    sizes = {name: size for name, size in _cached_encoders().items() if is_cached(name)}
+    return max(sizes, key=lambda name: (sizes[name], name), default=EMBEDDED_E5)
+
+
+def _cached_encoders() -> dict[str, int]:
+    """Return the parameters outside of the embeddings, by name, of the cached models that read French."""
+    from huggingface_hub import scan_cache_dir
+    from huggingface_hub.errors import CacheNotFound
+    from transformers import AutoConfig
+
+    try:
+        repositories = scan_cache_dir().repos
+    except CacheNotFound:
+        return {}
+    found = {}
+    for repository in repositories:
+        if repository.repo_type != "model":
+            continue
+        try:
+            about = AutoConfig.from_pretrained(repository.repo_id, local_files_only=True)
+        except (OSError, ValueError):
+            continue
+        if about.model_type in FAMILIES:
+            found[repository.repo_id] = about.num_hidden_layers * about.hidden_size**2
+    return found
+
+
+def plan(corpus: Path, encoder: str, out: Path, *, quick: bool) -> list[Item]:
+    """Return all items in order of value."""
+    python, small = sys.executable, ("--quick",) if quick else ()
+    marked = sorted(
+        path.relative_to(REPO).as_posix()
+        for path in (REPO / "tests").rglob("test_*.py")
+        if "pytest.mark.cuda" in path.read_text(encoding="utf-8")
+    )
+    items = [
+        Item("tests", (python, "-m", "pytest", "-q", "-m", "cuda", *marked), out / "tests.json"),
+        Item(
+            "benchmarks",
+            (python, "-m", "benchmarks", "on_gpu", "--corpus", str(corpus), *small),
+            out / "benchmarks.json",
+        ),
+    ]
+    for system in SYSTEMS:
+        places = ("--corpus", str(corpus), "--backbone", encoder, "--out", str(out))
+        command = (python, "-m", "benchmarks.gpu_training", system, *places, *small)
+        items.append(Item(system, command, out / f"{system}.json"))
+    return items
+
+
+def work_off(items: Sequence[Item], *, seconds: float, env: Mapping[str, str]) -> int:
+    """Run the items that are not done within so many seconds, each with a log beside its result; return how many
+    failed. One that is still running when the time is up is interrupted, and not counted."""
+    end, failed = time.monotonic() + seconds, 0
+    for item in items:
+        if item.done.is_file():
+            print(f"{item.name}: done before ({item.done})", flush=True)
+            continue
+        left = end - time.monotonic()
+        if left <= 0:
+            print(f"{item.name}: no time left; run the same command again", flush=True)
+            continue
+        start = time.monotonic()
+        status = _run(item, left, env)
+        took = time.monotonic() - start
+        log = item.done.with_suffix(".log")
+        if status == 0:
+            if not item.done.is_file():
+                about = {"command": list(item.command), "seconds": round(took, 1), "commit": commit()}
+                write_json(item.done, {**about, "output": log.read_text(encoding="utf-8").splitlines()[-20:]})
+            print(f"{item.name}: done in {took:.0f} s", flush=True)
+        elif status is None:
+            print(f"{item.name}: interrupted after {took:.0f} s; the same command goes on with it", flush=True)
+        else:
+            failed += 1
+            print(f"{item.name}: failed after {took:.0f} s; {log} says why", flush=True)
+    return failed
+
+
+def _run(item: Item, seconds: float, env: Mapping[str, str]) -> int | None:
+    """Return the exit code of an item's command, None if it did not end in time."""
+    item.done.parent.mkdir(parents=True, exist_ok=True)
+    print(f"{item.name} ...", flush=True)
+    with item.done.with_suffix(".log").open("a", encoding="utf-8") as log:
+        process = subprocess.Popen(
+            item.command, cwd=REPO, env=env, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+        )
+        try:
+            return process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            _end(process)
+
+
+def _end(process: subprocess.Popen) -> None:
+    """Interrupt a process that still runs, with those that it has started, as Ctrl-C would; kill it if it stays."""
+    for how in (signal.SIGINT, signal.SIGKILL):
+        if process.poll() is None:
+            os.killpg(process.pid, how)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=_LEAVING_S)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
