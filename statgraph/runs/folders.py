@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from statgraph import artifacts
+from statgraph.disk import held_folder
 from statgraph.errors import RunError
 
 RUNS = Path("runs")
@@ -75,17 +76,20 @@ def changed_run(run: Path, out: Path | None, *, without: Collection[str]) -> Ite
     leaves out the checkpoints too, which only an unfinished training needs.
 
     Raises:
-        RunError: if `out` is there and not empty.
+        RunError: if `out` is there and not empty, or another process changes the same folder.
     """
     if out is not None:
         refuse_full_folder(out)
         without = {*without, artifacts.RUN_CHECKPOINTS}
     target = run.resolve() if out is None else out
-    with artifacts.replaced_folder(target) as staging:
-        for path in sorted(run.iterdir()):
-            if path.name not in without:
-                _bring(path, staging / path.name, in_place=out is None)
-        yield staging
+    with held_folder(target) as is_free:
+        if not is_free:
+            raise RunError(f"{target}: another process changes it; wait until it has ended")
+        with artifacts.replaced_folder(target) as staging:
+            for path in sorted(run.iterdir()):
+                if path.name not in without:
+                    _bring(path, staging / path.name, in_place=out is None)
+            yield staging
 
 
 def link_run(run: Path, target: Path) -> None:

@@ -126,6 +126,14 @@ def test_after_an_error_the_run_is_as_it_was(run, tmp_path):
     assert files(tmp_path) == ["run"]
 
 
+def test_two_changes_of_one_run_at_once_are_one(run):
+    with changed_run(run, None, without=["manifest.json"]) as folder:
+        with pytest.raises(RunError, match="another process"), changed_run(run, None, without=[]):
+            pass
+        (folder / "manifest.json").write_text("new")
+    assert (run / "manifest.json").read_text() == "new"
+
+
 def test_another_folder_shares_nothing_with_the_run(run, tmp_path):
     out = tmp_path / "deep" / "out"
     with changed_run(run, out, without=["manifest.json"]) as folder:
