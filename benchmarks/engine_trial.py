@@ -7,16 +7,13 @@ object.
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.clustered import ClusteredVectors
+from benchmarks.trial_steps import print_step
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.where import ANYWHERE, Where
 from statgraph.index.engines.contract import Columns, State
@@ -41,17 +38,6 @@ def conditions() -> dict[str, Where]:
         "a code (10%)": Where(codes=("Code 3",)),
         "a heading (0.1%)": Where(heading=("Code 3", "Book 33")),
     }
-
-
-def run_step(step: str, folder: Path, **options: object) -> dict:
-    """Return what a step printed; it runs in a process of its own, so that its peak memory is its own.
-
-    Raises:
-        subprocess.CalledProcessError: if the step fails.
-    """
-    command = [sys.executable, "-m", "benchmarks.engine_trial", step, str(folder), json.dumps(options)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
 
 
 def columns_of(n_articles: int) -> Columns:
@@ -140,8 +126,5 @@ def _allowed(where: Where, columns: Columns) -> AllowedRows | None:
     return AllowedRows.of_mask(met)
 
 
-STEPS = {"write": write, "best": best, "search": search, "compare": compare}
-
 if __name__ == "__main__":
-    printed = STEPS[sys.argv[1]](Path(sys.argv[2]), **json.loads(sys.argv[3]))
-    print(json.dumps({"own_peak_mib": peak_memory_mib(), "load": os.getloadavg()[0], **printed}), flush=True)
+    print_step({"write": write, "best": best, "search": search, "compare": compare})
