@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
+from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.encoders.article_text import article_texts, citing_text, heading_text, text_hashes
 from statgraph.encoders.biencoder import BiEncoder
@@ -77,11 +78,7 @@ class PreparedStages:
 def prepared_stages(job: Job) -> PreparedStages:
     """Return what a run trains, before the first step; the errors are those of `train_dense`."""
     corpus, config, clock, device = job.corpus, job.config, job.clock, job.device
-    if (config.stage1.epochs or config.stage2.epochs) and not corpus.split("train"):
-        raise CorpusError(
-            f"{corpus.name}: has no training questions; add some, each with an article that answers it, to the "
-            "questions that you import, or use --system ensemble"
-        )
+    check_questions(corpus, config)
     graph = sampler = graph_model = None
     if config.stage2.epochs:
         with clock.step("graph"):
@@ -104,6 +101,15 @@ def prepared_stages(job: Job) -> PreparedStages:
         )
     trains_encoders = bool(config.stage1.epochs and encoders.parameter_groups(lr=1.0, weight_lr=1.0))
     return PreparedStages(StageBuilder(job, model, texts), model, trains_encoders, graph, graph_model)
+
+
+def check_questions(corpus: Corpus, config: RunConfig) -> None:
+    """Raise CorpusError if a stage is asked for and the corpus has no training questions."""
+    if (config.stage1.epochs or config.stage2.epochs) and not corpus.split("train"):
+        raise CorpusError(
+            f"{corpus.name}: has no training questions; add some, each with an article that answers it, to the "
+            "questions that you import, or use --system ensemble"
+        )
 
 
 def _graph(job: Job) -> LegalGraph:

@@ -20,6 +20,7 @@ from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import Blocks
 from statgraph.graph.build import build_graph
 from statgraph.graph.relations import ARTICLE, QUESTION
+from statgraph.systems.dense import check_questions
 from statgraph.systems.stages import block_sampler
 from statgraph.training.pairs import batch_shares, gold_pairs
 
@@ -72,8 +73,10 @@ def memory_plan(corpus: Corpus, config: RunConfig, *, memory: int, half: bool = 
         half: whether the device trains in 16 bits.
 
     Raises:
+        CorpusError: if the corpus has no training questions.
         UsageError, ModelError: if the backbone is static, or its sizes are not known here.
     """
+    check_questions(corpus, config)
     plan = _Plan(corpus, config, memory, half)
     stages = [plan.adaptation()] if config.encoder.adapted else []
     if config.stage1.epochs and plan.encoders.parameter_groups(lr=1.0, weight_lr=1.0):

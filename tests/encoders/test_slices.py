@@ -22,17 +22,17 @@ def gradients(tiny_backbone):
     """Return a function that gives (loss, gradients by name) of an in-batch contrastive loss, a slice having so many
     tokens at most, and how often a tower ran."""
 
-    def work_out(most_tokens, *, dropout=False):
+    def work_out(most_tokens, *, dropout=False, device=CPU):
         torch.manual_seed(0)
         config = replace(CONFIG, slice_tokens=most_tokens, article_dropout=0.0)
-        pair = build_transformer_biencoder(tiny_backbone, config, (), CPU).train(dropout)
+        pair = build_transformer_biencoder(tiny_backbone, config, (), device).to(device).train(dropout)
         runs = []
         for tower in (pair.query_model, pair.article_model):
             tower.register_forward_hook(lambda *_: runs.append(torch.is_grad_enabled()))
         torch.manual_seed(5)
-        questions = pair.questions(pair.question_inputs(QUESTIONS))
-        articles = pair.articles(pair.article_inputs(ARTICLES))
-        loss = torch.nn.functional.cross_entropy(questions @ articles.T / 0.1, torch.tensor([0, 3, 1]))
+        questions = pair.questions(pair.question_inputs(QUESTIONS).to(device))
+        articles = pair.articles(pair.article_inputs(ARTICLES).to(device))
+        loss = torch.nn.functional.cross_entropy(questions @ articles.T / 0.1, torch.tensor([0, 3, 1], device=device))
         loss.backward()
         return loss.item(), {name: p.grad for name, p in pair.named_parameters() if p.grad is not None}, len(runs)
 
@@ -56,6 +56,20 @@ def test_a_slice_is_encoded_again_with_the_same_dropout(gradients, monkeypatch):
     assert again[0] == once[0] != pytest.approx(gradients(24)[0], abs=1e-4)
     for name, gradient in once[1].items():
         torch.testing.assert_close(again[1][name], gradient, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_slices_on_cuda(gradients, monkeypatch):
+    device = torch.device("cuda")
+    whole, in_slices = gradients(0, device=device), gradients(24, device=device)
+    for name, gradient in whole[1].items():
+        torch.testing.assert_close(in_slices[1][name], gradient, atol=1e-4, rtol=1e-3)
+    again = gradients(24, dropout=True, device=device)
+    monkeypatch.setattr(slices, "checkpoint", lambda encode, part, use_reentrant: encode(part))
+    once = gradients(24, dropout=True, device=device)
+    for name, gradient in once[1].items():
+        torch.testing.assert_close(again[1][name], gradient, atol=1e-4, rtol=1e-3)
 
 
 def test_chunks_in_slices_by_hand():

@@ -6,7 +6,7 @@ from tokenizers import Tokenizer
 
 from statgraph.corpus.catalogue import sample_folder
 from statgraph.corpus.store import read_corpus
-from statgraph.errors import UsageError
+from statgraph.errors import CorpusError, UsageError
 from statgraph.gnn import attention_layers
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import Blocks, whole_graph_block
@@ -78,6 +78,11 @@ def test_token_vectors_have_no_plan(town_corpus):
         memory_plan(
             town_corpus, resolve_config("dsr", ("encoder.backbone=embedded:static", "device=cpu")), memory=MEMORY
         )
+
+
+def test_without_training_questions_there_is_no_plan(town_corpus):
+    with pytest.raises(CorpusError, match="training questions"):
+        planned(replace(town_corpus, questions=()), "dsr")
 
 
 @pytest.fixture

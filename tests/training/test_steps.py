@@ -105,3 +105,16 @@ def test_the_gradient_is_clipped_and_not_its_scaled_self(monkeypatch, dtype):
         own = OptimizerSteps(Measured([weight], lr=0.1), [weight], CPU, clip=1.0)
         own.take(lambda weight=weight, factor=factor: factor * weight.sum())
     assert lengths == pytest.approx([1.0, 0.1 * 2**0.5], rel=1e-4)
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_float16_on_cuda(half):
+    device = torch.device("cuda")
+    weight = torch.nn.Parameter(torch.zeros(2, device=device))
+    optimizer = torch.optim.AdamW([weight], lr=0.1, weight_decay=0.0, fused=True)
+    own = OptimizerSteps(optimizer, [weight], device, clip=1.0)
+    own.take(lambda: weight.abs().sqrt().sum())
+    assert (weight.tolist(), own.state()["scale"]) == ([0, 0], 32768)
+    own.take(lambda: weight.sum())
+    assert weight.tolist() == pytest.approx([-0.1, -0.1], abs=1e-4)
