@@ -36,7 +36,7 @@ class Rewriter:
         timeout_s: how long one answer may take.
 
     Raises:
-        UsageError: if the URL is not one of http or https, or holds a password.
+        UsageError: if the URL is not one of http or https, or holds a password or parameters.
     """
 
     url: str
@@ -48,8 +48,8 @@ class Rewriter:
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise UsageError(f"--rewrite {self.url}: not a URL; write it like http://127.0.0.1:8080/v1")
-        if parts.username is not None:
-            raise UsageError(f"--rewrite: the URL holds a password; put the key into {KEY_VARIABLES[0]}")
+        if parts.username is not None or parts.query or parts.fragment:
+            raise UsageError(f"--rewrite: the URL holds more than a place; put a key into {KEY_VARIABLES[0]}")
 
     def rewrite(self, question: str) -> str:
         """Return a question in the law's words.

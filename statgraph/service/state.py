@@ -102,13 +102,16 @@ class ServiceState:
         Raises:
             ProblemError, UsageError: as in `search`.
         """
-        if self.config.rewriter is None:
+        rewriter = self.config.rewriter
+        if rewriter is None:
             return await self.search(question, k, allowed), None, None
         try:
-            future = self._rewriting.submit(self.config.rewriter.rewrite, question)
-            rewritten = await self._in_time(future, "rewriting of the question")
-        except RewritingError as error:
-            return await self.search(question, k, allowed), None, str(error)
+            future = self._rewriting.submit(rewriter.rewrite, question)
+            async with asyncio.timeout(rewriter.timeout_s):
+                rewritten = await asyncio.wrap_future(future)
+        except (RewritingError, TimeoutError) as error:
+            slow = f"{rewriter.url}: the question was not rewritten within {rewriter.timeout_s:g} s"
+            return await self.search(question, k, allowed), None, str(error) or slow
         except RuntimeError:  # after `shutdown`
             raise self._unavailable("the service is shutting down; retry in a moment") from None
         found = await asyncio.gather(

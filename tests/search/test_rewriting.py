@@ -103,7 +103,9 @@ def test_an_endpoint_that_is_away_or_too_slow_is_told():
         Rewriter(url).rewrite("Who?")
 
 
-@pytest.mark.parametrize("url", ["127.0.0.1:8080", "ftp://host/v1", "http:///v1", "http://me:secret@host/v1"])
+@pytest.mark.parametrize(
+    "url", ["127.0.0.1:8080", "ftp://host/v1", "http:///v1", "http://me:secret@host/v1", "http://host/v1?key=secret"]
+)
 def test_what_is_no_url_is_refused(url):
     with pytest.raises(UsageError, match="--rewrite") as refused:
         Rewriter(url)

@@ -1,6 +1,7 @@
 """Every address as a client meets it: the whole answer, worked out by hand from the village."""
 
 import json
+import time
 from http import HTTPStatus
 
 import pytest
@@ -111,8 +112,11 @@ def test_a_question_is_also_searched_in_the_laws_words(serve, log, monkeypatch):
     assert "warning" not in log[0]
 
 
-def test_without_its_endpoint_a_question_is_searched_as_it_stands(serve, log):
-    with serve(rewriter=Rewriter("http://127.0.0.1:9/v1")) as client:
+@pytest.mark.parametrize("slow", [False, True])
+def test_without_its_endpoint_a_question_is_searched_as_it_stands(serve, log, monkeypatch, slow):
+    if slow:
+        monkeypatch.setattr(Rewriter, "rewrite", lambda rewriter, question: time.sleep(0.05) or "keys")
+    with serve(rewriter=Rewriter("http://127.0.0.1:9/v1", timeout_s=0.01 if slow else 1.0)) as client:
         answer = client.post("/api/search", json={"question": "wages", "k": 3}).json()
     assert (answer["rewritten"], [hit["article_id"] for hit in answer["hits"]]) == (None, ["W5"])
     assert "the question was not rewritten" in log[0]["warning"]
