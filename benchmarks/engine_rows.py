@@ -7,10 +7,10 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from benchmarks import index_trial
-from benchmarks.engine_trial import DEPTH, conditions, run_step
+from benchmarks.engine_trial import DEPTH, conditions
 from benchmarks.index_rows import scratch_folder
 from benchmarks.rows import Row, not_measured
+from benchmarks.trial_steps import run_step
 
 LEAST_RECALL = 0.99
 ASKED = f"recall@{DEPTH} of {LEAST_RECALL}"
@@ -23,12 +23,15 @@ def rows_of_engines(n_articles: int, *, n_queries: int, engines: Mapping[str, st
     counts = {"n_articles": n_articles, "n_queries": n_queries}
     figures: dict[str, dict] = {}
     with scratch_folder() as folder:
-        index_trial.run_step("draw", folder, n_articles=n_articles, precision="float32")
-        run_step("best", folder, n_queries=n_queries)
+        run_step("index_trial", "draw", folder, n_articles=n_articles, precision="float32")
+        run_step("engine_trial", "best", folder, n_queries=n_queries)
         for name in here:
-            written = run_step("write", folder, engine=name)
-            figures[name] = {"written": written, "searched": run_step("search", folder, engine=name, **counts)}
-        seconds = run_step("compare", folder, engines=here, **counts)["seconds"]
+            written = run_step("engine_trial", "write", folder, engine=name)
+            figures[name] = {
+                "written": written,
+                "searched": run_step("engine_trial", "search", folder, engine=name, **counts),
+            }
+        seconds = run_step("engine_trial", "compare", folder, engines=here, **counts)["seconds"]
     rows = []
     for name, package in engines.items():
         what = f"engine {name}, {n_articles:,} articles"
@@ -50,7 +53,7 @@ def _rows(what: str, figures: dict, seconds: Mapping[str, list[float]]) -> list[
     written, searched = figures["written"], figures["searched"]
     reached = (
         f"written in {written['write_s']:,.1f} s, {written['disk_mib']:,.0f} MiB on disk; peak of the writing process "
-        f"{written['own_peak_mib']:,} MiB, of a searching one {searched['peak_mib']:,} MiB; opened in "
+        f"{written['peak_mib']:,} MiB, of a searching one {searched['peak_mib']:,} MiB; opened in "
         f"{searched['open_s']:.2f} s"
     )
     return [*rows, Row(f"{what}, memory and writing", "", "", reached, None, figures)]
