@@ -37,14 +37,19 @@ def of_setting(config_type: type, name: str, *, metavar: str = "N", **attributes
 corpus = path("--corpus", help="Corpus folder, or the name of a fetched corpus.  [default: the embedded sample]")
 
 
+OF_HUB = "statgraph.run_of_hub"
+
+
 class _RunOrHub(click.ParamType):
-    """A run folder, or the copy of a run on the hub."""
+    """A run folder, or the copy of a run on the hub; `OF_HUB` in the context's `meta` says which of the two."""
 
     name = "run"
 
     def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        from statgraph.runs.hub import local_run
+        from statgraph.runs.hub import SCHEME, local_run
 
+        if ctx is not None:
+            ctx.meta[OF_HUB] = str(value).startswith(SCHEME)
         return local_run(value)
 
 

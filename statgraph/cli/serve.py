@@ -15,7 +15,7 @@ _EXTRA = ("fastapi", "uvicorn", "prometheus_client")
 
 
 @click.command()
-@options.run
+@options.run_or_hub
 @click.option("--host", metavar="ADDRESS", default=DEFAULT_HOST, help="Address to listen on.")
 @click.option(
     "--port", metavar="N", type=click.IntRange(0, 65535), default=DEFAULT_PORT, help="Port, or 0 for any free one."
@@ -24,7 +24,7 @@ _EXTRA = ("fastapi", "uvicorn", "prometheus_client")
     "--feedback",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File that readers' feedback is appended to.  [default: feedback.jsonl in the run folder]",
+    help="File that readers' feedback is appended to.  [default: feedback.jsonl in the run folder, none for hf://]",
 )
 @click.option("--no-feedback", is_flag=True, help="Take no feedback: the page shows no marks, and nothing is stored.")
 @click.option("--log-questions", is_flag=True, help="Also log the text of the questions.")
@@ -62,6 +62,8 @@ def serve(
     from statgraph.service.server import serve as serve_run
 
     folder = options.chosen_run(run)
+    # The hub's cache is no place for what readers say.
+    no_feedback = no_feedback or (feedback is None and click.get_current_context().meta.get(options.OF_HUB, False))
     if feedback is not None:  # the default is not checked: a run on a read-only disk is served, without feedback
         check_writable(feedback)
     config = ServiceConfig(

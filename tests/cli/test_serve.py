@@ -133,12 +133,15 @@ def test_the_service_gets_the_precision(bm25_run, monkeypatch):
     assert told["precision"] == "int8"
 
 
-def test_marks_can_be_switched_off(bm25_run, monkeypatch):
+def test_marks_can_be_switched_off_and_are_not_kept_in_the_hubs_cache(bm25_run, monkeypatch, tmp_path):
     served = []
     monkeypatch.setattr("statgraph.service.server.serve", lambda run, config, **options: served.append(config.feedback))
     for options in ([], ["--no-feedback"]):
         CliRunner().invoke(cli, ["serve", "--run", str(bm25_run), *options], catch_exceptions=False)
-    assert served == [bm25_run / "feedback.jsonl", None]
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(bm25_run))
+    for options in ([], ["--feedback", str(tmp_path / "marks.jsonl")]):
+        CliRunner().invoke(cli, ["serve", "--run", "hf://court/law", *options], catch_exceptions=False)
+    assert served == [bm25_run / "feedback.jsonl", None, None, tmp_path / "marks.jsonl"]
 
 
 def test_marks_are_taken_or_not(refused):
