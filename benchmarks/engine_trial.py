@@ -19,7 +19,6 @@ from statgraph.corpus.where import ANYWHERE, Where
 from statgraph.index.engines.contract import Columns, State
 from statgraph.index.exact_search import exact_search
 from statgraph.index.vectors import float32_tiles
-from statgraph.memory import peak_memory_mib
 from statgraph.registry import ENGINES
 
 DEPTH = 10
@@ -91,7 +90,7 @@ def search(folder: Path, *, engine: str, n_articles: int, n_queries: int) -> dic
             recall[name] = float(
                 np.mean([len({f"a{row}" for row in rows} & set(ids)) / len(rows) for ids, rows in pairs])
             )
-    return {"recall": recall, "open_s": open_s, "peak_mib": peak_memory_mib()}
+    return {"recall": recall, "open_s": open_s}
 
 
 def compare(folder: Path, *, engines: list[str], n_articles: int, n_queries: int) -> dict:

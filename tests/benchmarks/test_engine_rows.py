@@ -8,10 +8,9 @@ def test_each_engine_has_a_row_for_each_condition_or_says_why_not(monkeypatch):
         "best": {},
         "write": {"write_s": 2.0, "disk_mib": 46.4, "peak_mib": 300},
         "search": {"recall": dict.fromkeys(conditions(), 0.985), "open_s": 0.5, "peak_mib": 200},
-        "compare": {"seconds": {"ours": {name: [0.001, 0.002, 0.009] for name in conditions()}}},
+        "compare": {"load": 1.0, "seconds": {"ours": {name: [0.001, 0.002, 0.009] for name in conditions()}}},
     }
-    steps["draw"] = {}
-    monkeypatch.setattr(engine_rows, "run_step", lambda trial, step, folder, **options: steps[step])
+    monkeypatch.setattr(engine_rows, "run_step", lambda trial, step, folder, **options: steps.get(step, {}))
     rows = rows_of_engines(3_000, n_queries=3, engines={"ours": "numpy", "theirs": "no_such_package"})
     assert [row.what for row in rows[:2]] == [
         "engine ours, 3,000 articles, all",

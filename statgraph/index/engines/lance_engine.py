@@ -37,6 +37,7 @@ _REMEDY = "write the run with 'statgraph index --run RUN --engine lance --to URI
 _IDS_AT_ONCE = 10_000
 _DIGEST_BYTES = 8
 _REFINE = 40  # times as many candidates as hits are ranked again by their vectors
+_COMPACTION = timedelta(days=1)  # LanceDB counts the age of a version once it has merged files, which can take long
 _WITHOUT_CLEANUP = timedelta(days=365_000)
 # Otherwise it takes minutes until an address where nobody answers is given up.
 _PATIENCE = {"connect_timeout": "5s", "client_max_retries": "2", "client_retry_timeout": "10"}
@@ -126,7 +127,7 @@ class LanceEngine(IndexEngine):
             others = {key: tag for key, tag in table.tags.list().items() if key != self.state.key}
             for key in sorted(others, key=lambda key: others[key]["version"], reverse=True)[KEPT_STATES - 1 :]:
                 table.tags.delete(key)
-            table.optimize(cleanup_older_than=_age_of_oldest_tag(table))
+            table.optimize(cleanup_older_than=kept_for(table))
             self._lists = _lists(table)
             self._check_alone(table.version)
             tags = table.tags
@@ -366,10 +367,10 @@ def _index_columns(table) -> None:
             table.create_index(column, config=kind())
 
 
-def _age_of_oldest_tag(table) -> timedelta:
+def kept_for(table) -> timedelta:
     """Return for how long versions must stay: LanceDB refuses to clean up beyond a tagged one."""
     tagged = [tag["version"] for tag in table.tags.list().values()]
     if not tagged:
         return _WITHOUT_CLEANUP
     written = {version["version"]: version["timestamp"] for version in table.list_versions()}
-    return datetime.now() - written[min(tagged)] + timedelta(seconds=1)
+    return datetime.now() - written[min(tagged)] + _COMPACTION

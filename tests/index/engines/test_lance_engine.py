@@ -1,3 +1,6 @@
+from datetime import datetime, timedelta
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -5,7 +8,7 @@ from statgraph.config import IndexConfig
 from statgraph.corpus.where import ANYWHERE, Where
 from statgraph.errors import EngineError
 from statgraph.index.engines.contract import Columns, State
-from statgraph.index.engines.lance_engine import LanceEngine, condition_sql, storage_options
+from statgraph.index.engines.lance_engine import LanceEngine, condition_sql, kept_for, storage_options
 
 STATE, LATER = State("a" * 64, "1" * 64), State("b" * 64, "1" * 64)
 
@@ -24,6 +27,14 @@ def test_an_endpoint_of_one_s_own_is_taken_from_the_environment():
     own = storage_options({"AWS_ENDPOINT_URL": "http://127.0.0.1:9000", "AWS_ENDPOINT_URL_S3": "https://s3.law"})
     assert (own["aws_endpoint"], own["allow_http"]) == ("https://s3.law", "false")
     assert storage_options({"AWS_ENDPOINT_URL": "http://127.0.0.1:9000"})["allow_http"] == "true"
+
+
+def test_versions_as_old_as_the_oldest_state_s_are_kept_however_long_the_merging_of_files_takes():
+    hours = {3: 50, 5: 20, 7: 1}
+    versions = [{"version": at, "timestamp": datetime.now() - timedelta(hours=age)} for at, age in hours.items()]
+    tags = SimpleNamespace(list=lambda: {"a": {"version": 7}, "b": {"version": 5}})
+    kept = kept_for(SimpleNamespace(tags=tags, list_versions=lambda: versions))
+    assert timedelta(hours=43) < kept < timedelta(hours=45)
 
 
 def law(n_articles: int, seed: int) -> tuple:
