@@ -7,9 +7,11 @@ from http import HTTPStatus
 import pytest
 
 from statgraph import __version__
+from statgraph.errors import EngineError
 from statgraph.search.rewriting import Rewriter
 from statgraph.service.answers import excerpt
 from statgraph.service.contents import heading_id_of
+from statgraph.service.loaded_run import LoadedRun
 from statgraph.service.problems import problem_response
 from statgraph.service.schemas import Passage
 
@@ -32,6 +34,16 @@ def found(client, **asked) -> list[str]:
     answer = client.post("/api/search", json=asked)
     assert answer.status_code == 200, answer.text
     return [hit["article_id"] for hit in answer.json()["hits"]]
+
+
+def test_an_index_engine_that_is_away_is_told_with_a_time_to_retry(serve, monkeypatch):
+    def search_many(*_, **__):
+        raise EngineError("s3://law/fr: refused; is its server up?")
+
+    monkeypatch.setattr(LoadedRun, "search_many", search_many)
+    answer = serve(retry_after_s=7).post("/api/search", json={"question": "deposit"})
+    assert problem(answer, 503)["detail"] == "s3://law/fr: refused; is its server up?"
+    assert answer.headers["retry-after"] == "7"
 
 
 def test_about(client):

@@ -36,6 +36,9 @@ HELD_MOST = IndexConfig.flat_most
 _REMEDY = "write the run with 'statgraph index --run RUN --engine lance --to URI'"
 _IDS_AT_ONCE = 10_000
 _DIGEST_BYTES = 8
+# LanceDB lists all rows that meet a condition before it searches them. Where at least this share does, it is quicker to
+# search all for so many times as many as asked for, and to leave out the others.
+_WIDE, _WIDE_DEPTH = 0.5, 4
 _REFINE = 40  # times as many candidates as hits are ranked again by their vectors
 _COMPACTION = timedelta(days=1)  # LanceDB counts the age of a version once it has merged files, which can take long
 _WITHOUT_CLEANUP = timedelta(days=365_000)
@@ -171,16 +174,27 @@ class LanceEngine(IndexEngine):
             return self._held.search(vectors, k, where)
         sql = condition_sql(where)
         probes = 0 if self._writing else self._probes(k, where)
+        wide = probes > 0 and where != ANYWHERE and self._counts[where] >= _WIDE * self._counts[ANYWHERE]
         with _named(self.uri):
-            return [self._nearest(vector, k, sql, probes) for vector in vectors]
+            if not wide:
+                return [self._nearest(vector, k, k, sql, probes) for vector in vectors]
+            rankings = [self._nearest(vector, k, _WIDE_DEPTH * k, sql, probes) for vector in vectors]
+            return [
+                ranking if len(ranking.ids) == k else self._nearest(vector, k, k, sql, probes)
+                for ranking, vector in zip(rankings, vectors, strict=True)
+            ]
 
-    def _nearest(self, vector: np.ndarray, k: int, sql: str | None, probes: int) -> Ranking:
+    def _nearest(self, vector: np.ndarray, k: int, depth: int, sql: str | None, probes: int) -> Ranking:
+        """Return the best `k` that meet a condition: of those alone, or if `depth` is more than `k` of the best `depth`
+        of all, which may hold fewer."""
         query = self._table.search(vector, vector_column_name="vector").distance_type("dot")
         if sql is not None:
-            query = query.where(sql, prefilter=True)
-        query = query.nprobes(probes).refine_factor(_REFINE) if probes else query.bypass_vector_index()
-        found = query.select(["id", "vector", "_distance"]).limit(k).to_arrow()
-        return ranked(found["id"].to_pylist(), _matrix(found["vector"], self.width), vector)
+            query = query.where(sql, prefilter=depth == k)
+        refined = -(-_REFINE * k // depth)
+        query = query.nprobes(probes).refine_factor(refined) if probes else query.bypass_vector_index()
+        found = query.select(["id", "vector", "_distance"]).limit(depth).to_arrow()
+        ranking = ranked(found["id"].to_pylist(), _matrix(found["vector"], self.width), vector)
+        return Ranking(ranking.ids[:k], ranking.scores[:k])
 
     def _probes(self, k: int, where: Where) -> int:
         """Return how many lists of the approximate index to read; 0 to compare all that meet the condition."""
