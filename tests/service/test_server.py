@@ -42,7 +42,7 @@ def test_a_run_that_cannot_be_loaded_ends_the_service(village_run, linked_run):
 
 
 def test_the_run_is_loaded_in_the_precision_asked_for(village_run, monkeypatch):
-    def load(run, *, device, precision):
+    def load(run, *, device, precision, engine):
         raise UsageError(f"{run.name}, {device}, {precision}")
 
     monkeypatch.setattr("statgraph.service.server.LoadedRun", load)
@@ -52,7 +52,7 @@ def test_the_run_is_loaded_in_the_precision_asked_for(village_run, monkeypatch):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_while_the_run_loads_ends_the_service_without_an_error(loaded_run, village_run, monkeypatch, number):
-    def load(run, *, device, precision):
+    def load(run, *, device, precision, engine):
         os.kill(os.getpid(), number)
         return loaded_run
 
