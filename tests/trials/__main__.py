@@ -3,7 +3,8 @@
     python -m tests.trials [CAMPAIGN ...] [--cases N] [--seed S] [--only NAME ...] [--short]
 
 Prints one row for each campaign (campaign, cases, failures, seconds), failures on stderr, and writes both as JSON to
-`.trials/CAMPAIGN.json`. A seed gives the same cases again. Exits with 1 if there was a failure.
+`.trials/CAMPAIGN.json`. A seed gives the same cases again. Ctrl-C ends a campaign, and its row
+counts what was tried. Exits with 1 if there was a failure.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import random
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -39,14 +40,15 @@ Case = Callable[[random.Random, int], Iterator[str]]
 
 
 def tried(campaign: str, case: Case, *, cases: int, seed: int, figures: dict | None = None) -> Outcome:
-    """Return the outcome of so many cases, each drawn by the seed and its number alone."""
-    start, failures = time.perf_counter(), []
-    for number in range(cases):
-        rng = random.Random(f"{seed}/{campaign}/{number}")
-        for problem in case(rng, number):
-            failures.append(f"case {number}: {problem}")
-            print(f"{campaign}, {failures[-1]}", file=sys.stderr, flush=True)
-    return Outcome(campaign, cases, tuple(failures), round(time.perf_counter() - start, 1), seed, figures or {})
+    """Return the outcome of so many cases, each drawn by the seed and its number alone; Ctrl-C ends them earlier."""
+    start, failures, number = time.perf_counter(), [], 0
+    with suppress(KeyboardInterrupt):
+        for number in range(cases):
+            for problem in case(random.Random(f"{seed}/{campaign}/{number}"), number):
+                failures.append(f"case {number}: {problem}")
+                print(f"{campaign}, {failures[-1]}", file=sys.stderr, flush=True)
+        number = cases
+    return Outcome(campaign, number, tuple(failures), round(time.perf_counter() - start, 1), seed, figures or {})
 
 
 def left_over(folder: Path) -> list[str]:
