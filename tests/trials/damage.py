@@ -99,10 +99,10 @@ def _value_replaced(data: bytes, rng: random.Random) -> bytes:
     try:
         value = json.loads(data)
         number = None
-    except ValueError:
+    except (ValueError, RecursionError):
         try:
             value = json.loads(lines[number])
-        except ValueError:
+        except (ValueError, RecursionError):
             return _with_token(data, rng)
     text = json.dumps(_altered(value, rng)).encode()
     if number is None:
