@@ -115,7 +115,7 @@ def test_a_step_of_stage_1_takes_what_is_planned(
     (batch,) = stage.batches(seed_everything(0))
     _, most = bytes_held(lambda: steps.take(lambda: stage.loss(batch)))
     # Of a parameter's 18 bytes 12 were there before, and 2 are of a copy that float32 needs not.
-    assert most == pytest.approx(plan.peak - 14 * plan.n_trained, rel=0.2)
+    assert most == pytest.approx(plan.peak - 14 * plan.n_trained, rel=0.3)
 
 
 @pytest.mark.parametrize("layer", ["gatv2", "qabisar", "gat", "gcn"])
