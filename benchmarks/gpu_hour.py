@@ -196,7 +196,13 @@ def _run(item: Item, seconds: float, env: Mapping[str, str]) -> int | None:
     print(f"{item.name} ...", flush=True)
     with item.done.with_suffix(".log").open("a", encoding="utf-8") as log:
         process = subprocess.Popen(
-            item.command, cwd=REPO, env=env, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+            item.command,
+            cwd=REPO,
+            env=env,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=_heed_interrupts,
         )
         try:
             return process.wait(timeout=seconds)
@@ -204,6 +210,12 @@ def _run(item: Item, seconds: float, env: Mapping[str, str]) -> int | None:
             return None
         finally:
             _end(process)
+
+
+def _heed_interrupts() -> None:
+    """Let the process that is being started be ended by Ctrl-C: what a shell starts in the background hands on that
+    interrupts are ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _end(process: subprocess.Popen) -> None:
