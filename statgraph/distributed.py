@@ -12,6 +12,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 import numpy as np
+
+if "WORLD_SIZE" in os.environ:
+    # Before torch reads it: its store warns where a process leaves before another, beside the one line of an error.
+    os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
+
 import torch
 from torch import distributed, nn
 

@@ -129,8 +129,6 @@ def run_processes() -> Callable[..., list[CommandResult]]:
             free.bind(("127.0.0.1", 0))
             port = str(free.getsockname()[1])
         place = {"WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "OMP_NUM_THREADS": "1"}
-        # Now and then torch's store warns that the other process has left already.
-        place["TORCH_CPP_LOG_LEVEL"] = "ERROR"
         processes = [
             subprocess.Popen(
                 [sys.executable, *map(str, args)],

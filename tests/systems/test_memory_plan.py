@@ -113,9 +113,10 @@ def test_a_step_of_stage_1_takes_what_is_planned(
     stage.begin_epoch(1, 1)
     stage.set_training(True)
     (batch,) = stage.batches(seed_everything(0))
-    _, most = bytes_held(lambda: steps.take(lambda: stage.loss(batch)))
+    # The most of three steps: in what order threads take and give back differs from one to the next.
+    most = max(bytes_held(lambda: steps.take(lambda: stage.loss(batch)))[1] for _ in range(3))
     # Of a parameter's 18 bytes 12 were there before, and 2 are of a copy that float32 needs not.
-    assert most == pytest.approx(plan.peak - 14 * plan.n_trained, rel=0.3)
+    assert most == pytest.approx(plan.peak - 14 * plan.n_trained, rel=0.2)
 
 
 @pytest.mark.parametrize("layer", ["gatv2", "qabisar", "gat", "gcn"])
