@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +19,7 @@ from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_text, heading_text
-from statgraph.encoders.backbones import cache_folder, is_static
+from statgraph.encoders.backbones import cache_folder, cache_in, is_static
 from statgraph.index.article_index import ArticleIndex
 from statgraph.runs.run import Run
 from statgraph.search.graph_run import load_graph_run
@@ -33,7 +31,6 @@ SHARE = 0.01
 TOLERANCE = 1e-4
 K = 10
 _SAMPLES, _SAMPLE_TEXTS = 3, 400
-_CACHE = "STATGRAPH_CACHE"
 
 
 def measure(settings: Settings) -> list[Row]:
@@ -81,7 +78,7 @@ def _whole(run: Path, config: RunConfig, new: Corpus, work: Path, *, rounds: int
     seconds: dict[bool, list[float]] = {False: [], True: []}
     for at in range(rounds + 1):
         for full, prepare in works.items():
-            with _cache(work / f"cache-{at}-{full}"):
+            with cache_in(work / f"cache-{at}-{full}"):
                 summary = prepare()
             if at:  # the first is a warm-up
                 seconds[full].append(summary.seconds)
@@ -94,14 +91,14 @@ def _scaled(run: Path, config: RunConfig, corpus: Corpus, new: Corpus, work: Pat
     kept = _linked(work / "kept", [cache_folder() / "vectors"])
     # In bfloat16 a text's vector depends in its last bits on the texts beside it. What is compared takes the vector of
     # a text from one cache: the run as it begins, the update and the re-index.
-    with _cache(kept):
+    with cache_in(kept):
         _update(run, corpus, work, full=True)()
     run = shutil.move(_copy_of(work, full=True), work / "begun")
     ours = []
     for number in range(1 if quick else 3):
-        with _cache(work / f"cold-{number}"):
+        with cache_in(work / f"cold-{number}"):
             ours.append(_update(run, new, work, full=False)().seconds)
-    with _cache(kept):
+    with cache_in(kept):
         summary, rest = (_update(run, new, work, full=full)() for full in (False, True))
     n_texts = rest.embedded
     per_text = _seconds_per_text(run, config, work, n_samples=1 if quick else _SAMPLES)
@@ -155,7 +152,7 @@ def _seconds_per_text(run: Path, config: RunConfig, work: Path, *, n_samples: in
     seconds = []
     for number in range(n_samples):
         chosen = [texts[row] for row in rng.choice(len(texts), min(_SAMPLE_TEXTS, len(texts)), replace=False)]
-        with _cache(work / f"sample-{number}"):
+        with cache_in(work / f"sample-{number}"):
             encoder = load_article_encoder(run, config.encoder, torch.device("cpu"))
             encoder.encode(["warm up"])
             start = time.perf_counter()
@@ -180,17 +177,3 @@ def _linked(folder: Path, sources: Sequence[Path]) -> Path:
             if not link.exists():
                 link.symlink_to(path)
     return folder
-
-
-@contextmanager
-def _cache(folder: Path) -> Iterator[None]:
-    """Have the block keep what it computes in a folder of its own."""
-    before = os.environ.get(_CACHE)
-    os.environ[_CACHE] = str(folder)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_CACHE]
-        else:
-            os.environ[_CACHE] = before

@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from statgraph.encoders.embedded import unpack_embedded_e5
 from statgraph.errors import ModelError, UsageError
 from statgraph.registry import BACKBONES
 
+_CACHE = "STATGRAPH_CACHE"
 EMBEDDED_E5 = "embedded:multilingual-e5-small"
 EMBEDDED_STATIC = "embedded:static"
 EMBEDDED_WIDTH = 384
@@ -48,7 +51,21 @@ class Backbone:
 
 def cache_folder() -> Path:
     """Return the folder for unpacked models and cached vectors: $STATGRAPH_CACHE, or ~/.cache/statgraph."""
-    return Path(os.environ.get("STATGRAPH_CACHE") or Path.home() / ".cache" / "statgraph")
+    return Path(os.environ.get(_CACHE) or Path.home() / ".cache" / "statgraph")
+
+
+@contextmanager
+def cache_in(folder: Path) -> Iterator[None]:
+    """Keep what is unpacked and computed while the block runs in a folder of its own."""
+    before = os.environ.get(_CACHE)
+    os.environ[_CACHE] = str(folder)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_CACHE]
+        else:
+            os.environ[_CACHE] = before
 
 
 def backbone_fingerprint(backbone: Backbone) -> str:

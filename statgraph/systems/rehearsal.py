@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +13,7 @@ import torch
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.encoders.article_text import article_texts
+from statgraph.encoders.backbones import cache_in
 from statgraph.encoders.tiny import HEADS, write_tiny_backbone
 from statgraph.systems.dense import prepared_stages
 from statgraph.systems.job import Job
@@ -24,7 +22,6 @@ from statgraph.training.seeding import seed_everything
 from statgraph.training.steps import OptimizerSteps
 
 _QUESTIONS, _ARTICLES = 6, 40
-_CACHE = "STATGRAPH_CACHE"
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,7 @@ def rehearsed(corpus: Corpus, config: RunConfig) -> list[RehearsedStep]:
         CorpusError, UsageError: as in training.
     """
     part = _part(corpus)
-    with tempfile.TemporaryDirectory(prefix="statgraph-") as folder, _own_cache(Path(folder) / "cache"):
+    with tempfile.TemporaryDirectory(prefix="statgraph-") as folder, cache_in(Path(folder) / "cache"):
         texts = article_texts(part.articles, heading_path=config.encoder.heading_path)
         questions = [question.text for question in part.questions]
         backbone = write_tiny_backbone(Path(folder) / "tiny", [*texts, *questions])
@@ -111,17 +108,3 @@ def _one_step(stage: Stage, job: Job, *, clip: float) -> RehearsedStep:
     if not np.isfinite(losses).all():
         raise ValueError(f"{stage.name}: the loss of a rehearsed step is {losses}")
     return RehearsedStep(stage.name, *losses, time.perf_counter() - start)
-
-
-@contextmanager
-def _own_cache(folder: Path) -> Iterator[None]:
-    """Keep what is cached while the block runs in a folder of its own."""
-    before = os.environ.get(_CACHE)
-    os.environ[_CACHE] = str(folder)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_CACHE]
-        else:
-            os.environ[_CACHE] = before
