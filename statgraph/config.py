@@ -68,7 +68,9 @@ class Stage1Config:
     pair. `loss`: cross-entropy, or triplet with its `margin` (G-DSR, table 6). `lr` is the paper's; `weight_lr` is that
     of a static encoder's token weights. After the `warmup`, a share of all steps, the rates follow `decay`: linear to
     0, or constant. `clip`: the longest gradient, longer ones are shortened to it; 0 leaves all. `patience`: epochs
-    without a better one on dev before it stops; 0 never stops.
+    without a better one on dev before it stops; 0 never stops. `question_order`: shuffled, or a curriculum over the
+    training questions, from the easy ones to all of them over the epochs: lexical (easy is what BM25 finds), labels
+    (what few articles answer) or random.
     """
 
     epochs: int = setting(15, at_least=0)
@@ -90,6 +92,7 @@ class Stage1Config:
     patience: int = setting(0, at_least=0)
     decay: str = setting("linear", choices=DECAYS, later=True)
     clip: float = setting(0.0, at_least=0, later=True)
+    question_order: str = setting("shuffled", choices=("shuffled", "lexical", "labels", "random"), later=True)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from statgraph.training.checkpoints import load_progress, load_weights, save_che
 from statgraph.training.distillation import AfterGraph
 from statgraph.training.node_bank import GraphTexts
 from statgraph.training.pairs import PairSource, citing_pairs, gold_pairs, heading_pairs, synthetic_pairs
+from statgraph.training.question_order import question_order
 from statgraph.training.seeding import derived_seed
 from statgraph.training.stage1 import Stage1
 from statgraph.training.stage2 import GraphModel, Stage2
@@ -94,7 +95,9 @@ class StageBuilder:
         sources = self._sources(config)
         if config.synthetic:
             sources["synthetic"] = self._synthetic()
-        return Stage1(self._model, sources, config, self._negatives(config.negatives, config.negatives_per_pair))
+        negatives = self._negatives(config.negatives, config.negatives_per_pair)
+        order = question_order(config.question_order, self._gold, lambda: self._bm25, self._config.seed)
+        return Stage1(self._model, sources, config, negatives, order)
 
     def stage2(self, graph: LegalGraph, graph_model: GraphModel) -> Stage2:
         """Return the training of the graph encoder."""

@@ -12,6 +12,7 @@ from statgraph.config import Stage1Config
 from statgraph.negatives.source import NegativeSource
 from statgraph.training.losses import ranking_loss, similarities
 from statgraph.training.pairs import PairSource, PairStream, answers_among, batch_shares, epoch_of, epoch_steps
+from statgraph.training.question_order import QuestionOrder
 from statgraph.training.text_model import EncoderStage, TextModel
 
 
@@ -30,6 +31,7 @@ class Stage1(EncoderStage):
             (headings as questions), citing (texts that cite the law) and synthetic (synthetic questions).
         config: sizes, weights and rates.
         negatives: hard negatives of the gold pairs, or None.
+        order: which of the gold pairs each epoch draws from; None draws from all.
     """
 
     name = "stage1"
@@ -40,11 +42,13 @@ class Stage1(EncoderStage):
         sources: Mapping[str, PairSource],
         config: Stage1Config,
         negatives: NegativeSource | None = None,
+        order: QuestionOrder | None = None,
     ):
         super().__init__(model)
         self._sources = sources
         self._config = config
         self._negatives = negatives
+        self._order = order
         self._sizes = batch_shares({name: getattr(config, name) for name in sources}, config.batch_size)
         self._inputs = {name: self._encoders.question_inputs(source.texts) for name, source in sources.items()}
         # Without gold pairs an epoch is one pass over the pairs of the next source.
@@ -52,6 +56,7 @@ class Stage1(EncoderStage):
         self.steps_per_epoch = epoch_steps(
             len(sources[self._leading].pairs), self._sizes[self._leading], config.min_epoch_steps
         )
+        self._drawn_from = sources[self._leading].pairs  # in this epoch
         self._index_vectors: np.ndarray | None = None  # of the articles with the current weights, once they are known
 
     def parameter_groups(self) -> list[dict]:
@@ -63,7 +68,9 @@ class Stage1(EncoderStage):
         self._index_vectors = None
 
     def begin_epoch(self, epoch: int, epochs: int) -> None:
-        """Show the current encoders to the source of hard negatives."""
+        """Choose the gold pairs to draw from, and show the current encoders to the source of hard negatives."""
+        if self._order is not None and self._leading == "gold":
+            self._drawn_from = self._order.pairs_of(self._sources["gold"].pairs, epoch, epochs)
         if self._negatives is None:
             return
         vectors = None
@@ -75,14 +82,15 @@ class Stage1(EncoderStage):
         self._negatives.begin_epoch(epoch, epochs, vectors)
 
     def batches(self, rng: np.random.Generator) -> Iterator[_Batch]:
-        """Yield one pass over the gold pairs, pairs of the other sources drawn beside them."""
+        """Yield one pass over the gold pairs, pairs of the other sources drawn beside them. An epoch that draws from
+        fewer takes as many steps."""
         others = {
             name: PairStream(source, rng)
             for name, source in self._sources.items()
             if name != self._leading and self._sizes[name]
         }
-        leading, size = self._sources[self._leading].pairs, self._sizes[self._leading]
-        for pairs in epoch_of(leading, size, rng, min_steps=self._config.min_epoch_steps):
+        size = self._sizes[self._leading]
+        for pairs in epoch_of(self._drawn_from, size, rng, min_steps=self.steps_per_epoch):
             # The leading source is the first of those that have a part.
             drawn = {self._leading: pairs} | {name: stream.draw(self._sizes[name]) for name, stream in others.items()}
             negatives = np.empty(0, dtype=np.int64)

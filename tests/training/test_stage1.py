@@ -8,6 +8,7 @@ from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.config import Stage1Config
 from statgraph.encoders.similarity import SIMILARITIES
 from statgraph.training.pairs import answers_among, gold_pairs, heading_pairs, synthetic_pairs
+from statgraph.training.question_order import QuestionOrder
 from statgraph.training.stage1 import Stage1
 
 CONFIG = Stage1Config(batch_size=8, lr=0.05, weight_lr=0.05, temperature=0.1, gold=1, headings=1, negatives="none")
@@ -34,12 +35,12 @@ def stage_of(village, static_encoders, text_model):
     """Return a function that builds the stage on the village: `stage_of(CONFIG)`."""
 
     def build(
-        config: Stage1Config, *, negatives=None, dev=True, encoders=None, headings=True, synthetic=None
+        config: Stage1Config, *, negatives=None, dev=True, encoders=None, headings=True, synthetic=None, order=None
     ) -> Stage1:
         sources = {"gold": gold_pairs(village)}
         sources |= {"headings": heading_pairs(village)} if headings else {}
         sources |= {"synthetic": synthetic} if synthetic else {}
-        return Stage1(text_model(encoders or static_encoders(), village, dev=dev), sources, config, negatives)
+        return Stage1(text_model(encoders or static_encoders(), village, dev=dev), sources, config, negatives, order)
 
     return build
 
@@ -124,6 +125,19 @@ def test_a_batch_is_shared_out_by_weight(stage_of, village, batch_size, gold, he
     assert len(batches) == stage.steps_per_epoch == -(-7 // sizes[0])
     drawn = np.concatenate([batch.pairs["gold"] for batch in batches])
     assert sorted(drawn.tolist()) == gold_pairs(village).pairs.tolist()
+
+
+def test_a_curriculum_begins_with_the_easy_questions_in_as_many_steps(stage_of, village):
+    pairs = gold_pairs(village).pairs
+    stage = stage_of(CONFIG, order=QuestionOrder(np.array([0, 3, 1, 2])))  # the questions 0, 2, 3, 1
+    drawn = []
+    for epoch in (1, 2):
+        stage.begin_epoch(epoch, 2)
+        batches = list(stage.batches(np.random.default_rng(0)))
+        assert len(batches) == stage.steps_per_epoch
+        drawn.append(np.concatenate([batch.pairs["gold"] for batch in batches]))
+    assert set(drawn[0][:, 0]) == {0, 2}
+    assert sorted(drawn[1].tolist()) == pairs.tolist()
 
 
 def test_without_gold_an_epoch_is_one_pass_over_the_headings(stage_of, village):
