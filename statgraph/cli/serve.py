@@ -9,6 +9,7 @@ import click
 
 from statgraph.cli import options
 from statgraph.errors import DependencyError, UsageError
+from statgraph.service.page_config import LANGUAGES, PageConfig
 
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8000
 _EXTRA = ("fastapi", "uvicorn", "prometheus_client")
@@ -27,6 +28,19 @@ _EXTRA = ("fastapi", "uvicorn", "prometheus_client")
     help="File that readers' feedback is appended to.  [default: feedback.jsonl in the run folder, none for hf://]",
 )
 @click.option("--no-feedback", is_flag=True, help="Take no feedback: the page shows no marks, and nothing is stored.")
+@click.option("--name", metavar="TEXT", default=PageConfig.name, help="What the page calls itself.")
+@click.option(
+    "--logo",
+    metavar="FILE",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Image for the page's corner and tab (SVG, PNG, JPEG or WebP).",
+)
+@click.option("--contact", metavar="ADDRESS", default="", help="E-mail or web address that the page names as contact.")
+@click.option(
+    "--language",
+    type=click.Choice(LANGUAGES),
+    help="Language of the page at first.  [default: the reader's browser's, else the law's]",
+)
 @click.option("--log-questions", is_flag=True, help="Also log the text of the questions.")
 @options.rewrite
 @options.rewrite_model
@@ -40,6 +54,10 @@ def serve(
     port: int,
     feedback: Path | None,
     no_feedback: bool,
+    name: str,
+    logo: Path | None,
+    contact: str,
+    language: str | None,
     log_questions: bool,
     rewrite: str | None,
     rewrite_model: str | None,
@@ -55,6 +73,7 @@ def serve(
     """
     if feedback is not None and no_feedback:
         raise UsageError("--feedback and --no-feedback: give only one of them")
+    page = PageConfig(name, logo, contact, language)
     rewriter = options.rewriter_of(rewrite, rewrite_model)
     _check_extra()
     from statgraph.service.config import TOKEN_VARIABLE, ServiceConfig
@@ -71,6 +90,7 @@ def serve(
         feedback=None if no_feedback else feedback or folder / FEEDBACK_FILE,
         log_questions=log_questions,
         rewriter=rewriter,
+        page=page,
         engine=options.engine_address(engine, engine_uri, "--from"),
     )
     serve_run(folder, config, host=host, port=port, device=device, precision=precision, announce=_announce)

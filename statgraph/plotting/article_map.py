@@ -65,8 +65,7 @@ def article_map_drawing(
         name="article-map",
         title="Where the articles' vectors lie",
         description=(
-            f"{sample} articles, by the vectors that the run searches, {how}; seed {seed}. Colours and marks show the "
-            "codes."
+            f"{sample}, by the vectors that the run searches, {how}; seed {seed}. Colours and marks show the codes."
         ),
         figure=figure,
         columns=("code", "articles", "drawn"),

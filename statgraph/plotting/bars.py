@@ -64,13 +64,26 @@ def pile(
 
 
 def lying_bars(
-    labels: Sequence[str], counts: Sequence[int], *, x_name: str, colours: Sequence[str] = ()
+    labels: Sequence[str],
+    counts: Sequence[int],
+    *,
+    x_name: str,
+    kinds: Sequence[str] = (),
+    colours: Mapping[str, str] | None = None,
 ) -> tuple[object, dict[str, tuple[str, ...]]]:
-    """Return (figure, hovers) of bars from top to bottom, each with its count."""
+    """Return (figure, hovers) of bars from top to bottom, each with its count.
+
+    Args:
+        labels: one a bar.
+        counts: as many.
+        x_name: of what is counted.
+        kinds: of each bar, named in a key; none where all are of one kind.
+        colours: of each kind.
+    """
     figure, axes = new_figure(7.2, 1.1 + 0.3 * len(labels))
     hovers = Hovers()
     for place, (label, count) in enumerate(zip(labels, counts, strict=True)):
-        (bar,) = axes.barh(place, count, 0.74, color=colours[place] if colours else HUES[0], zorder=2)
+        (bar,) = axes.barh(place, count, 0.74, color=colours[kinds[place]] if kinds else HUES[0], zorder=2)
         hovers.put(f"bar-{place}", bar, f"{label}: {count:,}")
         axes.annotate(
             f"{count:,}", (count, place), (4, 0), textcoords="offset points", va="center", color=INK, fontsize=8
@@ -83,6 +96,11 @@ def lying_bars(
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.grid(axis="x", color=FAINT_INK, alpha=0.3, linewidth=0.7, zorder=0)
     axes.margins(x=0.12)
+    named = list(dict.fromkeys(kinds))
+    for kind in named:
+        axes.barh(0, 0, color=colours[kind], label=kind)
+    if named:
+        figure.legend(loc="outside lower center", ncols=len(named), frameon=False, labelcolor=INK, fontsize=9)
     return figure, hovers
 
 

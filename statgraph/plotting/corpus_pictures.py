@@ -28,8 +28,9 @@ def codes_drawing(corpus: Corpus) -> Drawing:
     rows = [*shown]
     if rest:
         rows.append((f"{len(rest):,} other codes", sum(count for _, count in rest)))
-    colours = [HUES[0]] * len(shown) + [REST] * bool(rest)
-    figure, hovers = lying_bars(*zip(*rows, strict=True), x_name="articles", colours=colours)
+    kinds = [*["a code"] * len(shown), "several codes"] if rest else ()
+    colours = {"a code": HUES[0], "several codes": REST}
+    figure, hovers = lying_bars(*zip(*rows, strict=True), x_name="articles", kinds=kinds, colours=colours)
     return Drawing(
         name="codes",
         title="How large the codes are",

@@ -13,6 +13,15 @@ REST = "#9a9aa0"
 
 
 @dataclass(frozen=True)
+class Item:
+    """An item of a list that can be folded: its words, what stands beside them, and the items under it."""
+
+    text: str
+    note: str
+    items: tuple[Item, ...] = ()
+
+
+@dataclass(frozen=True)
 class Drawing:
     """A picture with what it shows in words and in numbers.
 
@@ -25,6 +34,8 @@ class Drawing:
         rows: the table's rows, as long as `columns`.
         hovers: id of a part of the figure (matplotlib's `gid`) -> what it says when pointed at; several for a set of
             points, in their order.
+        outline: what the picture has no room to name, as a list that can be folded; empty where it names everything.
+        outline_title: what that list holds.
     """
 
     name: str
@@ -34,6 +45,8 @@ class Drawing:
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
     hovers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    outline: tuple[Item, ...] = ()
+    outline_title: str = ""
 
 
 def shortened(text: str, length: int) -> str:

@@ -27,20 +27,20 @@ def edges_drawing(corpus: Corpus) -> Drawing:
     """Return the number of edges of every relation that the graph can have; each has as many in reverse."""
     hierarchy = hierarchy_of(corpus.articles)
     on = GraphConfig().relations
-    rows, colours = [], []
+    colours = {"on by default": HUES[0], "off unless graph.relations names it": REST}
+    used, unused = colours
+    rows = []
     for group, relations in RELATION_GROUPS.items():
         for relation in relations:
             count = len(relation.edges(corpus, hierarchy)[0])
             rows.append(("-".join(relation.forward_type), group, "yes" if group in on else "no", count))
-            colours.append(HUES[0] if group in on else REST)
-    figure, hovers = lying_bars([row[0] for row in rows], [row[-1] for row in rows], x_name="edges", colours=colours)
+    names, _, default, counts = zip(*rows, strict=True)
+    kinds = [used if on_by_default == "yes" else unused for on_by_default in default]
+    figure, hovers = lying_bars(names, counts, x_name="edges", kinds=kinds, colours=colours)
     return Drawing(
         name="edges",
         title="How many edges each relation has",
-        description=(
-            "Edges of each relation, one way; the reverse of each is a relation of its own with as many. Grey: off "
-            "unless graph.relations names it."
-        ),
+        description=("Edges of each relation, one way; the reverse of each is a relation of its own with as many."),
         figure=figure,
         columns=("relation", "group", "on by default", "edges"),
         rows=tuple(rows),

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from statgraph.artifacts import write_text
 from statgraph.errors import UsageError
 from statgraph.evaluation.plots import FAINT_INK, INK, PAPER, save_png
-from statgraph.plotting.drawing import Drawing
+from statgraph.plotting.drawing import Drawing, Item
 
 # What the page calls these colours, so that they follow its light or dark scheme.
 _PAGE_COLOURS = {INK: "currentColor", FAINT_INK: "var(--faint)", PAPER: "var(--paper)"}
@@ -32,6 +32,9 @@ th, td { border-bottom: 1px solid var(--line); padding: 0.15rem 1rem 0.15rem 0; 
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
 summary { cursor: pointer; } summary:focus-visible { outline: 2px solid currentColor; }
 div.wide { overflow-x: auto; }
+ul.outline { list-style: none; margin: 0.2rem 0; padding-left: 1.2rem; font-size: 0.95rem; }
+ul.outline > li:not(:has(details)) { padding-left: 0.9rem; }
+.note { color: var(--faint); font-size: 0.85em; }
 """
 
 
@@ -73,11 +76,28 @@ def _section(drawing: Drawing) -> str:
     return (
         f'<section id="{drawing.name}">\n<h2>{escape(drawing.title)}</h2>\n<p>{escape(drawing.description)}</p>\n'
         f'<div class="wide" role="group" aria-label="{escape(drawing.title)}" tabindex="0">\n{inline_svg(drawing)}\n'
-        "</div>\n"
+        f"</div>\n{_outline(drawing)}"
         "<details>\n<summary>The numbers</summary>\n"
         f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>\n'
         "</details>\n</section>"
     )
+
+
+def _outline(drawing: Drawing) -> str:
+    if not drawing.outline:
+        return ""
+    return f"<details>\n<summary>{escape(drawing.outline_title)}</summary>\n{_items(drawing.outline)}\n</details>\n"
+
+
+def _items(items: Sequence[Item]) -> str:
+    return f'<ul class="outline">\n{"".join(map(_item, items))}</ul>'
+
+
+def _item(item: Item) -> str:
+    words = f'{escape(item.text)} <span class="note">{escape(item.note)}</span>'
+    if not item.items:
+        return f"<li>{words}</li>\n"
+    return f"<li><details><summary>{words}</summary>\n{_items(item.items)}\n</details></li>\n"
 
 
 def _cell(value: object) -> str:

@@ -94,7 +94,7 @@ def losses_drawing(records: Sequence[dict]) -> Drawing:
         axes.legend(frameon=False, labelcolor=INK, fontsize=9)
     return Drawing(
         name="losses",
-        title="How the loss fell",
+        title=f"Training loss by {'step' if by_step else 'epoch'}",
         description=(
             f"Training loss of each stage: every step, the mean of {_SMOOTHED_OVER} around it, and the mean of each "
             "epoch at its middle."
@@ -154,7 +154,7 @@ def dev_drawing(records: Sequence[dict], metric: str) -> Drawing:
     next(iter(panels.values())).legend(frameon=False, labelcolor=INK, fontsize=9, loc="lower right")
     return Drawing(
         name="dev",
-        title="How the metrics on dev rose",
+        title="Metrics on dev by epoch",
         description=(
             "Means over the dev questions by epoch; epoch 0 is the stage before training. Dotted: the epoch kept, that "
             f"of the highest {metric} ({', '.join(kept)})."

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from statgraph.corpus.records import Article, Corpus
 from statgraph.errors import UsageError
 from statgraph.evaluation.plots import PAPER, new_figure
-from statgraph.plotting.drawing import HUES, REST, Drawing, Hovers, shortened
+from statgraph.plotting.drawing import HUES, REST, Drawing, Hovers, Item, shortened
 
 WIDTH, HEIGHT = 12.0, 11.0  # inches
 _MOST_LEVELS = 6
@@ -185,13 +185,23 @@ def tree_drawing(corpus: Corpus, code: str | None = None) -> Drawing:
         description=(
             f"From left to right the headings of {title}: {root.articles:,} articles under {root.headings:,} headings. "
             f"The height of a box is its number of articles. {own - 1:,} headings have a box of their own; small "
-            "neighbours share a grey one, and what is under them, and under boxes too low, is not shown."
+            "neighbours share a grey one, and what is under them, and under boxes too low, is in the list below alone."
         ),
         figure=figure,
         columns=("heading directly under the code", "headings under it", "articles"),
         rows=tuple((child.path[-1], child.headings, child.articles) for child in root.children.values()),
         hovers=hovers,
+        outline=tuple(map(_item, root.children.values())),
+        outline_title=f"All headings of {title}",
     )
+
+
+def _item(branch: Branch) -> Item:
+    return Item(branch.path[-1], _count(branch.articles), tuple(map(_item, branch.children.values())))
+
+
+def _count(articles: int) -> str:
+    return f"{articles:,} article{'s' * (articles != 1)}"
 
 
 def _colour(box: Box) -> str:
@@ -205,9 +215,9 @@ def _colour(box: Box) -> str:
 
 def _says(box: Box) -> str:
     if len(box.branches) == 1:
-        return f"{' > '.join(box.branches[0].path)}: {box.articles:,} articles"
+        return f"{' > '.join(box.branches[0].path)}: {_count(box.articles)}"
     first, last = (box.branches[place].path[-1] for place in (0, -1))
-    return f"{len(box.branches):,} headings, {first} to {last}: {box.articles:,} articles"
+    return f"{len(box.branches):,} headings, {first} to {last}: {_count(box.articles)}"
 
 
 def _label(box: Box) -> str:

@@ -11,13 +11,15 @@ from pathlib import Path
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, HTMLResponse
 from fastapi.staticfiles import StaticFiles
+from jinja2 import Template
 from starlette.exceptions import HTTPException
 
 from statgraph import __version__
 from statgraph.errors import EngineError, UsageError
 from statgraph.service.middleware import BearerToken, BodyLimit, SecurityHeaders
+from statgraph.service.page_config import PageConfig
 from statgraph.service.problems import ProblemError, add_problem_schema, invalid_field, problem_response
 from statgraph.service.request_log import RequestLog
 from statgraph.service.routes import router
@@ -70,7 +72,7 @@ def create_app(
     )
     app.state.service = state
     app.include_router(router)
-    _add_page(app)
+    _add_page(app, config.page)
     _add_problem_handlers(app, config.retry_after_s)
     # The last added is asked first.
     app.add_middleware(BodyLimit, max_bytes=config.max_body, timeout_s=config.timeout_s)
@@ -90,11 +92,22 @@ class _PageFiles(StaticFiles):
         return answer
 
 
-def _add_page(app: FastAPI) -> None:
+def _add_page(app: FastAPI, page: PageConfig) -> None:
+    template = Template((PAGE / "index.html").read_text(encoding="utf-8"), autoescape=True)
+    html = template.render(page=page)
+
     @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
-    async def page() -> Response:
+    async def search_page() -> Response:
         """The search page."""
-        return FileResponse(PAGE / "index.html", headers=_REVALIDATED)
+        return HTMLResponse(html, headers=_REVALIDATED)
+
+    if page.logo is not None:
+        logo = page.logo.read_bytes()
+
+        @app.api_route("/logo", methods=["GET", "HEAD"], include_in_schema=False)
+        async def logo_image() -> Response:
+            """The logo."""
+            return Response(logo, media_type=page.logo_type, headers=_REVALIDATED)
 
     # FastAPI's own /docs has an inline script, which the security policy forbids.
     @app.api_route("/docs", methods=["GET", "HEAD"], include_in_schema=False)

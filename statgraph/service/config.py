@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from statgraph.index.engines.contract import EngineAddress
 from statgraph.search.rewriting import Rewriter
+from statgraph.service.page_config import PageConfig
 from statgraph.settings import check_settings, setting
 
 TOKEN_VARIABLE = "STATGRAPH_TOKEN"
@@ -25,6 +26,7 @@ class ServiceConfig:
         most_waiting: how many questions may wait for their search before others get 503.
         max_body: bytes of a request's body.
         max_feedback: bytes that the feedback file may grow to.
+        page: what the page calls itself.
         engine: that has the run's vectors; None for the run's own index.
         retry_after_s: seconds after which a client that got 503 may retry.
     """
@@ -33,6 +35,7 @@ class ServiceConfig:
     feedback: Path | None = None
     log_questions: bool = False
     rewriter: Rewriter | None = None
+    page: PageConfig = field(default_factory=PageConfig)
     engine: EngineAddress | None = None
     timeout_s: float = setting(30.0, above=0)
     most_waiting: int = setting(64, at_least=1)

@@ -22,7 +22,7 @@ SECURITY_HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 # The page asks its reader for the token, so it must load without one; the API's description is no secret.
-OPEN_PATHS = ("/", "/healthz", "/readyz", "/docs", "/openapi.json")
+OPEN_PATHS = ("/", "/logo", "/healthz", "/readyz", "/docs", "/openapi.json")
 OPEN_FOLDER = "/static/"
 # What is left of a refused body would be taken for the next request.
 _CLOSE = {"Connection": "close"}

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from statgraph.cli.main import cli
+from statgraph.service.page_config import PageConfig
 
 pytest.importorskip("fastapi", reason="the service needs the extra 'serve'")
 
@@ -142,6 +143,23 @@ def test_marks_can_be_switched_off_and_are_not_kept_in_the_hubs_cache(bm25_run, 
     for options in ([], ["--feedback", str(tmp_path / "marks.jsonl")]):
         CliRunner().invoke(cli, ["serve", "--run", "hf://court/law", *options], catch_exceptions=False)
     assert served == [bm25_run / "feedback.jsonl", None, None, tmp_path / "marks.jsonl"]
+
+
+def test_the_page_gets_its_name_logo_contact_and_language(bm25_run, monkeypatch, tmp_path):
+    pages = []
+    monkeypatch.setattr("statgraph.service.server.serve", lambda run, config, **options: pages.append(config.page))
+    (tmp_path / "arms.svg").write_text("<svg/>")
+    named = ["--name", "Town law", "--logo", str(tmp_path / "arms.svg"), "--contact", "a@b.example", "--language", "de"]
+    for options in ([], named):
+        CliRunner().invoke(cli, ["serve", "--run", str(bm25_run), *options], catch_exceptions=False)
+    assert pages == [PageConfig(), PageConfig("Town law", tmp_path / "arms.svg", "a@b.example", "de")]
+
+
+def test_a_contact_that_is_no_address_is_refused(refused):
+    assert refused("serve", "--contact", "the mayor", code=2) == (
+        "contact 'the mayor': neither an e-mail address nor a web address; give law@town.example or "
+        "https://town.example/law"
+    )
 
 
 def test_marks_are_taken_or_not(refused):

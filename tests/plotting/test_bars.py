@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 
 from statgraph.plotting.bars import doubling_counts, lying_bars, upright_bars
 from statgraph.plotting.drawing import HUES
@@ -23,13 +24,27 @@ def test_a_single_bar_does_not_fill_the_picture():
 
 
 def test_lying_bars_go_downwards():
-    figure, hovers = lying_bars(["long", "short"], [1200, 3], x_name="articles", colours=[HUES[1], HUES[2]])
+    figure, hovers = lying_bars(["long", "short"], [1200, 3], x_name="articles")
     (axes,) = figure.axes
     assert [patch.get_width() for patch in axes.patches] == [1200, 3]
+    assert figure.legends == []
     assert axes.yaxis_inverted()
     assert hovers["bar-0"] == ("long: 1,200",)
     with pytest.raises(ValueError, match="zip"):
         lying_bars(["one"], [1, 2], x_name="")
+
+
+def test_every_colour_of_lying_bars_is_in_the_key():
+    colours = {"on": HUES[1], "off": HUES[2], "never": HUES[3]}
+    figure, _ = lying_bars(["a", "b", "c"], [3, 2, 1], x_name="", kinds=["on", "off", "on"], colours=colours)
+    drawn = [to_hex(patch.get_facecolor()).upper() for patch in figure.axes[0].patches[:3]]
+    assert drawn == [HUES[1], HUES[2], HUES[1]]
+    (key,) = figure.legends
+    named = {
+        text.get_text(): to_hex(patch.get_facecolor()).upper()
+        for text, patch in zip(key.texts, key.get_patches(), strict=True)
+    }
+    assert named == {"on": HUES[1], "off": HUES[2]}
 
 
 @pytest.mark.parametrize(

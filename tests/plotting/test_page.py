@@ -7,7 +7,7 @@ from statgraph.errors import UsageError
 from statgraph.evaluation.plots import FAINT_INK, INK, PAPER, new_figure
 from statgraph.plotting.bars import lying_bars
 from statgraph.plotting.corpus_pictures import depths_drawing
-from statgraph.plotting.drawing import Drawing
+from statgraph.plotting.drawing import Drawing, Item
 from statgraph.plotting.page import html_page, inline_svg, write_drawings
 
 
@@ -37,6 +37,16 @@ def test_a_page_holds_the_picture_the_words_and_the_numbers():
     assert page.count("<svg ") == 1
     assert "prefers-color-scheme: dark" in page
     assert re.findall(r'(?:src|href)="(?!#)[^"]*"|https?:|url\((?!#)', page) == []
+
+
+def test_a_list_is_folded_under_its_headings():
+    figure, _ = lying_bars(["a"], [1], x_name="x")
+    items = (Item("I <a>", "2 articles", (Item("t", "1 article"),)), Item("II", "1 article"))
+    page = html_page([Drawing("tree", "Tree", "", figure, (), (), outline=items, outline_title="All of <C>")], "")
+    assert "<summary>All of &lt;C&gt;</summary>" in page
+    assert '<li><details><summary>I &lt;a&gt; <span class="note">2 articles</span></summary>' in page
+    assert '<li>t <span class="note">1 article</span></li>' in page
+    assert page.count("<details>") == page.count("</details>") == 3  # the list, its first heading, the numbers
 
 
 @pytest.fixture

@@ -1,8 +1,13 @@
+from dataclasses import replace
+
 import pytest
 
-from statgraph.corpus.records import Article
+from statgraph.corpus.records import Article, Corpus
 from statgraph.errors import UsageError
+from statgraph.plotting.drawing import Item
 from statgraph.plotting.tree import boxes_of, branch_of, chosen_code, tree_drawing
+
+EMPTY = Corpus("c", "en", "CC0", "by hand", (), ())
 
 
 def law(*paths_and_counts):
@@ -67,10 +72,20 @@ def test_the_tree_of_the_largest_code(two_codes):
     assert drawing.title == "Code A, as a tree"
     assert drawing.rows == (("Book I", 0, 1), ("Book II", 1, 2))
     assert [said for (said,) in drawing.hovers.values()] == [
-        "Code A: 3 articles", "Code A > Book I: 1 articles", "Code A > Book II: 2 articles",
+        "Code A: 3 articles", "Code A > Book I: 1 article", "Code A > Book II: 2 articles",
         "Code A > Book II > Title <1>: 2 articles",
     ]  # fmt: skip
     assert [text.get_text() for text in drawing.figure.axes[0].texts] == ["Code A", "Book I", "Book II", "Title <1>"]
+
+
+def test_what_has_no_room_in_the_picture_is_in_the_list():
+    many = law(*((("C", f"Book {number}", f"Title {number}"), 1) for number in range(300)), (("C", "Large"), 3000))
+    drawing = tree_drawing(replace(EMPTY, articles=tuple(many)))
+    drawn = " ".join(text.get_text() for text in drawing.figure.axes[0].texts)
+    assert "Book 7" not in drawn
+    assert drawing.outline[7] == Item("Book 7", "1 article", (Item("Title 7", "1 article"),))
+    assert (len(drawing.outline), drawing.outline[300].note) == (301, "3,000 articles")
+    assert drawing.outline_title == "All headings of C"
 
 
 def test_a_code_without_headings(two_codes):

@@ -84,6 +84,15 @@ def test_its_place_in_the_contents_is_open(open_page, service, expect):
     expect(page.locator("#article h2")).to_have_text("Art. 24, Housing Code")
 
 
+def test_the_contents_show_that_they_scroll(open_page, expect):
+    page = open_page("/?article=H26", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    expect(page.locator(".contents [aria-current]")).to_be_visible()
+    look = """frame => { const { backgroundAttachment, borderTopStyle } = getComputedStyle(frame);
+      return [frame.scrollHeight > frame.clientHeight, backgroundAttachment, borderTopStyle]; }"""
+    # Covers that move with the contents over shades that do not: a shade shows where more lies beyond the edge.
+    assert page.locator(".contents-frame").evaluate(look) == [True, "local, local, scroll, scroll", "solid"]
+
+
 def test_the_contents_are_fetched_as_they_are_opened(open_page, expect):
     asked = []
     page = open_page(before=lambda page: page.on("request", lambda request: asked.append(request.url)))
@@ -109,4 +118,7 @@ def test_the_link_is_copied(open_page, expect):
     page = open_page(f"/?q={QUESTION}&article=H26", permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy link").click()
     expect(page.locator("#copied")).to_have_text("Link copied.")
+    said, button = (page.locator(place).bounding_box() for place in ("#copied", "button:has-text('Copy link')"))
+    assert 0 < button["x"] - (said["x"] + said["width"]) < 40  # beside it
+    assert abs(said["y"] + said["height"] / 2 - button["y"] - button["height"] / 2) < 5
     assert page.evaluate("navigator.clipboard.readText()") == page.url

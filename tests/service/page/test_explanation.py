@@ -59,6 +59,18 @@ def test_it_is_fetched_when_it_is_asked_for(explained, expect):
     expect(box).to_be_hidden()
 
 
+def test_nothing_is_said_of_a_graph_that_there_is_none_of(open_page, answers, expect):
+    # As the service explains a run that was trained without one.
+    of_none = {**EXPLANATION, "own_text_score": 0.75, "without_graph_score": 0.75, "neighbours": []}
+    explain = answers(
+        change=lambda answer: {**answer, "hits": [{**hit, "explanation": of_none} for hit in answer["hits"]]}
+    )
+    page = open_page("/?q=deposit", before=lambda page: page.route("**/api/search", explain))
+    page.get_by_role("button", name="Why this one?").first.click()
+    expect(page.locator(".explanation dt")).to_have_text(["Score"])
+    expect(page.locator(".explanation h4")).to_have_text(["Words it shares with the question"])
+
+
 def test_hits_that_are_not_explained_say_so_and_one_call_explains_all(explained, expect):
     page, asked = explained
     page.get_by_role("button", name="Why this one?").nth(0).click()

@@ -2,12 +2,14 @@
 
 import json
 
+WHAT_IS_STORED = "Your mark is stored together with your question"
 QUESTION = "May the landlord keep my deposit?"
 
 
 def test_marks_are_stored_and_stay_pressed(open_page, service, feedback_file, expect):
     page = open_page(f"/?q={QUESTION}")
     marks = page.locator(".feedback")
+    expect(marks.first.get_by_role("button", name="Answers it")).to_have_attribute("title", WHAT_IS_STORED)
     marks.first.get_by_role("button", name="Answers it").click()
     expect(marks.first).to_contain_text("noted with your question")
     marks.nth(1).get_by_role("button", name="Does not").click()

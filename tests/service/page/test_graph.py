@@ -49,6 +49,12 @@ def test_the_list_has_the_same_nodes(drawn, service):
     assert "pointed" in drawn.locator("[data-node='article:H19']").get_attribute("class")
 
 
+def test_it_says_how_it_is_moved_by_mouse_or_by_fingers(drawn, open_page, expect):
+    expect(drawn.locator(".graph .hint")).to_contain_text("Scroll to zoom after a click, or with Ctrl.")
+    page = open_page(ADDRESS, has_touch=True, is_mobile=True)
+    expect(page.locator(".graph .hint")).to_have_text("Move and zoom with two fingers. Every node is a link.")
+
+
 def test_each_kind_of_node_leads_somewhere(drawn, service, expect):
     node = "[data-node='{}'] a"
     (heading,) = (node for node in service.get("/api/graph/H26?hops=1")["nodes"] if node["kind"] == "heading")

@@ -29,6 +29,15 @@ def test_a_question_finds_articles(open_page, service, expect):
     assert page.title() == f"{QUESTION} · statgraph"
 
 
+def test_the_question_box_looks_like_one(open_page, expect):
+    page = open_page()
+    form, box = page.locator("#question-form"), page.get_by_placeholder("Type your question here")
+    look = "form => { const style = getComputedStyle(form); return [style.borderTopWidth, style.boxShadow]; }"
+    assert form.evaluate(look) == ["1px", "none"]
+    box.focus()
+    assert form.evaluate(look)[1] != "none"
+
+
 def test_the_best_passage_is_marked(open_page, service, expect):
     page = open_page(f"/?q={QUESTION}")
     expect(page.locator(".hit")).to_have_count(10)

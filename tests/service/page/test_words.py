@@ -1,9 +1,17 @@
-"""English and French: the same messages in both, and every text of the page changes with a click."""
+"""The interface's languages: the same messages in each, and every text of the page changes with the choice."""
 
 import re
 
+import pytest
+
+from statgraph.service.page_config import LANGUAGES
+
 LOAD = "async name => (await import(`/static/words/${name}.js`)).default"
+LOAD_ALL = """async names => Object.fromEntries(await Promise.all(names.map(
+  async name => [name, (await import(`/static/words/${name}.js`)).default])))"""
 VALUES = re.compile(r"\{\w+\}")
+# What Intl.PluralRules asks for; a plural that is missing would throw.
+PLURALS = "name => new Intl.PluralRules(name).resolvedOptions().pluralCategories"
 
 
 def shapes(words: dict) -> dict[str, set[str]]:
@@ -12,28 +20,44 @@ def shapes(words: dict) -> dict[str, set[str]]:
     return {key: {value for form in said for value in VALUES.findall(form)} for key, said in forms.items()}
 
 
-def test_both_languages_say_the_same_things(evaluate):
-    english, french = evaluate(LOAD, "en"), evaluate(LOAD, "fr")
-    assert shapes(english) == shapes(french)
+@pytest.fixture(scope="module")
+def words(evaluate) -> dict[str, dict]:
+    """Return the messages of each language."""
+    return evaluate(LOAD_ALL, list(LANGUAGES))
+
+
+def test_the_page_knows_the_languages_that_the_service_does(evaluate):
+    offered = "import('/static/js/words.js').then(({ LANGUAGES }) => Object.keys(LANGUAGES))"
+    assert sorted(evaluate(offered)) == sorted(LANGUAGES)
+
+
+def test_every_language_says_the_same_things(words, evaluate):
+    english = words["en"]
     plurals = [key for key, said in english.items() if isinstance(said, dict)]
-    assert plurals == [key for key, said in french.items() if isinstance(said, dict)]
-    # What Intl.PluralRules can ask for; a plural that is missing would throw.
-    assert {frozenset(english[key]) for key in plurals} == {frozenset({"one", "other"})}
-    assert {frozenset(french[key]) for key in plurals} == {frozenset({"one", "many", "other"})}
+    for name, said in words.items():
+        assert shapes(said) == shapes(english), name
+        assert [key for key, forms in said.items() if isinstance(forms, dict)] == plurals, name
+        assert {frozenset(said[key]) for key in plurals} == {frozenset(evaluate(PLURALS, name))}, name
 
 
-def test_why_a_hit_was_found_is_not_told_in_builders_words(evaluate):
-    for language in ("en", "fr"):
-        why = {key: said.lower() for key, said in evaluate(LOAD, language).items() if key.startswith("why_")}
+def test_no_language_repeats_anothers_sentences(words):
+    sentences = [text for said in words.values() for text in said.values() if str(text).count(" ") > 3]
+    assert len(sentences) > 200
+    assert [text for text in sentences if sentences.count(text) > 1] == []
+
+
+def test_why_a_hit_was_found_is_not_told_in_builders_words(words):
+    built = r"signa[lu]|señal|segnal|candidat|kandida|feature|ensemble|\btree|arbre|baum|árbol|albero|boom"
+    for name, said in words.items():
+        why = {key: text.lower() for key, text in said.items() if key.startswith("why_")}
         assert {"why_all", "why_base"} <= set(why)
-        told = {key for key, said in why.items() if re.search(r"signa|candidat|feature|ensemble|tree|arbre", said)}
-        assert told == set()
+        assert {key for key, text in why.items() if re.search(built, text)} == set(), name
 
 
 def test_every_word_that_the_page_asks_for_is_there(open_page, service):
     page = open_page()
     english = page.evaluate(LOAD, "en")
-    asked = set(re.findall(r'data-words(?:-label)?="(\w+)"', page.request.get(service.url).text()))
+    asked = set(re.findall(r'data-words(?:-label|-placeholder)?="(\w+)"', page.request.get(service.url).text()))
     modules = page.evaluate("performance.getEntriesByType('resource').map(({ name }) => name)")
     for url in (url for url in modules if "/static/js/" in url):
         asked.update(re.findall(r'say\("(\w+)"', page.request.get(url).text()))
@@ -41,11 +65,11 @@ def test_every_word_that_the_page_asks_for_is_there(open_page, service):
     assert asked <= set(english)
 
 
-def test_french_by_a_click_and_ever_after(open_page, expect):
+def test_french_by_choice_and_ever_after(open_page, expect):
     page = open_page("/?q=deposit&article=H26")
     expect(page.locator(".hit")).to_have_count(10)
     expect(page.locator(".node").first).to_be_attached()
-    page.get_by_role("button", name="Français").click()
+    page.get_by_label("Language").select_option(label="Français")
     expect(page.locator(".found")).to_contain_text("Les 10 premiers sur 321 articles parcourus")
     expect(page.locator("#article .step-next")).to_have_text("Suivant →")
     assert page.get_attribute("html", "lang") == "fr"
@@ -68,8 +92,28 @@ def test_the_browsers_language_comes_first(open_page, expect):
     expect(page.locator("h1")).to_have_text("Posez une question à la loi")
     page = open_page("/?lang=en", locale="fr-BE")
     expect(page.locator("h1")).to_have_text("Ask the law a question")
-    page = open_page("/?lang=xx", locale="nl-BE")
+    page = open_page("/?lang=xx", locale="pl-PL")
     expect(page.locator("h1")).to_have_text("Ask the law a question")
+
+
+def test_where_the_browsers_is_none_of_them_the_laws_language_is(open_page, answers, expect):
+    dutch = answers(change=lambda about: {**about, "language": "nl"})
+    page = open_page(locale="pl-PL", before=lambda page: page.route("**/api/about", dutch))
+    expect(page.locator("h1")).to_have_text("Stel de wet een vraag")
+    expect(page.get_by_placeholder("Typ hier uw vraag")).to_be_visible()
+    expect(page.get_by_label("Taal")).to_have_value("nl")
+
+
+def test_what_the_service_calls_itself(open_page, own_service, expect):
+    page = open_page("/?article=H26", url=own_service.url)
+    expect(page).to_have_title("Art. 26, Housing Code · Town <law>")
+    expect(page.locator("#name")).to_have_text("Town <law>")
+    expect(page.get_by_label("Sprache")).to_have_value("de")  # before the browser's English
+    expect(page.locator(".contact")).to_have_text("Kontakt law@town.example")
+    assert page.get_attribute(".contact a", "href") == "mailto:law@town.example"
+    assert page.evaluate("document.querySelector('.brand-logo').naturalWidth") == 8
+    page.goto(own_service.url + "/?lang=it")
+    expect(page.locator("h1")).to_have_text("Chieda alla legge")
 
 
 def test_plurals(open_page):

@@ -10,6 +10,7 @@ import { graphView } from "./graph.js";
 import { announce, loadingNotice, problemNotice } from "./notices.js";
 import { paragraphs } from "./passage.js";
 import { passageOfHit } from "./search.js";
+import { showTitle } from "./title.js";
 import { day, say, spokenLanguage } from "./words.js";
 
 let shown = { id: null, language: null };
@@ -47,7 +48,7 @@ export async function showArticle({ focus = true, tries = 0, anew = false } = {}
     panel.replaceChildren(panelBar(article), ...articleView(article));
     panel.scrollTop = 0;
     showPassageLink();
-    document.title = `${article.title} · statgraph`;
+    showTitle(article.title);
     announce(article.title);
   } catch (problem) {
     if (running !== request) return;
@@ -75,7 +76,8 @@ function panelBar(article) {
   );
   const steps = article ? [step("previous", article.previous), step("next", article.next)] : [];
   const copy = article ? el("button", { type: "button", class: "quiet", click: copyLink }, say("copy_link")) : null;
-  return el("div", { class: "panel-bar" }, ...steps, el("span", { class: "gap" }), copy, close);
+  const copied = el("span", { class: "copied", id: "copied" });
+  return el("div", { class: "panel-bar" }, ...steps, el("span", { class: "gap" }), copied, copy, close);
 }
 
 function step(key, to) {
@@ -140,7 +142,6 @@ function articleView(article) {
     breadcrumbs(article.headings),
     el("h2", { tabindex: "-1", lang: textLanguage() }, article.title),
     inForce(article),
-    el("p", { class: "copied", id: "copied" }),
     el("nav", { class: "parts", "aria-label": say("sections") }, passageLink(), sections.map(partLink)),
     ...sections,
   ].filter(Boolean);

@@ -15,11 +15,11 @@ export function explanationView(explanation) {
   if (!explanation) return el("p", { class: "notice" }, say("why_nothing"));
   const { own_text_score: own, without_graph_score: without, neighbours = [], terms = [] } = explanation;
   const contributions = (explanation.contributions ?? []).map((part) => ({ ...part, weight: part.amount }));
-  const scores = [
-    ["why_score", score(explanation.score)],
-    typeof own === "number" ? ["why_own_text", score(own)] : null,
-    typeof without === "number" ? ["why_graph", score(explanation.score - without, { signed: true })] : null,
-  ].filter(Boolean);
+  const scores = [["why_score", score(explanation.score)]];
+  // Equal to the last digit: there is no graph that could have changed it.
+  if (typeof without === "number" && without !== explanation.score) {
+    scores.push(["why_own_text", score(own)], ["why_graph", score(explanation.score - without, { signed: true })]);
+  }
   return el(
     "div",
     { class: "explanation" },

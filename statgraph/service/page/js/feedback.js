@@ -15,7 +15,8 @@ export function feedbackButtons(question, hit) {
   const buttons = [true, false].map((right) => {
     const sign = el("span", { "aria-hidden": "true" }, right ? "✓ " : "✗ ");
     const click = () => mark(right, marks.get(key) === right ? null : right);
-    return el("button", { type: "button", class: "quiet", click }, sign, say(right ? "right" : "wrong"));
+    const properties = { type: "button", class: "quiet", title: say("feedback_why"), click };
+    return el("button", properties, sign, say(right ? "right" : "wrong"));
   });
   const show = () => {
     buttons.forEach((button, place) => button.setAttribute("aria-pressed", String(marks.get(key) === (place === 0))));

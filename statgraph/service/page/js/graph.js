@@ -14,6 +14,7 @@ const REACHES = [1, 2, 3];
 const FIRST_REACH = 2;
 const HEIGHT = { wide: 420, narrow: 320 };
 const NARROW_BELOW = 480;
+const TOUCH = "(pointer: coarse)";
 
 /** Return the view of an article's neighbourhood; it fills itself. */
 export function graphView(articleId) {
@@ -51,7 +52,8 @@ function show(box, graph, articleId, reach) {
 }
 
 function hint({ cut, nodes }) {
-  return el("p", { class: "hint" }, cut ? `${say("graph_cut", { count: nodes.length })} ` : null, say("graph_hint"));
+  const how = say(matchMedia(TOUCH).matches ? "graph_hint_touch" : "graph_hint");
+  return el("p", { class: "hint" }, cut ? `${say("graph_cut", { count: nodes.length })} ` : null, how);
 }
 
 /** Draw when the stage has a width, and anew when it gets another: the drawing's unit is a pixel. */

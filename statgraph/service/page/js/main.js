@@ -12,17 +12,18 @@ import { loadingNotice, problemNotice } from "./notices.js";
 import { showQuestion, startQuestion } from "./question.js";
 import { showSearch } from "./search.js";
 import { showTheme, startTheme } from "./theme.js";
+import { showTitle } from "./title.js";
 import { LANGUAGES, chosenLanguage, keepLanguage, say, speak } from "./words.js";
 
 let about = null;
 
 function show({ first = false } = {}) {
   const { q, article, lang } = readAddress();
-  speak(chosenLanguage(lang));
-  showLanguages();
+  speak(chosenLanguage(lang, about?.language));
+  byId("languages").value = document.documentElement.lang;
   showTheme();
   showQuestion(q);
-  if (!article) document.title = q ? `${q} · statgraph` : "statgraph";
+  if (!article) showTitle(q);
   if (!about) return;
   byId("corpus").textContent = say("corpus", { name: about.corpus, count: about.articles });
   byId("version").textContent = `statgraph ${about.version}`;
@@ -31,22 +32,16 @@ function show({ first = false } = {}) {
   showArticle({ focus: !first });
 }
 
-function showLanguages() {
-  const buttons = Object.keys(LANGUAGES).map((name) => {
-    const pressed = String(name === document.documentElement.lang);
-    const words = LANGUAGES[name].language_name;
-    const click = () => choose(name);
-    const whole = el("span", { class: "visually-hidden" }, ` ${words}`);
-    const properties = { type: "button", class: "quiet", lang: name, "aria-pressed": pressed, title: words, click };
-    return el("button", properties, name.toUpperCase(), whole);
+function startLanguages() {
+  const box = byId("languages");
+  const options = Object.entries(LANGUAGES).map(([name, { language_name: words }]) =>
+    el("option", { value: name, lang: name }, words),
+  );
+  box.replaceChildren(...options);
+  box.addEventListener("change", () => {
+    keepLanguage(box.value);
+    go({ lang: box.value }, { replace: true });
   });
-  byId("languages").replaceChildren(...buttons);
-}
-
-function choose(language) {
-  keepLanguage(language);
-  go({ lang: language }, { replace: true });
-  byId("languages").querySelector("[aria-pressed=true]").focus();
 }
 
 async function start(tries = 0) {
@@ -63,6 +58,7 @@ async function start(tries = 0) {
 }
 
 startTheme();
+startLanguages();
 startKeyboard();
 startQuestion();
 startDay();

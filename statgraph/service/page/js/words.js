@@ -1,20 +1,27 @@
 /** The interface's words in the language that is shown. The corpus keeps its own language, whatever is chosen here. */
 
 import { keepChoice, keptChoice } from "./storage.js";
+import german from "../words/de.js";
 import english from "../words/en.js";
+import spanish from "../words/es.js";
 import french from "../words/fr.js";
+import italian from "../words/it.js";
+import dutch from "../words/nl.js";
 
-export const LANGUAGES = { en: english, fr: french };
+export const LANGUAGES = { de: german, en: english, es: spanish, fr: french, it: italian, nl: dutch };
 
 // The day before the month, as the rest of Europe writes it.
-const DAYS = { en: "en-GB", fr: "fr-FR" };
+const DAYS = { en: "en-GB" };
 
 let language = "en";
 
-/** Return the language to show: the address's, else the one chosen before, else the browser's, else English. */
-export function chosenLanguage(asked) {
+/** Return the language to show: the address's, else the one chosen before, else the service's, else the browser's, else
+ * that of the law, else English. */
+export function chosenLanguage(asked, ofTheLaw) {
+  const ofTheService = document.documentElement.dataset.language;
   const browsers = navigator.languages.map((name) => name.slice(0, 2).toLowerCase());
-  return [asked, keptChoice("lang"), ...browsers].find((name) => Object.hasOwn(LANGUAGES, name ?? "")) ?? "en";
+  const wished = [asked, keptChoice("lang"), ofTheService, ...browsers, ofTheLaw];
+  return wished.find((name) => Object.hasOwn(LANGUAGES, name ?? "")) ?? "en";
 }
 
 /** Show the interface in a language from now on: `say` speaks it, and the page's own texts are replaced. */
@@ -24,6 +31,9 @@ export function speak(name) {
   for (const element of document.querySelectorAll("[data-words]")) element.textContent = say(element.dataset.words);
   for (const element of document.querySelectorAll("[data-words-label]")) {
     element.setAttribute("aria-label", say(element.dataset.wordsLabel));
+  }
+  for (const element of document.querySelectorAll("[data-words-placeholder]")) {
+    element.placeholder = say(element.dataset.wordsPlaceholder);
   }
 }
 
@@ -51,7 +61,7 @@ export function number(value, digits = 0) {
 export function day(value) {
   const date = new Date(`${value}T00:00:00Z`);
   if (Number.isNaN(date.valueOf())) return value;
-  return new Intl.DateTimeFormat(DAYS[language], { dateStyle: "long", timeZone: "UTC" }).format(date);
+  return new Intl.DateTimeFormat(DAYS[language] ?? language, { dateStyle: "long", timeZone: "UTC" }).format(date);
 }
 
 /** Return a score with three decimals, or with its sign where it is a change. */

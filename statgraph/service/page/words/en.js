@@ -1,17 +1,20 @@
-/** The interface in English. The keys are those of fr.js; a test holds the two together. */
+/** The interface in English. A test holds the keys of all languages together. */
 export default {
   language_name: "English",
   skip: "Skip to the hits",
   switches: "Display",
+  language: "Language",
   theme_system: "Theme: system",
   theme_light: "Theme: light",
   theme_dark: "Theme: dark",
   corpus: { one: "{name}: {count} article", other: "{name}: {count} articles" },
   no_advice: "Found by a machine, which can be wrong. This is not legal advice.",
+  contact: "Contact",
   keys: "Keys: / question, ↓ ↑ hits, Enter open, Esc close",
 
   headline: "Ask the law a question",
   question_label: "Your question",
+  question_placeholder: "Type your question here",
   question_hint: "In your own words, as you would ask a lawyer.",
   search: "Search",
   examples: "For example",
@@ -42,6 +45,7 @@ export default {
 
   right: "Answers it",
   wrong: "Does not",
+  feedback_why: "Your mark is stored together with your question",
   feedback_thanks: "Thank you, noted with your question. Click again to take it back.",
   feedback_taken_back: "Taken back.",
 
@@ -95,6 +99,7 @@ export default {
 
   graph_label: "Drawing of the neighbourhood: arrow keys move it, plus and minus zoom, 0 shows all",
   graph_hint: "Drag to move. Scroll to zoom after a click, or with Ctrl. Every node is a link.",
+  graph_hint_touch: "Move and zoom with two fingers. Every node is a link.",
   graph_cut: "Only the nearest {count} nodes are drawn.",
   graph_reach: "Steps",
   graph_reach_label: { one: "Within {count} step", other: "Within {count} steps" },

@@ -3,15 +3,18 @@ export default {
   language_name: "Français",
   skip: "Aller aux résultats",
   switches: "Affichage",
+  language: "Langue",
   theme_system: "Thème : système",
   theme_light: "Thème : clair",
   theme_dark: "Thème : sombre",
   corpus: { one: "{name} : {count} article", many: "{name} : {count} articles", other: "{name} : {count} articles" },
   no_advice: "Trouvé par une machine, qui peut se tromper. Ceci n’est pas un conseil juridique.",
+  contact: "Contact",
   keys: "Touches : / question, ↓ ↑ résultats, Entrée ouvrir, Échap fermer",
 
   headline: "Posez une question à la loi",
   question_label: "Votre question",
+  question_placeholder: "Tapez votre question ici",
   question_hint: "Avec vos mots, comme à un avocat.",
   search: "Chercher",
   examples: "Par exemple",
@@ -43,6 +46,7 @@ export default {
 
   right: "Y répond",
   wrong: "N’y répond pas",
+  feedback_why: "Votre avis est enregistré avec votre question",
   feedback_thanks: "Merci, c’est noté avec votre question. Un second clic l’annule.",
   feedback_taken_back: "C’est annulé.",
 
@@ -96,6 +100,7 @@ export default {
 
   graph_label: "Dessin du voisinage : les flèches le déplacent, plus et moins changent l’échelle, 0 montre tout",
   graph_hint: "Glissez pour déplacer. Molette pour agrandir après un clic, ou avec Ctrl. Chaque nœud est un lien.",
+  graph_hint_touch: "Deux doigts pour déplacer et agrandir. Chaque nœud est un lien.",
   graph_cut: "Seuls les {count} nœuds les plus proches sont dessinés.",
   graph_reach: "Pas",
   graph_reach_label: { one: "À {count} pas", many: "À {count} pas au plus", other: "À {count} pas au plus" },
