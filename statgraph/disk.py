@@ -7,7 +7,7 @@ import errno
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from statgraph.errors import StatgraphError
 _REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 _NO_ROOM_BYTES = 1 << 20
 _C_BUFFER_BYTES = 1 << 13  # more than the C library holds back of a file
+_LATER_NS = 10**9  # some disks keep whole seconds
 _EXCHANGE = 2  # RENAME_EXCHANGE of Linux
 _MADE_HERE: set[tuple[int, int]] = set()  # device and inode of what this process makes and holds
 
@@ -123,6 +124,18 @@ def locked(descriptor: int, *, wait: bool = False) -> bool | None:
     except OSError:
         return None
     return True
+
+
+def stamp_newest(path: Path, others: Iterable[Path]) -> None:
+    """Give a file or folder a later time of change than the others have, whatever the clock said when they were
+    written: it may have been put back since."""
+    newest = -1
+    for other in others:
+        with suppress(FileNotFoundError):  # another process removes it
+            if other != path:
+                newest = max(newest, other.stat().st_mtime_ns)
+    if path.stat().st_mtime_ns <= newest:
+        os.utime(path, ns=(newest + _LATER_NS,) * 2)
 
 
 def exchanged(first: Path, second: Path) -> bool:

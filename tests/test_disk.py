@@ -11,7 +11,7 @@ import pytest
 from safetensors import SafetensorError
 
 from statgraph.artifacts import replaced_file, replaced_folder
-from statgraph.disk import held_folder, locked, refused_write_named
+from statgraph.disk import held_folder, locked, refused_write_named, stamp_newest
 from statgraph.errors import RunError
 
 REPO = Path(__file__).parents[1]
@@ -144,3 +144,14 @@ def test_what_this_process_is_making_is_its_own_to_hold(tmp_path):
         assert free
     with held_folder(tmp_path / "out") as free, held_folder(tmp_path / "out") as twice:
         assert (free, twice) == (True, False)
+
+
+def test_what_is_written_last_is_the_newest_though_the_clock_was_put_back(tmp_path):
+    paths = [tmp_path / name for name in "abc"]
+    for path, seconds in zip(paths, (10, 4_000_000_000, 20), strict=True):
+        path.touch()
+        os.utime(path, (seconds, seconds))
+    stamp_newest(paths[2], [*paths, tmp_path / "gone"])
+    assert paths[2].stat().st_mtime == 4_000_000_001
+    stamp_newest(paths[2], paths)
+    assert paths[2].stat().st_mtime == 4_000_000_001

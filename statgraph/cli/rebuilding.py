@@ -96,12 +96,16 @@ def quicken(run: Path | None, precision: str) -> None:
     """
     from statgraph.inference.onnx_query import QUERY_GRAPHS
     from statgraph.inference.query_graph import write_query_graph
+    from statgraph.runs.folders import held_run
     from statgraph.runs.run import Run
 
-    opened = Run.read(options.chosen_run(run))
-    opened.require_vectors()
-    encoder = opened.query_encoder
-    difference = write_query_graph(encoder, precision)
+    folder = options.chosen_run(run)
+    Run.read(folder)  # a folder that is none is told before it is held
+    with held_run(folder):
+        opened = Run.read(folder)
+        opened.require_vectors()
+        encoder = opened.query_encoder
+        difference = write_query_graph(encoder, precision)
     click.echo(
         f"Wrote {encoder / QUERY_GRAPHS[precision]}: vectors differ from sentence-transformers' by at most "
         f"{difference:.0e}"

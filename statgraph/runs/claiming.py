@@ -12,7 +12,7 @@ from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.disk import held_folder, refused_write_named
 from statgraph.errors import RunError
-from statgraph.runs.folders import is_unfinished, refuse_full_folder
+from statgraph.runs.folders import is_unfinished, newest_of_its_name, refuse_full_folder
 from statgraph.settings import changed_settings
 
 
@@ -50,6 +50,7 @@ def claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> N
         refuse_full_folder(folder, "add --resume to go on with it, or choose another --out" if resumable else None)
         folder.mkdir(parents=True, exist_ok=True)
         artifacts.write_json(path, wanted)
+        newest_of_its_name(path)
         return
     if not path.is_file():
         raise RunError(f"{folder}: no run to resume; start it without --resume")

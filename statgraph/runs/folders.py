@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.disk import held_folder
+from statgraph.disk import held_folder, stamp_newest
 from statgraph.errors import RunError
 
 RUNS = Path("runs")
@@ -43,6 +43,11 @@ def newest_unfinished_run(runs: Path = RUNS) -> Path:
     return open_runs[-1]
 
 
+def newest_of_its_name(path: Path) -> None:
+    """Make a run's file newer than the same file of every run beside it, whatever the clock says."""
+    stamp_newest(path, path.parent.parent.glob(f"*/{path.name}"))
+
+
 def is_finished(folder: Path) -> bool:
     """Return whether a folder holds a finished run."""
     return (folder / artifacts.MANIFEST).is_file()
@@ -68,6 +73,20 @@ def folder_name(corpus_name: str) -> str:
 
 
 @contextmanager
+def held_run(run: Path) -> Iterator[None]:
+    """Hold a run's folder until the block ends: nobody else trains, updates or rebuilds it meanwhile.
+
+    Raises:
+        RunError: if another process holds it.
+    """
+    folder = run.resolve()
+    with held_folder(folder) as is_free:
+        if not is_free:
+            raise RunError(f"{folder}: another process changes it; wait until it has ended")
+        yield
+
+
+@contextmanager
 def changed_run(run: Path, out: Path | None, *, without: Collection[str]) -> Iterator[Path]:
     """Yield a folder with all files of a run but those named, to add the changed ones to; once the block ends without
     an error, it takes the place of the run, or of `out`.
@@ -82,14 +101,11 @@ def changed_run(run: Path, out: Path | None, *, without: Collection[str]) -> Ite
         refuse_full_folder(out)
         without = {*without, artifacts.RUN_CHECKPOINTS}
     target = run.resolve() if out is None else out
-    with held_folder(target) as is_free:
-        if not is_free:
-            raise RunError(f"{target}: another process changes it; wait until it has ended")
-        with artifacts.replaced_folder(target) as staging:
-            for path in sorted(run.iterdir()):
-                if path.name not in without:
-                    _bring(path, staging / path.name, in_place=out is None)
-            yield staging
+    with held_run(target), artifacts.replaced_folder(target) as staging:
+        for path in sorted(run.iterdir()):
+            if path.name not in without:
+                _bring(path, staging / path.name, in_place=out is None)
+        yield staging
 
 
 def link_run(run: Path, target: Path) -> None:

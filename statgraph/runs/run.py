@@ -11,6 +11,7 @@ from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.errors import RunError, UsageError
+from statgraph.runs.folders import newest_of_its_name
 from statgraph.settings import overlaid
 
 FORMAT = 2  # of the manifest; 1 (up to statgraph 0.1) did not say so, and had no saved lexical index
@@ -158,7 +159,9 @@ class Run:
 
     def write(self) -> None:
         """Write the manifest, which makes the run a finished one: it comes last."""
-        artifacts.write_json(self.folder / artifacts.MANIFEST, self.to_dict())
+        path = self.folder / artifacts.MANIFEST
+        artifacts.write_json(path, self.to_dict())
+        newest_of_its_name(path)
 
     @property
     def has_vectors(self) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from statgraph.config import IndexConfig
 from statgraph.index.article_index import ArticleIndex
 from statgraph.index.index_files import INDEX_FILE
+from statgraph.runs.folders import held_run
 from statgraph.runs.run import Run
 
 
@@ -32,17 +33,20 @@ def reindex(run: Path, config: IndexConfig) -> IndexSummary:
     """Replace the index of a run, whole or not at all, and return the summary of the new one.
 
     Raises:
-        RunError: if the folder is not a finished run, has no vectors or too few, or its index is damaged.
+        RunError: if the folder is not a finished run, has no vectors or too few, its index is damaged, or another
+            process changes it.
         UsageError: if a setting is out of range.
     """
-    opened = Run.read(run)
-    opened.require_vectors()
-    folder = opened.index
-    old = ArticleIndex.load(folder, device="cpu", converting=True)
-    start = time.perf_counter()
-    new = old.rebuilt(config, device="cpu")
-    seconds = time.perf_counter() - start
-    new.save(folder)
+    Run.read(run)  # a folder that is none is told before it is held
+    with held_run(run):
+        opened = Run.read(run)
+        opened.require_vectors()
+        folder = opened.index
+        old = ArticleIndex.load(folder, device="cpu", converting=True)
+        start = time.perf_counter()
+        new = old.rebuilt(config, device="cpu")
+        seconds = time.perf_counter() - start
+        new.save(folder)
     disk_bytes = sum(path.stat().st_size for path in folder.iterdir())
     memory_bytes = (folder / INDEX_FILE).stat().st_size
     return IndexSummary(

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from statgraph.artifacts import read_json
+from statgraph.disk import held_folder
 
 QUESTION = "Who taxes my fences?"
 
@@ -121,3 +122,9 @@ def test_quicken_refuses_a_static_encoder(refused, dense_run):
     assert refused("quicken", "--run", dense_run) == (
         f"{encoder}: a static encoder, which is fast without a graph; search it as it is"
     )
+
+
+@pytest.mark.parametrize("command", ["index", "quicken"])
+def test_a_run_that_another_process_changes_is_left_alone(refused, run, command):
+    with held_folder(run):
+        assert refused(command, "--run", run) == f"{run}: another process changes it; wait until it has ended"

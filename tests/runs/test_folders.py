@@ -30,6 +30,14 @@ def test_newest_run_is_the_one_finished_last_or_of_two_at_once_the_later_name(be
     assert runs.newest_run(tmp_path / "runs") == newest
 
 
+def test_a_run_that_ends_after_the_clock_was_put_back_is_the_newest(begin, tmp_path):
+    begin("old", finished=True, age_s=-5e9)
+    newest = begin("new", finished=True, age_s=0)
+    for name in ("config.json", "manifest.json"):
+        runs.newest_of_its_name(newest / name)
+    assert runs.newest_run(tmp_path / "runs") == newest
+
+
 def test_newest_unfinished_run_is_the_one_begun_last(begin, tmp_path):
     begin("a", finished=True, age_s=1)
     begin("b", finished=False, age_s=30)

@@ -11,6 +11,7 @@ import numpy as np
 from statgraph import artifacts
 from statgraph.config import IndexConfig
 from statgraph.corpus.where import ANYWHERE, Where
+from statgraph.disk import stamp_newest
 from statgraph.errors import EngineError
 from statgraph.index.engines.contract import KEPT_STATES, Columns, IndexEngine, Ranking, State
 from statgraph.index.engines.held_articles import HeldArticles
@@ -58,8 +59,10 @@ class FaissEngine(IndexEngine):
         self._check_writing()
         if not self._rows:
             raise EngineError(f"{self.uri}: no articles to commit; add some first")
-        with artifacts.replaced_folder(Path(self.uri) / self.state.key) as folder:
+        place = Path(self.uri) / self.state.key
+        with artifacts.replaced_folder(place) as folder:
             self._current().write(folder)
+        stamp_newest(place, _states(self.uri))
         for path in _states(self.uri)[KEPT_STATES:]:
             shutil.rmtree(path, ignore_errors=True)
 

@@ -387,4 +387,5 @@ def kept_for(table) -> timedelta:
     if not tagged:
         return _WITHOUT_CLEANUP
     written = {version["version"]: version["timestamp"] for version in table.list_versions()}
-    return datetime.now() - written[min(tagged)] + _COMPACTION
+    # The clock may have been put back since.
+    return max(datetime.now() - written[min(tagged)], timedelta()) + _COMPACTION

@@ -107,7 +107,8 @@ class MilvusEngine(IndexEngine):
                 "state": [0.0, 0.0],
                 "collection": self._collection,
                 "previous": before.get("collection", ""),  # whose readers may still be at work
-                "committed": time.time_ns(),
+                # Later than all others, whatever the clock says.
+                "committed": max(time.time_ns(), 1 + max((held["committed"] for held in states.values()), default=0)),
                 "lists": self._lists,
                 "width": self.width,
             }

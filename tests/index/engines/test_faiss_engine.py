@@ -1,3 +1,5 @@
+import os
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,17 @@ def test_the_kind_of_index_is_the_one_asked_for(tmp_path, unit_vectors):
     writer.add([str(row) for row in range(64)], unit_vectors(64, 8, seed=0), columns_of(64))
     writer.commit()
     assert ArticleIndex.load(tmp_path / STATE.key / "index", device="cpu").kind == "ivf-pq"
+
+
+def test_a_state_stays_though_the_clock_was_put_back(tmp_path, compass):
+    states = [State("a" * 64, digit * 64) for digit in "123"]
+    for state in states:
+        writer = FaissEngine.create(str(tmp_path), state)
+        writer.add(list("ENWSX"), compass, columns_of(5))
+        writer.commit()
+        if state is not states[2]:
+            os.utime(tmp_path / state.key, (4e9, 4e9))
+    assert FaissEngine.open(str(tmp_path), states[2]).count() == 5
 
 
 @pytest.mark.parametrize("make", [FaissEngine.create, FaissEngine.open])

@@ -35,6 +35,9 @@ def test_versions_as_old_as_the_oldest_state_s_are_kept_however_long_the_merging
     tags = SimpleNamespace(list=lambda: {"a": {"version": 7}, "b": {"version": 5}})
     kept = kept_for(SimpleNamespace(tags=tags, list_versions=lambda: versions))
     assert timedelta(hours=43) < kept < timedelta(hours=45)
+    hours[5] = -50  # the clock has been put back since
+    versions = [{"version": at, "timestamp": datetime.now() - timedelta(hours=age)} for at, age in hours.items()]
+    assert kept_for(SimpleNamespace(tags=tags, list_versions=lambda: versions)) == timedelta(days=1)
 
 
 def law(n_articles: int, seed: int) -> tuple:
