@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 HOURS ?= 1
 
-.PHONY: demo test lint bench gpu real engines mutants trial docs docs-cli docs-fidelity docs-results
+.PHONY: demo test lint bench gpu real engines ray mutants trial docs docs-cli docs-fidelity docs-results
 
 demo: .venv/.installed
 	$(BIN)/statgraph build-graph
@@ -44,6 +44,11 @@ real: .venv/.installed
 # they stay in an environment of their own over .venv, without the pins.
 engines: .venv-engines/.installed
 	.venv-engines/bin/python -m pytest tests/index/engines tests/search/test_engine_index.py
+
+# Embedding on a Ray cluster of this machine, two nodes of which one dies. 240 MB more in the engines' environment.
+ray: .venv-engines/.ray-installed
+	.venv-engines/bin/python -m pytest tests/encoders/test_article_shards.py tests/encoders/test_vector_shards.py \
+		tests/encoders/test_ray_embedding.py tests/systems/updating/test_update.py
 
 # A sample of small faults in the modules that everything rests on, and which of them no test notices.
 mutants: .venv/.installed
@@ -80,6 +85,10 @@ docs-results: .venv/.installed
 	$(BIN)/python -m venv --without-pip .venv-engines
 	$(BIN)/python -c 'import site; print(*site.getsitepackages())' > "$$(.venv-engines/bin/python -c 'import site; print(*site.getsitepackages())')/over.pth"
 	PIP_CONSTRAINT= $(BIN)/python -m pip --python .venv-engines/bin/python install --quiet --editable .[engines] --no-build-isolation
+	touch $@
+
+.venv-engines/.ray-installed: .venv-engines/.installed
+	PIP_CONSTRAINT= $(BIN)/python -m pip --python .venv-engines/bin/python install --quiet --editable .[ray] --no-build-isolation
 	touch $@
 
 .venv/bin/python:

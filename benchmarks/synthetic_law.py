@@ -53,20 +53,22 @@ class SyntheticLaw:
 
 
 def synthetic_law(n_articles: int, *, nearby: bool = False, seed: int = 0) -> SyntheticLaw:
-    """Return a law of ten codes with a question for each ten articles, which cites ten of them at random: of all, or
-    with `nearby` of a thousand that stand together, the first hundred questions of the first thousand and so on.
+    """Return a law of ten codes (20, 30, ...) with a question for each ten articles, which cites ten of them at
+    random: of all, or with `nearby` of a thousand that stand together, the first hundred questions of the first
+    thousand and so on.
 
-    10**7 articles stand under six levels of headings, and each power of ten below has one level fewer.
+    10**7 articles stand under six levels of headings, and each power of ten below has one level fewer; 3 * 10**7 are
+    three such laws.
 
     Raises:
-        ValueError: if the number of articles is no power of ten from 100.
+        ValueError: if the number of articles is not 1 to 9 times a power of ten from 100.
     """
-    levels = len(str(n_articles)) - 2
-    if levels < 1 or n_articles != CHILDREN ** (levels + 1):
-        raise ValueError(f"{n_articles} articles: no power of ten; give 100, 1000, 10000, ...")
-    sizes = [CHILDREN**level for level in range(1, levels + 1)]
+    levels, laws = len(str(n_articles)) - 2, int(str(n_articles)[0])
+    if levels < 1 or n_articles != laws * CHILDREN ** (levels + 1):
+        raise ValueError(f"{n_articles} articles: not 1 to 9 times a power of ten; give 100, 200, 1000, 30000, ...")
+    sizes = [laws * CHILDREN**level for level in range(1, levels + 1)]
     starts = np.cumsum([0, *sizes])  # first heading of each level
-    parents = [np.full(CHILDREN, -1)]
+    parents = [np.full(sizes[0], -1)]
     parents += [start + np.arange(size) // CHILDREN for start, size in zip(starts, sizes[1:], strict=False)]
     n_questions = n_articles // CHILDREN
     choice = min(NEARBY, n_articles) if nearby else n_articles

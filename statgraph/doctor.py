@@ -184,6 +184,7 @@ EXTRAS = {
     "parquet": ("import parquet, and export --to parquet", ("pyarrow",)),
     "lance": ("index --engine lance", ("lancedb",)),
     "milvus": ("index --engine milvus", ("pymilvus",)),
+    "ray": ("statgraph embed", ("ray", "pyarrow")),
 }
 
 

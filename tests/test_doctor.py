@@ -1,4 +1,5 @@
 import configparser
+import re
 import subprocess
 from functools import partial
 from pathlib import Path
@@ -70,7 +71,9 @@ def test_the_extras_are_those_of_the_metadata():
     for_others = {"gpu", "bench", "engines", "docs", "mutants", "dev"}  # another FAISS, and what develops statgraph
     assert set(doctor.EXTRAS) == set(wanted) - for_others
     for name, (_, packages) in doctor.EXTRAS.items():
-        needed = {line.split(">")[0] for line in wanted[name].splitlines() if line and not line.startswith("#")}
+        needed = {
+            re.split(r"[\[>]", line)[0] for line in wanted[name].splitlines() if line and not line.startswith("#")
+        }
         assert {package.replace("_", "-") for package in packages} <= {*needed, "llama-index", "haystack"}
 
 

@@ -24,7 +24,7 @@ from statgraph.index.article_index import ArticleIndex
 from statgraph.runs.run import Run
 from statgraph.search.graph_run import load_graph_run
 from statgraph.search.retriever import Retriever
-from statgraph.systems.updating.update import UpdateSummary, update_run
+from statgraph.systems.updating.update import TextVectors, UpdateSummary, update_run
 
 ASKED_TIMES = 20.0
 SHARE = 0.01
@@ -121,7 +121,7 @@ def _update(run: Path, new: Corpus, work: Path, *, full: bool) -> Callable[[], U
         copy = _copy_of(work, full=full)
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(run, copy, ignore=shutil.ignore_patterns(artifacts.RUN_CHECKPOINTS))
-        return update_run(copy, new, full=full, device="cpu")
+        return update_run(copy, new, full=full, texts=TextVectors(device="cpu"))
 
     return updated
 

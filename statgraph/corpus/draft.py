@@ -250,6 +250,16 @@ class Draft:
         found = cited_articles(bare, list(self._articles.values()))
         return {text.citing_id: article_ids for text, article_ids in zip(bare, found, strict=True)}
 
+    def drafted_articles(self) -> tuple[Article, ...]:
+        """Return the articles as they were added: part of a corpus, or none.
+
+        Raises:
+            CorpusError: with every problem found, if there is one.
+        """
+        if self._problems:
+            raise CorpusError(*self._problems)
+        return tuple(self._articles.values())
+
     def corpus(self) -> Corpus:
         """Return the corpus, articles code by code in their order.
 

@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -65,7 +65,12 @@ def decoded_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, st
 
 def json_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, dict]]:
     """Yield (place, object) for each line of a JSONL file; an invalid line becomes a problem of the draft."""
-    for place, line in decoded_lines(draft, path, name):
+    return json_objects(draft, decoded_lines(draft, path, name))
+
+
+def json_objects(draft: Draft, lines: Iterable[tuple[str, str]]) -> Iterator[tuple[str, dict]]:
+    """Yield (place, object) for each (place, line); an invalid line becomes a problem of the draft."""
+    for place, line in lines:
         try:
             value = json.loads(line, parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:

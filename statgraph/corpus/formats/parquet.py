@@ -62,9 +62,14 @@ def draft_parquet(draft: Draft, source: Path) -> None:
 
 def _draft_articles(draft: Draft, path: Path, name: str) -> None:
     for place, row in _rows(draft, path, name, _NEEDED[ARTICLES]):
-        if isinstance(row.get("path"), str):
-            row["path"] = list(split_path(row["path"]))
-        draft_article(draft, place, _record(draft, place, row, ARTICLES), default_path=(draft.name,))
+        parquet_article(draft, place, row, default_path=(draft.name,))
+
+
+def parquet_article(draft: Draft, place: str, row: Mapping[str, object], *, default_path: tuple[str, ...] = ()) -> None:
+    """Add the article of a row, with its values by column."""
+    path = row.get("path")
+    row = {**row, "path": list(split_path(path))} if isinstance(path, str) else row
+    draft_article(draft, place, _record(draft, place, row, ARTICLES), default_path=default_path)
 
 
 def _draft_labels(draft: Draft, path: Path, name: str, split: str) -> None:

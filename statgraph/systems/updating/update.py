@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from statgraph.device import pick_device
 from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_texts
 from statgraph.encoders.similarity import similarity_of
+from statgraph.encoders.vector_shards import VectorShards, encoder_of
 from statgraph.errors import RunError
 from statgraph.gnn.graph_inputs import write_graph_inputs
 from statgraph.index.article_index import ArticleIndex
@@ -41,6 +42,42 @@ _REPLACED = (
 
 
 @dataclass(frozen=True)
+class TextVectors:
+    """How texts that the run has no vector for get theirs.
+
+    Attributes:
+        device: where to embed: auto, cpu or cuda.
+        on_step: who is told how far it is.
+        shards: vectors that are there already, by the hash of their text; the other texts are embedded.
+    """
+
+    device: str = "auto"
+    on_step: StepListener = lambda what, done, total: None
+    shards: VectorShards | None = None
+
+    def check(self, *runs: Run) -> None:
+        """Raise RunError unless the shards are whole, and of the encoder of one of the runs."""
+        if self.shards is not None:
+            self.shards.check_whole([encoder_of(run.folder, run.config.encoder) for run in runs if run.has_vectors])
+
+    def only_of(self, run: Run) -> TextVectors:
+        """Return this, without the shards where they are of another encoder than that of a run."""
+        if self.shards is None or not run.has_vectors:
+            return self
+        same = self.shards.plan.encoder == encoder_of(run.folder, run.config.encoder)
+        return self if same else replace(self, shards=None)
+
+    def of(self, texts: Sequence[str], run: Run) -> tuple[np.ndarray, int]:
+        """Return (the vectors of texts (texts, width), how many of them came from the shards)."""
+
+        def encode(some: Sequence[str]) -> np.ndarray:
+            encoder = load_article_encoder(run.folder, run.config.encoder, pick_device(self.device))
+            return encoder.encode(some, self.on_step)
+
+        return (encode(texts), 0) if self.shards is None else self.shards.encoded(texts, encode)
+
+
+@dataclass(frozen=True)
 class UpdateSummary:
     """What an update did, or a dry run would do.
 
@@ -50,7 +87,8 @@ class UpdateSummary:
         articles: how many the new version has.
         headings: of a run with a graph, (added, gone); else None.
         citations: of training questions, (added, gone); None likewise.
-        embedded: how many texts had no vector yet.
+        embedded: how many texts had no vector in the run.
+        taken: how many of these had one in shards.
         recomputed: how many article vectors of the index are not those of before.
         steps: wall time and memory of each step, as in a run's manifest.
         seconds: of the whole.
@@ -63,6 +101,7 @@ class UpdateSummary:
     headings: tuple[int, int] | None
     citations: tuple[int, int] | None
     embedded: int
+    taken: int
     recomputed: int
     steps: tuple[dict, ...]
     seconds: float
@@ -81,8 +120,7 @@ def update_run(
     out: Path | None = None,
     dry_run: bool = False,
     full: bool = False,
-    device: str = "auto",
-    on_step: StepListener = lambda what, done, total: None,
+    texts: TextVectors = TextVectors(),
 ) -> UpdateSummary:
     """Return what it took to bring a run to a new version of its corpus, with the weights that it has.
 
@@ -95,11 +133,12 @@ def update_run(
         out: a folder for the updated run, which must be empty or not there.
         dry_run: whether to write and embed nothing.
         full: whether to embed and compute everything again, changed or not.
-        device, on_step: where to embed (`auto`, `cpu` or `cuda`), and who is told how far it is.
+        texts: how texts without a vector get theirs.
 
     Raises:
         RunError: if it is no finished run, was distilled, is damaged, lacks its graph encoder's inputs or its backbone,
-            or holds other law than the corpus; or if `out` is not empty.
+            or holds other law than the corpus; if `out` is not empty; if the shards of `texts` are not whole, or of
+            another encoder.
     """
     start = time.perf_counter()
     opened, clock = Run.read(run), StepClock()
@@ -114,20 +153,21 @@ def update_run(
         _refuse_other_law(opened, corpus, changes)
     update = _Update(opened, corpus, changes, clock)
     if opened.config.is_ensemble:
-        return _updated_ensemble(update, out, start, dry_run=dry_run, full=full, device=device, on_step=on_step)
+        return _updated_ensemble(update, out, start, dry_run=dry_run, full=full, texts=texts)
+    texts.check(opened)
     if opened.has_vectors:
         with clock.step("graph and what it reaches" if opened.has_graph else "what has changed"):
             index = _index(opened, old)
             update = replace(update, index=index, plan=_plan(opened, old, index, corpus, full=full))
     written = not dry_run and (out is not None or full or not update.same)
-    if written:
-        update.write(out, device=device, on_step=on_step)
+    taken = update.write(out, texts) if written else 0
     return UpdateSummary(
         run=opened.folder if out is None else out,
         changes=changes,
         articles=len(corpus.articles),
         **_graph_changes(update.plan),
         embedded=update.embedded,
+        taken=taken,
         recomputed=update.recomputed,
         steps=tuple(clock.steps),
         seconds=time.perf_counter() - start,
@@ -150,13 +190,16 @@ def _refuse_student(run: Run) -> None:
         )
 
 
-def _updated_ensemble(update: _Update, out: Path | None, start: float, *, dry_run: bool, **options) -> UpdateSummary:
+def _updated_ensemble(
+    update: _Update, out: Path | None, start: float, *, dry_run: bool, full: bool, texts: TextVectors
+) -> UpdateSummary:
     """Bring the members of an ensemble to the new version, and write again what stands beside them."""
+    texts.check(*map(Run.read, member_folders(update.run).values()))
 
     def update_member(folder: Path, **what) -> UpdateSummary:
-        return update_run(folder, update.corpus, **options, **what)
+        return update_run(folder, update.corpus, full=full, texts=texts.only_of(Run.read(folder)), **what)
 
-    written = not dry_run and (out is not None or options["full"] or not update.same)
+    written = not dry_run and (out is not None or full or not update.same)
     if written:
         counts = update.changes.counts()
         members = write_updated_ensemble(update.run, update.corpus, counts, out, update_member, update.clock)
@@ -169,6 +212,7 @@ def _updated_ensemble(update: _Update, out: Path | None, start: float, *, dry_ru
         headings=next((member.headings for member in members if member.headings), None),
         citations=next((member.citations for member in members if member.citations), None),
         embedded=sum(member.embedded for member in members),
+        taken=sum(member.taken for member in members),
         recomputed=sum(member.recomputed for member in members),
         steps=tuple(update.clock.steps),
         seconds=time.perf_counter() - start,
@@ -203,8 +247,9 @@ class _Update:
         """Return how many article vectors are computed."""
         return int(self.plan.stale.sum()) if self.plan else 0
 
-    def write(self, out: Path | None, *, device: str, on_step: StepListener) -> None:
-        """Write the updated run in place of the run, or to `out`."""
+    def write(self, out: Path | None, texts: TextVectors) -> int:
+        """Write the updated run in place of the run, or to `out`; return how many vectors came from shards."""
+        taken = 0
         entry = {
             "from": self.run.corpus.content_hash,
             "to": self.corpus.content_hash,
@@ -222,7 +267,7 @@ class _Update:
                 updates=(*self.run.updates, entry),
             )
             if self.plan is not None:
-                self._write_vectors(updated, device, on_step)
+                taken = self._write_vectors(updated, texts)
             with self.clock.step("articles"):
                 write_article_store(self.corpus.articles, folder)
                 _write_synthetic(self.run, updated, self.corpus)
@@ -230,13 +275,16 @@ class _Update:
                     write_lexical_index(updated, self.corpus.articles)
             write_model_cards(updated, None)
             updated.write()
+        return taken
 
-    def _write_vectors(self, updated: Run, device: str, on_step: StepListener) -> None:
-        config = self.run.config.encoder
+    def _write_vectors(self, updated: Run, texts: TextVectors) -> int:
+        config, taken = self.run.config.encoder, 0
 
-        def encode(texts) -> np.ndarray:
+        def encode(unknown: Sequence[str]) -> np.ndarray:
+            nonlocal taken
             with self.clock.step("embedding"):
-                return load_article_encoder(self.run.folder, config, pick_device(device)).encode(texts, on_step)
+                vectors, taken = texts.of(unknown, self.run)
+            return vectors
 
         with self.clock.step("vectors, embedding included"):
             vectors, inputs = carried_out(self.plan, self.index.vectors, encode)
@@ -246,6 +294,7 @@ class _Update:
             self.index.renewed(vectors, ids, device="cpu", unit_length=unit_length).save(updated.index)
             if inputs is not None:
                 write_graph_inputs(inputs, updated.graph_inputs)
+        return taken
 
 
 def _write_synthetic(run: Run, updated: Run, corpus: Corpus) -> None:
