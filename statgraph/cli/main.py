@@ -38,6 +38,9 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 
 INTERRUPTED = 130  # what a shell expects of a program ended by Ctrl-C
 DEBUG_VARIABLE = "STATGRAPH_DEBUG"
+# OpenMP reads it when torch is loaded. Threads that wait for one another spin otherwise, and where other work holds a
+# core, they spin until they have used up their own turn on it: docs/performance.md has the figures.
+WAIT_POLICY, ASLEEP = "OMP_WAIT_POLICY", "PASSIVE"
 
 _REMEDIES = {
     errno.ENOSPC: "free some space, or write to another disk",
@@ -106,6 +109,7 @@ def main() -> None:
 
     Every failure is one `Error: ...` on standard error; STATGRAPH_DEBUG=1 shows the traceback of an unexpected one.
     """
+    os.environ.setdefault(WAIT_POLICY, ASLEEP)
     try:
         status = cli.main(prog_name="statgraph", standalone_mode=False)
     except (Exception, KeyboardInterrupt) as error:

@@ -151,7 +151,8 @@ def dev_drawing(records: Sequence[dict], metric: str) -> Drawing:
     lowest = min((axes.get_ylim()[0] for axes in panels.values()), default=0)
     for axes in panels.values():
         axes.set_ylim(max(0, lowest), min(101, max(other.get_ylim()[1] for other in panels.values())))
-    next(iter(panels.values())).legend(frameon=False, labelcolor=INK, fontsize=9, loc="lower right")
+    key = next(iter(panels.values())).get_legend_handles_labels()
+    figure.legend(*key, loc="outside lower center", ncols=len(key[0]), frameon=False, labelcolor=INK, fontsize=9)
     return Drawing(
         name="dev",
         title="Metrics on dev by epoch",

@@ -45,6 +45,15 @@ def test_version(run_here):
     assert run_here("--version") == (0, f"statgraph, version {__version__}\n", "")
 
 
+@pytest.mark.parametrize(("asked", "policy"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])
+def test_threads_wait_asleep_unless_the_environment_says_otherwise(run_here, monkeypatch, asked, policy):
+    monkeypatch.setenv("OMP_WAIT_POLICY", asked or "")  # restored after the test
+    if asked is None:
+        monkeypatch.delenv("OMP_WAIT_POLICY")
+    run_here("--version")
+    assert os.environ["OMP_WAIT_POLICY"] == policy
+
+
 @pytest.mark.parametrize(
     ("typed", "suggestion"),
     [("serch", " Did you mean 'search'?"), ("built-graph", " Did you mean 'build-graph'?"), ("xyz", "")],
