@@ -87,14 +87,14 @@ def test_every_system_is_on_its_page():
     assert sorted(rows) == sorted(system_names())
 
 
-def test_the_example_of_your_own_statutes_runs_as_it_stands(run_cli, tmp_path):
+def test_the_example_of_your_own_statutes_runs_as_it_stands(run_here, tmp_path):
     text = (DOCS / "your-own-statutes.md").read_text(encoding="utf-8")
     for name, table in re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```', text, re.MULTILINE | re.DOTALL):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(table, encoding="utf-8")
     said = {}
     for command in re.findall(r"^\$ statgraph (.+)$", text, re.MULTILINE):
-        done = run_cli(*shlex.split(command))
+        done = run_here(*shlex.split(command))
         untrained = command.startswith("search") and "--corpus" in command
         assert (done.returncode, done.stderr.startswith("Nothing was trained")) == (0, untrained), command
         assert done.stderr.count("\n") == untrained, command
