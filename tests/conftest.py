@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import fcntl
 import os
 import re
 import socket
@@ -153,15 +154,23 @@ def run_processes() -> Callable[..., list[CommandResult]]:
 
 @pytest.fixture(scope="session")
 def sample_run(tmp_path_factory: pytest.TempPathFactory, statgraph_cache: Path):
-    """Return the run of QABISAR on the embedded sample: static encoder, two epochs."""
+    """Return the run of QABISAR on the embedded sample: static encoder, two epochs. Where several processes share the
+    session's tests, the first that needs it trains it for all: look, do not touch."""
     from statgraph.corpus.catalogue import sample_folder
     from statgraph.corpus.store import read_corpus
+    from statgraph.runs.run import Run
     from statgraph.systems.pipeline import train_run
     from statgraph.systems.presets import resolve_config
 
-    settings = ("device=cpu", "encoder.backbone=embedded:static", "stage2.epochs=2", "stage2.min_epoch_steps=0")
-    folder = tmp_path_factory.mktemp("runs") / "sample"
-    return train_run(read_corpus(sample_folder()), resolve_config("qabisar", settings), folder)
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = shared / "sample-run"
+    with (shared / "sample-run.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            settings = ("encoder.backbone=embedded:static", "stage2.epochs=2", "stage2.min_epoch_steps=0")
+            train_run(read_corpus(sample_folder()), resolve_config("qabisar", ("device=cpu", *settings)), folder)
+    return Run.read(folder)
 
 
 @pytest.fixture(scope="session")

@@ -149,7 +149,7 @@ def _imported(draft: Draft, out: Path) -> str:
     tagged = [article.article_id for article in imported.articles if has_html(article.text)]
     if tagged:
         click.echo(
-            f"Warning: {len(tagged):,} of the articles hold HTML (first: {tagged[0]}), which is shown and searched as "
+            f"Warning: articles with HTML: {len(tagged):,} (first: {tagged[0]}), which is shown and searched as "
             "it stands; add --strip-html to import their plain text",
             err=True,
         )

@@ -122,18 +122,28 @@ def _holds_lone_surrogate(value: dict) -> bool:
 
 
 def csv_rows(
-    draft: Draft, path: Path, name: str, *, needed: Sequence[str] = (), delimiter: str = ""
+    draft: Draft,
+    path: Path,
+    name: str,
+    *,
+    needed: Sequence[str] = (),
+    delimiter: str = "",
+    remedy: str = "name every needed column on this line",
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield (place, row by column name) for a CSV file with a header; quoted fields may span lines.
 
-    `needed` lists the required columns, alternatives as "id|_id". Without a `delimiter`, it is guessed from the header:
-    comma, semicolon or tab. A row with too many or too few fields is a problem of the draft.
+    `needed` lists the required columns, alternatives as "id|_id", and `remedy` says what to do where one is missing.
+    Without a `delimiter`, it is guessed from the header: comma, semicolon or tab. A row with too many or too few fields
+    is a problem of the draft.
     """
     header: list[str] = []
     for place, values in _placed_rows(draft, path, name, delimiter):
         if not header:
             header = [draft.named_column(column.strip()) for column in values]
-            if not _header_fits(draft, place, header, needed):
+            missing = [names.replace("|", " or ") for names in needed if not set(names.split("|")) & set(header)]
+            if missing:  # the file's own names: the user knows no others
+                draft.add_problem(place, f"no column {', '.join(missing)} (found: {', '.join(values)}); {remedy}")
+            if not _all_once(draft, place, header) or missing:
                 return
         elif len(values) != len(header):
             draft.add_problem(
@@ -172,16 +182,11 @@ def _placed_rows(draft: Draft, path: Path, name: str, delimiter: str) -> Iterato
         )
 
 
-def _header_fits(draft: Draft, place: str, header: Sequence[str], needed: Sequence[str]) -> bool:
-    missing = [names.replace("|", " or ") for names in needed if not set(names.split("|")) & set(header)]
+def _all_once(draft: Draft, place: str, header: Sequence[str]) -> bool:
     doubled = [column for column in dict.fromkeys(header) if column and header.count(column) > 1]
-    if missing:
-        draft.add_problem(
-            place, f"no column {', '.join(missing)} (found: {', '.join(header)}); name every needed column on this line"
-        )
     if doubled:
         draft.add_problem(place, f"column {', '.join(doubled)} appears twice; column names must be unique")
-    return not missing and not doubled
+    return not doubled
 
 
 # Replaces a value whose problem is recorded, so that the rest of the record is still checked.

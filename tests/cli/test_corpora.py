@@ -136,7 +136,8 @@ def test_faults_that_only_tables_have_are_listed_in_one_pass(refused, tmp_path):
     (source / "articles.csv").write_text("id,title,text,path\nL1,Art. 1,Lamps burn.,C\nL5,Art. 5,Too,many,C\n")
     (source / "questions.csv").write_text("id,text,articles,split\nq2,When?,L1,valid\n")
     assert refused("csv", source, "--language", "en") == (
-        "headings.csv:1: no column parent (found: id, title); name every needed column on this line\n"
+        "headings.csv:1: no column parent (found: id, title); name every needed column on this line, or give yours "
+        "with --column, such as text=Wortlaut\n"
         "articles.csv:3: the row has 5 fields and the header 4; "
         "give each row every column, and put a field that holds the separator in quotes\n"
         "questions.csv:2: unknown split 'valid'; use one of train, dev, test, or none"
@@ -271,7 +272,7 @@ def test_tables_in_another_encoding_with_other_columns_and_html(run_here, tmp_pa
     done = run_here(*command)
     assert (done.returncode, done.stderr) == (
         0,
-        "Warning: 1 of the articles hold HTML (first: 1), which is shown and searched as it stands; "
+        "Warning: articles with HTML: 1 (first: 1), which is shown and searched as it stands; "
         "add --strip-html to import their plain text\n",
     )
     done = run_here(*command, "--strip-html", "--force")
@@ -308,7 +309,10 @@ def test_encodings_and_columns_are_those_of_tables(refused, source):
 def test_articles_without_headings_stand_under_the_code_that_is_named(run_here, refused, tmp_path):
     path = tmp_path / "rules.csv"
     path.write_text("id,text\n1,No dogs.\n2,No carts.\n", encoding="utf-8")
-    assert "no column path or heading" in refused("csv", path, "--language", "en", code=1)
+    assert refused("csv", path, "--language", "en", code=1) == (
+        "rules.csv:1: no column path or heading (found: id, text); name every needed column on this line, or give "
+        "yours with --column, such as text=Wortlaut; --code TITLE does without path and heading"
+    )
     status, _, _ = run_here("import", "csv", path, "--language", "en", "--code", "House Rules", "--out", "law")
     assert status == 0
     assert [article.path for article in read_corpus(tmp_path / "law").articles] == [("House Rules",)] * 2

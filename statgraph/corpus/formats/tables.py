@@ -40,6 +40,7 @@ COLUMNS = (
 )
 ID_COLUMNS = {"questions": "articles", "citing": "cites"}
 PATH_SEPARATOR = " > "
+_REMEDY = "name every needed column on this line, or give yours with --column, such as text=Wortlaut"
 _ID_SEPARATOR = re.compile(r"[,;\s]+")
 
 PlacedRecords = Iterable[tuple[str, Mapping[str, object]]]
@@ -54,10 +55,12 @@ def draft_csv(draft: Draft, source: Path) -> None:
     """Fill a draft from a folder of CSV tables, or from a single file of articles."""
 
     def read(path: Path, table: str) -> Iterator[tuple[str, dict[str, object]]]:
-        needed = NEEDED_COLUMNS[table]
+        needed, remedy = NEEDED_COLUMNS[table], _REMEDY
         if table == "articles" and draft.reading.code:
             needed = tuple(column for column in needed if column != PLACE_COLUMNS)
-        for place, row in csv_rows(draft, path, path.name, needed=needed):
+        elif table == "articles":
+            remedy += "; --code TITLE does without path and heading"
+        for place, row in csv_rows(draft, path, path.name, needed=needed, remedy=remedy):
             record: dict[str, object] = {column: value for column, value in row.items() if column and value}
             if table == "articles":
                 record["path"] = list(split_path(row.get("path", "")))

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from statgraph.corpus.formats.tables import (
@@ -241,6 +243,13 @@ def test_missing_columns_name_those_found(draft, csv_folder, problems_of, file_n
     draft_csv(draft, csv_folder)
     found = header.replace(",", ", ")
     assert problems_of(draft)[0].startswith(f"{file_name}:1: no column {missing} (found: {found})")
+
+
+def test_a_refusal_names_the_columns_that_the_user_has(draft, csv_folder, problems_of):
+    (csv_folder / "articles.csv").write_text("Nummer,Wortlaut\n1,x\n")
+    draft.reading = replace(draft.reading, columns={"Nummer": "id", "Wortlaut": "text"})
+    draft_csv(draft, csv_folder)
+    assert "no column path or heading (found: Nummer, Wortlaut)" in problems_of(draft)[0]
 
 
 @pytest.mark.parametrize(
