@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cache
 from typing import Any, TypeVar, get_origin, get_type_hints
 
 from statgraph.errors import UsageError
@@ -98,6 +99,7 @@ def setting(default: Any, **limits: Any) -> Any:
     return field(default=default, metadata={_LIMITS: Limits(**limits)})
 
 
+@cache
 def limits_of(config_type: type, name: str) -> Limits:
     """Return the limits of a setting; those of a field that states none hold every finite value."""
     (item,) = (item for item in fields(config_type) if item.name == name)
@@ -148,7 +150,7 @@ def overlaid(config: Config, overlay: Mapping[str, object], *, place: str) -> Co
     Raises:
         UsageError: for an unknown key (the nearest known one is named) or a value of the wrong type.
     """
-    return _overlaid(config, overlay, place=place, prefix="", known_names=_setting_names(config))
+    return _overlaid(config, overlay, place=place, prefix="", root=config)
 
 
 def _setting_names(config, prefix: str = "") -> list[str]:
@@ -211,21 +213,24 @@ def _changes(then: Mapping, now: Mapping, prefix: str = "") -> Iterator[tuple[st
             yield f"{prefix}{key}", old, new
 
 
-def _overlaid(config, overlay: Mapping[str, object], *, place: str, prefix: str, known_names: list[str]):
+_field_types = cache(get_type_hints)  # of a dataclass: evaluated again for each, they are half of what an overlay costs
+
+
+def _overlaid(config, overlay: Mapping[str, object], *, place: str, prefix: str, root):
     known = [item.name for item in fields(config)]
-    types = get_type_hints(type(config))
+    types = _field_types(type(config))
     changed = {}
     for key, value in overlay.items():
         name = f"{prefix}{key}"
         if key not in known:
-            nearest = _nearest_setting(name, known_names)
+            nearest = _nearest_setting(name, _setting_names(root))
             raise UsageError(f"{place}: '{name}' is not a setting; did you mean '{nearest}'?")
         current = getattr(config, key)
         if is_dataclass(current):
             if not isinstance(value, Mapping):
                 inner = ", ".join(f"{name}.{item.name}" for item in fields(current))
                 raise UsageError(f"{place}: '{name}' is a group of settings; set one of {inner}")
-            changed[key] = _overlaid(current, value, place=place, prefix=f"{name}.", known_names=known_names)
+            changed[key] = _overlaid(current, value, place=place, prefix=f"{name}.", root=root)
         else:
             changed[key] = _converted(value, types[key], place=place, name=name)
     return replace(config, **changed)

@@ -153,4 +153,4 @@ def _decided(config: RunConfig) -> EncoderConfig:
 def _read(path: Path) -> dict:
     import yaml
 
-    return yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    return yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
