@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
 
@@ -49,7 +49,8 @@ def create_app(
 
     Args:
         state: what the routes ask.
-        load: opens the run; called when the application starts, which does not wait for it.
+        load: opens the run, and others after it; called when the application starts, which does not wait for it, and
+            cancelled when it ends.
         write_log: takes one line for each request.
     """
     config = state.config
@@ -59,7 +60,9 @@ def create_app(
         loading = asyncio.create_task(load())
         yield
         state.close()
-        await loading
+        loading.cancel()
+        with suppress(asyncio.CancelledError):
+            await loading
 
     app = FastAPI(
         title="statgraph",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import AsyncIterator
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
@@ -11,6 +12,7 @@ from fastapi.concurrency import run_in_threadpool
 from statgraph.service import answers, schemas
 from statgraph.service.feedback import FeedbackFullError
 from statgraph.service.loaded_run import LoadedRun
+from statgraph.service.open_run import OpenRun
 from statgraph.service.problems import ProblemError, documented
 from statgraph.service.request_log import METRICS_TYPE, QUESTION, WARNING
 from statgraph.service.state import ServiceState
@@ -21,12 +23,19 @@ async def service_state(request: Request) -> ServiceState:
     return request.app.state.service
 
 
-async def loaded_run(request: Request) -> LoadedRun:
-    """Return the run; 503 while it is loading."""
-    return request.app.state.service.loaded_run
+async def open_run(request: Request) -> AsyncIterator[OpenRun]:
+    """Yield the run, the same to the end of the request; 503 while it is loading."""
+    with request.app.state.service.current.in_use() as run:
+        yield run
+
+
+async def loaded_run(opened: Annotated[OpenRun, Depends(open_run)]) -> LoadedRun:
+    """Return the run in memory; 503 while it is loading."""
+    return opened.loaded_run
 
 
 State = Annotated[ServiceState, Depends(service_state)]
+Opened = Annotated[OpenRun, Depends(open_run)]
 Run = Annotated[LoadedRun, Depends(loaded_run)]
 ArticleId = Annotated[str, Path(description="The article's id in the corpus.")]
 HeadingId = Annotated[str, Path(description="12 hex digits, as every answer gives them.")]
@@ -41,17 +50,18 @@ async def about(run: Run, state: State) -> schemas.About:
 
 
 @router.post("/api/search", responses=documented(400, 422, 503, 504))
-async def search(asked: schemas.SearchRequest, request: Request, run: Run, state: State) -> schemas.SearchAnswer:
+async def search(asked: schemas.SearchRequest, request: Request, opened: Opened, state: State) -> schemas.SearchAnswer:
     """Find the articles that answer a question."""
+    run = opened.loaded_run
     start = time.perf_counter()
     setattr(request.state, QUESTION, asked.question)
     allowed = run.allowed_rows(codes=asked.codes, heading_id=asked.heading, as_of=asked.as_of)
     if asked.explain and state.config.rewriter is not None:
         raise ProblemError(422, "explain: this service rewrites questions, and explains no fused hits; leave it out")
-    hits, rewritten, warning = await state.search_rewritten(asked.question, asked.k, allowed)
+    hits, rewritten, warning = await state.search_rewritten(opened, asked.question, asked.k, allowed)
     if warning:
         setattr(request.state, WARNING, warning)
-    explanations = await state.explain(asked.question, hits, allowed) if asked.explain else None
+    explanations = await state.explain(opened, asked.question, hits, allowed) if asked.explain else None
     found = await run_in_threadpool(answers.hit_answers, run, asked.question, hits, explanations)
     took_ms = 1000 * (time.perf_counter() - start)
     searched = len(run.contents) if allowed is None else len(allowed)

@@ -9,21 +9,24 @@ import json
 import logging
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
 
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import RunError, StatgraphError, UsageError, described
 from statgraph.runs.run import Run
 from statgraph.service.app import create_app
 from statgraph.service.config import TOKEN_VARIABLE, ServiceConfig
+from statgraph.service.connection import BoundedConnection
 from statgraph.service.loaded_run import LoadedRun
 from statgraph.service.state import ServiceState
 
+_LOG = logging.getLogger("uvicorn.error")
 _BACKLOG = 256
 _GRACE_S = 5  # beyond what a question may take
 
@@ -38,7 +41,8 @@ def serve(
     announce: Callable[[str], None],
     precision: str = "float32",
 ) -> None:
-    """Serve a run until SIGTERM or Ctrl-C; requests in progress are answered first.
+    """Serve a run until SIGTERM or Ctrl-C; requests in progress are answered first. SIGHUP reads the folder again: new
+    requests are then answered from what it holds; if it cannot be loaded, from what was loaded before.
 
     Args:
         run: the run folder.
@@ -56,17 +60,20 @@ def serve(
     Run.read(run)
     state, fault = ServiceState(config), None
 
+    async def open_run() -> None:
+        state.open(await asyncio.to_thread(LoadedRun, run, device=device, precision=precision, engine=config.engine))
+
     async def load() -> None:
         nonlocal fault
+        asked = _asked_to_reload()
         try:
-            state.open(
-                await asyncio.to_thread(LoadedRun, run, device=device, precision=precision, engine=config.engine)
-            )
+            await open_run()
         except Exception as error:
             fault, server.should_exit = error, True
-        else:
-            if not server.should_exit:
-                announce(f"Serving {run} at {address}")
+            return
+        if not server.should_exit:
+            announce(f"Serving {run} at {address}")
+        await _reload_when_asked(asked, open_run, lambda: announce(f"Serving {run} as it is now"))
 
     with bound_socket(host, port) as listener:
         if config.token is None and not is_loopback(host):
@@ -119,11 +126,34 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+async def _reload_when_asked(
+    asked: asyncio.Event, open_run: Callable[[], Awaitable[None]], opened: Callable[[], None]
+) -> None:
+    while True:
+        await asked.wait()
+        asked.clear()
+        try:
+            await open_run()
+        except Exception as error:
+            told = error if isinstance(error, StatgraphError) else described(error)
+            _LOG.error("%s; the run that was loaded before is served", told)
+        else:
+            opened()
+
+
+def _asked_to_reload() -> asyncio.Event:
+    """Return an event that SIGHUP sets, where the system has that signal."""
+    asked = asyncio.Event()
+    if hasattr(signal, "SIGHUP"):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, asked.set)
+    return asked
+
+
 def _server(app: FastAPI, config: ServiceConfig) -> uvicorn.Server:
     _log_as_json_lines()
     settings = uvicorn.Config(
         app,
-        http="h11",
+        http=partial(BoundedConnection, timeout_s=config.timeout_s),
         ws="none",
         lifespan="on",
         log_config=None,
@@ -148,12 +178,15 @@ def _run_until_signalled(server: uvicorn.Server, listener: socket.socket) -> Non
 class _JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        return json.dumps({"time": time, "level": record.levelname.lower(), "message": record.getMessage()})
+        line = {"time": time, "level": record.levelname.lower(), "message": record.getMessage()}
+        if record.exc_info:
+            line["error"] = self.formatException(record.exc_info)
+        return json.dumps(line)
 
 
 def _log_as_json_lines() -> None:
-    """Log uvicorn's warnings, such as a request that is not HTTP, as JSON lines too."""
+    """Log the warnings of uvicorn and asyncio, such as a request that is not HTTP, as JSON lines too."""
     handler = logging.StreamHandler()
     handler.setFormatter(_JsonLines())
-    logger = logging.getLogger("uvicorn.error")
-    logger.handlers, logger.propagate, logger.level = [handler], False, logging.WARNING
+    for logger in (_LOG, logging.getLogger("asyncio")):
+        logger.handlers, logger.propagate, logger.level = [handler], False, logging.WARNING

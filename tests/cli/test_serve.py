@@ -39,6 +39,8 @@ def test_a_service_from_start_to_stop(bm25_run, tmp_path):
             assert _status(connection, "GET", "/readyz") == 200
             headers = {"Authorization": "Bearer secret", "Content-Type": "application/json"}
             mark = json.dumps({"question": "May I keep my dogs?", "article_id": "dogs1", "right": True})
+            process.send_signal(signal.SIGHUP)
+            assert process.stdout.readline() == f"Serving {bm25_run} as it is now\n"
             assert _status(connection, "POST", "/api/feedback", mark) == 401
             assert _status(connection, "POST", "/api/feedback", mark, headers) == 201
             connection.close()

@@ -8,6 +8,7 @@ import pytest
 
 from statgraph.errors import UsageError
 from statgraph.service.config import ServiceConfig
+from statgraph.service.loaded_run import LoadedRun
 from statgraph.service.problems import ProblemError
 from statgraph.service.state import ServiceState
 
@@ -52,10 +53,10 @@ def test_beyond_the_bound_questions_are_turned_away_and_later_taken(loaded_run, 
     state = opened(loaded_run, most_waiting=2, retry_after_s=3)
 
     async def run():
-        under_way = [asyncio.create_task(state.search("a", 1, None))]
+        under_way = [asyncio.create_task(state.search(state.current, "a", 1, None))]
         await until(held.begun.is_set)
         while True:
-            task = asyncio.create_task(state.search("b", 2, None))
+            task = asyncio.create_task(state.search(state.current, "b", 2, None))
             done, _ = await asyncio.wait([task], timeout=0.05)
             if done:
                 break
@@ -67,7 +68,7 @@ def test_beyond_the_bound_questions_are_turned_away_and_later_taken(loaded_run, 
         held.released.set()
         answers = await asyncio.gather(*under_way)
         assert [answer[0][:2] for answer in answers] == [("a", 1)] + [("b", 2)] * (len(under_way) - 1)
-        assert (await state.search("c", 1, None))[0][0] == "c"
+        assert (await state.search(state.current, "c", 1, None))[0][0] == "c"
         return refused.value
 
     problem = asyncio.run(run())
@@ -79,18 +80,18 @@ def test_beyond_the_bound_questions_are_turned_away_and_later_taken(loaded_run, 
 def test_a_search_or_an_explanation_that_takes_too_long_is_given_up(loaded_run, held, held_explanations):
     state = opened(loaded_run, timeout_s=0.05)
     for call, what in (
-        (lambda: state.search("a", 1, None), "search"),
-        (lambda: state.explain("a", [], None), "explanation"),
+        (lambda: state.search(state.current, "a", 1, None), "search"),
+        (lambda: state.explain(state.current, "a", [], None), "explanation"),
     ):
         with pytest.raises(ProblemError, match=rf"the {what} took longer than 0\.05 s") as refused:
             asyncio.run(call())
         assert refused.value.status == 504
     held.released.set()
     held_explanations[1].set()
-    assert asyncio.run(state.explain("b", [], None)) == ["b"]
+    assert asyncio.run(state.explain(state.current, "b", [], None)) == ["b"]
     state.close()
     with pytest.raises(ProblemError, match="the service is shutting down"):
-        asyncio.run(state.explain("c", [], None))
+        asyncio.run(state.explain(state.current, "c", [], None))
 
 
 @pytest.fixture
@@ -113,13 +114,13 @@ def test_beyond_the_bound_explanations_are_turned_away(loaded_run, held_explanat
     state = opened(loaded_run, most_waiting=2)
 
     async def run():
-        under_way = [asyncio.create_task(state.explain(question, [], None)) for question in "ab"]
+        under_way = [asyncio.create_task(state.explain(state.current, question, [], None)) for question in "ab"]
         await until(begun.is_set)
         with pytest.raises(ProblemError, match="too many explanations are in progress") as refused:
-            await state.explain("c", [], None)
+            await state.explain(state.current, "c", [], None)
         released.set()
         assert await asyncio.gather(*under_way) == [["a"], ["b"]]
-        assert await state.explain("d", [], None) == ["d"]
+        assert await state.explain(state.current, "d", [], None) == ["d"]
         return refused.value
 
     assert asyncio.run(run()).status == 503
@@ -148,7 +149,9 @@ def test_the_error_of_one_question_is_its_own(loaded_run, held):
     held.released.set()
 
     async def run():
-        return await asyncio.gather(state.search(" ", 1, None), state.search("a", 1, None), return_exceptions=True)
+        return await asyncio.gather(
+            state.search(state.current, " ", 1, None), state.search(state.current, "a", 1, None), return_exceptions=True
+        )
 
     blank, answered = asyncio.run(run())
     assert isinstance(blank, UsageError)
@@ -160,7 +163,7 @@ def test_closing_answers_what_is_under_way(loaded_run, held):
     state = opened(loaded_run)
 
     async def run():
-        task = asyncio.create_task(state.search("a", 1, None))
+        task = asyncio.create_task(state.search(state.current, "a", 1, None))
         await until(held.begun.is_set)
         closing = asyncio.get_running_loop().run_in_executor(None, state.close)
         held.released.set()
@@ -169,5 +172,27 @@ def test_closing_answers_what_is_under_way(loaded_run, held):
 
     assert asyncio.run(run())[0][0] == "a"
     with pytest.raises(ProblemError) as refused:
-        asyncio.run(state.search("b", 1, None))
+        asyncio.run(state.search(state.current, "b", 1, None))
     assert refused.value.status == 503
+
+
+def test_who_asks_while_another_run_is_opened_is_answered_from_the_former(loaded_run, village_run, held):
+    state, after = opened(loaded_run), LoadedRun(village_run, device="cpu")
+    former = state.current
+
+    async def run():
+        with former.in_use():
+            task = asyncio.create_task(state.search(former, "a", 1, None))
+            await until(held.begun.is_set)
+            state.open(after)
+            assert state.current.loaded_run is after
+            assert (await state.search(state.current, "deposit", 1, None))[0].article_id == "H1"
+            held.released.set()
+            assert (await task)[0][0] == "a"
+            assert (await state.search(former, "b", 1, None))[0][0] == "b"
+        await until(lambda: not former.questions._thread.is_alive())
+        with pytest.raises(ProblemError, match="shutting down"):
+            await state.search(former, "c", 1, None)
+
+    asyncio.run(run())
+    state.close()
