@@ -173,7 +173,7 @@ class CorpusRuns:
             resumed = (folder / artifacts.RUN_CONFIG).is_file()
             start = time.perf_counter()
             _forget_peak_memory()
-            cache = RunCache(self.store.run_cache)
+            cache = RunCache(self.store.run_cache, keeps=planned.config.is_ensemble)  # members of the next ensemble
             if not is_finished(folder):
                 options = replace(options, resume=resumed, stage1_cache=self.store.stage1_cache, run_cache=cache)
                 corpus = _without_questions(self.corpus) if planned.without_questions else self.corpus

@@ -22,11 +22,13 @@ class RunCache:
 
     Attributes:
         folder: of all runs; nothing is ever removed from it.
+        keeps: whether what is trained is kept, or only what is there already is taken. A run takes some 200 MB.
         taken: what was taken since this object was made: each run's name, the seconds and the highest memory (MiB) that
             its training took, and the commit that it was trained at.
     """
 
     folder: Path
+    keeps: bool = True
     taken: list[dict[str, object]] = field(default_factory=list)
 
     def take(self, corpus: Corpus, config: RunConfig, folder: Path) -> Run | None:
@@ -56,8 +58,9 @@ class RunCache:
         return run
 
     def keep(self, corpus: Corpus, run: Run) -> None:
-        """Keep a finished run of this corpus."""
-        link_run(run.folder, self._place(corpus, run.config))
+        """Keep a finished run of this corpus, if any are kept."""
+        if self.keeps:
+            link_run(run.folder, self._place(corpus, run.config))
 
     def _place(self, corpus: Corpus, config: RunConfig) -> Path:
         used = {group: values for group, values in config.to_dict().items() if group not in _IDLE}

@@ -187,6 +187,9 @@ def test_an_ensemble_is_measured_with_each_signal_and_its_members_are_shared(
     taken = run(fixed).about["taken"]
     assert [member["name"] for member in taken] == list(whole.config.ensemble.members)
     assert store.result(run_id(whole.config, town_corpus.content_hash, "test")).to_dict() == result.to_dict()
+    kept = set(store.run_cache.iterdir())
+    run(PlannedRun("DSR", 0, resolve_config("dsr", quick_settings), ()))
+    assert set(store.run_cache.iterdir()) == kept  # only members are
 
 
 def test_a_signal_alone(run, quick_settings, quick_backbone, town_corpus):
