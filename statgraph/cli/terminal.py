@@ -56,8 +56,8 @@ class TerminalProgress(AbstractContextManager):
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
         columns = (
-            TextColumn("{task.description:<20}"),
-            BarColumn(bar_width=12),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=6),  # with all that stands beside it, 80 columns
             TaskProgressColumn(),
             TimeRemainingColumn(elapsed_when_finished=True),
             TextColumn("{task.fields[detail]}"),

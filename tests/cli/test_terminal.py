@@ -17,23 +17,30 @@ WHY = Explanation(
 )
 
 
-def shown(monkeypatch, *, terminal: bool) -> str:
+def shown(monkeypatch, *, terminal: bool, width: int = 100) -> str:
     """Return what a run of two kinds of steps leaves on standard error."""
     written = io.StringIO()
     monkeypatch.setattr(
-        "rich.console.Console", lambda stderr: Console(file=written, force_terminal=terminal, width=100, stderr=stderr)
+        "rich.console.Console", lambda stderr: Console(file=written, force_terminal=terminal, width=width, stderr=stderr)
     )
     with TerminalProgress() as progress:
-        progress.on_step("embedding", 3, 4)
+        progress.on_step("embedding articles", 3, 4)
         progress.on_training(TrainingProgress("stage2", 1, 2, step=5, steps=10, loss=1.23456, dev=None))
-        progress.on_training(TrainingProgress("stage2", 2, 2, step=10, steps=10, loss=0.5, dev=0.876))
+        progress.on_training(TrainingProgress("stage2", 20, 20, step=10, steps=10, loss=0.5, dev=0.876))
     return written.getvalue()
 
 
 def test_a_terminal_shows_loss_and_dev_metric(monkeypatch):
     text = shown(monkeypatch, terminal=True)
-    for part in ("embedding", " 75%", "stage2", "100%", "epoch 2/2", "loss 0.500", "dev quality 87.6"):
+    for part in ("embedding", " 75%", "stage2", "100%", "epoch 20/20", "loss 0.500", "dev quality 87.6"):
         assert part in text
+
+
+def test_the_bars_fit_80_columns(monkeypatch):
+    text = shown(monkeypatch, terminal=True, width=80)
+    assert "embedding articles" in text
+    assert "dev quality 87.6" in text
+    assert "…" not in text
 
 
 def test_elsewhere_short_steps_are_not_shown(monkeypatch):

@@ -19,6 +19,7 @@ LOSSES = [
 
 def test_loss_by_step():
     drawing = losses_drawing(LOSSES)
+    assert drawing.title == "Training loss by step"
     assert drawing.rows == (("stage1", 1, 2, "3.0000"), ("stage1", 2, 4, "1.5000"))
     (axes,) = drawing.figure.axes
     each, mean = axes.lines
@@ -46,6 +47,7 @@ def test_a_run_that_kept_epochs_alone():
     records = [{key: value for key, value in record.items() if key != "step_losses"} for record in LOSSES]
     drawing = losses_drawing(records)
     assert "kept no loss of single steps" in drawing.description
+    assert drawing.title == "Training loss by epoch"
     assert drawing.figure.axes[0].collections[0].get_offsets().tolist() == [[1.0, 3.0], [2.0, 1.5]]
 
 
@@ -67,7 +69,11 @@ def test_metrics_by_epoch_and_the_epoch_kept():
         ("stage2", 0, "75.0", "80.0", "50.0", "kept"),
     )
     assert "epoch 1 of stage1, epoch 0 of stage2" in drawing.description
+    assert drawing.title == "Metrics on dev by epoch"  # whether they rose is for the picture to say
     first, second = drawing.figure.axes
+    (key,) = drawing.figure.legends  # beside the curves: on top of them it would hide some
+    assert [text.get_text() for text in key.texts] == ["quality", "mAP", "R@100", "kept"]
+    assert first.get_legend() is None
     assert first.get_ylim() == second.get_ylim()
     assert list(first.lines[0].get_ydata()) == [30.0, 75.0, 70.0]
 
