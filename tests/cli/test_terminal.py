@@ -20,9 +20,8 @@ WHY = Explanation(
 def shown(monkeypatch, *, terminal: bool, width: int = 100) -> str:
     """Return what a run of two kinds of steps leaves on standard error."""
     written = io.StringIO()
-    monkeypatch.setattr(
-        "rich.console.Console", lambda stderr: Console(file=written, force_terminal=terminal, width=width, stderr=stderr)
-    )
+    settings = {"file": written, "force_terminal": terminal, "width": width}
+    monkeypatch.setattr("rich.console.Console", lambda stderr: Console(stderr=stderr, **settings))
     with TerminalProgress() as progress:
         progress.on_step("embedding articles", 3, 4)
         progress.on_training(TrainingProgress("stage2", 1, 2, step=5, steps=10, loss=1.23456, dev=None))
