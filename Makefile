@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 HOURS ?= 1
 
-.PHONY: demo test lint bench gpu real engines ray mutants trial docs docs-cli docs-fidelity docs-results
+.PHONY: demo test lint bench gpu real engines ray readers mutants trial docs docs-cli docs-fidelity docs-results
 
 demo: .venv/.installed
 	$(BIN)/statgraph build-graph
@@ -48,7 +48,11 @@ engines: .venv-engines/.installed
 # Embedding on a Ray cluster of this machine, two nodes of which one dies. 240 MB more in the engines' environment.
 ray: .venv-engines/.ray-installed
 	.venv-engines/bin/python -m pytest tests/encoders/test_article_shards.py tests/encoders/test_vector_shards.py \
-		tests/encoders/test_ray_embedding.py tests/systems/updating/test_update.py
+		tests/encoders/test_ray_embedding.py tests/cli/test_embed.py tests/systems/updating/test_update.py
+
+# A law embedded on Ray, its vectors on S3, and two services behind one port while the law changes, for some minutes.
+readers: .venv-engines/.ray-installed
+	.venv-engines/bin/python -m tests.trials.readers --corpus $(or $(CORPUS),corpora/legi-fr) --run $(or $(RUN),runs/static-fr)
 
 # A sample of small faults in the modules that everything rests on, and which of them no test notices.
 mutants: .venv/.installed

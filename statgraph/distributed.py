@@ -145,6 +145,11 @@ class World:
 SINGLE = World()
 
 
+def is_elastic() -> bool:
+    """Return whether torchrun starts processes again that have ended or been joined by others (`--max-restarts`)."""
+    return os.environ.get("TORCHELASTIC_MAX_RESTARTS", "0") not in ("", "0")
+
+
 @contextmanager
 def launched(report: Callable[[BaseException], int]) -> Iterator[World]:
     """Yield this process's place among those that torchrun started, `SINGLE` where it did not.

@@ -129,11 +129,13 @@ def _trained(
     final: Run | None,
     teacher: Run | None,
 ) -> None:
+    from statgraph.distributed import is_elastic
     from statgraph.graph.store import default_folder
     from statgraph.systems.job import TrainingOptions
     from statgraph.systems.pipeline import train_run
 
     system = config.system
+    resume = resume or world.json_from_first(lambda: is_elastic() and out is not None and is_unfinished(out))
     if resume:
         folder = Path(world.json_from_first(lambda: str(out if out is not None else newest_unfinished_run())))
         if world.json_from_first(lambda: is_finished(folder)):

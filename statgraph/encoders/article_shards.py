@@ -35,6 +35,11 @@ class ArticleShard:
     stop: int
 
 
+def located(uri: str) -> str:
+    """Return a URI as another process can take it: a local path is made absolute."""
+    return uri if "://" in uri else str(Path(uri).absolute())
+
+
 def placed(uri: str):
     """Return (pyarrow file system, path there) of a local path or of a URI: s3://, gs://, hdfs://.
 
@@ -43,7 +48,7 @@ def placed(uri: str):
     from pyarrow import fs
 
     if "://" not in uri:
-        return fs.LocalFileSystem(), str(Path(uri).absolute())
+        return fs.LocalFileSystem(), located(uri)
     if not uri.startswith("s3://"):
         return fs.FileSystem.from_uri(uri)
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""

@@ -16,11 +16,11 @@ from statgraph import artifacts
 from statgraph.config import EncoderConfig
 from statgraph.device import pick_device
 from statgraph.encoders.article_encoder import ArticleEncoder, load_article_encoder
-from statgraph.encoders.article_shards import SHARD_KIB, read_shard, shards_of
+from statgraph.encoders.article_shards import SHARD_KIB, located, read_shard, shards_of
 from statgraph.encoders.article_text import article_texts, text_hashes
 from statgraph.encoders.biencoder import Progress, no_progress
 from statgraph.encoders.vector_shards import EmbeddingPlan, VectorShards, encoder_of
-from statgraph.errors import CorpusError, DependencyError, RunError, StatgraphError, UsageError, reason_of
+from statgraph.errors import CorpusError, DependencyError, RunError, StatgraphError, UsageError, described, reason_of
 from statgraph.runs.run import Run
 
 _PARTS = (artifacts.RUN_ARTICLE_ENCODER, artifacts.RUN_QUERY_ENCODER)
@@ -71,12 +71,13 @@ def embed(run: Run, what: Embedding, on_step: Progress = no_progress) -> Embeddi
         CorpusError: if the corpus, or one of its articles, cannot be read.
         UsageError: if there is no such cluster, or it has no GPU where one is asked for.
     """
-    _check_packages()
+    _check_package()
     start = time.perf_counter()
     _check_encoder(run)
+    vectors = VectorShards(what.out)
     shards = shards_of(what.corpus, what.shard_kib * 1024)
-    plan = EmbeddingPlan(encoder_of(run.folder, run.config.encoder), what.corpus, tuple(shards))
-    missing = VectorShards(what.out).begin(plan)
+    plan = EmbeddingPlan(encoder_of(run.folder, run.config.encoder), located(what.corpus), tuple(shards))
+    missing = vectors.begin(plan)
     n_articles, n_done = 0, len(shards) - len(missing)
     if missing:
         on_step("shards", n_done, len(shards))
@@ -144,7 +145,7 @@ def _written(run: Run, what: Embedding, encoder: str, missing: Sequence[int]) ->
     if what.device == "cuda" and kind == "CPU":
         raise UsageError("--device cuda: no machine of the cluster has a GPU; use --device cpu")
     files = [ray.put(_packed(run.folder))]
-    sent = ray.put(_Sent(encoder, what.out, kind == "GPU", run.config.encoder, files))
+    sent = ray.put(_Sent(encoder, located(what.out), kind == "GPU", run.config.encoder, files))
     places = {"num_gpus": 1} if kind == "GPU" else {"num_cpus": 1}
     # A process stays for the next shard (max_calls): it has the encoder.
     embedded = ray.remote(**places, max_calls=0, max_retries=_RETRIES, scheduling_strategy="SPREAD")(_embedded_shard)
@@ -157,7 +158,8 @@ def _written(run: Run, what: Embedding, encoder: str, missing: Sequence[int]) ->
             (done,), pending = ray.wait(pending, num_returns=1)
             yield ray.get(done)
     except ray.exceptions.RayError as error:
-        raise RunError(f"{what.out}: Ray gave up ({reason_of(error)}); run the same command again to go on") from error
+        reason = described(getattr(error, "cause", None) or error)
+        raise RunError(f"{what.out}: Ray gave up ({reason}); run the same command again to go on") from error
 
 
 def _packed(run: Path) -> dict[str, bytes]:
@@ -189,12 +191,11 @@ def _cluster(address: str | None) -> Iterator[None]:
         ray.shutdown()
 
 
-def _check_packages() -> None:
+def _check_package() -> None:
     from importlib.util import find_spec
 
-    missing = [package for package in ("ray", "pyarrow") if find_spec(package) is None]
-    if missing:
-        raise DependencyError(f"{missing[0]}: not installed; run: pip install 'statgraph[ray]'")
+    if find_spec("ray") is None:
+        raise DependencyError("ray: not installed; run: pip install 'statgraph[ray]'")
 
 
 def _check_encoder(run: Run) -> None:

@@ -12,7 +12,6 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -29,8 +28,7 @@ FORMAT = 1
 _REMEDY = "run 'statgraph embed' again with the same --out"
 
 
-def require_pyarrow() -> None:
-    """Raise DependencyError unless pyarrow is installed."""
+def _check_package() -> None:
     from importlib.util import find_spec
 
     if find_spec("pyarrow") is None:
@@ -76,26 +74,30 @@ class VectorShards:
     """
 
     def __init__(self, uri: str):
-        require_pyarrow()
+        _check_package()
         self.uri = uri
         self._system, self._path = placed(uri)
+        self._plan: EmbeddingPlan | None = None
 
-    @cached_property
+    @property
     def plan(self) -> EmbeddingPlan | None:
         """Return what is embedded there, None where there is nothing.
 
         Raises:
             RunError: if the place cannot be read, or holds something else.
         """
+        if self._plan is not None:
+            return self._plan
         raw = self._read(PLAN)
         if raw is None:
             return None
         try:
-            return EmbeddingPlan.from_dict(json.loads(raw))
+            self._plan = EmbeddingPlan.from_dict(json.loads(raw))
         except (ValueError, TypeError, KeyError) as error:
             raise RunError(
                 f"{self.uri}/{PLAN}: not of this statgraph ({reason_of(error)}); choose another --out"
             ) from None
+        return self._plan
 
     def begin(self, plan: EmbeddingPlan) -> list[int]:
         """Write the plan, or find it there, and return which of its shards are still to be written.
@@ -112,7 +114,7 @@ class VectorShards:
                 f"{self.uri}: holds the vectors of {self.plan.corpus} in other shards; choose another --out, or give "
                 "that corpus, as it was, with the same --shard"
             )
-        self.__dict__["plan"] = plan
+        self._plan = plan
         return self.missing()
 
     def missing(self) -> list[int]:

@@ -1,0 +1,255 @@
+"""`make readers`: a law embedded on Ray, its vectors on S3, and two services behind one port while the law changes.
+
+    python -m tests.trials.readers --corpus DIR --run DIR [--clients 16] [--seconds 20]
+
+Every step is a command that a user would run; the S3-compatible server is moto on this machine, and what stands before
+the services hands connections on as nginx or HAProxy do (docs/scaling.md). Each answer is compared with the run's own
+index. Prints the figures as JSON, and exits with 1 if an answer was an error or that of no version.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from statgraph import Retriever
+from statgraph.corpus.records import Corpus
+from statgraph.corpus.store import read_corpus, write_corpus
+
+LAUNCHER = Path(__file__).parents[2] / "cli.py"
+K, QUESTIONS, READERS = 10, 100, 2
+AMENDED = 10  # every tenth article
+SHARD_KIB = 2048
+TABLE, VECTORS = "s3://law/fr", "s3://law/vectors"
+_TIMEOUT_S = 120
+
+Answer = tuple[tuple[str, float], ...]
+
+
+class Balancer:
+    """A port whose connections go to one of several others in turn, as a proxy of TCP does."""
+
+    def __init__(self):
+        self._loop = asyncio.new_event_loop()
+        self._behind: list[int] = []
+        self._open: Counter[int] = Counter()
+        self._n_taken = 0
+        threading.Thread(target=self._loop.run_forever, daemon=True).start()
+        server = asyncio.run_coroutine_threadsafe(asyncio.start_server(self._take, "127.0.0.1", 0), self._loop).result()
+        self.port = server.sockets[0].getsockname()[1]
+
+    def send_to(self, ports: list[int]) -> None:
+        """Hand new connections to these ports, and return once the others have none left."""
+        self._behind = list(ports)
+        while any(self._open[port] for port in self._open if port not in ports):
+            time.sleep(0.01)
+
+    async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._n_taken += 1
+        port = self._behind[self._n_taken % len(self._behind)]
+        self._open[port] += 1
+        try:
+            there = await asyncio.open_connection("127.0.0.1", port)
+            await asyncio.gather(_copied(reader, there[1]), _copied(there[0], writer))
+        finally:
+            writer.close()
+            self._open[port] -= 1
+
+
+async def _copied(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while piece := await reader.read(65_536):
+        writer.write(piece)
+        await writer.drain()
+    writer.close()
+
+
+class Clients:
+    """Threads that ask one question after another, each over a connection of its own.
+
+    Attributes:
+        answers: (seconds at which it was asked, number of the question, hits).
+        errors: a line each.
+    """
+
+    def __init__(self, n_clients: int, port: int, questions: list[str]):
+        self.answers: list[tuple[float, int, Answer]] = []
+        self.errors: list[str] = []
+        self._questions, self._port, self._ended = questions, port, threading.Event()
+        self._threads = [threading.Thread(target=self._ask, args=(number,)) for number in range(n_clients)]
+        for thread in self._threads:
+            thread.start()
+
+    def end(self) -> None:
+        """Let each finish its question."""
+        self._ended.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _ask(self, first: int) -> None:
+        number = first
+        while not self._ended.is_set():
+            number = (number + 1) % len(self._questions)
+            asked = time.monotonic()
+            try:
+                self.answers.append((asked, number, _answer(self._port, self._questions[number])))
+            except Exception as error:  # whatever goes wrong is what is looked for
+                self.errors.append(f"{type(error).__name__}: {error}")
+
+
+def _answer(port: int, question: str) -> Answer:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT_S)
+    try:
+        body = json.dumps({"question": question, "k": K})
+        headers = {"Content-Type": "application/json", "Connection": "close"}
+        connection.request("POST", "/api/search", body, headers)
+        response = connection.getresponse()
+        told = response.read()
+        if response.status != 200:
+            raise RuntimeError(f"status {response.status}: {told[:200]!r}")
+        return tuple((hit["article_id"], hit["score"]) for hit in json.loads(told)["hits"])
+    finally:
+        connection.close()
+
+
+def run_command(*words: object) -> float:
+    """Run `statgraph`, show what it says, and return its seconds."""
+    start = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, str(LAUNCHER), *map(str, words)], check=True, stdout=subprocess.PIPE, text=True
+    )
+    print(done.stdout, file=sys.stderr, flush=True)
+    return round(time.monotonic() - start, 1)
+
+
+@contextmanager
+def reader(run: Path) -> Iterator[int]:
+    """Serve a run from the table on S3 until the block ends, and yield the port."""
+    command = [sys.executable, str(LAUNCHER), "serve", "--run", str(run), "--port", "0", "--no-feedback"]
+    command += ["--engine", "lance", "--from", TABLE]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as service:
+        try:
+            line = service.stdout.readline()
+            if not line:
+                raise RuntimeError(f"{' '.join(command)}: ended before it was ready; mend it first")
+            yield int(line.rpartition(":")[2])
+        finally:
+            service.send_signal(signal.SIGTERM)
+
+
+def local_answers(run: Path, questions: list[str]) -> list[Answer]:
+    """Return the hits of a run's own index."""
+    found = Retriever.load(run, device="cpu").search_many(questions, K)
+    return [tuple((hit.article_id, hit.score) for hit in hits) for hits in found]
+
+
+def amended(corpus: Corpus) -> Corpus:
+    """Return a corpus with every tenth article's text doubled by that of the article before."""
+    articles = list(corpus.articles)
+    for row in range(AMENDED, len(articles), AMENDED):
+        articles[row] = replace(articles[row], text=f"{articles[row].text} {corpus.articles[row - 1].text}")
+    return replace(corpus, articles=tuple(articles))
+
+
+def trial(corpus_folder: Path, run: Path, work: Path, n_clients: int, seconds: float) -> dict:
+    """Return the figures of the whole way, `errors` and `strange` (answers of no version) among them."""
+    corpus, one, two, figures = read_corpus(corpus_folder), work / "one", work / "two", {}
+    questions = [question.text for question in corpus.questions][:QUESTIONS]
+    embed = ("embed", "--run", run, "--shard", SHARD_KIB)
+    figures["embed_s"] = run_command(*embed, "--corpus", corpus_folder, "--out", f"{VECTORS}/1")
+    taken = ("update", "--run", run, "--corpus", corpus_folder, "--full", "--vectors", f"{VECTORS}/1", "--out", one)
+    figures["update_s"] = run_command(*taken)
+    index = ("index", "--engine", "lance", "--to", TABLE, "--run")
+    figures["index_s"] = run_command(*index, one)
+    before = local_answers(one, questions)
+    figures["as_trained"] = sum(map(_same_hits, local_answers(run, questions), before))
+    balancer = Balancer()
+    with ExitStack() as old, ExitStack() as new:
+        balancer.send_to([old.enter_context(reader(one)) for _ in range(READERS)])
+        clients = Clients(n_clients, balancer.port, questions)
+        try:
+            time.sleep(seconds)
+            write_corpus(amended(corpus), work / "law")
+            figures["again_embed_s"] = run_command(*embed, "--corpus", work / "law", "--out", f"{VECTORS}/2")
+            taken = ("--corpus", work / "law", "--vectors", f"{VECTORS}/2", "--out", two)
+            figures["again_update_s"] = run_command("update", "--run", one, *taken)
+            figures["again_index_s"] = run_command(*index, two)
+            ports = [new.enter_context(reader(two)) for _ in range(READERS)]
+            switched = time.monotonic()
+            balancer.send_to(ports)
+            drained = time.monotonic()
+            old.close()
+            time.sleep(seconds)
+        finally:
+            clients.end()
+    after = local_answers(two, questions)
+    return figures | _judged(clients, before, after, (switched, drained))
+
+
+def _same_hits(found: Answer, expected: Answer) -> bool:
+    """Return whether two answers name the same articles in the same order, with scores equal to 1e-4."""
+    return [hit for hit, _ in found] == [hit for hit, _ in expected] and all(
+        abs(score - other) < 1e-4 for (_, score), (_, other) in zip(found, expected, strict=True)
+    )
+
+
+def _judged(clients: Clients, before: list[Answer], after: list[Answer], change: tuple[float, float]) -> dict:
+    told: Counter[str] = Counter()
+    switched, drained = change
+    for asked, number, answer in clients.answers:
+        old, new = _same_hits(answer, before[number]), _same_hits(answer, after[number])
+        late, early = old and not new and asked > drained, new and not old and asked < switched
+        told[
+            "strange" if late or early or not (old or new) else "either" if old and new else "old" if old else "new"
+        ] += 1
+    return {
+        "clients": len(clients._threads),
+        "answers": len(clients.answers),
+        "errors": len(clients.errors),
+        "first_errors": clients.errors[:3],
+        "questions_that_changed": sum(not _same_hits(*pair) for pair in zip(before, after, strict=True)),
+        **{name: told[name] for name in ("old", "new", "either", "strange")},
+    }
+
+
+def main() -> int:
+    """Run the trial; return 1 if it failed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpus", type=Path, required=True)
+    parser.add_argument("--run", type=Path, required=True, help="a run of that corpus")
+    parser.add_argument("--clients", type=int, default=16)
+    parser.add_argument("--seconds", type=float, default=20, help="how long to ask before and after the change")
+    asked = parser.parse_args()
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(port=0)
+    server.start()
+    try:
+        endpoint = "http://{}:{}".format(*server.get_host_and_port())
+        keys = {"ACCESS_KEY_ID": "test", "SECRET_ACCESS_KEY": "test", "REGION": "us-east-1", "ENDPOINT_URL": endpoint}
+        os.environ.update({f"AWS_{name}": value for name, value in keys.items()}, RAY_worker_niceness="0")
+        urllib.request.urlopen(urllib.request.Request(f"{endpoint}/law", method="PUT")).close()
+        with tempfile.TemporaryDirectory(prefix="statgraph-readers-") as work:
+            figures = trial(asked.corpus, asked.run, Path(work), asked.clients, asked.seconds)
+    finally:
+        server.stop()
+    print(json.dumps(figures, indent=2))
+    return int(bool(figures["errors"] or figures["strange"] or figures["as_trained"] < QUESTIONS))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
