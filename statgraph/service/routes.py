@@ -11,6 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from statgraph.service import answers, schemas
 from statgraph.service.feedback import FeedbackFullError
+from statgraph.service.links import linked
 from statgraph.service.loaded_run import LoadedRun
 from statgraph.service.open_run import OpenRun
 from statgraph.service.problems import ProblemError, documented
@@ -49,7 +50,11 @@ async def about(run: Run, state: State) -> schemas.About:
     return answers.about(run, takes_feedback=state.feedback is not None, explains=state.config.rewriter is None)
 
 
-@router.post("/api/search", responses=documented(400, 422, 503, 504))
+@router.post(
+    "/api/search",
+    responses=documented(400, 422, 503, 504)
+    | linked(article="/hits/0/article_id", heading="/hits/0/headings/0/heading_id", asked=True),
+)
 async def search(asked: schemas.SearchRequest, request: Request, opened: Opened, state: State) -> schemas.SearchAnswer:
     """Find the articles that answer a question."""
     run = opened.loaded_run
@@ -70,19 +75,25 @@ async def search(asked: schemas.SearchRequest, request: Request, opened: Opened,
     )
 
 
-@router.get("/api/articles/{article_id:path}", responses=documented(404, 422, 503))
+@router.get(
+    "/api/articles/{article_id:path}",
+    responses=documented(404, 422, 503) | linked(article="/next/article_id", heading="/headings/0/heading_id"),
+)
 async def article(article_id: ArticleId, run: Run) -> schemas.ArticleAnswer:
     """An article in full, with its neighbours and references."""
     return await run_in_threadpool(answers.article_answer, run, _article_row(run, article_id))
 
 
-@router.get("/api/headings", responses=documented(503))
+@router.get("/api/headings", responses=documented(503) | linked(heading="/headings/0/heading_id"))
 async def codes(run: Run) -> schemas.HeadingsAnswer:
     """The codes."""
     return answers.headings_answer(run.contents, None)
 
 
-@router.get("/api/headings/{heading_id}", responses=documented(404, 422, 503))
+@router.get(
+    "/api/headings/{heading_id}",
+    responses=documented(404, 422, 503) | linked(article="/articles/0/article_id", heading="/headings/0/heading_id"),
+)
 async def heading(heading_id: HeadingId, run: Run) -> schemas.HeadingsAnswer:
     """A heading with what is directly under it."""
     row = run.contents.heading_rows.get(heading_id)

@@ -79,6 +79,15 @@ def test_the_document_describes_every_operation_and_problem(client):
     assert "HTTPValidationError" not in models
 
 
+def test_links_lead_to_addresses_that_there_are(client):
+    paths = client.get("/openapi.json").json()["paths"]
+    operations = [operation for methods in paths.values() for operation in methods.values()]
+    answers = [operation["responses"].get("200", {}) for operation in operations]
+    links = [link for answer in answers for link in answer.get("links", {}).values()]
+    assert len(links) == 11
+    assert {link["operationId"] for link in links} <= {operation["operationId"] for operation in operations}
+
+
 def test_what_a_search_takes_is_told(client):
     fields = client.get("/openapi.json").json()["components"]["schemas"]["SearchRequest"]["properties"]
     assert (fields["question"]["maxLength"], fields["k"]["maximum"], fields["k"]["default"]) == (2000, 500, 10)

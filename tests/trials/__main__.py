@@ -27,7 +27,9 @@ from tests.trials.determinism import determinism
 from tests.trials.disks import disks
 from tests.trials.inputs import inputs
 from tests.trials.kills import kills
+from tests.trials.load import load
 from tests.trials.material import Material
+from tests.trials.service import service
 
 RESULTS = Path(__file__).parents[2] / ".trials"
 # Campaign -> what it runs, and how many cases by default.
@@ -37,6 +39,8 @@ CAMPAIGNS: dict[str, tuple[Callable[..., Outcome], int]] = {
     "disks": (disks, 160),
     "concurrency": (concurrency, 48),
     "determinism": (determinism, 6),
+    "service": (service, 160),
+    "load": (load, 60),
 }
 # What takes seconds: the cases of each, and of which jobs or kinds.
 SHORT = {
@@ -45,6 +49,7 @@ SHORT = {
     "disks": (6, ("import",)),
     "concurrency": (2, ("dsr",)),
     "determinism": (1, ("dsr",)),
+    "service": (3, ("odd", "half-open", "queue")),
 }
 
 
@@ -64,7 +69,9 @@ def main() -> int:
     print("| campaign | cases | failures | seconds |\n| --- | ---: | ---: | ---: |", flush=True)
     with tempfile.TemporaryDirectory(prefix="statgraph-trial-") as folder:
         material = Material(Path(folder))
-        outcomes = [_outcome(name, material, asked) for name in asked.campaigns or CAMPAIGNS]
+        outcomes = [
+            _outcome(name, material, asked) for name in asked.campaigns or (SHORT if asked.short else CAMPAIGNS)
+        ]
     return int(any(outcome.failures for outcome in outcomes))
 
 

@@ -1,13 +1,15 @@
 """The rows of a load, by hand, and the counting of a load on a service that fails."""
 
+import json
 import os
 import threading
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
 
 import pytest
 
-from benchmarks.measures.serving import CLIENTS, Load, resident_mib, rows_of, under_load
+from benchmarks.measures.serving import CLIENTS, Load, resident_mib, rows_of, under_load, warm_up
 
 
 def test_rows_of_a_good_load():
@@ -27,8 +29,10 @@ def test_errors_and_growth_do_not_hold():
 
 
 class _Failing(BaseHTTPRequestHandler):
+    asked: ClassVar[list[bytes]] = []
+
     def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
+        self.asked.append(self.rfile.read(int(self.headers["Content-Length"])))
         body = b'{"hits": []}'
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
@@ -46,6 +50,9 @@ class _Crowded(ThreadingHTTPServer):
 def test_an_answer_without_hits_is_an_error():
     with _Crowded(("127.0.0.1", 0), _Failing) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
+        questions = [f"q{number}" for number in range(CLIENTS + 1)]
+        warm_up(server.server_port, questions)
+        assert sorted(json.loads(body)["question"] for body in _Failing.asked) == sorted(questions)
         load = under_load(os.getpid(), server.server_port, ["q"], 0.05)
         server.shutdown()
     assert load.seconds == []
