@@ -16,9 +16,9 @@ def test_a_missing_package_is_named(refused, town, bm25_run, monkeypatch, packag
     )
 
 
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="needs the extra 'ray'")
 def test_a_corpus_is_embedded_and_taken_into_a_run(run_here, refused, town, dense_run, tmp_path, monkeypatch):
     """On a Ray cluster of this machine alone, that ends with the command."""
-    pytest.importorskip("ray", reason="needs the extra 'ray'")
     monkeypatch.setenv("RAY_worker_niceness", "0")
     embed = ("embed", "--run", dense_run, "--corpus", town, "--out", "vectors", "--shard", 1)
     done = run_here(*embed)

@@ -34,6 +34,7 @@ from statgraph.corpus.store import read_corpus, write_corpus
 LAUNCHER = Path(__file__).parents[2] / "cli.py"
 K, QUESTIONS, READERS = 10, 100, 2
 AMENDED = 10  # every tenth article
+WRONG = ("mixed", "late", "early")  # answers
 SHARD_KIB = 2048
 TABLE, VECTORS = "s3://law/fr", "s3://law/vectors"
 _TIMEOUT_S = 120
@@ -82,12 +83,12 @@ class Clients:
     """Threads that ask one question after another, each over a connection of its own.
 
     Attributes:
-        answers: (seconds at which it was asked, number of the question, hits).
+        answers: (when it was asked and when answered, number of the question, hits).
         errors: a line each.
     """
 
     def __init__(self, n_clients: int, port: int, questions: list[str]):
-        self.answers: list[tuple[float, int, Answer]] = []
+        self.answers: list[tuple[tuple[float, float], int, Answer]] = []
         self.errors: list[str] = []
         self._questions, self._port, self._ended = questions, port, threading.Event()
         self._threads = [threading.Thread(target=self._ask, args=(number,)) for number in range(n_clients)]
@@ -106,7 +107,8 @@ class Clients:
             number = (number + 1) % len(self._questions)
             asked = time.monotonic()
             try:
-                self.answers.append((asked, number, _answer(self._port, self._questions[number])))
+                answer = _answer(self._port, self._questions[number])
+                self.answers.append(((asked, time.monotonic()), number, answer))
             except Exception as error:  # whatever goes wrong is what is looked for
                 self.errors.append(f"{type(error).__name__}: {error}")
 
@@ -166,7 +168,8 @@ def amended(corpus: Corpus) -> Corpus:
 
 
 def trial(corpus_folder: Path, run: Path, work: Path, n_clients: int, seconds: float) -> dict:
-    """Return the figures of the whole way, `errors` and `strange` (answers of no version) among them."""
+    """Return the figures of the whole way. Wrong are `errors`, `mixed` answers, which are of no version, `late` ones of
+    the old version to who asked after the change, and `early` ones of the new version before it."""
     corpus, one, two, figures = read_corpus(corpus_folder), work / "one", work / "two", {}
     questions = [question.text for question in corpus.questions][:QUESTIONS]
     embed = ("embed", "--run", run, "--shard", SHARD_KIB)
@@ -210,19 +213,23 @@ def _same_hits(found: Answer, expected: Answer) -> bool:
 def _judged(clients: Clients, before: list[Answer], after: list[Answer], change: tuple[float, float]) -> dict:
     told: Counter[str] = Counter()
     switched, drained = change
-    for asked, number, answer in clients.answers:
+    for (asked, answered), number, answer in clients.answers:
         old, new = _same_hits(answer, before[number]), _same_hits(answer, after[number])
-        late, early = old and not new and asked > drained, new and not old and asked < switched
-        told[
-            "strange" if late or early or not (old or new) else "either" if old and new else "old" if old else "new"
-        ] += 1
+        if not old and not new:
+            told["mixed"] += 1
+        elif old and new:
+            told["either"] += 1
+        elif old:
+            told["late" if asked > drained else "old"] += 1
+        else:
+            told["early" if answered < switched else "new"] += 1
     return {
         "clients": len(clients._threads),
         "answers": len(clients.answers),
         "errors": len(clients.errors),
         "first_errors": clients.errors[:3],
         "questions_that_changed": sum(not _same_hits(*pair) for pair in zip(before, after, strict=True)),
-        **{name: told[name] for name in ("old", "new", "either", "strange")},
+        **{name: told[name] for name in ("old", "new", "either", *WRONG)},
     }
 
 
@@ -248,7 +255,7 @@ def main() -> int:
     finally:
         server.stop()
     print(json.dumps(figures, indent=2))
-    return int(bool(figures["errors"] or figures["strange"] or figures["as_trained"] < QUESTIONS))
+    return int(any(figures[name] for name in ("errors", *WRONG)) or figures["as_trained"] < QUESTIONS)
 
 
 if __name__ == "__main__":
