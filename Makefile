@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 HOURS ?= 1
 
-.PHONY: demo test lint bench gpu real engines ray readers mutants trial docs docs-cli docs-fidelity docs-results
+.PHONY: demo test lint bench gpu real engines ray readers audit mutants trial docs docs-cli docs-fidelity docs-results
 
 demo: .venv/.installed
 	$(BIN)/statgraph build-graph
@@ -54,6 +54,11 @@ ray: .venv-engines/.ray-installed
 readers: .venv-engines/.ray-installed
 	.venv-engines/bin/python -m tests.trials.readers --corpus $(or $(CORPUS),corpora/legi-fr) --run $(or $(RUN),runs/static-fr)
 
+# A list of what is installed (sbom.json, CycloneDX), and which of the pinned packages have known vulnerabilities.
+audit: .venv-audit/.installed
+	.venv-audit/bin/cyclonedx-py environment .venv --output-reproducible --output-file sbom.json
+	.venv-audit/bin/pip-audit --requirement requirements.txt --no-deps --disable-pip
+
 # A sample of small faults in the modules that everything rests on, and which of them no test notices.
 mutants: .venv/.installed
 	$(BIN)/python -m pip install --quiet --editable .[mutants] --no-build-isolation
@@ -93,6 +98,11 @@ docs-results: .venv/.installed
 
 .venv-engines/.ray-installed: .venv-engines/.installed
 	PIP_CONSTRAINT= $(BIN)/python -m pip --python .venv-engines/bin/python install --quiet --editable .[ray] --no-build-isolation
+	touch $@
+
+.venv-audit/.installed: .venv/.installed
+	$(BIN)/python -m venv .venv-audit
+	PIP_CONSTRAINT= .venv-audit/bin/python -m pip install --quiet "pip-audit>=2.7,<3" "cyclonedx-bom>=7,<8"
 	touch $@
 
 .venv/bin/python:
