@@ -48,6 +48,14 @@ def client(port):
         yield connection
 
 
+def answered(client: socket.socket) -> bytes:
+    """Return the body of the next answer, of one digit; its headers may come in a packet of their own."""
+    read = b""
+    while not read.partition(b"\r\n\r\n")[2] and (got := client.recv(1000)):
+        read += got
+    return read.partition(b"\r\n\r\n")[2]
+
+
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHo"])
 def test_who_does_not_send_its_headers_is_left(client, sent):
     client.sendall(sent)
@@ -56,7 +64,7 @@ def test_who_does_not_send_its_headers_is_left(client, sent):
 
 def test_who_sends_a_second_request_by_halves_is_left(client):
     client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-    assert client.recv(1000).endswith(b"\r\n\r\n0")
+    assert answered(client) == b"0"
     client.sendall(b"GET / HTTP")
     assert client.recv(1) == b""
 
@@ -65,7 +73,7 @@ def test_a_request_takes_its_time_once_its_headers_are_there(client):
     client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na")
     time.sleep(0.4)
     client.sendall(b"b")
-    assert client.recv(1000).endswith(b"\r\n\r\n2")
+    assert answered(client) == b"2"
 
 
 def test_who_does_not_read_its_answer_is_left(client):
@@ -81,7 +89,7 @@ def test_who_does_not_read_its_answer_is_left(client):
 def test_who_sends_no_more_is_answered(client):
     client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab")
     client.shutdown(socket.SHUT_WR)
-    assert client.recv(1000).endswith(b"\r\n\r\n2")
+    assert answered(client) == b"2"
 
 
 def test_who_breaks_off_is_not_waited_for(client):
