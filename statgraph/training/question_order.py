@@ -35,7 +35,12 @@ def question_order(name: str, gold: PairSource, bm25: Callable[[], BM25], seed: 
     `lexical`: by BM25's rank of the question's best answer; a question in the law's own words is easy. `labels`: by the
     number of its answers; one that many articles answer leaves open what it asks. `random`: drawn by the seed, to tell
     an order's worth from that of beginning with few questions.
+
+    Raises:
+        ValueError: for another name.
     """
+    if name == "shuffled":
+        return None
     if name == "lexical":
         return QuestionOrder(_best_ranks(gold, bm25()))
     if name == "labels":
@@ -43,7 +48,7 @@ def question_order(name: str, gold: PairSource, bm25: Callable[[], BM25], seed: 
     if name == "random":
         rng = np.random.default_rng(derived_seed(seed, "question order"))
         return QuestionOrder(rng.permutation(len(gold.texts)))
-    return None
+    raise ValueError(f"'{name}' is no order of questions; see Stage1Config.question_order")
 
 
 def _best_ranks(gold: PairSource, index: BM25) -> np.ndarray:

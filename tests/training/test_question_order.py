@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 
+from statgraph.config import Stage1Config
+from statgraph.settings import limits_of
 from statgraph.training.question_order import QuestionOrder, question_order
 
 PAIRS = np.array([[0, 5], [0, 6], [1, 5], [2, 7], [3, 8], [3, 9]])
@@ -44,3 +46,12 @@ def test_a_random_order_is_the_seeds():
     assert drawn[0] == drawn[1] != drawn[2]
     assert len(drawn[0]) == 25
     assert question_order("shuffled", gold, None, 0) is None
+
+
+def test_every_order_that_can_be_set_is_there():
+    orders = {
+        name: question_order(name, Gold(), Scores, 0) for name in limits_of(Stage1Config, "question_order").choices
+    }
+    assert [name for name, order in orders.items() if order is None] == ["shuffled"]
+    with pytest.raises(ValueError, match="'hard' is no order"):
+        question_order("hard", Gold(), Scores, 0)
