@@ -67,7 +67,7 @@ def embed(run: Run, what: Embedding, on_step: Progress = no_progress) -> Embeddi
 
     Raises:
         DependencyError: if ray is not installed.
-        RunError: if the run has no article encoder, or the vectors of something else are at `out`.
+        RunError: if the run has no article encoder, the vectors of something else are at `out`, or Ray does not start.
         CorpusError: if the corpus, or one of its articles, cannot be read.
         UsageError: if there is no such cluster, or it has no GPU where one is asked for.
     """
@@ -182,6 +182,10 @@ def _cluster(address: str | None) -> Iterator[None]:
     try:
         ray.init(log_to_driver=False, logging_level=logging.ERROR, **where)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        if address is None:
+            raise RunError(
+                f"Ray does not start on this machine ({reason_of(error)}); name a cluster by --address"
+            ) from None
         raise UsageError(
             f"--address {address}: no Ray cluster answers ({reason_of(error)}); start one with 'ray start'"
         ) from None

@@ -1,7 +1,12 @@
 import importlib.util
 import re
+import sys
+from types import SimpleNamespace
 
 import pytest
+
+from statgraph.encoders.ray_embedding import _cluster
+from statgraph.errors import RunError, UsageError
 
 
 @pytest.mark.parametrize(
@@ -42,3 +47,16 @@ def test_a_corpus_is_embedded_and_taken_into_a_run(run_here, refused, town, dens
     assert refused(*update, "other", "--vectors", "nowhere") == (
         "nowhere: holds no vectors; write them with 'statgraph embed --out nowhere'"
     )
+
+
+@pytest.mark.parametrize(
+    ("address", "error", "told"),
+    [(None, RunError, "this machine .*--address"), ("ray://x:1", UsageError, "--address ray://x:1: .*'ray start'")],
+)
+def test_a_cluster_that_does_not_answer_is_named(monkeypatch, address, error, told):
+    def init(**where):
+        raise ConnectionError("refused")
+
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(init=init, is_initialized=lambda: False))
+    with pytest.raises(error, match=told), _cluster(address):
+        pass
