@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,6 +87,7 @@ class BM25:
                 bm25._vocabulary = bm25._index.vocab_dict
                 bm25._vocabulary.pop("", None)  # bm25s adds it, without a column
                 _check_arrays(bm25._index.scores, len(bm25._vocabulary), bm25._n_texts)
+                _check_columns(bm25._vocabulary.values(), len(bm25._vocabulary))
         except (OSError, ValueError, EOFError, KeyError, TypeError, AttributeError) as error:
             raise RunError(f"{folder}: a damaged BM25 index ({reason_of(error)}); {REMEDY}") from None
         expected = _made_with(language, k1, b)
@@ -170,6 +171,12 @@ def _check_arrays(scores: Mapping[str, np.ndarray], n_terms: int, n_texts: int) 
         raise ValueError("arrays that do not fit together")
     if starts[0] or (np.diff(starts) < 0).any() or rows.min() < 0 or rows.max() >= n_texts:
         raise ValueError("rows out of range")
+
+
+def _check_columns(columns: Collection[object], n_terms: int) -> None:
+    """Raise ValueError unless each term's column is one of the matrix's."""
+    if {*map(type, columns)} != {int} or min(columns) < 0 or max(columns) >= n_terms:
+        raise ValueError("columns out of range")
 
 
 def best_rows(scores: np.ndarray, k: int) -> np.ndarray:

@@ -1,3 +1,4 @@
+import json
 import math
 import warnings
 
@@ -154,6 +155,17 @@ def test_a_damaged_index_is_refused(tmp_path, name, damage):
     with pytest.raises(RunError, match="delete the folder") as refused:
         BM25.read(tmp_path, language="en")
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("column", [-1, 10**30, 2.0, True, "1", None])
+def test_a_column_that_is_none_is_refused(tmp_path, column):
+    BM25(TEXTS, language="en").write(tmp_path)
+    path = tmp_path / "vocab.index.json"
+    columns = json.loads(path.read_text())
+    columns[next(iter(columns))] = column
+    path.write_text(json.dumps(columns))
+    with pytest.raises(RunError, match="delete the folder"):
+        BM25.read(tmp_path, language="en")
 
 
 @pytest.mark.parametrize("made_with", [{"language": "fr"}, {"k1": 1.0}, {"b": 0.5}])
