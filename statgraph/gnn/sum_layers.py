@@ -56,12 +56,12 @@ class KGnnLayer(nn.Module):
 
         out_i = W1 x_i + W2 sum_j x_j
 
-    W1 starts as the identity and W2 as zero, so that an untrained layer returns its input. It does not smooth as the
-    others do: the sum over a heading's thousands of articles would drown the heading's own vector, and no one scale of
-    W2 suits that heading and an article with a single neighbour.
+    W1 starts as the identity and W2 as 0.3 times it, so that an untrained layer smooths, as the others do. The sum has
+    no bound, and a heading's is over thousands of articles. On dev questions a larger factor is better for French law
+    and worse for Chinese law, whose tree is flat; this one helps the former and hardly costs the latter.
     """
 
-    _own_scale, _neighbour_scale = 1.0, 0.0  # of the identity that W1 and W2 start as
+    _own_scale, _neighbour_scale = 1.0, 0.3  # of the identity that W1 and W2 start as
 
     def __init__(self, width: int, *, n_heads: int, n_edge_types: int):
         super().__init__()

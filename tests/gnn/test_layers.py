@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from statgraph.gnn.attention_layers import QabisarLayer
+from statgraph.gnn.message_passing import neighbour_sum
 from statgraph.gnn.sum_layers import KGnnLayer
 from statgraph.graph.dgl_loader import load_dgl
 from statgraph.registry import LAYERS
@@ -220,9 +221,9 @@ def test_an_edge_to_itself_is_not_the_node_itself(random_layer, block_of, node_v
     assert not torch.allclose(layer(nodes, loop)[0], layer(nodes, block_of([], n_inputs=2))[0])
 
 
-def test_untrained_k_gnn_returns_its_input_and_learns_to_sum(random_block, node_vectors):
+def test_untrained_k_gnn_smooths_and_learns_to_sum(random_block, node_vectors):
     layer, block, nodes = KGnnLayer(6, n_heads=1, n_edge_types=3), random_block(), node_vectors().float()
     out = layer(nodes, block)
-    assert out.equal(nodes[block.own_inputs])
+    assert torch.allclose(out, nodes[block.own_inputs] + 0.3 * neighbour_sum(nodes, block))
     out.square().sum().backward()
     assert layer.neighbour_projection.weight.grad.abs().min() > 0
