@@ -26,6 +26,8 @@ _SOFT_HYPHEN = "\u00ad"
 _DOTLESS_I = str.maketrans({"I": "ı", "İ": "i"})
 _OWN_CAPITALS = {"az": _DOTLESS_I, "tr": _DOTLESS_I}
 
+TERMS = "zxx"  # a text of terms that an analyser has found, separated by spaces; ISO 639's "no linguistic content"
+
 Analyser = Callable[[str], list[str]]
 
 
@@ -34,9 +36,11 @@ def analyser(language: str, *, stemmed: bool = True) -> Analyser:
     characters in overlapping pairs where a script has no spaces.
 
     Args:
-        language: ISO 639-1 code, such as the corpus manifest's.
+        language: ISO 639-1 code, such as the corpus manifest's, or `TERMS`.
         stemmed: whether words are stemmed.
     """
+    if language == TERMS:
+        return str.split
     stem = _stemmer(language) if stemmed else list
     own_capitals = _OWN_CAPITALS.get(language, {})
     spaced_words, runs, unspaced_run = _patterns()

@@ -63,10 +63,10 @@ def test_an_engine_that_the_vectors_are_written_to_answers_the_same(run_here, ru
     engine = tmp_path / "engine"
     asked = ("search", QUESTION, "--run", run, "-k", 5, "--json")
     own = run_here(*asked)
-    status, printed, problems = run_here("index", "--run", run, "--engine", "faiss", "--to", engine)
+    status, printed, problems = run_here("index", "--run", run, "--engine", "faiss", "--to", engine, "--words")
     assert (status, problems) == (0, "")
     assert re.fullmatch(
-        rf"Vectors of {re.escape(str(run))} at {re.escape(str(engine))}: faiss, written in \d+\.\d\d s\n"
+        rf"Vectors and words of {re.escape(str(run))} at {re.escape(str(engine))}: faiss, written in \d+\.\d\d s\n"
         r"  articles  16\n  changed   16\n  removed   0\n  state     [0-9a-f]{12}-[0-9a-f]{12}\n",
         printed,
     )
@@ -86,6 +86,7 @@ def test_an_engine_that_the_vectors_are_written_to_answers_the_same(run_here, ru
             ["--engine", "lance", "--to", "x", "--set", "flat_most=3"],
             "--set: these are settings of engine faiss; leave it out with --engine lance",
         ),
+        (["--words"], "--words: says what an engine gets; add --to URI, or leave it out"),
     ],
 )
 def test_engines_that_cannot_be_written_to_are_refused(refused, run, arguments, message):
@@ -95,8 +96,7 @@ def test_engines_that_cannot_be_written_to_are_refused(refused, run, arguments, 
 def test_a_place_without_the_run_is_refused(refused, run, tmp_path):
     engine = tmp_path / "engine"
     assert refused("search", QUESTION, "--run", run, "--from", engine) == (
-        f"{engine}: holds no article vectors; read the URI that 'statgraph index --engine faiss --to URI' wrote, or "
-        "write it again"
+        f"{engine}: no such file or folder; write the run with 'statgraph index --run RUN --engine faiss --to URI'"
     )
     assert refused("search", QUESTION, "--run", run, "--from", "s3://law/fr") == (
         "s3://law/fr: engine faiss keeps vectors in a local folder; name one, or add --engine lance"

@@ -5,8 +5,10 @@ from statgraph import artifacts
 from statgraph.config import IndexConfig
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.where import ANYWHERE, Where
+from statgraph.encoders.article_text import article_texts
 from statgraph.errors import EngineError, RunError, UsageError
 from statgraph.index.engines.contract import EngineAddress, Ranking
+from statgraph.lexical.bm25 import BM25
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
 from statgraph.search.engine_index import EngineIndex, write_to_engine
@@ -57,7 +59,7 @@ class Recorder:
 )
 def test_an_engine_is_asked_by_columns_where_the_rows_were_chosen_by_them(allowed, asked):
     engine = Recorder()
-    scores, rows = EngineIndex(engine, "abc").search(np.ones((1, 2), dtype=np.float32), 3, allowed)
+    scores, rows = EngineIndex(engine, "abc", language="en").search(np.ones((1, 2), dtype=np.float32), 3, allowed)
     assert (engine.asked, rows[0].tolist()) == (asked, [0, 1, 2])  # ties by row
     assert scores[0].tolist() == [0.5, 0.5, 0.5]
 
@@ -72,6 +74,23 @@ def test_a_run_that_was_trained_or_updated_since_is_refused(dense_run, address):
     assert Retriever.load(dense_run, device="cpu", engine=address).search("deposit", 1)[0].article_id == "D1"
 
 
+def test_words_of_a_run_are_those_of_its_own_bm25(dense_run, address):
+    run = Run.read(dense_run)
+    write_to_engine(run, address, IndexConfig(), words=True)
+    articles = ArticleStore(dense_run)
+    bm25 = BM25(article_texts(articles.read_all()), language=run.corpus.language)
+    engine = EngineIndex.open(run, address)
+    for question in ("Who gets the deposit?", "The tenants' notices", "harbours"):
+        (scores,), (rows,) = engine.search_text([question], 3)
+        ours = bm25.scores(question)
+        assert rows.tolist() == [row for row in np.argsort(-ours, kind="stable") if ours[row] > 0]
+        if address.name == "faiss":
+            assert scores.tolist() == ours[rows].tolist()
+    write_to_engine(run, address, IndexConfig())
+    with pytest.raises(EngineError, match="--words"):
+        EngineIndex.open(run, address).search_text(["deposit"], 3)
+
+
 def test_a_run_without_vectors_is_refused(bm25_run, address):
     with pytest.raises(RunError, match="BM25"):
         write_to_engine(Run.read(bm25_run), address, IndexConfig())
@@ -81,7 +100,7 @@ def test_a_run_without_vectors_is_refused(bm25_run, address):
 
 def test_an_engine_without_the_run_is_refused_before_the_encoder_is_read(dense_run, address):
     (dense_run / artifacts.RUN_QUERY_ENCODER).unlink()
-    with pytest.raises(EngineError, match=r"no article vectors|no such folder"):
+    with pytest.raises(EngineError, match=r"no such file or folder"):
         Retriever.load(dense_run, device="cpu", engine=address)
     with pytest.raises(UsageError, match="annoy"):
         Retriever.load(dense_run, device="cpu", engine=EngineAddress("annoy", address.uri))

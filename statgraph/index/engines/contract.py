@@ -1,24 +1,24 @@
-"""The contract of an index engine: article vectors with typed columns at a URI, searched by inner product."""
+"""The contract of an index engine: article vectors and words with typed columns at a URI, searched by inner product or
+by BM25."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from pathlib import Path
+from typing import ClassVar, Self
 
 import numpy as np
 
-from statgraph.config import IndexConfig
+from statgraph.config import Bm25Config, IndexConfig
 from statgraph.corpus.where import ANYWHERE, Where
 from statgraph.errors import EngineError, UsageError
 from statgraph.index.exact_search import inner_products
 from statgraph.index.vectors import check_ids
+from statgraph.settings import check_settings
 
 _KEY_DIGITS = 12
-PATH_END = "\x1f"  # the unit separator, which no title has
-_EXACT_MOST = 20_000
-_PROBED_SHARE, _LEAST_PROBES = 8, 64
 KEPT_STATES = 2  # the newest, and the one before it, whose readers may still be at work
 
 
@@ -61,71 +61,35 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What a filter can ask of articles, one entry for each.
+    """What a filter and BM25 can ask of articles, one entry for each.
 
     Attributes:
         paths: titles of the headings that an article is under, from its code down.
         days: (articles, 2) int32 ordinals, the first day in force and the first after.
+        words: an article's terms as `analyser` finds them, separated by spaces; None where no words are kept.
     """
 
     paths: Sequence[tuple[str, ...]]
     days: np.ndarray
+    words: Sequence[str] | None = None
 
     def of(self, rows: Sequence[int] | np.ndarray) -> Columns:
         """Return the columns of some of the articles."""
-        return Columns([self.paths[row] for row in rows], self.days[rows])
+        words = None if self.words is None else [self.words[row] for row in rows]
+        return Columns([self.paths[row] for row in rows], self.days[rows], words)
 
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """The articles found for one vector: `ids` and `scores` (found,) float32, best first."""
+    """The articles found for one vector or question: `ids` and `scores` (found,) float32, best first."""
 
     ids: tuple[str, ...]
     scores: np.ndarray
 
-
-def ranked(ids: Sequence[str], vectors: np.ndarray, query: np.ndarray) -> Ranking:
-    """Return articles, with their vectors (articles, width) float32, by their inner product with a vector (width,).
-
-    An engine's own scores differ from ours in the last bits, or are a distance; these are those of `ArticleIndex`.
-    """
-    rows = np.arange(len(ids))[None]
-    scores = (
-        inner_products(np.ascontiguousarray(vectors), query[None], rows)[0] if len(ids) else np.empty(0, np.float32)
-    )
-    best = np.argsort(-scores, kind="stable")
-    return Ranking(tuple(ids[row] for row in best), scores[best])
-
-
-def lists_of(n_articles: int) -> int:
-    """Return how many lists an approximate index of so many articles has, as that of kind ivf-pq."""
-    return 2 ** (int(2 * n_articles**0.5).bit_length() - 1)
-
-
-def probes_of(lists: int, n_met: int, n_articles: int, k: int) -> int:
-    """Return how many of the lists to read for a question; 0 to compare all articles that meet the condition.
-
-    Args:
-        lists: how many there are.
-        n_met: how many articles meet the condition: where these are few, all are compared, and recall is exact.
-        n_articles: how many there are.
-        k: how many are asked for.
-    """
-    if n_met <= max(_EXACT_MOST, k):
-        return 0
-    probes = max(_LEAST_PROBES, lists // _PROBED_SHARE)
-    return min(lists, -(-probes * n_articles // n_met))  # as many articles that meet it as `probes` lists hold of all
-
-
-def path_key(path: Sequence[str]) -> str:
-    """Return a path as one text: an article is under a heading if its key begins with the heading's."""
-    return "".join(f"{title}{PATH_END}" for title in path)
-
-
-def path_range(heading: Sequence[str]) -> tuple[str, str]:
-    """Return the first key of the articles under a heading, and the first after them, as texts are ordered."""
-    key = path_key(heading)
-    return key, key[:-1] + chr(ord(PATH_END) + 1)
+    @classmethod
+    def of_none(cls) -> Ranking:
+        """Return that of no articles."""
+        return cls((), np.empty(0, dtype=np.float32))
 
 
 @dataclass(frozen=True)
@@ -138,7 +102,7 @@ class Written:
 
 
 class IndexEngine(ABC):
-    """The vectors of one state at a URI; make one with `create` or `open`.
+    """The vectors of one state at a URI, and its words where they are kept; make one with `create` or `open`.
 
     What `add` and `delete` change, the next search of the same object sees. Others see it after `commit`, once they
     `open` or `refresh`; what was not committed is lost, a killed writer's too, and leaves what was there before as it
@@ -153,41 +117,65 @@ class IndexEngine(ABC):
         uri: where the vectors are.
         state: what they are of.
         width: of a vector; 0 while a new state holds none.
+        has_words: whether the articles' words are there, for `search_text`.
     """
 
     name: ClassVar[str]
     keeps_version: ClassVar[bool] = True
 
-    def __init__(self, uri: str, state: State, *, writing: bool):
+    def __init__(
+        self,
+        uri: str,
+        state: State,
+        config: IndexConfig | None = None,
+        bm25: Bm25Config | None = None,
+        *,
+        writing: bool,
+    ):
         self.uri = uri
         self.state = state
         self.width = 0
+        self.has_words = bm25 is not None
+        self._config = config or IndexConfig()
+        self._bm25 = bm25
         self._writing = writing
 
     @classmethod
-    @abstractmethod
-    def create(cls, uri: str, state: State, config: IndexConfig | None = None) -> IndexEngine:
+    def create(cls, uri: str, state: State, config: IndexConfig | None = None, bm25: Bm25Config | None = None) -> Self:
         """Return the writer of a state, which begins with no articles.
 
         Args:
             uri: where to keep it, beside what is there.
             state: what the vectors will be of.
             config: how `commit` indexes them, or None for the defaults.
+            bm25: how the words of articles are weighed, as far as the engine can be told; None to keep no words.
 
         Raises:
             DependencyError: if the engine's package is not installed.
             EngineError: if nothing can be kept there.
+            UsageError: if a setting is out of range.
         """
+        check_settings(config or IndexConfig())
+        return cls(uri, state, config, bm25, writing=True)
 
     @classmethod
-    @abstractmethod
-    def open(cls, uri: str, state: State) -> IndexEngine:
+    def open(cls, uri: str, state: State) -> Self:
         """Return a reader of a state as it was last committed.
 
         Raises:
             DependencyError: if the engine's package is not installed.
             EngineError: if the state is not there.
         """
+        if "://" not in uri and not Path(uri).exists():
+            raise EngineError(f"{uri}: no such file or folder; {cls.remedy()}")
+        engine = cls(uri, state, writing=False)
+        engine.refresh()
+        return engine
+
+    @classmethod
+    def remedy(cls) -> str:
+        """Return what to do where the state is not there, or not whole."""
+        return f"write the run with 'statgraph index --run RUN --engine {cls.name} --to URI'"
 
     def add(self, ids: Sequence[str], vectors: np.ndarray, columns: Columns) -> None:
         """Add articles, or put them in the place of those with the same ids.
@@ -198,7 +186,8 @@ class IndexEngine(ABC):
             columns: of the same articles.
 
         Raises:
-            UsageError: if this is a reader, or the columns are of another number of articles.
+            UsageError: if this is a reader, the columns are of another number of articles, or they have words and the
+                state keeps none, or the other way round.
             EngineError: if the vectors have another width than those that are there, or one is not finite.
             RunError: if there are more or fewer ids than vectors, or one of them appears twice.
         """
@@ -208,6 +197,8 @@ class IndexEngine(ABC):
                 f"vectors {vectors.shape}, {len(columns.paths)} paths and {len(columns.days)} days; give one of each "
                 "for each article"
             )
+        if (columns.words is not None) != self.has_words:
+            raise UsageError(f"{self.uri}: words of articles are added where create was given bm25, and only there")
         check_ids(self.uri, len(vectors), ids)
         if not len(ids):
             return
@@ -225,15 +216,19 @@ class IndexEngine(ABC):
         if ids and self.width:
             self._delete(ids)
 
-    @abstractmethod
     def commit(self) -> None:
         """Let readers find what this writer holds, all at once, and index it.
 
         The two newest states stay, older ones are removed.
 
         Raises:
+            UsageError: if this is a reader.
             EngineError: if there is no article, or another writer is at work at the same URI.
         """
+        self._check_writing()
+        if not self.count():
+            raise EngineError(f"{self.uri}: no articles to commit; add some first")
+        self._commit()
 
     def write(self, ids: Sequence[str], tiles: Iterable[tuple[int, np.ndarray]], columns: Columns) -> Written:
         """Make these all the articles of the state, and commit it.
@@ -268,12 +263,34 @@ class IndexEngine(ABC):
             UsageError: if `k` is below 1.
             EngineError: if the vectors have another width, or one is not finite.
         """
-        if k < 1:
-            raise UsageError(f"k must be at least 1 (got {k})")
+        _check_k(k)
         self._check_vectors(vectors)
         if where.ids == () or not self.width:
-            return [Ranking((), np.empty(0, dtype=np.float32)) for _ in vectors]
+            return [Ranking.of_none() for _ in vectors]
         return self._search(np.ascontiguousarray(vectors, dtype=np.float32), k, where)
+
+    def search_text(self, words: Sequence[str], k: int, where: Where = ANYWHERE) -> list[Ranking]:
+        """Return the best `k` articles for each question by the engine's own BM25: of those that meet the condition and
+        share a word with it, all where they are fewer.
+
+        Ties come in any order. Scores are comparable within one question; engines weigh words in their own ways
+        (docs/scaling.md).
+
+        Args:
+            words: the terms of each question, separated by spaces, analysed as those of the articles were.
+            k: how many, at least 1.
+            where: the condition on their columns.
+
+        Raises:
+            UsageError: if `k` is below 1.
+            EngineError: if the state keeps no words.
+        """
+        _check_k(k)
+        if not self.has_words:
+            raise EngineError(f"{self.uri}: keeps no words of this run's articles; {self.remedy()} and --words")
+        if where.ids == () or not self.width:
+            return [Ranking.of_none() for _ in words]
+        return [self._search_text(question, k, where) if question.strip() else Ranking.of_none() for question in words]
 
     def score(self, ids: Sequence[str], vectors: np.ndarray) -> np.ndarray:
         """Return the inner products of vectors (queries, width) with those of articles, (queries, ids) float32.
@@ -312,7 +329,13 @@ class IndexEngine(ABC):
     def _delete(self, ids: Sequence[str]) -> None: ...
 
     @abstractmethod
+    def _commit(self) -> None: ...
+
+    @abstractmethod
     def _search(self, vectors: np.ndarray, k: int, where: Where) -> list[Ranking]: ...
+
+    @abstractmethod
+    def _search_text(self, words: str, k: int, where: Where) -> Ranking: ...
 
     @abstractmethod
     def _vectors(self, ids: Sequence[str]) -> dict[str, np.ndarray]:
@@ -330,3 +353,8 @@ class IndexEngine(ABC):
             )
         if not np.isfinite(vectors).all():
             raise EngineError(f"{self.uri}: a vector holds a value that is not finite; train the run again")
+
+
+def _check_k(k: int) -> None:
+    if k < 1:
+        raise UsageError(f"k must be at least 1 (got {k})")

@@ -9,14 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.config import IndexConfig
 from statgraph.corpus.where import ANYWHERE, Where
 from statgraph.disk import stamp_newest
 from statgraph.errors import EngineError
-from statgraph.index.engines.contract import KEPT_STATES, Columns, IndexEngine, Ranking, State
+from statgraph.index.engines.contract import KEPT_STATES, Columns, IndexEngine, Ranking
 from statgraph.index.engines.held_articles import HeldArticles
-
-_REMEDY = "read the URI that 'statgraph index --engine faiss --to URI' wrote, or write it again"
 
 
 class FaissEngine(IndexEngine):
@@ -24,41 +21,25 @@ class FaissEngine(IndexEngine):
 
     name = "faiss"
 
-    def __init__(self, uri: str, state: State, *, writing: bool, config: IndexConfig | None = None):
-        super().__init__(uri, state, writing=writing)
-        self._config = config or IndexConfig()
+    def __init__(self, uri: str, *arguments, **named):
+        if "://" in uri:
+            raise EngineError(f"{uri}: engine faiss keeps vectors in a local folder; name one, or add --engine lance")
+        super().__init__(uri, *arguments, **named)
         self._held: HeldArticles | None = None
         self._blocks: list[tuple[np.ndarray, Columns]] = []
         self._rows: dict[str, int] = {}  # in the blocks one after another, ascending
         self._n_rows = 0
 
-    @classmethod
-    def create(cls, uri: str, state: State, config: IndexConfig | None = None) -> FaissEngine:
-        """Return the writer of a state, as `IndexEngine.create` does."""
-        _check_local(uri)
-        return cls(uri, state, writing=True, config=config)
-
-    @classmethod
-    def open(cls, uri: str, state: State) -> FaissEngine:
-        """Return a reader of a state, as `IndexEngine.open` does."""
-        _check_local(uri)
-        engine = cls(uri, state, writing=False)
-        engine.refresh()
-        return engine
-
     def refresh(self) -> None:
         """Read the folder of the state again."""
         folder = Path(self.uri) / self.state.key
         if not folder.is_dir():
-            raise self.state.missing_from(self.uri, [path.name for path in _states(self.uri)], remedy=_REMEDY)
-        self._held = HeldArticles.read(folder, remedy=_REMEDY)
-        self.width = self._held.index.width
+            raise self.state.missing_from(self.uri, [path.name for path in _states(self.uri)], remedy=self.remedy())
+        self._held = HeldArticles.read(folder, remedy=self.remedy())
+        self.width, self.has_words = self._held.index.width, self._held.bm25 is not None
 
-    def commit(self) -> None:
+    def _commit(self) -> None:
         """Write the folder of the state, whole or not at all."""
-        self._check_writing()
-        if not self._rows:
-            raise EngineError(f"{self.uri}: no articles to commit; add some first")
         place = Path(self.uri) / self.state.key
         with artifacts.replaced_folder(place) as folder:
             self._current().write(folder)
@@ -87,8 +68,11 @@ class FaissEngine(IndexEngine):
 
     def _search(self, vectors: np.ndarray, k: int, where: Where) -> list[Ranking]:
         if self._writing and not self._rows:
-            return [Ranking((), np.empty(0, dtype=np.float32)) for _ in vectors]
+            return [Ranking.of_none() for _ in vectors]
         return self._current().search(vectors, k, where)
+
+    def _search_text(self, words: str, k: int, where: Where) -> Ranking:
+        return Ranking.of_none() if self._writing and not self._rows else self._current().search_text(words, k, where)
 
     def _vectors(self, ids: Sequence[str]) -> dict[str, np.ndarray]:
         return {} if self._writing and not self._rows else self._current().vectors(ids)
@@ -98,13 +82,14 @@ class FaissEngine(IndexEngine):
         if self._held is None:
             vectors = np.concatenate([block for block, _ in self._blocks])
             paths = [path for _, columns in self._blocks for path in columns.paths]
-            columns = Columns(paths, np.concatenate([columns.days for _, columns in self._blocks]))
+            words = [text for _, columns in self._blocks for text in columns.words] if self.has_words else None
+            columns = Columns(paths, np.concatenate([columns.days for _, columns in self._blocks]), words)
             kept = list(self._rows.values())
             if len(kept) < self._n_rows:
                 vectors, columns = vectors[kept], columns.of(kept)
                 self._rows, self._n_rows = {name: row for row, name in enumerate(self._rows)}, len(kept)
             self._blocks = [(vectors, columns)]
-            self._held = HeldArticles.of(list(self._rows), vectors, columns, self._config)
+            self._held = HeldArticles.of(list(self._rows), vectors, columns, self._config, self._bm25)
         return self._held
 
 
@@ -112,8 +97,3 @@ def _states(uri: str) -> list[Path]:
     """Return the folders of the states at a URI, newest first."""
     folders = [path for path in Path(uri).glob("[0-9a-f]*-*") if path.is_dir()] if Path(uri).is_dir() else []
     return sorted(folders, key=lambda path: path.stat().st_mtime_ns, reverse=True)
-
-
-def _check_local(uri: str) -> None:
-    if "://" in uri:
-        raise EngineError(f"{uri}: engine faiss keeps vectors in a local folder; name one, or add --engine lance")

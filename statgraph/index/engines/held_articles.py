@@ -1,21 +1,24 @@
-"""Articles in memory: an index with the columns that filters ask for."""
+"""Articles in memory: an index with the columns that filters ask for, and BM25 over their words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.config import IndexConfig
+from statgraph.config import Bm25Config, IndexConfig
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.where import ANYWHERE, Where
 from statgraph.index.article_index import ArticleIndex
 from statgraph.index.engines.contract import Columns, Ranking
+from statgraph.lexical.analysis import TERMS
+from statgraph.lexical.bm25 import BM25
 
-_INDEX, _PATHS, _COLUMNS = "index", "paths.json", "columns.npy"
+_INDEX, _PATHS, _COLUMNS, _WORDS = "index", "paths.json", "columns.npy", "bm25"
 _KEPT_CONDITIONS = 32  # readers browse: the same conditions come many times
 
 
@@ -24,10 +27,19 @@ class HeldArticles:
 
     Attributes:
         index: the vectors and ids.
+        bm25: over the articles' words, and the parameters it was made with; None where they are not kept.
     """
 
-    def __init__(self, index: ArticleIndex, paths: Sequence[tuple[str, ...]], numbers: np.ndarray, days: np.ndarray):
+    def __init__(
+        self,
+        index: ArticleIndex,
+        paths: Sequence[tuple[str, ...]],
+        numbers: np.ndarray,
+        days: np.ndarray,
+        bm25: tuple[BM25, Bm25Config] | None = None,
+    ):
         self.index = index
+        self.bm25 = bm25
         self._paths = paths
         self._numbers = numbers  # (articles,)
         self._days = days  # (articles, 2)
@@ -35,9 +47,14 @@ class HeldArticles:
 
     @classmethod
     def of(
-        cls, ids: Sequence[str], vectors: np.ndarray, columns: Columns, config: IndexConfig | None = None
+        cls,
+        ids: Sequence[str],
+        vectors: np.ndarray,
+        columns: Columns,
+        config: IndexConfig | None = None,
+        bm25: Bm25Config | None = None,
     ) -> HeldArticles:
-        """Return articles with vectors (articles, width), indexed as `config` says.
+        """Return articles with vectors (articles, width), indexed as `config` says, and with `bm25` their words too.
 
         Raises:
             RunError: as `ArticleIndex.build`.
@@ -45,7 +62,11 @@ class HeldArticles:
         index = ArticleIndex.build(vectors, ids, device="cpu", unit_length=False, config=config)
         numbers: dict[tuple[str, ...], int] = {}
         by_row = [numbers.setdefault(tuple(path), len(numbers)) for path in columns.paths]
-        return cls(index, list(numbers), np.array(by_row, dtype=np.int32), np.asarray(columns.days, dtype=np.int32))
+        words = None
+        if bm25 is not None:
+            words = BM25(columns.words, language=TERMS, k1=bm25.k1, b=bm25.b), bm25
+        days = np.asarray(columns.days, dtype=np.int32)
+        return cls(index, list(numbers), np.array(by_row, dtype=np.int32), days, words)
 
     @classmethod
     def read(cls, folder: Path, *, remedy: str) -> HeldArticles:
@@ -55,14 +76,24 @@ class HeldArticles:
             RunError: if a file is missing or damaged; the message ends with the remedy.
         """
         index = ArticleIndex.load(folder / _INDEX, device="cpu")
-        paths = artifacts.read_object(folder / _PATHS, remedy=remedy).get("paths", [])
+        saved = artifacts.read_object(folder / _PATHS, remedy=remedy)
         columns = artifacts.read_array(folder / _COLUMNS, (len(index), 3), "int32", remedy=remedy)
-        return cls(index, [tuple(path) for path in paths], columns[:, 0], columns[:, 1:])
+        bm25 = None
+        if "bm25" in saved:
+            config = Bm25Config(**saved["bm25"])
+            bm25 = BM25.read(folder / _WORDS, language=TERMS, k1=config.k1, b=config.b), config
+        return cls(index, [tuple(path) for path in saved.get("paths", [])], columns[:, 0], columns[:, 1:], bm25)
 
     def write(self, folder: Path) -> None:
         """Write the index as a run has it, and the columns beside."""
         self.index.save(folder / _INDEX)
-        artifacts.write_json(folder / _PATHS, {"paths": self._paths})
+        saved: dict[str, object] = {"paths": self._paths}
+        if self.bm25 is not None:
+            words, config = self.bm25
+            saved["bm25"] = asdict(config)
+            (folder / _WORDS).mkdir()
+            words.write(folder / _WORDS)
+        artifacts.write_json(folder / _PATHS, saved)
         np.save(folder / _COLUMNS, np.column_stack([self._numbers, self._days]).astype(np.int32), allow_pickle=False)
 
     def count(self, where: Where) -> int:
@@ -75,6 +106,12 @@ class HeldArticles:
         ids = self.index.article_ids
         found = self.index.search(vectors, k, self._allowed(where))
         return [Ranking(tuple(ids[row] for row in rows), scores) for scores, rows in zip(*found, strict=True)]
+
+    def search_text(self, words: str, k: int, where: Where) -> Ranking:
+        """Return the best `k` articles for a question, as `IndexEngine.search_text` does."""
+        rows, scores = self.bm25[0].ranking(words, k, self._allowed(where))
+        n_found = int(np.count_nonzero(scores > 0))  # the others share no word with it
+        return Ranking(tuple(self.index.article_ids[row] for row in rows[:n_found]), scores[:n_found])
 
     def vectors(self, ids: Sequence[str]) -> dict[str, np.ndarray]:
         """Return the vectors of those articles that are there, by id."""

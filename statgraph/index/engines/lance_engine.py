@@ -5,36 +5,20 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import numpy as np
 
-from statgraph.config import IndexConfig
+from statgraph.config import Bm25Config, IndexConfig
 from statgraph.corpus.where import ANYWHERE, Where
 from statgraph.errors import DependencyError, EngineError, reason_of
-from statgraph.index.engines.contract import (
-    KEPT_STATES,
-    PATH_END,
-    Columns,
-    IndexEngine,
-    Ranking,
-    State,
-    Written,
-    lists_of,
-    path_key,
-    path_range,
-    probes_of,
-    ranked,
-)
+from statgraph.index.engines.contract import KEPT_STATES, Columns, Ranking, State, Written
 from statgraph.index.engines.held_articles import HeldArticles
-from statgraph.settings import check_settings
+from statgraph.index.engines.table_engine import PATH_END, TableEngine, expression, lists_of, path_key, ranked
 
-TABLE = "articles"
+TABLE, WORDS = "articles", "words"
 HELD_MOST = IndexConfig.flat_most
-_REMEDY = "write the run with 'statgraph index --run RUN --engine lance --to URI'"
-_IDS_AT_ONCE = 10_000
 _DIGEST_BYTES = 8
 # LanceDB lists all rows that meet a condition before it searches them. Where at least this share does, it is quicker to
 # search all for so many times as many as asked for, and to leave out the others.
@@ -46,60 +30,53 @@ _WITHOUT_CLEANUP = timedelta(days=365_000)
 _PATIENCE = {"connect_timeout": "5s", "client_max_retries": "2", "client_retry_timeout": "10"}
 
 
-class LanceEngine(IndexEngine):
+class LanceEngine(TableEngine):
     """A LanceDB table; `commit` tags its version with the state, and a reader keeps to that version.
 
     LanceDB reads and unpacks all vectors again for each exact search. A reader of up to `HELD_MOST` articles reads them
-    once, when it opens the table, and searches them in memory.
+    once, when it opens the table, and searches them in memory. Words it leaves in the table and its full-text index.
     """
 
     name = "lance"
+    ids_at_once = 10_000
 
-    def __init__(self, uri: str, state: State, *, writing: bool, config: IndexConfig | None = None):
-        super().__init__(uri, state, writing=writing)
-        self._config = config or IndexConfig()
+    def __init__(self, uri: str, *arguments, **named):
+        super().__init__(uri, *arguments, **named)
         self._database = _connected(uri)
         self._table = None
         self._digests: dict[str, int] = {}  # of the articles that a writer holds, by id
-        self._lists = 0  # of the approximate index; 0 where there is none
-        self._counts: dict[Where, int] = {}
         self._held: HeldArticles | None = None
 
     @classmethod
-    def create(cls, uri: str, state: State, config: IndexConfig | None = None) -> LanceEngine:
+    def create(
+        cls, uri: str, state: State, config: IndexConfig | None = None, bm25: Bm25Config | None = None
+    ) -> LanceEngine:
         """Return the writer of a state, as `IndexEngine.create` does."""
-        check_settings(config or IndexConfig())
-        engine = cls(uri, state, writing=True, config=config)
-        with _named(uri):
+        engine = super().create(uri, state, config, bm25)
+        with engine._told():
             engine._database.list_tables()
-        return engine
-
-    @classmethod
-    def open(cls, uri: str, state: State) -> LanceEngine:
-        """Return a reader of a state, as `IndexEngine.open` does."""
-        _check_there(uri)
-        engine = cls(uri, state, writing=False)
-        engine.refresh()
         return engine
 
     def refresh(self) -> None:
         """Search the version that has the state's tag now."""
-        with _named(self.uri):
+        with self._told():
             table = self._newest()
             tags = {} if table is None else table.tags.list()
             if self.state.key not in tags:
-                raise self.state.missing_from(self.uri, tags, remedy=_REMEDY)
+                raise self.state.missing_from(self.uri, tags, remedy=self.remedy())
             table.checkout(tags[self.state.key]["version"])
             lists = _lists(table)
             held = None if lists or table.count_rows() > HELD_MOST else _held(table)
         self._table, self._lists, self._counts, self._held = table, lists, {}, held
-        self.width = _width(table)
+        self.width, self.has_words = _width(table), WORDS in table.schema.names
 
     def write(self, ids: Sequence[str], tiles: Iterable[tuple[int, np.ndarray]], columns: Columns) -> Written:
         """Make these all the articles, as `IndexEngine.write` does: what the newest version has already stays."""
         self._check_writing()
-        with _named(self.uri):
+        with self._told():
             self._table = self._newest()
+            if self._table is not None and (WORDS in self._table.schema.names) != self.has_words:
+                self._table = None
             if self._table is not None:
                 self.width = _width(self._table)
                 self._digests = _held_digests(self._table)
@@ -107,22 +84,19 @@ class LanceEngine(IndexEngine):
         for start, tile in tiles:
             if self.width not in (0, tile.shape[1]):  # another backbone
                 self._table, self._digests, self.width = None, {}, 0
-            rows = np.arange(start, start + len(tile))
-            digests = _digests(tile, columns.of(rows))
-            new = [row for row in rows if self._digests.get(ids[row]) != digests[row - start]]
-            self.add([ids[row] for row in new], tile[np.array(new, dtype=np.int64) - start], columns.of(new))
+            of_tile = columns.of(range(start, start + len(tile)))
+            digests = _digests(tile, of_tile)
+            new = [row for row, digest in enumerate(digests) if self._digests.get(ids[start + row]) != digest]
+            self.add([ids[start + row] for row in new], tile[new], of_tile.of(new))
             changed += len(new)
         removed = list(self._digests.keys() - set(ids))
         self.delete(removed)
         self.commit()
         return Written(len(ids), changed, len(removed))
 
-    def commit(self) -> None:
+    def _commit(self) -> None:
         """Index the table and tag its version with the state."""
-        self._check_writing()
-        if self._table is None or not self._digests:
-            raise EngineError(f"{self.uri}: no articles to commit; add some first")
-        with _named(self.uri):
+        with self._told():
             table = self._table
             self._check_alone(table.version)
             _index_columns(table)
@@ -136,23 +110,19 @@ class LanceEngine(IndexEngine):
             tags = table.tags
             (tags.update if self.state.key in tags.list() else tags.create)(self.state.key, table.version)
 
-    def count(self, where: Where = ANYWHERE) -> int:
-        """Return how many articles meet a condition."""
-        if self._table is None or where.ids == ():
-            return 0
-        if self._held is not None:
-            return self._held.count(where)
-        with _named(self.uri):
-            return self._table.count_rows(condition_sql(where))
+    def _count(self, where: Where) -> int:
+        return self._table.count_rows(condition_sql(where)) if self._held is None else self._held.count(where)
 
     def _add(self, ids: Sequence[str], vectors: np.ndarray, columns: Columns) -> None:
         vectors = np.ascontiguousarray(vectors, dtype=np.float32)
         digests = _digests(vectors, columns)
         batch = _batch(ids, vectors, columns, digests)
         known = np.array([article_id in self._digests for article_id in ids])
-        with _named(self.uri):
+        with self._told():
             if self._table is None:
                 self._table = self._database.create_table(TABLE, schema=batch.schema, mode="overwrite")
+                if self.has_words:
+                    self._step(lambda: self._table.create_index(WORDS, config=_full_text()))
             if not known.all():
                 self._step(lambda: self._table.add(batch.filter(~known)))
             if known.any():
@@ -162,10 +132,9 @@ class LanceEngine(IndexEngine):
 
     def _delete(self, ids: Sequence[str]) -> None:
         known = [article_id for article_id in ids if article_id in self._digests]
-        with _named(self.uri):
-            for start in range(0, len(known), _IDS_AT_ONCE):
-                some = tuple(known[start : start + _IDS_AT_ONCE])
-                self._step(lambda some=some: self._table.delete(condition_sql(Where(ids=some))))
+        with self._told():
+            for some in self._in_parts(known):
+                self._step(lambda some=some: self._table.delete(condition_sql(some)))
         for article_id in known:
             del self._digests[article_id]
 
@@ -173,9 +142,9 @@ class LanceEngine(IndexEngine):
         if self._held is not None:
             return self._held.search(vectors, k, where)
         sql = condition_sql(where)
-        probes = 0 if self._writing else self._probes(k, where)
+        probes = self._probes(k, where)
         wide = probes > 0 and where != ANYWHERE and self._counts[where] >= _WIDE * self._counts[ANYWHERE]
-        with _named(self.uri):
+        with self._told():
             if not wide:
                 return [self._nearest(vector, k, k, sql, probes) for vector in vectors]
             rankings = [self._nearest(vector, k, _WIDE_DEPTH * k, sql, probes) for vector in vectors]
@@ -196,26 +165,26 @@ class LanceEngine(IndexEngine):
         ranking = ranked(found["id"].to_pylist(), _matrix(found["vector"], self.width), vector)
         return Ranking(ranking.ids[:k], ranking.scores[:k])
 
-    def _probes(self, k: int, where: Where) -> int:
-        """Return how many lists of the approximate index to read; 0 to compare all that meet the condition."""
-        if not self._lists:
-            return 0
-        if where not in self._counts:
-            self._counts[where] = self.count(where)
-        n_articles = self._counts.setdefault(ANYWHERE, self._table.count_rows())
-        return probes_of(self._lists, self._counts[where], n_articles, k)
+    def _search_text(self, words: str, k: int, where: Where) -> Ranking:
+        from lancedb.query import MatchQuery
+
+        sql = condition_sql(where)
+        with self._told():
+            query = self._table.search(MatchQuery(words, WORDS), query_type="fts")
+            query = query if sql is None else query.where(sql, prefilter=True)
+            found = query.select(["id", "_score"]).limit(k).to_arrow()
+        return Ranking(tuple(found["id"].to_pylist()), found["_score"].to_numpy())
 
     def _vectors(self, ids: Sequence[str]) -> dict[str, np.ndarray]:
-        if self._held is not None:
-            return self._held.vectors(ids)
-        found: dict[str, np.ndarray] = {}
-        with _named(self.uri):
-            for start in range(0, len(ids), _IDS_AT_ONCE):
-                some = tuple(ids[start : start + _IDS_AT_ONCE])
-                query = self._table.search().where(condition_sql(Where(ids=some))).select(["id", "vector"])
-                rows = query.limit(len(some)).to_arrow()
-                found.update(zip(rows["id"].to_pylist(), _matrix(rows["vector"], self.width), strict=True))
-        return found
+        return super()._vectors(ids) if self._held is None else self._held.vectors(ids)
+
+    def _rows_of(self, where: Where) -> dict[str, np.ndarray]:
+        query = self._table.search().where(condition_sql(where)).select(["id", "vector"])
+        rows = query.limit(len(where.ids)).to_arrow()
+        return dict(zip(rows["id"].to_pylist(), _matrix(rows["vector"], self.width), strict=True))
+
+    def _told(self) -> AbstractContextManager[None]:
+        return _named(self.uri)
 
     def _newest(self):
         """Return the table in its newest version, or None."""
@@ -270,11 +239,6 @@ def storage_options(environment: Mapping[str, str]) -> dict[str, str]:
     return options
 
 
-def _check_there(uri: str) -> None:
-    if "://" not in uri and not Path(uri).is_dir():
-        raise EngineError(f"{uri}: no such folder; {_REMEDY}")
-
-
 @contextmanager
 def _named(uri: str) -> Iterator[None]:
     """Raise what LanceDB raises as one line with the place."""
@@ -295,17 +259,7 @@ def _others_write(uri: str) -> EngineError:
 
 def condition_sql(where: Where) -> str | None:
     """Return a condition as LanceDB's SQL; None where there is none."""
-    parts = []
-    if where.codes:
-        parts.append(f"code IN ({', '.join(map(_quoted, where.codes))})")
-    if where.heading:
-        first, after = path_range(where.heading)
-        parts.append(f"path >= {_quoted(first)} AND path < {_quoted(after)}")
-    if where.day is not None:
-        parts.append(f"valid_from <= {where.day} AND valid_to > {where.day}")
-    if where.ids is not None:
-        parts.append(f"id IN ({', '.join(map(_quoted, where.ids))})")
-    return " AND ".join(parts) or None
+    return expression(where, _quoted, "()") or None
 
 
 def _quoted(text: str) -> str:
@@ -317,6 +271,7 @@ def _batch(ids: Sequence[str], vectors: np.ndarray, columns: Columns, digests: S
     import pyarrow as pa
 
     flat = pa.array(vectors.reshape(-1), type=pa.float32())
+    words = {} if columns.words is None else {WORDS: pa.array(columns.words, type=pa.string())}
     return pa.table(
         {
             "id": pa.array(ids, type=pa.string()),
@@ -327,15 +282,17 @@ def _batch(ids: Sequence[str], vectors: np.ndarray, columns: Columns, digests: S
             "valid_to": pa.array(columns.days[:, 1], type=pa.int32()),
             "digest": pa.array(digests, type=pa.int64()),
         }
+        | words
     )
 
 
 def _digests(vectors: np.ndarray, columns: Columns) -> list[int]:
     """Return a number for each article that tells its vector and columns from any other."""
     digests = []
-    for vector, path, days in zip(vectors, columns.paths, columns.days, strict=True):
+    words = [""] * len(vectors) if columns.words is None else columns.words
+    for vector, path, days, terms in zip(vectors, columns.paths, columns.days, words, strict=True):
         told = hashlib.blake2b(vector.tobytes(), digest_size=_DIGEST_BYTES)
-        told.update(path_key(path).encode("utf-8") + days.tobytes())
+        told.update(path_key(path).encode("utf-8") + days.tobytes() + terms.encode("utf-8"))
         digests.append(int.from_bytes(told.digest(), "little", signed=True))
     return digests
 
@@ -370,6 +327,16 @@ def _lists(table) -> int:
         if list(index.columns) == ["vector"]:
             return lists_of(table.count_rows())
     return 0
+
+
+def _full_text():
+    """Return the index of words that are terms already: told apart by spaces, and taken as they are."""
+    from lancedb.index import FTS
+
+    return FTS(
+        base_tokenizer="whitespace", max_token_length=None, lower_case=False, stem=False, remove_stop_words=False,
+        ascii_folding=False,
+    )  # fmt: skip
 
 
 def _index_columns(table) -> None:

@@ -6,89 +6,64 @@ import os
 import secrets
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import AbstractContextManager, contextmanager
 
 import numpy as np
 
-from statgraph.config import IndexConfig
-from statgraph.corpus.where import ANYWHERE, Where
+from statgraph.config import Bm25Config, IndexConfig
+from statgraph.corpus.where import Where
 from statgraph.errors import DependencyError, EngineError, UsageError, reason_of
-from statgraph.index.engines.contract import (
-    KEPT_STATES,
-    Columns,
-    IndexEngine,
-    Ranking,
-    State,
-    lists_of,
-    path_key,
-    path_range,
-    probes_of,
-    ranked,
-)
-from statgraph.settings import check_settings
+from statgraph.index.engines.contract import KEPT_STATES, Columns, Ranking, State
+from statgraph.index.engines.table_engine import TableEngine, expression, lists_of, path_key, ranked
 
 TOKEN_VARIABLE = "MILVUS_TOKEN"
 _STATES, _PREFIX = "statgraph_states", "statgraph_articles_"
-_REMEDY = "write the run with 'statgraph index --run RUN --engine milvus --to URI'"
 _ROWS_AT_ONCE = 2_000  # a message holds 64 MB at most
 _MOST_HITS = 16_384
-_LONGEST = {"id": 512, "code": 4096, "path": 16_384}  # bytes
+_LONGEST = {"id": 512, "code": 4096, "path": 16_384, "words": 65_535}  # bytes
 _PATIENCE_S = 10
 _ABANDONED_S = 24 * 3600  # after which nobody goes on writing
 
 
-class MilvusEngine(IndexEngine):
+class MilvusEngine(TableEngine):
     """A collection; `commit` names it in the collection of states, where readers look their state's up."""
 
     name = "milvus"
     keeps_version = False
+    ids_at_once = _ROWS_AT_ONCE
 
-    def __init__(self, uri: str, state: State, *, writing: bool, config: IndexConfig | None = None):
-        super().__init__(uri, state, writing=writing)
-        self._config = config or IndexConfig()
+    def __init__(self, uri: str, *arguments, **named):
+        super().__init__(uri, *arguments, **named)
         self._client = _connected(uri)
         self._collection = ""
-        self._lists = 0
-        self._counts: dict[Where, int] = {}
 
     @classmethod
-    def create(cls, uri: str, state: State, config: IndexConfig | None = None) -> MilvusEngine:
+    def create(
+        cls, uri: str, state: State, config: IndexConfig | None = None, bm25: Bm25Config | None = None
+    ) -> MilvusEngine:
         """Return the writer of a state, as `IndexEngine.create` does."""
-        check_settings(config or IndexConfig())
-        engine = cls(uri, state, writing=True, config=config)
-        with _named(uri):
+        engine = super().create(uri, state, config, bm25)
+        with engine._told():
             if not engine._client.has_collection(_STATES):
                 _make_states(engine._client)
         return engine
 
-    @classmethod
-    def open(cls, uri: str, state: State) -> MilvusEngine:
-        """Return a reader of a state, as `IndexEngine.open` does."""
-        if "://" not in uri and not Path(uri).exists():
-            raise EngineError(f"{uri}: no such file; {_REMEDY}")
-        engine = cls(uri, state, writing=False)
-        engine.refresh()
-        return engine
-
     def refresh(self) -> None:
         """Search the collection that the state has now."""
-        with _named(self.uri):
+        with self._told():
             states = self._states()
             if self.state.key not in states:
-                raise self.state.missing_from(self.uri, states, remedy=_REMEDY)
+                raise self.state.missing_from(self.uri, states, remedy=self.remedy())
             entry = states[self.state.key]
             self._client.load_collection(entry["collection"])
+            fields = self._client.describe_collection(entry["collection"])["fields"]
         self._collection, self._lists, self.width = entry["collection"], entry["lists"], entry["width"]
-        self._counts = {}
+        self._counts, self.has_words = {}, "words" in [field["name"] for field in fields]
 
-    def commit(self) -> None:
+    def _commit(self) -> None:
         """Index the collection and name it as the state's."""
-        self._check_writing()
         n_articles = self.count()
-        if not n_articles:
-            raise EngineError(f"{self.uri}: no articles to commit; add some first")
-        with _named(self.uri):
+        with self._told():
             client, states = self._client, self._states()
             client.flush(self._collection)
             approximate = self._config.kind == "ivf-pq" or n_articles > self._config.flat_most
@@ -115,22 +90,18 @@ class MilvusEngine(IndexEngine):
             client.upsert(_STATES, [entry])
             self._remove_old([entry, *sorted(states.values(), key=lambda entry: entry["committed"], reverse=True)])
 
-    def count(self, where: Where = ANYWHERE) -> int:
-        """Return how many articles meet a condition."""
-        if not self._collection or where.ids == ():
-            return 0
-        with _named(self.uri):
-            found = self._client.query(
-                self._collection, condition_expression(where), output_fields=["count(*)"], consistency_level="Strong"
-            )
+    def _count(self, where: Where) -> int:
+        found = self._client.query(
+            self._collection, condition_expression(where), output_fields=["count(*)"], consistency_level="Strong"
+        )
         return int(found[0]["count(*)"])
 
     def _add(self, ids: Sequence[str], vectors: np.ndarray, columns: Columns) -> None:
         vectors = np.ascontiguousarray(vectors, dtype=np.float32)
-        with _named(self.uri):
+        with self._told():
             if not self._collection:
                 name = f"{_PREFIX}{int(time.time())}_{secrets.token_hex(4)}"
-                _make_articles(self._client, name, vectors.shape[1])
+                _make_articles(self._client, name, vectors.shape[1], self._bm25)
                 self._collection = name
             for start in range(0, len(ids), _ROWS_AT_ONCE):
                 rows = [
@@ -142,56 +113,52 @@ class MilvusEngine(IndexEngine):
                         "valid_from": int(columns.days[row, 0]),
                         "valid_to": int(columns.days[row, 1]),
                     }
+                    | ({} if columns.words is None else {"words": _beginning(columns.words[row], _LONGEST["words"])})
                     for row in range(start, min(start + _ROWS_AT_ONCE, len(ids)))
                 ]
                 self._client.upsert(self._collection, rows)
 
     def _delete(self, ids: Sequence[str]) -> None:
-        with _named(self.uri):
-            for start in range(0, len(ids), _ROWS_AT_ONCE):
-                some = Where(ids=tuple(ids[start : start + _ROWS_AT_ONCE]))
+        with self._told():
+            for some in self._in_parts(ids):
                 self._client.delete(self._collection, filter=condition_expression(some))
 
     def _search(self, vectors: np.ndarray, k: int, where: Where) -> list[Ranking]:
-        if k > _MOST_HITS:
-            raise UsageError(f"k must be at most {_MOST_HITS:,} with engine milvus (got {k})")
-        probes = self._probes(k, where)
-        with _named(self.uri):
-            found = self._client.search(
-                self._collection,
-                data=list(vectors),
-                filter=condition_expression(where),
-                limit=k,
-                output_fields=["vector"],
-                search_params={"metric_type": "IP", "params": {"nprobe": probes} if probes else {}},
-                consistency_level="Strong",
-            )
+        probes = self._probes(k, where) or self._lists
+        found = self._asked("vector", list(vectors), k, where, ["vector"], "IP", {"nprobe": probes} if probes else {})
         return [
             ranked([hit["id"] for hit in hits], self._matrix([hit["entity"]["vector"] for hit in hits]), vector)
             for hits, vector in zip(found, vectors, strict=True)
         ]
 
-    def _probes(self, k: int, where: Where) -> int:
-        if not self._lists:
-            return 0
-        for condition in (where, ANYWHERE):
-            if self._writing or condition not in self._counts:
-                self._counts[condition] = self.count(condition)
-        return probes_of(self._lists, self._counts[where], self._counts[ANYWHERE], k) or self._lists
+    def _search_text(self, words: str, k: int, where: Where) -> Ranking:
+        (hits,) = self._asked("terms", [words], k, where, [], "BM25", {})
+        scores = np.array([abs(hit["distance"]) for hit in hits], dtype=np.float32)  # Milvus Lite's are negative
+        return Ranking(tuple(hit["id"] for hit in hits), scores)
 
-    def _vectors(self, ids: Sequence[str]) -> dict[str, np.ndarray]:
-        found: dict[str, np.ndarray] = {}
-        with _named(self.uri):
-            for start in range(0, len(ids), _ROWS_AT_ONCE):
-                some = Where(ids=tuple(ids[start : start + _ROWS_AT_ONCE]))
-                rows = self._client.query(
-                    self._collection,
-                    condition_expression(some),
-                    output_fields=["id", "vector"],
-                    consistency_level="Strong",
-                )
-                found.update({row["id"]: np.asarray(row["vector"], dtype=np.float32) for row in rows})
-        return found
+    def _asked(self, field: str, data: list, k: int, where: Where, output: list[str], metric: str, params: dict):
+        if k > _MOST_HITS:
+            raise UsageError(f"k must be at most {_MOST_HITS:,} with engine milvus (got {k})")
+        with self._told():
+            return self._client.search(
+                self._collection,
+                data=data,
+                anns_field=field,
+                filter=condition_expression(where),
+                limit=k,
+                output_fields=output,
+                search_params={"metric_type": metric, "params": params},
+                consistency_level="Strong",
+            )
+
+    def _rows_of(self, where: Where) -> dict[str, np.ndarray]:
+        rows = self._client.query(
+            self._collection, condition_expression(where), output_fields=["id", "vector"], consistency_level="Strong"
+        )
+        return {row["id"]: np.asarray(row["vector"], dtype=np.float32) for row in rows}
+
+    def _told(self) -> AbstractContextManager[None]:
+        return _named(self.uri)
 
     def _matrix(self, vectors: Sequence[Sequence[float]]) -> np.ndarray:
         return np.array(vectors, dtype=np.float32).reshape(-1, self.width)
@@ -243,8 +210,9 @@ def _named(uri: str) -> Iterator[None]:
         raise EngineError(f"{uri}: {str(reason).splitlines()[0][:300]}; {hint}") from error
 
 
-def _make_articles(client, name: str, width: int) -> None:
-    from pymilvus import DataType
+def _make_articles(client, name: str, width: int, bm25: Bm25Config | None) -> None:
+    """Make the collection of articles; with `bm25` of their words too, which Milvus weighs by itself."""
+    from pymilvus import DataType, Function, FunctionType
 
     schema = client.create_schema(auto_id=False)
     schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=_LONGEST["id"])
@@ -253,7 +221,16 @@ def _make_articles(client, name: str, width: int) -> None:
     schema.add_field("path", DataType.VARCHAR, max_length=_LONGEST["path"])
     schema.add_field("valid_from", DataType.INT64)
     schema.add_field("valid_to", DataType.INT64)
-    client.create_collection(name, schema=schema, index_params=_index(client, "FLAT"), consistency_level="Strong")
+    indexes = _index(client, "FLAT")
+    if bm25 is not None:
+        # Milvus Lite knows no plainer tokenizer; both leave words whole that have neither spaces nor signs.
+        analysis = {"enable_analyzer": True, "analyzer_params": {"tokenizer": "standard"}}
+        schema.add_field("words", DataType.VARCHAR, max_length=_LONGEST["words"], **analysis)
+        schema.add_field("terms", DataType.SPARSE_FLOAT_VECTOR)
+        schema.add_function(Function("terms", FunctionType.BM25, ["words"], ["terms"]))
+        weights = {"bm25_k1": bm25.k1, "bm25_b": bm25.b}
+        indexes.add_index("terms", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25", params=weights)
+    client.create_collection(name, schema=schema, index_params=indexes, consistency_level="Strong")
 
 
 def _make_states(client) -> None:
@@ -279,21 +256,13 @@ def _index(client, kind: str, field: str = "vector", **params: int):
 
 def condition_expression(where: Where) -> str:
     """Return a condition as Milvus's expression; blank where there is none."""
-    parts = []
-    if where.codes:
-        parts.append(f"code in {_listed(where.codes)}")
-    if where.heading:
-        first, after = path_range(where.heading)
-        parts.append(f"path >= {_quoted(first)} and path < {_quoted(after)}")
-    if where.day is not None:
-        parts.append(f"valid_from <= {where.day} and valid_to > {where.day}")
-    if where.ids is not None:
-        parts.append(f"id in {_listed(where.ids)}")
-    return " and ".join(parts)
+    return expression(where, _quoted, "[]")
 
 
-def _listed(texts: Sequence[str]) -> str:
-    return f"[{', '.join(map(_quoted, texts))}]"
+def _beginning(words: str, most_bytes: int) -> str:
+    """Return as many of the words as fit."""
+    encoded = words.encode("utf-8")
+    return words if len(encoded) <= most_bytes else encoded[: most_bytes + 1].rpartition(b" ")[0].decode("utf-8")
 
 
 def _quoted(text: str) -> str:

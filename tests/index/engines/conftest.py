@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from statgraph.corpus.where import Where
+from statgraph.config import Bm25Config
+from statgraph.corpus.where import ANYWHERE, Where
 from statgraph.index.engines.contract import Columns, IndexEngine, State
 from statgraph.registry import ENGINES
 
@@ -49,6 +50,11 @@ class Law:
             and (where.ids is None or self.ids[row] in where.ids)
         ]
 
+    def sharing(self, words: str, where: Where = ANYWHERE) -> set[str]:
+        """Return the ids that share a word with a question and meet a condition."""
+        asked = set(words.split())
+        return {self.ids[row] for row in self.met(where) if asked & set(self.columns.words[row].split())}
+
     def best(self, query: np.ndarray, k: int, where: Where) -> list[str]:
         """Return the ids that a comparison with every article finds."""
         rows = self.met(where)
@@ -65,6 +71,16 @@ def law() -> Law:
     paths = [(f"Code {row % 3}", BOOKS[row // 3 % 4]) for row in range(N_ARTICLES)]
     days = [(0, REPEALED if row % 7 == 0 else FOR_EVER) for row in range(N_ARTICLES)]
     return Law(tuple(f"art '{row}'" for row in range(N_ARTICLES)), vectors, Columns(paths, np.array(days, np.int32)))
+
+
+@pytest.fixture(scope="session")
+def worded(law: Law) -> Law:
+    """The same law with words: each article has its number, "art", and twenty of the words `w0` to `w9`, so that few
+    score alike; some a French or a Chinese one."""
+    rng = np.random.default_rng(2)
+    drawn = [" ".join(f"w{word}" for word in np.minimum(rng.geometric(0.3, 20) - 1, 9)) for _ in law.ids]
+    words = [f"n{row} art {text}{' été' * (row % 5 == 0)}{' 法律' * (row % 3)}" for row, text in enumerate(drawn)]
+    return replace(law, columns=replace(law.columns, words=words))
 
 
 @pytest.fixture(scope="session")
@@ -92,8 +108,8 @@ class Place:
             server_manager_instance.release_all()
 
     def committed(self, law: Law, state: State = FIRST) -> IndexEngine:
-        """Return the writer that has just committed a law."""
-        writer = self.engine.create(self.uri, state)
+        """Return the writer that has just committed a law, with the words of its articles if it has them."""
+        writer = self.engine.create(self.uri, state, bm25=None if law.columns.words is None else Bm25Config())
         writer.add(*law.arguments())
         writer.commit()
         return writer

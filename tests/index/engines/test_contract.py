@@ -6,15 +6,18 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from statgraph.config import IndexConfig
+from statgraph.config import Bm25Config, IndexConfig
 from statgraph.corpus.where import ANYWHERE, Where
 from statgraph.errors import DependencyError, EngineError, RunError, UsageError
-from statgraph.index.engines.contract import State, lists_of, path_range, probes_of, ranked
+from statgraph.index.engines.contract import State
+from statgraph.lexical.analysis import TERMS
+from statgraph.lexical.bm25 import BM25
 from tests.index.engines.conftest import BOOKS, FIRST, LAST, N_ARTICLES, REPEALED, WIDTH
 
 REPO = Path(__file__).parents[3]
@@ -123,6 +126,68 @@ def test_writing_again_leaves_what_a_comparison_finds(place, law, queries):
         assert found(reader, queries[1], 20, where) == later.best(queries[1], 20, where)
 
 
+def test_words_find_what_shares_one_and_meets_the_condition_best_first(place, worded):
+    """The order is that of our own BM25 as far as engines agree on the weights: its best are among the first."""
+    reader = place.committed(worded) and place.engine.open(place.uri, FIRST)
+    bm25 = BM25(worded.columns.words, language=TERMS, k1=Bm25Config.k1, b=Bm25Config.b)
+    for name, where in CONDITIONS.items():
+        for words in ("法律 w8", "été n17 nowhere"):
+            (ranking,) = reader.search_text([words], N_ARTICLES, where)
+            assert set(ranking.ids) == worded.sharing(words, where), (name, words)
+            assert len(set(ranking.ids)) == len(ranking.ids)
+            assert (np.diff(ranking.scores) <= 0).all()
+            assert (ranking.scores > 0).all()
+            (first,) = reader.search_text([words], 3, where)
+            assert first.scores.tolist() == ranking.scores[:3].tolist()
+            ours = bm25.scores(words)[worded.met(where)]
+            best = {worded.ids[row] for row in np.array(worded.met(where))[np.argsort(-ours, kind="stable")[:3]]}
+            if len(ranking.ids) > 20:
+                assert len(best & set(ranking.ids[:20])) >= 2, (name, words)
+    assert [ranking.ids for ranking in reader.search_text(["n17", "", "nowhere"], 5)] == [("art '17'",), (), ()]
+    with pytest.raises(UsageError, match="k must"):
+        reader.search_text(["w1"], 0)
+
+
+def test_the_next_search_of_words_sees_what_was_added_changed_and_deleted(place, worded):
+    def found(engine, words: str) -> list[str]:
+        return sorted(engine.search_text([words], 5)[0].ids)
+
+    writer = place.engine.create(place.uri, FIRST, bm25=Bm25Config())
+    assert found(writer, "n1") == []
+    writer.add(*worded.of(range(10)).arguments())
+    changed = replace(worded.columns.of([2]), words=["harbour"])
+    writer.add(worded.ids[2:3], worded.vectors[2:3], changed)
+    writer.delete([worded.ids[3]])
+    after = {"n1": ["art '1'"], "n2": [], "n3": [], "harbour": ["art '2'"]}
+    assert {words: found(writer, words) for words in after} == after
+    writer.commit()
+    assert {words: found(place.engine.open(place.uri, FIRST), words) for words in after} == after
+    first = place.engine.open(place.uri, FIRST)
+    second = worded.of(range(1, 10))
+    written = place.engine.create(place.uri, LAST, bm25=Bm25Config()).write(
+        second.ids, [(0, second.vectors)], second.columns
+    )
+    if place.name == "lance":
+        assert (written.changed, written.removed) == (2, 1)  # the words of 2, and 3 again; 0 is gone
+    reader = place.engine.open(place.uri, LAST)
+    after = {"n0": [], "n2": ["art '2'"], "n3": ["art '3'"], "harbour": []}
+    assert {words: found(reader, words) for words in after} == after
+    assert (found(first, "n0"), found(first, "harbour")) == (["art '0'"], ["art '2'"])
+
+
+def test_a_state_without_words_says_how_to_write_them(place, law, worded):
+    writer = place.committed(law)
+    with pytest.raises(UsageError, match="bm25"):
+        writer.add(*worded.of([0]).arguments())
+    with pytest.raises(EngineError, match="--words") as told:
+        place.engine.open(place.uri, FIRST).search_text(["w1"], 3)
+    assert str(told.value).startswith(f"{place.uri}: ")
+    place.engine.create(place.uri, FIRST, bm25=Bm25Config()).write(worded.ids, [(0, worded.vectors)], worded.columns)
+    assert place.engine.open(place.uri, FIRST).search_text(["n4"], 3)[0].ids == ("art '4'",)
+    place.committed(law.of(range(3)), LAST)  # and back
+    assert not place.engine.open(place.uri, LAST).has_words
+
+
 WRITE_UNTIL_KILLED = """
 import sys
 import numpy as np
@@ -193,23 +258,3 @@ def test_a_package_that_is_missing_is_named_with_its_extra(name, package, tmp_pa
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(DependencyError, match=rf"{package}.*statgraph\[{name}\]"):
         ENGINES.load(name).create(str(tmp_path / "law"), FIRST, IndexConfig())
-
-
-def test_paths_are_ranges_of_texts():
-    first, after = path_range(("A", "B"))
-    assert first <= "A\x1fB\x1f" < after
-    assert first <= "A\x1fB\x1f\U0010ffff" < after
-    assert not first <= "A\x1fB0\x1f" < after
-
-
-def test_ranked_by_inner_product():
-    ranking = ranked(["a", "b", "c"], np.array([[1, 0], [3, 0], [2, 5]], dtype=np.float32), np.float32([2, 0]))
-    assert (ranking.ids, ranking.scores.tolist()) == (("b", "c", "a"), [6, 4, 2])
-
-
-def test_lists_that_are_read_grow_as_a_condition_narrows():
-    assert lists_of(1_000_000) == 1024
-    assert probes_of(1024, 1_000_000, 1_000_000, 10) == 128
-    assert probes_of(1024, 250_000, 1_000_000, 10) == 512
-    assert probes_of(1024, 50_000, 1_000_000, 10) == 1024
-    assert probes_of(1024, 20_000, 1_000_000, 10) == 0  # all are compared

@@ -17,8 +17,8 @@ def test_conditions_as_sql():
     assert condition_sql(ANYWHERE) is None
     where = Where(("Code de l'eau", "B"), ("B", "I"), 7, ("x", "y"))
     assert condition_sql(where) == (
-        "code IN ('Code de l''eau', 'B') AND path >= 'B\x1fI\x1f' AND path < 'B\x1fI\x20' "
-        "AND valid_from <= 7 AND valid_to > 7 AND id IN ('x', 'y')"
+        "code in ('Code de l''eau', 'B') and path >= 'B\x1fI\x1f' and path < 'B\x1fI\x20' "
+        "and valid_from <= 7 and valid_to > 7 and id in ('x', 'y')"
     )
 
 
