@@ -180,6 +180,7 @@ EXTRAS = {
     "llamaindex": ("statgraph.integrations.llamaindex", ("llama_index",)),
     "haystack": ("statgraph.integrations.haystack", ("haystack",)),
     "mteb": ("statgraph.integrations.mteb", ("mteb",)),
+    "ir-datasets": ("statgraph.integrations.ir_datasets", ("ir_datasets",)),
     "mcp": ("statgraph mcp", ("mcp",)),
     "parquet": ("import parquet, and export --to parquet", ("pyarrow",)),
     "lance": ("index --engine lance", ("lancedb",)),
