@@ -17,6 +17,8 @@ from statgraph.lexical.analysis import analyser, stemmer_name
 REMEDY = "delete the folder to have the index built from the texts at each load, or train the run again"
 _ANALYSIS = "analysis.json"
 _GROUP = 32
+# Of bm25s: not read from the file, where they may be damaged, but those that every index here is made with.
+_PARAMETERS = ("k1", "b", "delta", "method", "idf_method", "dtype", "int_dtype", "backend")
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,8 @@ class BM25:
             bm25._n_texts = saved.pop("texts")
             if saved.pop("terms"):
                 with artifacts.array_damage_told():
-                    bm25._index = bm25s.BM25.load(folder, mmap=True, show_progress=False)
+                    known = {name: getattr(bm25._index, name) for name in _PARAMETERS}
+                    bm25._index = bm25s.BM25.load(folder, mmap=True, show_progress=False, override_params=known)
                 bm25._vocabulary = bm25._index.vocab_dict
                 bm25._vocabulary.pop("", None)  # bm25s adds it, without a column
                 _check_arrays(bm25._index.scores, len(bm25._vocabulary), bm25._n_texts)
