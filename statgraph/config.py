@@ -331,6 +331,12 @@ class RunConfig:
         """Return whether several signals find articles together."""
         return self.retriever == "ensemble"
 
+    @property
+    def graph_layers(self) -> tuple[str, ...]:
+        """Return the graph layers that it names: its own, then those of an ensemble's members."""
+        of_members = (text.partition("=") for text in self.ensemble.settings)
+        return (self.gnn.layer, *(value.strip() for name, _, value in of_members if name.strip() == "gnn.layer"))
+
     def to_dict(self) -> dict:
         """Return the configuration as nested JSON values, less what came later and has its default."""
         return known_by(self)

@@ -5,13 +5,15 @@ A package adds an implementation with an entry point, in its pyproject.toml for 
     [project.entry-points."statgraph.layers"]
     maximum = "my_package.maximum:MaximumLayer"
 
-Nothing is imported before it is used. docs/extending.md says what each group's entries must be.
+Nothing is imported before it is used. docs/extending.md says what each group's entries must be. A graph layer can also
+be named by its module, `package.module:Class`: see `LayerRegistry`.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -46,6 +48,10 @@ class Registry:
         """Return the names that statgraph itself provides."""
         return tuple(self._built_in)
 
+    def listed(self) -> str:
+        """Return in words what can be named."""
+        return ", ".join(self)
+
     def load(self, name: str):
         """Return what a name stands for, imported.
 
@@ -74,6 +80,71 @@ class Registry:
             ) from error
 
 
+class LayerRegistry(Registry):
+    """The graph layers: by name, or any class as `package.module:Class`.
+
+    Importing a module runs it, and a run keeps the name of its layer. So a module is imported only where the user has
+    named it: typed (`allow`), or in the environment variable `VARIABLE`, separated by commas. What a run names is not
+    enough.
+    """
+
+    VARIABLE = "STATGRAPH_LAYERS"
+
+    def __init__(self, kind: str, group: str, built_in: Mapping[str, str]):
+        super().__init__(kind, group, built_in)
+        self._allowed: set[str] = set()
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or _is_path(name)
+
+    def listed(self) -> str:
+        """Return in words what can be named."""
+        return f"{super().listed()}, or a class as package.module:Class"
+
+    def allow(self, names: Iterable[str]) -> None:
+        """Let the modules of those names that are paths be imported from now on: the user has typed them."""
+        self._allowed.update(name.partition(":")[0] for name in names if _is_path(name))
+
+    def load(self, name: str):
+        """Return the class that a name or path stands for, imported.
+
+        Raises:
+            UsageError: if the name is not known, or two packages provide it; for a path, if the user has not named its
+                module, or there is no torch.nn.Module class of that name.
+            DependencyError: if the package or module cannot be imported.
+        """
+        if not _is_path(name):
+            return super().load(name)
+        module, _, attribute = name.partition(":")
+        named = [part.strip() for part in os.environ.get(self.VARIABLE, "").split(",") if part.strip()]
+        if module not in self._allowed and module not in named:
+            raise UsageError(
+                f"{self.kind} '{name}': not imported just because a run names it; if you trust that module, set "
+                f"{self.VARIABLE}={','.join((*named, module))}"
+            )
+        try:
+            found = getattr(importlib.import_module(module), attribute, None)
+        except (Exception, SystemExit) as error:  # the user's own code, which can raise anything
+            raise DependencyError(
+                f"{self.kind} '{name}': module {module} cannot be imported ({reason_of(error)}); install its package, "
+                "or add its folder to PYTHONPATH"
+            ) from error
+        from torch.nn import Module  # takes seconds, and a name alone needs none of it
+
+        if not (isinstance(found, type) and issubclass(found, Module)):
+            what = "not a torch.nn.Module class" if found is not None else "not there"
+            raise UsageError(
+                f"{self.kind} '{name}': {attribute} of module {module} is {what}; docs/extending.md has one"
+            )
+        return found
+
+
+def _is_path(name: object) -> bool:
+    """Return whether a name is of the form package.module:Class."""
+    module, colon, attribute = str(name).partition(":")
+    return bool(colon) and attribute.isidentifier() and all(part.isidentifier() for part in module.split("."))
+
+
 @cache
 def installed(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
     """Return the entry points of a group by name; more than one where packages claim the same name."""
@@ -89,7 +160,7 @@ def _package(point: EntryPoint) -> str:
     return point.dist.name if point.dist else point.module
 
 
-LAYERS = Registry(
+LAYERS = LayerRegistry(
     "graph layer",
     "statgraph.layers",
     {

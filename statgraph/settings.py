@@ -53,7 +53,7 @@ class Limits:
         if isinstance(value, int | float):
             return None if self._holds(value) else f"must be {self._range_in_words()} (got {value})"
         if self.choices and value not in self.choices:
-            return f"must be one of {', '.join(self.choices)} (got '{value}')"
+            return f"must be one of {self._listed()} (got '{value}')"
         if self.pattern and not re.fullmatch(self.pattern, str(value)):
             return f"must be {self.words} (got '{value}')"
         return None
@@ -64,12 +64,15 @@ class Limits:
             return None if unfit is None else f"each must be {self.words} (got '{unfit}')"
         if not self.choices:
             return None
-        known = f"{'at least one' if self.distinct else 'none or some'} of {', '.join(self.choices)}"
+        known = f"{'at least one' if self.distinct else 'none or some'} of {self._listed()}"
         unknown = [name for name in names if name not in self.choices]
         if unknown or (self.distinct and not names):
             return f"must be {known} (got {repr(unknown[0]) if unknown else 'none'})"
         twice = [name for name in names if names.count(name) > 1]
         return f"must name each once (got '{twice[0]}' twice)" if self.distinct and twice else None
+
+    def _listed(self) -> str:
+        return self.choices.listed() if isinstance(self.choices, Registry) else ", ".join(self.choices)
 
     def _holds(self, value: float) -> bool:
         if self.special and value in self.special:

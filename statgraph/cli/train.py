@@ -13,6 +13,7 @@ from click.core import ParameterSource
 from statgraph.cli import options
 from statgraph.cli.terminal import TerminalProgress, print_steps
 from statgraph.errors import UsageError
+from statgraph.registry import LAYERS
 from statgraph.runs.folders import is_finished, is_unfinished, new_run_folder, newest_unfinished_run
 from statgraph.systems.presets import DEFAULT_SYSTEM, resolve_config, system_names, without_transformers
 
@@ -116,6 +117,7 @@ def _to_follow(folder: Path) -> Run:
     run = Run.read(folder)
     if run.final:
         raise UsageError(f"--final: {folder} is a final run itself; name {run.final}, which it went by")
+    run.check_layer()
     return run
 
 
@@ -180,8 +182,10 @@ def _show(run: Run, what: str, notes: Sequence[str]) -> None:
 
     config = run.config
     backbone = f", {config.encoder.backbone} ({config.encoder.train})" if run.has_vectors else ""
+    added = [layer for layer in config.graph_layers if layer not in LAYERS.built_in]
+    layers = f", layer {', '.join(added)}" if added and (run.has_graph or config.is_ensemble) else ""
     together = f", {run.processes} processes" if run.processes > 1 else ""
-    click.echo(f"{what}{backbone}, seed {config.seed}{together}")
+    click.echo(f"{what}{backbone}{layers}, seed {config.seed}{together}")
     print_steps(run.steps)
     for note in notes:
         click.echo(f"  {note}")

@@ -12,7 +12,7 @@ from torch.nn import functional
 from statgraph.artifacts import read_tensors, replaced_file, write_tensors
 from statgraph.config import GnnConfig
 from statgraph.dropout import dropout
-from statgraph.errors import RunError, reason_of
+from statgraph.errors import RunError, StatgraphError, UsageError, described, reason_of
 from statgraph.graph.blocks import Block
 from statgraph.registry import LAYERS
 from statgraph.settings import check_settings
@@ -79,6 +79,41 @@ class GraphEncoder(nn.Module):
             update = dropout(self._activation(layer(nodes, block)), self.dropout, self.training)
             nodes = torch.addcmul(block.own(nodes), update, gate)
         return nodes
+
+
+def check_layer(config: GnnConfig, *, width: int | None) -> None:
+    """Raise an error if the layer cannot be used: it does not take the width or the heads, or, where it is not
+    statgraph's own, does not give two nodes with an edge between them a vector each.
+
+    Args:
+        width: components of a node vector; None where not known yet, then the layer is only imported.
+
+    Raises:
+        UsageError: if the layer is unknown, or does not take these shapes.
+        DependencyError: if it cannot be imported.
+    """
+    layer = LAYERS.load(config.layer)
+    if width is None:
+        return
+    if config.layer in LAYERS.built_in:
+        with torch.device("meta"):  # the shapes alone
+            layer(width, n_heads=config.heads, n_edge_types=1)
+        return
+    remedy = "docs/extending.md says what a layer is"
+    ends = torch.tensor([1]), torch.tensor([0])
+    block = Block(*ends, edge_types=torch.tensor([0]), own_inputs=torch.tensor([0, 1]), n_inputs=2)
+    try:
+        with torch.random.fork_rng(devices=[]), torch.no_grad():  # as if it had not been tried
+            out = layer(width, n_heads=config.heads, n_edge_types=1)(torch.ones(2, width), block)
+            shape = tuple(out.shape)
+    except StatgraphError:
+        raise
+    except Exception as error:  # somebody's own code, which can raise anything
+        raise UsageError(
+            f"gnn.layer: '{config.layer}' failed when it was tried ({described(error)}); {remedy}"
+        ) from error
+    if shape != (2, width):
+        raise UsageError(f"gnn.layer: '{config.layer}' gave vectors of shape {shape}, not {(2, width)}; {remedy}")
 
 
 def write_graph_encoder(encoder: GraphEncoder, path: Path) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import DependencyError, RunError, UsageError
+from statgraph.registry import LAYERS
 from statgraph.runs.folders import newest_of_its_name
 from statgraph.settings import overlaid
 
@@ -182,6 +183,14 @@ class Run:
             )
         if not self.has_vectors:
             raise RunError(f"{self.folder}: ranks by BM25 and has no vectors or encoders; {remedy}")
+
+    def check_layer(self) -> None:
+        """Raise RunError if a graph layer that the run names cannot be imported, or may not: see `LayerRegistry`."""
+        try:
+            for layer in self.config.graph_layers:
+                LAYERS.load(layer)
+        except (DependencyError, UsageError) as error:
+            raise RunError(f"{self.folder}: {error}") from error
 
     def check_measurable(self) -> None:
         """Raise RunError if the run was trained on all questions of its corpus: none is left to measure it on."""

@@ -57,13 +57,15 @@ def load_graph_run(run: Run) -> GraphRun:
     """Return the graph of a run, built again from its articles' paths and its training questions.
 
     Raises:
-        RunError: if the run has no graph, did not keep its graph's inputs, or is damaged.
+        RunError: if the run has no graph, did not keep its graph's inputs, names a layer that may not be imported, or
+            is damaged.
     """
     config = run.config
     if not run.has_graph:
         raise RunError(
             f"{run.folder}: was trained without a graph (system '{config.system}'); name a run of qabisar or gdsr"
         )
+    run.check_layer()
     inputs = read_graph_inputs(run.graph_inputs)
     corpus = Corpus(
         name=run.corpus.name,

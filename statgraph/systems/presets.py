@@ -38,10 +38,19 @@ def resolve_config(system: str, settings: Sequence[str] = ()) -> RunConfig:
     elsewhere; `encoder.train` `auto` is full for a static backbone and on CUDA, head for a transformer on a CPU. With
     `regime=paper` the paper decides instead.
 
+    The settings are the user's own words: a graph layer that they name by its module is imported from now on.
+
     Raises:
         UsageError: for an unknown system or setting, or a value that it cannot have, or a paper's recipe where there is
             none.
+        DependencyError: for a graph layer that cannot be imported.
     """
+    LAYERS.allow(with_settings(RunConfig(), settings).graph_layers)
+    return _resolved(system, settings)
+
+
+def _resolved(system: str, settings: Sequence[str]) -> RunConfig:
+    """Return what `resolve_config` does, of settings that a run may have kept."""
     if system not in system_names():
         raise unknown_name("system", system, system_names())
     overlay = _read(_FOLDER / f"{system}.yaml")
@@ -94,11 +103,11 @@ def member_config(config: RunConfig, member: str) -> RunConfig:
     if system == "student":
         raise UsageError("ensemble.members: a student learns from an ensemble and is none of its members; leave it out")
     own = (f"seed={config.seed}", f"device={config.device}", f"encoder.backbone={backbone}")
-    plain = resolve_config(system, own)
+    plain = _resolved(system, own)
     # What a system leaves out stays out: more epochs for the members do not train a zero-shot one.
     without = [stage for stage in ("stage1", "stage2") if not getattr(plain, stage).epochs]
     passed = (text for text in config.ensemble.settings if text.partition(".")[0] not in without)
-    return resolve_config(system, (*own, *passed))
+    return _resolved(system, (*own, *passed))
 
 
 def without_transformers(system: str, settings: Sequence[str]) -> str:
@@ -131,12 +140,10 @@ def _check_encoders(config: RunConfig) -> None:
     """Raise UsageError if the backbone cannot be trained as asked, or the graph layer does not fit its width."""
     encoder = config.encoder
     check_sharing(encoder, static=is_static(encoder.backbone))
-    width = width_of(encoder.backbone)
-    if config.stage2.epochs and width is not None:
-        import torch
+    if config.stage2.epochs:
+        from statgraph.gnn.encoder import check_layer  # loads torch
 
-        with torch.device("meta"):  # the shapes alone: the layer itself says which numbers of heads it takes
-            LAYERS.load(config.gnn.layer)(width, n_heads=config.gnn.heads, n_edge_types=1)
+        check_layer(config.gnn, width=width_of(encoder.backbone))
 
 
 def _decided(config: RunConfig) -> EncoderConfig:

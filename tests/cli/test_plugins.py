@@ -68,6 +68,69 @@ def test_the_guides_package_trains(run_with, installed, town, tmp_path, set_opti
     assert run_with(installed, "search", "lamps", "--run", "run", "-k", 1).returncode == 0
 
 
+def test_a_layer_of_a_module_that_is_no_package(run_with, run_here, refused, blocks, town, tmp_path, set_options):
+    (tmp_path / "my_layers").mkdir()
+    (tmp_path / "my_layers" / "largest.py").write_text(f"{blocks['python'][0]}print('imported')\n")
+    name = "my_layers.largest:MaximumLayer"
+    wanted = (f"gnn.layer={name}", "stage1.epochs=0", "stage2.epochs=1")
+    options = [*set_options, *(word for setting in wanted for word in ("--set", setting))]
+    done = run_with(tmp_path, "train", "--corpus", town, "--system", "qabisar", "--out", "run", *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f" (full), layer {name}, seed 0\n" in done.stdout
+    assert f"2 layers of `{name}`, 2 heads" in (tmp_path / "run" / "README.md").read_text()
+    # Here nobody has typed the layer, and its module cannot even be found: nothing of it is needed to search.
+    found = run_here("search", "lamps", "--run", "run", "-k", 1)
+    assert (found.returncode, found.stderr) == (0, "")
+    remedy = (
+        f"run: graph layer '{name}': not imported just because a run names it; if you trust that module, set "
+        "STATGRAPH_LAYERS=my_layers.largest"
+    )
+    assert f" {remedy}\n" in run_here("search", "lamps", "--run", "run", "-k", 1, "--explain").stdout
+    assert refused("update", "--run", "run", "--corpus", town) == remedy
+    assert refused("train", "--corpus", town, "--final", "run") == remedy
+    allowed = {"PYTHONPATH": str(tmp_path), "STATGRAPH_LAYERS": "my_layers.largest"}
+    with pytest.MonkeyPatch.context() as patch:
+        for variable, value in allowed.items():
+            patch.setenv(variable, value)
+        patch.syspath_prepend(tmp_path)
+        assert run_here("update", "--run", "run", "--corpus", town).stdout.startswith("imported\n")
+
+
+def test_a_layer_that_cannot_be_used_is_refused_before_any_work(refused, town, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "odd_layers.py").write_text(
+        "from torch import nn\n"
+        "class Narrow(nn.Module):\n"
+        "    def __init__(self, width): super().__init__()\n"
+        "class Same(nn.Module):\n"
+        "    def __init__(self, width, *, n_heads, n_edge_types): super().__init__()\n"
+        "    def forward(self, nodes, block): return nodes[:1]\n"
+    )
+
+    def say(layer, code=2):
+        return refused("train", "--system", "gdsr", "--corpus", town, "--set", f"gnn.layer={layer}", code=code)
+
+    there = "docs/extending.md says what a layer is"
+    assert say("odd_layers:Narrow") == (
+        "gnn.layer: 'odd_layers:Narrow' failed when it was tried (TypeError: Narrow.__init__() got an unexpected "
+        f"keyword argument 'n_heads'); {there}"
+    )
+    assert (
+        say("odd_layers:Same") == f"gnn.layer: 'odd_layers:Same' gave vectors of shape (1, 384), not (2, 384); {there}"
+    )
+    assert say("odd_layers:None_") == (
+        "graph layer 'odd_layers:None_': None_ of module odd_layers is not there; docs/extending.md has one"
+    )
+    assert say("no_layers:Same", code=1) == (
+        "graph layer 'no_layers:Same': module no_layers cannot be imported (No module named 'no_layers'); install its "
+        "package, or add its folder to PYTHONPATH"
+    )
+    assert say("odd_layers.Same") == (
+        "gnn.layer: must be one of qabisar, qabisar-v2, gatv2, gat, gcn, graphsage, k-gnn, or a class as "
+        "package.module:Class (got 'odd_layers.Same')"
+    )
+
+
 def test_the_guides_ranking_and_format(run_with, installed, town, tmp_path, set_options):
     wanted = ("stage1.negatives=cusines", "negatives.rankings=semantic,length", "stage1.epochs=1", "stage2.epochs=0")
     options = [*set_options, *(word for setting in wanted for word in ("--set", setting))]

@@ -203,7 +203,8 @@ def test_set_wins_over_seed(run_here, town, tmp_path):
         (["--set", "gnn.heads=7"], "gnn.heads: must divide the width 384 (got 7)"),
         (
             ["--set", "gnn.layer=mean"],
-            "gnn.layer: must be one of qabisar, qabisar-v2, gatv2, gat, gcn, graphsage, k-gnn (got 'mean')",
+            "gnn.layer: must be one of qabisar, qabisar-v2, gatv2, gat, gcn, graphsage, k-gnn, or a class as "
+            "package.module:Class (got 'mean')",
         ),
         (["--set", "negatives.buckets=128"], "negatives.buckets: must be in [1, 127] (got 128)"),
         (["--set", "augment.generator=t5"], "augment.generator: must be headings or seq2seq:MODEL (got 't5')"),

@@ -1,6 +1,8 @@
 import copy
 import dataclasses
+import re
 from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 import torch
@@ -13,10 +15,25 @@ from statgraph.registry import LAYERS
 
 ATTENTION_LAYERS = ("qabisar", "qabisar-v2", "gatv2", "gat")
 
-each_layer = pytest.mark.parametrize("name", LAYERS.built_in)
+GUIDE = Path(__file__).parents[2] / "docs" / "extending.md"
+OF_THE_GUIDE = "guide_layer:MaximumLayer"
+NAMES = (*LAYERS.built_in, OF_THE_GUIDE)
+
+each_layer = pytest.mark.parametrize("name", NAMES)
 
 
-@pytest.fixture(params=LAYERS.built_in)
+@pytest.fixture(scope="module", autouse=True)
+def guide_layer(tmp_path_factory):
+    """Make the guide's layer a module outside the package, named as a user would."""
+    folder = tmp_path_factory.mktemp("layers")
+    (folder / "guide_layer.py").write_text(re.search(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)[1])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        patch.setenv(LAYERS.VARIABLE, "guide_layer")
+        yield
+
+
+@pytest.fixture(params=NAMES)
 def layer(request, random_layer):
     return random_layer(LAYERS.load(request.param))
 
@@ -88,10 +105,10 @@ def test_a_neighbour_has_a_part_and_a_far_node_none(name, random_layer, node_vec
         assert changed.tolist() == expected
 
 
-def test_only_qabisars_layers_look_at_edge_types(layer, block, nodes):
+def test_qabisars_layers_and_the_guides_look_at_edge_types(layer, block, nodes):
     other = dataclasses.replace(block, edge_types=(block.edge_types + 1) % 3)
     changed = (layer(nodes, other) - layer(nodes, block)).abs().amax(dim=1) > 1e-6
-    expected = isinstance(layer, QabisarLayer | QabisarV2Layer)
+    expected = isinstance(layer, QabisarLayer | QabisarV2Layer) or type(layer).__name__ == "MaximumLayer"
     assert changed.tolist() == [expected] * 4 + [False]  # the last output has no edge
 
 

@@ -1,4 +1,5 @@
 import json
+import sys
 
 import pytest
 import torch
@@ -6,6 +7,8 @@ import torch
 from statgraph.config import RunConfig
 from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC
 from statgraph.errors import UsageError
+from statgraph.registry import LAYERS
+from statgraph.settings import overlaid
 from statgraph.systems import presets
 from statgraph.systems.presets import member_config, resolve_config, system_names, without_transformers
 
@@ -234,3 +237,19 @@ def test_a_fast_ensemble_has_no_transformer():
     assert without_transformers("ensemble", ["ensemble.members=dpr@embedded:multilingual-e5-small"]).endswith("=none")
     with pytest.raises(UsageError, match="--fast"):
         without_transformers("bm25", ["device=cpu"])
+
+
+def test_only_what_the_user_types_lets_a_module_be_imported(tmp_path, monkeypatch):
+    monkeypatch.setattr(LAYERS, "_allowed", set())
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "preset_layers.py").write_text("from statgraph.gnn.sum_layers import GcnLayer\n")
+    layer = "gnn.layer=preset_layers:GcnLayer"
+    loaded = overlaid(resolve_config("ensemble"), {"ensemble": {"settings": [layer]}}, place="a run")
+    with pytest.raises(UsageError, match="STATGRAPH_LAYERS=preset_layers"):
+        member_config(loaded, "qabisar@embedded:static")
+    assert "preset_layers" not in sys.modules
+    members = "ensemble.members=qabisar@embedded:static"
+    for typed in (layer, f"ensemble.settings={layer}"):
+        config = resolve_config("ensemble", [members, typed])
+        assert member_config(config, "qabisar@embedded:static").gnn.layer == "preset_layers:GcnLayer"
+        LAYERS._allowed.clear()

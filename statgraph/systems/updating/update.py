@@ -194,7 +194,11 @@ def _updated_ensemble(
     update: _Update, out: Path | None, start: float, *, dry_run: bool, full: bool, texts: TextVectors
 ) -> UpdateSummary:
     """Bring the members of an ensemble to the new version, and write again what stands beside them."""
-    texts.check(*map(Run.read, member_folders(update.run).values()))
+    opened = [Run.read(folder) for folder in member_folders(update.run).values()]
+    for member in opened:
+        if member.has_graph:
+            member.check_layer()
+    texts.check(*opened)
 
     def update_member(folder: Path, **what) -> UpdateSummary:
         return update_run(folder, update.corpus, full=full, texts=texts.only_of(Run.read(folder)), **what)
