@@ -10,7 +10,13 @@ from statgraph.errors import UsageError
 from statgraph.settings import check_settings, setting
 
 LANGUAGES = ("de", "en", "es", "fr", "it", "nl")  # page/words/ has a file of each
-LOGO_TYPES = {".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg", ".webp": "image/webp"}
+LOGO_TYPES = {
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".webp": "image/webp",
+}
 MOST_OF_A_LOGO = 2**20  # bytes: every reader loads it
 _MAIL = re.compile(r"[^\s@:/]+@[^\s@:/]+\.[^\s@:/]+")
 _SITE = re.compile(r"https?://[^\s/]+\S*")
