@@ -6,6 +6,7 @@ import logging
 import os
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -180,14 +181,16 @@ def _cluster(address: str | None) -> Iterator[None]:
         return
     where = {"address": address} if address else {"address": "local", "include_dashboard": False}
     try:
-        ray.init(log_to_driver=False, logging_level=logging.ERROR, **where)
+        with warnings.catch_warnings(action="ignore"):  # Ray tells twice that nobody answers
+            ray.init(log_to_driver=False, logging_level=logging.ERROR, **where)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         if address is None:
             raise RunError(
                 f"Ray does not start on this machine ({reason_of(error)}); name a cluster by --address"
             ) from None
         raise UsageError(
-            f"--address {address}: no Ray cluster answers ({reason_of(error)}); start one with 'ray start'"
+            f"--address {address}: no Ray cluster answers ({reason_of(error)}); start one with 'ray start', and set "
+            "RAY_AUTH_MODE=token where it asks for its token"
         ) from None
     try:
         yield

@@ -1,6 +1,10 @@
 """`embed` on a real Ray cluster of two nodes on this machine: `make ray`."""
 
 import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +23,17 @@ from statgraph.encoders.vector_shards import VectorShards
 from statgraph.errors import CorpusError, RunError, UsageError
 from statgraph.runs.run import Run
 
+REPO = Path(__file__).parents[2]
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+CLIENTS = free_port()
+
 
 @pytest.fixture(scope="module")
 def cluster():
@@ -27,7 +42,8 @@ def cluster():
 
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
     store = {"num_cpus": 1, "object_store_memory": 100 * 2**20}
-    made = Cluster(initialize_head=True, head_node_args={**store, "include_dashboard": False})
+    head = {"include_dashboard": False, "ray_client_server_port": CLIENTS}
+    made = Cluster(initialize_head=True, head_node_args={**store, **head})
     try:
         ray.init(address=made.address, log_to_driver=False, logging_level="ERROR")
         made.add_node(**store)
@@ -131,6 +147,16 @@ def test_a_stopped_call_goes_on(cluster, run, corpus, tmp_path):
     assert len(ids_at(tmp_path / "out")) == 16
     check_equal(run, corpus, tmp_path / "out")
     assert embed(run, what).articles == 0
+
+
+def test_a_cluster_elsewhere_is_reached_as_its_client(cluster, run, corpus, tmp_path):
+    """By `ray://`: this process has joined the cluster, one of its own has not."""
+    what = ("--run", run.folder, "--corpus", corpus, "--out", tmp_path / "out", "--shard", 1)
+    command = [sys.executable, "-m", "statgraph.cli", "embed", *what, "--address", f"ray://127.0.0.1:{CLIENTS}"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300, cwd=REPO)
+    assert done.returncode == 0, done.stderr
+    assert "16 embedded" in done.stdout
+    check_equal(run, corpus, tmp_path / "out")
 
 
 def test_the_problems_of_an_article_are_told(cluster, run, tmp_path):
