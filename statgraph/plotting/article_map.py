@@ -11,7 +11,8 @@ from statgraph.evaluation.plots import INK, new_figure
 from statgraph.plotting.drawing import HUES, REST, Drawing, Hovers, shortened
 from statgraph.runs.article_store import StoredArticle
 
-PROJECTIONS = ("tsne", "pca")
+_NAMES = {"tsne": "t-SNE", "pca": "PCA"}
+PROJECTIONS = tuple(_NAMES)
 MOST_POINTS = 2_000
 _MOST_CODES = 5  # in colours and marks of their own
 _MARKS = ("o", "^", "s", "D", "v")
@@ -63,7 +64,7 @@ def article_map_drawing(
     )
     return Drawing(
         name="article-map",
-        title="Where the articles' vectors lie",
+        title=f"Map of the article vectors ({_NAMES[projection]}), by code",
         description=(
             f"{sample}, by the vectors that the run searches, {how}; seed {seed}. Colours and marks show the codes."
         ),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from statgraph.evaluation.plots import FAINT_INK, INK, PAPER, new_figure
-from statgraph.plotting.drawing import HUES, Hovers, shortened
+from statgraph.plotting.drawing import HUES, Hovers
 
 _LABEL_CHARACTERS = 46
 _MOST_CHARACTERS = 70  # of upright labels
@@ -80,7 +81,9 @@ def lying_bars(
         kinds: of each bar, named in a key; none where all are of one kind.
         colours: of each kind.
     """
-    figure, axes = new_figure(7.2, 1.1 + 0.3 * len(labels))
+    names = [textwrap.fill(label, _LABEL_CHARACTERS, max_lines=2, placeholder="…") for label in labels]
+    row = 0.4 if any("\n" in name for name in names) else 0.3  # inches
+    figure, axes = new_figure(7.2, 1.1 + row * len(labels))
     hovers = Hovers()
     for place, (label, count) in enumerate(zip(labels, counts, strict=True)):
         (bar,) = axes.barh(place, count, 0.74, color=colours[kinds[place]] if kinds else HUES[0], zorder=2)
@@ -88,7 +91,7 @@ def lying_bars(
         axes.annotate(
             f"{count:,}", (count, place), (4, 0), textcoords="offset points", va="center", color=INK, fontsize=8
         )
-    axes.set_yticks(range(len(labels)), [shortened(label, _LABEL_CHARACTERS) for label in labels])
+    axes.set_yticks(range(len(labels)), names)
     axes.tick_params(axis="y", length=0)
     axes.invert_yaxis()
     axes.set_xlabel(x_name)

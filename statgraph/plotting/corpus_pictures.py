@@ -33,7 +33,7 @@ def codes_drawing(corpus: Corpus) -> Drawing:
     figure, hovers = lying_bars(*zip(*rows, strict=True), x_name="articles", kinds=kinds, colours=colours)
     return Drawing(
         name="codes",
-        title="How large the codes are",
+        title="Articles by code",
         description=(
             f"Articles of each code: {len(corpus.articles):,} in {len(counts):,} code{'s' * (len(counts) > 1)}, "
             f"{100 * counts[0][1] / len(corpus.articles):.0f} % of them in {counts[0][0]}."
@@ -58,7 +58,7 @@ def depths_drawing(corpus: Corpus) -> Drawing:
     commonest = max(depths, key=lambda depth: counts[depth])
     return Drawing(
         name="depths",
-        title="How deep the articles stand",
+        title="Articles by number of headings above them",
         description=(
             f"Articles by the number of headings above them, from the code down to their own section. "
             f"{commonest} is the commonest number, {depths[-1]} the greatest."
@@ -77,7 +77,7 @@ def lengths_drawing(corpus: Corpus) -> Drawing:
     figure, hovers = upright_bars(names, {"articles": counts}, x_name="words", y_name="articles")
     return Drawing(
         name="lengths",
-        title="How long the articles are",
+        title="Articles by number of words",
         description=(
             f"Articles by the number of words in their text, in intervals that double. Half have "
             f"{np.median(words):,.0f} words or fewer, one in twenty more than {np.quantile(words, 0.95):,.0f}, "
@@ -109,7 +109,7 @@ def labels_drawing(corpus: Corpus) -> Drawing:
     per_question = [len(question.article_ids) for question in questions]
     return Drawing(
         name="labels",
-        title="How many articles answer a question",
+        title="Questions by number of articles that answer them",
         description=(
             f"Questions by the number of articles that answer them, by split. Half have {np.median(per_question):g} or "
             f"fewer, the mean is {np.mean(per_question):.1f}, the most {most:,}."

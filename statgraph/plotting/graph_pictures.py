@@ -39,7 +39,7 @@ def edges_drawing(corpus: Corpus) -> Drawing:
     figure, hovers = lying_bars(names, counts, x_name="edges", kinds=kinds, colours=colours)
     return Drawing(
         name="edges",
-        title="How many edges each relation has",
+        title="Edges by relation",
         description=("Edges of each relation, one way; the reverse of each is a relation of its own with as many."),
         figure=figure,
         columns=("relation", "group", "on by default", "edges"),
@@ -75,7 +75,7 @@ def degrees_drawing(corpus: Corpus) -> Drawing:
         table += [(what, name, count) for name, count in zip(names, counts, strict=True)]
     return Drawing(
         name="degrees",
-        title="How many edges the nodes have",
+        title="Nodes by number of edges",
         description=(
             "From the top: headings by their children, articles by the training questions that cite them, "
             "training questions by the articles they cite, in intervals that double. "

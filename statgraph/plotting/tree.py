@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from statgraph.corpus.records import Article, Corpus
 from statgraph.errors import UsageError
-from statgraph.evaluation.plots import PAPER, new_figure
+from statgraph.evaluation.plots import INK, PAPER, new_figure
 from statgraph.plotting.drawing import HUES, REST, Drawing, Hovers, Item, shortened
 
 WIDTH, HEIGHT = 12.0, 11.0  # inches
@@ -179,9 +179,11 @@ def tree_drawing(corpus: Corpus, code: str | None = None) -> Drawing:
             place = (left + 4 / 72, (box.top + box.bottom) / 2)
             axes.text(*place, text, va="center", fontsize=_POINTS, color=_DARK_TEXT, linespacing=1.15)
     own = sum(len(box.branches) == 1 for box in boxes)
+    if own < len(boxes):
+        _write_key(figure, _colour(next(box for box in boxes if len(box.branches) > 1)))
     return Drawing(
         name="tree",
-        title=f"{title}, as a tree",
+        title=f"{title}: headings by number of articles",
         description=(
             f"From left to right the headings of {title}: {root.articles:,} articles under {root.headings:,} headings. "
             f"The height of a box is its number of articles. {own - 1:,} headings have a box of their own; small "
@@ -194,6 +196,14 @@ def tree_drawing(corpus: Corpus, code: str | None = None) -> Drawing:
         outline=tuple(map(_item, root.children.values())),
         outline_title=f"All headings of {title}",
     )
+
+
+def _write_key(figure, colour: str) -> None:
+    from matplotlib.patches import Rectangle
+
+    words = "small headings together: the list on the page of this plot has each"
+    patch = Rectangle((0, 0), 1, 1, color=colour)
+    figure.legend([patch], [words], loc="outside lower center", frameon=False, labelcolor=INK, fontsize=9)
 
 
 def _item(branch: Branch) -> Item:

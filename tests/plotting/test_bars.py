@@ -34,6 +34,13 @@ def test_lying_bars_go_downwards():
         lying_bars(["one"], [1, 2], x_name="")
 
 
+def test_a_long_name_has_two_lines():
+    name = "Code des relations entre le public et l'administration"
+    figure, _ = lying_bars([name, "short"], [2, 1], x_name="")
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels == ["Code des relations entre le public et\nl'administration", "short"]
+
+
 def test_every_colour_of_lying_bars_is_in_the_key():
     colours = {"on": HUES[1], "off": HUES[2], "never": HUES[3]}
     figure, _ = lying_bars(["a", "b", "c"], [3, 2, 1], x_name="", kinds=["on", "off", "on"], colours=colours)

@@ -69,13 +69,14 @@ def test_a_code_that_is_not_clear(name, said):
 
 def test_the_tree_of_the_largest_code(two_codes):
     drawing = tree_drawing(two_codes)
-    assert drawing.title == "Code A, as a tree"
+    assert drawing.title == "Code A: headings by number of articles"
     assert drawing.rows == (("Book I", 0, 1), ("Book II", 1, 2))
     assert [said for (said,) in drawing.hovers.values()] == [
         "Code A: 3 articles", "Code A > Book I: 1 article", "Code A > Book II: 2 articles",
         "Code A > Book II > Title <1>: 2 articles",
     ]  # fmt: skip
     assert [text.get_text() for text in drawing.figure.axes[0].texts] == ["Code A", "Book I", "Book II", "Title <1>"]
+    assert drawing.figure.legends == []
 
 
 def test_what_has_no_room_in_the_picture_is_in_the_list():
@@ -83,6 +84,8 @@ def test_what_has_no_room_in_the_picture_is_in_the_list():
     drawing = tree_drawing(replace(EMPTY, articles=tuple(many)))
     drawn = " ".join(text.get_text() for text in drawing.figure.axes[0].texts)
     assert "Book 7" not in drawn
+    (key,) = drawing.figure.legends
+    assert "small headings together" in key.get_texts()[0].get_text()
     assert drawing.outline[7] == Item("Book 7", "1 article", (Item("Title 7", "1 article"),))
     assert (len(drawing.outline), drawing.outline[300].note) == (301, "3,000 articles")
     assert drawing.outline_title == "All headings of C"
