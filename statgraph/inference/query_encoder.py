@@ -103,6 +103,7 @@ class SentenceTransformerEncoder:
             self._model[0].bfloat16().register_forward_hook(_in_float32)
         self._pooling = None
         self.gives_pooled = type(self._model[0]).__name__ == "Transformer"
+        self.encode([""])  # a module whose configuration is damaged may fail here at first
 
     def encode(self, questions: Sequence[str]) -> np.ndarray:
         """Return vectors (questions, width) float32."""

@@ -86,7 +86,7 @@ class MetricsLog:
         for line in self._path.read_text(encoding="utf-8").splitlines():
             try:
                 records.append(json.loads(line))
-            except json.JSONDecodeError:
+            except ValueError:
                 continue
         return records
 

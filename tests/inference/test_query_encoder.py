@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 
@@ -7,9 +8,9 @@ import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize
 
-from statgraph.errors import DependencyError, UsageError
+from statgraph.errors import DependencyError, RunError, UsageError
 from statgraph.inference import onnx_query, query_encoder
-from statgraph.inference.query_encoder import load_query_encoder
+from statgraph.inference.query_encoder import load_query_encoder, read_query_encoder
 from statgraph.inference.query_graph import write_query_graph
 
 QUESTIONS = ["the tenant pays rent", "work"]
@@ -53,6 +54,13 @@ def test_all_readers_give_the_same_vectors(bert, other, quick_backbone):
         theirs = SentenceTransformer(str(folder), device="cpu", local_files_only=True).encode(QUESTIONS)
         assert vectors.dtype == np.float32
         np.testing.assert_allclose(vectors, theirs, rtol=0, atol=1e-6)
+
+
+def test_one_that_loads_but_cannot_encode_is_damaged(bert):
+    module = bert / json.loads((bert / "modules.json").read_text())[-1]["path"] / "config.json"
+    module.write_text('{"module_output_name": {}}')
+    with pytest.raises(RunError, match="not loadable"):
+        read_query_encoder(bert, device="cpu")
 
 
 def test_bfloat16_is_by_sentence_transformers(bert, other, quick_backbone):

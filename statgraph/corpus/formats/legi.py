@@ -180,6 +180,8 @@ def _read_tree(draft: Draft, file: Path) -> Mapping | None:
             f"{file.name}:{error.lineno}",
             f"invalid JSON at column {error.colno} ({error.msg}); download the file again",
         )
+    except ValueError as error:  # a number of thousands of digits
+        return draft.add_problem(file.name, f"invalid JSON ({error}); download the file again")
     except RecursionError:
         return draft.add_problem(file.name, "is nested too deeply for a code; download the file again")
     if not _is_node(root) or root["type"] != "code":

@@ -184,6 +184,7 @@ def test_a_code_in_two_files_is_a_problem(read, problems_of):
         (b'{\n"title": "\xe9t\xe9"}', ":2: byte 0xe9 is not UTF-8"),
         (b"[" * 100_000, ": is nested too deeply"),
         (rb'{"title": "\ud800"}', ": contains a lone surrogate"),
+        (b'{"title": ' + b"9" * 5000 + b"}", ": invalid JSON (Exceeds the limit"),
     ],
 )
 def test_an_unreadable_file_is_a_problem_with_its_place(draft, tmp_path, problems_of, raw, problem):
