@@ -102,8 +102,8 @@ def _transformer_of(folder: Path) -> str | None:
                 digest.update(name.encode())
                 digest.update(path.read_bytes())
         return digest.hexdigest()
-    except (OSError, ValueError, KeyError, TypeError):
-        return None  # whoever reads the encoder says what is wrong with it
+    except Exception:  # of JSON that is damaged in any way: whoever reads the encoder says what is wrong with it
+        return None
 
 
 def _head(folder: Path, base: PooledEncoder) -> HeadEncoder:

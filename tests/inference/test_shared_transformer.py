@@ -76,6 +76,13 @@ def test_alone_and_of_other_kinds_nothing_is_shared(folders, quick_backbone):
     assert not any(isinstance(e, HeadEncoder) for e in read_query_encoders([folders[0], quick_backbone]))
 
 
+@pytest.mark.parametrize("modules", ['[{"type": 3}]', "[" * 100_000, "{", "[3]"])
+def test_damaged_modules_are_left_to_the_reader(folders, modules):
+    (folders[0] / "modules.json").write_text(modules)
+    with pytest.raises(RunError, match="not loadable"):
+        shared_transformer.read_query_encoders(folders, device="cpu")
+
+
 def test_a_damaged_map_is_refused(folders):
     (folders[1] / "2_Dense" / "model.safetensors").write_bytes(b"no weights")
     with pytest.raises(RunError, match="second"):

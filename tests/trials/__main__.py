@@ -1,10 +1,10 @@
 """`make trial`: statgraph under kills, damaged inputs, many callers at once, repetition and full disks.
 
-    python -m tests.trials [CAMPAIGN ...] [--cases N] [--seed S] [--only NAME ...] [--short]
+    python -m tests.trials [CAMPAIGN ...] [--cases N] [--seed S] [--first N] [--only NAME ...] [--short]
 
 Prints one row for each campaign (campaign, cases, failures, seconds), failures on stderr, and writes both as JSON to
-`.trials/CAMPAIGN.json`. A seed gives the same cases again. Ctrl-C ends a campaign, and its row
-counts what was tried. Exits with 1 if there was a failure.
+`.trials/CAMPAIGN.json`. A seed gives the same cases again, `--first N --cases 1` the one that failed. Ctrl-C ends a
+campaign, and its row counts what was tried. Exits with 1 if there was a failure.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ def main() -> int:
     parser.add_argument("campaigns", nargs="*", metavar="CAMPAIGN", help=f"one of {', '.join(CAMPAIGNS)}; default: all")
     parser.add_argument("--cases", metavar="N", type=int, help="cases of each campaign")
     parser.add_argument("--seed", metavar="S", type=int, default=0)
+    parser.add_argument("--first", metavar="N", type=int, default=0, help="number of the first case")
     parser.add_argument("--only", metavar="NAME", nargs="*", default=(), help="jobs, kinds of input, or systems")
     parser.add_argument("--short", action="store_true", help="a few cases of what takes seconds")
     asked = parser.parse_args()
@@ -79,7 +80,7 @@ def _outcome(name: str, material: Material, asked: argparse.Namespace) -> Outcom
     """Return the outcome of a campaign after printing its row and, unless it was short, writing it."""
     campaign, cases = CAMPAIGNS[name]
     cases, only = SHORT[name] if asked.short else (asked.cases or cases, tuple(asked.only))
-    outcome = campaign(material, cases=cases, seed=asked.seed, only=only)
+    outcome = campaign(material, cases=range(asked.first, asked.first + cases), seed=asked.seed, only=only)
     print(outcome.row, flush=True)
     if not asked.short:
         write_json(RESULTS / f"{name}.json", outcome.to_dict())

@@ -39,16 +39,16 @@ class Outcome:
 Case = Callable[[random.Random, int], Iterator[str]]
 
 
-def tried(campaign: str, case: Case, *, cases: int, seed: int, figures: dict | None = None) -> Outcome:
-    """Return the outcome of so many cases, each drawn by the seed and its number alone; Ctrl-C ends them earlier."""
-    start, failures, number = time.perf_counter(), [], 0
+def tried(campaign: str, case: Case, *, cases: range, seed: int, figures: dict | None = None) -> Outcome:
+    """Return the outcome of these cases, each drawn by the seed and its number alone; Ctrl-C ends them earlier."""
+    start, failures, done = time.perf_counter(), [], 0
     with suppress(KeyboardInterrupt):
-        for number in range(cases):
+        for number in cases:
             for problem in case(random.Random(f"{seed}/{campaign}/{number}"), number):
                 failures.append(f"case {number}: {problem}")
                 print(f"{campaign}, {failures[-1]}", file=sys.stderr, flush=True)
-        number = cases
-    return Outcome(campaign, number, tuple(failures), round(time.perf_counter() - start, 1), seed, figures or {})
+            done += 1
+    return Outcome(campaign, done, tuple(failures), round(time.perf_counter() - start, 1), seed, figures or {})
 
 
 def left_over(folder: Path) -> list[str]:

@@ -21,7 +21,7 @@ _SYSTEMS = ("bm25", "dsr", "qabisar", "ensemble")
 _WAYS = ("threads", "fork", "async")
 
 
-def concurrency(material: Material, *, cases: int, seed: int, only: tuple[str, ...] = ()) -> Outcome:
+def concurrency(material: Material, *, cases: range, seed: int, only: tuple[str, ...] = ()) -> Outcome:
     """Return the outcome of so many cases: a system, a way of asking at once, and questions in random order."""
     from statgraph import Retriever
 
@@ -46,7 +46,7 @@ def concurrency(material: Material, *, cases: int, seed: int, only: tuple[str, .
         if different != 0:
             yield f"{system}, {way}: {different} of {_AT_ONCE} answers differ from those one after the other"
 
-    return tried("concurrency", case, cases=cases, seed=seed, figures={"answers": cases * _AT_ONCE})
+    return tried("concurrency", case, cases=cases, seed=seed, figures={"answers": len(cases) * _AT_ONCE})
 
 
 def _answer(retriever, text: str) -> str:

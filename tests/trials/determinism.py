@@ -20,7 +20,7 @@ _OF_SAMPLE = ("stage1.batch_size=64", "stage2.batch_size=64")
 _SYSTEMS = ("dsr", "qabisar", "ensemble")
 
 
-def determinism(material: Material, *, cases: int, seed: int, only: tuple[str, ...] = ()) -> Outcome:
+def determinism(material: Material, *, cases: range, seed: int, only: tuple[str, ...] = ()) -> Outcome:
     """Return the outcome of so many cases: a system and a seed, on the town or the sample, trained twice with one
     thread, then with two."""
     figures = {"largest difference of a measure between one and two threads": 0.0}

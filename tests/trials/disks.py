@@ -20,7 +20,7 @@ _PAGE_BYTES = 4096
 _ROOMY_BYTES = 1 << 30
 
 
-def disks(material: Material, *, cases: int, seed: int, only: tuple[str, ...] = ()) -> Outcome:
+def disks(material: Material, *, cases: range, seed: int, only: tuple[str, ...] = ()) -> Outcome:
     """Return the outcome of so many full disks, shared out among the jobs: half of them limits of a file's size, half
     small disks of memory, where they can be mounted."""
     jobs = [job for job in all_jobs(material) if not only or job.name in only]

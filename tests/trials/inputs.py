@@ -28,7 +28,7 @@ _QUESTION = "May I keep my lamps?"
 _MOST_MIB = 1024  # beyond what the parent has
 
 
-def inputs(material: Material, *, cases: int, seed: int, only: tuple[str, ...] = ()) -> Outcome:
+def inputs(material: Material, *, cases: range, seed: int, only: tuple[str, ...] = ()) -> Outcome:
     """Return the outcome of so many damaged inputs: six in ten sources, three runs, one archives."""
     kinds = dict.fromkeys((*SOURCES, *(f"run {name}" for name in RUNS), "archive", "exit 0", "refused"), 0)
     kinds["largest memory beyond the start (MiB)"] = 0

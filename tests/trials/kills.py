@@ -29,7 +29,7 @@ class Undisturbed:
     steps: int
 
 
-def kills(material: Material, *, cases: int, seed: int, only: tuple[str, ...] = ()) -> Outcome:
+def kills(material: Material, *, cases: range, seed: int, only: tuple[str, ...] = ()) -> Outcome:
     """Return the outcome of so many kills, shared out among the jobs."""
     jobs = [job for job in all_jobs(material) if not only or job.name in only]
     known: dict[str, Undisturbed] = {}

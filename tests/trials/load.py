@@ -31,7 +31,7 @@ _NEAR = 1e-4  # by which the score of a hit may differ with the questions that a
 _MIX = {"explained": 2, "limited": 5, "article": 8, "graph": 2, "headings": 2, "mark": 1, "about": 1}
 
 
-def load(material: Material, *, cases: int, seed: int, only: tuple[str, ...] = ()) -> Outcome:
+def load(material: Material, *, cases: range, seed: int, only: tuple[str, ...] = ()) -> Outcome:
     """Return the outcome of so many minutes of full load; memory and handles are compared once a sixth of them is over.
 
     Args:
@@ -59,9 +59,9 @@ def load(material: Material, *, cases: int, seed: int, only: tuple[str, ...] = (
             figures["minutes"].append({"outcomes": met, **vars(sizes[-1])})
             print(f"minute {number}: {met} {sizes[-1]}", file=sys.stderr, flush=True)
             # While it warms up, a service may be too slow, and says so.
-            fine = ("200", "201", *(("503", "504") if number < _edge(cases) else ()))
+            fine = ("200", "201", *(("503", "504") if number < _edge(len(cases)) else ()))
             yield from (f"{count} times {what}" for what, count in met.items() if what not in fine)
-            if number == cases - 1:
+            if number == cases[-1]:
                 yield from (*_grown(sizes), *service.faults())
 
         outcome = tried("load", case, cases=cases, seed=seed, figures=figures)

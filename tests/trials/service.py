@@ -87,7 +87,7 @@ class Trial:
         yield from service.faults()
 
 
-def service(material: Material, *, cases: int, seed: int, only: tuple[str, ...] = ()) -> Outcome:
+def service(material: Material, *, cases: range, seed: int, only: tuple[str, ...] = ()) -> Outcome:
     """Return the outcome of so many cases of what clients, operators and bad luck do to a service."""
     kinds = only or tuple(KINDS)
     with ExitStack() as services:
