@@ -138,7 +138,9 @@ def report(error: BaseException) -> int:
 
 
 def _failed(message: str, exit_code: int) -> int:
-    click.echo(f"Error: {message}", err=True)
+    from statgraph.cli.terminal import visible
+
+    click.echo(f"Error: {visible(message)}", err=True)
     return exit_code
 
 

@@ -11,10 +11,11 @@ from pathlib import Path
 import click
 
 from statgraph.cli import options
-from statgraph.cli.terminal import explanation_lines, folded
+from statgraph.cli.terminal import explanation_lines, folded, visible
 from statgraph.errors import UsageError
 
 SNIPPET_CHARACTERS = 160
+LONGEST_SHOWN_TITLE = 300
 _BESIDE_THE_ARTICLE = 12  # columns of a terminal that rank, score and the gaps take
 _NO_RUN = "train one with 'statgraph train', name one with --run, or search a corpus without a run with --corpus"
 
@@ -82,10 +83,12 @@ def search(
     retriever = Retriever.load(folder, device=device, precision=precision, engine=address)
     limits = {"among": retriever.among(codes, split_path(heading)), "as_of": as_of}
     if asked is not None:
+        _say_if_untrained(corpus)
         _print_batch(retriever, *asked, k, limits, trec=trec)
         return
     hits = _hits(retriever, rewriter, question, k, limits)
     explanations = retriever.explain(question, hits, **limits) if explain else []
+    _say_if_untrained(corpus)
     if as_json:
         found = [asdict(hit) for hit in hits]
         for hit, explanation in zip(found, explanations, strict=False):
@@ -140,16 +143,21 @@ def _hits(retriever, rewriter, question: str, k: int, limits: dict) -> list:
 
 
 def _untrained(corpus: Path) -> Path:
-    """Return the run folder, in the cache, of a corpus without training, and say what training would add."""
+    """Return the run folder, in the cache, of a corpus without training."""
     from statgraph.systems.untrained import untrained_run
 
-    folder = untrained_run(options.chosen_corpus(corpus))
+    return untrained_run(options.chosen_corpus(corpus))
+
+
+def _say_if_untrained(corpus: Path | None) -> None:
+    """Say what training would add, where a corpus is searched without."""
+    if corpus is None:
+        return
     click.echo(
         "Nothing was trained: articles are found by words, headings and citations alone; "
         f"'statgraph train --corpus {corpus}' adds vectors, which find other words of the same meaning",
         err=True,
     )
-    return folder
 
 
 def _print_batch(retriever, ids: list[str], texts: list[str], k: int, limits: dict, *, trec: bool) -> None:
@@ -194,7 +202,7 @@ def _print_hits(hits, explanations) -> None:
     from statgraph.encoders.article_text import PATH_SEPARATOR
 
     bodies = [
-        (hit.title, PATH_SEPARATOR.join(hit.path), _snippet(hit), *(explanation_lines(why) if why else []))
+        [*map(visible, (_title(hit), PATH_SEPARATOR.join(hit.path), _snippet(hit))), *_lines_of(why)]
         for hit, why in zip_longest(hits, explanations)
     ]
     if not sys.stdout.isatty():
@@ -217,6 +225,14 @@ def _print_hits(hits, explanations) -> None:
         )
         table.add_row(str(hit.rank), f"{hit.score:.3f}", body)
     console.print(table)
+
+
+def _lines_of(explanation) -> list[str]:
+    return [visible(line) for line in explanation_lines(explanation)] if explanation else []
+
+
+def _title(hit) -> str:
+    return hit.title if len(hit.title) <= LONGEST_SHOWN_TITLE else f"{hit.title[: LONGEST_SHOWN_TITLE - 1]}…"
 
 
 def _snippet(hit) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from statgraph.search.hits import Contribution, Explanation
     from statgraph.training.loop import TrainingProgress
 
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 MOST_SHOWN = 6  # neighbours of an explanation, contributions
 LONGEST_TITLE = 90
 _SOURCES = {
@@ -45,6 +47,12 @@ _NEIGHBOURS = {
     "referred_to_by": "article that it cites",
     "citing": "citing text",
 }
+
+
+def visible(text: str) -> str:
+    """Return a text with its control characters written out, but for line ends and tabs: in a file of somebody else's
+    they could move the cursor or colour the terminal."""
+    return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 class TerminalProgress(AbstractContextManager):

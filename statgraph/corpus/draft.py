@@ -161,7 +161,7 @@ class Draft:
     def _is_new(self, kind: str, identifier: str, place: str, places: dict[str, str]) -> bool:
         """Return whether an id is given and new, and remember its place; else record the problem."""
         if not identifier:
-            self.add_problem(place, f"{kind} has no id; give every {kind} a unique '_id'")
+            self.add_problem(place, f"{kind} has no id; give every {kind} a unique id")
         elif identifier in places:
             first = _same_file(places[identifier], place)
             self.add_problem(place, f"{kind} id '{identifier}' appears twice (first on {first}); ids must be unique")

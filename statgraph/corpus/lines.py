@@ -34,7 +34,9 @@ def all_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
             for number, raw in enumerate(file, start=1):
                 place = f"{name}:{number}"
                 if number == 1 and raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                    draft.add_problem(place, "the file is UTF-16; save it as UTF-8")
+                    draft.add_problem(
+                        place, "the file is UTF-16; save it as UTF-8, or 'statgraph import' it with --encoding utf-16"
+                    )
                     return
                 raw = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
                 if is_utf8 and (byte := _foreign_byte(raw)):
@@ -106,7 +108,7 @@ def _foreign_after(path: Path, number: int) -> str:
     with path.open("rb") as file:
         lines = sum(1 for raw in islice(file, number, None) if _foreign_byte(raw))
     more = f" (nor are bytes on {lines} more line{'s' if lines > 1 else ''})" if lines else ""
-    return f"{more}; save the file as UTF-8, or import it with --encoding"
+    return f"{more}; save it as UTF-8, or 'statgraph import' it with --encoding"
 
 
 def _refuse_constant(constant: str) -> None:

@@ -93,6 +93,8 @@ class Run:
             RunError: if there is none, its manifest is damaged, or it is of a later version.
         """
         folder = Path(folder)
+        if folder.is_file():
+            raise RunError(f"{folder}: is a file, not a run folder; name the folder that 'statgraph train' wrote")
         if not folder.is_dir():
             raise RunError(f"{folder}: no such run folder; train one with 'statgraph train'")
         path = folder / artifacts.MANIFEST

@@ -236,6 +236,22 @@ def test_a_corpus_is_searched_without_training(answer, town, tmp_path, monkeypat
     assert (kept / "manifest.json").stat().st_mtime_ns == written
 
 
+def test_what_a_terminal_would_obey_and_what_would_flood_it(run_here, refused, town_corpus, tmp_path):
+    first, *others = town_corpus.articles
+    odd = replace(first, title="T" * 100_000, text="Lamps \x1b[31m burn.\x07")
+    write_corpus(replace(town_corpus, articles=(odd, *others), questions=()), tmp_path / "odd")
+    shown = run_here("search", "burn", "--corpus", "odd", "-k", 1).stdout
+    assert "Lamps \\x1b[31m burn.\\x07" in shown
+    assert f" {'T' * 299}…\n" in shown
+    (tmp_path / "odd.csv").write_text("id,\x1b[31mred\n1,2\n")
+    assert "(found: id, \\x1b[31mred)" in refused("import", "csv", "odd.csv", "--language", "en", "--out", "out")
+
+
+def test_a_search_that_is_refused_says_that_alone(refused, town):
+    assert refused("search", " ", "--corpus", town, code=2) == "the question is blank; ask something"
+    assert refused("search", "x", "--corpus", town, "--as-of", "0000-00-00", code=2).startswith("as of '0000-00-00': ")
+
+
 def test_a_law_without_headings_or_questions_is_searched_too(answer, town_corpus, tmp_path, monkeypatch):
     monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path / "cache"))
     articles = tuple(replace(article, path=article.path[:1]) for article in town_corpus.articles)
@@ -324,7 +340,7 @@ def test_every_fault_of_a_question_file_is_listed(refused, bm25_run, tmp_path):
     assert refused("search", "--questions", "bad.jsonl", "--run", bm25_run) == (
         "bad.jsonl:1: question 'a' has an empty text; fill it or remove the question\n"
         "bad.jsonl:2: invalid JSON at column 12 (Expecting ',' delimiter); each line must be one JSON object\n"
-        "bad.jsonl:3: byte 0xe9 is not UTF-8; save the file as UTF-8, or import it with --encoding"
+        "bad.jsonl:3: byte 0xe9 is not UTF-8; save it as UTF-8, or 'statgraph import' it with --encoding"
     )
     assert refused("search", "--questions", "none.jsonl", "--run", bm25_run) == (
         "none.jsonl: no such file; give a JSONL or CSV file of questions (id, text)"

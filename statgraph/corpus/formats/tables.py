@@ -48,11 +48,15 @@ PlacedRecords = Iterable[tuple[str, Mapping[str, object]]]
 
 def draft_jsonl(draft: Draft, source: Path) -> None:
     """Fill a draft from a folder of JSONL tables, or from a single file of articles."""
+    if _is_of_other_format(draft, source, (".csv", ".tsv"), "csv"):
+        return
     draft_tables(draft, source, ".jsonl", lambda path, table: json_lines(draft, path, path.name))
 
 
 def draft_csv(draft: Draft, source: Path) -> None:
     """Fill a draft from a folder of CSV tables, or from a single file of articles."""
+    if _is_of_other_format(draft, source, (".jsonl", ".ndjson", ".json"), "jsonl"):
+        return
 
     def read(path: Path, table: str) -> Iterator[tuple[str, dict[str, object]]]:
         needed, remedy = NEEDED_COLUMNS[table], _REMEDY
@@ -69,6 +73,14 @@ def draft_csv(draft: Draft, source: Path) -> None:
             yield place, record
 
     draft_tables(draft, source, ".csv", read)
+
+
+def _is_of_other_format(draft: Draft, source: Path, endings: tuple[str, ...], other: str) -> bool:
+    """Return whether a file is of the other of the two formats by its ending, and record it as a problem."""
+    if not (source.is_file() and source.suffix.lower() in endings):
+        return False
+    draft.add_problem(source.name, f"ends in {source.suffix}; read it with 'statgraph import {other}', or rename it")
+    return True
 
 
 def split_ids(text: str) -> tuple[str, ...]:
@@ -125,7 +137,7 @@ def _unique_headings(draft: Draft, rows: Iterable[HeadingRow]) -> dict[str, Head
     headings: dict[str, HeadingRow] = {}
     for row in rows:
         if not row.heading_id:
-            draft.add_problem(row.place, "heading has no id; give every heading a unique 'id'")
+            draft.add_problem(row.place, "heading has no id; give every heading a unique id")
         elif row.heading_id in headings:
             first_line = headings[row.heading_id].place.rpartition(":")[2]
             draft.add_problem(

@@ -288,3 +288,12 @@ def test_labels_of_a_broken_line_are_no_problems_of_their_own(draft, jsonl_folde
     draft_jsonl(draft, jsonl_folder)
     (problem,) = problems_of(draft)
     assert problem.startswith("articles.jsonl:3: invalid JSON at column ")
+
+
+@pytest.mark.parametrize(("fill", "name", "other"), [(draft_jsonl, "law.CSV", "csv"), (draft_csv, "law.json", "jsonl")])
+def test_a_file_of_the_other_format_is_named_as_one(draft, problems_of, tmp_path, fill, name, other):
+    (tmp_path / name).write_text("id,text,path\n1,x,A\n")
+    fill(draft, tmp_path / name)
+    (problem,) = problems_of(draft)
+    assert problem.startswith(f"{name}: ends in .")
+    assert f"'statgraph import {other}'" in problem
