@@ -63,7 +63,7 @@ def read_index_folder(folder: Path, *, device: str = "cpu", converting: bool = F
     kind = manifest.get("kind", FlatIndex.kind)
     if kind == _FORMER_KIND and converting:
         index = FlatIndex.of_hnsw(folder, manifest, device=device)
-    elif kind in KINDS:
+    elif isinstance(kind, str) and kind in KINDS:
         index = KINDS[kind].read(folder, manifest, device=device)
     else:
         remedy = REMEDY

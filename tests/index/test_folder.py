@@ -78,8 +78,9 @@ def test_damaged_ids_are_refused(saved, text):
 def test_ids_or_a_kind_of_another_index_are_refused(saved):
     artifacts.write_json(saved / "ids.json", {"article_ids": ["A", "B"]})
     refused(saved, ": 3 vectors, but 2 article ids; ")
-    artifacts.write_json(saved / "manifest.json", {**artifacts.read_json(saved / "manifest.json"), "kind": "scann"})
-    refused(saved, r"manifest\.json: kind 'scann' .* this version, which has flat, ivf-pq; ")
+    for kind in ("scann", {}):
+        artifacts.write_json(saved / "manifest.json", {**artifacts.read_json(saved / "manifest.json"), "kind": kind})
+        refused(saved, rf"manifest\.json: kind '{kind}' .* this version, which has flat, ivf-pq; ")
 
 
 def test_vectors_of_any_length_come_back(tmp_path, compass):
