@@ -64,7 +64,7 @@ mutants: .venv/.installed
 	$(BIN)/python -m pip install --quiet --editable .[mutants] --no-build-isolation
 	$(BIN)/python -m tests.mutation
 
-# Kills, damaged inputs, full disks, many callers, repetition: an hour or so. TRIAL="kills --cases 1000 --seed 7" runs one.
+# Kills, damaged inputs, full disks, many callers, repetition: two hours or so. TRIAL="kills --cases 1000 --seed 7" runs one.
 trial: .venv/.installed
 	$(BIN)/python -m tests.trials $(TRIAL)
 

@@ -44,8 +44,8 @@ def read_article_ids(folder: Path) -> list[str]:
     if not folder.is_dir():
         raise RunError(f"{folder}: no such index folder; {REMEDY}")
     article_ids = artifacts.read_object(existing(folder / IDS_FILE), remedy=REMEDY).get("article_ids")
-    if not isinstance(article_ids, list):
-        raise RunError(f"{folder / IDS_FILE}: damaged (no list 'article_ids'); {REMEDY}")
+    if not isinstance(article_ids, list) or not all(isinstance(each, str) for each in article_ids):
+        raise RunError(f"{folder / IDS_FILE}: damaged (no list of strings 'article_ids'); {REMEDY}")
     return article_ids
 
 

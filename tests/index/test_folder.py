@@ -83,6 +83,11 @@ def test_ids_or_a_kind_of_another_index_are_refused(saved):
         refused(saved, rf"manifest\.json: kind '{kind}' .* this version, which has flat, ivf-pq; ")
 
 
+def test_ids_that_are_no_strings_are_refused(saved):
+    artifacts.write_json(saved / "ids.json", {"article_ids": ["A", ["B"], "C"]})
+    refused(saved, r"/ids\.json: damaged \(no list of strings 'article_ids'\); ")
+
+
 def test_vectors_of_any_length_come_back(tmp_path, compass):
     index = ArticleIndex.build(3 * compass[:2], ["A", "B"], device="cpu", unit_length=False)
     index.save(tmp_path / "index")
