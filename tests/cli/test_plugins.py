@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from statgraph.registry import LAYERS
+
 GUIDE = Path(__file__).parents[2] / "docs" / "extending.md"
 
 
@@ -68,15 +70,19 @@ def test_the_guides_package_trains(run_with, installed, town, tmp_path, set_opti
     assert run_with(installed, "search", "lamps", "--run", "run", "-k", 1).returncode == 0
 
 
-def test_a_layer_of_a_module_that_is_no_package(run_with, run_here, refused, blocks, town, tmp_path, set_options):
+def test_a_layer_of_a_module_that_is_no_package(run_here, refused, blocks, town, tmp_path, set_options, monkeypatch):
     (tmp_path / "my_layers").mkdir()
     (tmp_path / "my_layers" / "largest.py").write_text(f"{blocks['python'][0]}print('imported')\n")
     name = "my_layers.largest:MaximumLayer"
     wanted = (f"gnn.layer={name}", "stage1.epochs=0", "stage2.epochs=1")
     options = [*set_options, *(word for setting in wanted for word in ("--set", setting))]
-    done = run_with(tmp_path, "train", "--corpus", town, "--system", "qabisar", "--out", "run", *options)
+    with pytest.MonkeyPatch.context() as typed:
+        typed.syspath_prepend(tmp_path)
+        typed.setattr(LAYERS, "_allowed", set())
+        done = run_here("train", "--corpus", town, "--system", "qabisar", "--out", "run", *options)
     assert (done.returncode, done.stderr) == (0, "")
     assert f" (full), layer {name}, seed 0\n" in done.stdout
+    monkeypatch.delitem(sys.modules, "my_layers.largest")
     assert f"2 layers of `{name}`, 2 heads" in (tmp_path / "run" / "README.md").read_text()
     # Here nobody has typed the layer, and its module cannot even be found: nothing of it is needed to search.
     found = run_here("search", "lamps", "--run", "run", "-k", 1)
