@@ -18,9 +18,9 @@ demo: .venv/.installed
 	$(BIN)/statgraph train
 	$(BIN)/statgraph search "$(QUESTION)"
 
-# A file's tests stay in one process, and each process computes on one thread: tests/conftest.py.
+# A file's tests stay in one process, which computes on one thread; the order of files is tests/conftest.py's.
 test: .venv/.installed
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 lint: .venv/.installed
 	$(BIN)/ruff check .

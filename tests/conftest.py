@@ -40,6 +40,20 @@ class CommandResult(NamedTuple):
     stderr: str
 
 
+# Rooms with slow files: first, so that no worker is left alone with one at the end.
+_FIRST = ("trials", "cli", "studies", "service", "systems", "benchmarks", "training")
+
+
+def pytest_collection_modifyitems(items):
+    rooms = [*_FIRST, ""]
+
+    def place(item):
+        room = item.path.relative_to(Path(__file__).parent).parts[0]
+        return rooms.index(room if room in _FIRST else "")
+
+    items.sort(key=place)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def statgraph_cache(request: pytest.FixtureRequest) -> Iterator[Path]:
     """Point STATGRAPH_CACHE at `.pytest_cache/d/statgraph`, and yield that folder.
