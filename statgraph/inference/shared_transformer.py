@@ -102,7 +102,8 @@ def _transformer_of(folder: Path) -> str | None:
                 digest.update(name.encode())
                 digest.update(path.read_bytes())
         return digest.hexdigest()
-    except Exception:  # of JSON that is damaged in any way: whoever reads the encoder says what is wrong with it
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        # Whoever reads the encoder says what is wrong with it.
         return None
 
 
