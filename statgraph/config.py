@@ -122,7 +122,8 @@ class AugmentConfig:
     `generator`: headings, or seq2seq:MODEL (a doc2query model by folder or hub name). `per_article`: questions an
     article (seq2seq). `articles_per_heading`: most articles that one heading asks for (headings). `round_trip`: keep a
     question if its article is among the retriever's best so many; 0 keeps all. `file`: questions that
-    `statgraph augment` wrote; blank to generate them in the run.
+    `statgraph augment` wrote, or a CSV table with a `question` and its `article_ids` in each row, as BSARD has one;
+    blank to generate them in the run.
     """
 
     generator: str = setting("headings", pattern="headings|seq2seq:.+", words="headings or seq2seq:MODEL")

@@ -1,4 +1,4 @@
-"""Synthetic questions and the file that holds them."""
+"""Synthetic questions and the files that hold them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.corpus.draft import Draft
-from statgraph.corpus.lines import ids_field, json_lines, object_field, string_field
+from statgraph.corpus.formats.tables import split_ids
+from statgraph.corpus.lines import csv_rows, ids_field, json_lines, object_field, string_field
 from statgraph.corpus.records import Corpus
 from statgraph.errors import CorpusError, RunError
 
 
 @dataclass(frozen=True)
 class SyntheticQuestion:
-    """A question made for articles. `generator` says by what: `headings`, or `seq2seq:` and the model's name."""
+    """A question made for articles. `generator` says by what: `headings`, `seq2seq:` and the model's name, or `file:`
+    and the name of the table that it came in."""
 
     text: str
     article_ids: tuple[str, ...]
@@ -38,6 +40,7 @@ def questions_by_row(questions: Iterable[SyntheticQuestion], article_rows: Mappi
 
 
 _MANIFEST = "manifest"
+TABLE, TABLE_COLUMNS = ".csv", ("question", "article_ids")
 
 
 @dataclass(frozen=True)
@@ -98,11 +101,15 @@ def synthetic_of_run(path: Path) -> QuestionFile:
 
 
 def synthetic_of(path: Path, corpus: Corpus) -> tuple[SyntheticQuestion, ...]:
-    """Return the questions in a file that was written for a corpus.
+    """Return the questions in a file that was written for a corpus, or in a table (`.csv`) with a `question` and the
+    `article_ids` that answer it in each row, as BSARD's synthetic questions come.
 
     Raises:
-        CorpusError: as in `read_synthetic`, and if it was written for another corpus or another state of this one.
+        CorpusError: as in `read_synthetic`, and if it was written for another corpus or another state of this one; of
+            a table, every faulty row is listed.
     """
+    if path.suffix.lower() == TABLE:
+        return _questions_in_table(path, corpus)
     file = read_synthetic(path)
     made_for = file.manifest["corpus"]
     if made_for["content_hash"] != corpus.content_hash:
@@ -115,6 +122,29 @@ def synthetic_of(path: Path, corpus: Corpus) -> tuple[SyntheticQuestion, ...]:
     if strange is not None:
         raise CorpusError(f"{path}: article '{strange}' is not in corpus '{corpus.name}'; write the file again")
     return file.questions
+
+
+def _questions_in_table(path: Path, corpus: Corpus) -> tuple[SyntheticQuestion, ...]:
+    """Return the questions of a table's rows."""
+    draft = Draft(name=str(path), language=corpus.language)
+    questions = []
+    for place, row in csv_rows(draft, path, str(path), needed=TABLE_COLUMNS):
+        text, ids = row["question"].strip(), split_ids(row["article_ids"])
+        question = SyntheticQuestion(text, ids, f"file:{path.name}")
+        strange = unknown_article([question], corpus.article_rows)
+        if not text or not ids:
+            draft.add_problem(place, "lacks a 'question', or an id in 'article_ids'; fill it or remove the row")
+        elif strange is not None:
+            draft.add_problem(
+                place,
+                f"article '{strange}' is not in corpus '{corpus.name}'; remove the row, or name the corpus that the "
+                "questions were made for with --corpus",
+            )
+        questions.append(question)
+    draft.questions()  # raises what was found
+    if not questions:
+        raise CorpusError(f"{path}: holds no questions; put one in each row")
+    return tuple(questions)
 
 
 def unknown_article(questions: Sequence[SyntheticQuestion], article_rows: Mapping[str, int]) -> str | None:

@@ -216,3 +216,4 @@ def _left_out(draft: Draft) -> Iterator[str]:
     unresolved = len(draft.unresolved_citing)
     if unresolved:
         yield f"{unresolved:,} citing text{'s' if unresolved > 1 else ''} without an article"
+    yield from draft.left_out

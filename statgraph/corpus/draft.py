@@ -46,6 +46,7 @@ class Draft:
 
     A place is what a user can open: `corpus.jsonl:17`, `articles_fr.csv:3`, `LEGITEXT000006072050.json`. `name` is that
     of the corpus, `language` its ISO 639 code, `splits` how questions without a split get one (of `SPLITTINGS`).
+    `left_out` takes what of the source is no part of a corpus, in words.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Draft:
         self.name, self.language = name, language
         self._about = {"name": name, "language": language, "licence": licence, "source": source}
         self.reading = reading
+        self.left_out: list[str] = []
         self._columns_met: set[str] = set()
         self._problems: list[str] = []
         self._refused: set[str] = set()

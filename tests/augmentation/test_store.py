@@ -92,3 +92,48 @@ def test_another_corpus_or_an_unknown_article_is_refused(path, village):
     refused(synthetic_of, path, other, "'village' .* not for 'town' ")
     path.write_text(path.read_text().replace('"W3"', '"W9"'))
     refused(synthetic_of, path, village, "article 'W9'")
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Return a function that writes a table as BSARD's synthetic questions come, and returns its path."""
+
+    def write(*rows: str):
+        path = tmp_path / "questions_fr_synthetic.csv"
+        path.write_text("\n".join(("id,question,article_ids", *rows)) + "\n", encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_questions_of_a_table_have_the_articles_of_their_row(table, village):
+    path = table("9001,où brûle la lampe,L1", '9002," who, and why ","W3, L2"')
+    assert synthetic_of(path, village) == (
+        SyntheticQuestion("où brûle la lampe", ("L1",), "file:questions_fr_synthetic.csv"),
+        SyntheticQuestion("who, and why", ("W3", "L2"), "file:questions_fr_synthetic.csv"),
+    )
+
+
+def test_further_columns_of_a_table_are_no_matter(table, village):
+    path = table()
+    path.write_text("id,category,subcategory,question,extra_description,article_ids\n1,,,where,,W1\n")
+    (question,) = synthetic_of(path, village)
+    assert (question.text, question.article_ids) == ("where", ("W1",))
+
+
+def test_every_faulty_row_of_a_table_is_named(table, village):
+    path = table("1,,L1", "2,where,", "3,where,L1", '4,where,"L1,L9"', "5,where")
+    with pytest.raises(CorpusError) as error:
+        synthetic_of(path, village)
+    lines = [line.removeprefix(f"{path}:") for line in error.value.problems]
+    assert [line.partition(":")[0] for line in lines] == ["2", "3", "5", "6"]
+    assert all("'question'" in line for line in lines[:2])
+    assert "'L9' is not in corpus 'village'" in lines[2]
+
+
+def test_a_table_that_is_missing_empty_or_without_its_columns_is_refused(table, tmp_path, village):
+    refused(synthetic_of, tmp_path / "none.csv", village, "cannot be read")
+    path = table()
+    refused(synthetic_of, path, village, "holds no questions")
+    path.write_text("id,text,articles\n1,where,L1\n")
+    refused(synthetic_of, path, village, "1: no column question, article_ids")

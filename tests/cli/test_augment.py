@@ -40,6 +40,27 @@ def test_a_file_trains_a_run(run_here, town, tmp_path):
     assert lines[0] == lines[1] != []
 
 
+def test_a_table_of_questions_trains_a_run(run_here, town, tmp_path):
+    (tmp_path / "q.csv").write_text('id,question,article_ids\n1,who lit them,"lamps1,wells2"\n', encoding="utf-8")
+    train = ("train", "--system", "doct5query", "--corpus", town, "--out", "run", "--set", "augment.file=q.csv")
+    done = run_here(*train)
+    assert (done.returncode, done.stderr) == (0, "")
+    (line,) = (tmp_path / "run/synthetic.jsonl").read_text().splitlines()[1:]
+    assert json.loads(line) == {
+        "text": "who lit them", "article_ids": ["lamps1", "wells2"], "generator": "file:q.csv",
+    }  # fmt: skip
+
+
+def test_a_row_of_another_corpus_is_refused(refused, town, tmp_path):
+    (tmp_path / "q.csv").write_text("id,question,article_ids\n1,who,lamps1\n2,who,lamps99\n", encoding="utf-8")
+    options = ("--system", "doct5query", "--corpus", town, "--out", "run", "--set", "augment.file=q.csv")
+    assert refused("train", *options) == (
+        "q.csv:3: article 'lamps99' is not in corpus 'town'; remove the row, or name the corpus that the questions "
+        "were made for with --corpus"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["q.csv"]
+
+
 def test_a_file_is_needed(refused):
     assert refused("augment", code=2) == "Missing option '--out'."
 

@@ -318,6 +318,20 @@ def test_articles_without_headings_stand_under_the_code_that_is_named(run_here, 
     assert [article.path for article in read_corpus(tmp_path / "law").articles] == [("House Rules",)] * 2
 
 
+def test_synthetic_questions_of_bsard_are_named(run_here, tmp_path):
+    (tmp_path / "bsard").mkdir()
+    columns = "id,category,subcategory,question,extra_description,article_ids\n"
+    for split in ("train", "test", "synthetic"):
+        (tmp_path / f"bsard/questions_{split}.csv").write_text(columns, encoding="utf-8")
+    (tmp_path / "bsard/articles.csv").write_text(
+        "id,article,code,article_no,description\n7,Le vélo roule.,Code du vélo,1,Livre I\n", encoding="utf-8"
+    )
+    status, said, _ = run_here("import", "bsard", "bsard", "--language", "fr", "--out", "law")
+    assert (status, said.splitlines()[-2]) == (
+        0, "  left out   synthetic questions; train on them with --set augment.file=bsard/questions_synthetic.csv",
+    )  # fmt: skip
+
+
 @pytest.fixture
 def fetching(run_cli, tmp_path):
     """Return a function that runs `statgraph` where the only program is an `npm` of the given Python body, or none."""

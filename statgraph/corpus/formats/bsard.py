@@ -8,7 +8,7 @@ The folder holds the articles (`articles_fr.csv`, `articles.csv`, `corpus.csv`..
   so splitting at each would invent some.
 - Splits: neither set has a dev split. 15 % of the training questions, chosen by their ids, are dev, unless the folder
   contains a file of dev questions.
-- Synthetic questions (`questions_fr_synthetic.csv`) are left out.
+- Synthetic questions (`questions_fr_synthetic.csv`...) are no part of the corpus: training reads them from their file.
 """
 
 from __future__ import annotations
@@ -62,6 +62,9 @@ def draft_bsard(draft: Draft, source: Path) -> None:
             _draft_questions(draft, questions, split, hold_out=split == "train" and dev is None)
     if dev is not None:
         _draft_questions(draft, dev, "dev", hold_out=False)
+    synthetic = _first_file(folder, QUESTION_FILES, language=draft.language, split="synthetic")
+    if synthetic is not None:
+        draft.left_out.append(f"synthetic questions; train on them with --set augment.file={synthetic}")
     return None
 
 

@@ -73,6 +73,8 @@ def test_dev_is_a_fixed_part_of_train_and_synthetic_questions_stay_out(draft, so
     first = corpus.questions[0]
     assert (first.text, first.article_ids) == ("Question 1 ?", ("1", "3"))
     assert first.metadata == {"category": "Logement", "subcategory": "Bail", "extra_description": "en ville"}
+    (left_out,) = draft.left_out
+    assert left_out.endswith(f"augment.file={source / 'questions_fr_synthetic.csv'}")
 
 
 def test_own_dev_file_is_dev(draft, source):
@@ -96,6 +98,7 @@ def test_published_file_names_are_known(draft, tmp_path, articles, questions):
     write_questions(tmp_path / questions.format("test"), [2])
     draft_bsard(draft, tmp_path)
     assert (len(draft.corpus().articles), len(draft.corpus().questions)) == (3, 2)
+    assert draft.left_out == []
 
 
 def test_language_picks_the_folder_of_bbsard(tmp_path):
