@@ -184,7 +184,9 @@ class Stage2Config:
     the same training, or else afterwards, with the graph encoder fixed. `student_share` is the part of the contrastive
     loss that the student's own scores carry (0: the teacher alone). `train_encoders`: which text encoders train along:
     none (G-DSR), query (QABISAR) or both; with both the batch mixes gold pairs, headings and citing texts as in stage
-    1. `lr` is the graph encoder's, `encoder_lr` the text encoders'. `negatives`, `decay` and `clip`: as in stage 1.
+    1. `synthetic`: the weight of synthetic questions (`augment`), whichever train: no nodes, they teach the graph
+    through their articles (G-DSR, section 4.2). `lr` is the graph encoder's, `encoder_lr` the text encoders'.
+    `negatives`, `decay` and `clip`: as in stage 1.
     `random_negatives`: articles drawn at random into each batch. `epochs` 0 leaves the graph out.
     """
 
@@ -212,6 +214,7 @@ class Stage2Config:
     patience: int = setting(0, at_least=0)
     decay: str = setting("linear", choices=DECAYS, later=True)
     clip: float = setting(0.0, at_least=0, later=True)
+    synthetic: float = setting(0.0, at_least=0, later=True)
 
 
 @dataclass(frozen=True)
@@ -346,11 +349,18 @@ class RunConfig:
         """Raise UsageError for a value outside its limits, or values that cannot be trained with together."""
         check_settings(self)
         stage1, stage2 = self.stage1, self.stage2
-        generates = stage1.epochs and stage1.synthetic if self.has_vectors else self.bm25.expansion
-        if generates and self.augment.round_trip:
+        asks_synthetic = stage2.epochs and stage2.synthetic
+        trains_on_them = (stage1.epochs and stage1.synthetic) or asks_synthetic
+        if (trains_on_them if self.has_vectors else self.bm25.expansion) and self.augment.round_trip:
             raise UsageError(
                 f"augment.round_trip: must be 0 in training (got {self.augment.round_trip}); filter with "
                 "'statgraph augment --round-trip K --run RUN --out FILE', then set augment.file=FILE"
+            )
+        if asks_synthetic and self.augment.generator == "headings" and not self.augment.file:
+            raise UsageError(
+                "stage2.synthetic: must be 0 where headings are the synthetic questions, since the graph would only "
+                f"learn to give an article its heading's vector (got {stage2.synthetic}); name a model with "
+                "augment.generator=seq2seq:MODEL, or other questions with augment.file"
             )
         if stage1.epochs and not stage1.gold + stage1.headings + stage1.synthetic:
             raise UsageError(

@@ -90,14 +90,12 @@ def _used_settings(folder: Path, config: Mapping[str, Any]) -> Callable[[str], b
     stage2 = (folder / artifacts.RUN_CHECKPOINTS / "stage2").exists()
     stage1 = stage2 or (folder / artifacts.RUN_CHECKPOINTS / "stage1").exists()
     synthetic, student = _has_synthetic(folder), (folder / artifacts.RUN_LESSONS).exists()
-    negatives = any(
-        begun and config.get(stage, {}).get("negatives", "none") != "none"
-        for begun, stage in ((stage1, "stage1"), (stage2, "stage2"))
-    )
+    begun = [config.get(stage, {}) for stage, has_begun in (("stage1", stage1), ("stage2", stage2)) if has_begun]
+    negatives = any(settings.get("negatives", "none") != "none" for settings in begun)
     by_group = {
         "encoder": stage1 or student,
         "pretrain": stage1 and config.get("encoder", {}).get("adapted", False),
-        "augment": synthetic or (stage1 and config.get("stage1", {}).get("synthetic", 0) > 0),
+        "augment": synthetic or any(settings.get("synthetic", 0) > 0 for settings in begun),
         "bm25.expansion": synthetic,
         "bm25": negatives,
         "negatives": negatives,

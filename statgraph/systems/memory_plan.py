@@ -149,10 +149,12 @@ class _Plan:
         if along != "none":
             of = encoders.parameter_groups if along == "both" else encoders.question_parameter_groups
             groups += of(lr=1.0, weight_lr=1.0)
-        sizes = self._shares(config, ("gold", "headings", "citing") if along == "both" else ("gold",))
+        names = ("gold", "headings", "citing", "synthetic") if along == "both" else ("gold", "synthetic")
+        sizes = self._shares(config, names)
         negatives = sizes["gold"] * config.negatives_per_pair if config.negatives != "none" else 0
         articles = np.unique(self._drawn(sizes, negatives + config.random_negatives))
         questions = np.unique(self._rng.integers(0, len(self._corpus.split("train")), sizes["gold"]))
+        n_questions = len(questions) + sum(sizes.values()) - sizes["gold"]
         blocks = block_sampler(self._config, graph).sample(
             {ARTICLE: torch.from_numpy(articles), QUESTION: torch.from_numpy(questions)},
             generator=torch.Generator().manual_seed(0),
@@ -162,7 +164,7 @@ class _Plan:
         n_nodes = sum(graph.node_counts.values())
         return StageMemory(
             "stage 2",
-            f"{len(questions)} questions, {len(articles)} articles" + (f" in {chunks} chunks" if chunks else "")
+            f"{n_questions} questions, {len(articles)} articles" + (f" in {chunks} chunks" if chunks else "")
             + f", {blocks.layers[0].n_inputs} nodes, {sum(len(block.sources) for block in blocks.layers)} edges",
             _size(parameter for group in groups for parameter in group["params"]),
             weights=self._weights(groups),

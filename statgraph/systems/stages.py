@@ -93,8 +93,6 @@ class StageBuilder:
         """Return the training of the text encoders."""
         config = self._config.stage1
         sources = self._sources(config)
-        if config.synthetic:
-            sources["synthetic"] = self._synthetic()
         negatives = self._negatives(config.negatives, config.negatives_per_pair)
         order = question_order(config.question_order, self._gold, lambda: self._bm25, self._config.seed)
         return Stage1(self._model, sources, config, negatives, order)
@@ -138,6 +136,8 @@ class StageBuilder:
             sources["headings"] = self._headings
         if config.citing and self._citing.texts:
             sources["citing"] = self._citing
+        if config.synthetic:
+            sources["synthetic"] = self._synthetic
         return sources
 
     @cached_property
@@ -145,6 +145,7 @@ class StageBuilder:
         bm25 = self._config.bm25
         return BM25(self.article_texts, language=self._corpus.language, k1=bm25.k1, b=bm25.b)
 
+    @cached_property
     def _synthetic(self) -> PairSource:
         def generated() -> list[dict]:
             partial = artifacts.partial_beside(self._job.folder / artifacts.RUN_SYNTHETIC)

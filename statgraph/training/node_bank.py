@@ -54,8 +54,6 @@ class NodeBank:
         if not self.is_outdated:
             return
         encoders, device = self._model.encoders, self._model.device
-        was_training = encoders.training
-        encoders.eval()
         encode_of = {
             ARTICLE: (encoders.articles, self._model.articles),
             HEADING: (encoders.articles, self._texts.headings),
@@ -64,7 +62,6 @@ class NodeBank:
         if self._texts.citing is not None:
             encode_of[CITING] = encoders.questions, self._texts.citing
         parts = [self._model.encoded(*how).reshape(-1, encoders.width) for how in encode_of.values()]
-        encoders.train(was_training)
         vectors = [torch.from_numpy(part).to(device) for part in parts]
         self.nodes = torch.cat(vectors)
         self._by_type = dict(zip(encode_of, self.nodes.split([len(part) for part in vectors]), strict=True))

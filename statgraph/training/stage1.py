@@ -75,10 +75,7 @@ class Stage1(EncoderStage):
             return
         vectors = None
         if self._negatives.needs_vectors:
-            was_training = self._encoders.training
-            self._encoders.eval()
             vectors = self._model.epoch_vectors(self._inputs["gold"], self._article_vectors())
-            self._encoders.train(was_training)
         self._negatives.begin_epoch(epoch, epochs, vectors)
 
     def batches(self, rng: np.random.Generator) -> Iterator[_Batch]:

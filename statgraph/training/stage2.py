@@ -19,6 +19,8 @@ from statgraph.training.pairs import PairSource, PairStream, answers_among, batc
 from statgraph.training.text_model import TextModel
 
 GRAPH_PREFIX, TEXT_PREFIX = "graph.", "text."
+# The sources beside the gold pairs that teach the graph too; the others teach the text encoders alone.
+_OF_THE_GRAPH = ("synthetic",)
 
 
 @dataclass(frozen=True)
@@ -69,14 +71,15 @@ class Stage2:
     The block's outer nodes take their vectors from a bank: what the text encoders gave at the start of the epoch. What
     trains along (`train_encoders`) is encoded in each batch, with gradients: nothing (G-DSR, whose question vectors are
     computed once), the batch's questions for the student (QABISAR), or its questions and articles, for the graph too;
-    then pairs of headings and citing texts keep teaching both beside the gold pairs.
+    then pairs of headings and citing texts keep teaching both beside the gold pairs. Synthetic questions, which are no
+    nodes, teach the graph as well (G-DSR, section 4.2).
 
     Args:
         model: the text encoders of stage 1.
         graph: the graph encoder, which is trained, and its blocks.
         texts: the inputs of the nodes that are no articles.
         sources: the pairs by name: gold (the training questions with their articles, in the graph's question order),
-            and headings and citing where they have a weight.
+            and headings, citing and synthetic where they have a weight.
         config: sizes, weights and rates.
         negatives: hard negatives of the gold pairs, or None.
     """
@@ -105,7 +108,8 @@ class Stage2:
         self._texts = texts
         self._gold = sources["gold"]
         self._trains_both = config.train_encoders == "both"
-        self._sources = sources if self._trains_both else {"gold": self._gold}
+        taught = sources if self._trains_both else ("gold", *_OF_THE_GRAPH)
+        self._sources = {name: source for name, source in sources.items() if name in taught}
         self._negatives = negatives
         self._config = config
         self._sizes = batch_shares({name: getattr(config, name) for name in self._sources}, config.batch_size)
@@ -113,6 +117,12 @@ class Stage2:
         self._beside_inputs = {
             name: self._encoders.question_inputs(source.texts) for name, source in self._beside.items()
         }
+        self._beside_vectors: dict[str, torch.Tensor] = {}  # (texts, width), where the question encoder is fixed
+        if config.train_encoders == "none":
+            self._beside_vectors = {
+                name: torch.from_numpy(model.encoded(self._encoders.questions, inputs))
+                for name, inputs in self._beside_inputs.items()
+            }
         self.steps_per_epoch = epoch_steps(len(self._gold.pairs), self._sizes["gold"], config.min_epoch_steps)
         self._bank = NodeBank(model, texts)
         self._index_vectors: np.ndarray | None = None  # of the articles with the current weights, once they are known
@@ -264,12 +274,17 @@ class Stage2:
         return _Vectors(student, plain, model.world.gathered(teacher, len(batch.questions)), articles)
 
     def _beside_loss(self, name: str, batch: _Batch, vectors: _Vectors) -> torch.Tensor:
-        """Return the contrastive loss of another source's pairs on the text encoders' own vectors: in the graph an
-        article would find its heading's vector among its neighbours."""
+        """Return the contrastive loss of another source's pairs: synthetic questions by the graph's vectors of the
+        articles, as gold ones, the others by the text encoders' own. In the graph an article would find the vector of
+        its heading among its neighbours."""
         pairs = batch.beside[name]
-        texts = self._model.vectors(self._encoders.questions, self._beside_inputs[name], pairs[:, 0])
+        if name in self._beside_vectors:
+            texts = self._beside_vectors[name][pairs[:, 0]].to(self._model.device)
+        else:
+            texts = self._model.vectors(self._encoders.questions, self._beside_inputs[name], pairs[:, 0])
         answers = answers_among(self._beside[name], pairs[:, 0], batch.articles)
-        scores = similarities(texts, vectors.plain_articles, self._encoders.similarity)
+        articles = vectors.articles if name in _OF_THE_GRAPH else vectors.plain_articles
+        scores = similarities(texts, articles, self._encoders.similarity)
         return self._contrastive(scores, answers, batch, pairs)
 
     def _contrastive(self, scores: torch.Tensor, answers: np.ndarray, batch: _Batch, pairs: np.ndarray) -> torch.Tensor:

@@ -38,8 +38,12 @@ class TextModel:
     world: World = SINGLE
 
     def encoded(self, encode: Encode, inputs: Inputs) -> np.ndarray:
-        """Return the vectors of all inputs, (inputs, width) float32, without gradients."""
-        return encoded(encode, inputs, batch=self.encoders.encode_batch, device=self.device, world=self.world)
+        """Return the vectors of all inputs, (inputs, width) float32, without gradients and without dropout."""
+        was_training = self.encoders.training
+        self.encoders.eval()
+        vectors = encoded(encode, inputs, batch=self.encoders.encode_batch, device=self.device, world=self.world)
+        self.encoders.train(was_training)
+        return vectors
 
     def vectors(self, encode: Encode, inputs: Inputs, rows: np.ndarray) -> torch.Tensor:
         """Return the vectors of some rows of the inputs, (rows, width), with gradients."""

@@ -74,6 +74,18 @@ def test_settings_that_no_work_has_used_can_change(begun, left, setting, used):
     assert ((begun / "config.json").read_text() == before) == used
 
 
+@pytest.mark.parametrize(("stage", "weight", "used"), [("stage1", 1, False), ("stage2", 0, False), ("stage2", 1, True)])
+def test_synthetic_questions_are_used_by_the_stage_that_draws_them(begun, stage, weight, used):
+    claim(begun, CORPUS, with_settings(CONFIG, [f"stage2.synthetic={weight}"]), resume=True)
+    (begun / "checkpoints" / stage).mkdir(parents=True)
+    changed = with_settings(CONFIG, [f"stage2.synthetic={weight}", "augment.file=other.csv"])
+    if used:
+        with pytest.raises(RunError, match=r"augment\.file"):
+            claim(begun, CORPUS, changed, resume=True)
+    else:
+        claim(begun, CORPUS, changed, resume=True)
+
+
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"config": 1, "corpus_hash": "a"}', b"\xff"])
 def test_a_damaged_configuration_is_refused(begun, content):
     (begun / "config.json").write_bytes(content)

@@ -54,14 +54,17 @@ def vectors_of(folder) -> np.ndarray:
 
 TINY_RECIPE = (
     *("regime=paper", "encoder.chunk_tokens=16", "encoder.max_tokens=32", "encoder.article_heads=2", "gnn.heads=2"),
-    *("augment.generator=headings", "pretrain.steps=1", "pretrain.batch_size=2", "pretrain.max_tokens=16"),
-    *("stage1.epochs=1", "stage1.min_epoch_steps=0", "stage2.epochs=1"),
+    *("pretrain.steps=1", "pretrain.batch_size=2", "pretrain.max_tokens=16", "stage1.epochs=1", "stage2.epochs=1"),
+    *("stage1.min_epoch_steps=0", "stage2.min_epoch_steps=0"),
 )
 
 
 @pytest.mark.parametrize("system", ["gdsr", "cusines-gdsr", "qabisar"])
-def test_the_papers_recipes_train(train, own_cache, quick_transformer, system):
-    folder, steps = train(system, f"encoder.backbone={quick_transformer}", *TINY_RECIPE)
+def test_the_papers_recipes_train(train, own_cache, quick_transformer, tmp_path, system):
+    table = tmp_path / "questions.csv"
+    table.write_text("question,article_ids\nwho lights them,lamps1\nhow deep,wells2\n", encoding="utf-8")
+    settings = (f"encoder.backbone={quick_transformer}", f"augment.file={table}")
+    folder, steps = train(system, *settings, *TINY_RECIPE)
     assert epochs_of(folder) == [("stage1", 0), ("stage1", 1), ("stage2", 0), ("stage2", 1)]
     assert ("adaptation to the statutes" in steps) == (system != "cusines-gdsr")
     assert np.isfinite(vectors_of(folder)).all()

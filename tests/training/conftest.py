@@ -138,8 +138,8 @@ def dev_mrr() -> Callable[..., float]:
 def trained() -> Callable[..., tuple[dict, dict[str, torch.Tensor], list]]:
     """Return a function that trains a stage in a folder and returns (best record, weights, log)."""
 
-    def train(stage: Stage, folder: Path, *, seed: int = 0, epochs: int = 3):
-        context = TrainingContext(seed, torch.device("cpu"), folder, MetricsLog(folder / "metrics.jsonl"))
+    def train(stage: Stage, folder: Path, *, seed: int = 0, epochs: int = 3, **options):
+        context = TrainingContext(seed, torch.device("cpu"), folder, MetricsLog(folder / "metrics.jsonl"), **options)
         best = train_stage(stage, Schedule(epochs, warmup=0.0, weight_decay=0.0, patience=0), context)
         return best, {name: tensor.clone() for name, tensor in stage.weights().items()}, context.log.records()
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.config import GnnConfig, Stage2Config
 from statgraph.corpus.records import CitingText
 from statgraph.gnn.encoder import GraphEncoder
@@ -11,11 +12,16 @@ from statgraph.graph.blocks import BlockSampler, whole_graph_block
 from statgraph.graph.build import DEFAULT_RELATIONS, build_graph
 from statgraph.graph.relations import NODE_TYPES
 from statgraph.training.node_bank import GraphTexts
-from statgraph.training.pairs import gold_pairs, heading_pairs
+from statgraph.training.pairs import gold_pairs, heading_pairs, synthetic_pairs
 from statgraph.training.stage2 import GraphModel, Stage2
 
 CONFIG = Stage2Config(batch_size=7, lr=0.01, encoder_lr=0.02, encoder_weight_lr=0.02, temperature=0.1)
 ALONG = replace(CONFIG, train_encoders="both")
+FROZEN = replace(CONFIG, train_encoders="none", distillation="none", contrastive_weight=1.0, student_share=1.0)
+SYNTHETIC = tuple(
+    SyntheticQuestion(text, ids, "seq2seq:m")
+    for text, ids in (("water of a foul well", ("A11", "A7")), ("who trims the wick", ("A3",)), ("an oak lid", ("A8",)))
+)
 
 
 class NotingGraphEncoder(GraphEncoder):
@@ -40,6 +46,7 @@ def built(village, static_encoders, text_model):
         citation_dropout=0.0,
         token_dropout=0.0,
         headings=True,
+        synthetic=SYNTHETIC,
         graph_seed=3,
         layer="qabisar",
         relations=DEFAULT_RELATIONS,
@@ -58,6 +65,7 @@ def built(village, static_encoders, text_model):
             encoders.question_inputs([text.text for text in graph.citing]) if graph.citing else None,
         )
         sources = {"gold": gold} | ({"headings": heading_pairs(corpus)} if headings else {})
+        sources |= {"synthetic": synthetic_pairs(corpus, synthetic)} if synthetic else {}
         graph_model = GraphModel(graph_encoder, sampler, whole_graph_block(graph))
         stage = Stage2(text_model(encoders, corpus, dev=dev), graph_model, texts, sources, config)
         stage.set_training(False)
@@ -80,10 +88,15 @@ def seen_vectors(stage: Stage2, graph_encoder: NotingGraphEncoder, batch) -> tup
 
 def contrastive_by_hand(questions, articles, batch, corpus, temperature=0.1) -> float:
     """Return the mean over the gold pairs of -log(own / (own + articles that do not answer))."""
-    gold, losses = gold_pairs(corpus), []
-    for text_row, own in batch.gold.tolist():
-        answers = set(gold.answers_of(text_row).tolist()) - {own}
-        scores = articles @ questions[batch.questions.tolist().index(text_row)] / temperature
+    of_text = dict(zip(batch.questions.tolist(), questions, strict=True))
+    return pairs_by_hand(gold_pairs(corpus), batch.gold, of_text, articles, batch, temperature)
+
+
+def pairs_by_hand(source, pairs, of_text, articles, batch, temperature=0.1) -> float:
+    losses = []
+    for text_row, own in pairs.tolist():
+        answers = set(source.answers_of(text_row).tolist()) - {own}
+        scores = articles @ of_text[text_row] / temperature
         kept = torch.tensor([row not in answers for row in batch.articles.tolist()])
         losses.append(torch.logsumexp(scores[kept], 0) - scores[batch.articles.tolist().index(own)])
     return float(torch.stack(losses).mean())
@@ -344,6 +357,65 @@ def test_heading_pairs_teach_only_where_the_encoders_train(built):
     assert all(not batch.beside for batch in stage.batches(np.random.default_rng(0)))
     stage, *_ = built(replace(ALONG, headings=0.0))
     assert all(not batch.beside for batch in stage.batches(np.random.default_rng(0)))
+
+
+@pytest.mark.parametrize("config", [FROZEN, CONFIG, ALONG])
+def test_synthetic_pairs_are_judged_by_the_graphs_articles(built, village, config):
+    # Of 8 pairs 2 are gold and 6 synthetic: all four, and two of the next round.
+    stage, encoders, graph_encoder, _ = built(
+        replace(config, batch_size=8, synthetic=3.0, student_share=1.0, distillation="none", contrastive_weight=0.7)
+    )
+    batch = first_batch(stage)
+    pairs, source = batch.beside["synthetic"], synthetic_pairs(village, SYNTHETIC)
+    assert (len(batch.gold), len(pairs)) == (2, 6)
+    assert set(batch.gold[:, 1]) | {3, 7, 8, 11} == set(batch.articles.tolist())
+    articles, _, loss = seen_vectors(stage, graph_encoder, batch)
+    with torch.no_grad():
+        asked = encoders.questions(encoders.question_inputs(source.texts))
+        texts = gold_pairs(village).texts
+        student = encoders.questions(encoders.question_inputs([texts[row] for row in batch.questions]))
+    wanted = 2 * 0.7 * contrastive_by_hand(student, articles, batch, village)
+    wanted += 6 * pairs_by_hand(source, pairs, dict(enumerate(asked)), articles, batch)
+    assert loss == pytest.approx(wanted / 8, rel=1e-4)
+
+
+def test_synthetic_pairs_alone_teach_the_graph(built):
+    stage, encoders, graph_encoder, _ = built(replace(FROZEN, batch_size=8, synthetic=3.0, contrastive_weight=0.0))
+    stage.loss(first_batch(stage)).backward()
+    assert all(parameter.grad.abs().max() > 0 for parameter in graph_encoder.parameters() if parameter.numel() > 1)
+    assert encoders.encoder.vectors.grad is None
+
+
+def test_a_fixed_encoder_encodes_synthetic_questions_once_and_without_dropout(built, monkeypatch):
+    config = replace(FROZEN, batch_size=8, synthetic=3.0)
+    stage, encoders, _, _ = built(config, token_dropout=0.9)
+    plain, *_ = built(config)
+    assert torch.equal(stage._beside_vectors["synthetic"], plain._beside_vectors["synthetic"])
+    monkeypatch.setattr(encoders, "questions", None)
+    stage.set_training(True)
+    assert all(np.isfinite(stage.loss(batch).item()) for batch in stage.batches(np.random.default_rng(0)))
+
+
+def test_without_a_weight_synthetic_questions_leave_no_trace(built, tmp_path, trained):
+    weights = [
+        trained(built(ALONG, dev=False, synthetic=synthetic)[0], tmp_path / str(len(synthetic)), epochs=1)[1]
+        for synthetic in (SYNTHETIC, ())
+    ]
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+
+
+def test_training_on_synthetic_pairs_goes_on_where_it_was_stopped(built, tmp_path, trained):
+    config = replace(FROZEN, batch_size=4, synthetic=1.0)
+    whole = trained(built(config, dev=False)[0], tmp_path / "whole", epochs=2)[1]
+
+    def stop(progress):
+        if progress.epoch == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        trained(built(config, dev=False)[0], tmp_path / "stopped", epochs=2, listener=stop)
+    resumed = trained(built(config, dev=False)[0], tmp_path / "stopped", epochs=2, resume=True)[1]
+    assert all(torch.equal(whole[name], resumed[name]) for name in whole)
 
 
 def test_random_negatives_join_the_batch(built):
