@@ -58,7 +58,7 @@ def evaluate(
     records = options.chosen_corpus(corpus)
     for compared in (folder, against) if against is not None else (folder,):
         measured_run = Run.read(compared)
-        measured_run.check_measurable()
+        measured_run.check_measurable(split)
         measured_run.check_corpus(records)
         if measured_run.config.is_ensemble and learnt_from(measured_run) == split:
             click.echo(f"Warning: {compared} has learnt to rank from {split}: its figures are too good there", err=True)

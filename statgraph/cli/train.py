@@ -19,8 +19,8 @@ from statgraph.systems.presets import DEFAULT_SYSTEM, resolve_config, system_nam
 
 if TYPE_CHECKING:  # these take seconds to load, and --help needs none of them
     from statgraph.config import RunConfig
-    from statgraph.distributed import World
     from statgraph.runs.run import Run
+    from statgraph.systems.job import TrainingOptions
 
 _OF_THE_RUN = {"system": "--system", "fast": "--fast", "seed": "--seed", "settings": "--set"}
 _SHOWN = ("S@3", "R@10", "R@100", "mAP")
@@ -40,6 +40,9 @@ _SHOWN = ("S@3", "R@10", "R@100", "mAP")
     metavar="RUN",
     help="Train on all questions, test and dev too, as the finished RUN was: its system, seed, settings and epochs.",
 )
+@click.option(
+    "--keep-test", is_flag=True, help="With --final, leave the test questions out, so that they can measure the run."
+)
 @options.path(
     "--teacher",
     metavar="RUN",
@@ -56,6 +59,7 @@ def train(
     system: str,
     fast: bool,
     final: Path | None,
+    keep_test: bool,
     teacher: Path | None,
     out: Path | None,
     seed: int,
@@ -75,6 +79,8 @@ def train(
     from statgraph.cli.main import report
     from statgraph.distributed import launched
 
+    if keep_test and final is None:
+        raise UsageError("--keep-test: only for a final run; add --final RUN, or omit it")
     settings = (f"seed={seed}", f"device={device}", *settings)
     taught_by = None if teacher is None else _teacher(teacher)
     if taught_by is not None:
@@ -89,7 +95,10 @@ def train(
 
             say_dry_run(options.chosen_corpus(corpus), config)
             return
-        _trained(world, corpus, config, out, resume=resume, final=followed, teacher=taught_by)
+        from statgraph.systems.job import TrainingOptions
+
+        asked = TrainingOptions(resume=resume, world=world, final=followed, keep_test=keep_test, teacher=taught_by)
+        _trained(corpus, config, out, asked)
 
 
 def _teacher(folder: Path) -> Run:
@@ -121,23 +130,13 @@ def _to_follow(folder: Path) -> Run:
     return run
 
 
-def _trained(
-    world: World,
-    corpus: Path | None,
-    config: RunConfig,
-    out: Path | None,
-    *,
-    resume: bool,
-    final: Run | None,
-    teacher: Run | None,
-) -> None:
+def _trained(corpus: Path | None, config: RunConfig, out: Path | None, asked: TrainingOptions) -> None:
     from statgraph.distributed import is_elastic
     from statgraph.graph.store import default_folder
-    from statgraph.systems.job import TrainingOptions
     from statgraph.systems.pipeline import train_run
 
-    system = config.system
-    resume = resume or world.json_from_first(lambda: is_elastic() and out is not None and is_unfinished(out))
+    system, world, final = config.system, asked.world, asked.final
+    resume = asked.resume or world.json_from_first(lambda: is_elastic() and out is not None and is_unfinished(out))
     if resume:
         folder = Path(world.json_from_first(lambda: str(out if out is not None else newest_unfinished_run())))
         if world.json_from_first(lambda: is_finished(folder)):
@@ -161,19 +160,19 @@ def _trained(
         options.resume_hint(f"with: --out {folder} --resume", resumable),
         TerminalProgress(shown=world.is_first) as progress,
     ):
-        training = TrainingOptions(
+        training = replace(
+            asked,
             resume=resume,
             on_step=progress.on_step,
             on_training=progress.on_training,
-            world=world,
             graph_folder=default_folder(records.name) if final is None else None,  # it has no questions of dev and test
             announce=notes.append,
-            final=final,
-            teacher=teacher,
         )
         run = train_run(records, config, folder, training)
     if world.is_first:
-        questions = "" if final is None else f", all questions, as {final.folder}"
+        questions = (
+            "" if final is None else f", all questions{' but those of test' * asked.keep_test}, as {final.folder}"
+        )
         _show(run, f"Trained {system} on {records.name}{questions}", notes)
 
 

@@ -149,9 +149,17 @@ class Corpus:
             question for question in self.questions if question.split == name and question.question_set == question_set
         )
 
-    def all_in_train(self) -> Corpus:
-        """Return the corpus with every question in the training split: what a final run is trained on."""
-        return replace(self, questions=tuple(replace(question, split=SPLITS[0]) for question in self.questions))
+    def all_in_train(self, *, but_test: bool = False) -> Corpus:
+        """Return the corpus with every question in the training split, or every one but those of test: what a final run
+        is trained on."""
+        train, _, test = SPLITS
+        kept = test if but_test else train
+        return replace(
+            self,
+            questions=tuple(
+                question if question.split == kept else replace(question, split=train) for question in self.questions
+            ),
+        )
 
     def usable_citing(self) -> tuple[CitingText, ...]:
         """Return the citing texts that may be trained on or indexed, in corpus order: the only way to them.

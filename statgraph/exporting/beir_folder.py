@@ -33,7 +33,7 @@ def export_beir(
     questions = ()
     if run is not None:
         ranked_by = Run.read(run)
-        ranked_by.check_measurable()
+        ranked_by.check_measurable(split)
         ranked_by.check_corpus(corpus)
         questions = split_questions(corpus, split)
     main = tuple(question for question in corpus.questions if question.question_set == MAIN_SET)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.config import RunConfig
-from statgraph.corpus.records import Corpus
+from statgraph.corpus.records import SPLITS, Corpus
 from statgraph.errors import DependencyError, RunError, UsageError
 from statgraph.registry import LAYERS
 from statgraph.runs.folders import newest_of_its_name
@@ -57,6 +57,7 @@ class Run:
         updates: what each update since has changed, oldest first.
         final: of a run trained on all questions of its corpus, the folder of the run whose epochs and trees it took;
             else blank. Its corpus is the one with all questions in train.
+        keeps_test: whether such a run has left those of test out; they are no train questions of its corpus either.
         teacher: of a run distilled from an ensemble, the ensemble's folder; else blank.
     """
 
@@ -71,6 +72,7 @@ class Run:
     commit: str | None = None
     updates: tuple[Mapping[str, object], ...] = ()
     final: str = ""
+    keeps_test: bool = False
     teacher: str = ""
 
     index = _part(artifacts.RUN_INDEX, "Return the folder of the article vectors' index.")
@@ -144,6 +146,7 @@ class Run:
             commit=manifest.get("commit"),
             updates=tuple(manifest.get("updates", ())),
             final=manifest.get("final", ""),
+            keeps_test=manifest.get("keeps_test", False),
             teacher=manifest.get("teacher", ""),
         )
 
@@ -194,9 +197,20 @@ class Run:
         except (DependencyError, UsageError) as error:
             raise RunError(f"{self.folder}: {error}") from error
 
-    def check_measurable(self) -> None:
-        """Raise RunError if the run was trained on all questions of its corpus: none is left to measure it on."""
-        if self.final:
+    def as_trained(self, corpus: Corpus) -> Corpus:
+        """Return a corpus with its questions in the splits that the run has them in: other than its own for a final
+        run."""
+        return corpus.all_in_train(but_test=self.keeps_test) if self.final else corpus
+
+    def check_measurable(self, split: str | None) -> None:
+        """Raise RunError if the questions of a split cannot measure the run, since it is a final one and was trained on
+        them."""
+        if self.keeps_test and split != SPLITS[-1]:
+            raise RunError(
+                f"{self.folder}: trained on all questions but those of test (--final), which alone can measure it; "
+                f"name the split test, or evaluate {self.final}, the run whose epochs and trees it took"
+            )
+        if self.final and not self.keeps_test:
             raise RunError(
                 f"{self.folder}: trained on all questions of corpus '{self.corpus.name}' (--final), so that none can "
                 f"measure it; evaluate {self.final}, the run whose epochs and trees it took"
@@ -204,9 +218,7 @@ class Run:
 
     def check_corpus(self, corpus: Corpus) -> None:
         """Raise RunError if a corpus is not the one that the run was trained on, or updated to since."""
-        known = self.corpus
-        if self.final:
-            corpus = corpus.all_in_train()
+        known, corpus = self.corpus, self.as_trained(corpus)
         if known.content_hash == corpus.content_hash:
             return
         made, of = ("updated", "to") if self.updates else ("trained", "on")

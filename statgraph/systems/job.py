@@ -52,8 +52,8 @@ class TrainingOptions:
     are; several processes do without both. `on_step` is told how far the long steps are, `on_training` of
     every step of the optimiser. `world`: the processes that train together, all with the same arguments.
     `graph_folder`: where `build-graph` may have written the graph; `announce` is told whether it was read or built.
-    `final`: the run whose epochs and trees a run on all questions takes. `teacher`: the ensemble that a student learns
-    from.
+    `final`: the run whose epochs and trees a run on all questions takes; `keep_test` leaves those of test out of it.
+    `teacher`: the ensemble that a student learns from.
     """
 
     resume: bool = False
@@ -65,6 +65,7 @@ class TrainingOptions:
     graph_folder: Path | None = None
     announce: Callable[[str], None] = lambda line: None
     final: Run | None = None
+    keep_test: bool = False
     teacher: Run | None = None
 
 

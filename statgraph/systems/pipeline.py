@@ -34,8 +34,8 @@ def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: Training
     A configuration or corpus that is refused leaves nothing behind in a folder that was empty. Of several processes the
     first alone writes, and BM25 is its work alone.
 
-    With `options.final`, all questions train: each stage on its schedule up to the epoch that run kept, and an ensemble
-    with the trees that it learnt.
+    With `options.final`, all questions train, or all but those of test: each stage on its schedule up to the epoch that
+    run kept, and an ensemble with the trees that it learnt.
 
     Raises:
         RunError: if the folder is in use by another run or another process, or `resume` meets another corpus, or other
@@ -43,7 +43,7 @@ def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: Training
         CorpusError, UsageError, ModelError: if corpus and configuration cannot be trained on.
     """
     if options.final is not None:
-        corpus = corpus.all_in_train()
+        corpus = corpus.all_in_train(but_test=options.keep_test)
     config = for_corpus(config, corpus)
     job, world = Job(corpus, config, folder, options), options.world
     cache = options.run_cache if config.has_vectors and world.size == 1 and options.final is None else None
@@ -105,6 +105,7 @@ def _finished(job: Job, on_dev: FoundOnDev | None) -> Run:
         versions=versions(),
         commit=commit(),
         final=str(job.options.final.folder) if job.options.final else "",
+        keeps_test=job.options.keep_test,
         teacher=str(job.options.teacher.folder) if job.options.teacher else "",
     )
     if not run.has_vectors and not config.is_ensemble:

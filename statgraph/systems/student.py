@@ -70,8 +70,8 @@ def check_teacher(teacher: Run) -> None:
         raise UsageError(f"--teacher: {teacher.folder} is no ensemble; name one")
     if teacher.final:
         raise UsageError(
-            f"--teacher: {teacher.folder} was trained on all questions, so that none could choose the student's epoch; "
-            f"name {teacher.final}"
+            f"--teacher: {teacher.folder} was trained on the dev questions too, so that none could choose the "
+            f"student's epoch; name {teacher.final}"
         )
 
 

@@ -148,6 +148,29 @@ def test_a_final_run_is_trained_like_another_and_cannot_be_measured(run_here, re
     assert again == f"--final: final is a final run itself; name {dense_run}, which it went by"
 
 
+def test_a_final_run_without_the_test_questions_is_measured_on_them(run_here, refused, town, dense_run, tmp_path):
+    code, out, err = run_here("train", "--final", dense_run, "--keep-test", "--corpus", town, "--out", "final")
+    assert (code, err) == (0, "")
+    assert out.startswith(f"Trained qabisar on town, all questions but those of test, as {dense_run}, ")
+    kept = json.loads((tmp_path / "final/manifest.json").read_text())
+    assert (kept["final"], kept["keeps_test"]) == (str(dense_run), True)
+    assert (kept["data"]["questions"]["dev"], kept["data"]["questions"]["test"]) == (0, 4)
+    measured = run_here("evaluate", "--run", "final", "--corpus", town, "--against", dense_run, "--json")
+    assert (measured.returncode, measured.stderr) == (0, "")
+    assert json.loads(measured.stdout)["split"] == "test"
+    for split in ("train", "dev"):
+        assert refused("evaluate", "--run", "final", "--corpus", town, "--split", split) == (
+            "final: trained on all questions but those of test (--final), which alone can measure it; name the split "
+            f"test, or evaluate {dense_run}, the run whose epochs and trees it took"
+        )
+
+
+def test_the_test_questions_are_kept_out_of_a_final_run_alone(refused, town):
+    assert refused("train", "--corpus", town, "--keep-test", code=2) == (
+        "--keep-test: only for a final run; add --final RUN, or omit it"
+    )
+
+
 @pytest.mark.parametrize("option", [("--system", "bm25"), ("--seed", "0"), ("--set", "gnn.heads=2"), ("--fast",)])
 def test_a_final_run_has_the_settings_of_the_other(refused, town, bm25_run, option):
     assert refused("train", "--final", bm25_run, "--corpus", town, *option, code=2) == (

@@ -114,6 +114,20 @@ def test_with_every_question_in_train_every_text_is_usable(town):
     assert whole.content_hash != corpus.content_hash
 
 
+def test_test_questions_and_their_texts_can_be_left_out_of_train(town):
+    corpus = citing_town(town, ("A", "a", "q1"), ("B", "b", "q0"), ("C", "c", "q2"), ("D", "d", ""))
+    splits = {question.question_id: question.split for question in corpus.questions}
+    assert sorted(splits.values()) == ["dev", "test", "train"]
+    kept = corpus.all_in_train(but_test=True)
+    held_out = [question_id for question_id, split in splits.items() if split == "test"]
+    assert [question.question_id for question in kept.split("test")] == held_out
+    assert (len(kept.split("train")), kept.split("dev")) == (2, ())
+    texts_of = {"q1": "c1", "q0": "c2", "q2": "c3"}
+    assert usable(kept) == [text for text in ("c1", "c2", "c3", "c4") if text != texts_of[held_out[0]]]
+    assert kept.all_in_train(but_test=True) == kept
+    assert len({kept.content_hash, corpus.content_hash, corpus.all_in_train().content_hash}) == 3
+
+
 @pytest.mark.parametrize(
     "copy",
     [

@@ -143,8 +143,7 @@ def update_run(
     start = time.perf_counter()
     opened, clock = Run.read(run), StepClock()
     _refuse_student(opened)
-    if opened.final:
-        corpus = corpus.all_in_train()
+    corpus = opened.as_trained(corpus)
     _prepare_place(opened.folder.resolve(), out)
     with clock.step("comparison"):
         store = ArticleStore(opened.folder)
