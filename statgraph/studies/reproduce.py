@@ -23,7 +23,7 @@ from statgraph.studies.analyses import ANALYSES
 from statgraph.studies.by_set import by_set_text, set_tables
 from statgraph.studies.rendering import About, corpus_line, draw_rows, main_table, opening, table_text
 from statgraph.studies.running import CorpusRuns, PlannedRun, machine, planned_runs, with_tuned_bm25
-from statgraph.studies.spec import GRID, TableSpec, short_name, without_metrics
+from statgraph.studies.spec import GRID, TableSpec, measurable_on, short_name, without_metrics
 from statgraph.studies.store import RunBusyError, RunResult, RunStore
 from statgraph.studies.summary import summaries
 from statgraph.systems.ensemble import for_corpus
@@ -94,7 +94,7 @@ def reproduce(
     if request.spec.analysis:
         return _analysed(request, corpus, folder)
     store = RunStore(request.work)
-    spec = with_tuned_bm25(request.spec, corpus, store)
+    spec = with_tuned_bm25(measurable_on(request.spec, request.split), corpus, store)
     if spec.ablation:
         spec = with_signal_rows(spec, for_corpus(resolve_config(spec.rows[0].system, request.settings), corpus))
     request = replace(request, spec=spec)

@@ -27,7 +27,7 @@ from statgraph.search.evaluating import SplitMetrics, metrics_of_sets, sets_of_s
 from statgraph.search.retriever import Retriever
 from statgraph.signals.signal import Asked, Signal
 from statgraph.studies.spec import RowSpec, TableSpec
-from statgraph.studies.store import RunResult, RunStore
+from statgraph.studies.store import FOLLOWED, RunResult, RunStore
 from statgraph.studies.summary import BESIDE_SIGNALS
 from statgraph.systems.job import DEFAULT_OPTIONS, TrainingOptions
 from statgraph.systems.pipeline import train_run
@@ -50,6 +50,7 @@ class PlannedRun:
     settings: tuple[str, ...]
     without_questions: bool = False
     without: str = ""
+    retrained: bool = False
 
     def train_command(self, corpus_folder: str) -> str:
         """Return the command that makes the same run, with publishable paths; a blank folder stands for the sample, and
@@ -60,7 +61,10 @@ class PlannedRun:
         words += ["--system", self.config.system, "--seed", str(self.seed)]
         for setting in self.settings:
             words += ["--set", published(setting)]
-        return shlex.join(words)
+        if not self.retrained:
+            return shlex.join(words)
+        again = ["statgraph", "train", *words[2 : words.index("--system")], "--final", "RUN", "--keep-test"]
+        return f"{shlex.join([*words, '--out', 'RUN'])} && {shlex.join(again)}"
 
 
 def planned_runs(
@@ -175,9 +179,11 @@ class CorpusRuns:
             _forget_peak_memory()
             cache = RunCache(self.store.run_cache, keeps=planned.config.is_ensemble)  # members of the next ensemble
             if not is_finished(folder):
-                options = replace(options, resume=resumed, stage1_cache=self.store.stage1_cache, run_cache=cache)
                 corpus = _without_questions(self.corpus) if planned.without_questions else self.corpus
-                train_run(corpus, planned.config, folder, options)
+                cached = replace(options, stage1_cache=self.store.stage1_cache, run_cache=cache)
+                if planned.retrained:
+                    cached = replace(options, final=_followed(corpus, planned.config, folder, cached), keep_test=True)
+                train_run(corpus, planned.config, folder, replace(cached, resume=resumed))
             metrics, signals = self._measured(Run.read(folder))
             about = self._about(planned, folder, resumed, time.perf_counter() - start)
             result = RunResult(metrics, about | {"taken": cache.taken}, signals)
@@ -190,6 +196,8 @@ class CorpusRuns:
         variants = [f"set {name}" for name in sets]
         if planned.without_questions:
             variants.append("without questions")
+        if planned.retrained:
+            variants.append("retrained")
         if planned.without:
             variants.append(f"without {planned.without}")
         return run_id(planned.config, self.corpus.content_hash, self.split, *variants)
@@ -250,7 +258,15 @@ def _planned(row: RowSpec, seed: int, backbone: str, settings: Sequence[str]) ->
     if row.fast:
         own.append(without_transformers(row.system, own))
     config = resolve_config(row.system, (*own, f"seed={seed}"))
-    return PlannedRun(row.name, seed, config, tuple(own), row.without_questions, row.without)
+    return PlannedRun(row.name, seed, config, tuple(own), row.without_questions, row.without, row.retrained)
+
+
+def _followed(corpus: Corpus, config: RunConfig, folder: Path, options: TrainingOptions) -> Run:
+    """Return the run whose epochs the one in a folder takes, trained beside it."""
+    beside = folder.with_name(FOLLOWED)
+    if is_finished(beside):
+        return Run.read(beside)
+    return train_run(corpus, config, beside, replace(options, resume=(beside / artifacts.RUN_CONFIG).is_file()))
 
 
 def _without_questions(corpus: Corpus) -> Corpus:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
+from statgraph.corpus.records import SPLITS
 from statgraph.errors import UsageError, unknown_name
 from statgraph.evaluation.metrics import METRICS
 
@@ -27,6 +28,7 @@ class RowSpec:
 
     `tuned`: with the k1 and b of BM25 that are best on the dev split. `fast`: an ensemble without its transformers.
     `without_questions`: trained on the law alone, without the corpus's questions and their citing texts.
+    `retrained`: trained again on train and dev, for the epochs that dev chose; test alone measures it.
     `without`: what the ranking of a trained ensemble does without (statgraph/studies/ablation.py).
     """
 
@@ -42,6 +44,7 @@ class RowSpec:
     fast: bool = False
     without_questions: bool = False
     without: str = ""
+    retrained: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,11 @@ def without_metrics(spec: TableSpec, names: Collection[str]) -> TableSpec:
 
     figure = spec.figure and replace(spec.figure, metrics=others(spec.figure.metrics))
     return replace(spec, metrics=others(spec.metrics), figure=figure)
+
+
+def measurable_on(spec: TableSpec, split: str) -> TableSpec:
+    """Return the table without the rows that a split has trained."""
+    return replace(spec, rows=tuple(row for row in spec.rows if not row.retrained or split == SPLITS[-1]))
 
 
 def with_backbones(spec: TableSpec, backbones: tuple[str, ...]) -> TableSpec:

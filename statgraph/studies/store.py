@@ -16,7 +16,7 @@ from statgraph import artifacts
 from statgraph.errors import RunError
 from statgraph.search.evaluating import SplitMetrics
 
-RESULT, LOCK, TRAINED = "result.json", "lock", "run"
+RESULT, LOCK, TRAINED, FOLLOWED = "result.json", "lock", "run", "followed"
 
 
 class RunBusyError(RunError):
@@ -47,7 +47,8 @@ class RunResult:
 
 
 class RunStore:
-    """The runs under WORK/runs: `<id>/result.json` of a finished one, `<id>/run` of one in training."""
+    """The runs under WORK/runs: `<id>/result.json` of a finished one, `<id>/run` of one in training, `<id>/followed` of
+    the one whose epochs it takes, where it is retrained."""
 
     def __init__(self, work: Path):
         self.stage1_cache = Path(work) / "stage1"
@@ -80,7 +81,8 @@ class RunStore:
         """Write the result of a run, then remove what was trained unless told to keep it."""
         artifacts.write_json(self._runs / run_id / RESULT, result.to_dict())
         if not keep_run:
-            shutil.rmtree(self.trained_folder(run_id), ignore_errors=True)
+            for trained in (TRAINED, FOLLOWED):
+                shutil.rmtree(self._runs / run_id / trained, ignore_errors=True)
 
     @contextmanager
     def claimed(self, run_id: str) -> Iterator[None]:

@@ -84,6 +84,22 @@ def test_a_run_that_was_trained_is_only_measured(run, qabisar, store, town_corpu
     assert run(qabisar).metrics.to_dict() == first.metrics.to_dict()
 
 
+def test_a_retrained_run_takes_the_epochs_of_another_and_keeps_test(run, qabisar, store, monkeypatch):
+    trained, train = [], running.train_run
+    monkeypatch.setattr(running, "train_run", lambda *how: trained.append(how) or train(*how))
+    planned = dataclasses.replace(qabisar, retrained=True)
+    result = run(planned)
+    (_, _, first, plain), (_, _, _, final) = trained
+    assert (plain.final, final.final.folder, final.keep_test) == (None, first, True)
+    before, after = result.about["command"].split(" && ")
+    assert before == f"{qabisar.train_command('town')} --out RUN"
+    assert after == "statgraph train --corpus town --final RUN --keep-test"
+    assert [path.name for path in first.parent.iterdir() if path.is_dir()] == []
+    assert run(planned).to_dict() == result.to_dict()
+    assert len(trained) == 2
+    assert run(qabisar).about["corpus"] != result.about["corpus"]
+
+
 def test_a_run_of_bm25_has_no_curve(run):
     planned = PlannedRun("BM25", 0, resolve_config("bm25", ["device=cpu"]), ("device=cpu",))
     assert run(planned).about["learning_curve"] == []

@@ -3,7 +3,7 @@ import pytest
 from statgraph.errors import UsageError
 from statgraph.studies import spec as spec_module
 from statgraph.studies.running import planned_runs
-from statgraph.studies.spec import read_table, short_name, table_names, with_backbones
+from statgraph.studies.spec import measurable_on, read_table, short_name, table_names, with_backbones
 from statgraph.systems.presets import resolve_config
 
 BACKBONES = {"static": "embedded:static", "head": "embedded:multilingual-e5-small"}
@@ -41,10 +41,18 @@ def test_every_row_can_be_run(name, regime):
         assert {run.config.encoder.backbone for run in runs if run.config.retriever == "dense"} <= {BACKBONES[regime]}
     tuned = [row.tuned for row in spec.rows]  # when the table is made, not when it is planned
     same = {
-        (str(run.config), run.without_questions, run.without, later) for run, later in zip(runs, tuned, strict=True)
+        (str(run.config), run.without_questions, run.without, run.retrained, later)
+        for run, later in zip(runs, tuned, strict=True)
     }
     assert len(same) == len(runs)  # no two rows are the same run
     assert {spec.against(row) for row in spec.rows} <= {"", *(row.name for row in spec.rows)}
+
+
+def test_dev_measures_no_row_that_it_has_trained():
+    spec = read_table("gdsr-table2")
+    assert measurable_on(spec, "test") == spec
+    left = [row.name for row in measurable_on(spec, "dev").rows]
+    assert [row.name for row in spec.rows] == [*left, "G-DSR, retrained on train and dev"]
 
 
 def test_the_chain_of_qabisar_table_1():
