@@ -150,20 +150,24 @@ class PretrainConfig:
 
 @dataclass(frozen=True)
 class GraphConfig:
-    """The graph: which relation groups it has (tree, bipartite, order, citations, citing) and whether the batch's own
-    question-article edges are hidden while the loss asks for them (`target_edges`: mask or keep)."""
+    """The graph: which relation groups it has (tree, bipartite, order, citations, citing), whether the batch's own
+    question-article edges are hidden while the loss asks for them (`target_edges`: mask or keep), and whether a
+    heading's node stands for its whole path or for its own title (`heading_path`)."""
 
     relations: tuple[str, ...] = setting(
         ("tree", "bipartite"), choices=("tree", "bipartite", "order", "citations", "citing")
     )
     target_edges: str = setting("mask", choices=("mask", "keep"))
+    heading_path: bool = setting(True, later=True)
 
 
 @dataclass(frozen=True)
 class GnnConfig:
     """The graph encoder (QABISAR, section 2.2). `fanout`: neighbours kept per node and relation in training, -1: all.
     `first_gate`: what the residual gates start from. `citation_dropout`: chance that an article's edges to
-    questions and citing texts are all hidden in a batch. `activation`: the nonlinearity behind each layer."""
+    questions and citing texts are all hidden in a batch. `activation`: the nonlinearity behind each layer. `residual`:
+    a layer adds to its input; or else it takes its place, and between layers vectors are `expansion` times as wide.
+    `start`: what a layer's projections start as: the identity, or at random (Glorot and Bengio 2010)."""
 
     layer: str = setting("qabisar", choices=LAYERS)
     layers: int = setting(2, at_least=1)
@@ -173,6 +177,9 @@ class GnnConfig:
     first_gate: float = 1.0
     citation_dropout: float = setting(0.0, at_least=0, at_most=1)
     activation: str = setting("none", choices=("none", "relu"), later=True)
+    residual: bool = setting(True, later=True)
+    expansion: int = setting(1, at_least=1, later=True)
+    start: str = setting("identity", choices=("identity", "random"), later=True)
 
 
 @dataclass(frozen=True)
@@ -370,6 +377,11 @@ class RunConfig:
             raise UsageError(
                 "stage2.gold: must be greater than 0, since the graph is trained on gold pairs (got 0); "
                 "stage2.epochs=0 leaves the graph out"
+            )
+        if stage2.epochs and self.gnn.residual and self.gnn.expansion != 1:
+            raise UsageError(
+                f"gnn.expansion: must be 1 where layers add to their input (got {self.gnn.expansion}); "
+                "add gnn.residual=false"
             )
 
 

@@ -111,6 +111,7 @@ def test_the_words_of_a_refusal(setting, problem):
     [
         (["stage1.gold=0", "stage1.headings=0"], "stage1.gold, stage1.headings and stage1.synthetic: "),
         (["stage2.gold=0", "stage2.headings=1"], "stage2.gold: "),
+        (["gnn.expansion=2"], "gnn.expansion: must be 1"),
         (["stage1.synthetic=1", "augment.round_trip=3"], r"augment\.round_trip: "),
         (["stage2.synthetic=1", "augment.round_trip=3", "augment.file=q.csv"], r"augment\.round_trip: "),
         (["stage2.synthetic=1"], r"stage2\.synthetic: .*headings"),

@@ -12,9 +12,9 @@ from statgraph.corpus.records import Article, CitingText, Heading
 PATH_SEPARATOR = " > "
 
 
-def heading_text(heading: Heading) -> str:
-    """Return a heading's whole path as text, from the code down."""
-    return PATH_SEPARATOR.join(heading.path)
+def heading_texts(headings: Iterable[Heading], *, heading_path: bool = True) -> list[str]:
+    """Return each heading's whole path as text, from the code down, or its own title alone."""
+    return [PATH_SEPARATOR.join(heading.path) if heading_path else heading.path[-1] for heading in headings]
 
 
 def article_text(article: Article, *, heading_path: bool = True) -> str:

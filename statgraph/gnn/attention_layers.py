@@ -30,7 +30,7 @@ class AttentionLayer(nn.Module):
     bias: nn.Parameter
 
     def forward(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
-        """Return the output nodes' vectors (outputs, width) from the input nodes' (inputs, width)."""
+        """Return the output nodes' vectors (outputs, out width) from the input nodes' (inputs, width)."""
         edge_logits, own_logits, edge_values, own_values = self._logits_and_values(nodes, block)
         edge_weights, own_weights = edge_softmax(edge_logits, own_logits, block.targets)
         messages = edge_values * edge_weights.unsqueeze(-1)  # (edges, heads, head width)
@@ -68,22 +68,23 @@ class QabisarLayer(AttentionLayer):
         UsageError: if the heads do not divide the width.
     """
 
-    def __init__(self, width: int, *, n_heads: int, n_edge_types: int):
+    def __init__(self, width: int, *, n_heads: int, n_edge_types: int, out_width: int | None = None):
         super().__init__()
+        out_width = out_width or width
         self.n_heads = n_heads
-        self.head_width = head_width_of(width, n_heads)
-        self.target_projection = identity_projection(width)
-        self.source_projection = identity_projection(width)
-        self.edge_projection = nn.Linear(width, width, bias=False)
+        self.head_width = head_width_of(out_width, n_heads)
+        self.target_projection = identity_projection(width, out_width)
+        self.source_projection = identity_projection(width, out_width)
+        self.edge_projection = nn.Linear(width, out_width, bias=False)
         self.edge_embeddings = nn.Embedding(n_edge_types + 1, width)
         self.source_attention = nn.Parameter(torch.empty(n_heads, self.head_width))
         self.edge_attention = nn.Parameter(torch.empty(n_heads, self.head_width))
-        self.bias = nn.Parameter(torch.zeros(width))
+        self.bias = nn.Parameter(torch.zeros(out_width))
         for parameter in (self.edge_projection.weight, self.source_attention, self.edge_attention):
             nn.init.xavier_uniform_(parameter)
 
     def forward(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
-        """Return the output nodes' vectors (outputs, width) from the input nodes' (inputs, width)."""
+        """Return the output nodes' vectors (outputs, out width) from the input nodes' (inputs, width)."""
         if not runs_here(nodes, block):
             return super().forward(nodes, block)
         return separable_attention(
@@ -129,17 +130,18 @@ class GatV2Layer(AttentionLayer):
         UsageError: if the heads do not divide the width.
     """
 
-    def __init__(self, width: int, *, n_heads: int, n_edge_types: int):
+    def __init__(self, width: int, *, n_heads: int, n_edge_types: int, out_width: int | None = None):
         super().__init__()
+        out_width = out_width or width
         self.n_heads = n_heads
-        self.target_projection = identity_projection(width)
-        self.source_projection = identity_projection(width)
-        self.attention = nn.Parameter(torch.empty(n_heads, head_width_of(width, n_heads)))
-        self.bias = nn.Parameter(torch.zeros(width))
+        self.target_projection = identity_projection(width, out_width)
+        self.source_projection = identity_projection(width, out_width)
+        self.attention = nn.Parameter(torch.empty(n_heads, head_width_of(out_width, n_heads)))
+        self.bias = nn.Parameter(torch.zeros(out_width))
         nn.init.xavier_uniform_(self.attention)
 
     def forward(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
-        """Return the output nodes' vectors (outputs, width) from the input nodes' (inputs, width)."""
+        """Return the output nodes' vectors (outputs, out width) from the input nodes' (inputs, width)."""
         if not runs_here(nodes, block):
             return super().forward(nodes, block)
         return dynamic_attention(
@@ -166,7 +168,7 @@ class GatV2Layer(AttentionLayer):
         return *logits, edge_values, own_values
 
     def _types(self) -> torch.Tensor | None:
-        """Return the vector of each edge type and of the node itself, (edge types + 1, width); None for no types."""
+        """Return the vectors of the edge types and of the node itself, (edge types + 1, out width), or None."""
         return None
 
 
@@ -186,9 +188,9 @@ class QabisarV2Layer(GatV2Layer):
         UsageError: if the heads do not divide the width.
     """
 
-    def __init__(self, width: int, *, n_heads: int, n_edge_types: int):
-        super().__init__(width, n_heads=n_heads, n_edge_types=n_edge_types)
-        self.edge_embeddings = nn.Parameter(torch.zeros(n_edge_types + 1, width))
+    def __init__(self, width: int, *, n_heads: int, n_edge_types: int, out_width: int | None = None):
+        super().__init__(width, n_heads=n_heads, n_edge_types=n_edge_types, out_width=out_width)
+        self.edge_embeddings = nn.Parameter(torch.zeros(n_edge_types + 1, out_width or width))
 
     def _types(self) -> torch.Tensor | None:
         return self.edge_embeddings
@@ -209,14 +211,15 @@ class GatLayer(AttentionLayer):
         UsageError: if the heads do not divide the width.
     """
 
-    def __init__(self, width: int, *, n_heads: int, n_edge_types: int):
+    def __init__(self, width: int, *, n_heads: int, n_edge_types: int, out_width: int | None = None):
         super().__init__()
-        head_width = head_width_of(width, n_heads)
+        out_width = out_width or width
+        head_width = head_width_of(out_width, n_heads)
         self.n_heads = n_heads
-        self.projection = identity_projection(width)
+        self.projection = identity_projection(width, out_width)
         self.target_attention = nn.Parameter(torch.empty(n_heads, head_width))
         self.source_attention = nn.Parameter(torch.empty(n_heads, head_width))
-        self.bias = nn.Parameter(torch.zeros(width))
+        self.bias = nn.Parameter(torch.zeros(out_width))
         for parameter in (self.target_attention, self.source_attention):
             nn.init.xavier_uniform_(parameter)
 

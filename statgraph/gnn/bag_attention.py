@@ -78,13 +78,13 @@ def own_projection_gradient(
     node_gradient: torch.Tensor | None,
     chunk: int,
 ) -> torch.Tensor:
-    """Return the gradient (width, width) of a projection of the output nodes, and add theirs to that of the nodes.
+    """Return the gradient (out width, width) of a projection of the output nodes, and add theirs to that of the nodes.
 
     Args:
         projected_gradient: gives the gradient (outputs of the chunk, width) of so many projected nodes.
         nodes: (inputs, width), what is projected, the outputs among them.
         block: gives the positions of the outputs among the inputs.
-        weight: (width, width).
+        weight: (out width, width).
         node_gradient: (inputs, width), or None where the nodes need none.
         chunk: how many nodes are worked on at a time.
     """

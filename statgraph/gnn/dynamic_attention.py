@@ -42,18 +42,18 @@ def dynamic_attention(
 
     Args:
         nodes: (inputs, width) on a CPU, float32 or float64.
-        source_weight: Wt, (width, width).
-        target_weight: Ws, (width, width).
+        source_weight: Wt, (out width, width).
+        target_weight: Ws, (out width, width).
         attention: a, (heads, head width).
-        bias: (width,).
-        types: (edge types + 1, width), the node's own last; None where the type of an edge says nothing.
+        bias: (out width,).
+        types: (edge types + 1, out width), the node's own last; None where the type of an edge says nothing.
 
     Returns:
-        (outputs, width).
+        (outputs, out width).
     """
     bags = looped_head_bags(block, len(attention))
     if types is None:
-        types = nodes.new_empty(0, nodes.shape[1])
+        types = nodes.new_empty(0, len(source_weight))
     return _DynamicAttention.apply(nodes, source_weight, target_weight, attention, bias, types, block, bags)
 
 
@@ -65,7 +65,7 @@ class _DynamicAttention(torch.autograd.Function):
     @staticmethod
     def forward(ctx, nodes, source_weight, target_weight, attention, bias, types, block, bags):
         head_width = attention.shape[1]
-        n_inputs, width = nodes.shape
+        n_inputs, width = len(nodes), len(source_weight)
         n_ends = n_inputs + block.n_outputs
         table = nodes.new_empty(n_ends + len(types), width)  # the sources' side, the targets', the types'
         torch.mm(nodes, source_weight.T, out=table[:n_inputs])

@@ -1,8 +1,9 @@
-"""The graph encoder: graph layers with residual connections over the vectors of the text encoders; its file."""
+"""The graph encoder: a stack of graph layers over the vectors of the text encoders; its file."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import torch
@@ -27,8 +28,12 @@ class GraphEncoder(nn.Module):
     projections start as the identity (see `QabisarLayer`), so that training begins from a smoothing of the text
     encoders' vectors over the graph, and not from noise: with a few hundred questions that start is most of the gain.
 
+    Without residual connections (G-DSR, section 3.2, equation 7) a layer's output takes the place of its input:
+    h <- dropout(sigma(layer(h))), and h <- layer(h) for the last, whose vectors are compared with those of questions,
+    which have negative components. Between the layers they may then be wider.
+
     Args:
-        config: the layers, their heads, dropout, activation and first gates.
+        config: the layers, their heads, dropout, activation, residual connections, widths and start.
         width: components of a node vector.
         n_edge_types: relations of the graph, reverses included.
         unit_length: whether the vectors that come out have length 1, as where the similarity is the cosine.
@@ -37,14 +42,22 @@ class GraphEncoder(nn.Module):
         UsageError: if a setting is out of range, the layer is unknown, or the heads do not divide the width.
     """
 
+    gates: nn.Parameter | None
+
     def __init__(self, config: GnnConfig, *, width: int, n_edge_types: int, unit_length: bool = True):
         super().__init__()
         check_settings(config, "gnn")
         layer = LAYERS.load(config.layer)
         self.layers = nn.ModuleList(
-            layer(width, n_heads=config.heads, n_edge_types=n_edge_types) for _ in range(config.layers)
+            layer(before, n_heads=config.heads, n_edge_types=n_edge_types, **_out_width(before, after))
+            for before, after in pairwise(widths_of(config, width))
         )
-        self.gates = nn.Parameter(torch.full((config.layers,), float(config.first_gate)))
+        if config.start == "random":
+            for projection in self.layers.modules():
+                if isinstance(projection, nn.Linear):
+                    nn.init.xavier_uniform_(projection.weight)
+        first_gates = torch.full((config.layers,), float(config.first_gate))
+        self.gates = nn.Parameter(first_gates) if config.residual else None
         self.dropout = config.dropout
         self._activation = _ACTIVATIONS[config.activation]
         self.unit_length = unit_length
@@ -75,10 +88,22 @@ class GraphEncoder(nn.Module):
 
     def _passed(self, nodes: torch.Tensor, blocks: Sequence[Block]) -> torch.Tensor:
         """Return the vectors behind the first layers, as many as there are blocks."""
-        for layer, gate, block in zip(self.layers, self.gates, blocks, strict=False):
-            update = dropout(self._activation(layer(nodes, block)), self.dropout, self.training)
-            nodes = torch.addcmul(block.own(nodes), update, gate)
+        for place, (layer, block) in enumerate(zip(self.layers, blocks, strict=False)):
+            update = layer(nodes, block)
+            if self.gates is not None or place + 1 < len(self.layers):
+                update = dropout(self._activation(update), self.dropout, self.training)
+            nodes = update if self.gates is None else torch.addcmul(block.own(nodes), update, self.gates[place])
         return nodes
+
+
+def widths_of(config: GnnConfig, width: int) -> list[int]:
+    """Return the components of the vectors before the first layer, between the layers and behind the last."""
+    return [width, *[width * config.expansion] * (config.layers - 1), width]
+
+
+def _out_width(before: int, after: int) -> dict[str, int]:
+    """Return what a layer is told where its vectors come out in another width; layers of others may know none."""
+    return {} if before == after else {"out_width": after}
 
 
 def check_layer(config: GnnConfig, *, width: int | None) -> None:
@@ -95,16 +120,23 @@ def check_layer(config: GnnConfig, *, width: int | None) -> None:
     layer = LAYERS.load(config.layer)
     if width is None:
         return
+    for before, after in dict.fromkeys(pairwise(widths_of(config, width))):
+        _check_shapes(layer, config, before, after)
+
+
+def _check_shapes(layer: Callable[..., nn.Module], config: GnnConfig, before: int, after: int) -> None:
+    """Raise an error if a layer does not take vectors of one width to those of another."""
+    made_of = {"n_heads": config.heads, "n_edge_types": 1, **_out_width(before, after)}
     if config.layer in LAYERS.built_in:
         with torch.device("meta"):  # the shapes alone
-            layer(width, n_heads=config.heads, n_edge_types=1)
+            layer(before, **made_of)
         return
     remedy = "docs/extending.md says what a layer is"
     ends = torch.tensor([1]), torch.tensor([0])
     block = Block(*ends, edge_types=torch.tensor([0]), own_inputs=torch.tensor([0, 1]), n_inputs=2)
     try:
         with torch.random.fork_rng(devices=[]), torch.no_grad():  # as if it had not been tried
-            out = layer(width, n_heads=config.heads, n_edge_types=1)(torch.ones(2, width), block)
+            out = layer(before, **made_of)(torch.ones(2, before), block)
             shape = tuple(out.shape)
     except StatgraphError:
         raise
@@ -112,8 +144,8 @@ def check_layer(config: GnnConfig, *, width: int | None) -> None:
         raise UsageError(
             f"gnn.layer: '{config.layer}' failed when it was tried ({described(error)}); {remedy}"
         ) from error
-    if shape != (2, width):
-        raise UsageError(f"gnn.layer: '{config.layer}' gave vectors of shape {shape}, not {(2, width)}; {remedy}")
+    if shape != (2, after):
+        raise UsageError(f"gnn.layer: '{config.layer}' gave vectors of shape {shape}, not {(2, after)}; {remedy}")
 
 
 def write_graph_encoder(encoder: GraphEncoder, path: Path) -> None:

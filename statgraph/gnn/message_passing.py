@@ -1,7 +1,7 @@
 """What the layers share: projections that start as the identity, sums over neighbours, attention by heads.
 
-A layer is made from the `width` of a node vector, in and out, the number of heads `n_heads`, and `n_edge_types`, the
-number of relations of the graph, reverses included.
+A layer is made from the `width` of a node vector, the number of heads `n_heads`, `n_edge_types`, the number of
+relations of the graph, reverses included, and `out_width`, the width of what comes out where that is another.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from statgraph.errors import UsageError
 from statgraph.graph.blocks import Block
 
 
-def identity_projection(width: int, *, scale: float = 1.0) -> nn.Linear:
-    """Return a linear map without bias, (n, width) to (n, width), that starts as `scale` times the identity."""
-    projection = nn.Linear(width, width, bias=False)
+def identity_projection(width: int, out_width: int | None = None, *, scale: float = 1.0) -> nn.Linear:
+    """Return a linear map without bias, (n, width) to (n, out width), that starts as `scale` times the identity: where
+    the widths differ, it keeps the first components and adds zeros."""
+    projection = nn.Linear(width, out_width or width, bias=False)
     nn.init.eye_(projection.weight)
     projection.weight.data.mul_(scale)
     return projection

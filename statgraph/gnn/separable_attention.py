@@ -40,14 +40,14 @@ def separable_attention(
 
     Args:
         nodes: (inputs, width) on a CPU, float32 or float64.
-        source_weight: Wt, (width, width).
-        target_weight: Ws, (width, width).
+        source_weight: Wt, (out width, width).
+        target_weight: Ws, (out width, width).
         source_attention: a, (heads, head width).
         type_logits: b, (edge types + 1, heads), the node's own last.
-        bias: (width,).
+        bias: (out width,).
 
     Returns:
-        (outputs, width).
+        (outputs, out width).
     """
     bags = head_bags(block, len(source_attention))
     return _SeparableAttention.apply(
@@ -62,7 +62,7 @@ class _SeparableAttention(torch.autograd.Function):
     @staticmethod
     def forward(ctx, nodes, source_weight, target_weight, source_attention, type_logits, bias, block, bags):
         n_heads, head_width = source_attention.shape
-        n_inputs, width = nodes.shape
+        n_inputs, width = len(nodes), len(source_weight)
         table = nodes.new_empty(n_inputs + block.n_outputs, width)
         torch.mm(block.own(nodes), target_weight.T, out=table[n_inputs:])
         to_logits = block_diagonal(source_attention)  # (width, heads)
@@ -83,7 +83,7 @@ class _SeparableAttention(torch.autograd.Function):
         nodes, source_weight, target_weight, source_attention, type_logits, table, weights = ctx.saved_tensors
         bags = ctx.bags
         head_width = source_attention.shape[1]
-        n_inputs, width = nodes.shape
+        n_inputs, width = len(nodes), len(source_weight)
         out_gradient = out_gradient.contiguous()
         by_head = out_gradient.view(-1, head_width)
 

@@ -32,13 +32,13 @@ class GcnLayer(nn.Module):
 
     counts_outgoing_edges = True
 
-    def __init__(self, width: int, *, n_heads: int, n_edge_types: int):
+    def __init__(self, width: int, *, n_heads: int, n_edge_types: int, out_width: int | None = None):
         super().__init__()
-        self.projection = identity_projection(width)
-        self.bias = nn.Parameter(torch.zeros(width))
+        self.projection = identity_projection(width, out_width)
+        self.bias = nn.Parameter(torch.zeros(out_width or width))
 
     def forward(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
-        """Return the output nodes' vectors (outputs, width) from the input nodes' (inputs, width)."""
+        """Return the output nodes' vectors (outputs, out width) from the input nodes' (inputs, width)."""
         scaled = nodes * _inverse_root_degrees(block.sources, block.n_inputs, nodes.dtype)
         total = block.own(scaled) + neighbour_sum(scaled, block)  # (outputs, width)
         return self.projection(total * _inverse_root_degrees(block.targets, block.n_outputs, nodes.dtype)) + self.bias
@@ -63,14 +63,14 @@ class KGnnLayer(nn.Module):
 
     _own_scale, _neighbour_scale = 1.0, 0.3  # of the identity that W1 and W2 start as
 
-    def __init__(self, width: int, *, n_heads: int, n_edge_types: int):
+    def __init__(self, width: int, *, n_heads: int, n_edge_types: int, out_width: int | None = None):
         super().__init__()
-        self.own_projection = identity_projection(width, scale=self._own_scale)
-        self.neighbour_projection = identity_projection(width, scale=self._neighbour_scale)
-        self.bias = nn.Parameter(torch.zeros(width))
+        self.own_projection = identity_projection(width, out_width, scale=self._own_scale)
+        self.neighbour_projection = identity_projection(width, out_width, scale=self._neighbour_scale)
+        self.bias = nn.Parameter(torch.zeros(out_width or width))
 
     def forward(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
-        """Return the output nodes' vectors (outputs, width) from the input nodes' (inputs, width)."""
+        """Return the output nodes' vectors (outputs, out width) from the input nodes' (inputs, width)."""
         own = self.own_projection(block.own(nodes))  # (outputs, width)
         return own + self.neighbour_projection(self._aggregated(nodes, block)) + self.bias
 

@@ -12,7 +12,7 @@ import numpy as np
 from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
-from statgraph.encoders.article_text import article_texts, citing_text, heading_text, text_hashes
+from statgraph.encoders.article_text import article_texts, citing_text, heading_texts, text_hashes
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.encoders.building import build_biencoder
 from statgraph.errors import CorpusError
@@ -162,7 +162,7 @@ def _train_graph(job: Job, stages: StageBuilder, graph: LegalGraph, graph_model:
             train_stage(stages.after_graph(stage2), _schedule(config), job.context)
     hashes = {
         ARTICLE: text_hashes(stages.article_texts),
-        HEADING: text_hashes([heading_text(heading) for heading in graph.headings]),
+        HEADING: text_hashes(heading_texts(graph.headings, heading_path=job.config.graph.heading_path)),
         QUESTION: text_hashes([question.text for question in job.corpus.split("train")]),
         CITING: text_hashes([citing_text(text) for text in graph.citing]),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +17,7 @@ from statgraph.encoders.article_text import article_text
 from statgraph.encoders.outline import Outline, outline_of
 from statgraph.encoders.slices import BYTES_PER_PARAMETER, bytes_per_token, fitting_tokens
 from statgraph.encoders.transformer_biencoder import TransformerBiEncoder
-from statgraph.gnn.encoder import GraphEncoder
+from statgraph.gnn.encoder import GraphEncoder, widths_of
 from statgraph.graph.blocks import Blocks
 from statgraph.graph.build import build_graph
 from statgraph.graph.relations import ARTICLE, QUESTION
@@ -169,7 +170,7 @@ class _Plan:
             _size(parameter for group in groups for parameter in group["params"]),
             weights=self._weights(groups),
             tokens=self._kept(asked, chunks),
-            graph=graph_bytes(blocks, encoders.width) + n_nodes * encoders.width * _FLOAT,
+            graph=graph_bytes(blocks, widths_of(gnn, encoders.width)) + n_nodes * encoders.width * _FLOAT,
             scores=_SCORE_TENSORS * config.batch_size * len(articles) * _FLOAT,
             slice_tokens=self._slice if along != "none" else 0,
         )  # fmt: skip
@@ -242,11 +243,21 @@ class _Plan:
         return n_questions * min(int(TOKENS_PER_WORD * words) + 2, self._outline.question_tokens)
 
 
-def graph_bytes(blocks: Blocks, width: int) -> int:
-    """Return what the graph layers keep for the gradient and take on the way back, without the CPU's faster ways."""
-    kept = sum(_NODE_KEPT * block.n_inputs + _EDGE_KEPT * len(block.sources) for block in blocks.layers)
-    passing = max(_NODE_PASSING * block.n_inputs + _EDGE_PASSING * len(block.sources) for block in blocks.layers)
-    return width * (kept + passing)
+def graph_bytes(blocks: Blocks, widths: Sequence[int]) -> int:
+    """Return what the graph layers keep for the gradient and take on the way back, without the CPU's faster ways.
+
+    Args:
+        blocks: one a layer.
+        widths: components of the vectors before, between and behind the layers. What a layer makes is as wide as what
+            comes out; its input, and the gradient of that, as what goes in.
+    """
+    kept, most = 0, 0  # the last layer goes back first, and gives its own free
+    for (before, after), block in zip(pairwise(widths), blocks.layers, strict=True):
+        inputs = _FLOAT * (before - after) * block.n_inputs
+        kept += after * (_NODE_KEPT * block.n_inputs + _EDGE_KEPT * len(block.sources)) + inputs
+        passing = after * (_NODE_PASSING * block.n_inputs + _EDGE_PASSING * len(block.sources)) + inputs
+        most = max(most, kept + passing)
+    return most
 
 
 def _size(parameters) -> int:

@@ -13,7 +13,7 @@ from statgraph import artifacts
 from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.augmentation.synthetic import synthetic_questions
 from statgraph.config import RunConfig, Stage1Config, Stage2Config
-from statgraph.encoders.article_text import citing_text, heading_text
+from statgraph.encoders.article_text import citing_text, heading_texts
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.errors import RunError
 from statgraph.gnn.encoder import GraphEncoder
@@ -100,7 +100,7 @@ class StageBuilder:
     def stage2(self, graph: LegalGraph, graph_model: GraphModel) -> Stage2:
         """Return the training of the graph encoder."""
         config, encoders = self._config.stage2, self._model.encoders
-        headings = [heading_text(heading) for heading in graph.headings]
+        headings = heading_texts(graph.headings, heading_path=self._config.graph.heading_path)
         citing = [citing_text(text) for text in graph.citing]
         on_step = self._job.options.on_step
         texts = GraphTexts(

@@ -113,8 +113,8 @@ def test_a_layer_that_cannot_be_used_is_refused_before_any_work(refused, town, t
         "    def forward(self, nodes, block): return nodes[:1]\n"
     )
 
-    def say(layer, code=2):
-        return refused("train", "--system", "gdsr", "--corpus", town, "--set", f"gnn.layer={layer}", code=code)
+    def say(layer, *more, code=2):
+        return refused("train", "--system", "gdsr", "--corpus", town, "--set", f"gnn.layer={layer}", *more, code=code)
 
     there = "docs/extending.md says what a layer is"
     assert say("odd_layers:Narrow") == (
@@ -124,6 +124,8 @@ def test_a_layer_that_cannot_be_used_is_refused_before_any_work(refused, town, t
     assert (
         say("odd_layers:Same") == f"gnn.layer: 'odd_layers:Same' gave vectors of shape (1, 384), not (2, 384); {there}"
     )
+    wider = say("odd_layers:Same", "--set", "gnn.residual=false", "--set", "gnn.expansion=2")
+    assert "unexpected keyword argument 'out_width'" in wider
     assert say("odd_layers:None_") == (
         "graph layer 'odd_layers:None_': None_ of module odd_layers is not there; docs/extending.md has one"
     )

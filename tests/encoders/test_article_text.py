@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from statgraph.corpus.records import Article, Heading
-from statgraph.encoders.article_text import article_text, heading_text, text_hashes
+from statgraph.encoders.article_text import article_text, heading_texts, text_hashes
 
 
 @pytest.fixture
@@ -17,8 +17,10 @@ def test_the_path_stands_in_front_of_the_text_unless_left_out(article):
     assert article_text(article, heading_path=False) == "The rent is due."
 
 
-def test_a_heading_is_its_whole_path():
-    assert heading_text(Heading(path=("Housing code", "Rent", "Arrears"))) == "Housing code > Rent > Arrears"
+def test_a_heading_is_its_whole_path_or_its_title_alone():
+    headings = [Heading(path=("Housing code", "Rent", "Arrears")), Heading(path=("Housing code",))]
+    assert heading_texts(headings) == ["Housing code > Rent > Arrears", "Housing code"]
+    assert heading_texts(headings, heading_path=False) == ["Arrears", "Housing code"]
 
 
 def test_each_text_has_the_hash_of_its_utf8_bytes():

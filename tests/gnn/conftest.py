@@ -48,9 +48,10 @@ def random_layer() -> Callable[..., torch.nn.Module]:
         width: int = 6,
         n_heads: int = 2,
         dtype: torch.dtype = torch.float64,
+        **more: int,
     ) -> torch.nn.Module:
         torch.manual_seed(11)
-        layer = build(width, n_heads=n_heads, n_edge_types=N_EDGE_TYPES).to(dtype)
+        layer = build(width, n_heads=n_heads, n_edge_types=N_EDGE_TYPES, **more).to(dtype)
         for parameter in layer.parameters():
             torch.nn.init.normal_(parameter)
         return layer

@@ -117,7 +117,8 @@ def chunks_of(monkeypatch):
 @pytest.mark.parametrize("chunk", [1, 2, 5, 8192])
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
 @pytest.mark.parametrize(
-    "kind", ["outputs among the inputs", "outputs are the inputs", "repeated edges", "one crowded node", "no edges"]
+    "kind",
+    ["outputs among the inputs", "outputs are the inputs", "repeated edges", "one crowded node", "no edges", "wider"],
 )
 def test_the_operations_one_by_one_give_the_same(
     random_layer, random_block, block_of, node_vectors, gradients_of, chunks_of, layer_class, kind, dtype, tolerance,
@@ -131,8 +132,10 @@ def test_the_operations_one_by_one_give_the_same(
         "repeated edges": block_of([(0, 1, 2), (0, 1, 2), (0, 1, 1), (3, 1, 0)], n_inputs=4),
         "one crowded node": block_of([*((source, 2, 0) for source in range(9)), (2, 8, 0)], n_inputs=9),
         "no edges": block_of([], n_inputs=3),
+        "wider": drawn,
     }[kind]
-    layer, nodes = random_layer(layer_class, dtype=dtype), node_vectors(block.n_inputs).to(dtype)
+    layer = random_layer(layer_class, dtype=dtype, out_width=10 if kind == "wider" else 6)
+    nodes = node_vectors(block.n_inputs).to(dtype)
     ours = gradients_of(layer, block, nodes, in_one_step=True)
     reference = gradients_of(layer, block, nodes, in_one_step=False)
     for mine, other in zip(ours, reference, strict=True):

@@ -122,6 +122,60 @@ def test_gates_learn(encoder_of, path):
     assert (encoder.gates.grad < 0).all()  # the more it smooths, the further it leaves its first component
 
 
+def test_without_residuals_a_layer_takes_the_place_of_its_input(encoder_of, path):
+    # (1, 0) and (0, 1) become (.5, .5) and (0, 1), then (.25, .75) and (0, 1).
+    encoder = encoder_of(width=2, heads=1, residual=False)
+    out = encoder(EAST_AND_NORTH, [path, path])
+    assert out.tolist() == [
+        pytest.approx([0.25 / math.sqrt(0.625), 0.75 / math.sqrt(0.625)]),
+        pytest.approx([0.0, 1.0]),
+    ]
+    assert encoder.gates is None
+
+
+def test_without_residuals_the_activation_stands_between_layers(encoder_of, path):
+    # (-1, 0) and (0, -1) become (-.5, -.5) and (0, -1), of which the ReLU would leave nothing.
+    one, two = ({"layers": layers, "activation": "relu", "residual": False} for layers in (1, 2))
+    out = encoder_of(width=2, heads=1, **one)(-EAST_AND_NORTH, [path])
+    assert out.tolist() == [pytest.approx([-math.sqrt(0.5)] * 2), pytest.approx([0.0, -1.0])]
+    assert encoder_of(width=2, heads=1, **two)(-EAST_AND_NORTH, [path, path]).tolist() == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("layer", LAYERS.built_in)
+def test_wider_layers_start_as_the_others_do(block_of, layer):
+    block = block_of([(1, 0, 0), (2, 1, 0), (0, 2, 0)], n_inputs=3)
+    nodes, widths = torch.randn(3, 4, generator=torch.Generator().manual_seed(0)), []
+    plain, wide = (
+        new_encoder(layer=layer, layers=3, residual=False, expansion=expansion, heads=1) for expansion in (1, 3)
+    )
+    for layer_of_wide in wide.layers:
+        layer_of_wide.register_forward_hook(lambda _, __, out: widths.append(out.shape[1]))
+    out = wide(nodes, [block] * 3)
+    assert widths == [12, 12, 4]
+    if layer in ("gcn", "graphsage", "k-gnn"):  # attention starts at random
+        assert torch.allclose(out, plain(nodes, [block] * 3), atol=1e-6)
+
+
+def test_a_random_start_is_no_identity():
+    encoder = new_encoder(layer="gcn", layers=2, residual=False, start="random", expansion=2)
+    first, second = (layer.projection.weight for layer in encoder.layers)
+    limit = math.sqrt(6 / (4 + 8))  # of Glorot and Bengio's uniform distribution
+    for weight, shape in ((first, (8, 4)), (second, (4, 8))):
+        assert weight.shape == shape
+        assert 0.5 * limit < weight.abs().max() <= limit
+        assert (weight != 0).all()
+
+
+# G-DSR, table 4: the parameters of each layer, three of them over vectors of 768 components.
+@pytest.mark.parametrize(
+    ("layer", "millions"), [("gcn", 14), ("gat", 14), ("graphsage", 28), ("k-gnn", 28), ("gatv2", 28)]
+)
+def test_the_papers_width_has_the_papers_number_of_parameters(layer, millions):
+    with torch.device("meta"):
+        encoder = new_encoder(layer=layer, layers=3, heads=8, residual=False, expansion=4, width=768)
+    assert round(sum(parameter.numel() for parameter in encoder.parameters()) / 1e6) == millions
+
+
 def test_inputs_stay_as_they_were(encoder_of, path):
     nodes = EAST_AND_NORTH.clone()
     encoder_of(width=2, heads=1)(nodes, [path, path])

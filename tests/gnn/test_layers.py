@@ -21,7 +21,7 @@ def attended(layer, nodes, block, logit_of, values_of) -> torch.Tensor:
     `logit_of(head, part, i, j, kind)` is the logit of input j for input i over an edge of that type (None for i
     itself), `values_of(part, j, kind)` what j gives; `part` is the head's slice of the width.
     """
-    width = nodes.shape[1]
+    width = len(layer.bias)
     out = torch.empty(block.n_outputs, width, dtype=nodes.dtype)
     edges = list(zip(block.sources.tolist(), block.targets.tolist(), block.edge_types.tolist(), strict=True))
     for head in range(layer.n_heads):
@@ -88,7 +88,7 @@ def neighbours(block, output: int) -> list[int]:
 
 def gcn_formula(layer, nodes, block) -> torch.Tensor:
     """out_i = W sum_j x_j / sqrt(in_i out_j), i among the j"""
-    out = torch.zeros(block.n_outputs, nodes.shape[1], dtype=nodes.dtype)
+    out = torch.zeros(block.n_outputs, len(layer.bias), dtype=nodes.dtype)
     for output, own in enumerate(block.own_inputs.tolist()):
         around = [own, *neighbours(block, output)]
         for j in around:
@@ -119,9 +119,12 @@ FORMULAS = {
 
 
 @pytest.mark.parametrize("name", LAYERS.built_in)
-@pytest.mark.parametrize(("width", "n_heads"), [(6, 1), (6, 2), (6, 6), (1, 1)])
-def test_the_formula_node_by_node(name, random_layer, random_block, node_vectors, width, n_heads):
-    layer, block, nodes = random_layer(LAYERS.load(name), width, n_heads), random_block(), node_vectors(width=width)
+@pytest.mark.parametrize(
+    ("width", "out_width", "n_heads"), [(6, 6, 1), (6, 6, 2), (6, 6, 6), (1, 1, 1), (3, 8, 2), (8, 3, 3)]
+)
+def test_the_formula_node_by_node(name, random_layer, random_block, node_vectors, width, out_width, n_heads):
+    layer = random_layer(LAYERS.load(name), width, n_heads, out_width=out_width)
+    block, nodes = random_block(), node_vectors(width=width)
     assert torch.allclose(layer(nodes, block), FORMULAS[name](layer, nodes, block), atol=1e-10)
 
 

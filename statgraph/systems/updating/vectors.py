@@ -9,7 +9,7 @@ import numpy as np
 
 from statgraph.config import EncoderConfig
 from statgraph.corpus.records import CitingText, Corpus, Question
-from statgraph.encoders.article_text import HASH_BYTES, article_texts, citing_text, heading_text, text_hashes
+from statgraph.encoders.article_text import HASH_BYTES, article_texts, citing_text, heading_texts, text_hashes
 from statgraph.encoders.frozen import KeyedRows, split_keys
 from statgraph.encoders.similarity import similarity_of
 from statgraph.gnn.graph_inputs import GraphInputs
@@ -77,7 +77,7 @@ def plan_with_graph(run: GraphRun, corpus: Corpus, *, full: bool = False) -> Vec
     graph = build_graph(replace(corpus, questions=questions, citing=citing), run.config.graph.relations)
     texts = {
         ARTICLE: article_texts(corpus.articles, heading_path=encoder.heading_path),
-        HEADING: [heading_text(heading) for heading in graph.headings],
+        HEADING: heading_texts(graph.headings, heading_path=run.config.graph.heading_path),
     }
     hashes = {node_type: text_hashes(of_type) for node_type, of_type in texts.items()}
     for node_type in graph.node_types[len(texts) :]:

@@ -6,7 +6,7 @@ import torch
 
 from statgraph.corpus.records import Article, Question
 from statgraph.encoders.article_encoder import load_article_encoder
-from statgraph.encoders.article_text import article_text, heading_text
+from statgraph.encoders.article_text import article_text, heading_texts
 from statgraph.encoders.similarity import similarity_of
 from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import build_graph
@@ -32,7 +32,7 @@ def vectors_anew(run, corpus, folder) -> np.ndarray:
     articles = encode(
         [article_text(article, heading_path=run.config.encoder.heading_path) for article in corpus.articles]
     )
-    headings = encode([heading_text(heading) for heading in graph.headings])
+    headings = encode(heading_texts(graph.headings))
     others = [run.inputs.vectors[node_type] for node_type in graph.node_types[2:]]
     nodes = torch.from_numpy(np.concatenate([articles, headings, *others]))
     with torch.no_grad():
