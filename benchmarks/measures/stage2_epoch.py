@@ -18,7 +18,7 @@ from benchmarks.side_by_side import Spread, taking_turns, times_faster
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.store import read_corpus
-from statgraph.encoders.article_text import article_text, heading_text
+from statgraph.encoders.article_text import article_text, heading_texts
 from statgraph.encoders.building import build_biencoder
 from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import LegalGraph, build_graph
@@ -138,7 +138,7 @@ class Case:
         articles = encoders.article_inputs(texts)
         dev_questions = encoders.question_inputs([question.text for question in dev])
         model = TextModel(encoders, articles, dev_questions, corpus.label_rows(dev), CPU)
-        headings = encoders.article_inputs([heading_text(heading) for heading in graph.headings])
+        headings = encoders.article_inputs(heading_texts(graph.headings))
         sides = [
             (encoders.articles, articles),
             (encoders.articles, headings),

@@ -18,7 +18,7 @@ from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.encoders.article_encoder import load_article_encoder
-from statgraph.encoders.article_text import article_text, heading_text
+from statgraph.encoders.article_text import article_text, heading_texts
 from statgraph.encoders.backbones import cache_folder, cache_in, is_static
 from statgraph.index.article_index import ArticleIndex
 from statgraph.runs.run import Run
@@ -147,7 +147,7 @@ def _seconds_per_text(run: Path, config: RunConfig, work: Path, *, n_samples: in
     graph_run = load_graph_run(Run.read(run))
     heading_path = config.encoder.heading_path
     texts = [article_text(article, heading_path=heading_path) for article in graph_run.corpus.articles]
-    texts += [heading_text(heading) for heading in graph_run.graph.headings]
+    texts += heading_texts(graph_run.graph.headings)
     rng = np.random.default_rng(1)
     seconds = []
     for number in range(n_samples):

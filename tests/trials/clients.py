@@ -88,7 +88,8 @@ def status_of(port: int, sent: bytes, *, ends: bool) -> int | None:
         with suppress(ConnectionError):  # refused before all was sent
             client.sendall(sent)
             if ends:
-                client.shutdown(socket.SHUT_WR)
+                with suppress(OSError):  # answered and closed before it ends: not connected any more
+                    client.shutdown(socket.SHUT_WR)
         return status(client)
 
     return connected(port, send)
