@@ -32,7 +32,7 @@ def vectors_anew(run, corpus, folder) -> np.ndarray:
     articles = encode(
         [article_text(article, heading_path=run.config.encoder.heading_path) for article in corpus.articles]
     )
-    headings = encode(heading_texts(graph.headings))
+    headings = encode(heading_texts(graph.headings, heading_path=run.config.graph.heading_path))
     others = [run.inputs.vectors[node_type] for node_type in graph.node_types[2:]]
     nodes = torch.from_numpy(np.concatenate([articles, headings, *others]))
     with torch.no_grad():
@@ -45,6 +45,7 @@ def vectors_anew(run, corpus, folder) -> np.ndarray:
     [
         (),
         ("gnn.layers=1", "encoder.heading_path=false"),
+        ("graph.heading_path=false", "gnn.residual=false", "gnn.expansion=2", "gnn.start=random"),
         ("gnn.layers=3", "graph.relations=tree,bipartite,order"),
         ("gnn.layer=gcn", "encoder.similarity=euclidean"),
         ("graph.relations=tree", "stage2.train_encoders=query"),
@@ -57,6 +58,8 @@ def test_what_is_computed_and_what_stays_equal_computing_all_anew(train, reforme
     run = load_graph_run(Run.read(folder))
     old = ArticleIndex.load(folder / "index", device="cpu").vectors
     plan = plan_with_graph(run, reformed)
+    known = heading_texts(run.graph.headings, heading_path=run.config.graph.heading_path)
+    assert not set(plan.unknown.values()) & set(known)
     vectors, inputs = carried_out(plan, old, load_article_encoder(folder, run.config.encoder, CPU).encode)
     anew = vectors_anew(run, reformed, folder)
     np.testing.assert_allclose(vectors, anew, atol=2e-6)
