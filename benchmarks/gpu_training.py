@@ -23,6 +23,7 @@ from statgraph.corpus.records import Corpus
 from statgraph.corpus.store import read_corpus
 from statgraph.device import device_memory, pick_device
 from statgraph.errors import StatgraphError
+from statgraph.progress import Step, TrainingStep
 from statgraph.runs.folders import is_finished, is_unfinished
 from statgraph.runs.provenance import commit, versions
 from statgraph.runs.run import Run
@@ -32,7 +33,6 @@ from statgraph.systems.job import TrainingOptions
 from statgraph.systems.memory_plan import memory_plan
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
-from statgraph.training.loop import TrainingProgress
 
 _QUICK = ("encoder.article_heads=2", "gnn.heads=2", "encoder.chunk_tokens=16", "encoder.max_tokens=32")
 
@@ -75,7 +75,7 @@ def _train_and_measure(arguments: argparse.Namespace, config: RunConfig) -> None
     else:
         # The three systems share their first stage.
         cache = arguments.out / "stage1"
-        options = TrainingOptions(resume=is_unfinished(folder), stage1_cache=cache, on_training=_told)
+        options = TrainingOptions(resume=is_unfinished(folder), stage1_cache=cache, progress=_told)
         run = train_run(corpus, config, folder, options)
     seconds = time.perf_counter() - start
     write_json(arguments.out / f"{arguments.system}.json", _result(run, corpus, seconds, plan))
@@ -106,12 +106,10 @@ def _result(run: Run, corpus: Corpus, seconds: float, plan: list) -> dict[str, o
     }
 
 
-def _told(progress: TrainingProgress) -> None:
-    """Say each finished epoch, for the log."""
-    if progress.step % (progress.steps // progress.epochs) == 0:
-        dev = "" if progress.dev is None else f", {progress.metric} {progress.dev:.4f} before it"
-        place = f"{progress.stage}, epoch {progress.epoch} of {progress.epochs}"
-        print(f"{place}: loss {progress.loss:.4f}{dev}", flush=True)
+def _told(step: Step) -> None:
+    """Print each finished epoch, for the log."""
+    if isinstance(step, TrainingStep) and step.done % (step.total // step.epochs) == 0:
+        print(f"{step.name}: {step.detail}", flush=True)
 
 
 if __name__ == "__main__":

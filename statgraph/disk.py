@@ -79,9 +79,9 @@ def _require_room(written: Path) -> None:
 
 
 @contextmanager
-def held_folder(folder: Path) -> Iterator[bool]:
-    """Hold the kernel's lock of a folder, and yield whether no other process does; a folder that is not there is made,
-    and removed again if it is left empty.
+def held_folder(folder: Path, *, wait: bool = False) -> Iterator[bool]:
+    """Hold the kernel's lock of a folder, and yield whether no other process does (with `wait`, once none does); a
+    folder that is not there is made, and removed again if it is left empty.
 
     The lock leaves no file, and ends with its process, however that ends. On a disk without such locks nobody holds
     any.
@@ -91,7 +91,7 @@ def held_folder(folder: Path) -> Iterator[bool]:
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        yield _identity(descriptor) in _MADE_HERE or locked(descriptor) is not False
+        yield _identity(descriptor) in _MADE_HERE or locked(descriptor, wait=wait) is not False
     finally:
         if made:
             with suppress(OSError):

@@ -15,11 +15,12 @@ from benchmarks.rows import Row, ratio_text, seconds_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, times_faster
 from statgraph import artifacts
+from statgraph.cache import cache_in, cache_root
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_text, heading_texts
-from statgraph.encoders.backbones import cache_folder, cache_in, is_static
+from statgraph.encoders.backbones import is_static
 from statgraph.index.article_index import ArticleIndex
 from statgraph.runs.run import Run
 from statgraph.search.graph_run import load_graph_run
@@ -88,7 +89,7 @@ def _whole(run: Path, config: RunConfig, new: Corpus, work: Path, *, rounds: int
 
 def _scaled(run: Path, config: RunConfig, corpus: Corpus, new: Corpus, work: Path, *, quick: bool) -> Row:
     """Return the row of a transformer: what embedding all texts takes is scaled from samples."""
-    kept = _linked(work / "kept", [cache_folder() / "vectors"])
+    kept = _linked(work / "kept", [cache_root() / "vectors"])
     # In bfloat16 a text's vector depends in its last bits on the texts beside it. What is compared takes the vector of
     # a text from one cache: the run as it begins, the update and the re-index.
     with cache_in(kept):

@@ -10,6 +10,7 @@ from statgraph.augmentation.partial import PartialFile
 from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.corpus.records import Article
 from statgraph.device import inference_dtype
+from statgraph.progress import Progress, Step
 
 SEQ2SEQ = "seq2seq"
 STEP = "synthetic questions"
@@ -17,8 +18,6 @@ STEP = "synthetic questions"
 TOP_K = 10
 MOST_QUESTION_TOKENS = 64
 ARTICLES_PER_BATCH = 16
-
-Progress = Callable[[str, int, int], None]
 
 
 def seq2seq_questions(
@@ -46,7 +45,7 @@ def seq2seq_questions(
     made: list[dict[str, list[str]]] = list(partial.batches) if partial else []
     sample = _sampler(model_name, per_article=per_article, device=device) if len(made) < len(batches) else None
     for number in range(len(made), len(batches)):
-        progress(STEP, number * ARTICLES_PER_BATCH, len(articles))
+        progress(Step(STEP, number * ARTICLES_PER_BATCH, len(articles)))
         batch = [articles[row] for row in batches[number]]
         batch_seed = int(np.random.SeedSequence((seed, number)).generate_state(1)[0])
         texts = sample([article.text for article in batch], batch_seed)
@@ -54,7 +53,7 @@ def seq2seq_questions(
         if partial:
             partial.append(questions)
         made.append(questions)
-    progress(STEP, len(articles), len(articles))
+    progress(Step(STEP, len(articles), len(articles)))
     by_article = {article_id: asked for questions in made for article_id, asked in questions.items()}
     answers: dict[str, list[str]] = {}
     for article in articles:

@@ -18,6 +18,7 @@ from statgraph.augmentation.store import SyntheticQuestion, synthetic_of, write_
 from statgraph.config import AugmentConfig
 from statgraph.corpus.records import Corpus
 from statgraph.errors import CorpusError, UsageError
+from statgraph.progress import Progress, Step
 from statgraph.settings import check_setting
 
 STEP = "round trip"
@@ -33,25 +34,23 @@ def kept_by_round_trip(
     *,
     k: int,
     article_rows: Mapping[str, int],
-    progress: Callable[[str, int, int], None],
+    progress: Progress,
 ) -> list[SyntheticQuestion]:
     """Return the questions of which at least one article is among the retriever's best `k`, in their order."""
     kept = []
     for start in range(0, len(questions), QUESTIONS_PER_BATCH):
-        progress(STEP, start, len(questions))
+        progress(Step(STEP, start, len(questions)))
         batch = questions[start : start + QUESTIONS_PER_BATCH]
         ranked = rank([question.text for question in batch], k)
         for question, rows in zip(batch, ranked, strict=True):
             if np.isin([article_rows[article_id] for article_id in question.article_ids], rows).any():
                 kept.append(question)
-    progress(STEP, len(questions), len(questions))
+    progress(Step(STEP, len(questions), len(questions)))
     return kept
 
 
 # What a generator goes by, apart from corpus and seed: these settings are in the manifest of its questions.
 _SETTINGS = {HEADINGS: "articles_per_heading", SEQ2SEQ: "per_article"}
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ def generator_kind(name: str) -> str:
 class GenerationOptions:
     """What decides a generation beside its settings, and where it runs.
 
-    `seed` fixes what is drawn. `device`: where a model runs (torch). `progress` is told (what, done, total). `rank`:
+    `seed` fixes what is drawn. `device`: where a model runs (torch). `progress` is called as it goes on. `rank`:
     the retriever for `augment.round_trip`, (questions, k) -> article rows of each. `limit`: ask about the first so many
     articles only.
     """

@@ -68,7 +68,7 @@ def augment(
     rank = _ranking(run, records, device) if run is not None else None
     start = time.perf_counter()
     with options.resume_hint("again", partial_beside(out).is_file), TerminalProgress() as progress:
-        generation = GenerationOptions(seed, torch_device, progress.on_step, rank=rank, limit=limit)
+        generation = GenerationOptions(seed, torch_device, progress, rank=rank, limit=limit)
         written = write_generated(records, config, out, generation)
     seconds = time.perf_counter() - start
     of = f" of {written.made:,}" if round_trip else ""

@@ -36,7 +36,7 @@ def embed(
     what = Embedding(corpus, out, address=address, actors=actors, device=device, shard_kib=shard)
     folder = options.chosen_run(run)
     with TerminalProgress() as progress:
-        summary = embed_corpus(Run.read(folder), what, progress.on_step)
+        summary = embed_corpus(Run.read(folder), what, progress)
     click.echo(f"Vectors of {corpus} at {out}: encoder of {folder}, {summary.seconds:.1f} s")
     click.echo(f"  articles  {summary.articles:,} embedded")
     click.echo(f"  shards    {summary.shards:,}, {summary.there_before:,} of them there before")

@@ -66,7 +66,7 @@ def pretrain(
             out,
             device=pick_device(device),
             resume=resume,
-            progress=progress.on_training,
+            progress=progress,
         )
     about = read_json(folder / MANIFEST)
     shape = f"{config.pretrain.batch_size} x {config.pretrain.max_tokens} tokens"

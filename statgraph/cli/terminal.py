@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from statgraph.progress import Step
     from statgraph.search.hits import Contribution, Explanation
-    from statgraph.training.loop import TrainingProgress
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 MOST_SHOWN = 6  # neighbours of an explanation, contributions
@@ -82,19 +82,12 @@ class TerminalProgress(AbstractContextManager):
     def __exit__(self, *error) -> None:
         self._progress.stop()
 
-    def on_step(self, what: str, done: int, total: int) -> None:
-        """Show the progress of a step."""
+    def __call__(self, step: Step) -> None:
+        """Show how far a step is."""
         if self._lines:
-            self._lines.add(what, done, total)
-        self._progress.update(self._task(what, total), completed=done)
-
-    def on_training(self, progress: TrainingProgress) -> None:
-        """Show the step, loss and last dev metric of a stage."""
-        dev = "" if progress.dev is None else f"  dev {progress.metric} {100 * progress.dev:.1f}"
-        detail = f"epoch {progress.epoch}/{progress.epochs}  loss {progress.loss:.3f}{dev}"
-        if self._lines:
-            self._lines.add(progress.stage, progress.step, progress.steps, detail)
-        self._progress.update(self._task(progress.stage, progress.steps), completed=progress.step, detail=detail)
+            self._lines.add(step.name, step.done, step.total, step.detail)
+        task = self._task(step.name, step.total)
+        self._progress.update(task, completed=step.done, detail=step.detail)
 
     def _task(self, what: str, total: int) -> int:
         if what not in self._tasks:

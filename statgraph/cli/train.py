@@ -163,8 +163,7 @@ def _trained(corpus: Path | None, config: RunConfig, out: Path | None, asked: Tr
         training = replace(
             asked,
             resume=resume,
-            on_step=progress.on_step,
-            on_training=progress.on_training,
+            progress=progress,
             graph_folder=default_folder(records.name) if final is None else None,  # it has no questions of dev and test
             announce=notes.append,
         )

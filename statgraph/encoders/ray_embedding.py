@@ -19,9 +19,9 @@ from statgraph.device import pick_device
 from statgraph.encoders.article_encoder import ArticleEncoder, load_article_encoder
 from statgraph.encoders.article_shards import SHARD_KIB, located, read_shard, shards_of
 from statgraph.encoders.article_text import article_texts, text_hashes
-from statgraph.encoders.biencoder import Progress, no_progress
 from statgraph.encoders.vector_shards import EmbeddingPlan, VectorShards, encoder_of
 from statgraph.errors import CorpusError, DependencyError, RunError, StatgraphError, UsageError, described, reason_of
+from statgraph.progress import Progress, Step, silent
 from statgraph.runs.run import Run
 
 _PARTS = (artifacts.RUN_ARTICLE_ENCODER, artifacts.RUN_QUERY_ENCODER)
@@ -60,7 +60,7 @@ class EmbeddingSummary:
     seconds: float
 
 
-def embed(run: Run, what: Embedding, on_step: Progress = no_progress) -> EmbeddingSummary:
+def embed(run: Run, what: Embedding, progress: Progress = silent) -> EmbeddingSummary:
     """Embed a corpus with a run's article encoder, as training does, and write the vectors shard by shard.
 
     Ray gives the shards to processes that keep the encoder, and those of a lost machine to others. A shard is written
@@ -81,13 +81,13 @@ def embed(run: Run, what: Embedding, on_step: Progress = no_progress) -> Embeddi
     missing = vectors.begin(plan)
     n_articles, n_done = 0, len(shards) - len(missing)
     if missing:
-        on_step("shards", n_done, len(shards))
+        progress(Step("shards", n_done, len(shards)))
         with _cluster(what.address):
             for n_embedded, problems in _written(run, what, plan.encoder, missing):
                 if problems:
                     raise CorpusError(*problems)
                 n_articles, n_done = n_articles + n_embedded, n_done + 1
-                on_step("shards", n_done, len(shards))
+                progress(Step("shards", n_done, len(shards)))
     return EmbeddingSummary(n_articles, len(shards), len(shards) - len(missing), time.perf_counter() - start)
 
 

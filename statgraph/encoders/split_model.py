@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import nn
 
+from statgraph.cache import cache_root
 from statgraph.distributed import SINGLE, World
 from statgraph.dropout import CheapDropout
-from statgraph.encoders.backbones import cache_folder
 from statgraph.encoders.chunking import Chunks
 from statgraph.encoders.frozen import pooled
 from statgraph.encoders.layer_states import ChunkStates, layer_states
@@ -144,7 +144,7 @@ def lower_states(
         chunks.ids,
         pad_id=tower.tokenizer.pad_token_id,
         dtype=tower.dtype,
-        folder=cache_folder() / "layers",
+        folder=cache_root() / "layers",
         progress=progress,
         world=world,
     )

@@ -10,22 +10,23 @@ import numpy as np
 import torch
 
 from statgraph.artifacts import replaced_file, write_tensors
+from statgraph.cache import cache_root
 from statgraph.config import EncoderConfig
 from statgraph.distributed import SINGLE, World
 from statgraph.encoders.backbones import (
     EMBEDDED_STATIC,
     Backbone,
     backbone_fingerprint,
-    cache_folder,
     check_sharing,
 )
-from statgraph.encoders.biencoder import BiEncoder, Progress, dense_module, no_progress
+from statgraph.encoders.biencoder import BiEncoder, dense_module
 from statgraph.encoders.loading import load_backbone
 from statgraph.encoders.quiet import quiet_transformers
 from statgraph.encoders.similarity import Similarity, similarity_of
 from statgraph.encoders.static import FLOOR, StaticEncoder, TokenBags, distilled_token_vectors, token_bags
 from statgraph.encoders.vocabulary import pruned_tokenizer, used_piece_ids
 from statgraph.errors import ModelError
+from statgraph.progress import Progress, silent
 
 ARTICLE_WEIGHTS = "model.safetensors"
 TOKENIZER = "tokenizer.json"
@@ -50,14 +51,14 @@ class StaticBiEncoder(BiEncoder):
         """Return the number of components of a vector."""
         return self.encoder.width
 
-    def question_inputs(self, texts: Sequence[str], progress: Progress = no_progress) -> TokenBags:
+    def question_inputs(self, texts: Sequence[str], progress: Progress = silent) -> TokenBags:
         """Return questions as bags of tokens."""
         return token_bags(self.tokenizer, texts, max_tokens=self.max_tokens)
 
-    def article_inputs(self, texts: Sequence[str], progress: Progress = no_progress) -> TokenBags:
+    def article_inputs(self, texts: Sequence[str], progress: Progress = silent) -> TokenBags:
         """Return articles or headings as bags of tokens."""
         with self._world.first_goes_first():
-            return cached_token_bags(self.tokenizer, texts, max_tokens=self.max_tokens, folder=cache_folder() / "bags")
+            return cached_token_bags(self.tokenizer, texts, max_tokens=self.max_tokens, folder=cache_root() / "bags")
 
     @property
     def similarity(self) -> Similarity:
@@ -137,7 +138,7 @@ def build_static_biencoder(
 def _distilled(backbone: Backbone, corpus_texts: Sequence[str]):
     """Return (tokenizer, token vectors, token weights) of this model over the pieces of these texts, from the cache
     where it holds them."""
-    path = cache_folder() / "static" / f"{_distillate_name(backbone, corpus_texts)}.safetensors"
+    path = cache_root() / "static" / f"{_distillate_name(backbone, corpus_texts)}.safetensors"
     kept = read_distillate(path)
     if kept is not None:
         return kept

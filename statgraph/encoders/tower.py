@@ -9,7 +9,8 @@ from functools import cached_property
 import torch
 from torch import nn
 
-from statgraph.encoders.backbones import Backbone, cache_folder
+from statgraph.cache import cache_root
+from statgraph.encoders.backbones import Backbone
 from statgraph.encoders.frozen import VectorCache, weights_fingerprint
 from statgraph.encoders.loading import load_backbone
 from statgraph.encoders.vocabulary import pruned_tokenizer, used_piece_ids
@@ -28,7 +29,7 @@ class Tower:
     def vector_cache(self) -> VectorCache:
         """Return the cache on disk of the frozen model's vectors."""
         name = weights_fingerprint(self.model, pooling=self.backbone.pooling, dtype=self.dtype)
-        return VectorCache(cache_folder() / "vectors" / name)
+        return VectorCache(cache_root() / "vectors" / name)
 
 
 def loaded_tower(backbone: Backbone, dtype: torch.dtype, kept_texts: Sequence[str] | None = None) -> Tower:

@@ -16,7 +16,7 @@ from statgraph.config import EncoderConfig
 from statgraph.device import inference_dtype
 from statgraph.distributed import SINGLE, World
 from statgraph.encoders.backbones import Backbone
-from statgraph.encoders.biencoder import BiEncoder, Progress, dense_module, no_progress, save_transformer
+from statgraph.encoders.biencoder import BiEncoder, dense_module, save_transformer
 from statgraph.encoders.chunking import Chunks, ChunkTokens, ChunkVectors, chunked, token_inputs
 from statgraph.encoders.frozen import FrozenModel, embedded_chunks, pooled
 from statgraph.encoders.hierarchical import ChunkEncoder
@@ -27,6 +27,7 @@ from statgraph.encoders.slices import in_slices, padded_tokens, slice_tokens, to
 from statgraph.encoders.split_model import UpperLayers, freeze_lower, lower_states
 from statgraph.encoders.tower import Tower, loaded_tower
 from statgraph.errors import UsageError
+from statgraph.progress import Progress, counted, silent
 
 ARTICLE_WEIGHTS = "model.safetensors"
 ARTICLE_CONFIG = "config.json"
@@ -89,7 +90,7 @@ class TransformerBiEncoder(BiEncoder):
         self._slice_tokens = slice_tokens(config, model, device, n_parameters=n_trained)
 
     def question_inputs(
-        self, texts: Sequence[str], progress: Progress = no_progress
+        self, texts: Sequence[str], progress: Progress = silent
     ) -> ChunkVectors | ChunkStates | ChunkTokens:
         """Return questions as one chunk each, at most as long as the backbone takes."""
         limit = self._max_question_tokens
@@ -97,7 +98,7 @@ class TransformerBiEncoder(BiEncoder):
         return self._inputs(question, texts, question.backbone.query_prefix, limit, limit, "questions", progress)
 
     def article_inputs(
-        self, texts: Sequence[str], progress: Progress = no_progress
+        self, texts: Sequence[str], progress: Progress = silent
     ) -> ChunkVectors | ChunkStates | ChunkTokens:
         """Return articles or headings as chunks."""
         sizes = self.config.chunk_tokens, self.config.max_tokens
@@ -178,7 +179,7 @@ class TransformerBiEncoder(BiEncoder):
             FrozenModel(model, tower.backbone.pooling, pad_id, self.device, tower.dtype),
             chunks.ids,
             cache=tower.vector_cache if self._world.is_first else None,
-            progress=lambda done, total: progress(f"embedding {what}", done, total),
+            progress=counted(progress, f"embedding {what}"),
             world=self._world,
         )
         return ChunkVectors(torch.from_numpy(vectors).float(), chunks.offsets)
@@ -190,7 +191,7 @@ class TransformerBiEncoder(BiEncoder):
             tower,
             chunks,
             _n_upper(self.config.train),
-            progress=lambda done, total: progress(f"frozen layers of {what}", done, total),
+            progress=counted(progress, f"frozen layers of {what}"),
             world=self._world,
         )
 

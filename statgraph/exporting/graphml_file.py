@@ -10,10 +10,10 @@ from typing import Protocol
 from statgraph import artifacts
 from statgraph.corpus.citations.references import REFERS_TO, PlacedText, references_among
 from statgraph.corpus.records import Corpus, Question
+from statgraph.corpus.tree import tree_of
 from statgraph.encoders.article_text import PATH_SEPARATOR
 from statgraph.exporting.source_and_target import refuse_existing
 from statgraph.gnn.graph_inputs import read_graph_inputs
-from statgraph.graph.hierarchy import hierarchy_of
 from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS_HEADING, HEADING, QUESTION, TRAIN_SPLIT
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
@@ -61,7 +61,7 @@ def law_graph(articles: Sequence[PlacedArticle], questions: Sequence[Question]):
     import networkx
 
     graph = networkx.DiGraph()
-    hierarchy = hierarchy_of(tuple(articles))
+    hierarchy = tree_of(tuple(articles))
     headings = [f"{HEADING}:{row}" for row in range(len(hierarchy.headings))]
     nodes = [f"{ARTICLE}:{_plain(article.article_id)}" for article in articles]
     for name, heading, parent in zip(headings, hierarchy.headings, hierarchy.heading_parents, strict=True):

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from statgraph.corpus.records import CitingText, Corpus, Heading
+from statgraph.corpus.tree import tree_of
 from statgraph.graph.dgl_loader import load_dgl
-from statgraph.graph.hierarchy import hierarchy_of
 from statgraph.graph.relations import (
     ARTICLE,
     CITING,
@@ -126,7 +126,7 @@ def build_graph(corpus: Corpus, relations: Sequence[str] = DEFAULT_RELATIONS) ->
     Raises:
         UsageError: if a relation group is not known.
     """
-    hierarchy = hierarchy_of(corpus.articles)
+    hierarchy = tree_of(corpus.articles)
     questions = corpus.split(TRAIN_SPLIT)
     edges = {relation: relation.edges(corpus, hierarchy) for relation in relations_of(tuple(relations))}
     counts = {ARTICLE: len(corpus.articles), HEADING: len(hierarchy.headings), QUESTION: len(questions)}

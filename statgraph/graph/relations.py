@@ -10,7 +10,7 @@ import numpy as np
 from statgraph.config import GraphConfig
 from statgraph.corpus.citations.references import REFERS_TO, references_among
 from statgraph.corpus.records import Corpus
-from statgraph.graph.hierarchy import Hierarchy
+from statgraph.corpus.tree import Tree
 from statgraph.settings import check_setting
 
 ARTICLE, HEADING, QUESTION, CITING = "article", "heading", "question", "citing"
@@ -28,7 +28,7 @@ class Relation:
     name: str
     target: str
     reverse: str
-    edges: Callable[[Corpus, Hierarchy], Edges]
+    edges: Callable[[Corpus, Tree], Edges]
 
     @property
     def forward_type(self) -> tuple[str, str, str]:
@@ -46,32 +46,32 @@ class Relation:
         return self.forward_type, self.reverse_type
 
 
-def _heading_contains_article(corpus: Corpus, hierarchy: Hierarchy) -> Edges:
+def _heading_contains_article(corpus: Corpus, hierarchy: Tree) -> Edges:
     return hierarchy.article_parents, np.arange(len(hierarchy.article_parents))
 
 
-def _heading_contains_heading(corpus: Corpus, hierarchy: Hierarchy) -> Edges:
+def _heading_contains_heading(corpus: Corpus, hierarchy: Tree) -> Edges:
     children = np.flatnonzero(hierarchy.heading_parents >= 0)
     return hierarchy.heading_parents[children], children
 
 
-def _question_cites_article(corpus: Corpus, hierarchy: Hierarchy) -> Edges:
+def _question_cites_article(corpus: Corpus, hierarchy: Tree) -> Edges:
     return _ragged_edges(corpus.label_rows(corpus.split(TRAIN_SPLIT)))
 
 
-def _citing_cites_article(corpus: Corpus, hierarchy: Hierarchy) -> Edges:
+def _citing_cites_article(corpus: Corpus, hierarchy: Tree) -> Edges:
     rows = corpus.article_rows
     return _ragged_edges([[rows[article_id] for article_id in text.article_ids] for text in corpus.usable_citing()])
 
 
-def _article_precedes_article(corpus: Corpus, hierarchy: Hierarchy) -> Edges:
+def _article_precedes_article(corpus: Corpus, hierarchy: Tree) -> Edges:
     parents = hierarchy.article_parents
     by_parent = np.argsort(parents, kind="stable")
     siblings = parents[by_parent][:-1] == parents[by_parent][1:]
     return by_parent[:-1][siblings], by_parent[1:][siblings]
 
 
-def _article_refers_to_article(corpus: Corpus, hierarchy: Hierarchy) -> Edges:
+def _article_refers_to_article(corpus: Corpus, hierarchy: Tree) -> Edges:
     return _ragged_edges(references_among(corpus.articles))
 
 

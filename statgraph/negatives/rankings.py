@@ -6,7 +6,7 @@ import numpy as np
 
 from statgraph.config import NegativesConfig
 from statgraph.corpus.records import Corpus
-from statgraph.graph.hierarchy import hierarchy_of
+from statgraph.corpus.tree import tree_of
 from statgraph.negatives.source import Bm25Source, EpochVectors, TrainingQuestions
 
 
@@ -40,7 +40,7 @@ class HierarchicalRanking:
     needs_vectors = False
 
     def __init__(self, corpus: Corpus, questions: TrainingQuestions, config: NegativesConfig, bm25: Bm25Source):
-        hierarchy = hierarchy_of(corpus.articles)
+        hierarchy = tree_of(corpus.articles)
         self._answers = questions.answers
         self._article_parents = hierarchy.article_parents
         self._root = len(hierarchy.headings)

@@ -6,8 +6,8 @@ import numpy as np
 
 from statgraph.config import GraphConfig
 from statgraph.corpus.records import Corpus
+from statgraph.corpus.tree import tree_of
 from statgraph.evaluation.plots import panelled_figure
-from statgraph.graph.hierarchy import hierarchy_of
 from statgraph.graph.relations import RELATION_GROUPS, TRAIN_SPLIT
 from statgraph.plotting.bars import doubling_counts, lying_bars, pile
 from statgraph.plotting.drawing import HUES, REST, Drawing
@@ -25,7 +25,7 @@ def graph_drawings(corpus: Corpus, *, code: str | None = None) -> list[Drawing]:
 
 def edges_drawing(corpus: Corpus) -> Drawing:
     """Return the number of edges of every relation that the graph can have; each has as many in reverse."""
-    hierarchy = hierarchy_of(corpus.articles)
+    hierarchy = tree_of(corpus.articles)
     on = GraphConfig().relations
     colours = {"on by default": HUES[0], "off unless graph.relations names it": REST}
     used, unused = colours
@@ -51,7 +51,7 @@ def edges_drawing(corpus: Corpus) -> Drawing:
 def degrees_drawing(corpus: Corpus) -> Drawing:
     """Return three distributions: the children of headings, the training questions that cite an article, and the
     articles that a training question cites."""
-    hierarchy = hierarchy_of(corpus.articles)
+    hierarchy = tree_of(corpus.articles)
     n_headings = len(hierarchy.headings)
     under_another = hierarchy.heading_parents[hierarchy.heading_parents >= 0]
     children = np.bincount(under_another, minlength=n_headings)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.corpus.tree import Tree
 from statgraph.corpus.where import Where
 from statgraph.errors import UsageError
-from statgraph.graph.hierarchy import Hierarchy
 
 MAX_NAMED = 10
 MAX_NEAR = 3
@@ -18,7 +18,7 @@ MAX_NEAR = 3
 class ArticleFilter:
     """Chooses article rows by their place in the tree."""
 
-    def __init__(self, hierarchy: Hierarchy):
+    def __init__(self, hierarchy: Tree):
         self._headings = hierarchy.headings
         self._rows = {heading.path: row for row, heading in enumerate(hierarchy.headings)}
         self._starts, self._sizes = _numbered(hierarchy.heading_parents)

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.corpus.tree import tree_of
 from statgraph.corpus.validity import ALWAYS, asked_day
 from statgraph.errors import RunError, UsageError
-from statgraph.graph.hierarchy import hierarchy_of
 from statgraph.index.engines.contract import EngineAddress
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.runs.article_store import ARTICLES, ArticleStore
@@ -159,7 +159,7 @@ class Retriever:
             return rows
         with self._filter_lock:
             if self._filter is None:
-                self._filter = ArticleFilter(hierarchy_of(tuple(self._articles.read_all())))
+                self._filter = ArticleFilter(tree_of(tuple(self._articles.read_all())))
         chosen = self._filter.rows(codes=codes, heading=heading)
         if rows is not None and not isinstance(rows, AllowedRows):
             rows = AllowedRows.checked(rows, len(self._articles))

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from statgraph.graph.hierarchy import hierarchy_of
+from statgraph.corpus.tree import tree_of
 
 HEADING_ID_LENGTH = 12
 _SEPARATOR = "\x1f"
@@ -46,7 +46,7 @@ class Contents:
         self.outlines = tuple(
             replace(outline, path=paths.setdefault(outline.path, outline.path)) for outline in outlines
         )
-        self.hierarchy = hierarchy_of(self.outlines)
+        self.hierarchy = tree_of(self.outlines)
         self.headings = tuple(heading.path for heading in self.hierarchy.headings)
         self.heading_ids = tuple(heading_id_of(path) for path in self.headings)
         self.article_rows = {outline.article_id: row for row, outline in enumerate(self.outlines)}

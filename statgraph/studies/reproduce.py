@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from statgraph import artifacts
 from statgraph.corpus.records import Corpus
 from statgraph.errors import StatgraphError
 from statgraph.evaluation.metrics import left_out, left_out_note
+from statgraph.progress import Progress
 from statgraph.runs.folders import folder_name
 from statgraph.runs.provenance import commit, published
 from statgraph.search.evaluating import split_questions
@@ -29,18 +29,9 @@ from statgraph.studies.summary import summaries
 from statgraph.systems.ensemble import for_corpus
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.presets import resolve_config
-from statgraph.training.loop import TrainingProgress
 
 MARKDOWN, VALUES, PICTURE = "table.md", "table.json", "figure.png"
 RESULTS = Path("results")
-
-
-class ProgressDisplay(Protocol):
-    """What shows how far a run has come."""
-
-    def on_step(self, what: str, done: int, total: int) -> None: ...
-
-    def on_training(self, progress: TrainingProgress) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -74,7 +65,7 @@ def reproduce(
     corpus: Corpus,
     folder: Path,
     *,
-    display: Callable[[], AbstractContextManager[ProgressDisplay]],
+    display: Callable[[], AbstractContextManager[Progress]],
     on_line: Callable[[str], None] = lambda line: None,
 ) -> Reproduced:
     """Carry out the runs of a table that are not there yet, and write it.
@@ -150,7 +141,7 @@ def _carried_out(planned: PlannedRun, runs: CorpusRuns, display: Callable[[], Ab
         return "there already"
     start = time.perf_counter()
     with display() as progress:
-        options = TrainingOptions(on_step=progress.on_step, on_training=progress.on_training)
+        options = TrainingOptions(progress=progress)
         result = runs.finished(planned, options)
     return f"mAP {100 * result.mean('mAP'):.1f}, {time.perf_counter() - start:.0f} s"
 

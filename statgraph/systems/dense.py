@@ -90,11 +90,11 @@ def prepared_stages(job: Job) -> PreparedStages:
         encoder = graph_encoder(config, graph, encoders).to(device)
         graph_model = GraphModel(encoder, sampler, whole_graph_block(graph))
     with clock.step("article inputs"):
-        dev, on_step = corpus.split("dev"), job.options.on_step
+        dev, progress = corpus.split("dev"), job.options.progress
         model = TextModel(
             encoders,
-            articles=encoders.article_inputs(texts, on_step),
-            dev_questions=encoders.question_inputs([question.text for question in dev], on_step),
+            articles=encoders.article_inputs(texts, progress),
+            dev_questions=encoders.question_inputs([question.text for question in dev], progress),
             dev_labels=corpus.label_rows(dev),
             device=device,
             world=job.world,
@@ -125,7 +125,7 @@ def _encoders(job: Job, article_texts: Sequence[str]) -> BiEncoder:
     config, adapted = job.config, None
     if config.encoder.adapted:
         with job.clock.step("adaptation to the statutes"), job.world.first_goes_first():
-            adapted = adapted_backbone(config, job.corpus, job.device, job.options.on_training)
+            adapted = adapted_backbone(config, job.corpus, job.device, job.options.progress)
     seed_everything(derived_seed(config.seed, "encoders"))
     texts = [*article_texts, *(question.text for question in job.corpus.split("train"))]
     with job.clock.step("encoders"), job.world.first_goes_first():

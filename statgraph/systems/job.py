@@ -17,15 +17,13 @@ from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.device import pick_device
 from statgraph.distributed import SINGLE, World
-from statgraph.encoders.biencoder import no_progress
 from statgraph.evaluation.metrics import deciding_metric
 from statgraph.memory import peak_memory_mib
+from statgraph.progress import Progress, silent
 from statgraph.runs.run import Run
 from statgraph.systems.run_cache import RunCache
 from statgraph.training.checkpoints import MetricsLog
-from statgraph.training.loop import Listener, TrainingContext, chosen_epochs
-
-StepListener = Callable[[str, int, int], None]
+from statgraph.training.loop import TrainingContext, chosen_epochs
 
 
 class StepClock:
@@ -49,7 +47,7 @@ class TrainingOptions:
 
     `resume`: continue an interrupted run. `stage1_cache`: a folder in which runs of the same first stage keep its
     weights for each other; `run_cache`: in which whole runs of one system are kept for the ensembles whose members they
-    are; several processes do without both. `on_step` is told how far the long steps are, `on_training` of
+    are; several processes do without both. `progress` is called as the long steps go on, and after
     every step of the optimiser. `world`: the processes that train together, all with the same arguments.
     `graph_folder`: where `build-graph` may have written the graph; `announce` is told whether it was read or built.
     `final`: the run whose epochs and trees a run on all questions takes; `keep_test` leaves those of test out of it.
@@ -59,8 +57,7 @@ class TrainingOptions:
     resume: bool = False
     stage1_cache: Path | None = None
     run_cache: RunCache | None = None
-    on_step: StepListener = no_progress
-    on_training: Listener = lambda progress: None
+    progress: Progress = silent
     world: World = SINGLE
     graph_folder: Path | None = None
     announce: Callable[[str], None] = lambda line: None
@@ -99,7 +96,7 @@ class Job:
     @property
     def generation(self) -> GenerationOptions:
         """Return how synthetic questions are generated."""
-        return GenerationOptions(self.config.seed, self.device, self.options.on_step)
+        return GenerationOptions(self.config.seed, self.device, self.options.progress)
 
     @cached_property
     def context(self) -> TrainingContext:
@@ -111,7 +108,7 @@ class Job:
             checkpoints=self.folder / artifacts.RUN_CHECKPOINTS,
             log=MetricsLog(self.folder / artifacts.RUN_METRICS),
             resume=self.options.resume,
-            listener=self.options.on_training,
+            progress=self.options.progress,
             world=self.world,
             metric=metric,
             stops=chosen_epochs(MetricsLog(final.folder / artifacts.RUN_METRICS).records(), metric) if final else None,

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from statgraph.cache import cache_in
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.encoders.article_text import article_texts
-from statgraph.encoders.backbones import cache_in
 from statgraph.encoders.tiny import HEADS, write_tiny_backbone
 from statgraph.systems.dense import prepared_stages
 from statgraph.systems.job import Job

@@ -102,11 +102,11 @@ class StageBuilder:
         config, encoders = self._config.stage2, self._model.encoders
         headings = heading_texts(graph.headings, heading_path=self._config.graph.heading_path)
         citing = [citing_text(text) for text in graph.citing]
-        on_step = self._job.options.on_step
+        progress = self._job.options.progress
         texts = GraphTexts(
-            encoders.article_inputs(headings, on_step),
-            encoders.question_inputs(self._gold.texts, on_step),
-            encoders.question_inputs(citing, on_step) if CITING in graph.node_types else None,
+            encoders.article_inputs(headings, progress),
+            encoders.question_inputs(self._gold.texts, progress),
+            encoders.question_inputs(citing, progress) if CITING in graph.node_types else None,
         )
         sources = self._sources(config)
         negatives = self._negatives(config.negatives, config.negatives_per_pair)
@@ -114,7 +114,7 @@ class StageBuilder:
 
     def after_graph(self, stage2: Stage2) -> AfterGraph:
         """Return the distillation that follows a finished stage 2."""
-        questions = self._model.encoders.question_inputs(self._gold.texts, self._job.options.on_step)
+        questions = self._model.encoders.question_inputs(self._gold.texts, self._job.options.progress)
         return AfterGraph(self._model, stage2.node_vectors(), self._gold, questions, self._config.stage2)
 
     @cached_property

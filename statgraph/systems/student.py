@@ -13,6 +13,7 @@ from statgraph.errors import RunError, UsageError
 from statgraph.graph.smoothing import smoothed
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.query_graph import add_query_graph
+from statgraph.progress import Step
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.ranking.structure import Structure
 from statgraph.runs.run import Run
@@ -123,7 +124,7 @@ def _ranked(ensemble: Ensemble, texts: Sequence[str], best: int, job: Job) -> tu
         asked = texts[start : start + _ASKED_AT_ONCE]
         for place, (found, values) in enumerate(zip(*ensemble.rank(asked, best), strict=True), start=start):
             rows[place, : len(found)], scores[place, : len(found)] = found, values
-        job.options.on_step("ranking lessons", min(start + _ASKED_AT_ONCE, len(texts)), len(texts))
+        job.options.progress(Step("ranking lessons", min(start + _ASKED_AT_ONCE, len(texts)), len(texts)))
     return rows, scores
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from statgraph import __version__, artifacts
+from statgraph.cache import cache_root
 from statgraph.corpus.records import Corpus
-from statgraph.encoders.backbones import cache_folder
 from statgraph.runs.folders import is_finished
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import DEFAULT_SYSTEM, resolve_config
@@ -22,7 +22,7 @@ def untrained_run(corpus: Corpus) -> Path:
     nor do their citing texts.
     """
     config = resolve_config(DEFAULT_SYSTEM, _SETTINGS)
-    folder = cache_folder() / "untrained" / artifacts.key_of([__version__, corpus.content_hash, config.to_dict()])
+    folder = cache_root() / "untrained" / artifacts.key_of([__version__, corpus.content_hash, config.to_dict()])
     if not is_finished(folder):
         # Without dev questions there is nothing to measure, which would take longer than the rest.
         train = tuple(question for question in corpus.questions if question.split == "train")

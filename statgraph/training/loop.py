@@ -16,6 +16,7 @@ import torch
 from statgraph.distributed import SINGLE, World
 from statgraph.errors import RunError
 from statgraph.evaluation.metrics import QUALITY, choice_key
+from statgraph.progress import Progress, TrainingStep, silent
 from statgraph.training.checkpoints import (
     MetricsLog,
     load_optimizer,
@@ -81,23 +82,6 @@ class Schedule:
 
 
 @dataclass(frozen=True)
-class TrainingProgress:
-    """What a listener is told after every step. `dev`: the last mean of `metric` on dev, or None."""
-
-    stage: str
-    epoch: int
-    epochs: int
-    step: int
-    steps: int
-    loss: float
-    dev: float | None
-    metric: str = QUALITY
-
-
-Listener = Callable[[TrainingProgress], None]
-
-
-@dataclass(frozen=True)
 class TrainingContext:
     """What the stages of one run share.
 
@@ -107,7 +91,7 @@ class TrainingContext:
         checkpoints: a folder with a folder for each stage.
         log: one line for each epoch.
         resume: whether to continue from the checkpoints.
-        listener: told of every step.
+        progress: called after every step.
         world: the processes that train together; the first alone writes, and its record of an epoch decides for all.
         metric: the mean on dev that decides which epoch is best.
         stops: by stage, the epoch after which to stop as if it were the best, on the schedule of all; None to train all
@@ -119,7 +103,7 @@ class TrainingContext:
     checkpoints: Path
     log: MetricsLog
     resume: bool = False
-    listener: Listener = lambda progress: None
+    progress: Progress = silent
     world: World = SINGLE
     metric: str = QUALITY
     stops: Mapping[str, int] | None = None
@@ -227,7 +211,7 @@ class _StageTrainer:
                     f"(--set {stage.name}.lr=...)"
                 )
             metric = self._context.metric
-            self._context.listener(TrainingProgress(stage.name, epoch, epochs, step, steps, losses[-1], dev, metric))
+            self._context.progress(TrainingStep(stage.name, step, steps, epoch, epochs, losses[-1], dev, metric))
         if len(losses) != stage.steps_per_epoch:
             raise ValueError(
                 f"{stage.name}: yielded {len(losses)} batches, but steps_per_epoch is {stage.steps_per_epoch}"

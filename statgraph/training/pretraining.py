@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from statgraph import __version__
 from statgraph.artifacts import MANIFEST, as_json, key_of, read_object, replaced_folder, write_json
+from statgraph.cache import cache_root
 from statgraph.config import PretrainConfig, RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.encoders.article_text import article_text
@@ -22,16 +23,16 @@ from statgraph.encoders.backbones import (
     EMBEDDED_STATIC,
     Backbone,
     backbone_fingerprint,
-    cache_folder,
     resolve_backbone,
 )
 from statgraph.encoders.biencoder import save_transformer
 from statgraph.encoders.loading import load_masked_model, most_tokens
 from statgraph.errors import RunError, UsageError
+from statgraph.progress import Progress, TrainingStep, silent
 from statgraph.runs.folders import refuse_full_folder
 from statgraph.settings import changed_settings, check_settings
 from statgraph.training.checkpoints import load_optimizer, load_progress, load_weights, save_checkpoint
-from statgraph.training.loop import Listener, TrainingProgress, rate_share
+from statgraph.training.loop import rate_share
 from statgraph.training.masking import MaskedBatch, MaskedLanguageModel, TokenBlocks, masked_batch, token_blocks
 from statgraph.training.seeding import derived_seed, seed_everything
 from statgraph.training.steps import OptimizerSteps
@@ -54,7 +55,7 @@ def pretrain_backbone(
     *,
     device: torch.device,
     resume: bool = False,
-    progress: Listener = lambda progress: None,
+    progress: Progress = silent,
 ) -> Path:
     """Write the backbone after masked-language modelling on the corpus's articles into a folder, and return the folder.
 
@@ -107,9 +108,7 @@ def pretrain_backbone(
     return folder
 
 
-def adapted_backbone(
-    config: RunConfig, corpus: Corpus, device: torch.device, progress: Listener = lambda progress: None
-) -> str:
+def adapted_backbone(config: RunConfig, corpus: Corpus, device: torch.device, progress: Progress = silent) -> str:
     """Return the folder of the configuration's article backbone after pre-training on the corpus (`encoder.adapted`).
 
     It lies in the cache, by what decides it: the backbone, the corpus, the settings and the seed. A finished one is
@@ -124,7 +123,7 @@ def adapted_backbone(
     deciding = [
         backbone_fingerprint(_transformer(name)), corpus.content_hash, _deciding(config.pretrain), config.seed,
     ]  # fmt: skip
-    folder = cache_folder() / "adapted" / key_of(deciding)
+    folder = cache_root() / "adapted" / key_of(deciding)
     if not (folder / MANIFEST).is_file():
         begun = (unfinished_folder(folder) / BEGUN).is_file()
         pretrain_backbone(name, corpus, config, folder, device=device, resume=begun, progress=progress)
@@ -178,7 +177,7 @@ def _trained(
     folder: Path,
     *,
     device: torch.device,
-    progress: Listener,
+    progress: Progress,
 ) -> tuple[float, float]:
     """Train the model in place, from the checkpoint in `folder` where there is one; return the first and last loss.
 
@@ -211,7 +210,7 @@ def _trained(
         if not math.isfinite(last):
             raise RunError(f"pretrain, step {step}: the loss is {last}; lower the rate (--set pretrain.lr=...)")
         epoch = math.ceil(step * config.batch_size / len(blocks))
-        progress(TrainingProgress(NAME, epoch, epochs, step, config.steps, last, None))
+        progress(TrainingStep(NAME, step, config.steps, epoch, epochs, last))
         if step % config.checkpoint_steps == 0 and step < config.steps:
             state = {"step": step, "first_loss": first, "last_loss": last, "scaling": steps.state()}
             save_checkpoint(folder, model.trained_state(), state, optimizer)

@@ -7,13 +7,10 @@ from statgraph.augmentation import seq2seq
 from statgraph.augmentation.partial import PartialFile
 from statgraph.augmentation.seq2seq import load_seq2seq, seq2seq_questions
 from statgraph.errors import ModelError
+from statgraph.progress import Step, silent
 
 ABOUT = {"seed": 0}
 CPU = torch.device("cpu")
-
-
-def unheard(what, done, total):
-    pass
 
 
 @pytest.fixture
@@ -21,7 +18,7 @@ def generate(village, t5_folder, monkeypatch):
     """Return a function that asks about the village, two articles a batch."""
     monkeypatch.setattr(seq2seq, "ARTICLES_PER_BATCH", 2)
 
-    def run(*, articles=village.articles, per_article=3, seed=0, progress=unheard, partial=None):
+    def run(*, articles=village.articles, per_article=3, seed=0, progress=silent, partial=None):
         return seq2seq_questions(
             articles, str(t5_folder), per_article=per_article, seed=seed, device=CPU, progress=progress, partial=partial
         )
@@ -76,8 +73,8 @@ def test_the_caller_s_random_numbers_are_left_alone(generate):
 
 @pytest.mark.parametrize("killed_at", [0, 2, 4, 6])
 def test_a_killed_generation_goes_on(generate, tmp_path, killed_at):
-    def kill(what, done, total):
-        if done == killed_at:
+    def kill(step):
+        if step.done == killed_at:
             raise KeyboardInterrupt
 
     path = tmp_path / "out.partial"
@@ -96,8 +93,8 @@ def test_finished_batches_are_not_made_again(generate, tmp_path, monkeypatch):
 
 def test_progress_counts_articles(generate):
     heard = []
-    generate(progress=lambda *step: heard.append(step))
-    assert heard == [("synthetic questions", done, 6) for done in (0, 2, 4, 6)]
+    generate(progress=heard.append)
+    assert heard == [Step("synthetic questions", done, 6) for done in (0, 2, 4, 6)]
 
 
 def test_equal_and_blank_answers_are_dropped(generate, village, monkeypatch):

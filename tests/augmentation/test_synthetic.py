@@ -20,6 +20,7 @@ from statgraph.augmentation.synthetic import (
 )
 from statgraph.config import AugmentConfig
 from statgraph.errors import CorpusError, UsageError
+from statgraph.progress import Step, silent
 
 ROWS = {"a": 0, "b": 1, "c": 2}
 RANKINGS = {"x": [0, 1, 2], "y": [2, 1, 0], "z": [1, 0, 2]}
@@ -30,7 +31,7 @@ def rank(texts, k):
     return [np.array(RANKINGS[text][:k]) for text in texts]
 
 
-def kept(k, progress=lambda *step: None):
+def kept(k, progress=silent):
     return [
         question.text for question in kept_by_round_trip(QUESTIONS, rank, k=k, article_rows=ROWS, progress=progress)
     ]
@@ -45,11 +46,11 @@ def test_a_question_that_finds_one_of_its_articles_is_kept():
 def test_batches_make_no_difference(monkeypatch):
     monkeypatch.setattr(round_trip, "QUESTIONS_PER_BATCH", 2)
     heard = []
-    assert kept(2, lambda *step: heard.append(step)) == ["x", "y"]
-    assert heard == [("round trip", 0, 3), ("round trip", 2, 3), ("round trip", 3, 3)]
+    assert kept(2, heard.append) == ["x", "y"]
+    assert heard == [Step("round trip", done, 3) for done in (0, 2, 3)]
 
 
-OPTIONS = GenerationOptions(seed=0, device=torch.device("cpu"), progress=lambda what, done, total: None)
+OPTIONS = GenerationOptions(seed=0, device=torch.device("cpu"), progress=silent)
 
 
 @pytest.fixture
@@ -60,8 +61,8 @@ def by_model(t5_folder, monkeypatch):
 
 
 def killed_at(article_count):
-    def progress(what, done, total):
-        if done == article_count:
+    def progress(step):
+        if step.done == article_count:
             raise KeyboardInterrupt
 
     return progress

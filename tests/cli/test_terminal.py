@@ -6,8 +6,8 @@ from rich.console import Console
 from statgraph.cli import terminal as module
 from statgraph.cli.terminal import ProgressLines, TerminalProgress, explanation_lines, folded, ordinal
 from statgraph.lexical.bm25 import TermWeight
+from statgraph.progress import Step, TrainingStep
 from statgraph.search.hits import Contribution, Explanation, Neighbour
-from statgraph.training.loop import TrainingProgress
 
 HEADING = Neighbour("heading", "Code > Book", "Book", ("Code", "Book"), "contains_article", 0.5, 0.25, 0.75)
 ITSELF = Neighbour("article", "D1", "Art. 1", (), "itself", 0.3, 0.25, 0.5)
@@ -23,9 +23,9 @@ def shown(monkeypatch, *, terminal: bool, width: int = 100) -> str:
     settings = {"file": written, "force_terminal": terminal, "width": width}
     monkeypatch.setattr("rich.console.Console", lambda stderr: Console(stderr=stderr, **settings))
     with TerminalProgress() as progress:
-        progress.on_step("embedding articles", 3, 4)
-        progress.on_training(TrainingProgress("stage2", 1, 2, step=5, steps=10, loss=1.23456, dev=None))
-        progress.on_training(TrainingProgress("stage2", 20, 20, step=10, steps=10, loss=0.5, dev=0.876))
+        progress(Step("embedding articles", 3, 4))
+        progress(TrainingStep("stage2", 5, 10, epoch=1, epochs=2, loss=1.23456))
+        progress(TrainingStep("stage2", 10, 10, 20, 20, 0.5, 0.876, "quality"))
     return written.getvalue()
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from statgraph.encoders import backbones
-from statgraph.encoders.backbones import Backbone, backbone_fingerprint, cache_folder, is_static, resolve_backbone
+from statgraph.encoders.backbones import Backbone, backbone_fingerprint, is_static, resolve_backbone
 from statgraph.errors import ModelError
 
 
@@ -24,15 +24,6 @@ def refusal(name) -> str:
 def test_embedded_names(e5_folder, name, kind):
     assert resolve_backbone(name) == Backbone(name, kind, str(e5_folder), "mean", "query: ", "passage: ")
     assert is_static(name) == (kind == "static")
-
-
-def test_the_cache_folder(monkeypatch, tmp_path):
-    monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path))
-    assert cache_folder() == tmp_path
-    monkeypatch.setenv("STATGRAPH_CACHE", "")
-    assert cache_folder() == Path.home() / ".cache" / "statgraph"
-    monkeypatch.delenv("STATGRAPH_CACHE")
-    assert cache_folder() == Path.home() / ".cache" / "statgraph"
 
 
 def test_the_embedded_model_is_unpacked_under_the_cache(monkeypatch, tmp_path):

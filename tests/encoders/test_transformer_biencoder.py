@@ -81,11 +81,10 @@ def test_a_frozen_backbones_inputs_are_cached_vectors(build, monkeypatch):
 
 def test_inputs_report_their_progress(build):
     seen = []
-    build().question_inputs(QUESTIONS, lambda *at: seen.append(at))
+    build().question_inputs(QUESTIONS, seen.append)
 
-    what, done, total = seen[-1]
-    assert what == "embedding questions"
-    assert done == total > len(QUESTIONS)  # in tokens
+    assert seen[-1].name == "embedding questions"
+    assert seen[-1].done == seen[-1].total > len(QUESTIONS)  # in tokens
 
 
 def test_every_load_has_the_same_cache_and_half_precision_does_too(build, tmp_path, monkeypatch):

@@ -1,8 +1,8 @@
 import pytest
 
 from statgraph.corpus.records import Article, Corpus
+from statgraph.corpus.tree import tree_of
 from statgraph.errors import UsageError
-from statgraph.graph.hierarchy import hierarchy_of
 from statgraph.graph.relations import (
     CITES,
     CITING_CITES,
@@ -19,7 +19,7 @@ EVERY_RELATION = [relation for members in RELATION_GROUPS.values() for relation 
 
 
 def pairs(relation, corpus) -> list[tuple[int, int]]:
-    sources, targets = relation.edges(corpus, hierarchy_of(corpus.articles))
+    sources, targets = relation.edges(corpus, tree_of(corpus.articles))
     return list(zip(sources.tolist(), targets.tolist(), strict=True))
 
 

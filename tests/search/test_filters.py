@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from statgraph.corpus.tree import tree_of
 from statgraph.errors import UsageError
-from statgraph.graph.hierarchy import hierarchy_of
 from statgraph.search.filters import ArticleFilter
 
 PATHS = [
@@ -15,7 +15,7 @@ PATHS = [
 
 @pytest.fixture
 def articles():
-    return ArticleFilter(hierarchy_of(tuple(SimpleNamespace(path=path) for path in PATHS)))
+    return ArticleFilter(tree_of(tuple(SimpleNamespace(path=path) for path in PATHS)))
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_an_unknown_code_is_refused_with_those_there_are(articles):
 
 
 def test_of_many_codes_ten_are_named():
-    many = ArticleFilter(hierarchy_of(tuple(SimpleNamespace(path=(f"C{row}",)) for row in range(12))))
+    many = ArticleFilter(tree_of(tuple(SimpleNamespace(path=(f"C{row}",)) for row in range(12))))
     with pytest.raises(UsageError, match=r"choose from C0, .*, C9 and 2 more$"):
         many.rows(codes=["D"])
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import contextmanager
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from statgraph.evaluation.metrics import METRICS, QuestionMetrics
+from statgraph.progress import silent
 from statgraph.search.evaluating import SplitMetrics
 from statgraph.studies.spec import RowSpec, TableSpec
 from statgraph.studies.store import RunResult
@@ -54,6 +54,6 @@ def no_display():
 
     @contextmanager
     def display():
-        yield SimpleNamespace(on_step=lambda *step: None, on_training=lambda progress: None)
+        yield silent
 
     return display

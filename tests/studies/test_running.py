@@ -7,6 +7,7 @@ from statgraph import __version__, artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import CitingText
 from statgraph.errors import UsageError
+from statgraph.progress import TrainingStep
 from statgraph.runs.provenance import commit
 from statgraph.settings import with_settings
 from statgraph.studies import running
@@ -34,18 +35,18 @@ def qabisar(small_table):
 def run(town_corpus, store):
     """Return a function that carries out a run on the town."""
 
-    def finished(planned, *, keep=False, **listeners):
-        return CorpusRuns(town_corpus, "test", store, "town", keep).finished(planned, TrainingOptions(**listeners))
+    def finished(planned, *, keep=False, **options):
+        return CorpusRuns(town_corpus, "test", store, "town", keep).finished(planned, TrainingOptions(**options))
 
     return finished
 
 
 def stop_after(step):
-    def listener(progress):
-        if progress.step == step:
+    def stop(at):
+        if isinstance(at, TrainingStep) and at.done == step:
             raise KeyboardInterrupt
 
-    return listener
+    return stop
 
 
 def test_what_is_known_of_a_run(run, store, qabisar, town_corpus):
@@ -68,8 +69,8 @@ def test_an_interrupted_run_goes_on(run, qabisar, town_corpus, store, tmp_path):
     whole = CorpusRuns(town_corpus, "test", RunStore(tmp_path / "whole")).finished(qabisar)
     steps = []
     with pytest.raises(KeyboardInterrupt):
-        run(qabisar, on_training=stop_after(5))  # in the second epoch of four steps
-    result = run(qabisar, on_training=lambda progress: steps.append(progress.step))
+        run(qabisar, progress=stop_after(5))  # in the second epoch of four steps
+    result = run(qabisar, progress=lambda step: steps.append(step.done) if isinstance(step, TrainingStep) else None)
     assert steps == [5, 6, 7, 8]
     assert result.about["resumed"]
     assert result.metrics.to_dict() == whole.metrics.to_dict()

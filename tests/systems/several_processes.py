@@ -12,6 +12,7 @@ from pathlib import Path
 from statgraph.cli.main import report
 from statgraph.corpus.store import read_corpus
 from statgraph.distributed import launched
+from statgraph.progress import TrainingStep
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.model_card import read_run_report
 from statgraph.systems.pipeline import train_run
@@ -22,8 +23,8 @@ class _StopError(Exception):
     pass
 
 
-def _stop(progress) -> None:
-    if (progress.stage, progress.epoch) == ("stage2", progress.epochs):
+def _stop(step) -> None:
+    if isinstance(step, TrainingStep) and (step.name, step.epoch) == ("stage2", step.epochs):
         raise _StopError
 
 
@@ -33,7 +34,7 @@ def main(folder: Path, runs: list) -> None:
             arguments = read_corpus(folder / corpus), resolve_config(system, settings), folder / name
             if "resumed" in name:
                 with suppress(_StopError):
-                    train_run(*arguments, TrainingOptions(on_training=_stop, world=world))
+                    train_run(*arguments, TrainingOptions(progress=_stop, world=world))
             run = train_run(*arguments, TrainingOptions(resume="resumed" in name, world=world))
             measured = read_run_report(run.folder)
             precision = measured and round(measured.strata["all"].metrics["mAP"].mean, 3)

@@ -128,8 +128,8 @@ def log_of(path: Path) -> list[dict]:
 
 
 def killed_at(epoch: int, step: int):
-    def listen(progress):
-        if (progress.epoch, progress.step) == (epoch, step):
+    def listen(at):
+        if (at.epoch, at.done) == (epoch, step):
             raise Killed
 
     return listen
@@ -200,7 +200,7 @@ def test_the_best_epoch_is_kept(train, tmp_path):
     assert (load_progress(line / "best"), load_progress(line / "last")["epoch"]) == (best, 5)
     shorter = LineStage(dev=[0.1, 0.3, 0.6, 0.6, 0.2, 0.4])
     with pytest.raises(Killed):
-        train(shorter, name="shorter", listener=killed_at(3, 9))
+        train(shorter, name="shorter", progress=killed_at(3, 9))
     assert same(stage.weights(), load_weights(tmp_path / "shorter" / "line" / "last"))  # the weights of epoch 2
 
 
@@ -215,7 +215,7 @@ def test_the_best_epoch_is_kept(train, tmp_path):
 def test_another_metric_may_decide_and_then_quality_and_epoch_0_counts(train, tmp_path, recalls, qualities, epoch):
     stage, heard = LineStage(dev=qualities, recalls=recalls), []
     before = copied(stage)
-    best = train(stage, metric="R@200", listener=heard.append)
+    best = train(stage, metric="R@200", progress=heard.append)
     assert (best["epoch"], best["quality"]) == (epoch, qualities[epoch])
     assert {(each.metric, each.dev) for each in heard if each.epoch == 2} == {("R@200", recalls[1])}
     assert same(stage.weights(), load_weights(tmp_path / "run" / "line" / "best"))
@@ -277,18 +277,18 @@ def test_one_log_line_for_each_epoch(train, tmp_path):
     assert all(line["loss"] > 0 for line in lines[1:])
 
 
-def test_the_listener_hears_of_every_step(train):
+def test_progress_is_reported_after_every_step(train):
     heard = []
     train(
         LineStage(dev=[0.1, 0.4, 0.3]),
         Schedule(epochs=2, warmup=0.0, weight_decay=0.0, patience=0),
-        listener=heard.append,
+        progress=heard.append,
     )
-    assert [(each.epoch, each.step, each.dev) for each in heard] == [
+    assert [(each.epoch, each.done, each.dev) for each in heard] == [
         *((1, step, 0.1) for step in range(1, 5)),
         *((2, step, 0.4) for step in range(5, 9)),
     ]
-    assert {(each.stage, each.epochs, each.steps) for each in heard} == {("line", 2, 8)}
+    assert {(each.name, each.epochs, each.total) for each in heard} == {("line", 2, 8)}
 
 
 @pytest.mark.parametrize(("epoch", "step"), [(1, 1), (1, 4), (2, 5), (3, 10), (5, 20)])
@@ -297,11 +297,11 @@ def test_a_killed_run_ends_with_the_same_numbers(train, tmp_path, epoch, step, d
     whole, killed = LineStage(dev), LineStage(dev)
     wanted = train(whole, name="whole")
     with pytest.raises(Killed):
-        train(killed, name="killed", listener=killed_at(epoch, step))
+        train(killed, name="killed", progress=killed_at(epoch, step))
     heard = []
     resumed = LineStage(dev)
     resumed.evaluations = epoch if epoch > 1 else 0  # the dev scores go on where the checkpoint stands
-    best = train(resumed, name="killed", resume=True, listener=heard.append)
+    best = train(resumed, name="killed", resume=True, progress=heard.append)
     assert {**best, "seconds": None} == {**wanted, "seconds": None}
     assert same(resumed.weights(), whole.weights())
     assert same(load_weights(tmp_path / "killed" / "line" / "last"), load_weights(tmp_path / "whole" / "line" / "last"))
@@ -315,7 +315,7 @@ def test_a_killed_run_in_float16_goes_on_with_its_scale(train, tmp_path, monkeyp
     whole, killed, resumed = LineStage(DEV), LineStage(DEV), LineStage(DEV)
     wanted = train(whole, name="whole")
     with pytest.raises(Killed):
-        train(killed, name="killed", listener=killed_at(3, 10))
+        train(killed, name="killed", progress=killed_at(3, 10))
     scaling = load_progress(tmp_path / "killed" / "line" / "last")["scaling"]
     assert (scaling["scale"] < 65536, scaling["_growth_tracker"] < 8) == (True, True)  # the first steps overflowed
     resumed.evaluations = 3
@@ -366,7 +366,7 @@ def test_resuming_a_finished_stage_changes_nothing(train, tmp_path, patience):
     wanted = train(stage, schedule)
     files = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     heard = []
-    assert train(again, schedule, resume=True, listener=heard.append) == wanted
+    assert train(again, schedule, resume=True, progress=heard.append) == wanted
     assert heard == []
     assert again.evaluations == 0
     assert same(again.weights(), stage.weights())

@@ -50,7 +50,7 @@ def killed_after(pretrained):
 
     def run(n_steps: int, **options) -> None:
         def kill(progress) -> None:
-            if progress.step == n_steps:
+            if progress.done == n_steps:
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
@@ -96,7 +96,7 @@ def test_the_manifest_says_how_it_came_to_be(pretrained, backbone, village):
     }  # fmt: skip
     assert (about["seed"], about["mask_token"], about["has_mask_token"]) == (1, "[MASK]", True)
     assert (about["first_loss"], about["last_loss"]) == (seen[0].loss, seen[-1].loss)
-    assert [(progress.step, progress.steps) for progress in seen] == [(step, 6) for step in range(1, 7)]
+    assert [(progress.done, progress.total) for progress in seen] == [(step, 6) for step in range(1, 7)]
     assert not unfinished_folder(folder).exists()
 
 
@@ -122,7 +122,7 @@ def test_a_killed_one_goes_on_to_the_same_bits(pretrained, killed_after, n_steps
     whole = pretrained("whole")
     killed_after(n_steps)
     seen = []
-    resumed = pretrained(resume=True, progress=lambda progress: seen.append(progress.step))
+    resumed = pretrained(resume=True, progress=lambda progress: seen.append(progress.done))
 
     # Kept at steps 2 and 4; the kill comes before the checkpoint of its own step.
     assert seen == list(range({1: 1, 4: 3, 5: 5}[n_steps], 7))
@@ -227,13 +227,13 @@ def test_an_adapted_backbone_is_made_once(adapt, tmp_path, village):
 
 def test_an_adaptation_that_was_killed_goes_on(adapt):
     def kill(progress) -> None:
-        if progress.step == 3:
+        if progress.done == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         adapt(kill)
     seen = []
-    adapt(lambda progress: seen.append(progress.step))
+    adapt(lambda progress: seen.append(progress.done))
 
     assert seen == [3, 4, 5, 6]
 

@@ -408,12 +408,12 @@ def test_training_on_synthetic_pairs_goes_on_where_it_was_stopped(built, tmp_pat
     config = replace(FROZEN, batch_size=4, synthetic=1.0)
     whole = trained(built(config, dev=False)[0], tmp_path / "whole", epochs=2)[1]
 
-    def stop(progress):
-        if progress.epoch == 2:
+    def stop(step):
+        if step.epoch == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        trained(built(config, dev=False)[0], tmp_path / "stopped", epochs=2, listener=stop)
+        trained(built(config, dev=False)[0], tmp_path / "stopped", epochs=2, progress=stop)
     resumed = trained(built(config, dev=False)[0], tmp_path / "stopped", epochs=2, resume=True)[1]
     assert all(torch.equal(whole[name], resumed[name]) for name in whole)
 

@@ -3,7 +3,7 @@
 The folder holds the articles (`articles_fr.csv`, `articles.csv`, `corpus.csv`...) and the questions
 (`questions_fr_train.csv`, `questions_train.csv`, `train.csv`..., and the same for the test).
 
-- Hierarchy: the columns of `LEVELS` from left to right, empty ones skipped. The older files have a `description`
+- Tree: the columns of `LEVELS` from left to right, empty ones skipped. The older files have a `description`
   instead, the headings joined by commas. It is kept as one heading under the code: headings contain commas themselves,
   so splitting at each would invent some.
 - Splits: neither set has a dev split. 15 % of the training questions, chosen by their ids, are dev, unless the folder

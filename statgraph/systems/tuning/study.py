@@ -11,6 +11,7 @@ from statgraph import artifacts
 from statgraph.corpus.records import Corpus
 from statgraph.errors import RunError, UsageError, reason_of
 from statgraph.evaluation.metrics import deciding_metric
+from statgraph.progress import Progress, Step, TrainingStep
 from statgraph.search.evaluating import split_questions
 from statgraph.settings import changed_settings
 from statgraph.systems.job import TrainingOptions
@@ -19,7 +20,6 @@ from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 from statgraph.systems.tuning.results import FAILED, FINISHED, PRUNED, TrialRecord, Tuning, write_tuning
 from statgraph.systems.tuning.spaces import SearchSpace, space_as_json, standing_values
-from statgraph.training.loop import Listener, TrainingProgress
 from statgraph.training.seeding import derived_seed
 
 STUDY = "study.db"
@@ -89,17 +89,16 @@ def tune_system(
     return tuning
 
 
-def _pruning(trial) -> Listener:
+def _pruning(trial) -> Progress:
     """Return a listener that reports the worth of every epoch on dev to a trial, and ends one that falls behind."""
     import optuna
 
     reported: set[tuple[str, int]] = set()
 
-    def listen(progress: TrainingProgress) -> None:
-        epoch = (progress.stage, progress.epoch)
-        if epoch in reported or progress.dev is None:
+    def listen(step: Step) -> None:
+        if not isinstance(step, TrainingStep) or step.dev is None or (epoch := (step.name, step.epoch)) in reported:
             return
-        trial.report(progress.dev, len(reported))
+        trial.report(step.dev, len(reported))
         reported.add(epoch)
         if trial.should_prune():
             raise optuna.TrialPruned
@@ -118,7 +117,7 @@ def _try(study, trial, corpus: Corpus, system: str, settings: Sequence[str], spa
     shutil.rmtree(folder, ignore_errors=True)
     try:
         config = resolve_config(system, (*settings, *(f"{name}={value}" for name, value in chosen.items())))
-        run = train_run(corpus, config, folder, TrainingOptions(on_training=_pruning(trial)))
+        run = train_run(corpus, config, folder, TrainingOptions(progress=_pruning(trial)))
         metric = deciding_metric(config.select_by, len(corpus.articles))
         result = {"values": read_run_report(run.folder).strata["all"].metrics[metric].mean}
     except optuna.TrialPruned:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from statgraph.encoders.vector_shards import VectorShards, encoder_of
 from statgraph.errors import RunError
 from statgraph.gnn.graph_inputs import write_graph_inputs
 from statgraph.index.article_index import ArticleIndex
+from statgraph.progress import Progress, silent
 from statgraph.runs.article_store import ArticleStore, StoredArticle, write_article_store
 from statgraph.runs.folders import changed_run, refuse_full_folder
 from statgraph.runs.run import CorpusFacts, Run
@@ -31,8 +32,6 @@ from statgraph.systems.model_card import corpus_entry, write_model_cards
 from statgraph.systems.updating.changes import ArticleChanges, article_changes
 from statgraph.systems.updating.ensemble import write_updated_ensemble
 from statgraph.systems.updating.vectors import VectorPlan, carried_out, plan_with_graph, plan_without_graph
-
-StepListener = Callable[[str, int, int], None]
 
 # What an update writes again. The report is of the law as it was: `statgraph evaluate` measures the run again.
 _REPLACED = (
@@ -47,12 +46,12 @@ class TextVectors:
 
     Attributes:
         device: where to embed: auto, cpu or cuda.
-        on_step: who is told how far it is.
+        progress: called as embedding goes on.
         shards: vectors that are there already, by the hash of their text; the other texts are embedded.
     """
 
     device: str = "auto"
-    on_step: StepListener = lambda what, done, total: None
+    progress: Progress = silent
     shards: VectorShards | None = None
 
     def check(self, *runs: Run) -> None:
@@ -72,7 +71,7 @@ class TextVectors:
 
         def encode(some: Sequence[str]) -> np.ndarray:
             encoder = load_article_encoder(run.folder, run.config.encoder, pick_device(self.device))
-            return encoder.encode(some, self.on_step)
+            return encoder.encode(some, self.progress)
 
         return (encode(texts), 0) if self.shards is None else self.shards.encoded(texts, encode)
 

@@ -7,11 +7,11 @@ from statgraph import artifacts
 from statgraph.errors import CorpusError, RunError, UsageError
 from statgraph.evaluation.report import Report, Stratum
 from statgraph.evaluation.significance import Estimate
+from statgraph.progress import TrainingStep
 from statgraph.systems.tuning import study as search
 from statgraph.systems.tuning.results import BEST, HISTORY, TRIALS
 from statgraph.systems.tuning.spaces import Choice, Range
 from statgraph.systems.tuning.study import STUDY, tune_system
-from statgraph.training.loop import TrainingProgress
 
 SPACE = {
     "stage2.lr": Range(1e-4, 1e-1, log=True, whole=False),
@@ -40,7 +40,7 @@ def trained(monkeypatch):
         def train(corpus, config, folder, options):
             folder.mkdir()
             (folder / "weights").touch()
-            value = result(config, options.on_training)
+            value = result(config, options.progress)
             report = Report("dev", {"all": Stratum(4, {config.select_by: Estimate(value, value, value)})})
             artifacts.write_json(folder / artifacts.RUN_REPORT, report.to_dict())
             return SimpleNamespace(folder=folder)
@@ -50,12 +50,12 @@ def trained(monkeypatch):
     return by
 
 
-def lower_rate_is_better(config, on_training):
+def lower_rate_is_better(config, report):
     return 1 - config.stage2.lr
 
 
 def progress(epoch, dev):
-    return TrainingProgress("stage2", epoch, 3, epoch, 3, 0.5, dev)
+    return TrainingStep("stage2", epoch, 3, epoch, 3, 0.5, dev)
 
 
 def test_real_trials_leave_results_and_no_runs(tune, town_corpus, quick_settings, tmp_path):
@@ -104,11 +104,11 @@ def test_a_search_that_was_killed_ends_like_one_that_was_not(town_corpus, traine
     whole = tuned("whole", 11)  # the sampler's first ten are random
     calls = []
 
-    def killed_at_third_and_eleventh(config, on_training):
+    def killed_at_third_and_eleventh(config, report):
         calls.append(config)
         if len(calls) in (3, 12):
             raise KeyboardInterrupt
-        return lower_rate_is_better(config, on_training)
+        return lower_rate_is_better(config, report)
 
     trained(killed_at_third_and_eleventh)
     for _ in range(2):
@@ -144,11 +144,11 @@ def test_another_seed_searches_elsewhere(town_corpus, trained, tmp_path):
 def test_a_trial_below_the_median_is_pruned(tune, trained):
     calls = []
 
-    def last_is_bad(config, on_training):
+    def last_is_bad(config, report):
         calls.append(0)
         for epoch in (1, 2, 3):
             for _ in range(2):  # two steps an epoch
-                on_training(progress(epoch, 0.1 if len(calls) == 7 else 0.1 * epoch))
+                report(progress(epoch, 0.1 if len(calls) == 7 else 0.1 * epoch))
             calls[-1] = epoch
         return 0.5
 
@@ -162,7 +162,7 @@ def test_a_trial_below_the_median_is_pruned(tune, trained):
 
 
 def test_a_trial_whose_training_fails_counts_and_the_search_goes_on(tune, trained):
-    def fails_first(config, on_training):
+    def fails_first(config, report):
         if config.gnn.dropout == 0.1:
             raise RunError("stage2: the loss is nan")
         return 0.5
@@ -176,7 +176,7 @@ def test_a_trial_whose_training_fails_counts_and_the_search_goes_on(tune, traine
 
 
 def test_a_corpus_that_no_trial_can_use_ends_the_search(tune, trained):
-    def fails(config, on_training):
+    def fails(config, report):
         raise CorpusError("town: has no training questions")
 
     trained(fails)

@@ -301,7 +301,7 @@ def test_vectors_that_are_there_are_not_computed(run, reformed, embedded, tmp_pa
 
     def spied(*arguments):
         encoder = plain(*arguments)
-        return SimpleNamespace(encode=lambda texts, on_step: asked.extend(texts) or encoder.encode(texts))
+        return SimpleNamespace(encode=lambda texts, progress: asked.extend(texts) or encoder.encode(texts))
 
     monkeypatch.setattr(update, "load_article_encoder", spied)
     taken = update_run(folder, reformed, full=True, out=tmp_path / "taken", texts=TextVectors(shards=shards))

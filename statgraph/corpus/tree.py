@@ -10,7 +10,7 @@ from statgraph.corpus.records import Article, Heading
 
 
 @dataclass(frozen=True)
-class Hierarchy:
+class Tree:
     """Headings in order of first appearance, parents before children.
 
     `heading_parents` (headings,) and `article_parents` (articles,) are int64 rows in `headings`; a code's parent is -1.
@@ -26,7 +26,7 @@ class Hierarchy:
         return max((heading.depth for heading in self.headings), default=0)
 
 
-def hierarchy_of(articles: tuple[Article, ...]) -> Hierarchy:
+def tree_of(articles: tuple[Article, ...]) -> Tree:
     """Return the tree above the articles, in their order."""
     rows: dict[tuple[str, ...], int] = {}
     parents: list[int] = []
@@ -43,4 +43,4 @@ def hierarchy_of(articles: tuple[Article, ...]) -> Hierarchy:
                 row = rows[path]
         article_parents[article_row] = row
     headings = tuple(Heading(path) for path in rows)
-    return Hierarchy(headings, np.array(parents, dtype=np.int64), article_parents)
+    return Tree(headings, np.array(parents, dtype=np.int64), article_parents)

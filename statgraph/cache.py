@@ -1,0 +1,93 @@
+"""The cache on disk: what takes long to make, kept by its kind and by all that it was made from.
+
+    <cache>/<kind>/<key of the inputs>
+
+Everything in it can be removed at any time, and is made again when it is needed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from statgraph.artifacts import key_of, remove_folder, replaced_folder
+from statgraph.disk import held_folder
+
+VARIABLE = "STATGRAPH_CACHE"
+
+
+def cache_root() -> Path:
+    """Return the folder of the cache: $STATGRAPH_CACHE, or ~/.cache/statgraph."""
+    return Path(os.environ.get(VARIABLE) or Path.home() / ".cache" / "statgraph")
+
+
+@contextmanager
+def cache_in(folder: Path) -> Iterator[None]:
+    """Use another folder as the cache while the block runs."""
+    before = os.environ.get(VARIABLE)
+    os.environ[VARIABLE] = str(folder)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[VARIABLE]
+        else:
+            os.environ[VARIABLE] = before
+
+
+def place_of(kind: str, inputs: object) -> Path:
+    """Return the folder where what is made from these inputs (JSON values, or a name) belongs, there or not."""
+    return cache_root() / kind / (inputs if isinstance(inputs, str) else key_of(inputs))
+
+
+def cached(kind: str, inputs: object, make: Callable[[Path], None]) -> Path:
+    """Return the folder that `make` filled for these inputs; it is called with an empty folder if there is none yet.
+
+    The folder appears whole or not at all. Of several processes that need the same, one makes it and the others wait.
+    """
+    place = place_of(kind, inputs)
+    if not place.is_dir():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with held_folder(place.parent, wait=True):
+            if not place.is_dir():
+                with replaced_folder(place) as staging:
+                    make(staging)
+    return place
+
+
+@dataclass(frozen=True)
+class CacheUsage:
+    """What a kind of cached things takes: its number of entries and their bytes on disk."""
+
+    kind: str
+    entries: int
+    n_bytes: int
+
+
+def cache_usage() -> list[CacheUsage]:
+    """Return what each kind takes, the largest first."""
+    kinds = [folder for folder in _children(cache_root()) if folder.is_dir()]
+    usage = [CacheUsage(kind.name, len(_children(kind)), _bytes_in(kind)) for kind in kinds]
+    return sorted(usage, key=lambda used: -used.n_bytes)
+
+
+def clear_cache(kind: str = "") -> int:
+    """Remove one kind of cached things, or all; return how many bytes that freed."""
+    kinds = [cache_root() / kind] if kind else _children(cache_root())
+    freed = 0
+    for folder in kinds:
+        if folder.is_dir():
+            freed += _bytes_in(folder)
+            remove_folder(folder)
+    return freed
+
+
+def _children(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if not path.name.startswith(".")) if folder.is_dir() else []
+
+
+def _bytes_in(folder: Path) -> int:
+    return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())

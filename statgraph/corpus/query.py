@@ -1,0 +1,96 @@
+"""What is asked and what comes back, at every layer from the page to the engine: a query and rows with scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, NamedTuple
+
+from statgraph.errors import UsageError
+
+if TYPE_CHECKING:  # `from statgraph import Query` loads no NumPy
+    import numpy as np
+
+    from statgraph.corpus.allowed_rows import AllowedRows
+
+TODAY = "today"
+
+
+class Ranked(NamedTuple):
+    """The articles found for one question, best first.
+
+    Attributes:
+        rows: (found,) int64 article rows.
+        scores: (found,) float32, falling.
+    """
+
+    rows: np.ndarray
+    scores: np.ndarray
+
+
+def check_k(k: object) -> int:
+    """Return the number of hits that is asked for.
+
+    Raises:
+        UsageError: if it is not a whole number of at least 1.
+    """
+    if isinstance(k, bool) or not hasattr(k, "__index__"):
+        raise UsageError(f"k: must be a whole number of at least 1 (got {k!r})")
+    if k < 1:
+        raise UsageError(f"k: must be at least 1 (got {k})")
+    return int(k)
+
+
+@dataclass(frozen=True)
+class Query:
+    """A question and what limits its answer.
+
+    Attributes:
+        text: the question.
+        k: how many hits.
+        codes: titles of the codes to search; none for all.
+        heading: the path of the heading to search under, its titles from the code down; none for all.
+        as_of: the day whose law is searched, where the corpus has dates: a date, ISO text, `today`, or `always` for all
+            articles. An article without dates is always in force.
+        among: the article rows to search, (rows,) whole numbers in any order or `AllowedRows`; None for all.
+
+    Raises:
+        UsageError: if a value has the wrong type, the question is blank, or `k` is below 1.
+    """
+
+    text: str
+    k: int = 10
+    codes: Sequence[str] = ()
+    heading: Sequence[str] = ()
+    as_of: str | date = TODAY
+    among: np.ndarray | AllowedRows | None = None
+
+    def __post_init__(self) -> None:
+        _check_question(self.text)
+        object.__setattr__(self, "k", check_k(self.k))
+        for name in ("codes", "heading"):
+            object.__setattr__(self, name, _titles(name, getattr(self, name)))
+
+
+def _check_question(text: object) -> None:
+    if not isinstance(text, str):
+        raise UsageError(f"the question: must be text (got {type(text).__name__})")
+    if not text.strip():
+        raise UsageError("the question is blank; ask something")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"the question: character {error.start + 1} is half a character (a byte that is not UTF-8, or a lone "
+            "surrogate); type it again in UTF-8"
+        ) from None
+
+
+def _titles(name: str, titles: object) -> tuple[str, ...]:
+    if isinstance(titles, str) or not isinstance(titles, Sequence):
+        raise UsageError(f"{name}: must be a list of titles, such as [{str(titles)!r}] (got {titles!r})")
+    unfit = next((title for title in titles if not isinstance(title, str)), None)
+    if unfit is not None:
+        raise UsageError(f"{name}: each title must be text (got {unfit!r})")
+    return tuple(titles)

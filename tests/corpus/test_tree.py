@@ -1,0 +1,82 @@
+import networkx
+import pytest
+
+from statgraph.corpus.catalogue import sample_folder
+from statgraph.corpus.records import Article, Heading, headings_of
+from statgraph.corpus.store import read_corpus
+from statgraph.corpus.tree import tree_of
+
+
+def articles_at(*paths: tuple[str, ...]) -> tuple[Article, ...]:
+    return tuple(Article(f"A{row}", "Art.", "Text.", path, row) for row, path in enumerate(paths))
+
+
+LAMP, WELL = ("Lamp Code", "General"), ("Well Code",)
+
+
+def test_headings_in_order_of_first_appearance():
+    hours = (*LAMP, "Hours")
+    tree = tree_of(articles_at(LAMP, (*WELL, "General"), hours, LAMP, WELL, hours))
+    assert [heading.path for heading in tree.headings] == [
+        ("Lamp Code",),
+        ("Lamp Code", "General"),
+        ("Well Code",),
+        ("Well Code", "General"),
+        ("Lamp Code", "General", "Hours"),
+    ]
+    assert tree.heading_parents.tolist() == [-1, 0, -1, 2, 1]
+    assert tree.article_parents.tolist() == [1, 3, 4, 1, 2, 4]
+    assert tree.depth == 3
+
+
+def test_equal_titles_in_two_codes_stay_two():
+    tree = tree_of(articles_at(("A", "General"), ("B", "General"), ("A", "General")))
+    assert [heading.title for heading in tree.headings] == ["A", "General", "B", "General"]
+    assert tree.article_parents.tolist() == [1, 3, 1]
+
+
+def test_equal_titles_at_two_levels_stay_two():
+    tree = tree_of(articles_at(("A", "General", "General"), ("A", "General")))
+    assert tree.heading_parents.tolist() == [-1, 0, 1]
+    assert tree.article_parents.tolist() == [2, 1]
+
+
+def test_a_separator_in_a_title_is_no_level():
+    tree = tree_of(articles_at(("A", "B / C"), ("A", "B", "C")))
+    assert len(tree.headings) == 4
+
+
+def test_articles_straight_under_a_code():
+    tree = tree_of(articles_at(("A",), ("B",), ("A",)))
+    assert tree.headings == (Heading(("A",)), Heading(("B",)))
+    assert (tree.heading_parents.tolist(), tree.article_parents.tolist()) == ([-1, -1], [0, 1, 0])
+    assert tree.depth == 1
+
+
+def test_no_articles_no_headings():
+    tree = tree_of(())
+    assert (tree.headings, tree.depth) == ((), 0)
+    assert (len(tree.heading_parents), len(tree.article_parents)) == (0, 0)
+
+
+def test_parents_stand_before_their_children():
+    sample = read_corpus(sample_folder())
+    tree = tree_of(sample.articles)
+    assert all(parent < row for row, parent in enumerate(tree.heading_parents))
+    assert tree.headings == tuple(headings_of(sample.articles))
+
+
+@pytest.mark.parametrize("interleaved", [False, True])
+def test_ancestors_are_those_of_networkx(interleaved):
+    articles = read_corpus(sample_folder()).articles
+    if interleaved:
+        articles = tuple(articles[row] for start in range(3) for row in range(start, len(articles), 3))
+    tree = tree_of(articles)
+    digraph = networkx.DiGraph()
+    digraph.add_nodes_from(range(len(tree.headings)))
+    digraph.add_edges_from((parent, row) for row, parent in enumerate(tree.heading_parents.tolist()) if parent >= 0)
+    assert networkx.is_forest(digraph)
+    assert sum(degree == 0 for _, degree in digraph.in_degree()) == 3  # the sample's codes
+    for article, parent in zip(articles, tree.article_parents.tolist(), strict=True):
+        above = {tree.headings[row].path for row in networkx.ancestors(digraph, parent) | {parent}}
+        assert above == {article.path[:depth] for depth in range(1, len(article.path) + 1)}
