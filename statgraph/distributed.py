@@ -143,6 +143,23 @@ class World:
 
 
 SINGLE = World()
+_current = SINGLE
+
+
+def current_world() -> World:
+    """Return this process's place among those that train together: that of the innermost `in_world`, else `SINGLE`."""
+    return _current
+
+
+@contextmanager
+def in_world(world: World) -> Iterator[World]:
+    """Make a place the current one while the block runs, on every thread."""
+    global _current
+    before, _current = _current, world
+    try:
+        yield world
+    finally:
+        _current = before
 
 
 def is_elastic() -> bool:
@@ -165,7 +182,8 @@ def launched(report: Callable[[BaseException], int]) -> Iterator[World]:
         return
     world = _joined()
     try:
-        yield world
+        with in_world(world):
+            yield world
         world.barrier()
     except BaseException as error:
         sys.stdout.flush()

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from statgraph.cli.main import report
-from statgraph.distributed import SINGLE, World, launched
+from statgraph.distributed import SINGLE, World, current_world, in_world, launched
 from statgraph.errors import RunError, UsageError
 
 # What every process does in one spawn; each writes what it found to RANK.json.
@@ -15,10 +15,11 @@ import json, sys
 from pathlib import Path
 import numpy as np, torch
 from torch import nn
-from statgraph.distributed import launched
+from statgraph.distributed import current_world, launched
 
 folder = Path(sys.argv[1])
 with launched(lambda error: 1) as world:
+    assert current_world() is world
     found = {"place": [world.rank, world.size, world.local_rank]}
     found["json"] = world.json_from_first(lambda: {"of": world.rank, "text": "art. 3 \u00a7 é", "none": None})
     first = {"half": torch.tensor([[1.5, -2.0]], dtype=torch.float16), "empty": torch.empty(0, 3)}
@@ -181,3 +182,10 @@ def test_a_killed_process_ends_all(run_processes):
         "Error: a training process died, possibly out of memory; free memory or start fewer processes, then "
         "run the same command with --resume\n"
     )
+
+
+def test_the_current_world_is_that_of_the_innermost_block():
+    assert current_world() is SINGLE
+    with in_world(World(1, 2)) as outer, in_world(SINGLE):
+        assert (outer.rank, current_world()) == (1, SINGLE)
+    assert current_world() is SINGLE
