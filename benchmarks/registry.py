@@ -8,13 +8,11 @@ MEASURES = {
     "attention": "benchmarks.measures.attention",
     "sampling": "benchmarks.measures.sampling",
     "stage2_epoch": "benchmarks.measures.stage2_epoch",
-    "negative_ranking": "benchmarks.measures.negative_ranking",
     "embedding": "benchmarks.measures.embedding",
     "on_gpu": "benchmarks.measures.on_gpu",
     "query": "benchmarks.measures.query",
     "query_static": "benchmarks.measures.query",
     "ensemble_query": "benchmarks.measures.ensemble_query",
-    "ensemble_million": "benchmarks.measures.ensemble_million",
     "callers": "benchmarks.measures.callers",
     "index_kinds": "benchmarks.measures.index_kinds",
     "index_largest": "benchmarks.measures.index_largest",
@@ -31,9 +29,9 @@ MEASURES = {
 # These measure a trained run, which the present commit must have trained.
 OF_A_RUN = ("loading", "query", "ensemble_query", "callers", "serving", "updating", "updating_static", "cold_start")
 
-# Run only when named: the first three take ten minutes or more and gigabytes of disk, the next wants the engines'
+# Run only when named: the first two take ten minutes or more and gigabytes of disk, the next wants the engines'
 # packages and a corpus, the others want a run on the static encoder or of an ensemble.
 WHEN_NAMED = (
-    "index_largest", "ensemble_million", "engines_million", "engine_words", "query_static", "ensemble_query",
+    "index_largest", "engines_million", "engine_words", "query_static", "ensemble_query",
     "updating_static",
 )  # fmt: skip

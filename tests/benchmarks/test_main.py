@@ -1,32 +1,82 @@
-import subprocess
+"""That every measure can be run: `make bench` is run by hand, so nothing else would notice that one no longer can."""
+
+import importlib
 import sys
-from pathlib import Path
 
 import pytest
+import torch
 
-from benchmarks.registry import MEASURES
-
-REPO = Path(__file__).parents[2]
-
-
-def test_every_measure_is_a_module():
-    assert all((REPO / f"{module.replace('.', '/')}.py").is_file() for module in MEASURES.values())
-
-
-@pytest.mark.parametrize(("arguments", "status"), [(["no-such"], 2), (["--help"], 0)])
-def test_names_are_checked(arguments, status):
-    done = subprocess.run([sys.executable, "-m", "benchmarks", *arguments], cwd=REPO, capture_output=True, text=True)
-    assert done.returncode == status
-    said = done.stdout + done.stderr
-    assert all(name in said for name in MEASURES)
-    assert "Traceback" not in said
+from benchmarks import settings as benchmark_settings
+from benchmarks.__main__ import WITHIN, main
+from benchmarks.measures import on_gpu
+from benchmarks.measures.query import overlap, rows_of
+from benchmarks.measures.updating import row_of
+from benchmarks.registry import MEASURES, OF_A_RUN, WHEN_NAMED
+from benchmarks.settings import Settings
+from statgraph.corpus.catalogue import sample_folder
+from statgraph.errors import RunError
 
 
-def test_a_folder_that_is_not_there_is_one_line():
-    command = [sys.executable, "-m", "benchmarks", "loading", "--corpus", "nowhere", "--quick"]
-    done = subprocess.run(command, cwd=REPO, capture_output=True, text=True)
-    assert done.returncode == 1
-    assert done.stderr.splitlines() == [
-        "Error: nowhere: no such corpus folder; make one with 'statgraph import' or 'statgraph fetch'",
-        "failed: loading",
-    ]
+@pytest.mark.parametrize("name", MEASURES)
+def test_every_measure_can_be_imported(name):
+    assert callable(importlib.import_module(MEASURES[name]).measure)
+    assert {*OF_A_RUN, *WHEN_NAMED} <= {*MEASURES}
+
+
+@pytest.mark.parametrize("name", ["loading", "query", "updating"])
+def test_a_quick_measure_of_the_sample_has_well_formed_rows(name, sample_run):
+    rows = importlib.import_module(MEASURES[name]).measure(Settings(sample_folder(), sample_run.folder, quick=True))
+    for row in rows:
+        assert row.what
+        assert row.reached
+        assert row.holds in (True, False, None)
+        assert (row.holds is None) == (not row.asked)
+
+
+def test_a_name_or_a_folder_that_does_not_exist_is_one_line(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "no-such"])
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    assert "error: no measure 'no-such'; choose from " in capsys.readouterr().err
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "loading", "--corpus", "nowhere", "--quick"])
+    monkeypatch.setenv(WITHIN, "1")
+    assert main() == 1
+    assert capsys.readouterr().err.startswith("Error: nowhere: no such corpus folder; ")
+
+
+def test_a_run_of_another_commit_is_refused_or_marked(sample_run, monkeypatch):
+    monkeypatch.setattr(benchmark_settings, "commit", lambda: "1234567")
+    with pytest.raises(RunError, match="not by the present commit 1234567"):
+        Settings(sample_folder(), sample_run.folder).corpus_and_run()
+    assert Settings(sample_folder(), sample_run.folder, any_commit=True).corpus_and_run()[1] == sample_run.folder
+
+
+def test_rows_hold_by_speed_and_by_quality():
+    time, rival = rows_of("one", [0.004, 0.006, 0.02], [0.012, 0.03, 0.02], 0.99, 50.0, 50.4)
+    assert (time.reached, time.holds) == ("6 ms [4 to 20]", True)
+    assert (rival.reached, rival.holds) == ("3.0 times [1.0 to 5.0]", True)
+    assert rows_of("one", [0.011] * 3, [0.01] * 3, 1.0, 50.0, 50.0)[0].holds is False
+    assert rows_of("one", [0.001] * 3, [0.01] * 3, 1.0, 49.4, 50.0)[0].holds is False
+    row = row_of("one", [1.0, 2.0, 4.0], [30.0, 44.0, 84.0], 1e-6, 1.0, "")
+    assert (row.reached, row.holds) == ("22.0 times [21.0 to 30.0]", True)
+    assert row_of("one", [1.0], [30.0], 0.0, 0.99, "").holds is False
+
+
+def test_the_overlap_is_the_share_of_the_rivals_hits():
+    ours, theirs = {"a": ["1", "2"], "b": ["3"]}, {"a": ["2", "9"], "b": ["3", "4", "5", "6"]}
+    assert overlap(ours.__getitem__, theirs.__getitem__, ["a", "b"]) == pytest.approx((1 / 2 + 1 / 4) / 2)
+
+
+def test_operations_of_a_model_by_hand():
+    model = torch.nn.ModuleDict({"embeddings": torch.nn.Embedding(10, 4), "layer": torch.nn.Linear(4, 3, bias=False)})
+
+    def tokenizer(texts):
+        return {"input_ids": [[1] * (600 if text == "long" else 2) for text in texts]}
+
+    assert on_gpu._operations(tokenizer, model, ["long", "short"]) == 2 * 12 * (512 + 2)
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_a_product_is_timed_until_it_is_there():
+    assert 1e10 < on_gpu._rate(torch.device("cuda"), quick=False) < 1e16

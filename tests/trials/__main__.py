@@ -1,6 +1,8 @@
-"""`make trial`: statgraph under kills, damaged inputs, many callers at once, repetition and full disks.
+"""`make trial`: statgraph under kills, damaged inputs, full disks and odd clients, and what else takes long.
 
     python -m tests.trials [CAMPAIGN ...] [--cases N] [--seed S] [--first N] [--only NAME ...] [--short]
+    python -m tests.trials readers --corpus DIR --run DIR    # a law that changes under two services
+    python -m tests.trials mutants [MODULE ...]              # small faults that no test notices (tests/mutation.py)
 
 Prints one row for each campaign (campaign, cases, failures, seconds), failures on stderr, and writes both as JSON to
 `.trials/CAMPAIGN.json`. A seed gives the same cases again, `--first N --cases 1` the one that failed. Ctrl-C ends a
@@ -11,9 +13,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import runpy
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before anything starts threads, which a fork would lose
@@ -22,12 +26,9 @@ os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1")
 from statgraph.artifacts import write_json
 from tests.trials.campaign import Outcome
 from tests.trials.child import preload
-from tests.trials.concurrency import concurrency
-from tests.trials.determinism import determinism
 from tests.trials.disks import disks
 from tests.trials.inputs import inputs
 from tests.trials.kills import kills
-from tests.trials.load import load
 from tests.trials.material import Material
 from tests.trials.service import service
 
@@ -37,53 +38,54 @@ CAMPAIGNS: dict[str, tuple[Callable[..., Outcome], int]] = {
     "kills": (kills, 320),
     "inputs": (inputs, 2000),
     "disks": (disks, 160),
-    "concurrency": (concurrency, 48),
-    "determinism": (determinism, 6),
     "service": (service, 160),
-    "load": (load, 60),
 }
+# Trials with options of their own, run alone.
+PROGRAMS = {"readers": "tests.trials.readers", "mutants": "tests.mutation"}
 # What takes seconds: the cases of each, and of which jobs or kinds.
 SHORT = {
-    "kills": (6, ("import",)),
-    "inputs": (12, ("jsonl", "csv", "beir", "questions", "archive", "run dsr")),
-    "disks": (6, ("import",)),
-    "concurrency": (2, ("dsr",)),
-    "determinism": (1, ("dsr",)),
-    "service": (3, ("odd", "half-open", "queue")),
+    "kills": (4, ("import",)),
+    "inputs": (9, ("jsonl", "csv", "questions")),
+    "disks": (4, ("import",)),
+    "service": (1, ("odd",)),
 }
 
 
 def main() -> int:
-    """Run the campaigns that were asked for; return 1 if one of them failed."""
+    """Run the campaigns that were named; return 1 if one of them failed."""
+    if sys.argv[1:] and sys.argv[1] in PROGRAMS:
+        program = PROGRAMS[sys.argv.pop(1)]
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
+        return 0
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("campaigns", nargs="*", metavar="CAMPAIGN", help=f"one of {', '.join(CAMPAIGNS)}; default: all")
     parser.add_argument("--cases", metavar="N", type=int, help="cases of each campaign")
     parser.add_argument("--seed", metavar="S", type=int, default=0)
     parser.add_argument("--first", metavar="N", type=int, default=0, help="number of the first case")
-    parser.add_argument("--only", metavar="NAME", nargs="*", default=(), help="jobs, kinds of input, or systems")
+    parser.add_argument(
+        "--only", metavar="NAME", nargs="*", default=(), help="jobs, kinds of input, or kinds of client"
+    )
     parser.add_argument("--short", action="store_true", help="a few cases of what takes seconds")
-    asked = parser.parse_args()
-    unknown = [name for name in asked.campaigns if name not in CAMPAIGNS]
+    options = parser.parse_args()
+    unknown = [name for name in options.campaigns if name not in CAMPAIGNS]
     if unknown:
-        parser.error(f"unknown campaign '{unknown[0]}'; choose from {', '.join(CAMPAIGNS)}")
+        parser.error(f"unknown campaign '{unknown[0]}'; choose from {', '.join((*CAMPAIGNS, *PROGRAMS))}")
     preload()
     print("| campaign | cases | failures | seconds |\n| --- | ---: | ---: | ---: |", flush=True)
     with tempfile.TemporaryDirectory(prefix="statgraph-trial-") as folder:
         material = Material(Path(folder))
-        outcomes = [
-            _outcome(name, material, asked) for name in asked.campaigns or (SHORT if asked.short else CAMPAIGNS)
-        ]
+        outcomes = [_outcome(name, material, options) for name in options.campaigns or CAMPAIGNS]
     return int(any(outcome.failures for outcome in outcomes))
 
 
-def _outcome(name: str, material: Material, asked: argparse.Namespace) -> Outcome:
+def _outcome(name: str, material: Material, options: argparse.Namespace) -> Outcome:
     """Return the outcome of a campaign after printing its row and, unless it was short, writing it."""
     campaign, cases = CAMPAIGNS[name]
-    cases, only = SHORT[name] if asked.short else (asked.cases or cases, tuple(asked.only))
-    outcome = campaign(material, cases=range(asked.first, asked.first + cases), seed=asked.seed, only=only)
+    cases, only = SHORT[name] if options.short else (options.cases or cases, tuple(options.only))
+    outcome = campaign(material, cases=range(options.first, options.first + cases), seed=options.seed, only=only)
     print(outcome.row, flush=True)
-    if not asked.short:
-        write_json(RESULTS / f"{name}.json", outcome.to_dict())
+    if not options.short:
+        write_json(RESULTS / f"{name}.json", asdict(outcome))
     return outcome
 
 

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 
@@ -29,10 +29,6 @@ class Outcome:
     def row(self) -> str:
         """Return the row of a Markdown table: campaign, cases, failures, seconds."""
         return f"| {self.campaign} | {self.cases:,} | {len(self.failures)} | {self.seconds:,.0f} |"
-
-    def to_dict(self) -> dict[str, object]:
-        """Return JSON values."""
-        return asdict(self)
 
 
 # Of one case: a random generator of its own and the number of the case -> what went wrong, a line each.

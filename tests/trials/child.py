@@ -32,7 +32,7 @@ class Done:
     timed_out: bool = False
 
     @property
-    def is_told(self) -> bool:
+    def is_reported(self) -> bool:
         """Return whether it ended by itself with nothing that only a developer understands."""
         return self.code in (0, 1, 2) and "Traceback" not in self.said and "unexpected error" not in self.said
 

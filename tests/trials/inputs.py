@@ -1,21 +1,17 @@
-"""Inputs: damaged sources of every format, question files, marks, run folders, indexes, models and archives."""
+"""Inputs: damaged sources of every format, question files, marks, run folders, indexes and models."""
 
 from __future__ import annotations
 
-import io
 import random
 import resource
 import shutil
-import tarfile
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from statgraph.corpus.fetching import unpack
 from statgraph.corpus.store import read_corpus
-from statgraph.errors import FetchError
 from tests.trials.campaign import Outcome, left_over, tried
-from tests.trials.child import Done, command, forked, limit_memory
+from tests.trials.child import Done, command, limit_memory
 from tests.trials.damage import damaged
 from tests.trials.material import Material
 
@@ -29,27 +25,22 @@ _MOST_MIB = 1024  # beyond what the parent has
 
 
 def inputs(material: Material, *, cases: range, seed: int, only: tuple[str, ...] = ()) -> Outcome:
-    """Return the outcome of so many damaged inputs: six in ten sources, three runs, one archives."""
-    kinds = dict.fromkeys((*SOURCES, *(f"run {name}" for name in RUNS), "archive", "exit 0", "refused"), 0)
+    """Return the outcome of so many damaged inputs: six in ten are sources, the others files of runs."""
+    kinds = dict.fromkeys((*SOURCES, *(f"run {name}" for name in RUNS), "exit 0", "refused"), 0)
     kinds["largest memory beyond the start (MiB)"] = 0
     start_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
     def case(rng: random.Random, number: int) -> Iterator[str]:
-        drawn = rng.random()
-        if only:
-            kind = only[number % len(only)]
-        elif drawn < 0.6:
-            kind = SOURCES[number % len(SOURCES)]
-        else:
-            kind = f"run {RUNS[number % len(RUNS)]}" if drawn < 0.9 else "archive"
+        drawn = only or (SOURCES if rng.random() < 0.6 else [f"run {name}" for name in RUNS])
+        kind = drawn[number % len(drawn)]
         kinds[kind] += 1
         folder = material.folder / "case"
         folder.mkdir()
         try:
-            tried_one = _archive if kind == "archive" else _run if kind.startswith("run ") else _source
+            tried_one = _run if kind.startswith("run ") else _source
             done, problems = tried_one(kind.removeprefix("run "), material, folder, rng)
             kinds["exit 0" if done.code == 0 else "refused"] += 1
-            if not done.is_told:
+            if not done.is_reported:
                 problems = [done.end, *problems]
             yield from (f"{kind}: {problem}" for problem in problems)
             used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024 - start_mib
@@ -141,54 +132,4 @@ def _damage_one(folder: Path, rng: random.Random) -> Path:
     return path
 
 
-def _archive(kind: str, material: Material, folder: Path, rng: random.Random) -> tuple[Done, list[str]]:
-    """Unpack an archive whose members escape, are links or devices, or are cut off."""
-    archive = folder / "a.tgz"
-    (folder / "outside").mkdir()
-    with tarfile.open(archive, "w:gz") as members:
-        for number in range(rng.randint(1, 4)):
-            name = rng.choice(_NAMES).format(number=number, outside=folder / "outside")
-            member = tarfile.TarInfo(name)
-            member.type = rng.choice(
-                (tarfile.REGTYPE,) * 4
-                + (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE)
-            )
-            member.linkname = rng.choice(("/etc/passwd", "../../outside/x", "package/data/F0.json", ""))
-            data = rng.randbytes(rng.randrange(200))
-            member.size = len(data) if member.isreg() else 0
-            members.addfile(member, io.BytesIO(data))
-    if rng.random() < 0.4:
-        archive.write_bytes(damaged(archive.read_bytes(), rng))
-
-    def work() -> int:
-        limit_memory()
-        try:
-            unpack(archive, "package/data/*", folder / "in")
-        except (FetchError, OSError):
-            return 1
-        return 0
-
-    done = forked(work, timeout_s=TIMEOUT_S)
-    links = [
-        path for path in (folder / "in").rglob("*") if not path.is_dir() and (path.is_symlink() or not path.is_file())
-    ]
-    problems = [f"a link or device was unpacked: {path.name}" for path in links]
-    if list((folder / "outside").iterdir()) or sorted(p.name for p in folder.iterdir() if p.name != "in") != [
-        "a.tgz",
-        "outside",
-    ]:
-        problems.append("written outside")
-    return done, problems
-
-
-_NAMES = (
-    *("package/data/F{number}.json",) * 4,
-    *("package/data/../../../outside/F{number}.json", "{outside}/F{number}.json", "../outside/F{number}.json"),
-    *(
-        "package/data/./F{number}.json",
-        "package\\data\\..\\F{number}.json",
-        "package/data/\x07{number}",
-        "package/data/",
-    ),
-)
 _BOUNDS = {"before": limit_memory, "timeout_s": TIMEOUT_S}

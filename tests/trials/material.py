@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -61,9 +62,8 @@ class Material:
         from sentence_transformers.sentence_transformer.modules import StaticEmbedding
         from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-        texts = [
-            record.text for law in (self.town, self.sample) for record in (*_read(law).articles, *_read(law).questions)
-        ]
+        laws = [read_corpus(folder) for folder in (self.town, self.sample)]
+        texts = [record.text for law in laws for record in (*law.articles, *law.questions)]
         words = ["[UNK]", *sorted({word for text in texts for word in re.findall(r"\w+", text.lower())})]
         tokenizer = Tokenizer(models.WordLevel({word: row for row, word in enumerate(words)}, unk_token="[UNK]"))
         tokenizer.pre_tokenizer, tokenizer.normalizer = pre_tokenizers.Whitespace(), normalizers.Lowercase()
@@ -116,10 +116,6 @@ def cited(law: Corpus) -> Corpus:
     return replace(law, citing=texts)
 
 
-def _read(folder: Path) -> Corpus:
-    return read_corpus(folder)
-
-
 def _write_jsonl(law: Corpus, folder: Path) -> None:
     tables = {
         "articles": [
@@ -136,57 +132,44 @@ def _write_jsonl(law: Corpus, folder: Path) -> None:
         ],
     }
     for name, rows in tables.items():
-        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+        _json_lines(folder / f"{name}.jsonl", rows)
 
 
 def _write_csv(law: Corpus, folder: Path) -> None:
     ids = {a.path: f"h{number}" for number, a in enumerate(law.articles)}
-    headings = [("id", "title", "parent"), ("code", "Town Code", ""), *((ids[p], p[-1], "code") for p in ids)]
-    articles = [
-        ("id", "title", "text", "heading"),
-        *((a.article_id, a.title, a.text, ids[a.path]) for a in law.articles),
-    ]
-    questions = [
-        ("id", "text", "articles", "split"),
-        *((q.question_id, q.text, ",".join(q.article_ids), q.split) for q in law.questions),
-    ]
-    for name, rows in (("headings", headings), ("articles", articles), ("questions", questions)):
-        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows(rows)
+    headings = [("code", "Town Code", ""), *((ids[path], path[-1], "code") for path in ids)]
+    articles = [(a.article_id, a.title, a.text, ids[a.path]) for a in law.articles]
+    questions = [(q.question_id, q.text, ",".join(q.article_ids), q.split) for q in law.questions]
+    _table(folder / "headings.csv", ("id", "title", "parent"), headings)
+    _table(folder / "articles.csv", ("id", "title", "text", "heading"), articles)
+    _table(folder / "questions.csv", ("id", "text", "articles", "split"), questions)
 
 
 def _write_bsard(law: Corpus, folder: Path) -> None:
     rows = {article.article_id: number for number, article in enumerate(law.articles, start=1)}
-    articles = [("id", "article", "code", "article_no", "description", "law_type")]
-    articles += [
+    articles = [
         (rows[a.article_id], a.text, a.path[0], rows[a.article_id], ", ".join(a.path), "local") for a in law.articles
     ]
-    with (folder / "articles_fr.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows(articles)
+    header = ("id", "article", "code", "article_no", "description", "law_type")
+    _table(folder / "articles_fr.csv", header, articles)
     header = ("id", "category", "subcategory", "question", "extra_description", "article_ids")
-    for split, name in (("train", "train"), ("test", "test")):
-        asked = [q for q in law.questions if (q.split == "test") == (split == "test")]
-        with (folder / f"questions_fr_{name}.csv").open("w", encoding="utf-8", newline="") as file:
-            out = csv.writer(file)
-            out.writerow(header)
-            for number, q in enumerate(asked, start=1 if split == "train" else 100):
-                out.writerow((number, "Town", "Life", q.text, "", ", ".join(str(rows[i]) for i in q.article_ids)))
+    for split, first in (("train", 1), ("test", 100)):
+        questions = [q for q in law.questions if (q.split == "test") == (split == "test")]
+        table = [
+            (number, "Town", "Life", q.text, "", ", ".join(str(rows[i]) for i in q.article_ids))
+            for number, q in enumerate(questions, start=first)
+        ]
+        _table(folder / f"questions_fr_{split}.csv", header, table)
 
 
 def _write_legi(law: Corpus, folder: Path) -> None:
     sections: dict[str, list] = {}
-    for number, article in enumerate(law.articles, start=1):
-        about = {
-            "id": article.article_id,
-            "num": f"L{number}",
-            "texteHtml": f"<p>{article.text}</p>",
-            "etat": "VIGUEUR",
-        }
-        sections.setdefault(article.path[1], []).append({"type": "article", "data": about})
+    for number, a in enumerate(law.articles, start=1):
+        data = {"id": a.article_id, "num": f"L{number}", "texteHtml": f"<p>{a.text}</p>", "etat": "VIGUEUR"}
+        sections.setdefault(a.path[1], []).append({"type": "article", "data": data})
     children = [
-        {"type": "section", "data": {"id": f"S{number}", "title": title}, "children": held}
-        for number, (title, held) in enumerate(sections.items())
+        {"type": "section", "data": {"id": f"S{number}", "title": title}, "children": articles}
+        for number, (title, articles) in enumerate(sections.items())
     ]
     code = {"type": "code", "data": {"title": "Town Code"}, "children": children}
     (folder / "LEGITEXT1.json").write_text(json.dumps(code), encoding="utf-8")
@@ -199,30 +182,32 @@ def _write_parquet(law: Corpus, folder: Path) -> None:
 
 
 def _write_feedback(law: Corpus, folder: Path) -> None:
+    mark = {"time": "2026-01-31T12:00:00+00:00"}
     marks = [
-        {
-            "time": "2026-01-31T12:00:00+00:00",
-            "question": f"Who has {a.article_id}?",
-            "article_id": a.article_id,
-            "right": bool(number % 3),
-        }
+        {**mark, "question": f"Who has {a.article_id}?", "article_id": a.article_id, "right": bool(number % 3)}
         for number, a in enumerate(law.articles)
     ]
-    (folder / "feedback.jsonl").write_text("".join(json.dumps(mark) + "\n" for mark in marks), encoding="utf-8")
+    _json_lines(folder / "feedback.jsonl", marks)
 
 
 def _write_questions(law: Corpus, folder: Path) -> None:
-    text = "".join(json.dumps({"id": q.question_id, "text": q.text}) + "\n" for q in law.questions)
-    (folder / "questions.jsonl").write_text(text, encoding="utf-8")
-    rows = [("id", "question"), *((q.question_id, q.text) for q in law.questions)]
-    with (folder / "questions.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows(rows)
+    _json_lines(folder / "questions.jsonl", [{"id": q.question_id, "text": q.text} for q in law.questions])
+    _table(folder / "questions.csv", ("id", "question"), [(q.question_id, q.text) for q in law.questions])
+
+
+def _json_lines(path: Path, rows: Iterable[dict]) -> None:
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+
+
+def _table(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
 
 
 _SOURCES = {
     "jsonl": _write_jsonl,
     "csv": _write_csv,
-    "beir": lambda law, folder: write_corpus(law, folder),
+    "beir": write_corpus,
     "bsard": _write_bsard,
     "legi": _write_legi,
     "parquet": _write_parquet,

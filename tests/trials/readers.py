@@ -1,6 +1,6 @@
-"""`make readers`: a law embedded on Ray, its vectors on S3, and two services behind one port while the law changes.
+"""A law embedded on Ray, its vectors on S3, and two services behind one port while the law changes.
 
-    python -m tests.trials.readers --corpus DIR --run DIR [--clients 16] [--seconds 20]
+    make trial TRIAL="readers --corpus DIR --run DIR [--clients 16] [--seconds 20]"    # where `make engines` has run
 
 Every step is a command that a user would run; the S3-compatible server is moto on this machine, and what stands before
 the services hands connections on as nginx or HAProxy do (docs/scaling.md). Each answer is compared with the run's own
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import http.client
 import json
 import os
 import signal
@@ -30,6 +29,7 @@ from pathlib import Path
 from statgraph import Retriever
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.store import read_corpus, write_corpus
+from tests.trials.served import asked
 
 LAUNCHER = Path(__file__).parents[2] / "cli.py"
 K, QUESTIONS, READERS = 10, 100, 2
@@ -37,9 +37,8 @@ AMENDED = 10  # every tenth article
 WRONG = ("mixed", "late", "early")  # answers
 SHARD_KIB = 2048
 TABLE, VECTORS = "s3://law/fr", "s3://law/vectors"
-_TIMEOUT_S = 120
 
-Answer = tuple[tuple[str, float], ...]
+Answer = list[tuple[str, float]]
 
 
 class Balancer:
@@ -65,14 +64,14 @@ class Balancer:
         port = self._behind[self._n_taken % len(self._behind)]
         self._open[port] += 1
         try:
-            there = await asyncio.open_connection("127.0.0.1", port)
-            await asyncio.gather(_copied(reader, there[1]), _copied(there[0], writer))
+            service_reader, service_writer = await asyncio.open_connection("127.0.0.1", port)
+            await asyncio.gather(_copy(reader, service_writer), _copy(service_reader, writer))
         finally:
             writer.close()
             self._open[port] -= 1
 
 
-async def _copied(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     while piece := await reader.read(65_536):
         writer.write(piece)
         await writer.drain()
@@ -105,36 +104,24 @@ class Clients:
         number = first
         while not self._ended.is_set():
             number = (number + 1) % len(self._questions)
-            asked = time.monotonic()
+            start = time.monotonic()
             try:
-                answer = _answer(self._port, self._questions[number])
-                self.answers.append(((asked, time.monotonic()), number, answer))
-            except Exception as error:  # whatever goes wrong is what is looked for
+                status, answer, _ = asked(
+                    self._port, "POST", "/api/search", {"question": self._questions[number], "k": K}
+                )
+                hits = [(hit["article_id"], hit["score"]) for hit in answer["hits"]] if status == 200 else None
+                if hits is None:
+                    raise RuntimeError(f"status {status}: {answer}")
+                self.answers.append(((start, time.monotonic()), number, hits))
+            except Exception as error:  # whatever goes wrong is what this looks for
                 self.errors.append(f"{type(error).__name__}: {error}")
 
 
-def _answer(port: int, question: str) -> Answer:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT_S)
-    try:
-        body = json.dumps({"question": question, "k": K})
-        headers = {"Content-Type": "application/json", "Connection": "close"}
-        connection.request("POST", "/api/search", body, headers)
-        response = connection.getresponse()
-        told = response.read()
-        if response.status != 200:
-            raise RuntimeError(f"status {response.status}: {told[:200]!r}")
-        return tuple((hit["article_id"], hit["score"]) for hit in json.loads(told)["hits"])
-    finally:
-        connection.close()
-
-
 def run_command(*words: object) -> float:
-    """Run `statgraph`, show what it says, and return its seconds."""
+    """Run `statgraph`, show what it prints, and return its seconds."""
     start = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, str(LAUNCHER), *map(str, words)], check=True, stdout=subprocess.PIPE, text=True
-    )
-    print(done.stdout, file=sys.stderr, flush=True)
+    command = [sys.executable, str(LAUNCHER), *map(str, words)]
+    print(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout, file=sys.stderr, flush=True)
     return round(time.monotonic() - start, 1)
 
 
@@ -147,7 +134,7 @@ def reader(run: Path) -> Iterator[int]:
         try:
             line = service.stdout.readline()
             if not line:
-                raise RuntimeError(f"{' '.join(command)}: ended before it was ready; mend it first")
+                raise RuntimeError(f"{' '.join(command)}: ended before it was ready")
             yield int(line.rpartition(":")[2])
         finally:
             service.send_signal(signal.SIGTERM)
@@ -155,8 +142,8 @@ def reader(run: Path) -> Iterator[int]:
 
 def local_answers(run: Path, questions: list[str]) -> list[Answer]:
     """Return the hits of a run's own index."""
-    found = Retriever.load(run, device="cpu").search_many(questions, K)
-    return [tuple((hit.article_id, hit.score) for hit in hits) for hits in found]
+    answers = Retriever.load(run, device="cpu").search_many(questions, K)
+    return [[(hit.article_id, hit.score) for hit in hits] for hits in answers]
 
 
 def amended(corpus: Corpus) -> Corpus:
@@ -174,8 +161,8 @@ def trial(corpus_folder: Path, run: Path, work: Path, n_clients: int, seconds: f
     questions = [question.text for question in corpus.questions][:QUESTIONS]
     embed = ("embed", "--run", run, "--shard", SHARD_KIB)
     figures["embed_s"] = run_command(*embed, "--corpus", corpus_folder, "--out", f"{VECTORS}/1")
-    taken = ("update", "--run", run, "--corpus", corpus_folder, "--full", "--vectors", f"{VECTORS}/1", "--out", one)
-    figures["update_s"] = run_command(*taken)
+    options = ("--corpus", corpus_folder, "--full", "--vectors", f"{VECTORS}/1", "--out", one)
+    figures["update_s"] = run_command("update", "--run", run, *options)
     index = ("index", "--engine", "lance", "--to", TABLE, "--run")
     figures["index_s"] = run_command(*index, one)
     before = local_answers(one, questions)
@@ -188,8 +175,8 @@ def trial(corpus_folder: Path, run: Path, work: Path, n_clients: int, seconds: f
             time.sleep(seconds)
             write_corpus(amended(corpus), work / "law")
             figures["again_embed_s"] = run_command(*embed, "--corpus", work / "law", "--out", f"{VECTORS}/2")
-            taken = ("--corpus", work / "law", "--vectors", f"{VECTORS}/2", "--out", two)
-            figures["again_update_s"] = run_command("update", "--run", one, *taken)
+            options = ("--corpus", work / "law", "--vectors", f"{VECTORS}/2", "--out", two)
+            figures["again_update_s"] = run_command("update", "--run", one, *options)
             figures["again_index_s"] = run_command(*index, two)
             ports = [new.enter_context(reader(two)) for _ in range(READERS)]
             switched = time.monotonic()
@@ -199,37 +186,33 @@ def trial(corpus_folder: Path, run: Path, work: Path, n_clients: int, seconds: f
             time.sleep(seconds)
         finally:
             clients.end()
-    after = local_answers(two, questions)
-    return figures | _judged(clients, before, after, (switched, drained))
+    return figures | _judged(clients, before, local_answers(two, questions), (switched, drained))
 
 
-def _same_hits(found: Answer, expected: Answer) -> bool:
+def _same_hits(answer: Answer, expected: Answer) -> bool:
     """Return whether two answers name the same articles in the same order, with scores equal to 1e-4."""
-    return [hit for hit, _ in found] == [hit for hit, _ in expected] and all(
-        abs(score - other) < 1e-4 for (_, score), (_, other) in zip(found, expected, strict=True)
+    return [hit for hit, _ in answer] == [hit for hit, _ in expected] and all(
+        abs(score - other) < 1e-4 for (_, score), (_, other) in zip(answer, expected, strict=True)
     )
 
 
 def _judged(clients: Clients, before: list[Answer], after: list[Answer], change: tuple[float, float]) -> dict:
-    told: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
     switched, drained = change
-    for (asked, answered), number, answer in clients.answers:
+    for (start, end), number, answer in clients.answers:
         old, new = _same_hits(answer, before[number]), _same_hits(answer, after[number])
-        if not old and not new:
-            told["mixed"] += 1
-        elif old and new:
-            told["either"] += 1
+        if old == new:
+            kinds["either" if old else "mixed"] += 1
         elif old:
-            told["late" if asked > drained else "old"] += 1
+            kinds["late" if start > drained else "old"] += 1
         else:
-            told["early" if answered < switched else "new"] += 1
+            kinds["early" if end < switched else "new"] += 1
     return {
-        "clients": len(clients._threads),
         "answers": len(clients.answers),
         "errors": len(clients.errors),
         "first_errors": clients.errors[:3],
         "questions_that_changed": sum(not _same_hits(*pair) for pair in zip(before, after, strict=True)),
-        **{name: told[name] for name in ("old", "new", "either", *WRONG)},
+        **{name: kinds[name] for name in ("old", "new", "either", *WRONG)},
     }
 
 
@@ -240,7 +223,7 @@ def main() -> int:
     parser.add_argument("--run", type=Path, required=True, help="a run of that corpus")
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=20, help="how long to ask before and after the change")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     from moto.server import ThreadedMotoServer
 
     server = ThreadedMotoServer(port=0)
@@ -251,7 +234,7 @@ def main() -> int:
         os.environ.update({f"AWS_{name}": value for name, value in keys.items()}, RAY_worker_niceness="0")
         urllib.request.urlopen(urllib.request.Request(f"{endpoint}/law", method="PUT")).close()
         with tempfile.TemporaryDirectory(prefix="statgraph-readers-") as work:
-            figures = trial(asked.corpus, asked.run, Path(work), asked.clients, asked.seconds)
+            figures = trial(options.corpus, options.run, Path(work), options.clients, options.seconds)
     finally:
         server.stop()
     print(json.dumps(figures, indent=2))

@@ -1,36 +1,23 @@
 """`statgraph serve` as a process that trials start, ask, measure and kill.
 
-    python -m tests.trials.served RUN PORT SETTINGS HANDLES
+    python -m tests.trials.served RUN PORT SETTINGS
 
-Serves a run with settings of `ServiceConfig` in JSON and at most so many open handles (0: as many as it may)."""
+Serves a run with settings of `ServiceConfig` in JSON."""
 
 from __future__ import annotations
 
 import http.client
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 REPO = Path(__file__).parents[2]
 WAIT_S = 60.0
 JSON = {"Content-Type": "application/json"}
-
-
-@dataclass(frozen=True)
-class Size:
-    """What a process holds: memory of its own and mapped from files, in MiB; handles; threads."""
-
-    own_mib: float
-    mapped_mib: float
-    handles: int
-    threads: int
 
 
 class Served:
@@ -40,15 +27,14 @@ class Served:
         run: the run folder.
         folder: where its log and its marks go.
         port: to listen on; 0 for any that is free.
-        handles: that it may open; 0 for as many as this process may.
         settings: of `ServiceConfig`.
     """
 
-    def __init__(self, run: Path, folder: Path, *, port: int = 0, handles: int = 0, **settings: object):
+    def __init__(self, run: Path, folder: Path, *, port: int = 0, **settings: object):
         folder.mkdir(exist_ok=True)
         self.log, self.marks = folder / "service.log", folder / "marks.jsonl"
-        told = json.dumps({"feedback": str(self.marks), **settings})
-        command = [sys.executable, "-m", "tests.trials.served", str(run), str(port), told, str(handles)]
+        given = json.dumps({"feedback": str(self.marks), **settings})
+        command = [sys.executable, "-m", "tests.trials.served", str(run), str(port), given]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, cwd=REPO)
         line = self.said()
@@ -60,9 +46,7 @@ class Served:
     def __enter__(self) -> Served:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(WAIT_S)
@@ -76,19 +60,12 @@ class Served:
         return self.process.stdout.readline()
 
     @property
-    def size(self) -> Size:
-        """Return what the process holds now."""
-        lines = (line.split() for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines())
-        figures = {line[0]: line[1] for line in lines if len(line) > 1}
-        return Size(
-            own_mib=int(figures["RssAnon:"]) / 1024,
-            mapped_mib=(int(figures["RssFile:"]) + int(figures["RssShmem:"])) / 1024,
-            handles=len(os.listdir(f"/proc/{self.process.pid}/fd")),
-            threads=int(figures["Threads:"]),
-        )
+    def handles(self) -> int:
+        """Return how many handles the process has open now."""
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
     def faults(self) -> list[str]:
-        """Return what its log tells of a bug: a status of 500, a traceback, a line that is no JSON."""
+        """Return the bugs that its log shows: a status of 500, a traceback, a line that is no JSON."""
         found = []
         for line in self.log.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
@@ -125,19 +102,11 @@ def main(arguments: Sequence[str]) -> None:
     from statgraph.service.config import ServiceConfig
     from statgraph.service.server import serve
 
-    run, port, settings, handles = arguments
-    told = json.loads(settings)
-    if int(handles):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (int(handles), int(handles)))
-    config = ServiceConfig(**{**told, "feedback": Path(told["feedback"])})
-    serve(
-        Path(run),
-        config,
-        host="127.0.0.1",
-        port=int(port),
-        device="cpu",
-        announce=lambda line: print(line, flush=True),
-    )
+    run, port, settings = arguments
+    given = json.loads(settings)
+    config = ServiceConfig(**{**given, "feedback": Path(given["feedback"])})
+    announce = lambda line: print(line, flush=True)  # noqa: E731
+    serve(Path(run), config, host="127.0.0.1", port=int(port), device="cpu", announce=announce)
 
 
 if __name__ == "__main__":

@@ -1,36 +1,38 @@
-"""The service: requests by its own document, odd bytes, clients that are slow, half there or thousands, a run that is
-exchanged, a process that is killed and restarted, full queues."""
+"""The service: requests by its own document, odd bytes, thousands of connections, a run that is exchanged, a process
+that is killed and restarted. Slow and broken clients, full queues: tests/service/test_connection.py, test_state.py."""
 
 from __future__ import annotations
 
 import http.client
+import itertools
 import json
 import os
 import random
 import resource
 import signal
 import socket
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.town import town
 from tests.trials.campaign import Outcome, tried
 from tests.trials.child import command
-from tests.trials.clients import QUESTIONS, Readers, connected, search_request, status, status_of
-from tests.trials.documented import requests_by_the_document
 from tests.trials.material import Material
 from tests.trials.odd_requests import odd_request
 from tests.trials.served import WAIT_S, Served, asked, searched
 
+QUESTIONS = tuple(question.text for question in town().questions)
 CONNECTIONS = 10_000
+REQUESTS, _SCENARIOS = 250, 25  # of a documented case, at least
 _KEPT_HANDLES = 500  # of this process, for all but its connections
-_AT_ONCE = 64
-_REFUSALS = range(400, 500)
+_READERS = 8
 _SLOW_S = 4.0
+_SEARCH = b"POST /api/search HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
 
 
 @dataclass
@@ -87,6 +89,59 @@ class Trial:
         yield from service.faults()
 
 
+class Readers:
+    """Threads that ask until the block ends, each question answered as one of the runs that are known answers it.
+
+    Args:
+        restarts: whether the service is restarted meanwhile: they also mark, and ask again where a connection is
+            refused or breaks off, or a run is loading.
+
+    Attributes:
+        answers: how many they got.
+        marked: the questions of the marks that were confirmed.
+        problems: what was wrong.
+    """
+
+    def __init__(self, port: int, known: list[dict[str, dict]], *, restarts: bool = False):
+        self._port, self._known, self._restarts = port, known, restarts
+        self.answers, self.marked, self.problems = 0, set(), []
+        self._ended = threading.Event()
+        self._threads = [threading.Thread(target=self._read, args=[reader]) for reader in range(_READERS)]
+
+    def __enter__(self) -> Readers:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._ended.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _read(self, reader: int) -> None:
+        for number in itertools.count(reader):
+            if self._ended.is_set():
+                return
+            try:
+                self._ask(QUESTIONS[number % len(QUESTIONS)], f"{reader}/{number}")
+            except (OSError, http.client.HTTPException, ValueError) as error:
+                if not self._restarts:
+                    self.problems.append(f"an answer was lost ({type(error).__name__})")
+                time.sleep(0.02)
+
+    def _ask(self, question: str, marked: str) -> None:
+        status, answer = searched(self._port, question)
+        if self._restarts and status == 503:  # the run is loading
+            time.sleep(0.02)
+            return
+        self.answers += 1
+        if status != 200 or answer not in [known[question] for known in self._known]:
+            self.problems.append(f"'{question}': {status}, answered otherwise")
+        mark = {"question": marked, "article_id": "lamps1", "right": True}
+        if self._restarts and asked(self._port, "POST", "/api/feedback", mark)[0] == 201:
+            self.marked.add(marked)
+
+
 def service(material: Material, *, cases: range, seed: int, only: tuple[str, ...] = ()) -> Outcome:
     """Return the outcome of so many cases of what clients, operators and bad luck do to a service."""
     kinds = only or tuple(KINDS)
@@ -101,10 +156,45 @@ def service(material: Material, *, cases: range, seed: int, only: tuple[str, ...
 
 
 def _documented(trial: Trial, rng: random.Random) -> Iterator[str]:
-    """Requests that the OpenAPI document allows and forbids, the next made of the last one's answer."""
-    n_requests, problems = requests_by_the_document(trial.run, trial.material.folder, rng)
-    trial.figures["requests by the document"] += n_requests
-    yield from problems
+    """Requests that Schemathesis makes of the OpenAPI document, each answer leading to the next by its links."""
+    import hypothesis
+    import schemathesis
+    from schemathesis import checks
+
+    from statgraph.service.app import create_app
+    from statgraph.service.config import ServiceConfig
+    from statgraph.service.loaded_run import LoadedRun
+    from statgraph.service.state import ServiceState
+
+    state = ServiceState(ServiceConfig(feedback=trial.material.folder / "documented.jsonl"))
+    state.open(LoadedRun(trial.run, device="cpu"))
+    schema = schemathesis.openapi.from_asgi("/openapi.json", create_app(state, write_log=lambda line: None))
+    wanted = [
+        *(checks.not_a_server_error, checks.status_code_conformance, checks.content_type_conformance),
+        *(checks.response_schema_conformance, checks.negative_data_rejection),
+    ]
+    counted = trial.figures
+
+    class Machine(schema.as_state_machine()):
+        def validate_response(self, response, case, additional_checks=(), **options) -> None:
+            counted["requests by the document"] += 1
+            case.validate_response(response, checks=wanted)
+
+    settings = hypothesis.settings(
+        max_examples=_SCENARIOS,
+        deadline=None,
+        database=None,
+        phases=[hypothesis.Phase.generate],
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+    end = counted["requests by the document"] + REQUESTS
+    while counted["requests by the document"] < end:
+        hypothesis.seed(rng.randrange(2**32))(Machine)
+        try:
+            Machine.run(settings=settings)
+        except Exception as error:  # Schemathesis's failures, in groups or alone
+            yield " / ".join(str(part).replace("\n", " ")[:500] for part in getattr(error, "exceptions", [error]))
+            return
 
 
 def _odd(trial: Trial, rng: random.Random) -> Iterator[str]:
@@ -113,108 +203,37 @@ def _odd(trial: Trial, rng: random.Random) -> Iterator[str]:
     for _ in range(40):
         name, sent, ends = odd_request(rng)
         trial.figures["odd requests"] += 1
-        answered = status_of(served.port, sent, ends=ends)
-        if answered not in (None, 200, 201, *_REFUSALS):
+        with socket.create_connection(("127.0.0.1", served.port), timeout=WAIT_S) as client:
+            with suppress(OSError):  # refused before all was sent
+                client.sendall(sent)
+                if ends:
+                    client.shutdown(socket.SHUT_WR)
+            answered = _status(client)
+        if answered not in (None, 200, 201, *range(400, 500)):
             yield f"{name}: answered {answered}"
     yield from trial.differing(served)
 
 
-def _slow(trial: Trial, rng: random.Random) -> Iterator[str]:
-    """Clients that write by bytes, that never end, that read late or not at all, while others ask."""
-    served = trial.served("slow", timeout_s=_SLOW_S)
-    body = json.dumps({"question": QUESTIONS[0], "k": 5}).encode()
-    request = search_request(body)
-    whole = len(request)
-
-    def write(slow: socket.socket) -> int | None:
-        for start in range(0, whole, 16):
-            slow.sendall(request[start : start + 16])
-            time.sleep(_SLOW_S / 2 / (whole / 16))
-        return status(slow)
-
-    def stop(slow: socket.socket) -> int | None:
-        slow.sendall(request[: rng.randrange(whole)])
-        return status(slow)
-
-    def read(slow: socket.socket) -> int | None:
-        slow.sendall(b"GET /static/vendor/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-        time.sleep(rng.random() * _SLOW_S / 2)
-        answer = b""
-        while got := slow.recv(65536):
-            answer += got
-        return 200 if len(answer) > 1_000_000 else len(answer)
-
-    ways = {write: {200}, stop: {None, 408}, read: {200}}
-    drawn = rng.choices(list(ways), k=24)
-    with ThreadPoolExecutor(len(drawn) + 1) as threads:
-        met = [threads.submit(connected, served.port, way) for way in drawn]
-        others = [searched(served.port, question)[0] for question in QUESTIONS]
-        for way, outcome in zip(drawn, met, strict=True):
-            trial.figures["slow clients"] += 1
-            if outcome.result() not in ways[way]:
-                yield f"{way.__name__}: {outcome.result()}"
-    if set(others) != {200}:
-        yield f"other readers got {Counter(others)}"
-    yield from trial.differing(served)
-
-
-def _half_open(trial: Trial, rng: random.Random) -> Iterator[str]:
-    """Clients that vanish, end their side or reset at any byte of a request."""
-    served = trial.served("half-open", timeout_s=_SLOW_S)
-    before = _settled_handles(served)
-    request = search_request(json.dumps({"question": QUESTIONS[0], "k": 5}).encode())
-    for _ in range(60):
-        trial.figures["half-open connections"] += 1
-        client = socket.create_connection(("127.0.0.1", served.port), timeout=WAIT_S)
-        sent = rng.choice((len(request), rng.randrange(len(request))))
-        with client, suppress(OSError):
-            client.sendall(request[:sent])
-            end = rng.choice(("closed", "reset", "ended"))
-            if end == "reset":
-                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-            elif end == "ended":
-                client.shutdown(socket.SHUT_WR)
-                answered = status(client)
-                if answered != (200 if sent == len(request) else None):
-                    yield f"its side ended after {sent} of {len(request)} bytes: {answered}"
-    after = _settled_handles(served, most=before)
-    if after > before:
-        yield f"handles grew from {before} to {after}"
-    yield from trial.differing(served)
-
-
 def _crowd(trial: Trial, rng: random.Random) -> Iterator[str]:
-    """As many connections as this machine allows, at most 10,000, of which some ask; or more than the service may."""
-    few = rng.random() < 0.3
-    handles = 100 if few else 0
-    served = trial.served("few handles" if few else "crowd", handles=handles)
-    may = resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _KEPT_HANDLES
-    wanted = 300 if few else min(CONNECTIONS, may)
-    before, size = _settled_handles(served), served.size
+    """As many connections as this machine allows, at most 10,000, of which some ask."""
+    served = trial.served("crowd")
+    body = json.dumps({"question": QUESTIONS[0], "k": 5}).encode()
+    wanted = min(CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _KEPT_HANDLES)
+    before = _settled_handles(served)
     with ExitStack() as held:
-        clients = [
-            held.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=WAIT_S))
-            for _ in range(wanted)
-        ]
-        askers = rng.sample(clients[:40] if few else clients, 40)
-        for client in askers:
-            client.sendall(search_request(json.dumps({"question": QUESTIONS[0], "k": 5}).encode()))
-        statuses = Counter(status(client) for client in askers)
-        if not few:
-            key = "most connections at once"
-            trial.figures[key] = max(trial.figures[key], served.size.handles - before)
-            trial.figures["MiB for them"] = round(served.size.own_mib - size.own_mib)
+        place = ("127.0.0.1", served.port)
+        clients = [held.enter_context(socket.create_connection(place, timeout=WAIT_S)) for _ in range(wanted)]
+        asking = rng.sample(clients, 40)
+        for client in asking:
+            client.sendall(_SEARCH % len(body) + body)
+        statuses = Counter(_status(client) for client in asking)
+        trial.figures["most connections"] = max(trial.figures["most connections"], served.handles - before)
         if set(statuses) - {200, 503} or not statuses[200]:
             yield f"{wanted:,} connections: {dict(statuses)}"
     after = _settled_handles(served, most=before)
     if after > before:
         yield f"handles grew from {before} to {after}"
-    if few:  # the log tells of the handles that there are not
-        for question in QUESTIONS:
-            if searched(served.port, question) != (200, trial.known(trial.run)[question]):
-                yield f"afterwards '{question}' is answered otherwise"
-    else:
-        yield from trial.differing(served)
+    yield from trial.differing(served)
 
 
 def _reload(trial: Trial, rng: random.Random) -> Iterator[str]:
@@ -227,10 +246,10 @@ def _reload(trial: Trial, rng: random.Random) -> Iterator[str]:
     link.symlink_to(runs[0])
     with Served(link, folder / "service") as served, Readers(served.port, known) as readers:
         for turn in range(1, 4):
-            _led_to(link, folder / "none")
+            _lead_to(link, folder / "none")
             served.process.send_signal(signal.SIGHUP)
             _wait(lambda turn=turn: served.log.read_text().count('"level": "error"') == turn)
-            _led_to(link, runs[turn % 2])
+            _lead_to(link, runs[turn % 2])
             served.process.send_signal(signal.SIGHUP)
             said = served.said()
             if "as it is now" not in said:
@@ -247,7 +266,7 @@ def _killed(trial: Trial, rng: random.Random) -> Iterator[str]:
     """SIGKILL at any moment and a supervisor that starts the service again, while readers ask and mark."""
     folder = trial.material.folder / f"killed {rng.random()}"
     served = Served(trial.run, folder)
-    with Readers(served.port, [trial.known(trial.run)], retries=True, marks=True) as readers:
+    with Readers(served.port, [trial.known(trial.run)], restarts=True) as readers:
         for _ in range(2):
             time.sleep(rng.random())
             served.process.kill()
@@ -265,66 +284,44 @@ def _killed(trial: Trial, rng: random.Random) -> Iterator[str]:
         with suppress(ValueError):  # the writing of a mark that was never confirmed broke off
             kept.add(json.loads(line)["question"])
     if lost := readers.marked - kept:
-        yield f"{len(lost)} marks were confirmed and are not there"
-
-
-def _queue(trial: Trial, rng: random.Random) -> Iterator[str]:
-    """More questions at once than may wait, or less time than a search takes."""
-    full = rng.random() < 0.5
-    served = trial.served(f"queue {full}", **({"most_waiting": 1} if full else {"timeout_s": 0.002}))
-    allowed = {200, 503} if full else {200, 408, 504}
-    ask = [rng.choice(QUESTIONS) for _ in range(_AT_ONCE)]
-    known = trial.known(trial.run)
-
-    def answer(question: str):
-        with suppress(OSError, http.client.HTTPException):  # its headers did not arrive in time either
-            return asked(served.port, "POST", "/api/search", {"question": question, "k": 5})
-
-    with ThreadPoolExecutor(_AT_ONCE) as threads:
-        answers = list(threads.map(answer, ask))
-    for question, found in zip(ask, answers, strict=True):
-        if found is None:
-            if full:
-                yield "no answer"
-            continue
-        answered, said, headers = found
-        trial.figures[f"{'full' if full else 'short of time'}: {answered}"] += 1
-        if answered not in allowed or (answered != 200 and headers["Content-Type"] != "application/problem+json"):
-            yield f"status {answered}: {said}"
-        if answered == 503 and headers["Retry-After"] != "1":
-            yield "503 without a time to retry"
-        if answered == 200 and said != known[question]:
-            yield f"'{question}' is answered otherwise"
-    yield from served.faults()
+        yield f"{len(lost)} marks were confirmed and are missing"
 
 
 KINDS: dict[str, Callable[[Trial, random.Random], Iterator[str]]] = {
     "documented": _documented,
     "odd": _odd,
-    "slow": _slow,
-    "half-open": _half_open,
     "crowd": _crowd,
     "reload": _reload,
     "killed": _killed,
-    "queue": _queue,
 }
 
 
-def _led_to(link: Path, target: Path) -> None:
+def _status(client: socket.socket) -> int | None:
+    """Return the status of an answer, None where there is none; 0 where it is no HTTP."""
+    line = b""
+    with suppress(ConnectionError):
+        while b"\r\n" not in line and (got := client.recv(4096)):
+            line += got
+    if not line:
+        return None
+    words = line.split(b" ", 2)
+    return int(words[1]) if words[0] == b"HTTP/1.1" and words[1].isdigit() else 0
+
+
+def _lead_to(link: Path, target: Path) -> None:
     beside = link.with_name("next")
     beside.symlink_to(target)
     os.replace(beside, link)
 
 
-def _wait(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + WAIT_S
+def _wait(condition: Callable[[], bool], seconds: float = WAIT_S) -> None:
+    end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
         time.sleep(0.02)
 
 
-def _settled_handles(served: Served, most: int = 0) -> int:
+def _settled_handles(served: Served, most: int | None = None) -> int:
     """Return the handles of a service, once they are no more than `most` or, at the latest, after a while."""
-    end = time.monotonic() + 3 * _SLOW_S
-    while (handles := served.size.handles) > most and most and time.monotonic() < end:
-        time.sleep(0.05)
-    return handles
+    if most is not None:
+        _wait(lambda: served.handles <= most, 3 * _SLOW_S)
+    return served.handles
