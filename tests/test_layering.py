@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,9 @@ MODULES = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rgl
 TESTS = sorted((REPO / "tests").rglob("test_*.py"))
 
 
+parsed = cache(ast.parse)  # each module once, for all the checks; nobody changes what it returns
+
+
 def short(path: Path) -> str:
     return path.relative_to(REPO).as_posix()
 
@@ -99,7 +103,7 @@ def misplaced_imports(path: Path, source: str) -> list[str]:
     """Return one line for each import that does not stand lower in the house."""
     here = floor_of(path)
     wrong = []
-    for line, name in imported_modules(ast.parse(source)):
+    for line, name in imported_modules(parsed(source)):
         place = f"{short(path)}:{line}: imports {name}"
         if name.startswith("."):
             wrong.append(f"{place}; write the whole name")
@@ -115,7 +119,7 @@ def misplaced_imports(path: Path, source: str) -> list[str]:
 
 def unpickling(path: Path, source: str) -> list[str]:
     """Return one line for each use of something that can run code from a file."""
-    tree = ast.parse(source)
+    tree = parsed(source)
     names = list(imported_modules(tree))
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -243,7 +247,7 @@ def direct_citing(path: Path, source: str) -> list[str]:
     """Return where a module takes a corpus's citing texts of all splits, and not those of `usable_citing`."""
     return [
         f"{short(path)}:{node.lineno}"
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(parsed(source))
         if isinstance(node, ast.Attribute)
         and node.attr == "citing"
         and re.search(r"corpus$|records$", name_of(node.value))
@@ -269,7 +273,7 @@ def test_dgl_is_never_imported_but_by_its_loader():
     assert [
         f"{short(path)}:{line}: imports {name}; call statgraph.graph.dgl_loader.load_dgl() instead"
         for path, source in MODULES.items()
-        for line, name in imported_modules(ast.parse(source))
+        for line, name in imported_modules(parsed(source))
         if name.split(".")[0] == "dgl"
     ] == []
 
@@ -288,7 +292,7 @@ def test_every_folder_is_a_package():
 
 def sizes(source: str) -> Iterator[tuple[str, int, int]]:
     """Yield each function of a module with its number of lines, and of parameters beside self; a command has none."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]
             names = {parameter.arg for parameter in given if parameter is not None} - {"self", "cls"}

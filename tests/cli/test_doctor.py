@@ -1,4 +1,7 @@
 import json
+import sys
+
+import pytest
 
 from statgraph.doctor import EXTRAS
 
@@ -15,10 +18,22 @@ def test_a_line_for_each_part_and_exit_0(run_here):
     assert lines[-1] == "All required parts work."
 
 
-def test_a_broken_part_does_not_stop_the_others_and_exit_1(run_cli, tmp_path):
-    (tmp_path / "faiss.py").write_text("raise ImportError('libfaiss.so: not found\\nmore')\n")
+@pytest.fixture
+def break_faiss(tmp_path, monkeypatch):
+    """Return a function that puts a FAISS in place whose import raises an error."""
 
-    done = run_cli("doctor", "--json", env={"PYTHONPATH": str(tmp_path)})
+    def write(error):
+        (tmp_path / "faiss.py").write_text(f"raise {error!r}\n")
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.delitem(sys.modules, "faiss", raising=False)
+
+    return write
+
+
+def test_a_broken_part_does_not_stop_the_others_and_exit_1(run_here, break_faiss):
+    break_faiss(ImportError("libfaiss.so: not found\nmore"))
+
+    done = run_here("doctor", "--json")
 
     assert (done.returncode, done.stderr) == (1, "")
     report = json.loads(done.stdout)
@@ -29,10 +44,10 @@ def test_a_broken_part_does_not_stop_the_others_and_exit_1(run_cli, tmp_path):
     assert failed[0]["remedy"].startswith("pip uninstall -y faiss-cpu && pip install ")
 
 
-def test_a_broken_part_is_shown_with_what_to_do(run_cli, tmp_path):
-    (tmp_path / "faiss.py").write_text("raise RuntimeError('no such instruction')\n")
+def test_a_broken_part_is_shown_with_what_to_do(run_here, break_faiss):
+    break_faiss(RuntimeError("no such instruction"))
 
-    done = run_cli("doctor", env={"PYTHONPATH": str(tmp_path)})
+    done = run_here("doctor")
 
     assert done.returncode == 1
     lines = done.stdout.splitlines()

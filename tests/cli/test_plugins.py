@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from statgraph import registry
 from statgraph.registry import LAYERS
 
 GUIDE = Path(__file__).parents[2] / "docs" / "extending.md"
@@ -50,11 +51,16 @@ def installed(blocks, quick_backbone, tmp_path_factory):
 
 
 @pytest.fixture
-def run_with(run_cli):
-    """Return a function (folder of packages, *arguments) that runs the command line with these packages."""
+def run_with(run_here):
+    """Return a function (folder of packages, *arguments) that runs the command line with these packages installed."""
 
     def run(packages: Path, *arguments):
-        return run_cli(*arguments, env={"PYTHONPATH": str(packages), "OMP_NUM_THREADS": "1"})
+        with pytest.MonkeyPatch.context() as patch:
+            patch.syspath_prepend(packages)
+            registry.installed.cache_clear()
+            done = run_here(*arguments)
+        registry.installed.cache_clear()
+        return done
 
     return run
 

@@ -151,16 +151,26 @@ def test_a_run_moves_with_its_folder(begun, tmp_path, town_corpus, quick_config)
     assert Retriever.load(tmp_path / "moved", device="cpu").search("my lamps") == before
 
 
-# So short that they show only that every part of a system works on real text.
-SHORT = (
-    *("device=cpu", "encoder.backbone=embedded:static", "pretrain.steps=2", "pretrain.batch_size=4"),
-    *("stage1.min_epoch_steps=0", "stage2.min_epoch_steps=0"),
-)
-
-
-@pytest.mark.parametrize("system", [name for name in system_names() if name not in ("ensemble", "student")])
-def test_every_system_trains_on_the_sample(tmp_path, system):
+def one_epoch(system):
+    """Return the settings that give each stage of a system one epoch."""
     preset = resolve_config(system, ["device=cpu"])
-    epochs = [f"{stage}.epochs=1" for stage in ("stage1", "stage2") if getattr(preset, stage).epochs]
-    run = train_run(read_corpus(sample_folder()), resolve_config(system, (*SHORT, *epochs)), tmp_path / "run")
+    return [f"{stage}.epochs=1" for stage in ("stage1", "stage2") if getattr(preset, stage).epochs]
+
+
+DENSE = [name for name in system_names() if name not in ("ensemble", "student", "dsr-adapted")]
+
+
+@pytest.mark.parametrize("system", DENSE)
+def test_every_system_trains(tmp_path, town_corpus, quick_config, system):
+    settings = () if system in ("bm25", "doct5query") else one_epoch(system)
+    run = train_run(town_corpus, quick_config(system, *settings), tmp_path / "run")
+    assert len(Retriever.load(run.folder, device="cpu").search("Who taxes my lamps?", k=5)) == 5
+
+
+@pytest.mark.real
+def test_the_adapted_static_encoder_trains_on_the_sample(tmp_path):
+    """It is distilled from a transformer, which takes minutes; test_dense.py adapts a tiny one."""
+    short = ("device=cpu", "encoder.backbone=embedded:static", "pretrain.steps=2", "pretrain.batch_size=4")
+    config = resolve_config("dsr-adapted", (*short, "stage1.min_epoch_steps=0", "stage1.epochs=1"))
+    run = train_run(read_corpus(sample_folder()), config, tmp_path / "run")
     assert len(Retriever.load(run.folder, device="cpu").search("Who gets the deposit back?", k=5)) == 5

@@ -403,6 +403,7 @@ def test_a_loss_that_is_not_finite_stops_the_run(train, tmp_path, value):
     assert all(tensor.isfinite().all() for tensor in weights.values())
 
 
+@pytest.mark.real  # three trainings of the sample; `make trial` kills them at any moment too
 def test_sigkill_and_resume_on_the_command_line(tmp_path, sample_run):
     backbone = sample_run.folder / "query_encoder"  # what another run has trained, so that none is distilled here
     settings = [f"encoder.backbone={backbone}", *(f"stage{number}.min_epoch_steps=0" for number in (1, 2))]

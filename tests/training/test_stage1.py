@@ -225,5 +225,5 @@ def test_every_loss_and_similarity_trains(stage_of, static_encoders, tmp_path, t
             encoders = static_encoders()
             encoders.encoder.similarity = SIMILARITIES[name]
             stage = stage_of(replace(CONFIG, loss=loss, temperature=1.0, margin=1.0), encoders=encoders)
-            _, _, records = trained(stage, tmp_path / f"{name}-{loss}", epochs=6)
+            _, _, records = trained(stage, tmp_path / f"{name}-{loss}", epochs=3)
             assert records[-1]["loss"] < records[1]["loss"]

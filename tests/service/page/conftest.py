@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import threading
+import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -131,16 +133,32 @@ def own_service(sample_loaded_run, tmp_path_factory) -> Iterator[Service]:
         yield running
 
 
+@pytest.fixture(scope="session")
+def chromium_address(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return the address by which Chromium, started once for all files, is driven."""
+    folder = tmp_path_factory.mktemp("chromium")
+    options = ("--headless=new", "--remote-debugging-port=0", f"--user-data-dir={folder}", "about:blank")
+    with subprocess.Popen(
+        [chromium, *CHROMIUM_ARGS, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        port = folder / "DevToolsActivePort"
+        end = time.monotonic() + STARTS_WITHIN_S
+        while not (port.is_file() and port.read_text()) and time.monotonic() < end:
+            time.sleep(0.05)
+        yield f"http://127.0.0.1:{port.read_text().splitlines()[0]}"
+        process.terminate()
+
+
 # Of a module, not of the session: while Playwright runs, nothing else in its thread can use asyncio.
 @pytest.fixture(scope="module")
-def browser(chromium: str):
+def browser(chromium_address: str):
     """Return Chromium."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=list(CHROMIUM_ARGS), timeout=3 * WAITS_MS)
-        yield started
-        started.close()
+        connected = playwright.chromium.connect_over_cdp(chromium_address, timeout=3 * WAITS_MS)
+        yield connected
+        connected.close()
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +205,7 @@ def open_page(browser, service: Service) -> Iterator[Callable]:
 
 @pytest.fixture
 def expect(browser):
-    """Return Playwright's `expect`, which waits for what it is told to expect."""
+    """Return Playwright's `expect`, which waits for what it expects."""
     from playwright.sync_api import expect
 
     expect.set_options(timeout=WAITS_MS)

@@ -33,6 +33,7 @@ def test_the_first_breadcrumb_filters_by_its_code(open_page, expect):
     page.locator(".hit .crumb", has_text="Housing Code").first.click()
     expect(page.locator(".chip")).to_have_text("Housing Code×")
     assert page.url.endswith("&code=Housing+Code")
+    expect(page.locator(".hit .crumbs", has_text="Work Code")).to_have_count(0)
     expect(page.locator(".hit")).to_have_count(10)
     assert places(page) == {"Housing Code"}
 
