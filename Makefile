@@ -1,18 +1,20 @@
 # Each target sets itself up: it makes .venv and installs into it when requirements.txt or the metadata has changed.
+# Only the index engines need a second environment: boto, which S3 needs, wants another python-dateutil than the pinned one.
 
 PYTHON ?= $(firstword $(foreach python,python3.11 python3 python3.12,$(shell \
 	$(python) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))' 2>/dev/null && echo $(python))))
 BIN := .venv/bin
+ENGINES := .venv-engines/bin
 QUESTION ?= Who gets the deposit back?
+HOURS ?= 1
 
 # Later installs into .venv keep to the pins too: a newer torch would bring several GB of CUDA packages.
 export PIP_CONSTRAINT := requirements.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-HOURS ?= 1
+.PHONY: demo test lint bench gpu real engines trial docs
 
-.PHONY: demo test lint bench gpu real engines ray readers audit mutants trial docs docs-cli docs-fidelity docs-results
-
+# Build the graph of the embedded sample, train on it, answer a question.
 demo: .venv/.installed
 	$(BIN)/statgraph build-graph
 	$(BIN)/statgraph train
@@ -22,12 +24,15 @@ demo: .venv/.installed
 test: .venv/.installed
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
+# Style, format, and the words of the documentation (tests/words.py).
 lint: .venv/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m tests.words
 
-# Some measures need a run that the present commit has trained.
-bench: .venv/.bench-installed
+# Speed and memory beside other tools. Some measures need a run that the present commit has trained.
+bench: .venv/.installed
+	$(BIN)/python -m pip install --quiet --editable .[bench] --no-build-isolation
 	$(BIN)/statgraph train --system qabisar
 	$(BIN)/python -m benchmarks
 
@@ -37,48 +42,29 @@ gpu:
 	$(or $(wildcard $(BIN)/python),$(PYTHON)) -m benchmarks.gpu_hour --hours $(HOURS) $(if $(CORPUS),--corpus $(CORPUS)) \
 		$(if $(ENCODER),--encoder $(ENCODER)) $(if $(DRY),--dry)
 
+# The tests on the fetched French corpus, and what else takes minutes.
 real: .venv/.installed
 	$(BIN)/python -m pytest -m real
 
-# What the index engines beside faiss must do. Their packages take 500 MB, and boto's python-dateutil is not the pinned one:
-# they stay in an environment of their own over .venv, without the pins.
+# The index engines beside faiss, and embedding on a Ray cluster of this machine, of whose two nodes one is killed.
+# 700 MB of packages.
 engines: .venv-engines/.installed
-	.venv-engines/bin/python -m pytest tests/index/engines tests/search/test_engine_index.py
+	$(ENGINES)/python -m pytest tests/index/engines tests/search/test_engine_index.py tests/encoders/test_article_shards.py \
+		tests/encoders/test_vector_shards.py tests/encoders/test_ray_embedding.py tests/cli/test_embed.py \
+		tests/systems/updating/test_update.py
 
-# Embedding on a Ray cluster of this machine, two nodes of which one dies. 240 MB more in the engines' environment.
-ray: .venv-engines/.ray-installed
-	.venv-engines/bin/python -m pytest tests/encoders/test_article_shards.py tests/encoders/test_vector_shards.py \
-		tests/encoders/test_ray_embedding.py tests/cli/test_embed.py tests/systems/updating/test_update.py
-
-# A law embedded on Ray, its vectors on S3, and two services behind one port while the law changes, for some minutes.
-readers: .venv-engines/.ray-installed
-	.venv-engines/bin/python -m tests.trials.readers --corpus $(or $(CORPUS),corpora/legi-fr) --run $(or $(RUN),runs/static-fr)
-
-# A list of what is installed (sbom.json, CycloneDX), and which of the pinned packages have known vulnerabilities.
-audit: .venv-audit/.installed
-	.venv-audit/bin/cyclonedx-py environment .venv --output-reproducible --output-file sbom.json
-	.venv-audit/bin/pip-audit --requirement requirements.txt --no-deps --disable-pip
-
-# A sample of small faults in the modules that everything rests on, and which of them no test notices.
-mutants: .venv/.installed
-	$(BIN)/python -m pip install --quiet --editable .[mutants] --no-build-isolation
-	$(BIN)/python -m tests.mutation
-
-# Kills, damaged inputs, full disks, many callers, repetition: two hours or so. TRIAL="kills --cases 1000 --seed 7" runs one.
+# Kills, damaged inputs, full disks, odd clients: an hour or so. TRIAL="kills --cases 1000 --seed 7" runs one of them;
+# TRIAL=mutants finds small faults that no test notices; TRIAL="readers --corpus DIR --run DIR" wants `make engines` first.
 trial: .venv/.installed
-	$(BIN)/python -m tests.trials $(TRIAL)
+	$(if $(filter mutants,$(TRIAL)),$(BIN)/python -m pip install --quiet --editable .[mutants] --no-build-isolation)
+	$(if $(filter readers,$(TRIAL)),$(ENGINES),$(BIN))/python -m tests.trials $(TRIAL)
 
+# Write the generated pages again, and build the site of docs/ into site/.
 docs: .venv/.installed
-	$(BIN)/mkdocs build --strict
-
-docs-cli: .venv/.installed
 	$(BIN)/python -m statgraph.cli.docs > docs/cli.md
-
-docs-fidelity: .venv/.installed
 	$(BIN)/python -m statgraph.studies.fidelity > docs/fidelity.md
-
-docs-results: .venv/.installed
-	$(BIN)/python -m statgraph.studies.results_page docs/results.md
+	$(BIN)/python -m statgraph.studies.results_page docs/tables.md
+	$(BIN)/mkdocs build --strict
 
 .venv/.installed: requirements.txt setup.cfg pyproject.toml | .venv/bin/python
 	@echo "Installing requirements.txt and statgraph into .venv (a minute or two the first time) ..."
@@ -86,23 +72,10 @@ docs-results: .venv/.installed
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
-.venv/.bench-installed: .venv/.installed
-	$(BIN)/python -m pip install --quiet --editable .[bench] --no-build-isolation
-	touch $@
-
 .venv-engines/.installed: .venv/.installed
 	$(BIN)/python -m venv --without-pip .venv-engines
-	$(BIN)/python -c 'import site; print(*site.getsitepackages())' > "$$(.venv-engines/bin/python -c 'import site; print(*site.getsitepackages())')/over.pth"
-	PIP_CONSTRAINT= $(BIN)/python -m pip --python .venv-engines/bin/python install --quiet --editable .[engines] --no-build-isolation
-	touch $@
-
-.venv-engines/.ray-installed: .venv-engines/.installed
-	PIP_CONSTRAINT= $(BIN)/python -m pip --python .venv-engines/bin/python install --quiet --editable .[ray] --no-build-isolation
-	touch $@
-
-.venv-audit/.installed: .venv/.installed
-	$(BIN)/python -m venv .venv-audit
-	PIP_CONSTRAINT= .venv-audit/bin/python -m pip install --quiet "pip-audit>=2.7,<3" "cyclonedx-bom>=7,<8"
+	$(BIN)/python -c 'import site; print(*site.getsitepackages())' > "$$($(ENGINES)/python -c 'import site; print(*site.getsitepackages())')/over.pth"
+	PIP_CONSTRAINT= $(BIN)/python -m pip --python $(ENGINES)/python install --quiet --editable .[engines,ray] --no-build-isolation
 	touch $@
 
 .venv/bin/python:

@@ -19,22 +19,20 @@ def write() -> None:
 
 
 def table(results: dict[str, dict]) -> str:
-    """Return the Markdown table of results by measure, and under it where each comes from."""
+    """Return the Markdown table of results by measure, and under it the notes of the rows that fall short or were not
+    measured, and where each comes from; `benchmarks/results/` has the notes of all rows."""
     lines = ["| what | against | asked | reached | |", "| --- | --- | --- | --- | --- |"]
     notes, sources = [], []
     for result in results.values():
         for row in result["rows"]:
             mark = {True: "holds", False: "**falls short**", None: ""}[row["holds"]]
-            if row["note"]:
+            if row["note"] and row["holds"] is not True and (row["asked"] or row["holds"] is False):
                 if row["note"] not in notes:
                     notes.append(row["note"])
                 mark = f"{mark} ({notes.index(row['note']) + 1})".strip()
             cells = (row["what"], row["against"], row["asked"], row["reached"], mark)
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         about = result["about"]
-        sources.append(
-            f"- `{about['command']}`: commit {about['commit']}, {about['date']}, {about['machine']}, peak memory "
-            f"{about['peak_mib']:,} MiB"
-        )
+        sources.append(f"- `{about['command']}`: commit {about['commit']}, {about['date']}, {about['machine']}")
     numbered = [f"{number}. {note}" for number, note in enumerate(notes, start=1)]
     return "\n".join([*lines, "", *numbered, *([""] if numbered else []), *sources, ""])

@@ -1,4 +1,4 @@
-"""`make mutants`: which small faults in a module no test notices, by cosmic-ray on a copy of the checkout.
+"""`make trial TRIAL=mutants`: which small faults in a module no test notices, by cosmic-ray on a copy of the checkout.
 
     python -m tests.mutation [TARGET ...] [--most N] [--seed N]
 

@@ -1,4 +1,4 @@
-"""The tables on docs/results.md, the p-values adjusted over the page: `make docs-results` writes them."""
+"""The tables on docs/tables.md, the p-values adjusted over the page: `make docs` writes them."""
 
 from __future__ import annotations
 

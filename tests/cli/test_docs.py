@@ -6,7 +6,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 
 
 def test_the_page_is_what_help_says():
-    assert PAGE.read_text(encoding="utf-8") == reference(), "docs/cli.md is out of date; run 'make docs-cli'"
+    assert PAGE.read_text(encoding="utf-8") == reference(), "docs/cli.md is out of date; run 'make docs'"
 
 
 def test_help_as_a_user_sees_it(run_cli):

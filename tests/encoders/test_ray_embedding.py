@@ -1,4 +1,4 @@
-"""`embed` on a real Ray cluster of two nodes on this machine: `make ray`."""
+"""`embed` on a real Ray cluster of two nodes on this machine: `make engines`."""
 
 import os
 import socket

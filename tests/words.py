@@ -1,0 +1,68 @@
+"""`make lint`: phrases that read as translated, in the documentation; each place is listed with what to write instead.
+
+    python -m tests.words [FILE ...]
+
+Without files: the pages of docs/ that people write, and the files beside README.md. Of a Python file, docstrings, comments
+and messages are read alike, so give files of statgraph/ to check them too.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+REPO = Path(__file__).parents[1]
+# Written by commands; statgraph/ is where to correct them.
+GENERATED = ("cli.md", "fidelity.md", "tables.md")
+# Phrase -> what to write instead.
+WORDS = {
+    r"\b(?:is|are|was|were|be|been|nobody|nothing|not) told\b|\btells? (?:them|it) apart\b": "is reported, is shown",
+    r"\b(?:tells?|told|telling) apart\b": "distinguishes, separates",
+    r"\banew\b": "again",
+    r"\bas (?:it|they) comes?\b": "pretrained, unchanged",
+    r"\bthat (?:is|are) none\b|\bof none\b": "without, invalid, empty",
+    r"\bfor ever\b": "indefinitely",
+    r"\bstands? there\b": "is there",
+    r"\bsays? so\b": "warns, reports it",
+    r"\blikewise\b": "also, the same",
+    r"\bgives? place to\b": "is replaced by",
+    r"\bto be had\b": "available",
+    r"\bwhat is (?:to be|asked)\b": "name the thing",
+    r"\bbut that\b": "except that",
+    r"\bwhat tells\b": "what distinguishes",
+    r"\b(?:on_dev|but_test|keeps_test|of_same_law|of_question|of_fold)\b(?!`)": "see the glossary of docs/architecture.md",
+    r"\bfewest\b": "minimum",
+    r"\bof its own accord\b|\bby and by\b|\bere\b": "automatically, gradually, before",
+}
+
+
+def prose_files() -> list[Path]:
+    """Return the pages that people write."""
+    pages = [page for page in sorted((REPO / "docs").glob("*.md")) if page.name not in GENERATED]
+    return [*pages, *sorted(REPO.glob("*.md"))]
+
+
+def offences(text: str) -> list[tuple[int, str, str]]:
+    """Return (line, phrase, what to write instead) for each phrase in a text outside fenced blocks."""
+    blank = re.sub(r"^```.*?^```", lambda block: "\n" * block[0].count("\n"), text, flags=re.MULTILINE | re.DOTALL)
+    places = []
+    for pattern, instead in WORDS.items():
+        for match in re.finditer(pattern, blank, re.IGNORECASE):
+            places.append((blank.count("\n", 0, match.start()) + 1, " ".join(match[0].split()), instead))
+    return sorted(places)
+
+
+def main(names: list[str]) -> int:
+    """Print every offending place; return 1 if there is one."""
+    lines = [
+        f"{path.relative_to(REPO) if path.is_relative_to(REPO) else path}:{line}: '{phrase}'; write: {instead}"
+        for path in [Path(name).resolve() for name in names] or prose_files()
+        for line, phrase, instead in offences(path.read_text(encoding="utf-8"))
+    ]
+    print("\n".join(lines) if lines else "Words are fine.")
+    return int(bool(lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
