@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import resource
 import select
@@ -18,7 +19,9 @@ import click
 
 from statgraph.cli.main import cli, report
 from statgraph.errors import StatgraphError
+from statgraph.graph.dgl_loader import load_dgl
 
+_LIBRARY = ("statgraph.search.retriever", "statgraph.systems.pipeline", "statgraph.systems.updating.update")
 MEMORY_BYTES = 3 << 30  # of addresses that a command may take beyond those of its parent
 
 
@@ -46,24 +49,10 @@ class Done:
 
 def preload() -> None:
     """Load what the commands need."""
-    import lightgbm
-    import sentence_transformers
-
-    import statgraph.cli.augment
-    import statgraph.cli.build_graph
-    import statgraph.cli.corpora
-    import statgraph.cli.export
-    import statgraph.cli.rebuilding
-    import statgraph.cli.search
-    import statgraph.cli.train
-    import statgraph.cli.update
-    import statgraph.search.retriever
-    import statgraph.systems.pipeline
-    import statgraph.systems.updating.update
-    from statgraph.graph.dgl_loader import load_dgl
-
+    commands = ("augment", "build_graph", "corpora", "export", "rebuilding", "search", "train", "update")
+    for name in (*(f"statgraph.cli.{name}" for name in commands), "lightgbm", "sentence_transformers", *_LIBRARY):
+        importlib.import_module(name)
     load_dgl()
-    _ = lightgbm, sentence_transformers, statgraph
 
 
 def command(

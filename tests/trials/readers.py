@@ -1,16 +1,14 @@
-"""A law embedded on Ray, its vectors on S3, and two services behind one port while the law changes.
+"""A law embedded on Ray, its vectors on S3, and two services while the law changes.
 
     make trial TRIAL="readers --corpus DIR --run DIR [--clients 16] [--seconds 20]"    # where `make engines` has run
 
-Every step is a command that a user would run; the S3-compatible server is moto on this machine, and what stands before
-the services hands connections on as nginx or HAProxy do (docs/scaling.md). Each answer is compared with the run's own
-index. Prints the figures as JSON, and exits with 1 if an answer was an error or that of no version.
+Every step is a command that a user would run; the S3-compatible server is moto on this machine. Each answer is compared
+with the run's own index. Prints the figures as JSON, and exits with 1 if an answer was an error or that of no version.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import os
 import signal
@@ -41,55 +39,20 @@ TABLE, VECTORS = "s3://law/fr", "s3://law/vectors"
 Answer = list[tuple[str, float]]
 
 
-class Balancer:
-    """A port whose connections go to one of several others in turn, as a proxy of TCP does."""
-
-    def __init__(self):
-        self._loop = asyncio.new_event_loop()
-        self._behind: list[int] = []
-        self._open: Counter[int] = Counter()
-        self._n_taken = 0
-        threading.Thread(target=self._loop.run_forever, daemon=True).start()
-        server = asyncio.run_coroutine_threadsafe(asyncio.start_server(self._take, "127.0.0.1", 0), self._loop).result()
-        self.port = server.sockets[0].getsockname()[1]
-
-    def send_to(self, ports: list[int]) -> None:
-        """Hand new connections to these ports, and return once the others have none left."""
-        self._behind = list(ports)
-        while any(self._open[port] for port in self._open if port not in ports):
-            time.sleep(0.01)
-
-    async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._n_taken += 1
-        port = self._behind[self._n_taken % len(self._behind)]
-        self._open[port] += 1
-        try:
-            service_reader, service_writer = await asyncio.open_connection("127.0.0.1", port)
-            await asyncio.gather(_copy(reader, service_writer), _copy(service_reader, writer))
-        finally:
-            writer.close()
-            self._open[port] -= 1
-
-
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while piece := await reader.read(65_536):
-        writer.write(piece)
-        await writer.drain()
-    writer.close()
-
-
 class Clients:
-    """Threads that ask one question after another, each over a connection of its own.
+    """Threads that ask one question after another, each over a connection of its own, of several services in turn.
 
     Attributes:
+        ports: of the services; who asks from now on asks these.
         answers: (when it was asked and when answered, number of the question, hits).
         errors: a line each.
     """
 
-    def __init__(self, n_clients: int, port: int, questions: list[str]):
+    def __init__(self, n_clients: int, ports: list[int], questions: list[str]):
+        self.ports = ports
         self.answers: list[tuple[tuple[float, float], int, Answer]] = []
         self.errors: list[str] = []
-        self._questions, self._port, self._ended = questions, port, threading.Event()
+        self._questions, self._ended = questions, threading.Event()
         self._threads = [threading.Thread(target=self._ask, args=(number,)) for number in range(n_clients)]
         for thread in self._threads:
             thread.start()
@@ -104,11 +67,10 @@ class Clients:
         number = first
         while not self._ended.is_set():
             number = (number + 1) % len(self._questions)
-            start = time.monotonic()
+            start, ports = time.monotonic(), self.ports
             try:
-                status, answer, _ = asked(
-                    self._port, "POST", "/api/search", {"question": self._questions[number], "k": K}
-                )
+                body = {"question": self._questions[number], "k": K}
+                status, answer, _ = asked(ports[number % len(ports)], "POST", "/api/search", body)
                 hits = [(hit["article_id"], hit["score"]) for hit in answer["hits"]] if status == 200 else None
                 if hits is None:
                     raise RuntimeError(f"status {status}: {answer}")
@@ -167,10 +129,8 @@ def trial(corpus_folder: Path, run: Path, work: Path, n_clients: int, seconds: f
     figures["index_s"] = run_command(*index, one)
     before = local_answers(one, questions)
     figures["as_trained"] = sum(map(_same_hits, local_answers(run, questions), before))
-    balancer = Balancer()
     with ExitStack() as old, ExitStack() as new:
-        balancer.send_to([old.enter_context(reader(one)) for _ in range(READERS)])
-        clients = Clients(n_clients, balancer.port, questions)
+        clients = Clients(n_clients, [old.enter_context(reader(one)) for _ in range(READERS)], questions)
         try:
             time.sleep(seconds)
             write_corpus(amended(corpus), work / "law")
@@ -179,14 +139,11 @@ def trial(corpus_folder: Path, run: Path, work: Path, n_clients: int, seconds: f
             figures["again_update_s"] = run_command("update", "--run", one, *options)
             figures["again_index_s"] = run_command(*index, two)
             ports = [new.enter_context(reader(two)) for _ in range(READERS)]
-            switched = time.monotonic()
-            balancer.send_to(ports)
-            drained = time.monotonic()
-            old.close()
+            clients.ports, switched = ports, time.monotonic()
             time.sleep(seconds)
         finally:
             clients.end()
-    return figures | _judged(clients, before, local_answers(two, questions), (switched, drained))
+    return figures | _judged(clients, before, local_answers(two, questions), switched)
 
 
 def _same_hits(answer: Answer, expected: Answer) -> bool:
@@ -196,15 +153,14 @@ def _same_hits(answer: Answer, expected: Answer) -> bool:
     )
 
 
-def _judged(clients: Clients, before: list[Answer], after: list[Answer], change: tuple[float, float]) -> dict:
+def _judged(clients: Clients, before: list[Answer], after: list[Answer], switched: float) -> dict:
     kinds: Counter[str] = Counter()
-    switched, drained = change
     for (start, end), number, answer in clients.answers:
         old, new = _same_hits(answer, before[number]), _same_hits(answer, after[number])
         if old == new:
             kinds["either" if old else "mixed"] += 1
         elif old:
-            kinds["late" if start > drained else "old"] += 1
+            kinds["late" if start > switched else "old"] += 1
         else:
             kinds["early" if end < switched else "new"] += 1
     return {

@@ -1,5 +1,7 @@
-"""The service: requests by its own document, odd bytes, thousands of connections, a run that is exchanged, a process
-that is killed and restarted. Slow and broken clients, full queues: tests/service/test_connection.py, test_state.py."""
+"""The service: odd bytes, thousands of connections, a run that is exchanged, a process that is killed and restarted.
+
+Slow and broken clients, full queues and requests by the OpenAPI document are in tests/service (test_connection.py,
+test_state.py; test_problems.py with STATGRAPH_API_CASES=2000)."""
 
 from __future__ import annotations
 
@@ -28,7 +30,6 @@ from tests.trials.served import WAIT_S, Served, asked, searched
 
 QUESTIONS = tuple(question.text for question in town().questions)
 CONNECTIONS = 10_000
-REQUESTS, _SCENARIOS = 250, 25  # of a documented case, at least
 _KEPT_HANDLES = 500  # of this process, for all but its connections
 _READERS = 8
 _SLOW_S = 4.0
@@ -155,48 +156,6 @@ def service(material: Material, *, cases: range, seed: int, only: tuple[str, ...
         return tried("service", case, cases=cases, seed=seed, figures=trial.figures)
 
 
-def _documented(trial: Trial, rng: random.Random) -> Iterator[str]:
-    """Requests that Schemathesis makes of the OpenAPI document, each answer leading to the next by its links."""
-    import hypothesis
-    import schemathesis
-    from schemathesis import checks
-
-    from statgraph.service.app import create_app
-    from statgraph.service.config import ServiceConfig
-    from statgraph.service.loaded_run import LoadedRun
-    from statgraph.service.state import ServiceState
-
-    state = ServiceState(ServiceConfig(feedback=trial.material.folder / "documented.jsonl"))
-    state.open(LoadedRun(trial.run, device="cpu"))
-    schema = schemathesis.openapi.from_asgi("/openapi.json", create_app(state, write_log=lambda line: None))
-    wanted = [
-        *(checks.not_a_server_error, checks.status_code_conformance, checks.content_type_conformance),
-        *(checks.response_schema_conformance, checks.negative_data_rejection),
-    ]
-    counted = trial.figures
-
-    class Machine(schema.as_state_machine()):
-        def validate_response(self, response, case, additional_checks=(), **options) -> None:
-            counted["requests by the document"] += 1
-            case.validate_response(response, checks=wanted)
-
-    settings = hypothesis.settings(
-        max_examples=_SCENARIOS,
-        deadline=None,
-        database=None,
-        phases=[hypothesis.Phase.generate],
-        suppress_health_check=list(hypothesis.HealthCheck),
-    )
-    end = counted["requests by the document"] + REQUESTS
-    while counted["requests by the document"] < end:
-        hypothesis.seed(rng.randrange(2**32))(Machine)
-        try:
-            Machine.run(settings=settings)
-        except Exception as error:  # Schemathesis's failures, in groups or alone
-            yield " / ".join(str(part).replace("\n", " ")[:500] for part in getattr(error, "exceptions", [error]))
-            return
-
-
 def _odd(trial: Trial, rng: random.Random) -> Iterator[str]:
     """Bytes that are nearly HTTP, values that are nearly right."""
     served = trial.served("odd", timeout_s=_SLOW_S)
@@ -288,7 +247,6 @@ def _killed(trial: Trial, rng: random.Random) -> Iterator[str]:
 
 
 KINDS: dict[str, Callable[[Trial, random.Random], Iterator[str]]] = {
-    "documented": _documented,
     "odd": _odd,
     "crowd": _crowd,
     "reload": _reload,
