@@ -17,7 +17,6 @@ import runpy
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before anything starts threads, which a fork would lose
@@ -85,7 +84,7 @@ def _outcome(name: str, material: Material, options: argparse.Namespace) -> Outc
     outcome = campaign(material, cases=range(options.first, options.first + cases), seed=options.seed, only=only)
     print(outcome.row, flush=True)
     if not options.short:
-        write_json(RESULTS / f"{name}.json", asdict(outcome))
+        write_json(RESULTS / f"{name}.json", vars(outcome))
     return outcome
 
 

@@ -44,7 +44,7 @@ def tried(campaign: str, case: Case, *, cases: range, seed: int, figures: dict |
                 failures.append(f"case {number}: {problem}")
                 print(f"{campaign}, {failures[-1]}", file=sys.stderr, flush=True)
             done += 1
-    return Outcome(campaign, done, tuple(failures), round(time.perf_counter() - start, 1), seed, figures or {})
+    return Outcome(campaign, done, tuple(failures), round(time.perf_counter() - start, 1), seed, dict(figures or {}))
 
 
 def left_over(folder: Path) -> list[str]:

@@ -17,6 +17,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -159,17 +160,23 @@ def service(material: Material, *, cases: range, seed: int, only: tuple[str, ...
 def _odd(trial: Trial, rng: random.Random) -> Iterator[str]:
     """Bytes that are nearly HTTP, values that are nearly right."""
     served = trial.served("odd", timeout_s=_SLOW_S)
-    for _ in range(40):
-        name, sent, ends = odd_request(rng)
-        trial.figures["odd requests"] += 1
+
+    def answered(request: tuple[str, bytes, bool]) -> tuple[str, int | None]:
+        name, sent, ends = request
         with socket.create_connection(("127.0.0.1", served.port), timeout=WAIT_S) as client:
             with suppress(OSError):  # refused before all was sent
                 client.sendall(sent)
                 if ends:
                     client.shutdown(socket.SHUT_WR)
-            answered = _status(client)
-        if answered not in (None, 200, 201, *range(400, 500)):
-            yield f"{name}: answered {answered}"
+            return name, _status(client)
+
+    requests = [odd_request(rng) for _ in range(40)]
+    trial.figures["odd requests"] += len(requests)
+    with ThreadPoolExecutor(len(requests)) as threads:
+        answers = list(threads.map(answered, requests))
+    yield from (
+        f"{name}: answered {status}" for name, status in answers if status not in (None, 200, 201, *range(400, 500))
+    )
     yield from trial.differing(served)
 
 
