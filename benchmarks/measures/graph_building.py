@@ -17,7 +17,6 @@ from benchmarks.side_by_side import Spread, taking_turns, times_faster
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.store import read_corpus
 from statgraph.graph.build import build_graph
-from statgraph.graph.dgl_loader import load_dgl
 
 ASKED_TIMES = 50
 TITLE_STEP = 50  # every so many titles are replaced: all of them take minutes
@@ -26,10 +25,6 @@ ASKED_S, ASKED_GB = 120, 12
 FIT_FROM = -3  # 10**4 articles take little more than DGL's own start
 # Time ~ articles ** slope: 1 is linear. A tenth is left for the caches that large arrays do not fit into.
 MOST_SLOPE = 1.1
-NUMBERINGS = {
-    "replace": lambda edges, numbers: edges.replace(numbers),
-    "map": lambda edges, numbers: edges.apply(lambda titles: titles.map(numbers)),
-}
 PLOT = Path(__file__).parents[2] / "docs" / "performance" / "graph-growth.png"
 
 
@@ -40,7 +35,7 @@ def measure(settings: Settings) -> list[Row]:
 
 
 def title_frame(corpus: Corpus):
-    """Return the tree as the reference implementation of G-DSR holds it, written anew: a pandas DataFrame of the pairs
+    """Return the tree as the reference implementation of G-DSR holds it, written again: a pandas DataFrame of the pairs
     (parent title, child title) on the heading path of each article, each pair once. A heading is its title alone."""
     import pandas
 
@@ -54,15 +49,6 @@ def title_numbers(edges) -> dict[str, int]:
     return {title: number for number, title in enumerate(dict.fromkeys(edges.to_numpy().ravel()))}
 
 
-def frame_graph(corpus: Corpus, *, numbering: str) -> object:
-    """Return the DGL graph of the frame. `numbering` = "replace" is the reference's way, `DataFrame.replace` with all
-    titles, which passes over the frame once for each; "map" looks them up, as a user who knows pandas would."""
-    edges = title_frame(corpus)
-    numbers = title_numbers(edges)
-    rows = np.array(NUMBERINGS[numbering](edges, numbers), dtype=np.int64)  # (edges, 2)
-    return load_dgl().graph((rows[:, 0], rows[:, 1]), num_nodes=len(numbers))
-
-
 def _against_frames(settings: Settings) -> list[Row]:
     corpus = read_corpus(settings.corpus)
     if settings.quick:
@@ -71,18 +57,15 @@ def _against_frames(settings: Settings) -> list[Row]:
     numbers = title_numbers(edges)
     sampled = dict(list(numbers.items())[::TITLE_STEP])
     works = {
-        # A copy knows neither its hash nor its rows: both are found anew, as in the first build of a process.
+        # A copy knows neither its hash nor its rows: both are computed again, as in the first build of a process.
         "ours": lambda: build_graph(dataclasses.replace(corpus)),
-        "ours, hash known": lambda: build_graph(corpus),
-        "map": lambda: frame_graph(corpus, numbering="map"),
-        "replace": lambda: NUMBERINGS["replace"](edges, sampled),
+        "replace": lambda: edges.replace(sampled),
     }
     seconds = taking_turns(works, rounds=1 if settings.quick else 5)
     share = len(numbers) / len(sampled)
     replace_s = [share * value for value in seconds["replace"]]
     ratio = times_faster(seconds["ours"], replace_s)
     what = f"building the graph: {corpus.name}, {len(corpus.articles):,} articles"
-    times = {name: seconds_text(Spread.of(values)) for name, values in seconds.items()}
     return [
         Row(
             what,
@@ -93,19 +76,9 @@ def _against_frames(settings: Settings) -> list[Row]:
             {"seconds": seconds, "scaled_by": {"replace": share}, "titles": len(numbers)},
             f"The rival's {Spread.of(replace_s).median:,.0f} s are scaled from the replacing of {len(sampled):,} of "
             f"its {len(numbers):,} titles, each a pass over all {len(edges):,} edges; its other steps are left out. "
-            f"Ours {times['ours']} with the corpus's SHA-256, {times['ours, hash known']} where that is known. The "
-            f"rival makes the tree alone, and of equal titles one node ({len(numbers):,}, not "
-            f"{_tree_nodes(corpus):,}); ours has the questions too.",
-        ),
-        Row(
-            what,
-            "the same with Series.map",
-            "",
-            ratio_text(times_faster(seconds["ours, hash known"], seconds["map"])),
-            None,
-            {"seconds": {name: seconds[name] for name in ("ours, hash known", "map")}},
-            f"{times['map']}: what a look-up in place of DataFrame.replace is worth. Ours is the time with the hash "
-            "known, since the rival has none.",
+            f"Ours {seconds_text(Spread.of(seconds['ours']))} with the corpus's SHA-256. The rival makes the tree "
+            f"alone, and of equal titles one node ({len(numbers):,}, not {_tree_nodes(corpus):,}); ours has the "
+            "questions too.",
         ),
     ]
 

@@ -102,7 +102,9 @@ def test_torchrun_trains_an_ensemble(torchrun, run_here, town, quick_backbone, q
     own = [text for text in quick_settings if not text.startswith("encoder.backbone")]
     members = f"ensemble.members=qabisar@{quick_backbone},zero-shot@{quick_backbone}"
     ranker = ("ranker.kind=lambdamart", "ranker.learn_from=cross-fit", "ranker.folds=2", "ranker.trees=20")
-    options = [word for text in (*own, members, *ranker, "ranker.leaf_size=1") for word in ("--set", text)]
+    options = [
+        word for text in (*own, members, *ranker, "ranker.leaf_size=1", "stage1.epochs=1") for word in ("--set", text)
+    ]
     done = torchrun("--corpus", town, "--seed", 3, *options)
     assert (done.returncode, done.stderr) == (0, "")
     (run,) = (tmp_path / "runs").iterdir()
