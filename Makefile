@@ -61,9 +61,7 @@ trial: .venv/.installed
 
 # Write the generated pages again, and build the site of docs/ into site/.
 docs: .venv/.installed
-	$(BIN)/python -m statgraph.cli.docs > docs/cli.md
-	$(BIN)/python -m statgraph.studies.fidelity > docs/fidelity.md
-	$(BIN)/python -m statgraph.studies.results_page docs/tables.md
+	$(BIN)/python -m tools
 	$(BIN)/mkdocs build --strict
 
 .venv/.installed: requirements.txt setup.cfg pyproject.toml | .venv/bin/python

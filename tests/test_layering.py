@@ -317,7 +317,7 @@ def test_sizes_are_counted():
 
 def test_every_test_mirrors_a_module():
     assert [
-        f"{short(path)}: no such module under statgraph/ or benchmarks/"
+        f"{short(path)}: no such module under statgraph/, benchmarks/ or tools/"
         for path in TESTS
         if not any(path.match(pattern) for pattern in TESTS_OF_THE_WHOLE) and not mirrors_a_module(path)
     ] == []
@@ -325,9 +325,9 @@ def test_every_test_mirrors_a_module():
 
 def mirrors_a_module(test: Path) -> bool:
     """Return whether tests/x/test_y.py has its statgraph/x/y.py, or y_.py where y is a keyword of Python's, __y__.py
-    where it is what Python runs; tests/benchmarks/test_y.py has its benchmarks/y.py, a test of the page its js/y.js."""
+    where it is what Python runs; tests of benchmarks/ and tools/ have theirs there, a test of the page its js/y.js."""
     place = test.relative_to(REPO / "tests")
-    house = REPO if place.parts[0] == "benchmarks" else PACKAGE
+    house = REPO if place.parts[0] in ("benchmarks", "tools") else PACKAGE
     folder, name = house / place.parent, test.stem.removeprefix("test_")
     modules = (f"{name}.py", f"{name}_.py", f"__{name}__.py", f"js/{name}.js")
     return any((folder / module).is_file() for module in modules)

@@ -23,7 +23,8 @@ WORK_FOLDER = Path("runs") / "reproduce"
 @click.option("--only", metavar="ROW", multiple=True, help="Run only this row; repeatable.")
 @click.option("--split", metavar="NAME", default="test", help="train, dev or test.")
 @options.path(
-    "--out", help="Folder for table.md and table.json.  [default: results/ and the names of table, corpus and backbone]"
+    "--out",
+    help="Folder for table.md and table.json.gz.  [default: results/ and the names of table, corpus and backbone]",
 )
 @options.path("--work", default=WORK_FOLDER, help="Folder of the runs, shared by all tables.")
 @options.settings("Override one setting of every row; repeatable.")
@@ -31,7 +32,7 @@ WORK_FOLDER = Path("runs") / "reproduce"
 @options.path(
     "--check",
     metavar="FILE",
-    help="A published table.json: compute every figure of the table.md beside it again, and exit.",
+    help="A published table.json.gz: compute every figure of the table.md beside it again, and exit.",
 )
 @click.option("--list", "listing", is_flag=True, help="List the tables, or the rows of TABLE, and exit.")
 @options.device
@@ -113,13 +114,13 @@ def _list(spec, listing: bool) -> None:
 
 def _check(table: str, path: Path) -> int:
     """Say whether a published table follows from its JSON, and return the exit code."""
-    from statgraph.studies.checking import check_table
+    from statgraph.studies.table_files import check_table, markdown_beside
 
     checked = check_table(table, path)
     for problem in checked.problems:
         click.echo(problem, err=True)
     if not checked.problems:
-        click.echo(f"{path}: all {checked.n_figures:,} figures of {path.with_suffix('.md').name} follow from it")
+        click.echo(f"{path}: all {checked.n_figures:,} figures of {markdown_beside(path).name} follow from it")
     return 1 if checked.problems else 0
 
 

@@ -1,4 +1,4 @@
-"""A trained ensemble without each of its parts: features, trees and rankings anew, its members as they are."""
+"""A trained ensemble without each of its parts: new features, trees and rankings over the same members."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from statgraph.systems.job import DEFAULT_OPTIONS, Job, TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.run_cache import RunCache
 
-# What a row can do without beside a signal, each by the features that go with it.
+# Parts beside signals that a row can leave out, each by the features that go with it.
 FEATURES: Mapping[str, Callable[[str, str], bool]] = {
     "same heading": lambda subject, aspect: aspect == OF_SECTION,
     "heading above": lambda subject, aspect: aspect == OF_PARENT,
@@ -50,7 +50,7 @@ def with_signal_rows(spec: TableSpec, config: RunConfig) -> TableSpec:
 
 @dataclass(frozen=True)
 class _Part:
-    """An ensemble, how many training questions made it, and questions that it was made without."""
+    """An ensemble, the number of training questions behind it, and the questions that were held out of it."""
 
     ensemble: Ensemble
     n_questions: int
@@ -59,14 +59,14 @@ class _Part:
 
 @dataclass(frozen=True)
 class _Trained:
-    """An ensemble, what its trees learn from, and how many they are; none where they did not gain.
+    """An ensemble and the data of its learnt ranker.
 
     Attributes:
-        run: of the ensemble, with the configuration of its ranker.
+        run: the ensemble's run, with the configuration of its ranker.
         whole: the ensemble.
         learnt_from: itself, or an ensemble for each fold.
-        questions: that the trees learn from, held out by one of these.
-        trees: how many they are.
+        questions: the questions that the trees learn from, each held out of one of these ensembles.
+        trees: the number of trees; 0 where they gained nothing.
     """
 
     run: Run
@@ -91,9 +91,9 @@ class AblationRuns(CorpusRuns):
         """
         base = self._base(planned)
         with self.store.claimed(base):
-            found = self.result(planned)
-            if found is not None:
-                return found
+            finished = self.result(planned)
+            if finished is not None:
+                return finished
             start = time.perf_counter()
             cache = RunCache(self.store.run_cache)
             if base not in self._trained:
@@ -114,11 +114,11 @@ class AblationRuns(CorpusRuns):
             self.store.finish(self._id(planned), result, keep_run=True)
             return result
 
-    def close(self, seeds: Sequence[PlannedRun]) -> None:
-        """Remove the ensembles of these rows, unless told to keep them; their members stay in the store."""
+    def close(self, planned: Sequence[PlannedRun]) -> None:
+        """Remove the ensembles of these rows, unless runs are kept; their members stay in the store."""
         self._trained.clear()
         if not self.keep:
-            for base in {self._base(planned) for planned in seeds}:
+            for base in {self._base(run) for run in planned}:
                 shutil.rmtree(self.store.trained_folder(base), ignore_errors=True)
 
     def _base(self, planned: PlannedRun) -> str:
@@ -154,14 +154,14 @@ class AblationRuns(CorpusRuns):
         def quality(rankings: list[np.ndarray]) -> np.ndarray:
             return question_metrics(rankings, labels, len(corpus.articles))[QUALITY]
 
-        found, fixed = _found(parts, questions), whole.ensemble.fixed
-        learning = learn(found, labels, fixed, config.ranker, quality, groups=groups, seed=config.seed)
+        features, fixed = _held_out_features(parts, questions), whole.ensemble.fixed
+        learning = learn(features, labels, fixed, config.ranker, quality, groups=groups, seed=config.seed)
         return replace(trained, trees=learning.trees)
 
 
 @dataclass(frozen=True)
 class _Reduced:
-    """The ranking of an ensemble that does without something."""
+    """The ranking of an ensemble without one of its parts."""
 
     ensemble: Ensemble
     names: frozenset[tuple[str, str]]
@@ -170,12 +170,12 @@ class _Reduced:
 
     def rank(self, questions: Sequence[str], k: int) -> tuple[list[np.ndarray], None]:
         """Return the rows of each question's best `k` articles, best first."""
-        found = _features(self.ensemble, questions, self.names)
-        return [rows[:k] for rows in ranked(found, [self.ranker.scores(of_question) for of_question in found])], None
+        features = _features(self.ensemble, questions, self.names)
+        return [rows[:k] for rows in ranked(features, [self.ranker.scores(each) for each in features])], None
 
 
 def _without(trained: _Trained, without: str, corpus: Corpus) -> _Reduced:
-    """Return the ranking without something, the trees learnt again, as many as the whole ensemble has."""
+    """Return the ranking without a part, with as many newly learnt trees as the whole ensemble has."""
     config, whole, parts = trained.run.config, trained.whole, trained.learnt_from
     names: frozenset[tuple[str, str]] = frozenset()
     if without in FEATURES:
@@ -186,8 +186,8 @@ def _without(trained: _Trained, without: str, corpus: Corpus) -> _Reduced:
     fixed = whole.ensemble.fixed
     if not trained.trees or without == TREES:
         return _Reduced(whole.ensemble, names, fixed, 0)
-    found, labels = _found(parts, trained.questions, names), corpus.label_rows(trained.questions)
-    ranker = with_trees(found, labels, fixed, config.ranker, trained.trees, seed=config.seed)
+    features, labels = _held_out_features(parts, trained.questions, names), corpus.label_rows(trained.questions)
+    ranker = with_trees(features, labels, fixed, config.ranker, trained.trees, seed=config.seed)
     return _Reduced(whole.ensemble, names, ranker, trained.trees)
 
 
@@ -212,17 +212,17 @@ def _reduced(part: _Part, without: str, config: RunConfig) -> _Part:
     return replace(part, ensemble=ensemble)
 
 
-def _found(
+def _held_out_features(
     parts: Sequence[_Part], questions: Sequence[Question], names: frozenset[tuple[str, str]] = frozenset()
 ) -> list[Features]:
-    """Return the features of questions less those named, each by the ensemble that was made without it."""
-    found: dict[str, Features] = {}
+    """Return the features of questions without those named, each from the ensemble that it was held out of."""
+    by_question: dict[str, Features] = {}
     for part in parts:
-        of_part = _features(part.ensemble, [question.text for question in part.held_out], names)
-        found |= {question.question_id: features for question, features in zip(part.held_out, of_part, strict=True)}
-    return [found[question.question_id] for question in questions]
+        features = _features(part.ensemble, [question.text for question in part.held_out], names)
+        by_question |= zip((question.question_id for question in part.held_out), features, strict=True)
+    return [by_question[question.question_id] for question in questions]
 
 
 def _features(ensemble: Ensemble, texts: Sequence[str], names: frozenset[tuple[str, str]]) -> list[Features]:
-    # As the ensemble ranks them, but for the features that are left out before it tells the finalists.
-    return [ensemble.finalists(found.without(names), DEPTH) for found in ensemble.candidates(texts, DEPTH)]
+    # As the ensemble ranks them, except that some features are dropped before it picks the finalists.
+    return [ensemble.finalists(each.without(names), DEPTH) for each in ensemble.candidates(texts, DEPTH)]

@@ -1,32 +1,49 @@
-"""A finished table as Markdown (what it is, the figures beside the paper's, differences, strata, times) and picture."""
+"""A finished table as Markdown (about it, the figures beside the paper's, differences, strata, times) and a picture.
+
+A table `by_set` has a part for each question set, intervals beside its figures, and adjusted p-values.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus
-from statgraph.evaluation.plots import Labels, bar_chart, line_chart
-from statgraph.evaluation.significance import Comparison
-from statgraph.studies.spec import BARS, TableSpec
+from statgraph.evaluation.plots import Labels, bar_chart
+from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, Comparison, adjusted_p_values
+from statgraph.studies.spec import TableSpec
 from statgraph.studies.store import RunResult
-from statgraph.studies.summary import PARTS, RowSummary, SeedSummary
+from statgraph.studies.summary import ALL, PARTS, RowSummary, strata_by_set
 
 ABSENT = "-"
 PAPER = "paper (BSARD)"
-TIME_NOTE = (
+_TIME_NOTE = (
     "Means over seeds; memory is the highest of the process during the run. A first stage that another row had trained "
     "with the same settings is taken from it, and then costs no time here. A member of an ensemble that another row "
     "had trained is taken from it too; the time and memory that it took then are counted."
+)
+_DIFFERENCES = (
+    "In points, each question's value averaged over seeds: difference [95 % bootstrap interval], p of a paired "
+    "permutation test{adjusted}; n.s.: the interval holds 0, or p is 0.05 or more."
+)
+_ADJUSTED = _DIFFERENCES.format(
+    adjusted=", adjusted for the number of comparisons in its table (Benjamini and Hochberg)"
+)
+_FIGURES_BY_SET = (
+    "In percent: mean ± standard deviation over seeds [95 % bootstrap interval over questions, each with its mean over "
+    "seeds]. Seen: a training question has one of the question's articles."
+)
+_SIGNALS = (
+    "Each ensemble beside the one of its signals that is best alone in that metric on these very questions, which "
+    "favours the signal."
 )
 
 
 @dataclass(frozen=True)
 class About:
-    """What a table says of itself beside its figures."""
+    """The facts above a table: corpus, split, number of seeds, command, commits, machines, and what is missing."""
 
     corpus: str
     split: str
@@ -40,19 +57,8 @@ class About:
 
 def table_text(spec: TableSpec, rows: Sequence[RowSummary], about: About, *, picture: str = "") -> str:
     """Return the whole of table.md; `picture` is the file name of the figure, if there is one."""
-    lines = [
-        *opening(spec, about),
-        *main_table(spec, rows),
-        "",
-        *_paper_note(spec),
-        *(picture and [f"![{spec.title}]({picture})", ""]),
-    ]
-    lines += ["## Differences", "", *differences_table(rows), ""]
-    for part in PARTS:
-        lines += [f"## {part.title()} questions", "", *stratum_table(spec, rows, part), ""]
-        if any(part in row.differences for row in rows):
-            lines += [*differences_table(rows, part), ""]
-    lines += ["## Time and memory", "", TIME_NOTE, "", *time_table(rows)]
+    body = _body_by_set(spec, rows) if spec.by_set else _body(spec, rows, picture)
+    lines = [*opening(spec, about), *body, "## Time and memory", "", _TIME_NOTE, "", *time_table(rows)]
     return "\n".join(lines) + "\n"
 
 
@@ -76,20 +82,29 @@ def opening(spec: TableSpec, about: About) -> list[str]:
     lines += [f"- Command: `{about.command}`", f"- Commit: {', '.join(about.commits) or ABSENT}"]
     lines.append(f"- Machine: {'; '.join(about.machines) or ABSENT}")
     if len(about.commits) > 1:
-        lines.append("- Rows were trained at different commits: see `commit` of each run in table.json")
+        lines.append("- Rows were trained at different commits: see `commit` of each run in the JSON")
     lines += [f"- Missing: {line}" for line in about.missing]
     return [*lines, ""]
+
+
+def main_tables(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
+    """Return the table over all questions, the paper's figures beside ours; `by_set` one for each question set."""
+    if not spec.by_set:
+        return main_table(spec, rows)
+    lines: list[str] = []
+    for name, strata in strata_by_set(rows[0].strata).items():
+        lines += [*([""] if lines else []), f"## {name}", "", *stratum_table(spec, rows, strata[ALL])]
+    return lines
 
 
 def main_table(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
     """Return the table over all questions, in percent: mean ± standard deviation over seeds, then the paper's."""
     in_paper = [metric for metric in spec.metrics if any(metric in row.paper for row in spec.rows)]
-    paper_columns = [f"{metric}, {PAPER}" for metric in in_paper] or [PAPER]
-    table = header(["row", "seeds", *spec.metrics, *paper_columns])
+    table = header(["row", "seeds", *spec.metrics, *([f"{metric}, {PAPER}" for metric in in_paper] or [PAPER])])
     for row in rows:
-        paper = [_figure(row.spec.paper.get(metric)) for metric in in_paper] or [ABSENT]
-        ours = [_spread(row.strata["all"][metric]) for metric in spec.metrics]
-        table.append(line([row.spec.name, str(len(row.results)), *ours, *paper]))
+        paper = [row.spec.paper.get(metric) for metric in in_paper] or [None]
+        paper_cells = [ABSENT if value is None else f"{value:.1f}" for value in paper]
+        table.append(line([*_figures(spec, row, ALL), *paper_cells]))
     return table
 
 
@@ -98,27 +113,23 @@ def stratum_table(spec: TableSpec, rows: Sequence[RowSummary], stratum: str) -> 
     held = [row for row in rows if stratum in row.strata]
     if not held:
         return ["No question is of this kind."]
-    lines = [f"{held[0].n_questions[stratum]} questions.", "", *header(["row", "seeds", *spec.metrics])]
-    for row in held:
-        ours = [_spread(row.strata[stratum][metric]) for metric in spec.metrics]
-        lines.append(line([row.spec.name, str(len(row.results)), *ours]))
-    return lines
+    head = header(["row", "seeds", *spec.metrics])
+    return [
+        f"{held[0].n_questions[stratum]} questions.",
+        "",
+        *head,
+        *(line(_figures(spec, row, stratum)) for row in held),
+    ]
 
 
-def differences_table(rows: Sequence[RowSummary], stratum: str = "all") -> list[str]:
-    """Return how far each row is from the one that it is compared with, over the questions of a stratum."""
+def differences_table(rows: Sequence[RowSummary], stratum: str = ALL) -> list[str]:
+    """Return the difference of each row from the one that it is compared with, over the questions of a stratum."""
     compared = [row for row in rows if stratum in row.differences]
     if not compared:
         return ["No two rows to compare yet."]
-    shown = list(compared[0].differences[stratum])
-    lines = [
-        "In points, each question's value averaged over seeds: difference [95 % bootstrap interval], p of a paired "
-        "permutation test; n.s.: the interval holds 0, or p is 0.05 or more.",
-        "",
-        *header(["row", "against", *shown]),
-    ]
+    lines = [_DIFFERENCES.format(adjusted=""), "", *header(["row", "against", *compared[0].differences[stratum]])]
     for row in compared:
-        cells = [_difference(row.differences[stratum][metric]) for metric in shown]
+        cells = [_difference(found, found.p_value) for found in row.differences[stratum].values()]
         lines.append(line([row.spec.name, row.against, *cells]))
     return lines
 
@@ -139,37 +150,16 @@ def time_table(rows: Sequence[RowSummary]) -> list[str]:
     return lines
 
 
-def draw_rows(spec: TableSpec, rows: Sequence[RowSummary], path: Path) -> None:
-    """Draw the metrics of a table's figure over its rows, in percent; the whiskers are one standard deviation over
-    seeds."""
-    names = [row.spec.name for row in rows]
-    values = {metric: [row.strata["all"][metric] for row in rows] for metric in spec.figure.metrics}
-    means = {metric: [100 * value.mean for value in column] for metric, column in values.items()}
-    spread = {
-        metric: [(100 * (value.mean - (value.sd or 0)), 100 * (value.mean + (value.sd or 0))) for value in column]
-        for metric, column in values.items()
-    }
-    if spec.figure.kind == BARS:
-        bar_chart(names, means, spread, path, Labels(spec.title, y_name="%"))
-    else:
-        places = list(range(1, len(names) + 1))
-        lines = {metric: (places, column) for metric, column in means.items()}
-        line_chart(lines, path, Labels(spec.title, "row of the table", "%"), errors=spread)
-
-
-def _paper_note(spec: TableSpec) -> list[str]:
-    if not spec.paper_read_in:
-        return []
-    read = f"{PAPER}: the paper's figures on BSARD, read in {spec.paper_read_in}."
-    return [f"{read} On another corpus compare the order of the rows, not the size of the figures.", ""]
-
-
-def _steps(runs: Sequence[RunResult]) -> str:
-    seconds: dict[str, list[float]] = {}
-    for run in runs:
-        for step in run.about["steps"]:
-            seconds.setdefault(step["name"], []).append(step["seconds"])
-    return ", ".join(f"{name} {np.mean(values):.0f}" for name, values in seconds.items())
+def draw_rows(spec: TableSpec, rows: Sequence[RowSummary], path) -> None:
+    """Draw the metrics of a table's figure as bars, in percent; the whiskers are one standard deviation over seeds."""
+    means, spread = {}, {}
+    for metric in spec.figure:
+        values = [row.strata[ALL][metric] for row in rows]
+        means[metric] = [100 * value.mean for value in values]
+        spread[metric] = [
+            (100 * (value.mean - (value.sd or 0)), 100 * (value.mean + (value.sd or 0))) for value in values
+        ]
+    bar_chart([row.spec.name for row in rows], means, spread, path, Labels(spec.title, y_name="%"))
 
 
 def header(names: Sequence[str]) -> list[str]:
@@ -182,16 +172,86 @@ def line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 
-def _spread(value: SeedSummary) -> str:
-    mean = f"{100 * value.mean:.1f}"
-    return mean if value.sd is None else f"{mean} ± {100 * value.sd:.1f}"
+def _body(spec: TableSpec, rows: Sequence[RowSummary], picture: str) -> list[str]:
+    lines = [*main_table(spec, rows), ""]
+    if spec.paper_read_in:
+        read = f"{PAPER}: the paper's figures on BSARD, read in {spec.paper_read_in}."
+        lines += [f"{read} On another corpus compare the order of the rows, not the size of the figures.", ""]
+    lines += [*(picture and [f"![{spec.title}]({picture})", ""]), "## Differences", "", *differences_table(rows), ""]
+    for part in PARTS:
+        lines += [f"## {part.title()} questions", "", *stratum_table(spec, rows, part), ""]
+        if any(part in row.differences for row in rows):
+            lines += [*differences_table(rows, part), ""]
+    return lines
 
 
-def _figure(value: float | None) -> str:
-    return ABSENT if value is None else f"{value:.1f}"
+def _body_by_set(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
+    parts = {
+        f"{name}: {part}": stratum
+        for name, strata in strata_by_set(rows[0].strata).items()
+        for part, stratum in strata.items()
+    }
+    lines = [_FIGURES_BY_SET, "", *main_tables(spec, rows), ""]
+    for title, stratum in parts.items():
+        if not title.endswith(f": {ALL}"):
+            lines += [f"## {title}", "", *stratum_table(spec, rows, stratum), ""]
+    against = dict.fromkeys(row.against for row in rows if row.differences)
+    if against:
+        lines += [f"## Differences from {', '.join(against)}", "", _ADJUSTED, ""]
+        for title, stratum in parts.items():
+            compared = {row.spec.name: row.differences[stratum] for row in rows if stratum in row.differences}
+            lines += [f"### {title}", "", *_adjusted_table(compared), ""]
+    if any(row.best_signals for row in rows):
+        lines += ["## Beside the best signal alone", "", f"{_SIGNALS} {_ADJUSTED}", ""]
+        for title, stratum in parts.items():
+            best = {row.spec.name: row.best_signals[stratum] for row in rows if stratum in row.best_signals}
+            signals = {name: [signal for signal, _ in of_row.values()] for name, of_row in best.items()}
+            compared = {name: {metric: found for metric, (_, found) in best[name].items()} for name in best}
+            lines += [f"### {title}, best signal", "", *_adjusted_table(compared, signals), ""]
+    return lines
 
 
-def _difference(found: Comparison) -> str:
-    size = f"{100 * found.difference:+.1f} [{100 * found.low:+.1f}, {100 * found.high:+.1f}]"
-    p = "p < 0.001" if found.p_value < 0.001 else f"p = {found.p_value:.3f}"
-    return f"{size}, {p}{'' if found.significant else ', n.s.'}"
+def _figures(spec: TableSpec, row: RowSummary, stratum: str) -> list[str]:
+    """Return the cells of a row: its name, its number of seeds, and each metric in percent."""
+    cells = [row.spec.name, str(len(row.results))]
+    for metric in spec.metrics:
+        value, interval = row.strata[stratum][metric], row.intervals.get(stratum, {}).get(metric)
+        spread = "" if value.sd is None else f" ± {100 * value.sd:.1f}"
+        ends = "" if interval is None else f" [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
+        cells.append(f"{100 * value.mean:.1f}{spread}{ends}")
+    return cells
+
+
+def _adjusted_table(
+    compared: Mapping[str, Mapping[str, Comparison]], signals: Mapping[str, Sequence[str]] | None = None
+) -> list[str]:
+    """Return a table of comparisons (row -> metric -> comparison), p-values adjusted for their number; each may have
+    the name of a signal in front."""
+    lines = header(["row", *next(iter(compared.values()), {})])
+    cells = _adjusted([found for of_row in compared.values() for found in of_row.values()])
+    for name, of_row in compared.items():
+        own = [next(cells) for _ in of_row]
+        if signals:
+            own = [f"{signal}: {cell}" for signal, cell in zip(signals[name], own, strict=True)]
+        lines.append(line([name, *own]))
+    return lines
+
+
+def _adjusted(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    p_values = adjusted_p_values([comparison.p_value for comparison in comparisons])
+    return map(_difference, comparisons, p_values)
+
+
+def _difference(found: Comparison, p_value: float) -> str:
+    low, high = 100 * found.low, 100 * found.high
+    significant = (low > 0 or high < 0) and p_value < SIGNIFICANCE_LEVEL
+    p = "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+    return f"{100 * found.difference:+.1f} [{low:+.1f}, {high:+.1f}], {p}{'' if significant else ', n.s.'}"
+
+
+def _steps(runs: Sequence[RunResult]) -> str:
+    seconds: dict[str, list[float]] = {}
+    for run in runs:
+        for step in run.about["steps"]:
+            seconds.setdefault(step["name"], []).append(step["seconds"])
+    return ", ".join(f"{name} {np.mean(values):.0f}" for name, values in seconds.items())

@@ -28,7 +28,7 @@ from statgraph.search.retriever import Retriever
 from statgraph.signals.signal import Asked, Signal
 from statgraph.studies.spec import RowSpec, TableSpec
 from statgraph.studies.store import FOLLOWED, RunResult, RunStore
-from statgraph.studies.summary import BESIDE_SIGNALS
+from statgraph.studies.summary import COMPARED_BY_SET
 from statgraph.systems.job import DEFAULT_OPTIONS, TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import regime_of, resolve_config, without_transformers
@@ -51,6 +51,11 @@ class PlannedRun:
     without_questions: bool = False
     without: str = ""
     retrained: bool = False
+
+    @property
+    def name(self) -> str:
+        """Return row and seed, as in "BM25, seed 0"."""
+        return f"{self.row}, seed {self.seed}"
 
     def train_command(self, corpus_folder: str) -> str:
         """Return the command that makes the same run, with publishable paths; a blank folder stands for the sample, and
@@ -79,7 +84,7 @@ def planned_runs(
         only: names of rows; none for all.
 
     Raises:
-        UsageError: for an unknown row, or a setting that cannot be.
+        UsageError: for an unknown row, or an invalid setting.
     """
     names = [row.name for row in spec.rows]
     for name in only:
@@ -96,14 +101,13 @@ def planned_runs(
 
 def run_id(config: RunConfig, corpus_hash: str, split: str, *variants: str) -> str:
     """Return the first 16 hex digits of the SHA-256 of all that decides a result: rows of several tables with the same
-    configuration share one run. `variants` is what else it differs in from a plain run."""
+    configuration share one run. `variants` name every other difference from a plain run."""
     decided_by = {"config": config.to_dict(), "corpus_hash": corpus_hash, "split": split}
     return artifacts.key_of(decided_by | ({"variants": variants} if variants else {}), ID_DIGITS)
 
 
 def with_tuned_bm25(spec: TableSpec, corpus: Corpus, store: RunStore) -> TableSpec:
-    """Return the table with the k1 and b that are best on dev in the rows that are to be tuned, over the text that the
-    row indexes.
+    """Return the table with the k1 and b of the best dev quality in its `tuned` rows, over the text that each indexes.
 
     Raises:
         UsageError: if there are such rows, and the corpus has no dev questions.
@@ -113,8 +117,8 @@ def with_tuned_bm25(spec: TableSpec, corpus: Corpus, store: RunStore) -> TableSp
         if not row.tuned:
             return row
         path = resolve_config(row.system, row.settings).encoder.heading_path
-        found = tuple(f"bm25.{name}={value:g}" for name, value in _best_bm25(corpus, store, heading_path=path).items())
-        return replace(row, settings=(*row.settings, *found))
+        best = _best_bm25(corpus, store, heading_path=path)
+        return replace(row, settings=(*row.settings, *(f"bm25.{name}={value:g}" for name, value in best.items())))
 
     return replace(spec, rows=tuple(map(tuned, spec.rows)))
 
@@ -129,15 +133,15 @@ def _best_bm25(corpus: Corpus, store: RunStore, *, heading_path: bool) -> dict:
 
 
 class Alone:
-    """The ranking of one signal, as what measures a retriever asks for it."""
+    """One signal as a ranker of its own."""
 
     def __init__(self, signal: Signal):
         self._signal = signal
 
     def rank(self, questions: Sequence[str], k: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return for each question (rows int64, scores float32) of the signal's best `k` articles."""
-        found = [answer.best(k, None) for answer in self._signal.ask(Asked(questions))]
-        return [rows for rows, _ in found], [scores for _, scores in found]
+        rankings = [answer.best(k, None) for answer in self._signal.ask(Asked(questions))]
+        return [rows for rows, _ in rankings], [scores for _, scores in rankings]
 
 
 @dataclass(frozen=True)
@@ -170,9 +174,9 @@ class CorpusRuns:
         """
         name = self._id(planned)
         with self.store.claimed(name):
-            found = self.store.result(name)
-            if found is not None:
-                return found
+            finished = self.store.result(name)
+            if finished is not None:
+                return finished
             folder = self.store.trained_folder(name)
             resumed = (folder / artifacts.RUN_CONFIG).is_file()
             start = time.perf_counter()
@@ -182,13 +186,17 @@ class CorpusRuns:
                 corpus = _without_questions(self.corpus) if planned.without_questions else self.corpus
                 cached = replace(options, stage1_cache=self.store.stage1_cache, run_cache=cache)
                 if planned.retrained:
-                    cached = replace(options, final=_followed(corpus, planned.config, folder, cached), keep_test=True)
+                    followed = _followed(corpus, planned.config, folder, cached)
+                    cached = replace(options, final=followed, keep_test=True)
                 train_run(corpus, planned.config, folder, replace(cached, resume=resumed))
             metrics, signals = self._measured(Run.read(folder))
             about = self._about(planned, folder, resumed, time.perf_counter() - start)
             result = RunResult(metrics, about | {"taken": cache.taken}, signals)
             self.store.finish(name, result, keep_run=self.keep)
             return result
+
+    def close(self, planned: Sequence[PlannedRun]) -> None:
+        """Release what the runs of a table share."""
 
     def _id(self, planned: PlannedRun) -> str:
         # A corpus may get another question set, or its questions be put into sets.
@@ -208,10 +216,11 @@ class CorpusRuns:
         if not run.config.is_ensemble:
             return metrics_of_sets(Retriever.of(run, device=device), self.corpus, self.split), {}
         ensemble = read_ensemble(run, len(self.corpus.articles), device=device)
-        alone = {signal.name: metrics_of_sets(Alone(signal), self.corpus, self.split) for signal in ensemble.signals}
-        return metrics_of_sets(ensemble, self.corpus, self.split), {
-            name: replace(found, metrics=found.metrics.only(BESIDE_SIGNALS)) for name, found in alone.items()
-        }
+        signals = {}
+        for signal in ensemble.signals:
+            alone = metrics_of_sets(Alone(signal), self.corpus, self.split)
+            signals[signal.name] = replace(alone, metrics=alone.metrics.only(COMPARED_BY_SET))
+        return metrics_of_sets(ensemble, self.corpus, self.split), signals
 
     def _about(self, planned: PlannedRun, folder: Path, resumed: bool, seconds: float) -> dict[str, object]:
         run = Run.read(folder)
@@ -233,7 +242,7 @@ class CorpusRuns:
 
 
 def machine(device: str) -> str:
-    """Return what a run is computed on, in one line."""
+    """Return the processor, cores, GPU, system and Python of this machine, in one line."""
     import torch
 
     from statgraph.device import pick_device
@@ -262,7 +271,7 @@ def _planned(row: RowSpec, seed: int, backbone: str, settings: Sequence[str]) ->
 
 
 def _followed(corpus: Corpus, config: RunConfig, folder: Path, options: TrainingOptions) -> Run:
-    """Return the run whose epochs the one in a folder takes, trained beside it."""
+    """Return the run, trained beside a folder, whose number of epochs the run in that folder takes over."""
     beside = folder.with_name(FOLLOWED)
     if is_finished(beside):
         return Run.read(beside)

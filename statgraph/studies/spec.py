@@ -12,8 +12,7 @@ from statgraph.evaluation.metrics import METRICS
 
 SPECS = Path(__file__).parent / "specs"
 REGIMES = ("static", "head", "full")
-BARS, LINES = "bars", "lines"
-# What is shown without training anything: statgraph/studies/analyses.py.
+# Figures that need no training: statgraph/studies/analyses.py.
 SIMILARITY, GRID = "article-similarity", "bm25-grid"
 _SHOWN = ("R@100", "R@200", "R@500", "mAP", "mRP")
 
@@ -29,7 +28,7 @@ class RowSpec:
     `tuned`: with the k1 and b of BM25 that are best on the dev split. `fast`: an ensemble without its transformers.
     `without_questions`: trained on the law alone, without the corpus's questions and their citing texts.
     `retrained`: trained again on train and dev, for the epochs that dev chose; test alone measures it.
-    `without`: what the ranking of a trained ensemble does without (statgraph/studies/ablation.py).
+    `without`: the part that the ranking of a trained ensemble does without (statgraph/studies/ablation.py).
     """
 
     name: str
@@ -48,19 +47,11 @@ class RowSpec:
 
 
 @dataclass(frozen=True)
-class FigureSpec:
-    """The picture of a table: bars or lines of `metrics`, a group for each row."""
-
-    kind: str
-    metrics: tuple[str, ...] = ("R@200", "mAP")
-
-
-@dataclass(frozen=True)
 class TableSpec:
     """A table. `source`: the paper and its table; `paper_read_in`: where the paper's figures in the rows were read;
-    `backbones`: every row is run with each of them, where there are any;
-    `analysis`: what is shown in place of rows; `by_set`: told by question set and stratum, with intervals, and
-    ensembles beside their best signal; `ablation`: a trained ensemble without each of its parts, which are its rows."""
+    `figure`: the metrics of its bar chart; `backbones`: every row is run with each of them, where there are any;
+    `analysis`: what is shown in place of rows; `by_set`: by question set and stratum, with intervals, and ensembles
+    beside their best signal; `ablation`: a trained ensemble without each of its parts, which are its rows."""
 
     name: str
     title: str
@@ -68,7 +59,7 @@ class TableSpec:
     baseline: str = ""
     metrics: tuple[str, ...] = _SHOWN
     rows: tuple[RowSpec, ...] = ()
-    figure: FigureSpec | None = None
+    figure: tuple[str, ...] = ()
     backbones: tuple[str, ...] = ()
     analysis: str = ""
     paper_read_in: str = ""
@@ -109,12 +100,11 @@ def without_metrics(spec: TableSpec, names: Collection[str]) -> TableSpec:
     def others(metrics: Iterable[str]) -> tuple[str, ...]:
         return tuple(name for name in metrics if name not in names)
 
-    figure = spec.figure and replace(spec.figure, metrics=others(spec.figure.metrics))
-    return replace(spec, metrics=others(spec.metrics), figure=figure)
+    return replace(spec, metrics=others(spec.metrics), figure=others(spec.figure))
 
 
 def measurable_on(spec: TableSpec, split: str) -> TableSpec:
-    """Return the table without the rows that a split has trained."""
+    """Return the table without the rows that are trained on a split."""
     return replace(spec, rows=tuple(row for row in spec.rows if not row.retrained or split == SPLITS[-1]))
 
 
@@ -148,19 +138,22 @@ def _copy(row_name: str, backbone: str) -> str:
 
 
 def table_of(name: str, values: Mapping) -> TableSpec:
-    """Return the spec that a mapping of its fields holds, rows and figure as mappings of theirs.
+    """Return the spec that a mapping of its fields holds, its rows as mappings of theirs.
 
     Raises:
         ValueError: for an unknown key.
     """
     values = dict(values)
-    values["rows"] = tuple(_row(row) for row in values.get("rows") or ())
-    if values.get("figure"):
-        values["figure"] = _filled(FigureSpec, values["figure"])
+    values["rows"] = tuple(row_of(row) for row in values.get("rows") or ())
     return _filled(TableSpec, {"name": name, **values})
 
 
-def _row(values: Mapping) -> RowSpec:
+def row_of(values: Mapping) -> RowSpec:
+    """Return the spec of a row that a mapping of its fields holds.
+
+    Raises:
+        ValueError: for an unknown key.
+    """
     values = dict(values)
     by_regime = values.get("regimes") or {}
     values["regimes"] = {regime: tuple(settings or ()) for regime, settings in by_regime.items()}
@@ -180,11 +173,7 @@ def _check(spec: TableSpec, path: Path) -> None:
     names = [row.name for row in spec.rows]
     others = {spec.baseline, *(row.against for row in spec.rows)} - {""}
     regimes = {regime for row in spec.rows for regime in row.regimes}
-    shown = {
-        *spec.metrics,
-        *(spec.figure.metrics if spec.figure else ()),
-        *(key for row in spec.rows for key in row.paper),
-    }
+    shown = {*spec.metrics, *spec.figure, *(key for row in spec.rows for key in row.paper)}
     if any(row.paper for row in spec.rows) != bool(spec.paper_read_in):
         raise ValueError(f"{path}: the paper's figures need `paper_read_in`, and it needs figures; correct the file")
     for kind, unknown in (
@@ -192,7 +181,6 @@ def _check(spec: TableSpec, path: Path) -> None:
         ("regime", regimes - set(REGIMES)),
         ("metric", shown - set(METRICS)),
         ("second row", {name for name in names if names.count(name) > 1}),
-        ("figure", {spec.figure.kind} - {BARS, LINES} if spec.figure else set()),
         ("analysis", {spec.analysis} - {"", SIMILARITY, GRID}),
     ):
         if unknown:

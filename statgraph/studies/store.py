@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,10 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
+from statgraph.disk import held_folder
 from statgraph.errors import RunError
 from statgraph.search.evaluating import SplitMetrics
 
-RESULT, LOCK, TRAINED, FOLLOWED = "result.json", "lock", "run", "followed"
+RESULT, TRAINED, FOLLOWED = "result.json", "run", "followed"
 
 
 class RunBusyError(RunError):
@@ -25,8 +24,8 @@ class RunBusyError(RunError):
 
 @dataclass(frozen=True)
 class RunResult:
-    """A finished run: what was measured, all that is known of how (`about`, JSON values), and of an ensemble what each
-    of its signals finds alone."""
+    """A finished run: its metrics, all that is known of how it came about (`about`, JSON values), and the metrics of
+    each signal of an ensemble alone."""
 
     metrics: SplitMetrics
     about: dict
@@ -45,10 +44,20 @@ class RunResult:
         signals = {name: alone.to_dict() for name, alone in self.signals.items()}
         return {**self.about, "questions": self.metrics.to_dict(), **({"signals": signals} if signals else {})}
 
+    @classmethod
+    def from_dict(cls, saved: Mapping, shared: Mapping | None = None) -> RunResult:
+        """Return the result that `to_dict` saved; `shared` are question ids and strata that are not saved with it."""
+        shared = shared or {}
+        about = {key: value for key, value in saved.items() if key not in ("questions", "signals")}
+        signals = {
+            name: SplitMetrics.from_dict({**shared, **alone}) for name, alone in saved.get("signals", {}).items()
+        }
+        return cls(SplitMetrics.from_dict({**shared, **saved["questions"]}), about, signals)
+
 
 class RunStore:
     """The runs under WORK/runs: `<id>/result.json` of a finished one, `<id>/run` of one in training, `<id>/followed` of
-    the one whose epochs it takes, where it is retrained."""
+    the one whose number of epochs a retrained run takes over."""
 
     def __init__(self, work: Path):
         self.stage1_cache = Path(work) / "stage1"
@@ -70,15 +79,12 @@ class RunStore:
         if not path.is_file():
             return None
         try:
-            about = artifacts.read_json(path)
-            questions = SplitMetrics.from_dict(about.pop("questions"))
-            signals = {name: SplitMetrics.from_dict(alone) for name, alone in about.pop("signals", {}).items()}
-            return RunResult(questions, about, signals)
+            return RunResult.from_dict(artifacts.read_json(path))
         except (ValueError, KeyError, TypeError, AttributeError, RunError) as error:
             raise RunError(f"{path}: damaged ({error}); remove it to run it again") from None
 
     def finish(self, run_id: str, result: RunResult, *, keep_run: bool) -> None:
-        """Write the result of a run, then remove what was trained unless told to keep it."""
+        """Write the result of a run, then remove its trained folders unless `keep_run`."""
         artifacts.write_json(self._runs / run_id / RESULT, result.to_dict())
         if not keep_run:
             for trained in (TRAINED, FOLLOWED):
@@ -91,15 +97,7 @@ class RunStore:
         Raises:
             RunBusyError: if another process holds it.
         """
-        path = self._runs / run_id / LOCK
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a+", encoding="utf-8") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                lock.seek(0)
-                raise RunBusyError(f"process {lock.read().strip() or '?'} works on it") from None
-            lock.truncate(0)
-            lock.write(f"{os.getpid()}\n")
-            lock.flush()
+        with held_folder(self._runs / run_id) as free:
+            if not free:
+                raise RunBusyError("another process works on it")
             yield

@@ -1,4 +1,4 @@
-"""What the runs of a table come to: each row's mean and spread over seeds, and how far it is from another row."""
+"""The rows of a table summed up: mean and spread over seeds, and the difference from another row."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from statgraph.studies.store import RunResult
 
 COMPARED = ("R@100", "R@200", "mAP")
 PARTS = ("seen", "unseen")  # compared apart: a graph of training questions could live on memory alone
-BESIDE_SIGNALS = ("R@100", "mAP", "MRR@10", "S@3")  # what is compared in tables by question set, and with signals alone
-_ALL, _KIND = "all", "kind: "
+COMPARED_BY_SET = ("R@100", "mAP", "MRR@10", "S@3")  # in tables by question set, and with signals alone
+ALL, _KIND = "all", "kind: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class SeedSummary:
 @dataclass(frozen=True)
 class RowSummary:
     """A row: `results` by seed, `strata[stratum][metric]` over seeds (strata without a question are left out), and
-    `differences[stratum][metric]` from the row `against`, over all questions and over each of `PARTS` (none where that
+    `differences[stratum][metric]` from the row `against`, over all questions and over each of `PARTS` (empty where that
     row has no run yet).
 
-    Of a table by question set, over all questions of each set, its `PARTS` and its kinds of questions: `intervals` over
-    the questions, and `best_signals`: the best signal alone of an ensemble and how far the ensemble is from it."""
+    A table by question set adds, for all questions of each set, its `PARTS` and its kinds of questions, `intervals`
+    over the questions, and `best_signals`: an ensemble's best signal alone, and the ensemble's difference from it."""
 
     spec: RowSpec
     results: Mapping[int, RunResult]
@@ -77,27 +77,27 @@ def summaries(spec: TableSpec, results: Mapping[str, Mapping[int, RunResult]]) -
         for row in spec.rows
         if results.get(row.name)
     ]
-    return [_told_by_set(row, spec.metrics) for row in rows] if spec.by_set else rows
+    return [_with_intervals(row, spec.metrics) for row in rows] if spec.by_set else rows
 
 
 def strata_by_set(strata: Iterable[str]) -> dict[str, dict[str, str]]:
     """Return for each question set which of these strata a table by question set shows: name in the set -> name."""
     strata = list(strata)
-    others = [name.removesuffix(f": {_ALL}") for name in strata if name.endswith(f": {_ALL}")]
+    others = [name.removesuffix(f": {ALL}") for name in strata if name.endswith(f": {ALL}")]
     shown: dict[str, dict[str, str]] = {}
     for name, prefix in ((MAIN_SET, ""), *((other, f"{other}: ") for other in others)):
-        of_set = {stratum.removeprefix(prefix): stratum for stratum in strata if stratum.startswith(prefix)}
+        parts = {stratum.removeprefix(prefix): stratum for stratum in strata if stratum.startswith(prefix)}
         shown[name] = {
-            own: stratum for own, stratum in of_set.items() if own in (_ALL, *PARTS) or own.startswith(_KIND)
+            part: stratum for part, stratum in parts.items() if part in (ALL, *PARTS) or part.startswith(_KIND)
         }
     return shown
 
 
 def _shown(strata: Iterable[str]) -> list[str]:
-    return [stratum for of_set in strata_by_set(strata).values() for stratum in of_set.values()]
+    return [stratum for parts in strata_by_set(strata).values() for stratum in parts.values()]
 
 
-def _told_by_set(row: RowSummary, metrics: Sequence[str]) -> RowSummary:
+def _with_intervals(row: RowSummary, metrics: Sequence[str]) -> RowSummary:
     runs = [row.results[seed] for seed in sorted(row.results)]
     strata = _shown(row.strata)
     intervals = {
@@ -111,7 +111,7 @@ def _told_by_set(row: RowSummary, metrics: Sequence[str]) -> RowSummary:
     }
     best = {}
     if all(run.signals for run in runs):
-        compared = [metric for metric in BESIDE_SIGNALS if metric in metrics]
+        compared = [metric for metric in COMPARED_BY_SET if metric in metrics]
         best = {
             stratum: {metric: _beside_best_signal(runs, metric, stratum) for metric in compared} for stratum in strata
         }
@@ -119,7 +119,7 @@ def _told_by_set(row: RowSummary, metrics: Sequence[str]) -> RowSummary:
 
 
 def _beside_best_signal(runs: Sequence[RunResult], metric: str, stratum: str) -> tuple[str, Comparison]:
-    """Return the signal with the best mean over seeds, and how far the ensemble is from it."""
+    """Return the signal with the best mean over seeds, and the ensemble's difference from it."""
     names = [name for name in runs[0].signals if all(name in run.signals for run in runs)]
     alone = {name: [RunResult(run.signals[name], {}) for run in runs] for name in names}
     best = max(names, key=lambda name: np.mean([run.mean(metric, stratum) for run in alone[name]]))
@@ -145,10 +145,10 @@ def _summary(
     differences = {}
     if others:
         baseline = [others[seed] for seed in sorted(others)]
-        compared = [metric for metric in (BESIDE_SIGNALS if by_set else COMPARED) if metric in measured]
+        compared = [metric for metric in (COMPARED_BY_SET if by_set else COMPARED) if metric in measured]
         differences = {
             stratum: {metric: _comparison(baseline, runs, metric, stratum) for metric in compared}
-            for stratum in (_shown(strata) if by_set else (_ALL, *PARTS))
+            for stratum in (_shown(strata) if by_set else (ALL, *PARTS))
             if counts.get(stratum)
         }
     return RowSummary(row, dict(results), strata, counts, against, differences)

@@ -45,15 +45,15 @@ def test_a_table(reproduce, small_table, town, tmp_path):
 
 def test_a_published_table_is_checked(reproduce, small_table, town):
     reproduce("small", "--corpus", town, "--seeds", 1, "--out", "o")
-    code, stdout, stderr = reproduce("small", "--check", "o/table.json")
+    code, stdout, stderr = reproduce("small", "--check", "o/table.json.gz")
     assert (code, stderr) == (0, "")
-    assert re.fullmatch(r"o/table\.json: all \d+ figures of table\.md follow from it\n", stdout)
+    assert re.fullmatch(r"o/table\.json\.gz: all \d+ figures of table\.md follow from it\n", stdout)
     markdown = Path("o") / "table.md"
     markdown.write_text(markdown.read_text().replace("| BM25 | 1 | 100.0 |", "| BM25 | 1 | 99.0 |"))
-    code, stdout, stderr = reproduce("small", "--check", "o/table.json")
+    code, stdout, stderr = reproduce("small", "--check", "o/table.json.gz")
     assert (code, stdout) == (1, "")
     assert stderr.startswith("o/table.md:")
-    assert "does not follow from table.json, which gives '| BM25 | 1 | 100.0 |" in stderr
+    assert "does not follow from table.json.gz, which gives '| BM25 | 1 | 100.0 |" in stderr
 
 
 def test_one_row_alone(reproduce, small_table, town, tmp_path):

@@ -1,6 +1,4 @@
 import dataclasses
-import json
-import os
 
 import pytest
 
@@ -8,8 +6,9 @@ from statgraph.errors import ModelError, UsageError
 from statgraph.studies import running
 from statgraph.studies.reproduce import Request, default_folder, reproduce
 from statgraph.studies.running import planned_runs, run_id
-from statgraph.studies.spec import FigureSpec, TableSpec, read_table, with_backbones
+from statgraph.studies.spec import TableSpec, read_table, with_backbones
 from statgraph.studies.store import RunStore
+from statgraph.studies.table_files import read_values
 
 
 @pytest.fixture
@@ -62,14 +61,13 @@ def test_a_table_from_nothing_and_then_for_free(make, request_, trained, tmp_pat
 
     again, lines = make(request_)
     assert len(trained) == 5
-    assert lines[0] == "BM25, seed 0: there already"
+    assert lines[0] == "BM25, seed 0: already finished"
     assert again == made
 
 
 def test_everything_is_in_the_json(make, request_, tmp_path):
     make(request_)
-    text = (tmp_path / "out" / "table.json").read_text()
-    values = json.loads(text)
+    values = read_values(tmp_path / "out" / "table.json.gz")
     assert (values["table"], values["baseline"], values["about"]["seeds"]) == ("small-table", "stage 1", 2)
     assert [row["name"] for row in values["rows"]] == ["BM25", "stage 1", "QABISAR"]
     assert values["rows"][1]["strata"]["all"]["metrics"]["R@1"].keys() == {"mean", "sd", "n_seeds"}
@@ -81,7 +79,6 @@ def test_everything_is_in_the_json(make, request_, tmp_path):
     assert (run["config"]["seed"], len(values["questions"]["question_ids"])) == (1, 4)
     assert run["questions"].keys() == {"metrics"}
     assert values["questions"].keys() == {"question_ids", "strata"}
-    assert f'"mAP": [ {", ".join(map(str, run["questions"]["metrics"]["mAP"]))} ]' in text
 
 
 def test_only_some_rows_are_run_and_the_rest_is_taken_as_far_as_it_is_there(make, request_, trained):
@@ -136,7 +133,7 @@ def test_what_fails_is_left_out_and_said(make, request_, monkeypatch):
 def test_a_run_of_another_process_is_skipped(make, request_, town_corpus):
     one = dataclasses.replace(request_, seeds=1)
     busy = planned_runs(request_.spec, seeds=1)[1]
-    reason = f"process {os.getpid()} works on it"
+    reason = "another process works on it"
     with RunStore(request_.work).claimed(run_id(busy.config, town_corpus.content_hash, "test")):
         made, lines = make(one)
     assert [line for line in lines if "skipped" in line] == [f"stage 1, seed 0: skipped: {reason}"]
@@ -144,7 +141,7 @@ def test_a_run_of_another_process_is_skipped(make, request_, town_corpus):
 
 
 def test_a_figure_is_drawn(make, request_, tmp_path):
-    spec = TableSpec("t", "T", "P", figure=FigureSpec("bars"), rows=request_.spec.rows[:1])
+    spec = TableSpec("t", "T", "P", figure=("mAP",), rows=request_.spec.rows[:1])
     make(dataclasses.replace(request_, spec=spec))
     assert (tmp_path / "out" / "figure.png").is_file()
     assert "![T](figure.png)" in (tmp_path / "out" / "table.md").read_text()
@@ -156,7 +153,7 @@ def test_a_figure_without_training(make, request_, tmp_path, trained):
     assert text.startswith("# How alike neighbouring articles are\n\nAfter G-DSR (Louis et al. 2023), figure 3.\n")
     assert "Seeds" not in text
     assert text.endswith("![How alike neighbouring articles are](figure.png)\n")
-    assert json.loads((tmp_path / "out" / "table.json").read_text())["similarity"]["1"]["pairs"] == 15
+    assert read_values(tmp_path / "out" / "table.json.gz")["similarity"]["1"]["pairs"] == 15
     assert (trained, made.missing) == ([], ())
 
 

@@ -35,7 +35,7 @@ def test_a_damaged_result_is_refused(store, tmp_path, text):
 def test_one_process_works_on_a_run(store, tmp_path):
     other = RunStore(tmp_path)
     with store.claimed("r"):
-        with pytest.raises(RunBusyError, match=f"^process {os.getpid()} works on it$"), other.claimed("r"):
+        with pytest.raises(RunBusyError, match=r"^another process works on it$"), other.claimed("r"):
             pass
         with other.claimed("another"):
             pass
@@ -53,6 +53,5 @@ def test_a_process_that_dies_lets_go(store, tmp_path):
     process.start()
     process.join()
     assert process.exitcode == 1
-    assert int((tmp_path / "runs" / "r" / "lock").read_text()) == process.pid
     with store.claimed("r"):
-        assert int((tmp_path / "runs" / "r" / "lock").read_text()) == os.getpid()
+        pass

@@ -2,7 +2,7 @@
 
     python -m tests.trials [CAMPAIGN ...] [--cases N] [--seed S] [--first N] [--only NAME ...] [--short]
     python -m tests.trials readers --corpus DIR --run DIR    # a law that changes under two services
-    python -m tests.trials mutants [MODULE ...]              # small faults that no test notices (tests/mutation.py)
+    python -m tests.trials mutants [MODULE ...]              # small faults that no test notices (tools/mutation.py)
 
 Prints one row for each campaign (campaign, cases, failures, seconds), failures on stderr, and writes both as JSON to
 `.trials/CAMPAIGN.json`. A seed gives the same cases again, `--first N --cases 1` the one that failed. Ctrl-C ends a
@@ -40,7 +40,7 @@ CAMPAIGNS: dict[str, tuple[Callable[..., Outcome], int]] = {
     "service": (service, 160),
 }
 # Trials with options of their own, run alone.
-PROGRAMS = {"readers": "tests.trials.readers", "mutants": "tests.mutation"}
+PROGRAMS = {"readers": "tests.trials.readers", "mutants": "tools.mutation"}
 # What takes seconds: the cases of each, and of which jobs or kinds.
 SHORT = {
     "kills": (4, ("import",)),

@@ -1,0 +1,167 @@
+"""The files of a table: table.md, beside it table.json.gz with all that its figures follow from, and their check."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+
+from statgraph import artifacts
+from statgraph.errors import RunError, UsageError, reason_of
+from statgraph.runs.provenance import published
+from statgraph.search.evaluating import SplitMetrics
+from statgraph.studies.rendering import About, table_text
+from statgraph.studies.spec import RowSpec, TableSpec, row_of, table_of
+from statgraph.studies.store import RunResult
+from statgraph.studies.summary import RowSummary, summaries
+
+MARKDOWN, VALUES = "table.md", "table.json.gz"
+SAVED_DECIMALS = 7  # enough for every printed figure
+_REMEDY = f"publish {VALUES} and {MARKDOWN} as 'statgraph reproduce' wrote them"
+_FIGURE = re.compile(r"\d+\.\d+")
+_RUN = re.compile(r"(.+), seed (\d+)")
+
+
+def write_values(path: Path, values: Mapping[str, object]) -> None:
+    """Write JSON values, floats rounded to `SAVED_DECIMALS`, compressed: equal values make equal files."""
+    text = json.dumps(_rounded(values), ensure_ascii=False, separators=(",", ":"))
+    with artifacts.replaced_file(path) as staging:
+        staging.write_bytes(gzip.compress(text.encode("utf-8"), compresslevel=9, mtime=0))
+
+
+def read_values(path: Path) -> dict:
+    """Return the JSON object in a file, compressed or not.
+
+    Raises:
+        RunError: if the file is missing or damaged, or holds something else.
+    """
+    if path.suffix != ".gz":
+        return artifacts.read_object(path, remedy=_REMEDY)
+    try:
+        values = json.loads(gzip.decompress(path.read_bytes()))
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise RunError(f"{path}: not readable ({reason_of(error)}); {_REMEDY}") from None
+    if not isinstance(values, dict):
+        raise RunError(f"{path}: not a JSON object; {_REMEDY}")
+    return values
+
+
+def markdown_beside(path: Path) -> Path:
+    """Return the Markdown file of the same table as a .json or .json.gz."""
+    return path.with_name(path.name.removesuffix(".gz").removesuffix(".json") + ".md")
+
+
+def table_values(spec: TableSpec, rows: Sequence[RowSummary], about: About) -> dict[str, object]:
+    """Return the JSON values of a table. `questions` are the question ids and strata that the runs share; each run
+    holds only what differs from them."""
+    runs = runs_of(rows)
+    first = next(iter(runs.values())).metrics.to_dict()
+    shared = {key: first[key] for key in ("question_ids", "strata")}
+    settings = {key: value for key, value in asdict(spec).items() if key not in ("name", "rows")}
+    return {
+        "table": spec.name,
+        **published(settings),
+        "about": asdict(about),
+        "rows": published([row.to_dict() for row in rows]),
+        "questions": shared,
+        "runs": {name: _run_values(result, shared) for name, result in runs.items()},
+    }
+
+
+def runs_of(rows: Sequence[RowSummary]) -> dict[str, RunResult]:
+    """Return the runs of a table by row and seed, as in "BM25, seed 0"."""
+    return {f"{row.spec.name}, seed {result.about['seed']}": result for row in rows for result in row.results.values()}
+
+
+@dataclass(frozen=True)
+class Checked:
+    """How many figures a table prints, and a line for each of its rows that does not follow from the JSON."""
+
+    n_figures: int
+    problems: tuple[str, ...]
+
+
+def check_table(name: str, path: Path) -> Checked:
+    """Compute the rows of a published table again from the measures of its runs, and compare them.
+
+    Args:
+        name: the name of the table.
+        path: the JSON, compressed or not; its Markdown has the same name but for the suffix.
+
+    Raises:
+        UsageError: if the JSON is of another table.
+        RunError: if a file is missing or damaged, or the JSON does not hold what the figures come from.
+    """
+    values = read_values(path)
+    if values.get("table") != name:
+        raise UsageError(f"--check {path}: is of the table '{values.get('table')}' (got '{name}')")
+    if missing := _missing(values):
+        raise RunError(f"{path}: cannot be checked without {missing}; {_REMEDY}")
+    markdown = markdown_beside(path)
+    try:
+        printed = _table_rows(markdown.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RunError(f"{markdown}: not found; {_REMEDY}") from None
+    computed = _table_rows(table_text(*read_table_values(values)))
+    problems = [
+        f"{markdown}:{number}: '{row}' does not follow from {path.name}, which gives '{other}'"
+        for (number, row), (_, other) in zip(printed, computed, strict=False)
+        if row != other
+    ]
+    if len(printed) != len(computed):
+        problems.append(f"{markdown}: has {len(printed)} rows in its tables; {path.name} gives {len(computed)}")
+    return Checked(sum(len(_FIGURE.findall(row)) for _, row in printed), tuple(problems))
+
+
+def read_table_values(values: Mapping) -> tuple[TableSpec, list[RowSummary], About]:
+    """Return the table that `table_values` saved, its rows computed from the measures of the runs."""
+    table_keys = {item.name for item in fields(TableSpec)} - {"name", "rows"}
+    spec = table_of(values["table"], {key: values[key] for key in table_keys & values.keys()})
+    spec = replace(spec, rows=tuple(map(row_spec_of, values["rows"])))
+    results: dict[str, dict[int, RunResult]] = {}
+    for name, run in values["runs"].items():
+        row, seed = _RUN.fullmatch(name).groups()
+        results.setdefault(row, {})[int(seed)] = RunResult.from_dict(run, values.get("questions", {}))
+    about = About(**{key: tuple(part) if isinstance(part, list) else part for key, part in values["about"].items()})
+    return spec, summaries(spec, results), about
+
+
+def row_spec_of(row: Mapping) -> RowSpec:
+    """Return the spec of a saved row."""
+    keys = {item.name for item in fields(RowSpec)}
+    return row_of({key: value for key, value in row.items() if key in keys})
+
+
+def _missing(values: Mapping) -> str:
+    """Return which keys that the figures follow from a JSON lacks; blank for none."""
+    absent = [f"`{key}`" for key in ("metrics", "rows") if not values.get(key)]
+    runs = values.get("runs")
+    if not runs or not isinstance(runs, Mapping) or any("questions" not in run for run in runs.values()):
+        absent.append("the measures of each run by question")
+    return ", ".join(absent)
+
+
+def _run_values(result: RunResult, shared: Mapping) -> dict[str, object]:
+    def own(metrics: SplitMetrics) -> dict[str, object]:
+        return {key: value for key, value in metrics.to_dict().items() if shared.get(key) != value}
+
+    signals = {name: own(alone) for name, alone in result.signals.items()}
+    return {**published(result.about), "questions": own(result.metrics), **({"signals": signals} if signals else {})}
+
+
+def _table_rows(markdown: str) -> list[tuple[int, str]]:
+    """Return the rows of all tables with their line numbers."""
+    lines = enumerate(markdown.splitlines(), start=1)
+    return [(number, line) for number, line in lines if line.startswith("|")]
+
+
+def _rounded(value: object) -> object:
+    if isinstance(value, float):
+        return round(value, SAVED_DECIMALS)
+    if isinstance(value, Mapping):
+        return {key: _rounded(part) for key, part in value.items()}
+    return [_rounded(part) for part in value] if isinstance(value, list | tuple) else value

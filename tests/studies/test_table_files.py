@@ -1,0 +1,125 @@
+import gzip
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from statgraph.errors import RunError, UsageError
+from statgraph.studies.reproduce import Request, reproduce
+from statgraph.studies.table_files import check_table, markdown_beside, read_values, write_values
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+# Without the figures that have no rows, and the tables whose runs were published without their measures.
+UNCHECKED = {"gdsr-figure3", "gdsr-figure4", "ranking", "ranking-ablation", "trained-layers-e5-small"}
+PUBLISHED = [path for path in sorted(RESULTS.glob("*.json.gz")) if path.name.partition(".")[0] not in UNCHECKED]
+
+
+@pytest.fixture(params=[False, True], ids=["plain", "by set"])
+def table(request, small_table, town_corpus, no_display, tmp_path):
+    """Return the table.json.gz of a table of the town that was just made: BM25 and BM25 with another b."""
+    bm25 = small_table.rows[0]
+    other = replace(bm25, name="BM25 without b", settings=("device=cpu", "bm25.b=0"))
+    spec = replace(small_table, rows=(bm25, other), baseline="BM25", by_set=request.param)
+    request = Request(spec, seeds=1, split="test", work=tmp_path / "work", command="statgraph reproduce small-table")
+    reproduce(request, town_corpus, tmp_path / "out", display=no_display)
+    return tmp_path / "out" / "table.json.gz"
+
+
+def changed(path, change) -> None:
+    values = read_values(path)
+    change(values)
+    write_values(path, values)
+
+
+def test_a_table_follows_from_its_json(table):
+    checked = check_table("small-table", table)
+    assert checked.problems == ()
+    figures = sum(line.count(".") for line in markdown_beside(table).read_text().splitlines() if line[:1] == "|")
+    assert 8 < checked.n_figures <= figures
+
+
+# Recomputing them all takes a minute and more of bootstrap: `make real`, and here the two smallest.
+QUICK = sorted(PUBLISHED, key=lambda path: path.stat().st_size)[:2]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=path.stem, marks=[] if path in QUICK else pytest.mark.real) for path in PUBLISHED],
+)
+def test_a_published_table_follows_from_its_json(path):
+    assert check_table(read_values(path)["table"], path).problems == ()
+
+
+def test_the_json_may_be_plain_and_is_the_same_file_each_time(table, tmp_path):
+    before = table.read_bytes()
+    write_values(table, read_values(table))
+    assert table.read_bytes() == before
+    plain = table.with_name("table.json")
+    plain.write_bytes(gzip.decompress(before))
+    assert check_table("small-table", plain) == check_table("small-table", table)
+
+
+@pytest.mark.parametrize("content", [b"{}", gzip.compress(b"{"), gzip.compress(b"[]"), gzip.compress(b"{}")[:-9]])
+def test_a_damaged_json_is_refused(tmp_path, content):
+    path = tmp_path / "table.json.gz"
+    path.write_bytes(content)
+    with pytest.raises(RunError, match=r"table\.json\.gz: not .*; publish"):
+        check_table("t", path)
+
+
+def test_runs_may_have_questions_of_their_own(table):
+    def put_back(values):
+        asked = values.pop("questions")
+        for run in values["runs"].values():
+            run["questions"] |= asked
+
+    changed(table, put_back)
+    assert check_table("small-table", table).problems == ()
+
+
+def test_a_figure_that_was_changed_is_found(table):
+    markdown = markdown_beside(table)
+    lines = markdown.read_text().splitlines()
+    number = next(number for number, line in enumerate(lines) if line.startswith("| BM25 |"))
+    lines[number] = lines[number].replace(".", ".9", 1)
+    markdown.write_text("\n".join(lines))
+    (problem,) = check_table("small-table", table).problems
+    assert problem.startswith(f"{markdown}:{number + 1}: '| BM25 | ")
+
+
+def test_a_measure_that_was_changed_is_found(table):
+    def worse(values):
+        measures = values["runs"]["BM25, seed 0"]["questions"]["metrics"]
+        measures["mAP"] = [0.5 * value for value in measures["mAP"]]
+
+    changed(table, worse)
+    assert check_table("small-table", table).problems
+
+
+def test_a_row_that_was_left_out_is_found(table):
+    markdown = markdown_beside(table)
+    markdown.write_text("\n".join(line for line in markdown.read_text().splitlines() if not line.startswith("| BM25")))
+    assert "rows in its tables" in check_table("small-table", table).problems[-1]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda values: values.pop("rows"), "without `rows`"),
+        (lambda values: values["runs"]["BM25, seed 0"].pop("questions"), "by question"),
+        (lambda values: values.update(runs=[{"id": "BM25, seed 0"}]), "by question"),
+        (lambda values: [values.pop(key) for key in ("metrics", "rows", "runs")], "`metrics`, `rows`, the measures"),
+    ],
+)
+def test_what_is_missing_is_said(table, change, words):
+    changed(table, change)
+    with pytest.raises(RunError, match=words):
+        check_table("small-table", table)
+
+
+def test_another_table_or_none_is_refused(table):
+    with pytest.raises(UsageError, match="small-table"):
+        check_table("qabisar-table1", table)
+    markdown_beside(table).unlink()
+    with pytest.raises(RunError, match=r"table\.md"):
+        check_table("small-table", table)

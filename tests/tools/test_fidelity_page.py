@@ -1,0 +1,72 @@
+from pathlib import Path
+
+import pytest
+
+from tools.fidelity_page import page, read_values
+
+PAGE = Path(__file__).parents[2] / "docs" / "fidelity.md"
+
+
+def values(**row) -> dict:
+    """Return the values of one paper that says one thing of BM25, with the reason `own` for what differs."""
+    part = {"title": "Words", "system": "bm25", "rows": [{"what": "k1", "read in": "table 1", **row}]}
+    papers = [{"name": "Paper", "citation": "Somebody 2020", "parts": [part]}]
+    return {"papers": papers, "reasons": {"own": "Chosen so."} if row.get("because") else {}, "missing": ["A GPU."]}
+
+
+def row_of(**row) -> str:
+    return next(line for line in page(values(**row)).splitlines() if line.startswith("| k1"))
+
+
+def everywhere(reason: str) -> dict[str, str]:
+    return dict.fromkeys(("paper", "full", "head", "static"), reason)
+
+
+def test_the_page_is_what_the_presets_are():
+    assert PAGE.read_text(encoding="utf-8") == page(read_values()), (
+        "docs/fidelity.md is out of date; run 'make docs'"
+    )
+
+
+def test_a_value_as_in_the_paper():
+    assert row_of(setting="bm25.k1", paper=2.5) == "| k1 | `bm25.k1` | 2.5 (table 1) | 2.5 | 2.5 | 2.5 | 2.5 |"
+
+
+def test_a_value_that_the_paper_does_not_say():
+    assert row_of(setting="bm25.k1", paper=None) == "| k1 | `bm25.k1` | not said | 2.5 | 2.5 | 2.5 | 2.5 |"
+
+
+def test_another_value_has_a_reason():
+    row = row_of(setting="bm25.k1", paper=0.9, because=everywhere("own"))
+    assert row == "| k1 | `bm25.k1` | 0.9 (table 1) |" + " 2.5 [[1]](#reasons) |" * 4
+    assert row_of(setting="bm25.k1", paper=0.9, because="own") == row
+    end = "## Reasons\n\n1. Chosen so.\n\n## What is missing\n\n- A GPU.\n"
+    assert page(values(setting="bm25.k1", paper=0.9, because="own")).endswith(end)
+
+
+def test_a_value_that_the_paper_names_in_other_words():
+    row = row_of(setting="bm25.k1", paper=2.5, said="more than 2")
+    assert row == "| k1 | `bm25.k1` | more than 2 (table 1) | 2.5 | 2.5 | 2.5 | 2.5 |"
+
+
+def test_what_no_setting_says():
+    assert row_of(paper="yes", ours="no", because="own").endswith("| yes (table 1) |" + " no [[1]](#reasons) |" * 4)
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"setting": "bm25.k1", "paper": 0.9}, "say why"),
+        ({"setting": "bm25.k1", "paper": 0.9, "because": {"full": "own"}}, "bm25, paper: bm25.k1 is 2.5"),
+        ({"setting": "bm25.k1", "paper": 2.5, "because": everywhere("own")}, "remove the reason 'own'"),
+        ({"setting": "bm25.k1", "paper": 0.9, "because": everywhere("other")}, "'other' is no reason"),
+    ],
+)
+def test_drift_is_noticed(row, words):
+    with pytest.raises(ValueError, match=words):
+        page(values(**row))
+
+
+def test_a_reason_for_nothing_is_noticed():
+    with pytest.raises(ValueError, match="'idle'"):
+        page(values(setting="bm25.k1", paper=2.5) | {"reasons": {"idle": "Once it was so."}})

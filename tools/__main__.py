@@ -1,0 +1,25 @@
+"""`make docs`: write the pages of docs/ that follow from the package, its results and the papers' values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from statgraph.artifacts import write_text
+from tools import cli_page, fidelity_page, results_page
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def pages() -> dict[Path, str]:
+    """Return each page's path with its text."""
+    results = DOCS / "tables.md"
+    return {
+        DOCS / "cli.md": cli_page.page(),
+        DOCS / "fidelity.md": fidelity_page.page(fidelity_page.read_values()),
+        results: results_page.page(results.read_text(encoding="utf-8"), DOCS / "results"),
+    }
+
+
+if __name__ == "__main__":
+    for path, text in pages().items():
+        write_text(path, text)

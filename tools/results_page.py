@@ -1,0 +1,126 @@
+"""The tables on docs/tables.md: those of docs/results/, the p-values of differences adjusted over the whole page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, Comparison, adjusted_p_values
+from statgraph.studies.rendering import PAPER, header, line, main_table
+from statgraph.studies.spec import RowSpec, TableSpec
+from statgraph.studies.summary import ALL, RowSummary, SeedSummary
+from statgraph.studies.table_files import read_values, row_spec_of
+
+_FIGURES, _DIFFERENCES = _TABLES = "| row | seeds |", "| row | against |"
+_LINK = re.compile(r"\(results/([\w-]+)\.md\)")
+_COUNT = re.compile(r"\d+ distinct comparisons")
+_LEAST_P = 0.001  # as printed
+
+
+def page(text: str, folder: Path) -> str:
+    """Return the page with each table of figures and of differences as saved, p-values adjusted.
+
+    A table is that of the first file of `folder` linked below it. All comparisons of these files are adjusted together
+    (Benjamini and Hochberg), over all questions and in the strata, each once. † marks a difference where a row deviates
+    more between seeds than half the interval's width.
+
+    Raises:
+        ValueError: if a table has no link below it.
+        RunError: if a file cannot be read.
+    """
+    lines = text.splitlines()
+    linked = {number: _linked_below(lines[number:]) for number, row in enumerate(lines) if row.startswith(_TABLES)}
+    tables = {name: _read(folder / f"{name}.json.gz") for name in dict.fromkeys(linked.values())}
+    p_values = {}
+    for _, rows in tables.values():
+        for stratum, metric, comparison in _comparisons(rows):
+            p_values.setdefault(_test_of(stratum, metric, comparison), comparison.p_value)
+    q_values = dict(zip(p_values, adjusted_p_values(list(p_values.values())), strict=True))
+    written: list[str] = []
+    inside = False
+    for number, row in enumerate(lines):
+        inside = inside and row.startswith("|")
+        if number in linked:
+            spec, rows = tables[linked[number]]
+            written += _differences(rows, q_values) if row.startswith(_DIFFERENCES) else _figures(spec, rows)
+            inside = True
+        elif not inside:
+            written.append(row)
+    return _COUNT.sub(f"{len(p_values)} distinct comparisons", "\n".join(written) + "\n")
+
+
+def _linked_below(lines: Sequence[str]) -> str:
+    link = _LINK.search("\n".join(lines))
+    if link is None:
+        raise ValueError(f"'{lines[0]}': no link to a file of results/ below this table")
+    return link[1]
+
+
+def _read(path: Path) -> tuple[TableSpec, list[RowSummary]]:
+    """Return a saved table and its rows as they were summed up when it was made."""
+    values = read_values(path)
+    rows = [
+        RowSummary(
+            row_spec_of(row),
+            dict.fromkeys(row["seeds"]),
+            {
+                stratum: {metric: SeedSummary(**value) for metric, value in saved["metrics"].items()}
+                for stratum, saved in row["strata"].items()
+            },
+            {stratum: saved["n_questions"] for stratum, saved in row["strata"].items()},
+            row["against"],
+            {
+                stratum: {metric: Comparison(**value) for metric, value in saved.items()}
+                for stratum, saved in row["differences"].items()
+            },
+        )
+        for row in values["rows"]
+    ]
+    specs: tuple[RowSpec, ...] = tuple(row.spec for row in rows)
+    return TableSpec(values["table"], values["title"], values["source"], metrics=values["metrics"], rows=specs), rows
+
+
+def _comparisons(rows: Sequence[RowSummary]) -> Iterator[tuple[str, str, Comparison]]:
+    for row in rows:
+        for stratum, compared in row.differences.items():
+            for metric, comparison in compared.items():
+                yield stratum, metric, comparison
+
+
+def _test_of(stratum: str, metric: str, found: Comparison) -> tuple:
+    """Return a key of a comparison at the precision of print, the same for "A against B" and "B against A", and for a
+    comparison that another table repeats."""
+    ends = (found.difference, found.low, found.high)
+    mirrored = (-found.difference, -found.high, -found.low)
+    points = max(tuple(round(100 * value, 1) + 0.0 for value in values) for values in (ends, mirrored))
+    return stratum, metric, points, max(_LEAST_P, round(found.p_value, 3))
+
+
+def _figures(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
+    """Return the table over all questions, without the paper's column if none of its figures could be read."""
+    lines = main_table(spec, rows)
+    if lines[0].endswith(f"| {PAPER} |"):
+        return [row[: row.rindex("|", 0, -1) + 1] for row in lines]
+    return lines
+
+
+def _differences(rows: Sequence[RowSummary], q_values: Mapping[tuple, float]) -> list[str]:
+    compared = [row for row in rows if ALL in row.differences]
+    lines = header(["row", "against", *compared[0].differences[ALL]])
+    deviations = {row.spec.name: row.strata[ALL] for row in rows}
+    for row in compared:
+        cells = []
+        for metric, found in row.differences[ALL].items():
+            values = [deviations.get(name, {}).get(metric) for name in (row.spec.name, row.against)]
+            seeds_sd = max((value.sd or 0.0 for value in values if value), default=0.0)
+            cells.append(_difference(found, q_values[_test_of(ALL, metric, found)], seeds_sd))
+        lines.append(line([row.spec.name, row.against, *cells]))
+    return lines
+
+
+def _difference(found: Comparison, q_value: float, seeds_sd: float) -> str:
+    mark = "†" if seeds_sd > (found.high - found.low) / 2 else ""
+    significant = found.significant and q_value < SIGNIFICANCE_LEVEL
+    size = f"{100 * found.difference:+.1f} [{100 * found.low:+.1f}, {100 * found.high:+.1f}]{mark}"
+    return f"{size}, q = {q_value:.3f}{'' if significant else ', n.s.'}"
