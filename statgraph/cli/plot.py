@@ -10,7 +10,7 @@ from statgraph.cli import options
 from statgraph.errors import UsageError
 
 SUBJECTS = ("corpus", "graph", "training")
-PROJECTIONS = ("tsne", "pca")  # those of statgraph.plotting.article_map, which loads NumPy
+PROJECTIONS = ("tsne", "pca")  # those of statgraph.plotting.training, which loads NumPy
 
 
 @click.command()
@@ -33,17 +33,16 @@ PROJECTIONS = ("tsne", "pca")  # those of statgraph.plotting.article_map, which 
 def plot(
     subject: str, corpus: Path | None, run: Path | None, out: Path, code: str | None, projection: str, seed: int
 ) -> None:
-    """Plot a corpus, its graph, or the training of a run, as PNG files and one HTML page.
+    """Plot a corpus, the tree of a code, or the training of a run, as PNG files and one HTML page.
 
     \b
-    corpus    size of the codes, depth and length of the articles, articles per question
-    graph     tree of a code, edges per relation, degrees of the nodes
+    corpus    size of the codes, articles per question
+    graph     tree of a code
     training  loss, dev metrics by epoch, map of the article vectors coloured by code
     """
-    from statgraph.plotting.corpus_pictures import corpus_drawings
-    from statgraph.plotting.graph_pictures import graph_drawings
+    from statgraph.plotting.corpus import corpus_drawings, tree_drawing
     from statgraph.plotting.page import write_drawings
-    from statgraph.plotting.training_pictures import training_drawings
+    from statgraph.plotting.training import training_drawings
 
     if code is not None and subject != "graph":
         raise UsageError(f"--code: only for graph, not {subject}; omit it")
@@ -57,6 +56,6 @@ def plot(
             raise UsageError(f"--run: {subject} is plotted from a corpus; name it with --corpus")
         records = options.chosen_corpus(corpus)
         heading = f"Graph of {records.name}" if subject == "graph" else f"Corpus {records.name}"
-        drawings = graph_drawings(records, code=code) if subject == "graph" else corpus_drawings(records)
+        drawings = [tree_drawing(records, code)] if subject == "graph" else corpus_drawings(records)
     for path in write_drawings(drawings, out, stem=subject, heading=heading):
         click.echo(path)

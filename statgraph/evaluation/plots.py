@@ -1,4 +1,4 @@
-"""Figures as PNG files: heat maps, bars, lines and similarity matrices, drawn without a display."""
+"""Figures as PNG files: heat maps, bars and lines, drawn without a display."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 from statgraph import artifacts
 
 DOTS_PER_INCH = 150
-# Okabe and Ito's colours, which colour-blind readers can tell apart.
+# Okabe and Ito's colours, which colour-blind readers can distinguish.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 _MOST_CELLS_WITH_TEXT = 400
 _LEGEND_COLUMNS = 4
-_HEAT = "viridis"
-# Ink and its fainter kind stand for the text colours of a page: `statgraph.plotting.page` puts those in their place.
+HEAT = "viridis"
+# `statgraph.plotting.page` replaces these by the colours of its page.
 INK, FAINT_INK, PAPER = "#1b1b1f", "#8e8e93", "#ffffff"
 
 
@@ -48,13 +48,11 @@ def heat_map(
             f"values {values.shape}: {len(y_labels)} y labels, {len(x_labels)} x labels; give one for each"
         )
     width, height = 2.2 + 0.5 * len(x_labels), 1.6 + 0.36 * len(y_labels)
-    figure, axes = new_figure(max(4.5, width), max(3.0, height))
-    axes.set_title(labels.title, fontsize=11)
-    image = axes.imshow(values, cmap=_HEAT, origin="lower", aspect="auto")
+    figure, (axes,) = new_panels(max(4.5, width), max(3.0, height))
+    image = axes.imshow(values, cmap=HEAT, origin="lower", aspect="auto")
     axes.set_xticks(range(len(x_labels)), [_label(label) for label in x_labels])
     axes.set_yticks(range(len(y_labels)), [_label(label) for label in y_labels])
-    axes.set_xlabel(labels.x_name)
-    axes.set_ylabel(labels.y_name)
+    _name_axes(axes, labels)
     if values.size <= _MOST_CELLS_WITH_TEXT:
         middle = (np.nanmin(values) + np.nanmax(values)) / 2
         for (row, column), value in np.ndenumerate(values):
@@ -75,23 +73,17 @@ def bar_chart(
 
     Args:
         series: name -> one value for each group.
-        errors: name -> the (low, high) ends of each value's interval; None, or no entry, for bars without.
-
-    Raises:
-        ValueError: if a series or its intervals are not as many as the groups.
+        errors: name -> the (low, high) ends of each value's interval; None for bars without.
     """
-    figure, axes = new_figure(max(5.0, 1.8 + 0.3 * len(groups) * (len(series) + 1)), 4.0)
-    axes.set_title(labels.title, fontsize=11)
+    figure, (axes,) = new_panels(max(5.0, 1.8 + 0.3 * len(groups) * (len(series) + 1)), 4.0)
     bar_width = 0.8 / max(1, len(series))
     centres = np.arange(len(groups))
     for number, (name, values) in enumerate(series.items()):
-        intervals = (errors or {}).get(name)
-        _check_length(name, values, len(groups))
         places = centres + (number - (len(series) - 1) / 2) * bar_width
-        axes.bar(places, values, bar_width, label=name, color=_colour(number), zorder=2)
-        if intervals is not None:
-            _check_length(name, intervals, len(groups))
-            whiskers = _whiskers(values, intervals)
+        axes.bar(places, values, bar_width, label=name, color=COLOURS[number % len(COLOURS)], zorder=2)
+        if errors is not None:
+            low, high = np.asarray(errors[name], dtype=float).T
+            whiskers = np.stack([np.asarray(values) - low, high - np.asarray(values)])  # (2, values)
             axes.errorbar(places, values, whiskers, fmt="none", ecolor="#333333", elinewidth=1, capsize=2.5, zorder=3)
     names = [_label(group) for group in groups]
     crowded = sum(map(len, names)) > 12 * figure.get_figwidth()
@@ -105,66 +97,30 @@ def line_chart(
     path: Path,
     labels: Labels = NO_LABELS,
     *,
-    errors: Mapping[str, Sequence[tuple[float, float]]] | None = None,
     points_only: Sequence[str] = (),
 ) -> None:
     """Write one line a series, with a mark at each of its points.
 
     Args:
         series: name -> (x values, y values).
-        errors: name -> the (low, high) ends of each y value's interval; None, or no entry, for lines without.
         points_only: the series whose points no line joins.
-
-    Raises:
-        ValueError: if a series has more or fewer y values, or intervals, than x values.
     """
-    figure, axes = new_figure(6.0, 4.0)
-    axes.set_title(labels.title, fontsize=11)
+    figure, (axes,) = new_panels(6.0, 4.0)
     for number, (name, (xs, ys)) in enumerate(series.items()):
-        _check_length(name, ys, len(xs))
-        intervals = (errors or {}).get(name)
-        whiskers = None
-        if intervals is not None:
-            _check_length(name, intervals, len(xs))
-            whiskers = _whiskers(ys, intervals)
         line = "none" if name in points_only else "-"
-        axes.errorbar(
-            xs, ys, whiskers, linestyle=line, marker="o", markersize=4, capsize=2.5, label=name, color=_colour(number)
-        )
+        axes.plot(xs, ys, linestyle=line, marker="o", markersize=4, label=name, color=COLOURS[number % len(COLOURS)])
     if all(float(x).is_integer() for xs, _ in series.values() for x in xs):
         axes.xaxis.get_major_locator().set_params(integer=True)
     _finish(axes, labels, n_series=len(series))
     save_png(figure, path)
 
 
-def similarity_matrix(matrix: np.ndarray, path: Path, title: str) -> None:
-    """Write a square matrix of similarities, row 0 at the top, on a scale from its least to its greatest value.
-
-    Raises:
-        ValueError: if the matrix is not square.
-    """
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"matrix {matrix.shape}: not square; give the similarities of one list with itself")
-    figure, axes = new_figure(5.6, 4.8)
-    axes.set_title(title, fontsize=11)
-    image = axes.imshow(matrix, cmap=_HEAT, interpolation="nearest")
-    figure.colorbar(image, ax=axes, label="similarity")
-    save_png(figure, path)
-
-
-def new_figure(width: float, height: float):
-    """Return (figure, axes) of a size in inches, outside pyplot's list of open figures."""
-    figure, (axes,) = panelled_figure(width, height, 1)
-    return figure, axes
-
-
-def panelled_figure(width: float, height: float, n_panels: int, *, upright: bool = False):
-    """Return (figure, list of axes), the panels side by side, or one above the other if `upright`."""
+def new_panels(width: float, height: float, n_panels: int = 1):
+    """Return (figure of a size in inches, list of axes side by side), outside pyplot's list of open figures."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained", facecolor=PAPER)
-    shape = (n_panels, 1) if upright else (1, n_panels)
-    panels = [figure.add_subplot(*shape, number + 1, facecolor="none") for number in range(n_panels)]
+    panels = [figure.add_subplot(1, n_panels, number + 1, facecolor="none") for number in range(n_panels)]
     for axes in panels:
         axes.tick_params(colors=INK, labelcolor=INK, labelsize=9)
         for spine in axes.spines.values():
@@ -183,27 +139,17 @@ def save_png(figure, path: Path) -> None:
 
 
 def _finish(axes, labels: Labels, *, n_series: int) -> None:
-    axes.set_xlabel(labels.x_name)
-    axes.set_ylabel(labels.y_name)
+    _name_axes(axes, labels)
     axes.grid(axis="y", color="#dddddd", linewidth=0.8, zorder=0)
     axes.set_axisbelow(True)
     if n_series > 1:  # outside the axes, where it hides no value
         axes.figure.legend(loc="outside lower center", ncols=min(n_series, _LEGEND_COLUMNS), frameon=False)
 
 
-def _whiskers(values: Sequence[float], intervals: Sequence[tuple[float, float]]) -> np.ndarray:
-    """Return how far each interval reaches below and above its value, (2, values)."""
-    low, high = np.asarray(intervals, dtype=float).reshape(-1, 2).T
-    return np.maximum(0, np.stack([np.asarray(values) - low, high - np.asarray(values)]))
-
-
-def _check_length(name: str, values: Sequence, wanted: int) -> None:
-    if len(values) != wanted:
-        raise ValueError(f"'{name}': {len(values)} values for {wanted} places; give one for each")
-
-
-def _colour(number: int) -> str:
-    return COLOURS[number % len(COLOURS)]
+def _name_axes(axes, labels: Labels) -> None:
+    axes.set_title(labels.title, fontsize=11)
+    axes.set_xlabel(labels.x_name)
+    axes.set_ylabel(labels.y_name)
 
 
 def _label(value: object) -> str:

@@ -1,1 +1,1 @@
-"""Pictures of a corpus, of its graph and of a run's training: one file a picture."""
+"""Plots of a corpus, of a code's tree and of a run's training, and the page that shows them."""

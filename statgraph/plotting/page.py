@@ -12,29 +12,24 @@ from xml.etree import ElementTree
 from statgraph.artifacts import write_text
 from statgraph.errors import UsageError
 from statgraph.evaluation.plots import FAINT_INK, INK, PAPER, save_png
-from statgraph.plotting.drawing import Drawing, Item
+from statgraph.plotting.drawing import Drawing, Outline
 
-# What the page calls these colours, so that they follow its light or dark scheme.
+# The page's own colours, which follow its light or dark scheme, in place of the figure's.
 _PAGE_COLOURS = {INK: "currentColor", FAINT_INK: "var(--faint)", PAPER: "var(--paper)"}
-_FONT = re.compile(r"(font(?:-family)?:[^;]*?)'DejaVu Sans'[^;]*")
-_REFERENCE = re.compile(r"#(?=[\w.-]+\)?$)")
-_DROPPED = ("metadata", "style")
+_FONT = re.compile(r"'DejaVu Sans'[^;\"]*")
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1b1f; --paper: #ffffff; --faint: #8e8e93; --line: #d5d5da; }
 @media (prefers-color-scheme: dark) { :root { --ink: #ececf0; --paper: #17171b; --faint: #85858c; --line: #3a3a42; } }
 body { color: var(--ink); background: var(--paper); font: 16px/1.5 system-ui, sans-serif; margin: 0 auto;
   max-width: 76rem; padding: 1.5rem; }
 p, h1, h2 { max-width: 46rem; }
-h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin: 2.5rem 0 0.3rem; }
 svg { display: block; width: 100%; min-width: 34rem; height: auto; margin: 0.5rem 0; }
+svg * { stroke-linejoin: round; stroke-linecap: butt; }
 table { border-collapse: collapse; font-size: 0.9rem; margin: 0.5rem 0; }
 th, td { border-bottom: 1px solid var(--line); padding: 0.15rem 1rem 0.15rem 0; text-align: left; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; }
-summary { cursor: pointer; } summary:focus-visible { outline: 2px solid currentColor; }
+summary { cursor: pointer; }
 div.wide { overflow-x: auto; }
-ul.outline { list-style: none; margin: 0.2rem 0; padding-left: 1.2rem; font-size: 0.95rem; }
-ul.outline > li:not(:has(details)) { padding-left: 0.9rem; }
-.note { color: var(--faint); font-size: 0.85em; }
+ul { list-style: none; margin: 0.2rem 0; padding-left: 1.2rem; }
 """
 
 
@@ -70,47 +65,11 @@ def html_page(drawings: Sequence[Drawing], heading: str) -> str:
     )
 
 
-def _section(drawing: Drawing) -> str:
-    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in drawing.columns)
-    body = "\n".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in drawing.rows)
-    return (
-        f'<section id="{drawing.name}">\n<h2>{escape(drawing.title)}</h2>\n<p>{escape(drawing.description)}</p>\n'
-        f'<div class="wide" role="group" aria-label="{escape(drawing.title)}" tabindex="0">\n{inline_svg(drawing)}\n'
-        f"</div>\n{_outline(drawing)}"
-        "<details>\n<summary>The numbers</summary>\n"
-        f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>\n'
-        "</details>\n</section>"
-    )
-
-
-def _outline(drawing: Drawing) -> str:
-    if not drawing.outline:
-        return ""
-    return f"<details>\n<summary>{escape(drawing.outline_title)}</summary>\n{_items(drawing.outline)}\n</details>\n"
-
-
-def _items(items: Sequence[Item]) -> str:
-    return f'<ul class="outline">\n{"".join(map(_item, items))}</ul>'
-
-
-def _item(item: Item) -> str:
-    words = f'{escape(item.text)} <span class="note">{escape(item.note)}</span>'
-    if not item.items:
-        return f"<li>{words}</li>\n"
-    return f"<li><details><summary>{words}</summary>\n{_items(item.items)}\n</details></li>\n"
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, int):
-        return f'<td class="number">{value:,}</td>'
-    return f"<td>{escape(str(value))}</td>"
-
-
 def inline_svg(drawing: Drawing) -> str:
-    """Return an `<svg>` element without a name space, to stand in HTML; its ids begin with the drawing's name.
+    """Return an `<svg>` element without a name space, to stand in HTML; the parts named in `hovers` show their texts.
 
-    It is one image to a screen reader, with the drawing's title and description; the parts named in `hovers` show
-    their text when pointed at.
+    Raises:
+        ValueError: if a part is not in the figure, or has not as many points as texts.
     """
     import matplotlib
 
@@ -122,51 +81,47 @@ def inline_svg(drawing: Drawing) -> str:
         element.tag = element.tag.rpartition("}")[2]
         element.attrib = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
     for parent in list(root.iter()):
-        for child in [child for child in parent if child.tag in _DROPPED]:
+        for child in [child for child in parent if child.tag in ("metadata", "style")]:
             parent.remove(child)
-    _add_hovers(root, drawing)
-    for element in root.iter():
-        element.attrib = {name: _attribute(name, value, drawing.name) for name, value in element.attrib.items()}
-    _, _, width, height = root.attrib["viewBox"].split()
-    root.attrib = {
-        "viewBox": f"0 0 {width} {height}",
-        "role": "img",
-        "aria-labelledby": f"{drawing.name}-title {drawing.name}-description",
-        "style": f"max-width: {float(width) * 4 / 3:.0f}px; stroke-linejoin: round; stroke-linecap: butt",
-    }
-    for place, (tag, text) in enumerate((("title", drawing.title), ("desc", drawing.description))):
-        element = ElementTree.Element(tag, id=f"{drawing.name}-{'title' if tag == 'title' else 'description'}")
-        element.text = text
-        root.insert(place, element)
-    return ElementTree.tostring(root, encoding="unicode")
-
-
-def _add_hovers(root: ElementTree.Element, drawing: Drawing) -> None:
-    """Put a title into each part that says something: into the part, or into its points in their order.
-
-    Raises:
-        ValueError: if a part is not in the figure, or has not as many points as titles.
-    """
-    parts = {element.get("id"): element for element in root.iter("g") if element.get("id")}
-    for name, titles in drawing.hovers.items():
-        targets = [parts[name]] if name in parts else []
-        if targets:
-            targets = list(targets[0].iter("use")) or targets  # the marks of points; a line or a bar has none
-        if len(targets) != len(titles):
-            raise ValueError(f"{drawing.name}: part '{name}' has {len(targets)} places for {len(titles)} titles")
-        for target, text in zip(targets, titles, strict=True):
+    parts = {element.get("id"): element for element in root.iter("g")}
+    for name, texts in drawing.hovers.items():
+        places = [parts[name]] if name in parts else []
+        places = [mark for place in places for mark in place.iter("use")] or places  # the marks of points
+        if len(places) != len(texts):
+            raise ValueError(f"{drawing.name}: part '{name}' has {len(places)} places for {len(texts)} titles")
+        for place, text in zip(places, texts, strict=True):
             title = ElementTree.Element("title")
             title.text = text
-            target.insert(0, title)
+            place.insert(0, title)
+    for element in root.iter("g"):  # ids that another drawing may have too
+        element.attrib.pop("id", None)
+    root.attrib = {"viewBox": root.attrib["viewBox"], "role": "img", "aria-label": drawing.title}
+    svg = ElementTree.tostring(root, encoding="unicode")
+    for colour, page_colour in _PAGE_COLOURS.items():
+        svg = svg.replace(colour, page_colour)
+    return _FONT.sub("system-ui, sans-serif", svg)
 
 
-def _attribute(name: str, value: str, prefix: str) -> str:
-    if name == "id":
-        return f"{prefix}-{value}"
-    if name in ("href", "clip-path"):
-        return _REFERENCE.sub(f"#{prefix}-", value)
-    if name == "style":
-        for colour, page_colour in _PAGE_COLOURS.items():
-            value = value.replace(colour, page_colour)
-        return _FONT.sub(r"\1system-ui, sans-serif", value)
-    return value
+def _section(drawing: Drawing) -> str:
+    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in drawing.columns)
+    body = "\n".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in drawing.rows)
+    return (
+        f'<section id="{drawing.name}">\n<h2>{escape(drawing.title)}</h2>\n<p>{escape(drawing.description)}</p>\n'
+        f'<div class="wide">\n{inline_svg(drawing)}\n</div>\n'
+        f"{_folded('All headings', _items(drawing.outline)) if drawing.outline else ''}"
+        + _folded("The numbers", f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>")
+        + "</section>"
+    )
+
+
+def _folded(summary: str, content: str) -> str:
+    return f"<details><summary>{escape(summary)}</summary>\n{content}\n</details>\n"
+
+
+def _items(outline: Outline) -> str:
+    items = (_folded(text, _items(below)) if below else escape(text) for text, below in outline)
+    return f"<ul>\n{''.join(f'<li>{item}</li>' for item in items)}</ul>"
+
+
+def _cell(value: object) -> str:
+    return f"<td>{value:,}</td>" if isinstance(value, int) else f"<td>{escape(str(value))}</td>"

@@ -10,7 +10,7 @@ import numpy as np
 
 from statgraph.corpus.records import Corpus
 from statgraph.errors import CorpusError
-from statgraph.evaluation.plots import similarity_matrix
+from statgraph.evaluation.plots import HEAT, new_panels, save_png
 from statgraph.lexical.analysis import analyser
 from statgraph.studies.spec import GRID, SIMILARITY
 from statgraph.systems.tuning.bm25_grid import SPLIT, draw_grid, tuned_bm25
@@ -22,7 +22,7 @@ RANDOM_PAIRS = 10_000
 
 @dataclass(frozen=True)
 class Analysis:
-    """What was found, as Markdown lines and as JSON values."""
+    """The outcome of an analysis, as Markdown lines and as JSON values."""
 
     lines: Sequence[str]
     values: Mapping[str, object]
@@ -43,33 +43,35 @@ def article_similarity(corpus: Corpus, picture: Path) -> Analysis:
     for row, article in enumerate(corpus.articles):
         by_code.setdefault(article.code, []).append(row)
     codes = [np.array(sorted(rows, key=lambda row: corpus.articles[row].order)) for rows in by_code.values()]
-    found = {}
+    similarities = {}
     for distance in DISTANCES:
         left = np.concatenate([rows[:-distance] for rows in codes])
         right = np.concatenate([rows[distance:] for rows in codes])
         if len(left):
-            found[str(distance)] = _mean_cosine(vectors, left, right)
-    if not found:
+            similarities[str(distance)] = _mean_cosine(vectors, left, right)
+    if not similarities:
         raise CorpusError(f"{corpus.name}: no code has two articles to compare")
     rng = np.random.default_rng(0)
     sizes = np.array([len(rows) for rows in codes])
-    of_code = rng.choice(len(codes), size=RANDOM_PAIRS, p=sizes / sizes.sum())
-    pairs = np.array([rng.choice(codes[code], size=2) for code in of_code])  # (pairs, 2)
-    found["random, same code"] = _mean_cosine(vectors, *_unequal(pairs))
-    found["random, any code"] = _mean_cosine(vectors, *_unequal(rng.integers(len(texts), size=(RANDOM_PAIRS, 2))))
+    drawn = rng.choice(len(codes), size=RANDOM_PAIRS, p=sizes / sizes.sum())
+    pairs = np.array([rng.choice(codes[code], size=2) for code in drawn])  # (pairs, 2)
+    similarities["random, same code"] = _mean_cosine(vectors, *_unequal(pairs))
+    similarities["random, any code"] = _mean_cosine(
+        vectors, *_unequal(rng.integers(len(texts), size=(RANDOM_PAIRS, 2)))
+    )
 
     shown = codes[0][:SHOWN_ARTICLES]
     title = f"{len(shown)} consecutive articles, {next(iter(by_code))}"
-    similarity_matrix((vectors[shown] @ vectors[shown].T).toarray(), picture, title)
+    _draw_similarity((vectors[shown] @ vectors[shown].T).toarray(), title, picture)
     lines = [
         "Mean cosine similarity of the TF-IDF vectors of the articles' own text (headings left out). Distance: places "
         "apart in the same code, over all codes.",
         "",
         "| distance | mean similarity | pairs |",
         "| --- | --- | --- |",
-        *(f"| {name} | {mean:.3f} | {count:,} |" for name, (mean, count) in found.items()),
+        *(f"| {name} | {mean:.3f} | {count:,} |" for name, (mean, count) in similarities.items()),
     ]
-    values = {name: {"mean": mean, "pairs": count} for name, (mean, count) in found.items()}
+    values = {name: {"mean": mean, "pairs": count} for name, (mean, count) in similarities.items()}
     return Analysis(lines, {"similarity": values, "shown_code": next(iter(by_code)), "shown_articles": len(shown)})
 
 
@@ -88,20 +90,29 @@ def bm25_over_grid(corpus: Corpus, picture: Path) -> Analysis:
             for k1, line in zip(grid.k1s, values.tolist(), strict=True)
         ),
     ]
-    found = {
+    values_by_name = {
         "k1s": grid.k1s,
         "bs": grid.bs,
         "best": asdict(grid.best),
         "values": {metric: table.tolist() for metric, table in grid.values.items()},
     }
-    return Analysis(lines, found)
+    return Analysis(lines, values_by_name)
 
 
 ANALYSES: Mapping[str, Callable[[Corpus, Path], Analysis]] = {SIMILARITY: article_similarity, GRID: bm25_over_grid}
 
 
+def _draw_similarity(matrix: np.ndarray, title: str, path: Path) -> None:
+    """Write a matrix of similarities (articles, articles) as a PNG file, row 0 at the top."""
+    figure, (axes,) = new_panels(5.6, 4.8)
+    axes.set_title(title, fontsize=11)
+    image = axes.imshow(matrix, cmap=HEAT, interpolation="nearest")
+    figure.colorbar(image, ax=axes, label="similarity")
+    save_png(figure, path)
+
+
 def _unequal(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the two sides of the pairs (pairs, 2) that are not an article with itself."""
+    """Return the two sides of the pairs (pairs, 2) of two different articles."""
     left, right = pairs[pairs[:, 0] != pairs[:, 1]].T
     return left, right
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from statgraph.evaluation import plots
-from statgraph.evaluation.plots import Labels, bar_chart, heat_map, line_chart, similarity_matrix
+from statgraph.evaluation.plots import Labels, bar_chart, heat_map, line_chart
 
 
 @pytest.fixture
@@ -58,15 +58,13 @@ def test_labels_of_another_number_are_refused(tmp_path):
 
 
 def test_bars_stand_side_by_side_with_their_intervals(tmp_path, drawn):
-    bar_chart(
-        ["A", "B"], {"x": [1.0, 2.0], "y": [3.0, 4.0]}, {"y": [(2.5, 3.25), (4.0, 5.0)]}, tmp_path / "bars.png",
-        Labels(y_name="R@200, %"),
-    )  # fmt: skip
+    series, errors = {"x": [1.0, 2.0], "y": [3.0, 4.0]}, {"x": [(1, 1), (2, 2)], "y": [(2.5, 3.25), (4.0, 5.0)]}
+    bar_chart(["A", "B"], series, errors, tmp_path / "bars.png", Labels(y_name="R@200, %"))
     (axes,) = drawn
     bars = [(round(bar.get_x(), 6), bar.get_height()) for bar in axes.patches]
     assert bars == [(-0.4, 1.0), (0.6, 2.0), (0.0, 3.0), (1.0, 4.0)]
     whiskers = [line for collection in axes.collections for line in collection.get_segments()]
-    assert np.allclose(whiskers, [[[0.2, 2.5], [0.2, 3.25]], [[1.2, 4.0], [1.2, 5.0]]])
+    assert np.allclose(whiskers[2:], [[[0.2, 2.5], [0.2, 3.25]], [[1.2, 4.0], [1.2, 5.0]]])
     assert (axes.get_ylim()[1] > 5.0, axes.get_ylabel()) == (True, "R@200, %")
     assert [text.get_text() for text in axes.figure.legends[0].get_texts()] == ["x", "y"]
 
@@ -78,38 +76,13 @@ def test_long_group_names_are_turned(tmp_path, drawn):
 
 
 def test_lines_go_through_their_points(tmp_path, drawn):
-    line_chart(
-        {"best": ([1, 2, 3], [5, 6, 6]), "trial": ([1, 2, 3], [5, 6, 4])}, tmp_path / "lines.png",
-        errors={"best": [(4, 6), (5, 8), (6, 6)]}, points_only=["trial"],
-    )  # fmt: skip
+    series = {"best": ([1, 2, 3], [5, 6, 6]), "trial": ([1, 2, 3], [5, 6, 4])}
+    line_chart(series, tmp_path / "lines.png", points_only=["trial"])
     (axes,) = drawn
     best, trial = (line for line in axes.lines if line.get_marker() == "o")
     assert (best.get_xdata().tolist(), best.get_ydata().tolist(), best.get_linestyle()) == ([1, 2, 3], [5, 6, 6], "-")
     assert (trial.get_ydata().tolist(), trial.get_linestyle()) == ([5, 6, 4], "None")
-    segments = [line.tolist() for line in axes.collections[0].get_segments()]
-    assert segments == [[[1, 4], [1, 6]], [[2, 5], [2, 8]], [[3, 6], [3, 6]]]
     assert all(float(tick).is_integer() for tick in axes.get_xticks())
-
-
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda path: bar_chart(["A", "B"], {"x": [1.0]}, None, path),
-        lambda path: bar_chart(["A", "B"], {"x": [1.0, 2.0]}, {"x": [(0, 1)]}, path),
-        lambda path: line_chart({"x": ([1, 2], [1])}, path),
-    ],
-)
-def test_values_of_another_number_are_refused(draw, tmp_path):
-    with pytest.raises(ValueError, match=r"^'x': 1 values for 2 places; give one for each$"):
-        draw(tmp_path / "x.png")
-
-
-def test_a_similarity_matrix(tmp_path, drawn):
-    similarity_matrix(np.array([[1.0, 0.2], [0.2, 1.0]]), tmp_path / "deep" / "matrix.png", "Similarity")
-    assert drawn[0].images[0].get_array().tolist() == [[1.0, 0.2], [0.2, 1.0]]
-    assert (tmp_path / "deep" / "matrix.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(ValueError, match=r"^matrix \(2, 3\): not square"):
-        similarity_matrix(np.zeros((2, 3)), tmp_path / "x.png", "")
 
 
 def test_the_same_figure_is_the_same_file(tmp_path):

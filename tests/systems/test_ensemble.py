@@ -10,7 +10,7 @@ from statgraph import Retriever, artifacts
 from statgraph.corpus.records import CitingText, Question
 from statgraph.errors import RunError, UsageError
 from statgraph.evaluation.report import Report
-from statgraph.plotting.training_pictures import training_drawings
+from statgraph.plotting.training import training_drawings
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import learnt_from, member_folders, read_ensemble, write_trees
 from statgraph.signals.signal import Asked

@@ -8,7 +8,9 @@ from statgraph.config import RunConfig
 from statgraph.corpus.records import Article, Corpus
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
-from statgraph.plotting.training_pictures import dev_drawing, losses_drawing, training_drawings
+from statgraph.plotting import training
+from statgraph.plotting.training import article_map_drawing, dev_drawing, losses_drawing, training_drawings
+from statgraph.runs.article_store import StoredArticle
 
 LOSSES = [
     {"stage": "stage1", "epoch": 0, "loss": None},
@@ -25,28 +27,13 @@ def test_loss_by_step():
     each, mean = axes.lines
     assert list(each.get_xdata()) == [1, 2, 3, 4]
     assert list(each.get_ydata()) == [4, 2, 2, 1]
-    assert list(mean.get_ydata()) == pytest.approx([4, 8 / 3, 5 / 3, 1])
+    assert list(mean.get_ydata()) == [3.0, 1.5]
     assert axes.collections[0].get_offsets().tolist() == [[1.5, 3.0], [3.5, 1.5]]
-
-
-def test_the_running_mean_is_of_the_steps_on_both_sides():
-    record = {"stage": "s", "epoch": 1, "loss": 1.0, "step_losses": [26.0, *[1.0] * 39]}
-    mean = losses_drawing([record]).figure.axes[0].lines[1].get_ydata()
-    assert mean[0] == pytest.approx(26.0)
-    assert mean[12] == pytest.approx(2.0)  # 26 and 24 ones over 25
-    assert list(mean[13:]) == pytest.approx([1.0] * 27)
-
-
-def test_the_running_mean_of_a_loss_that_falls_evenly_is_that_loss():
-    losses = [float(loss) for loss in range(60, 0, -1)]
-    mean = losses_drawing([{"stage": "s", "epoch": 1, "loss": 1.0, "step_losses": losses}]).figure.axes[0].lines[1]
-    assert list(mean.get_ydata()) == pytest.approx(losses)
 
 
 def test_a_run_that_kept_epochs_alone():
     records = [{key: value for key, value in record.items() if key != "step_losses"} for record in LOSSES]
     drawing = losses_drawing(records)
-    assert "kept no loss of single steps" in drawing.description
     assert drawing.title == "Training loss by epoch"
     assert drawing.figure.axes[0].collections[0].get_offsets().tolist() == [[1.0, 3.0], [2.0, 1.5]]
 
@@ -107,3 +94,44 @@ def test_what_a_run_does_not_have_is_not_drawn(run):
     shutil.rmtree(run / "index")
     with pytest.raises(RunError, match="'dsr'"):
         training_drawings(run)
+
+
+def articles(codes):
+    return [StoredArticle(str(row), f"Art. {row}", "", (code,)) for row, code in enumerate(codes)]
+
+
+def places(drawing):
+    return np.concatenate([np.asarray(points.get_offsets()) for points in drawing.figure.axes[0].collections])
+
+
+def test_pca_keeps_a_plane_as_it_is():
+    """A rectangle of 4 by 2 in three dimensions: its components are its sides."""
+    vectors = np.array([[2, 7, 1], [2, 7, -1], [-2, 7, 1], [-2, 7, -1]], dtype=np.float32)
+    drawing = article_map_drawing(vectors, articles("AAAA"), projection="pca")
+    assert np.abs(places(drawing)) == pytest.approx(np.array([[2.0, 1.0]] * 4))
+    assert "100 % of the variance" in drawing.description
+    assert drawing.rows == (("A", 4, 4),)
+    assert drawing.hovers["code-0"] == ("Art. 0", "Art. 1", "Art. 2", "Art. 3")
+
+
+def test_tsne_keeps_neighbourhoods():
+    rng = np.random.default_rng(0)
+    centres = np.repeat(np.eye(2, 8), 10, axis=0)
+    vectors = (centres + 0.01 * rng.standard_normal((20, 8))).astype(np.float32)
+    drawing = article_map_drawing(vectors, articles("A" * 10 + "B" * 10))
+    ours = places(drawing)
+    distances = np.linalg.norm(ours[:, None] - ours[None], axis=2)
+    np.fill_diagonal(distances, np.inf)
+    assert (distances.argmin(axis=1) // 10 == np.arange(20) // 10).all()
+    assert places(article_map_drawing(vectors, articles("A" * 10 + "B" * 10))).tolist() == ours.tolist()
+
+
+def test_the_largest_codes_have_colours_and_a_sample_stands_for_many(monkeypatch):
+    monkeypatch.setattr(training, "MOST_POINTS", 20)
+    codes = [code for number, code in enumerate("ABCDEFG") for _ in range(10 - number)]
+    vectors = np.random.default_rng(1).standard_normal((len(codes), 4)).astype(np.float32)
+    drawing = article_map_drawing(vectors, articles(codes), projection="pca")
+    assert "A random sample of 20 of 49 articles" in drawing.description
+    assert [row[0] for row in drawing.rows] == ["A", "B", "C", "D", "E", "2 other codes"]
+    assert [row[1] for row in drawing.rows] == [10, 9, 8, 7, 6, 5 + 4]
+    assert sum(row[2] for row in drawing.rows) == 20
