@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from statgraph import Retriever, artifacts
-from statgraph.exporting.beir_folder import export_beir
+from statgraph.exporting.corpus_folder import export_beir
 from statgraph.exporting.encoder_folder import export_encoder_folder
 from statgraph.exporting.faiss_folder import export_faiss
 from statgraph.exporting.graphml_file import export_run_graphml

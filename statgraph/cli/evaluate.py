@@ -85,7 +85,7 @@ def evaluate(
 def _measured(
     retriever: Retriever, baseline: Retriever | None, records: Corpus, split: str, question_set: str
 ) -> tuple[Report, Mapping[str, MetricComparison]]:
-    """Return the report on a question set, and the differences of its metrics from a baseline's, none without one."""
+    """Return the report on a question set, and the differences of its metrics from a baseline's; empty without one."""
     import numpy as np
 
     from statgraph.evaluation.report import evaluation_report

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -10,14 +12,103 @@ from statgraph.cli import options
 from statgraph.corpus.records import SPLITS
 from statgraph.errors import UsageError
 
-FORMATS = ("sentence-transformers", "onnx", "faiss", "beir", "parquet", "graphml", "hub")
-_OF_RUNS = (*FORMATS[:3], "hub")
+
+@dataclass(frozen=True)
+class _Request:
+    """The options of an export."""
+
+    run: Path | None
+    corpus: Path | None
+    out: Path | None
+    name: str | None
+    split: str | None
+    public: bool
+    device: str
+
+
+def _encoder(request: _Request) -> str:
+    from statgraph.exporting.encoder_folder import export_encoder_folder
+
+    folder = options.chosen_run(request.run)
+    export_encoder_folder(folder, request.out)
+    return f"{request.out}: the query encoder and article vectors of {folder}"
+
+
+def _onnx(request: _Request) -> str:
+    from statgraph.exporting.onnx_folder import export_onnx
+
+    folder = options.chosen_run(request.run)
+    difference = export_onnx(folder, request.out)
+    return f"{request.out}: the query encoder of {folder}; vectors differ from torch's by at most {difference:.1e}"
+
+
+def _faiss(request: _Request) -> str:
+    from statgraph.exporting.faiss_folder import export_faiss
+
+    folder = options.chosen_run(request.run)
+    return f"{request.out}: the index of {folder} ({export_faiss(folder, request.out)})"
+
+
+def _beir(request: _Request) -> str:
+    from statgraph.exporting.corpus_folder import export_beir
+
+    if request.run is not None and request.split is None:
+        raise UsageError("--run: beir uses a run only for its rankings of a split; name the split with --split")
+    ranked_by = options.chosen_run(request.run) if request.split is not None else None
+    records = options.chosen_corpus(request.corpus)
+    export_beir(records, request.out, run=ranked_by, split=request.split, device=request.device)
+    ranked = f", and the rankings of {ranked_by} for {request.split}" if ranked_by else ""
+    n_questions = sum(len(records.split(split)) for split in SPLITS)
+    return f"{request.out}: {len(records.articles):,} articles and {n_questions:,} questions of {records.name}{ranked}"
+
+
+def _parquet(request: _Request) -> str:
+    from statgraph.exporting.corpus_folder import export_parquet
+
+    if request.run is not None:
+        raise UsageError("--run: parquet is a format of corpora; name one with --corpus")
+    records = options.chosen_corpus(request.corpus)
+    export_parquet(records, request.out)
+    n_articles, n_questions = len(records.articles), len(records.questions)
+    return f"{request.out}: {n_articles:,} articles and {n_questions:,} questions of {records.name}"
+
+
+def _graphml(request: _Request) -> str:
+    from statgraph.exporting.graphml_file import export_corpus_graphml, export_run_graphml
+
+    if request.run is not None and request.corpus is not None:
+        raise UsageError("--run and --corpus name two different graphs; give only one of them")
+    if request.corpus is not None:
+        nodes, edges = export_corpus_graphml(options.chosen_corpus(request.corpus), request.out)
+    else:
+        nodes, edges = export_run_graphml(options.chosen_run(request.run), request.out)
+    return f"{request.out}: {nodes:,} nodes and {edges:,} edges"
+
+
+def _hub(request: _Request) -> str:
+    from statgraph.exporting.hub_repository import push_run
+
+    folder = options.chosen_run(request.run)
+    return f"{push_run(folder, request.name, public=request.public)}: the run {folder}"
+
+
+# Each carries out an export and returns a line on it.
+EXPORTS: Mapping[str, Callable[[_Request], str]] = {
+    "sentence-transformers": _encoder,
+    "onnx": _onnx,
+    "faiss": _faiss,
+    "beir": _beir,
+    "parquet": _parquet,
+    "graphml": _graphml,
+    "hub": _hub,
+}
+_OF_CORPORA = ("beir", "parquet", "graphml")
 
 
 @click.command()
 @click.argument("name", required=False)
 @options.run
-@click.option("--to", "target", type=click.Choice(FORMATS), required=True, help="Format to write.")
+@click.option("--to", "target", type=click.Choice(tuple(EXPORTS)), required=True, help="Format to write.")
 @options.path("--out", metavar="PATH", help="Folder to write, for graphml a file; must not exist yet.")
 @options.path(
     "--corpus",
@@ -48,93 +139,14 @@ def export(
     graphml                the tree and the citations of a run, or of --corpus
     hub                    a run as the repository OWNER/NAME of the Hugging Face hub
     """
-    if corpus is not None and target in _OF_RUNS:
+    if corpus is not None and target not in _OF_CORPORA:
         raise UsageError(f"--corpus: {target} exports a run; name one with --run")
     if split is not None and target != "beir":
         raise UsageError("--split: only for --to beir; omit it")
-    _check_target(target, name=name, out=out, public=public)
-    if target == "hub":
-        click.echo(_hub(run, name, public))
-        return
-    if target == "beir":
-        said = _beir(run, out, corpus, split, device)
-    elif target == "parquet":
-        said = _parquet(run, out, corpus)
-    elif target == "graphml":
-        said = _graphml(run, out, corpus)
-    else:
-        said = _of_run(run, target, out)
-    click.echo(f"{out}: {said}")
-
-
-def _check_target(target: str, *, name: str | None, out: Path | None, public: bool) -> None:
-    """Raise UsageError if what is to be written is not said, or is said as for another format."""
-    if target == "hub":
-        if name is None or out is not None:
-            raise UsageError(
-                "hub: name the repository, as in 'statgraph export --to hub OWNER/NAME', in place of --out"
-            )
-        return
-    if name is not None or public:
+    if target == "hub" and (name is None or out is not None):
+        raise UsageError("hub: name the repository, as in 'statgraph export --to hub OWNER/NAME', in place of --out")
+    if target != "hub" and (name is not None or public):
         raise UsageError(f"{name or '--public'}: only for --to hub; omit it")
-    if out is None:
+    if target != "hub" and out is None:
         raise UsageError("--out: missing; name a folder, for graphml a file, that does not exist yet")
-
-
-def _hub(run: Path | None, name: str, public: bool) -> str:
-    from statgraph.exporting.hub_repository import push_run
-
-    folder = options.chosen_run(run)
-    return f"{push_run(folder, name, public=public)}: the run {folder}"
-
-
-def _of_run(run: Path | None, target: str, out: Path) -> str:
-    folder = options.chosen_run(run)
-    if target == "faiss":
-        from statgraph.exporting.faiss_folder import export_faiss
-
-        return f"the index of {folder} ({export_faiss(folder, out)})"
-    if target == "onnx":
-        from statgraph.exporting.onnx_folder import export_onnx
-
-        difference = export_onnx(folder, out)
-        return f"the query encoder of {folder}; vectors differ from torch's by at most {difference:.1e}"
-    from statgraph.exporting.encoder_folder import export_encoder_folder
-
-    export_encoder_folder(folder, out)
-    return f"the query encoder and article vectors of {folder}"
-
-
-def _beir(run: Path | None, out: Path, corpus: Path | None, split: str | None, device: str) -> str:
-    from statgraph.exporting.beir_folder import export_beir
-
-    if run is not None and split is None:
-        raise UsageError("--run: beir uses a run only for its rankings of a split; name the split with --split")
-    ranked_by = options.chosen_run(run) if split is not None else None
-    records = options.chosen_corpus(corpus)
-    export_beir(records, out, run=ranked_by, split=split, device=device)
-    ranked = f", and the rankings of {ranked_by} for {split}" if ranked_by else ""
-    n_questions = sum(len(records.split(split)) for split in SPLITS)
-    return f"{len(records.articles):,} articles and {n_questions:,} questions of {records.name}{ranked}"
-
-
-def _parquet(run: Path | None, out: Path, corpus: Path | None) -> str:
-    from statgraph.exporting.parquet_folder import export_parquet
-
-    if run is not None:
-        raise UsageError("--run: parquet is a format of corpora; name one with --corpus")
-    records = options.chosen_corpus(corpus)
-    export_parquet(records, out)
-    return f"{len(records.articles):,} articles and {len(records.questions):,} questions of {records.name}"
-
-
-def _graphml(run: Path | None, out: Path, corpus: Path | None) -> str:
-    from statgraph.exporting.graphml_file import export_corpus_graphml, export_run_graphml
-
-    if run is not None and corpus is not None:
-        raise UsageError("--run and --corpus name two different graphs; give only one of them")
-    if corpus is not None:
-        nodes, edges = export_corpus_graphml(options.chosen_corpus(corpus), out)
-    else:
-        nodes, edges = export_run_graphml(options.chosen_run(run), out)
-    return f"{nodes:,} nodes and {edges:,} edges"
+    click.echo(EXPORTS[target](_Request(run, corpus, out, name, split, public, device)))

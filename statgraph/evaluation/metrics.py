@@ -9,44 +9,44 @@ from functools import partial
 import numpy as np
 
 
-def recall(found: np.ndarray, n_relevant: int, *, cut: int) -> float:
+def recall(hits: np.ndarray, n_relevant: int, *, cut: int) -> float:
     """Return R@cut: the share of the relevant articles in the first `cut` places.
 
     Args:
-        found: (depth,) bool, whether the article at each place is relevant.
-        n_relevant: how many articles are relevant, found or not; at least 1.
+        hits: (depth,) bool, whether the article at each place is relevant.
+        n_relevant: the number of relevant articles, ranked or not; at least 1.
         cut: how many places count.
     """
-    return float(found[:cut].sum() / n_relevant)
+    return float(hits[:cut].sum() / n_relevant)
 
 
-def success(found: np.ndarray, n_relevant: int, *, cut: int) -> float:
+def success(hits: np.ndarray, n_relevant: int, *, cut: int) -> float:
     """Return S@cut: 1 if a relevant article is in the first `cut` places, else 0."""
-    return float(found[:cut].any())
+    return float(hits[:cut].any())
 
 
-def average_precision(found: np.ndarray, n_relevant: int) -> float:
-    """Return AP: the mean over the relevant articles of the precision at their place, 0 for one that is not found."""
-    places = np.flatnonzero(found) + 1
+def average_precision(hits: np.ndarray, n_relevant: int) -> float:
+    """Return AP: the mean over the relevant articles of the precision at their place, 0 for one that is not ranked."""
+    places = np.flatnonzero(hits) + 1
     precisions = np.arange(1, len(places) + 1) / places
     return float(precisions.sum() / n_relevant)
 
 
-def r_precision(found: np.ndarray, n_relevant: int) -> float:
+def r_precision(hits: np.ndarray, n_relevant: int) -> float:
     """Return RP: the share of relevant articles in the first `n_relevant` places."""
-    return recall(found, n_relevant, cut=n_relevant)
+    return recall(hits, n_relevant, cut=n_relevant)
 
 
-def ndcg(found: np.ndarray, n_relevant: int, *, cut: int) -> float:
+def ndcg(hits: np.ndarray, n_relevant: int, *, cut: int) -> float:
     """Return nDCG@cut with binary gains: the gain, discounted by log2(place + 1), over that of an ideal ranking."""
     discounts = 1 / np.log2(np.arange(2, cut + 2))  # (cut,)
-    head = found[:cut]
+    head = hits[:cut]
     return float(discounts[: len(head)][head].sum() / discounts[:n_relevant].sum())
 
 
-def reciprocal_rank(found: np.ndarray, n_relevant: int, *, cut: int) -> float:
+def reciprocal_rank(hits: np.ndarray, n_relevant: int, *, cut: int) -> float:
     """Return RR@cut: one over the place of the first relevant article, 0 if none is in the first `cut` places."""
-    places = np.flatnonzero(found[:cut])
+    places = np.flatnonzero(hits[:cut])
     return 1 / (int(places[0]) + 1) if len(places) else 0.0
 
 
@@ -70,12 +70,12 @@ METRICS = (*_CUT_SHORT, *_GRADED, QUALITY)
 
 def left_out(n_articles: int) -> tuple[str, ...]:
     """Return the metrics that a corpus is too small for: R@k and S@k where k is a fifth of the articles or more, which
-    lets a ranking by chance find a fifth of what is relevant."""
+    lets a random ranking reach a fifth of the relevant articles."""
     return tuple(name for name, metric in _CUT_SHORT.items() if 5 * metric.keywords["cut"] >= n_articles)
 
 
 def left_out_note(n_articles: int) -> str:
-    """Return in words which metrics are left out, and why; blank where none is."""
+    """Return a note on the metrics that are left out, and why; blank for none."""
     names = ", ".join(left_out(n_articles))
     return names and f"left out: {names} (a fifth of the {n_articles:,} articles or more)"
 
@@ -85,23 +85,23 @@ def quality_cut(n_articles: int) -> int:
     return min(max(5, round(n_articles / 100)), DEPTH)
 
 
-def quality(found: np.ndarray, n_relevant: int, *, cut: int) -> float:
-    """Return the mean of AP and R@cut, the number by which training and tuning choose unless told otherwise.
+def quality(hits: np.ndarray, n_relevant: int, *, cut: int) -> float:
+    """Return the mean of AP and R@cut, the default by which training and tuning choose.
 
-    AP tells systems apart by their first places and hardly sees the rest; recall at 1 % of the articles sees whether a
-    reader, or a second stage, gets the articles at all, and says so on a corpus of any size.
+    AP compares systems by their first places and hardly sees the rest; recall at 1 % of the articles measures whether a
+    reader, or a second stage, gets the articles at all, on a corpus of any size.
     """
-    return (average_precision(found, n_relevant) + recall(found, n_relevant, cut=cut)) / 2
+    return (average_precision(hits, n_relevant) + recall(hits, n_relevant, cut=cut)) / 2
 
 
 def deciding_metric(select_by: str, n_articles: int) -> str:
-    """Return the metric that decides where `select_by` is asked for: quality where the corpus is too small for it."""
+    """Return `select_by`, or quality where the corpus is too small for it."""
     return QUALITY if select_by in left_out(n_articles) else select_by
 
 
 def choice_key(means: Mapping[str, float], metric: str = QUALITY) -> tuple[float, float]:
-    """Return what the better of two systems, epochs or settings is greater in: the mean of the deciding metric, between
-    equals quality."""
+    """Return the key by which the best of several systems, epochs or settings is chosen: the mean of the deciding
+    metric, then quality."""
     return means[metric], means[QUALITY]
 
 
@@ -118,7 +118,7 @@ class QuestionMetrics:
         return len(next(iter(self.values.values())))
 
     def only(self, names: Collection[str]) -> QuestionMetrics:
-        """Return those of these metrics that are there."""
+        """Return the metrics of these names, as far as they were measured."""
         return QuestionMetrics({name: values for name, values in self.values.items() if name in names})
 
     def where(self, mask: np.ndarray) -> QuestionMetrics:
@@ -132,7 +132,7 @@ def question_metrics(
     """Return all of `METRICS` but those `left_out` for each question; a ranking counts as deep as it is.
 
     Args:
-        ranking_rows: for each question the article rows found, (depth,) int64, best first; or (questions, depth).
+        ranking_rows: for each question the ranked article rows, (depth,) int64, best first; or (questions, depth).
         relevant_rows: for each question the rows of the articles that answer it, at least one.
         n_articles: how many articles there are to rank.
 
@@ -146,8 +146,8 @@ def question_metrics(
         del metrics[name]
     table = np.empty((len(metrics), len(ranking_rows)))  # (metrics, questions)
     for question, (ranking, relevant) in enumerate(zip(ranking_rows, relevant_rows, strict=True)):
-        found, n_relevant = _found(question, np.asarray(ranking), np.unique(relevant))
-        table[:, question] = [metric(found, n_relevant) for metric in metrics.values()]
+        hits, n_relevant = _hits(question, np.asarray(ranking), np.unique(relevant))
+        table[:, question] = [metric(hits, n_relevant) for metric in metrics.values()]
     return QuestionMetrics(dict(zip(metrics, table, strict=True)))
 
 
@@ -162,7 +162,7 @@ def aggregate(metrics: QuestionMetrics) -> dict[str, float]:
     return {name: float(values.mean()) for name, values in metrics.values.items()}
 
 
-def _found(question: int, ranking: np.ndarray, relevant: np.ndarray) -> tuple[np.ndarray, int]:
+def _hits(question: int, ranking: np.ndarray, relevant: np.ndarray) -> tuple[np.ndarray, int]:
     if not len(relevant):
         raise ValueError(f"question {question}: has no relevant article; leave it out of the evaluation")
     if len(np.unique(ranking)) < len(ranking):

@@ -10,12 +10,12 @@ import numpy as np
 from statgraph.errors import RunError
 from statgraph.evaluation.metrics import QUALITY, QuestionMetrics, left_out_note, quality_cut
 from statgraph.evaluation.significance import CONFIDENCE, SIGNIFICANCE_LEVEL, Estimate, MetricComparison, mean_estimate
-from statgraph.evaluation.strata import STRATA, TOPIC
+from statgraph.evaluation.strata import ALL, STRATA, TOPIC
 
 
 @dataclass(frozen=True)
 class Stratum:
-    """The metrics of a part of the questions by name; none where it has no question."""
+    """The metrics of a part of the questions by name; empty where it has no question."""
 
     n_questions: int
     metrics: Mapping[str, Estimate]
@@ -25,7 +25,8 @@ class Stratum:
 class Report:
     """The metrics of one split: over all questions, and in each stratum.
 
-    `n_articles`: how many were ranked; None in a report of statgraph 0.1, which left out no metric, but had fewer.
+    `n_articles`: the number of articles ranked; None in a report of statgraph 0.1, which left out no metric, but had
+    fewer.
     """
 
     split: str
@@ -33,12 +34,18 @@ class Report:
     confidence: float = CONFIDENCE
     n_articles: int | None = None
 
+    @property
+    def metrics(self) -> dict[str, float]:
+        """Return the mean of each metric over all questions, from 0 to 1, as in `report.metrics["R@100"]`."""
+        stratum = self.strata.get(ALL)
+        return {name: estimate.mean for name, estimate in stratum.metrics.items()} if stratum else {}
+
     def to_dict(self) -> dict[str, object]:
         """Return the report as JSON values."""
         return asdict(self)
 
     def notes(self) -> list[str]:
-        """Return in lines which metrics the corpus is too small for, and what quality is."""
+        """Return lines on the metrics that the corpus is too small for, and on quality."""
         if self.n_articles is None:
             return []
         quality = f"{QUALITY}: mean of mAP and R@{quality_cut(self.n_articles)}; training and tuning choose by it"
@@ -72,8 +79,8 @@ def evaluation_report(
     Args:
         metrics: of every question of the split.
         masks: stratum name -> (questions,) bool, as `statgraph.evaluation.strata.strata_masks` returns them.
-        split: which split the questions are.
-        n_articles: how many were ranked.
+        split: the split of the questions.
+        n_articles: the number of articles ranked.
         rng: draws the bootstrap's resamples.
     """
     strata = {}
@@ -110,7 +117,7 @@ def report_table(report: Report):
 
 
 def strata_table(report: Report):
-    """Return a `rich.table.Table`: a row for each stratum beyond `STRATA`; None where there is none to show.
+    """Return a `rich.table.Table` with a row for each stratum beyond `STRATA`, or None if there are none to show.
 
     Topics of fewer than `MIN_TOPIC_QUESTIONS` questions are left out, and counted below the table.
     """
@@ -152,13 +159,13 @@ def comparison_table(comparisons: Mapping[str, MetricComparison], baseline: str)
     for name in ("that run", "this run", "difference", "p", "adjusted p"):
         table.add_column(name, justify="right")
     for metric, compared in comparisons.items():
-        found = compared.comparison
+        difference = compared.comparison
         table.add_row(
             metric,
             f"{100 * compared.baseline_mean:.1f}",
             f"{100 * compared.system_mean:.1f}",
-            f"{100 * found.difference:+.1f} \\[{100 * found.low:+.1f}, {100 * found.high:+.1f}]",
-            f"{found.p_value:.4f}{'*' if found.significant else ' '}",
+            f"{100 * difference.difference:+.1f} \\[{100 * difference.low:+.1f}, {100 * difference.high:+.1f}]",
+            f"{difference.p_value:.4f}{'*' if difference.significant else ' '}",
             f"{compared.adjusted_p_value:.4f}",
         )
     return table

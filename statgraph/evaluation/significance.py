@@ -1,4 +1,4 @@
-"""How far a mean over questions can be trusted, and whether a system differs from a baseline on the same questions."""
+"""Confidence intervals of means over questions, and tests of a system against a baseline on the same questions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from statgraph.evaluation.metrics import QuestionMetrics
 CONFIDENCE = 0.95
 N_RESAMPLES = 2000
 N_PERMUTATIONS = 9999
-_AT_ONCE = 1000  # permutations: what they take fits a processor's cache, at twice the speed of all at once
+_AT_ONCE = 1000  # permutations that fit a processor's cache: twice as fast as all at once
 SIGNIFICANCE_LEVEL = 0.05
 
 
@@ -80,7 +80,7 @@ def mean_estimate(values: np.ndarray, rng: np.random.Generator) -> Estimate:
 def compare(
     baseline: Sequence[QuestionMetrics], system: Sequence[QuestionMetrics], metric: str, rng: np.random.Generator
 ) -> Comparison:
-    """Return how far a system is from a baseline in one metric; the value of a question is its mean over the seeds.
+    """Return the difference of a system from a baseline in one metric; a question's value is its mean over the seeds.
 
     The test is a two-sided paired permutation test: under "no difference" the two values of a question could be
     swapped. It is exact where `N_PERMUTATIONS` hold every way to swap them, else drawn at random (Smucker, Allan and
@@ -98,10 +98,10 @@ def compare(
     first, second = _seed_means(baseline, metric), _seed_means(system, metric)
     if len(first) != len(second):
         raise ValueError(f"{len(first)} values of one system, but {len(second)} of the other; give the same questions")
-    found = mean_estimate(second - first, rng)
-    p_value = 1.0 if len(first) < 2 or found.low == found.high == 0 else _p_value(first, second, rng)
-    significant = (found.low > 0 or found.high < 0) and p_value < SIGNIFICANCE_LEVEL
-    return Comparison(found.mean, found.low, found.high, p_value, significant, len(first))
+    gain = mean_estimate(second - first, rng)
+    p_value = 1.0 if len(first) < 2 or gain.low == gain.high == 0 else _p_value(first, second, rng)
+    significant = (gain.low > 0 or gain.high < 0) and p_value < SIGNIFICANCE_LEVEL
+    return Comparison(gain.mean, gain.low, gain.high, p_value, significant, len(first))
 
 
 def compare_metrics(

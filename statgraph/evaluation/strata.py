@@ -1,4 +1,4 @@
-"""The parts of a split that a report looks at one by one: by what training has seen, labels, lengths and topics.
+"""The strata of a split: by the articles that training has seen, by labels, lengths, kinds and topics.
 
 Beside `STRATA`, a question is in one stratum of each family that it has a value for:
 
@@ -19,7 +19,8 @@ import numpy as np
 from statgraph.corpus.records import Article, Question
 
 # In every report, with or without a question; strata of the families are left out where they have none.
-STRATA = ("all", "seen", "unseen")
+ALL = "all"
+STRATA = (ALL, "seen", "unseen")
 
 TOPIC = "topic: "
 # What sources call the subject of a question, best first: fact sheets and the sample, users' tables, BSARD.
@@ -51,7 +52,7 @@ def strata_masks(
     """
     cited = {row for rows in training_rows for row in rows}
     seen = np.array([not cited.isdisjoint(rows) for rows in relevant_rows], dtype=bool)
-    masks = {"all": np.ones(len(seen), dtype=bool), "seen": seen, "unseen": ~seen}
+    masks = {ALL: np.ones(len(seen), dtype=bool), "seen": seen, "unseen": ~seen}
     n_words = {row: len(articles[row].text.split()) for rows in relevant_rows for row in rows}
     gold = [_bin(GOLD_BINS, len(set(rows))) for rows in relevant_rows]
     length = [_bin(LENGTH_BINS, np.median([n_words[row] for row in set(rows)])) for rows in relevant_rows]

@@ -21,12 +21,12 @@ def write_trec_run(
 ) -> None:
     """Write one line per hit, `question-id Q0 article-id rank score tag`; ranks start at 1.
 
-    Scores keep nine digits, enough to tell any two float32 apart: trec_eval sorts by score and disregards the rank.
+    Scores keep nine digits, enough to distinguish any two float32: trec_eval sorts by score and disregards the rank.
 
     Args:
         stream: a text stream.
         question_ids: one for each ranking.
-        ranking_rows: for each question the article rows found, best first; or (questions, depth).
+        ranking_rows: for each question the article rows, best first; or (questions, depth).
         scores: the score of each of them.
         article_ids: the id of each article row.
 

@@ -14,8 +14,8 @@ from statgraph.index.index_files import INDEX_FILE
 
 _README = """# An index of {articles:,} articles
 
-`{index}` is a FAISS index of {width} components by inner product (kind {kind}), `{ids}` the article id of each row. It
-is asked with vectors of the query encoder of the same run (`statgraph export --to sentence-transformers` or `onnx`):
+`{index}` is a FAISS index of {width} components by inner product (kind {kind}), `{ids}` the article id of each row.
+Search it with vectors of the query encoder of the same run (`statgraph export --to sentence-transformers` or `onnx`):
 
 ```python
 import faiss, json
@@ -33,12 +33,12 @@ _CODES = "\nIts scores are estimates from short codes; in the run the best of th
 def export_faiss(run: Path, out: Path) -> str:
     """Write a run's index as `index.faiss`, with `ids.json` and a README; return the kind of index that was written.
 
-    It is the run's own file where plain query vectors can ask it, else a flat one of the same vectors: approximate
-    kinds may hold their vectors with components more.
+    It is the run's own file where plain query vectors can search it, else a flat index of the same vectors: approximate
+    kinds may store vectors with extra components.
 
     Raises:
         RunError: if it is not a finished run with vectors, or is damaged.
-        UsageError: if `out` is there already.
+        UsageError: if `out` exists.
     """
     import faiss
 

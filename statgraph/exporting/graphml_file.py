@@ -32,7 +32,7 @@ def export_corpus_graphml(corpus: Corpus, out: Path) -> tuple[int, int]:
     """Write the graph of a corpus; return (nodes, edges).
 
     Raises:
-        UsageError: if `out` is there already.
+        UsageError: if `out` exists.
     """
     return _export(corpus.articles, corpus.split(TRAIN_SPLIT), out)
 
@@ -43,7 +43,7 @@ def export_run_graphml(run: Path, out: Path) -> tuple[int, int]:
 
     Raises:
         RunError: if it is not a finished run, or is damaged.
-        UsageError: if `out` is there already.
+        UsageError: if `out` exists.
     """
     refuse_existing(out)
     opened = Run.read(run)

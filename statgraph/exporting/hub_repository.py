@@ -43,8 +43,8 @@ for hit in Retriever.load("{address}").search("Who gets the deposit back?"):
 def push_run(run: Path, name: str, *, public: bool = False) -> HubAddress:
     """Push what a run needs to answer questions as one commit of a model repository, and return the commit's address.
 
-    The repository is made where it is not there yet, private unless told otherwise. In one that holds a run already the
-    new commit takes its place; older ones keep their addresses.
+    A repository that does not exist is made, private by default. In one that holds a run the new commit replaces it;
+    older commits keep their addresses.
 
     Args:
         run: the run folder.
@@ -52,7 +52,7 @@ def push_run(run: Path, name: str, *, public: bool = False) -> HubAddress:
         public: whether a new repository can be read by everyone.
 
     Raises:
-        UsageError: if the name is none, or its repository holds something else than a run.
+        UsageError: if the name is invalid, or its repository holds something other than a run.
         RunError: if it is not a finished run, or the hub refuses it.
     """
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
@@ -66,7 +66,7 @@ def push_run(run: Path, name: str, *, public: bool = False) -> HubAddress:
     try:
         there = hub.list_repo_files(address.name) if hub.repo_exists(address.name) else []
         if artifacts.MANIFEST not in there and set(there) - {".gitattributes", artifacts.MODEL_CARD}:
-            raise UsageError(f"{address}: holds something else than a run; choose another name")
+            raise UsageError(f"{address}: holds something other than a run; choose another name")
         hub.create_repo(address.name, private=not public, exist_ok=True)
         gone = sorted(set(there) - set(files) - {".gitattributes", artifacts.MODEL_CARD})
         operations = [

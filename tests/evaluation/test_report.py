@@ -24,7 +24,9 @@ def report() -> Report:
 
 def test_report_holds_the_mean_of_each_stratum(report):
     assert {name: stratum.n_questions for name, stratum in report.strata.items()} == {"all": 3, "seen": 2, "unseen": 1}
-    assert report.strata["all"].metrics["mAP"].mean == (1 + 1 / 2 + 0) / 3
+    assert report.strata["all"].metrics["mAP"].mean == report.metrics["mAP"] == (1 + 1 / 2 + 0) / 3
+    assert tuple(report.metrics) == METRICS
+    assert Report("test", {}).metrics == {}
     assert report.strata["seen"].metrics["MRR@10"].mean == (1 + 1 / 2) / 2
     assert report.strata["unseen"].metrics["R@100"] == Estimate(0.0, 0.0, 0.0)
     assert tuple(report.strata["all"].metrics) == METRICS

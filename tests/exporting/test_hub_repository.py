@@ -87,7 +87,7 @@ def test_a_new_commit_takes_the_place_of_the_old(hub, dense_run, bm25_run):
 def test_a_repository_of_something_else_is_left_alone(hub, bm25_run):
     hub.folder.mkdir()
     (hub.folder / "pytorch_model.bin").write_text("")
-    with pytest.raises(UsageError, match="something else"):
+    with pytest.raises(UsageError, match="something other than a run"):
         push_run(bm25_run, "court/law")
     assert [path.name for path in hub.folder.iterdir()] == ["pytorch_model.bin"]
 

@@ -6,9 +6,10 @@ import ir_measures
 import pytest
 
 from statgraph.corpus import CitingText
+from statgraph.corpus.importing import import_corpus
 from statgraph.corpus.store import read_corpus
 from statgraph.errors import RunError, UsageError
-from statgraph.exporting.beir_folder import export_beir
+from statgraph.exporting.corpus_folder import export_beir, export_parquet
 
 
 def test_the_folder_reads_as_beir(corpus, tmp_path):
@@ -48,3 +49,11 @@ def test_what_cannot_be_ranked_leaves_nothing(corpus, dense_run, bm25_run, tmp_p
     with pytest.raises(RunError):
         export_beir(corpus, out, run=bm25_run, split="test")
     assert not out.exists()
+
+
+def test_a_corpus_is_written_whole_as_parquet_and_nothing_is_replaced(corpus, tmp_path):
+    pytest.importorskip("pyarrow", reason="the extra 'parquet' is run in an environment of its own")
+    export_parquet(corpus, tmp_path / "out")
+    assert import_corpus("parquet", tmp_path / "out") == corpus
+    with pytest.raises(UsageError, match="exists already"):
+        export_parquet(corpus, tmp_path / "out")

@@ -1,4 +1,4 @@
-"""A corpus in the layout of BEIR, with a run's rankings of a split in TREC's format."""
+"""A corpus as a folder that other tools read: in the layout of BEIR, or as Parquet tables."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from statgraph import artifacts
+from statgraph.corpus.formats.parquet import write_parquet
 from statgraph.corpus.records import MAIN_SET, Corpus
 from statgraph.corpus.store import write_corpus_files
 from statgraph.evaluation.metrics import DEPTH
@@ -26,7 +27,7 @@ def export_beir(
     would measure several as one. Citing texts stay behind, since nothing there keeps those of test questions apart.
 
     Raises:
-        UsageError: if `out` is there already, or the split is unknown or has no questions.
+        UsageError: if `out` exists, or the split is unknown or has no questions.
         RunError: if the run is not finished, damaged, final, or of another corpus.
     """
     refuse_existing(out)
@@ -46,3 +47,15 @@ def export_beir(
         with (folder / RUNS / f"{split}.trec").open("w", encoding="utf-8") as file:
             ids = [question.question_id for question in questions]
             write_trec_run(file, ids, rows, scores, [article.article_id for article in corpus.articles])
+
+
+def export_parquet(corpus: Corpus, out: Path) -> None:
+    """Write a whole corpus as `write_parquet` does, citing texts and every set of questions included.
+
+    Raises:
+        UsageError: if `out` exists.
+        DependencyError: if pyarrow is missing.
+    """
+    refuse_existing(out)
+    with artifacts.replaced_folder(out) as folder:
+        write_parquet(corpus, folder)
