@@ -14,11 +14,9 @@ import numpy as np
 
 from benchmarks.clustered import ClusteredVectors
 from benchmarks.trial_steps import print_step
-from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.where import ANYWHERE, Where
 from statgraph.index.engines.contract import Columns, State
-from statgraph.index.exact_search import exact_search
-from statgraph.index.vectors import float32_tiles
+from statgraph.index.vectors import best_of, float32_tiles
 from statgraph.registry import ENGINES
 
 DEPTH = 10
@@ -63,15 +61,14 @@ def write(folder: Path, *, engine: str) -> dict:
 
 
 def best(folder: Path, *, n_queries: int) -> dict:
-    """Write `best.npz`: the rows that an exact search finds for each question under each condition."""
+    """Write `best.npz`: the best rows of each question under each condition, by a comparison with every vector."""
     vectors = np.load(folder / "drawn.npy", mmap_mode="r", allow_pickle=False)
     columns = columns_of(len(vectors))
     queries = ClusteredVectors(len(vectors)).draw(n_queries, seed=(_QUERIES_SEED,))
     found = {}
     for name, where in conditions().items():
-        allowed = _allowed(where, columns)
-        n_met = len(vectors) if allowed is None else len(allowed)
-        found[name] = exact_search(vectors, queries, min(DEPTH, n_met), allowed)[1]
+        rows = _rows_met(where, columns)
+        found[name] = np.stack([best_of(vectors, query, rows, DEPTH).rows for query in queries])
     np.savez(folder / "best.npz", **found)
     return {}
 
@@ -109,9 +106,7 @@ def compare(folder: Path, *, engines: list[str], n_articles: int, n_queries: int
     return {"seconds": seconds}
 
 
-def _allowed(where: Where, columns: Columns) -> AllowedRows | None:
-    if where == ANYWHERE:
-        return None
+def _rows_met(where: Where, columns: Columns) -> np.ndarray:
     met = np.ones(len(columns.days), dtype=bool)
     if where.day is not None:
         met &= (columns.days[:, 0] <= where.day) & (where.day < columns.days[:, 1])
@@ -122,7 +117,7 @@ def _allowed(where: Where, columns: Columns) -> AllowedRows | None:
                 for path in columns.paths
             ]
         )
-    return AllowedRows.of_mask(met)
+    return np.flatnonzero(met)
 
 
 if __name__ == "__main__":

@@ -20,10 +20,8 @@ RIVALS = {"faiss": "exact search, faiss.IndexFlatIP", "torch": "exact search, pr
 BATCH = 64
 _MILLION = 1_000_000
 _SHORT_NOTE = (
-    "torch multiplies on two threads, and a block of questions at the processor's full speed. Ours searches one "
-    "question on one thread (two only wait for one another). It reads up to an eighth of the lists for each question, "
-    "those alone whose centres score at all, and ranks anew by their vectors those of 400 candidates "
-    "that may be among the best."
+    "torch multiplies on two threads, and a block of questions at the processor's full speed. Ours reads an eighth of "
+    "the lists for each question, and ranks 400 candidates by their vectors."
 )
 _MIB = 2**20
 

@@ -16,8 +16,7 @@ from benchmarks.side_by_side import taking_turns
 from benchmarks.trial_steps import print_step
 from statgraph.config import IndexConfig
 from statgraph.index.article_index import ArticleIndex
-from statgraph.index.index_files import vectors_view
-from statgraph.index.vectors import float32_tiles
+from statgraph.index.vectors import float32_tiles, vectors_view
 from statgraph.memory import peak_memory_mib
 from statgraph.settings import overlaid
 
@@ -65,7 +64,7 @@ def search(
     start = time.perf_counter()
     index = ArticleIndex.load(folder / "index", device="cpu")
     load_s = time.perf_counter() - start
-    _, found = index.search(queries, DEPTH)
+    found = _rows(index, queries)
     peak_mib = peak_memory_mib()  # before the exact index comes
     exact = faiss.IndexFlatIP(WIDTH)
     drawn = np.load(folder / "drawn.npy", mmap_mode="r", allow_pickle=False)
@@ -73,7 +72,7 @@ def search(
         exact.add(tile)
     vectors = torch.from_numpy(vectors_view(exact))
     searches = {
-        "ours": lambda asked: index.search(asked, DEPTH)[1],
+        "ours": lambda asked: index.search(asked, DEPTH),
         "faiss": lambda asked: exact.search(asked, DEPTH)[1],
         "torch": lambda asked: torch.topk(torch.from_numpy(asked) @ vectors.T, DEPTH).indices.numpy(),
     }
@@ -93,8 +92,12 @@ def search(
         "n_exact": exact.ntotal,
         "load_s": load_s,
         "search_peak_mib": peak_mib,
-        "same_again": bool((index.search(queries, DEPTH)[1] == found).all()),
+        "same_again": bool((_rows(index, queries) == found).all()),
     }
+
+
+def _rows(index: ArticleIndex, queries: np.ndarray) -> np.ndarray:
+    return np.stack([ranked.rows for ranked in index.search(queries, DEPTH)])  # (queries, DEPTH)
 
 
 def _best(vectors: np.ndarray, queries: np.ndarray) -> np.ndarray:

@@ -18,7 +18,6 @@ MEASURES = {
     "index_largest": "benchmarks.measures.index_largest",
     "engines": "benchmarks.measures.engines",
     "engines_million": "benchmarks.measures.engines_million",
-    "engine_words": "benchmarks.measures.engine_words",
     "serving": "benchmarks.measures.serving",
     "updating": "benchmarks.measures.updating",
     "updating_static": "benchmarks.measures.updating",
@@ -29,9 +28,6 @@ MEASURES = {
 # These measure a trained run, which the present commit must have trained.
 OF_A_RUN = ("loading", "query", "ensemble_query", "callers", "serving", "updating", "updating_static", "cold_start")
 
-# Run only when named: the first two take ten minutes or more and gigabytes of disk, the next wants the engines'
-# packages and a corpus, the others want a run on the static encoder or of an ensemble.
-WHEN_NAMED = (
-    "index_largest", "engines_million", "engine_words", "query_static", "ensemble_query",
-    "updating_static",
-)  # fmt: skip
+# Run only when named: the first two take ten minutes or more and gigabytes of disk, the others want a run on the static
+# encoder or of an ensemble.
+WHEN_NAMED = ("index_largest", "engines_million", "query_static", "ensemble_query", "updating_static")

@@ -390,10 +390,10 @@ class IvfPqConfig:
     """Lists of product-quantised codes (Jégou et al., 2011), 4 bits a part; the best are ranked again by exact score.
 
     `lists`: how many; 0 is the power of two that is at most 2 * sqrt(articles). `probes`: how many of them a search
-    reads at most, fewer where few are near; 0 is an eighth, at least 64. `code_bytes` of an article; 0 is a quarter of
-    the width, half a byte for two components. `rerank`: how many candidates are ranked again, at least four for each
-    article asked for, but those left out whose codes score too little. `precision` of the vectors on disk: float32, or
-    float16, which halves them and rounds them for good; what is float16 when it comes stays so.
+    reads; 0 is an eighth, at least 64. `code_bytes` of an article; 0 is a quarter of the width, half a byte for two
+    components. `rerank`: how many candidates are ranked again, at least four for each article asked for. `precision` of
+    the vectors on disk: float32, or float16, which halves them and rounds them for good; what is float16 when it comes
+    stays so.
     """
 
     lists: int = setting(0, at_least=0)

@@ -30,10 +30,7 @@ _MIB = 2**20
     metavar="URI",
     help="Folder, s3://... or http://... to write the vectors to, with the columns that filters ask for.",
 )
-@click.option("--words", is_flag=True, help="With --to: write the articles' words too, for the engine's own BM25.")
-def index(
-    run: Path | None, kind: str, settings: tuple[str, ...], engine: str, engine_uri: str | None, words: bool
-) -> None:
+def index(run: Path | None, kind: str, settings: tuple[str, ...], engine: str, engine_uri: str | None) -> None:
     """Rebuild the index of a finished run as another kind, or write its vectors to an index engine.
 
     The new index replaces the old one completely or not at all; search and evaluate then use it. ivf-pq is faster on
@@ -49,8 +46,6 @@ def index(
         if name.strip() == "kind":
             raise UsageError(f"--set: 'kind' has its own option; use --kind {value.strip()}")
     address = options.engine_address(engine, engine_uri, "--to")
-    if words and address is None:
-        raise UsageError("--words: says what an engine gets; add --to URI, or leave it out")
     if settings and engine != "faiss":
         raise UsageError(f"--set: these are settings of engine faiss; leave it out with --engine {engine}")
     config = replace(with_settings(IndexConfig(), settings), kind=kind)
@@ -58,16 +53,15 @@ def index(
     if address is None:
         _rebuild(folder, config)
     else:
-        _write_to_engine(folder, address, config, words)
+        _write_to_engine(folder, address, config)
 
 
-def _write_to_engine(folder: Path, address, config: IndexConfig, words: bool) -> None:
+def _write_to_engine(folder: Path, address, config: IndexConfig) -> None:
     from statgraph.runs.run import Run
     from statgraph.search.engine_index import write_to_engine
 
-    summary = write_to_engine(Run.read(folder), address, config, words=words)
-    what = "Vectors and words" if words else "Vectors"
-    click.echo(f"{what} of {folder} at {address.uri}: {address.name}, written in {summary.seconds:.2f} s")
+    summary = write_to_engine(Run.read(folder), address, config)
+    click.echo(f"Vectors of {folder} at {address.uri}: {address.name}, written in {summary.seconds:.2f} s")
     click.echo(f"  articles  {summary.written.articles:,}")
     click.echo(f"  changed   {summary.written.changed:,}")
     click.echo(f"  removed   {summary.written.removed:,}")
@@ -106,7 +100,7 @@ def quicken(run: Path | None, precision: str) -> None:
     from statgraph.runs.run import Run
 
     folder = options.chosen_run(run)
-    Run.read(folder)  # a folder that is none is told before it is held
+    Run.read(folder)  # refuse what is not a run before locking it
     with held_run(folder):
         opened = Run.read(folder)
         opened.require_vectors()

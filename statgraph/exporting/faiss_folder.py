@@ -10,7 +10,7 @@ from statgraph.config import IndexConfig
 from statgraph.exporting.source_and_target import dense_run, refuse_existing
 from statgraph.index.article_index import ArticleIndex
 from statgraph.index.folder import IDS_FILE
-from statgraph.index.index_files import INDEX_FILE
+from statgraph.index.vectors import INDEX_FILE
 
 _README = """# An index of {articles:,} articles
 

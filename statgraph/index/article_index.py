@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +10,10 @@ import numpy as np
 
 from statgraph.config import IndexConfig
 from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.corpus.query import Ranked, check_k
 from statgraph.errors import RunError, UsageError
-from statgraph.index.exact_search import inner_products
-from statgraph.index.folder import read_index_folder, write_index_folder
-from statgraph.index.kinds import KINDS, VectorIndex, chosen_index
-from statgraph.index.vectors import check_vectors, float32_tiles
+from statgraph.index.folder import KINDS, VectorIndex, chosen_index, read_index_folder, write_index_folder
+from statgraph.index.vectors import check_vectors, float32_tiles, inner_products
 
 
 class ArticleIndex:
@@ -125,15 +123,11 @@ class ArticleIndex:
         """Yield (first row, vectors (rows, width) float32) of all articles, a part at a time."""
         return float32_tiles(self._index.vectors)
 
-    def vectors_of(self, rows: Sequence[int]) -> np.ndarray:
-        """Return the vectors of some articles, (rows, width) float32."""
-        return np.asarray(self._index.vectors[np.asarray(rows, dtype=np.int64)], dtype=np.float32)
+    def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
+        """Return the best `k` articles for each query, or all if fewer, best first, ties by row.
 
-    def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return (scores float32, article rows int64), each (queries, min(k, articles)), best first, ties by row.
-
-        Articles tie if their computed scores are equal to the last bit. A flat index finds the best. Another kind may
-        miss some and return lesser ones in their place; what it returns has the score of its vector.
+        A flat index finds the best. Another kind may miss some and return lesser ones in their place; what it returns
+        has the score of its vector. A question has the same scores alone and in a batch.
 
         Args:
             queries: (queries, width) float32.
@@ -145,8 +139,7 @@ class ArticleIndex:
             UsageError: if `k` is below 1, or `allowed` is of another number of articles.
             RunError: if the queries have another width or are not finite, or a vector on disk is damaged.
         """
-        if k < 1:
-            raise UsageError(f"k must be at least 1 (got {k})")
+        k = check_k(k)
         queries = np.ascontiguousarray(queries, dtype=np.float32)
         if queries.ndim != 2 or queries.shape[1] != self.width:
             raise RunError(
@@ -160,29 +153,15 @@ class ArticleIndex:
         if allowed is not None and len(allowed) == len(self):
             allowed = None
         k = min(k, len(self) if allowed is None else len(allowed))
-        if not k:
-            return np.empty((len(queries), 0), dtype=np.float32), np.empty((len(queries), 0), dtype=np.int64)
-        with _threads_for(len(queries)):
-            return self._index.search(queries, k, allowed)
+        if not k or not len(queries):
+            return [Ranked(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)) for _ in queries]
+        return self._index.search(queries, k, allowed)
 
-    def scores(self, queries: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return each query's scores of its own rows, float32, as `rows` (queries, rows) int64: those of `search`."""
-        return inner_products(self._index.vectors, np.ascontiguousarray(queries, dtype=np.float32), rows)
+    def scores(self, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return a query's scores of some articles, (rows,) float32: those of `search`.
 
-
-@contextmanager
-def _threads_for(n_queries: int) -> Iterator[None]:
-    """Limit the calling thread's FAISS searches to one thread per query.
-
-    FAISS gives a thread whole queries. With fewer of these the other threads only spin, and take the processor from
-    others, such as the threads of torch that have just encoded the question. OpenMP keeps the number per thread of the
-    process, so other searches are not slowed.
-    """
-    import faiss
-
-    before = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(max(1, min(n_queries, before)))
-    try:
-        yield
-    finally:
-        faiss.omp_set_num_threads(before)
+        Args:
+            query: (width,) float32.
+            rows: (rows,) int64.
+        """
+        return inner_products(self._index.vectors, query, rows)

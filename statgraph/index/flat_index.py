@@ -10,40 +10,53 @@ import numpy as np
 
 from statgraph.config import IndexConfig
 from statgraph.corpus.allowed_rows import AllowedRows
-from statgraph.index.device_search import Search, exact_search_on
-from statgraph.index.index_files import read_faiss, vectors_view, write_faiss
+from statgraph.corpus.query import Ranked
+from statgraph.device import pick_device, surely_cpu
+from statgraph.index.vectors import INDEX_FILE, best_of, float32_tiles, read_faiss, vectors_view
+
+# Candidates beyond `k`: rounding, and ties at the cut, are decided among them by exact scores and rows.
+_MARGIN = 32
+_TILE_SCORES = 1 << 28  # float32 scores of queries against all articles on the GPU: 1 GiB
 
 
 class FlatIndex:
-    """Exact search by inner product, on the device that `exact_search_on` finds; a `faiss.IndexFlatIP` on disk.
+    """Exact search by inner product: a `faiss.IndexFlatIP` on the CPU, a product and `topk` in torch on the GPU.
 
-    Vectors read from a folder stay on disk until the first search brings them into memory: building another index of
-    them reads them tile by tile.
+    Vectors read from a folder are mapped from its file.
     """
 
     kind = "flat"
-    in_memory = True
+    reads_all = True
 
-    def __init__(self, vectors: np.ndarray, device: str, *, mapped: bool = False):
-        self.vectors = vectors
-        self.width = vectors.shape[1]
+    def __init__(self, flat, device: str):
+        self.vectors = vectors_view(flat)
+        self.width = flat.d
         self.config = IndexConfig(kind=self.kind)
+        self._flat = flat
         self._device = device
-        self._mapped = mapped
 
     @classmethod
     def build(cls, vectors: np.ndarray, config: IndexConfig, *, device: str) -> FlatIndex:
         """Return the index of a copy of `vectors` (articles, width); it has no settings."""
-        return cls(np.array(vectors, dtype=np.float32, order="C"), device)
+        import faiss
+
+        flat = faiss.IndexFlatIP(vectors.shape[1])
+        for _, tile in float32_tiles(vectors):
+            flat.add(tile)
+        return cls(flat, device)
 
     @classmethod
     def read(cls, folder: Path, manifest: Mapping[str, object], *, device: str) -> FlatIndex:
-        """Return the index that `write` left in a folder."""
-        return cls(vectors_view(read_faiss(folder, "IndexFlatIP", mapped=True)), device, mapped=True)
+        """Return the index that `write` left in a folder.
+
+        Raises:
+            RunError: if the file is missing or damaged.
+        """
+        return cls(read_faiss(folder, "IndexFlatIP", mapped=True), device)
 
     @classmethod
-    def of_hnsw(cls, folder: Path, manifest: Mapping[str, object], *, device: str) -> FlatIndex:
-        """Return the vectors of a folder of the former kind hnsw, which held them with up to one more component.
+    def from_hnsw(cls, folder: Path, manifest: Mapping[str, object], *, device: str) -> FlatIndex:
+        """Return the vectors of a folder of the former kind hnsw, which may have one component more than the manifest.
 
         Raises:
             RunError: if the file is missing or damaged.
@@ -51,27 +64,66 @@ class FlatIndex:
         import faiss
 
         graph = read_faiss(folder, "IndexHNSWFlat")
-        held = vectors_view(faiss.downcast_index(graph.storage), graph)
-        return cls(np.array(held[:, : int(manifest.get("width", graph.d))]), device)
+        vectors = vectors_view(faiss.downcast_index(graph.storage))[:, : int(manifest.get("width", graph.d))]
+        return cls.build(vectors, IndexConfig(kind=cls.kind), device=device)
 
     def write(self, folder: Path) -> dict[str, object]:
         """Write `index.faiss`; return the index's own manifest entries: none."""
         import faiss
 
-        flat = faiss.IndexFlatIP(self.width)
-        flat.add(np.ascontiguousarray(self.vectors))
-        write_faiss(flat, folder)
+        faiss.write_index(self._flat, str(folder / INDEX_FILE))
         return {}
 
     def __len__(self) -> int:
-        return len(self.vectors)
+        return self._flat.ntotal
 
-    def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return (scores float32, article rows int64), each (queries, k), best first, ties by row."""
-        return self._search(queries, k, allowed)
+    def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
+        """Return the best `k` articles of each query (queries, width), best first, ties by row.
+
+        Of more than 32 articles with one score at the cut, any may be returned.
+        """
+        depth = min(k + _MARGIN, len(self) if allowed is None else len(allowed))
+        if self._on_gpu is None:
+            candidates = self._flat.search(queries, depth, params=_selection(allowed))[1]
+        else:
+            candidates = _topk(self._on_gpu, queries, depth, allowed)
+        return [best_of(self.vectors, *pair, k) for pair in zip(queries, candidates, strict=True)]
 
     @cached_property
-    def _search(self) -> Search:
-        if self._mapped:
-            self.vectors = np.array(self.vectors)
-        return exact_search_on(self._device, self.vectors)
+    def _on_gpu(self):
+        """Return the vectors on the GPU, a tensor (articles, width), or None where the CPU searches."""
+        if surely_cpu(self._device) or (device := pick_device(self._device)).type == "cpu":
+            return None
+        import torch
+
+        return torch.tensor(self.vectors, device=device)
+
+
+def _selection(allowed: AllowedRows | None):
+    """Return FAISS's parameters of a search in these rows.
+
+    All rows are a selection too: without one, FAISS splits a single query over threads, which then wait for those of
+    torch that have just encoded it.
+    """
+    import faiss
+
+    if allowed is None:
+        return faiss.SearchParameters(sel=faiss.IDSelectorAll())
+    return faiss.SearchParameters(sel=faiss.IDSelectorBitmap(np.packbits(allowed.mask, bitorder="little")))
+
+
+def _topk(vectors, queries: np.ndarray, depth: int, allowed: AllowedRows | None) -> np.ndarray:
+    """Return the rows of the best `depth` allowed articles, (queries, depth) int64, of vectors on any torch device."""
+    import torch
+
+    rows = np.empty((len(queries), depth), dtype=np.int64)
+    n_queries = max(1, _TILE_SCORES // len(vectors))
+    others = None if allowed is None else torch.from_numpy(~allowed.mask).to(vectors.device)
+    with torch.no_grad():
+        for start in range(0, len(queries), n_queries):
+            tile = slice(start, start + n_queries)
+            scores = torch.tensor(queries[tile], device=vectors.device) @ vectors.T  # (tile, articles)
+            if others is not None:
+                scores.masked_fill_(others, -torch.inf)
+            rows[tile] = torch.topk(scores, depth, dim=1).indices.cpu().numpy()
+    return rows

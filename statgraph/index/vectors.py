@@ -1,17 +1,22 @@
-"""Article vectors: how they are read tile by tile, and what an index requires of them."""
+"""Article vectors: read tile by tile, checked, compared exactly, kept in the files of an index folder."""
 
 from __future__ import annotations
 
 import mmap
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
+from statgraph.corpus.query import Ranked
 from statgraph.errors import RunError
+from statgraph.lexical.bm25 import best_rows
 
 TILE_ROWS = 65_536
 NORM_TOLERANCE = 1e-3
+INDEX_FILE, VECTORS_FILE = "index.faiss", "vectors.npy"
+REMEDY = "build the index again with 'statgraph train'"
 
 
 def float32_tiles(vectors: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
@@ -31,6 +36,44 @@ def forget_pages(vectors: np.ndarray) -> None:
     mapped = isinstance(vectors, np.memmap) and vectors.mode == "r" and isinstance(vectors.base, mmap.mmap)
     if mapped and hasattr(mmap, "MADV_DONTNEED"):
         vectors.base.madvise(mmap.MADV_DONTNEED)
+
+
+def inner_products(vectors: np.ndarray, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return a query's inner products with the vectors of some rows, (rows,) float32.
+
+    Each pair is computed by itself: its score is the same to the last bit, whatever other rows are asked for.
+
+    Args:
+        vectors: (articles, width) float32 or float16, in memory or memory-mapped.
+        query: (width,) float32.
+        rows: (rows,) int64.
+
+    Raises:
+        RunError: if a vector, which may be on disk, is not finite.
+    """
+    products = np.empty(len(rows), dtype=np.float32)
+    for start in range(0, len(rows), TILE_ROWS):
+        tile = vectors[rows[start : start + TILE_ROWS]].astype(np.float32, copy=False)
+        products[start : start + TILE_ROWS] = np.einsum("rw,w->r", tile, query)
+        if len(rows) > TILE_ROWS:
+            forget_pages(vectors)
+    if not np.isfinite(products).all():
+        raise RunError(f"index: a vector in it is not finite; {REMEDY}")
+    return products
+
+
+def best_of(vectors: np.ndarray, query: np.ndarray, rows: np.ndarray, k: int) -> Ranked:
+    """Return the best `k` of some rows by inner product, or all if fewer; best first, ties by row.
+
+    Args:
+        vectors, query: as in `inner_products`.
+        rows: (rows,) int64, in any order.
+        k: how many to return.
+    """
+    rows = np.sort(rows)
+    scores = inner_products(vectors, query, rows)
+    best = best_rows(scores, k)
+    return Ranked(rows[best], scores[best])
 
 
 def check_vectors(place: str, vectors: np.ndarray, article_ids: Sequence[str], *, unit_length: bool = True) -> None:
@@ -73,6 +116,48 @@ def vector_lengths(vectors: np.ndarray) -> np.ndarray:
     for start, tile in float32_tiles(vectors):
         lengths[start : start + len(tile)] = np.sqrt(np.einsum("ad,ad->a", tile, tile))
     return lengths
+
+
+def read_faiss(folder: Path, kind: str, *, mapped: bool = False):
+    """Return the FAISS index in a folder's `index.faiss`, of the class named `kind`; `mapped` leaves its vectors there.
+
+    Raises:
+        RunError: if the file is missing or damaged, holds another class, or is empty.
+    """
+    import faiss
+
+    path = existing(folder / INDEX_FILE)
+    try:
+        index = faiss.read_index(str(path), getattr(faiss, "IO_FLAG_MMAP_IFC", 0) if mapped else 0)  # new in 1.11
+    except (RuntimeError, MemoryError):
+        raise RunError(f"{path}: damaged, FAISS cannot read it; {REMEDY}") from None
+    saved_kind = type(index).__name__
+    if saved_kind != kind or not index.ntotal:
+        raise RunError(f"{path}: {saved_kind} with {index.ntotal} vectors, expected {kind} with at least one; {REMEDY}")
+    return index
+
+
+def vectors_view(flat) -> np.ndarray:
+    """Return the vectors inside a `faiss.IndexFlat`, (articles, width) float32, not copied; the view keeps it alive."""
+    import faiss
+
+    view = faiss.rev_swig_ptr(flat.get_xb(), flat.ntotal * flat.d).reshape(flat.ntotal, flat.d)
+    return np.asarray(_Memory(view.__array_interface__, flat))
+
+
+class _Memory:
+    """FAISS's memory for NumPy, with the index that must outlive it."""
+
+    def __init__(self, interface: dict, owner: object):
+        self.__array_interface__ = interface
+        self._owner = owner
+
+
+def existing(path: Path) -> Path:
+    """Return the path of a file that exists; raise RunError if it is missing."""
+    if not path.is_file():
+        raise RunError(f"{path}: missing; {REMEDY}")
+    return path
 
 
 def _of_length_one(lengths: np.ndarray) -> np.ndarray:

@@ -63,8 +63,8 @@ class DenseRanker:
         self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return for each question (rows, scores) by inner product with the graph-enriched article vectors."""
-        scores, rows = self._index.search(self.question_vectors(questions), k, allowed)
-        return list(rows), list(scores)
+        ranked = self._index.search(self.question_vectors(questions), k, allowed)
+        return [rows for rows, _ in ranked], [scores for _, scores in ranked]
 
     def question_vectors(self, questions: Sequence[str]) -> np.ndarray:
         """Return what the index is searched with, (questions, width) float32."""

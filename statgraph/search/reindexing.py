@@ -8,7 +8,7 @@ from pathlib import Path
 
 from statgraph.config import IndexConfig
 from statgraph.index.article_index import ArticleIndex
-from statgraph.index.index_files import INDEX_FILE
+from statgraph.index.vectors import INDEX_FILE
 from statgraph.runs.folders import held_run
 from statgraph.runs.run import Run
 

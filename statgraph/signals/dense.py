@@ -33,7 +33,7 @@ class DenseSignal:
 
     def ask(self, asked: Asked) -> list[Answer]:
         """Return the inner products with each question's vector."""
-        return [_Products(self._index, vector[None]) for vector in asked.vectors(self.encoder)]
+        return [_Products(self._index, vector) for vector in asked.vectors(self.encoder)]
 
 
 class _Products:
@@ -44,8 +44,7 @@ class _Products:
         self._query = query
 
     def best(self, k: int, allowed: AllowedRows | None) -> tuple[np.ndarray, np.ndarray]:
-        scores, rows = self._index.search(self._query, k, allowed)
-        return rows[0], scores[0]
+        return self._index.search(self._query[None], k, allowed)[0]
 
     def scores(self, rows: np.ndarray) -> np.ndarray:
-        return self._index.scores(self._query, rows[None])[0]
+        return self._index.scores(self._query, rows)

@@ -63,10 +63,10 @@ def test_an_engine_that_the_vectors_are_written_to_answers_the_same(run_here, ru
     engine = tmp_path / "engine"
     asked = ("search", QUESTION, "--run", run, "-k", 5, "--json")
     own = run_here(*asked)
-    status, printed, problems = run_here("index", "--run", run, "--engine", "faiss", "--to", engine, "--words")
+    status, printed, problems = run_here("index", "--run", run, "--engine", "faiss", "--to", engine)
     assert (status, problems) == (0, "")
     assert re.fullmatch(
-        rf"Vectors and words of {re.escape(str(run))} at {re.escape(str(engine))}: faiss, written in \d+\.\d\d s\n"
+        rf"Vectors of {re.escape(str(run))} at {re.escape(str(engine))}: faiss, written in \d+\.\d\d s\n"
         r"  articles  16\n  changed   16\n  removed   0\n  state     [0-9a-f]{12}-[0-9a-f]{12}\n",
         printed,
     )
@@ -86,7 +86,6 @@ def test_an_engine_that_the_vectors_are_written_to_answers_the_same(run_here, ru
             ["--engine", "lance", "--to", "x", "--set", "flat_most=3"],
             "--set: these are settings of engine faiss; leave it out with --engine lance",
         ),
-        (["--words"], "--words: says what an engine gets; add --to URI, or leave it out"),
     ],
 )
 def test_engines_that_cannot_be_written_to_are_refused(refused, run, arguments, message):

@@ -23,9 +23,8 @@ def test_faiss_alone_finds_what_the_run_finds(dense_run, tmp_path):
 
 
 def ivf_pq_index(best):
-    """Return an ivf-pq index of three articles and seventeen others that look south, of the length of the first."""
-    length = float(np.linalg.norm(best[0]))
-    vectors = np.array([*best, *[[0, -length]] * 17], dtype=np.float32)
+    """Return an ivf-pq index of three articles and seventeen others that look south."""
+    vectors = np.array([*best, *[[0, -1, *best[0][2:]]] * 17], dtype=np.float32)
     ids = ["D1", "N1", "K1", *(f"other {number}" for number in range(17))]
     config = IndexConfig("ivf-pq", ivf_pq=IvfPqConfig(lists=1))
     return ArticleIndex.build(vectors, ids, device="cpu", unit_length=False, config=config)
@@ -39,7 +38,7 @@ def test_an_approximate_index_is_copied_where_questions_fit_it(dense_run, tmp_pa
 
 
 def test_one_with_a_component_more_becomes_flat(dense_run, tmp_path):
-    ivf_pq_index([[2, 0], [0, 1], [0.6, 0.8]]).save(dense_run / "index")
+    ivf_pq_index([[2, 0, 0], [0, 1, 0], [0.6, 0.8, 0]]).save(dense_run / "index")  # a code needs an even number
     assert export_faiss(dense_run, tmp_path / "out") == "flat"
-    assert searched(tmp_path / "out", [1, 0]) == [("D1", 2.0), ("K1", 0.6)]
+    assert searched(tmp_path / "out", [1, 0, 0]) == [("D1", 2.0), ("K1", 0.6)]
     assert not (tmp_path / "out" / "flat").exists()

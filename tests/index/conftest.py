@@ -53,7 +53,13 @@ def exact_best():
 
 @pytest.fixture
 def recall():
-    """Return a function that says which share of the best rows was found."""
-    return lambda best, found: float(
-        np.mean([np.isin(rows, others).mean() for rows, others in zip(best, found, strict=True)])
+    """Return a function that computes the share of the best rows among those returned."""
+    return lambda best, returned: float(
+        np.mean([np.isin(rows, others).mean() for rows, others in zip(best, returned, strict=True)])
     )
+
+
+@pytest.fixture
+def stacked():
+    """Return a function that stacks rankings of the same depth: (rows, scores), each (queries, k)."""
+    return lambda ranked: (np.stack([rows for rows, _ in ranked]), np.stack([scores for _, scores in ranked]))

@@ -1,9 +1,7 @@
 import gc
 import subprocess
 import sys
-from contextlib import nullcontext
 
-import faiss
 import numpy as np
 import pytest
 
@@ -17,21 +15,19 @@ COMPASS_IDS = ["east", "north", "west", "south", "north-east"]
 
 def test_search_ranks_by_inner_product(compass):
     index = ArticleIndex.build(compass, COMPASS_IDS, device="cpu")
-    scores, rows = index.search(np.array([[0.6, 0.8]], dtype=np.float32), 3)
-    assert [index.article_ids[row] for row in rows[0]] == ["north-east", "north", "east"]
-    assert scores[0] == pytest.approx([1.4 * np.sqrt(0.5), 0.8, 0.6])
+    ((rows, scores),) = index.search(np.array([[0.6, 0.8]], dtype=np.float32), 3)
+    assert [index.article_ids[row] for row in rows] == ["north-east", "north", "east"]
+    assert scores == pytest.approx([1.4 * np.sqrt(0.5), 0.8, 0.6])
     assert (scores.dtype, rows.dtype) == (np.float32, np.int64)
 
 
 def test_few_articles_or_queries(compass):
     index = ArticleIndex.build(compass, COMPASS_IDS, device="cpu")
-    scores, rows = index.search(compass[:2], 99)
-    assert scores.shape == rows.shape == (2, 5)
-    assert sorted(rows[0]) == [0, 1, 2, 3, 4]
-    scores, rows = index.search(np.empty((0, 2), dtype=np.float32), 3)
-    assert scores.shape == rows.shape == (0, 3)
-    _, rows = ArticleIndex.build(compass[:1], ["east"], device="cpu").search(compass, 10)
-    assert rows.tolist() == [[0]] * 5
+    for rows, scores in index.search(compass[:2], 99):
+        assert (sorted(rows), len(scores)) == ([0, 1, 2, 3, 4], 5)
+    assert index.search(np.empty((0, 2), dtype=np.float32), 3) == []
+    alone = ArticleIndex.build(compass[:1], ["east"], device="cpu")
+    assert [rows.tolist() for rows, _ in alone.search(compass, 10)] == [[0]] * 5
 
 
 def test_saved_index_comes_back(tmp_path, unit_vectors):
@@ -43,7 +39,8 @@ def test_saved_index_comes_back(tmp_path, unit_vectors):
     assert (len(loaded), loaded.width) == (60, 8)
     assert (loaded.vectors == vectors).all()
     for saved, again in zip(index.search(queries, 7), loaded.search(queries, 7), strict=True):
-        assert (saved == again).all()
+        assert (saved.rows == again.rows).all()
+        assert (saved.scores == again.scores).all()
 
 
 def test_vectors_are_a_copy(compass):
@@ -58,7 +55,7 @@ def test_vectors_are_a_copy(compass):
         (np.ones(2), 1, RunError, r"queries: shape \(.*width 2; "),
         (np.ones((1, 3)), 1, RunError, r"queries: shape \(.*width 2; "),
         (np.array([[np.nan, 1]]), 1, RunError, "queries: .* not finite; "),
-        (np.ones((1, 2)), 0, UsageError, "k must be at least 1"),
+        (np.ones((1, 2)), 0, UsageError, "k: must be at least 1"),
     ],
 )
 def test_what_cannot_be_searched_for_is_refused(compass, queries, k, error, said):
@@ -83,8 +80,8 @@ vectors = np.eye(64, dtype=np.float32)[np.arange(4096) % 64]
 index = ArticleIndex.build(vectors, [str(row) for row in range(4096)], device="cpu")
 for _ in range(3):
     assert float((torch.ones(512, 512) @ torch.ones(512, 512)).sum()) == 512.0**3
-    scores, rows = index.search(vectors[:64], 64)
-    assert (rows == np.arange(64)[:, None] + 64 * np.arange(64)).all()
+    rows = np.stack([rows for rows, _ in index.search(vectors[:64], 64)])
+    assert (rows % 64 == np.arange(64)[:, None]).all() and (np.diff(rows, axis=1) > 0).all()
 print("done")
 """
     finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
@@ -104,7 +101,7 @@ def test_vectors_on_disk_can_be_indexed(tmp_path, unit_vectors):
     config = IndexConfig("ivf-pq", ivf_pq=IvfPqConfig(precision="float16"))
     index = ArticleIndex.build(mapped, [f"a{row}" for row in range(60)], device="cpu", config=config)
     assert (index.kind, index.precision) == ("ivf-pq", "float16")
-    assert index.search(mapped[5:6], 1)[1].tolist() == [[5]]
+    assert index.search(mapped[5:6], 1)[0].rows.tolist() == [5]
     assert isinstance(index._index.vectors, np.memmap)
 
 
@@ -129,37 +126,29 @@ def tied_index(request, clustered):
 def test_a_search_of_allowed_rows_is_the_full_ranking_without_the_others(tied_index, clustered, k):
     queries = np.concatenate([clustered(0, 8, seed=10)[1], tied_index.vectors[[50, 200]]])
     allowed = AllowedRows.checked(np.random.default_rng(11).permutation(400)[:60], 400)
-    full_scores, full_rows = tied_index.search(queries, 400)
-    kept = allowed.mask[full_rows]  # 60 of each query
-    scores, rows = tied_index.search(queries, k, allowed)
-    assert rows.tolist() == full_rows[kept].reshape(10, 60)[:, :k].tolist()
-    assert (scores == full_scores[kept].reshape(10, 60)[:, :k]).all()
-    assert (scores.dtype, rows.dtype) == (np.float32, np.int64)
+    for full, some in zip(tied_index.search(queries, 400), tied_index.search(queries, k, allowed), strict=True):
+        kept = allowed.mask[full.rows]  # 60 of each query
+        assert some.rows.tolist() == full.rows[kept][:k].tolist()
+        assert some.scores.tolist() == full.scores[kept][:k].tolist()
+        assert (some.scores.dtype, some.rows.dtype) == (np.float32, np.int64)
+
+
+def test_scores_of_chosen_rows_are_those_of_a_search(tied_index, clustered):
+    for query in clustered(0, 4, seed=10)[1]:
+        (ranked,) = tied_index.search(query[None], 30)
+        assert tied_index.scores(query, ranked.rows[::-1]).tolist() == ranked.scores[::-1].tolist()
 
 
 def test_all_rows_or_none_allowed(tied_index):
     queries = tied_index.vectors[:2]
     every = AllowedRows.checked(np.arange(400), 400)
-    assert (tied_index.search(queries, 9, every)[1] == tied_index.search(queries, 9)[1]).all()
-    scores, rows = tied_index.search(queries, 9, AllowedRows.checked([], 400))
-    assert scores.shape == rows.shape == (2, 0)
+    for one, other in zip(tied_index.search(queries, 9, every), tied_index.search(queries, 9), strict=True):
+        assert one.rows.tolist() == other.rows.tolist()
+    for rows, scores in tied_index.search(queries, 9, AllowedRows.checked([], 400)):
+        assert (rows.shape, scores.shape) == ((0,), (0,))
 
 
 def test_allowed_rows_of_another_corpus_are_refused(compass):
     index = ArticleIndex.build(compass, COMPASS_IDS, device="cpu")
     with pytest.raises(UsageError, match=r"^allowed rows of 6 articles"):
         index.search(compass, 1, AllowedRows.checked([0], 6))
-
-
-@pytest.mark.parametrize(("n_queries", "threads"), [(0, 1), (1, 1), (3, 3), (64, 4)])
-def test_no_more_threads_than_queries(compass, n_queries, threads, monkeypatch):
-    index, seen = ArticleIndex.build(compass, COMPASS_IDS, device="cpu"), []
-    monkeypatch.setattr(index._index, "search", lambda *_: seen.append(faiss.omp_get_max_threads()) or 1 // n_queries)
-    before = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(4)
-    try:
-        with nullcontext() if n_queries else pytest.raises(ZeroDivisionError):  # an error resets the number too
-            index.search(np.ones((n_queries, 2), dtype=np.float32), 1)
-        assert (seen, faiss.omp_get_max_threads()) == ([threads], 4)
-    finally:
-        faiss.omp_set_num_threads(before)

@@ -1,68 +1,114 @@
-import sys
-from pathlib import Path
-
 import faiss
 import numpy as np
 import pytest
+import torch
 
 from statgraph.config import IndexConfig
+from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.errors import UsageError
+from statgraph.index import flat_index
 from statgraph.index.flat_index import FlatIndex
 
 
-def test_vectors_are_a_view(compass):
+@pytest.fixture(params=["cpu", "torch"])
+def build(request):
+    """Return a function that builds an index which FAISS searches, or torch as on a GPU."""
+
+    def build(vectors: np.ndarray) -> FlatIndex:
+        index = FlatIndex.build(vectors, IndexConfig(), device="cpu")
+        if request.param == "torch":
+            index.__dict__["_on_gpu"] = torch.tensor(index.vectors)
+        return index
+
+    return build
+
+
+def test_vectors_are_a_copy(compass):
     index = FlatIndex.build(compass, IndexConfig(), device="cpu")
     assert (len(index), index.width) == (5, 2)
     assert index.vectors.tolist() == compass.tolist()
+    assert not np.shares_memory(index.vectors, compass)
 
 
-def test_half_precision_is_widened():
-    index = FlatIndex.build(np.array([[1, 2], [3, 0.5]], dtype=np.float16), IndexConfig(), device="cpu")
-    scores, rows = index.search(np.array([[2, 1]], dtype=np.float32), 2)
-    assert (scores.tolist(), rows.tolist()) == ([[6.5, 4.0]], [[1, 0]])
+def test_half_precision_is_widened(build):
+    index = build(np.array([[1, 2], [3, 0.5]], dtype=np.float16))
+    ((rows, scores),) = index.search(np.array([[2, 1]], dtype=np.float32), 2)
+    assert (scores.tolist(), rows.tolist()) == ([6.5, 4.0], [1, 0])
+    assert (scores.dtype, rows.dtype) == (np.float32, np.int64)
 
 
+@pytest.mark.parametrize("share", [None, 0.9, 0.1])
 @pytest.mark.parametrize("n_queries", [1, 50])
-@pytest.mark.parametrize("width", [24, 384])
-def test_it_is_faiss_to_the_last_bit(unit_vectors, n_queries, width):
-    vectors, queries = unit_vectors(700, width, seed=1), unit_vectors(n_queries, width, seed=2)
-    flat = faiss.IndexFlatIP(width)
-    flat.add(vectors)
-    alone = [flat.search(queries[place : place + 1], 100) for place in range(n_queries)]  # many go by another routine
-    expected_scores, expected_rows = (np.concatenate(parts) for parts in zip(*alone, strict=True))
-    scores, rows = FlatIndex.build(vectors, IndexConfig(), device="cpu").search(queries, 100)
-    assert (scores == expected_scores).all()
-    assert (rows == expected_rows).all()
+@pytest.mark.parametrize("k", [1, 10, 60])
+def test_the_ranking_is_that_of_a_comparison_with_every_vector(build, unit_vectors, exact_best, share, n_queries, k):
+    vectors, queries = unit_vectors(1000, 48, seed=1), unit_vectors(n_queries, 48, seed=2)
+    vectors *= np.geomspace(0.1, 10, 1000, dtype=np.float32)[:, None]
+    allowed = share and AllowedRows.of_mask(np.random.default_rng(3).random(1000) < share)
+    searched = np.arange(1000) if share is None else allowed.rows
+    expected_scores, expected_rows = exact_best(vectors[searched], queries, k)
+    for (rows, scores), own_scores, own_rows in zip(
+        build(vectors).search(queries, k, allowed), expected_scores, expected_rows, strict=True
+    ):
+        assert rows.tolist() == searched[own_rows].tolist()
+        assert scores == pytest.approx(own_scores, rel=1e-5, abs=1e-5)
 
 
-def lies_in(vectors: np.ndarray) -> str:
-    """Return the file that the memory of vectors is mapped from, "" where it is the process's own."""
-    address = vectors.ctypes.data
-    for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
-        bounds, *_, file = [*line.split(maxsplit=5), ""][:6]
-        start, end = (int(bound, 16) for bound in bounds.split("-"))
-        if start <= address < end:
-            return file if file.startswith("/") else ""
-    raise AssertionError("not in this process's memory")
+@pytest.mark.parametrize("share", [None, 0.5])
+def test_a_question_scores_the_same_alone_and_in_a_batch(build, unit_vectors, share):
+    index, queries = build(unit_vectors(1000, 383, seed=1)), unit_vectors(50, 383, seed=2)
+    allowed = share and AllowedRows.of_mask(np.random.default_rng(3).random(1000) < share)
+    for query, together in zip(queries, index.search(queries, 100, allowed), strict=True):
+        (alone,) = index.search(query[None], 100, allowed)
+        assert alone.rows.tolist() == together.rows.tolist()
+        assert alone.scores.tolist() == together.scores.tolist()
 
 
-@pytest.mark.skipif(sys.platform != "linux" or not hasattr(faiss, "IO_FLAG_MMAP_IFC"), reason="reads the file whole")
-def test_vectors_stay_on_disk_until_the_first_search(tmp_path, unit_vectors):
-    vectors = unit_vectors(4_000, 384, seed=3)
-    FlatIndex.build(vectors, IndexConfig(), device="cpu").write(tmp_path)
-    index = FlatIndex.read(tmp_path, {}, device="cpu")
-    assert lies_in(index.vectors) == str(tmp_path / "index.faiss")
-    assert (index.vectors == vectors).all()
-    index.search(vectors[:1], 1)
-    assert lies_in(index.vectors) == ""
-    assert (index.vectors == vectors).all()
+@pytest.mark.parametrize("k", [1, 7, 20, 300])
+def test_equal_vectors_go_by_row(build, unit_vectors, k):
+    # Ten vectors of thirty copies each.
+    vectors, queries = np.tile(unit_vectors(10, 383, seed=1), (30, 1)), unit_vectors(40, 383, seed=2)
+    order = np.argsort(-(queries @ vectors[:10].T), axis=1)  # (queries, 10)
+    for own, (rows, _) in zip(order, build(vectors).search(queries, k), strict=True):
+        assert rows.tolist() == np.concatenate([np.arange(first, 300, 10) for first in own])[:k].tolist()
 
 
-def test_an_index_that_was_read_outlives_its_folder(tmp_path, unit_vectors):
-    vectors, queries = unit_vectors(300, 12, seed=4), unit_vectors(2, 12, seed=5)
-    FlatIndex.build(vectors, IndexConfig(), device="cpu").write(tmp_path)
+def test_queries_are_compared_in_tiles_on_a_gpu(unit_vectors, monkeypatch):
+    vectors, queries = torch.tensor(unit_vectors(300, 16, seed=7)), unit_vectors(9, 16, seed=8)
+    together = flat_index._topk(vectors, queries, 40, None)
+    monkeypatch.setattr(flat_index, "_TILE_SCORES", 1)
+    assert (flat_index._topk(vectors, queries, 40, None) == together).all()
+
+
+@pytest.mark.parametrize(("device", "keyword"), [("cuda", "CUDA"), ("tpu", "tpu")])
+def test_devices_that_are_not_there_are_refused(compass, device, keyword):
+    if device == "cuda" and torch.cuda.is_available():
+        pytest.skip("has a CUDA device")
+    with pytest.raises(UsageError, match=keyword):
+        FlatIndex.build(compass, IndexConfig(), device=device).search(compass, 1)
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="has no CUDA device")
+@pytest.mark.parametrize("share", [None, 0.3])
+def test_a_gpu_agrees_with_the_cpu(unit_vectors, share):
+    vectors, queries = unit_vectors(3000, 32, seed=5), unit_vectors(10, 32, seed=6)
+    allowed = share and AllowedRows.of_mask(np.random.default_rng(3).random(3000) < share)
+    on_cuda = FlatIndex.build(vectors, IndexConfig(), device="cuda")
+    on_cpu = FlatIndex.build(vectors, IndexConfig(), device="cpu")
+    for one, other in zip(on_cuda.search(queries, 50, allowed), on_cpu.search(queries, 50, allowed), strict=True):
+        assert one.rows.tolist() == other.rows.tolist()
+        assert one.scores.tolist() == other.scores.tolist()
+    assert on_cuda._on_gpu.is_cuda
+
+
+@pytest.mark.skipif(not hasattr(faiss, "IO_FLAG_MMAP_IFC"), reason="reads the file whole")
+def test_an_index_that_was_read_is_mapped_and_outlives_its_folder(tmp_path, unit_vectors):
+    vectors, queries = unit_vectors(4000, 384, seed=4), unit_vectors(2, 384, seed=5)
+    built = FlatIndex.build(vectors, IndexConfig(), device="cpu")
+    built.write(tmp_path)
     index = FlatIndex.read(tmp_path, {}, device="cpu")
     (tmp_path / "index.faiss").unlink()
     assert (index.vectors == vectors).all()
-    expected = FlatIndex.build(vectors, IndexConfig(), device="cpu").search(queries, 9)
-    for found, wanted in zip(index.search(queries, 9), expected, strict=True):
-        assert (found == wanted).all()
+    for one, other in zip(index.search(queries, 9), built.search(queries, 9), strict=True):
+        assert one.rows.tolist() == other.rows.tolist()
+        assert one.scores.tolist() == other.scores.tolist()

@@ -1,13 +1,25 @@
+import gc
 import mmap
 import sys
 from pathlib import Path
 
+import faiss
 import numpy as np
 import pytest
 
 from statgraph.errors import RunError
 from statgraph.index import vectors as module
-from statgraph.index.vectors import all_unit_length, check_ids, check_vectors, float32_tiles, vector_lengths
+from statgraph.index.vectors import (
+    all_unit_length,
+    best_of,
+    check_ids,
+    check_vectors,
+    float32_tiles,
+    inner_products,
+    read_faiss,
+    vector_lengths,
+    vectors_view,
+)
 
 
 def test_tiles_are_float32_and_in_order(monkeypatch):
@@ -94,3 +106,50 @@ def test_lengths_go_on_over_tiles(monkeypatch):
     assert vector_lengths(vectors).tolist() == [5.0, 1.0, 13.0]
     assert not all_unit_length(vectors)
     assert all_unit_length(vectors[1:2])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize("tile_rows", [2, 1 << 16])
+def test_products_with_some_rows(monkeypatch, dtype, tile_rows):
+    monkeypatch.setattr(module, "TILE_ROWS", tile_rows)
+    vectors = np.array([[1, 2, 3], [4, 5, 6]], dtype=dtype)
+    products = inner_products(vectors, np.array([1, 0, 2], dtype=np.float32), np.array([1, 0, 1]))
+    assert (products.tolist(), products.dtype) == ([16, 7, 16], np.float32)
+
+
+@pytest.mark.parametrize("width", [5, 100, 384])
+def test_a_pair_scores_the_same_whatever_other_rows_are_asked_for(unit_vectors, width):
+    vectors, query = unit_vectors(3000, width, seed=1), unit_vectors(1, width, seed=2)[0]
+    scores = inner_products(vectors, query, np.arange(3000))
+    for seed in range(20):
+        rows = np.random.default_rng(seed).choice(3000, 100 + seed)
+        assert (inner_products(vectors, query, rows) == scores[rows]).all()
+
+
+def test_the_best_of_some_rows_go_by_row_where_they_tie():
+    vectors = np.array([[2, 0], [3, 0], [2, 5], [3, 1], [9, 9]], dtype=np.float32)
+    rows, scores = best_of(vectors, np.array([1, 0], dtype=np.float32), np.array([3, 2, 1, 0]), 3)
+    assert (rows.tolist(), scores.tolist()) == ([1, 3, 0], [3, 3, 2])
+
+
+def test_a_vector_that_is_not_finite_is_refused():
+    with pytest.raises(RunError, match=r"^index: a vector in it is not finite; "):
+        inner_products(np.array([[1, np.nan]], dtype=np.float32), np.ones(2, dtype=np.float32), np.array([0]))
+
+
+def test_the_view_of_an_index_of_faiss_keeps_it_alive():
+    flat = faiss.IndexFlatIP(8)
+    flat.add(np.ones((1000, 8), dtype=np.float32))
+    view = vectors_view(flat)[:, :1]
+    assert np.shares_memory(view, vectors_view(flat))
+    del flat
+    gc.collect()
+    faiss.IndexFlatIP(8).add(np.zeros((1000, 8), dtype=np.float32))
+    assert (view == 1).all()
+
+
+def test_an_index_of_faiss_comes_back(tmp_path, compass):
+    flat = faiss.IndexFlatIP(2)
+    flat.add(compass)
+    faiss.write_index(flat, str(tmp_path / "index.faiss"))
+    assert vectors_view(read_faiss(tmp_path, "IndexFlatIP")).tolist() == compass.tolist()

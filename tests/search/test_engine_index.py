@@ -5,10 +5,8 @@ from statgraph import artifacts
 from statgraph.config import IndexConfig
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.where import ANYWHERE, Where
-from statgraph.encoders.article_text import article_texts
 from statgraph.errors import EngineError, RunError, UsageError
-from statgraph.index.engines.contract import EngineAddress, Ranking
-from statgraph.lexical.bm25 import BM25
+from statgraph.index.engines.contract import EngineAddress, RankedIds
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
 from statgraph.search.engine_index import EngineIndex, write_to_engine
@@ -40,11 +38,11 @@ def test_an_engine_answers_as_the_run_s_own_index_does(dense_run, address):
 
 
 class Recorder:
-    """Stands for an engine: keeps what it was asked, and finds articles in its own order."""
+    """Stands for an engine: keeps the condition, and ranks ties in its own order."""
 
     def search(self, vectors, k, where):
         self.asked = where
-        return [Ranking(("b", "c", "a"), np.array([0.5, 0.5, 0.5], dtype=np.float32))]
+        return [RankedIds(("b", "c", "a"), np.array([0.5, 0.5, 0.5], dtype=np.float32))]
 
 
 @pytest.mark.parametrize(
@@ -59,9 +57,9 @@ class Recorder:
 )
 def test_an_engine_is_asked_by_columns_where_the_rows_were_chosen_by_them(allowed, asked):
     engine = Recorder()
-    scores, rows = EngineIndex(engine, "abc", language="en").search(np.ones((1, 2), dtype=np.float32), 3, allowed)
-    assert (engine.asked, rows[0].tolist()) == (asked, [0, 1, 2])  # ties by row
-    assert scores[0].tolist() == [0.5, 0.5, 0.5]
+    ((rows, scores),) = EngineIndex(engine, "abc").search(np.ones((1, 2), dtype=np.float32), 3, allowed)
+    assert (engine.asked, rows.tolist()) == (asked, [0, 1, 2])  # ties by row
+    assert scores.tolist() == [0.5, 0.5, 0.5]
 
 
 def test_a_run_that_was_trained_or_updated_since_is_refused(dense_run, address):
@@ -72,23 +70,6 @@ def test_a_run_that_was_trained_or_updated_since_is_refused(dense_run, address):
         Retriever.load(dense_run, device="cpu", engine=address)
     write_to_engine(Run.read(dense_run), address, IndexConfig())
     assert Retriever.load(dense_run, device="cpu", engine=address).search("deposit", 1)[0].article_id == "D1"
-
-
-def test_words_of_a_run_are_those_of_its_own_bm25(dense_run, address):
-    run = Run.read(dense_run)
-    write_to_engine(run, address, IndexConfig(), words=True)
-    articles = ArticleStore(dense_run)
-    bm25 = BM25(article_texts(articles.read_all()), language=run.corpus.language)
-    engine = EngineIndex.open(run, address)
-    for question in ("Who gets the deposit?", "The tenants' notices", "harbours"):
-        (scores,), (rows,) = engine.search_text([question], 3)
-        ours = bm25.scores(question)
-        assert rows.tolist() == [row for row in np.argsort(-ours, kind="stable") if ours[row] > 0]
-        if address.name == "faiss":
-            assert scores.tolist() == ours[rows].tolist()
-    write_to_engine(run, address, IndexConfig())
-    with pytest.raises(EngineError, match="--words"):
-        EngineIndex.open(run, address).search_text(["deposit"], 3)
 
 
 def test_a_run_without_vectors_is_refused(bm25_run, address):
@@ -112,5 +93,5 @@ def test_columns_are_those_of_the_stored_articles(dense_run, address):
     engine = EngineIndex.open(Run.read(dense_run), address)
     for day in (0, 5, 7):
         allowed = ArticleStore(dense_run).in_force(day)
-        _, rows = engine.search(np.ones((1, 2), dtype=np.float32), 3, allowed)
-        assert sorted(rows[0].tolist()) == allowed.rows.tolist()
+        ((rows, _),) = engine.search(np.ones((1, 2), dtype=np.float32), 3, allowed)
+        assert sorted(rows.tolist()) == allowed.rows.tolist()

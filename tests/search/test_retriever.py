@@ -183,11 +183,11 @@ def test_the_query_encoder_is_a_plain_sentence_transformers_folder(sample_run):
     encoder = SentenceTransformer(str(sample_run.folder / "query_encoder"), device="cpu", local_files_only=True)
     vector = encoder.encode([question])
     index = ArticleIndex.load(sample_run.folder / "index", device="cpu")
-    scores, rows = index.search(vector.astype(np.float32), 5)
+    ((rows, scores),) = index.search(vector.astype(np.float32), 5)
     hits = Retriever.load(sample_run.folder, device="cpu").search(question, k=5)
     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
-    assert [hit.article_id for hit in hits] == [index.article_ids[row] for row in rows[0]]
-    assert [hit.score for hit in hits] == pytest.approx(scores[0].tolist())
+    assert [hit.article_id for hit in hits] == [index.article_ids[row] for row in rows]
+    assert [hit.score for hit in hits] == pytest.approx(scores.tolist())
 
 
 def test_retriever_and_hit_come_from_the_package_itself():

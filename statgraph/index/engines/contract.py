@@ -1,20 +1,19 @@
-"""The contract of an index engine: article vectors and words with typed columns at a URI, searched by inner product or
-by BM25."""
+"""The contract of an index engine: article vectors with typed columns at a URI, searched by inner product."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from statgraph.config import Bm25Config, IndexConfig
+from statgraph.config import IndexConfig
+from statgraph.corpus.query import check_k
 from statgraph.corpus.where import ANYWHERE, Where
 from statgraph.errors import EngineError, UsageError
-from statgraph.index.exact_search import inner_products
 from statgraph.index.vectors import check_ids
 from statgraph.settings import check_settings
 
@@ -47,53 +46,48 @@ class State:
         """Return the name under which an engine keeps the state: 12 digits of each, `CORPUS-RUN`."""
         return f"{self.corpus_hash[:_KEY_DIGITS]}-{self.run_id[:_KEY_DIGITS]}"
 
-    def missing_from(self, place: str, held: Iterable[str], *, remedy: str) -> EngineError:
+    def missing_from(self, place: str, keys: Iterable[str], *, remedy: str) -> EngineError:
         """Return the error of an engine that holds states of other keys only, or none."""
-        held = list(held)
+        keys = list(keys)
         corpus, run = self.key.split("-")
-        if not held:
+        if not keys:
             return EngineError(f"{place}: holds no article vectors; {remedy}")
-        if any(key.startswith(f"{corpus}-") for key in held):
+        if any(key.startswith(f"{corpus}-") for key in keys):
             return EngineError(f"{place}: holds this corpus as another run encodes it, not run {run}; {remedy}")
-        known = ", ".join(dict.fromkeys(key.split("-")[0] for key in held))
+        known = ", ".join(dict.fromkeys(key.split("-")[0] for key in keys))
         return EngineError(f"{place}: holds the vectors of corpus {known}, not of {corpus}; {remedy}")
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What a filter and BM25 can ask of articles, one entry for each.
+    """What a filter can ask of articles, one entry for each.
 
     Attributes:
         paths: titles of the headings that an article is under, from its code down.
         days: (articles, 2) int32 ordinals, the first day in force and the first after.
-        words: an article's terms as `analyser` finds them, separated by spaces; None where no words are kept.
     """
 
     paths: Sequence[tuple[str, ...]]
     days: np.ndarray
-    words: Sequence[str] | None = None
 
     def of(self, rows: Sequence[int] | np.ndarray) -> Columns:
         """Return the columns of some of the articles."""
-        words = None if self.words is None else [self.words[row] for row in rows]
-        return Columns([self.paths[row] for row in rows], self.days[rows], words)
+        return Columns([self.paths[row] for row in rows], self.days[rows])
 
 
-@dataclass(frozen=True, eq=False)
-class Ranking:
-    """The articles found for one vector or question: `ids` and `scores` (found,) float32, best first."""
+class RankedIds(NamedTuple):
+    """The articles that an engine, which knows no rows, ranks for one vector: best first.
+
+    Attributes:
+        ids: their ids.
+        scores: (ids,) float32, falling.
+    """
 
     ids: tuple[str, ...]
     scores: np.ndarray
 
-    @classmethod
-    def of_none(cls) -> Ranking:
-        """Return that of no articles."""
-        return cls((), np.empty(0, dtype=np.float32))
 
-
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """What `IndexEngine.write` did: how many articles there are now, were added or changed, and were removed."""
 
     articles: int
@@ -102,53 +96,37 @@ class Written:
 
 
 class IndexEngine(ABC):
-    """The vectors of one state at a URI, and its words where they are kept; make one with `create` or `open`.
+    """The vectors of one state at a URI: `create(...).write(...)` keeps them there, `open(...).search(...)` ranks them.
 
-    What `add` and `delete` change, the next search of the same object sees. Others see it after `commit`, once they
-    `open` or `refresh`; what was not committed is lost, a killed writer's too, and leaves what was there before as it
-    was. Any number of threads may search one object; one at a time may write, to one URI.
+    An engine of your own defines `_write`, `_load` and `_search`. A reader keeps to what was written when it was
+    opened; what a writer did not finish is lost, and leaves what was there before. Any number of threads may search one
+    object; one at a time may write, to one URI.
 
     Every method raises EngineError where the engine cannot be reached.
 
     Attributes:
         name: in `statgraph.registry.ENGINES`.
-        keeps_version: whether a reader is spared what its own state's writer changes after the first commit, until it
-            calls `refresh`. All engines spare it what is written of other states.
         uri: where the vectors are.
         state: what they are of.
-        width: of a vector; 0 while a new state holds none.
-        has_words: whether the articles' words are there, for `search_text`.
+        width: of a vector; 0 for a writer.
     """
 
     name: ClassVar[str]
-    keeps_version: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        uri: str,
-        state: State,
-        config: IndexConfig | None = None,
-        bm25: Bm25Config | None = None,
-        *,
-        writing: bool,
-    ):
+    def __init__(self, uri: str, state: State, config: IndexConfig | None = None):
         self.uri = uri
         self.state = state
         self.width = 0
-        self.has_words = bm25 is not None
         self._config = config or IndexConfig()
-        self._bm25 = bm25
-        self._writing = writing
 
     @classmethod
-    def create(cls, uri: str, state: State, config: IndexConfig | None = None, bm25: Bm25Config | None = None) -> Self:
-        """Return the writer of a state, which begins with no articles.
+    def create(cls, uri: str, state: State, config: IndexConfig | None = None) -> Self:
+        """Return the writer of a state.
 
         Args:
             uri: where to keep it, beside what is there.
             state: what the vectors will be of.
-            config: how `commit` indexes them, or None for the defaults.
-            bm25: how the words of articles are weighed, as far as the engine can be told; None to keep no words.
+            config: how `write` indexes them, or None for the defaults.
 
         Raises:
             DependencyError: if the engine's package is not installed.
@@ -156,11 +134,11 @@ class IndexEngine(ABC):
             UsageError: if a setting is out of range.
         """
         check_settings(config or IndexConfig())
-        return cls(uri, state, config, bm25, writing=True)
+        return cls(uri, state, config)
 
     @classmethod
     def open(cls, uri: str, state: State) -> Self:
-        """Return a reader of a state as it was last committed.
+        """Return a reader of a state as it was last written.
 
         Raises:
             DependencyError: if the engine's package is not installed.
@@ -168,8 +146,8 @@ class IndexEngine(ABC):
         """
         if "://" not in uri and not Path(uri).exists():
             raise EngineError(f"{uri}: no such file or folder; {cls.remedy()}")
-        engine = cls(uri, state, writing=False)
-        engine.refresh()
+        engine = cls(uri, state)
+        engine._load()
         return engine
 
     @classmethod
@@ -177,81 +155,39 @@ class IndexEngine(ABC):
         """Return what to do where the state is not there, or not whole."""
         return f"write the run with 'statgraph index --run RUN --engine {cls.name} --to URI'"
 
-    def add(self, ids: Sequence[str], vectors: np.ndarray, columns: Columns) -> None:
-        """Add articles, or put them in the place of those with the same ids.
-
-        Args:
-            ids: the article ids, each once.
-            vectors: (articles, width) float32 or float16 of any finite length.
-            columns: of the same articles.
-
-        Raises:
-            UsageError: if this is a reader, the columns are of another number of articles, or they have words and the
-                state keeps none, or the other way round.
-            EngineError: if the vectors have another width than those that are there, or one is not finite.
-            RunError: if there are more or fewer ids than vectors, or one of them appears twice.
-        """
-        self._check_writing()
-        if vectors.ndim != 2 or not len(vectors) == len(columns.paths) == len(columns.days):
-            raise UsageError(
-                f"vectors {vectors.shape}, {len(columns.paths)} paths and {len(columns.days)} days; give one of each "
-                "for each article"
-            )
-        if (columns.words is not None) != self.has_words:
-            raise UsageError(f"{self.uri}: words of articles are added where create was given bm25, and only there")
-        check_ids(self.uri, len(vectors), ids)
-        if not len(ids):
-            return
-        self._check_vectors(vectors)
-        self.width = vectors.shape[1]
-        self._add(ids, vectors, columns)
-
-    def delete(self, ids: Sequence[str]) -> None:
-        """Remove articles; ids that are not there are passed over.
-
-        Raises:
-            UsageError: if this is a reader.
-        """
-        self._check_writing()
-        if ids and self.width:
-            self._delete(ids)
-
-    def commit(self) -> None:
-        """Let readers find what this writer holds, all at once, and index it.
+    def write(self, ids: Sequence[str], tiles: Iterable[tuple[int, np.ndarray]], columns: Columns) -> Written:
+        """Make these all the articles of the state, and index them; readers see all of it at once, or nothing.
 
         The two newest states stay, older ones are removed.
 
-        Raises:
-            UsageError: if this is a reader.
-            EngineError: if there is no article, or another writer is at work at the same URI.
-        """
-        self._check_writing()
-        if not self.count():
-            raise EngineError(f"{self.uri}: no articles to commit; add some first")
-        self._commit()
-
-    def write(self, ids: Sequence[str], tiles: Iterable[tuple[int, np.ndarray]], columns: Columns) -> Written:
-        """Make these all the articles of the state, and commit it.
-
         Args:
             ids: the article ids.
-            tiles: (first article, vectors) one after another, as `float32_tiles` yields them.
+            tiles: (first article, vectors (articles, width) of any finite length) one after another, as `float32_tiles`
+                yields them.
             columns: of all articles.
 
         Raises:
-            UsageError, EngineError, RunError: as in `add`.
+            UsageError: if this is a reader, or the columns are of another number of articles.
+            EngineError: if there is no article, vectors have several widths or one is not finite, or another writer is
+                at work at the same URI.
+            RunError: if there are more or fewer ids than vectors, or one of them appears twice.
         """
-        self._check_writing()
-        for start, tile in tiles:
-            rows = range(start, start + len(tile))
-            self.add(ids[start : rows.stop], tile, columns.of(rows))
-        self.commit()
-        return Written(len(ids), len(ids), 0)
+        if self.width:
+            raise UsageError(f"{self.uri}: opened to be read; make a writer with create")
+        if not len(ids):
+            raise EngineError(f"{self.uri}: no articles to write; give some")
+        if not len(ids) == len(columns.paths) == len(columns.days):
+            raise UsageError(
+                f"{len(ids)} ids, {len(columns.paths)} paths and {len(columns.days)} days; give one of each for each "
+                "article"
+            )
+        check_ids(self.uri, len(ids), ids)
+        return self._write(ids, self._checked(ids, tiles), columns)
 
-    def search(self, vectors: np.ndarray, k: int, where: Where = ANYWHERE) -> list[Ranking]:
+    def search(self, vectors: np.ndarray, k: int, where: Where = ANYWHERE) -> list[RankedIds]:
         """Return the best `k` articles for each vector, or all where fewer meet the condition.
 
-        Ties come in any order. An approximate index (docs/scaling.md) may miss a few articles; what is found has the
+        Ties come in any order. An approximate index (docs/scaling.md) may miss a few articles; what it returns has the
         score of its vector.
 
         Args:
@@ -260,101 +196,47 @@ class IndexEngine(ABC):
             where: the condition on their columns.
 
         Raises:
-            UsageError: if `k` is below 1.
+            UsageError: if `k` is below 1, or this is a writer.
             EngineError: if the vectors have another width, or one is not finite.
         """
-        _check_k(k)
-        self._check_vectors(vectors)
-        if where.ids == () or not self.width:
-            return [Ranking.of_none() for _ in vectors]
+        k = check_k(k)
+        if not self.width:
+            raise UsageError(f"{self.uri}: created to be written; search what open returns")
+        self._check_vectors(vectors, self.width)
+        if where.ids == ():
+            return [RankedIds((), np.empty(0, dtype=np.float32)) for _ in vectors]
         return self._search(np.ascontiguousarray(vectors, dtype=np.float32), k, where)
 
-    def search_text(self, words: Sequence[str], k: int, where: Where = ANYWHERE) -> list[Ranking]:
-        """Return the best `k` articles for each question by the engine's own BM25: of those that meet the condition and
-        share a word with it, all where they are fewer.
-
-        Ties come in any order. Scores are comparable within one question; engines weigh words in their own ways
-        (docs/scaling.md).
-
-        Args:
-            words: the terms of each question, separated by spaces, analysed as those of the articles were.
-            k: how many, at least 1.
-            where: the condition on their columns.
-
-        Raises:
-            UsageError: if `k` is below 1.
-            EngineError: if the state keeps no words.
-        """
-        _check_k(k)
-        if not self.has_words:
-            raise EngineError(f"{self.uri}: keeps no words of this run's articles; {self.remedy()} and --words")
-        if where.ids == () or not self.width:
-            return [Ranking.of_none() for _ in words]
-        return [self._search_text(question, k, where) if question.strip() else Ranking.of_none() for question in words]
-
-    def score(self, ids: Sequence[str], vectors: np.ndarray) -> np.ndarray:
-        """Return the inner products of vectors (queries, width) with those of articles, (queries, ids) float32.
-
-        Raises:
-            UsageError: if an article is not there.
-            EngineError: if the vectors have another width.
-        """
-        self._check_vectors(vectors)
-        if not ids:
-            return np.empty((len(vectors), 0), dtype=np.float32)
-        found = self._vectors(list(dict.fromkeys(ids))) if self.width else {}
-        strange = next((article_id for article_id in ids if article_id not in found), None)
-        if strange is not None:
-            raise UsageError(f"article '{strange}': not at {self.uri}; score articles that a search finds")
-        articles = np.stack([found[article_id] for article_id in ids])
-        rows = np.broadcast_to(np.arange(len(ids)), (len(vectors), len(ids)))
-        return inner_products(articles, np.ascontiguousarray(vectors, dtype=np.float32), rows)
+    @abstractmethod
+    def _write(self, ids: Sequence[str], tiles: Iterator[tuple[int, np.ndarray]], columns: Columns) -> Written:
+        """Do what `write` says with checked arguments; the last tile must be taken before readers see the state."""
 
     @abstractmethod
-    def count(self, where: Where = ANYWHERE) -> int:
-        """Return how many articles meet a condition."""
-
-    @abstractmethod
-    def refresh(self) -> None:
-        """Search the state as it was last committed from now on.
+    def _load(self) -> None:
+        """Find the state as it was last written, and set `width`.
 
         Raises:
-            EngineError: if it is there no longer.
+            EngineError: if it is not there.
         """
 
     @abstractmethod
-    def _add(self, ids: Sequence[str], vectors: np.ndarray, columns: Columns) -> None: ...
+    def _search(self, vectors: np.ndarray, k: int, where: Where) -> list[RankedIds]: ...
 
-    @abstractmethod
-    def _delete(self, ids: Sequence[str]) -> None: ...
+    def _checked(self, ids: Sequence[str], tiles: Iterable[tuple[int, np.ndarray]]) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield the tiles as float32; raise as `write` does."""
+        n_vectors = width = 0
+        for start, tile in tiles:
+            self._check_vectors(tile, width)
+            width = tile.shape[1]
+            n_vectors += len(tile)
+            yield start, np.ascontiguousarray(tile, dtype=np.float32)
+        check_ids(self.uri, n_vectors, ids)
 
-    @abstractmethod
-    def _commit(self) -> None: ...
-
-    @abstractmethod
-    def _search(self, vectors: np.ndarray, k: int, where: Where) -> list[Ranking]: ...
-
-    @abstractmethod
-    def _search_text(self, words: str, k: int, where: Where) -> Ranking: ...
-
-    @abstractmethod
-    def _vectors(self, ids: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return the vectors, (width,) float32, of those articles that are there by id."""
-
-    def _check_writing(self) -> None:
-        if not self._writing:
-            raise UsageError(f"{self.uri}: opened to be read; make a writer with create")
-
-    def _check_vectors(self, vectors: np.ndarray) -> None:
-        if vectors.ndim != 2 or (self.width and vectors.shape[1] != self.width):
+    def _check_vectors(self, vectors: np.ndarray, width: int) -> None:
+        if vectors.ndim != 2 or (width and vectors.shape[1] != width):
             raise EngineError(
-                f"{self.uri}: vectors of shape {vectors.shape}, but it holds vectors of width {self.width}; encode "
-                "them with the query encoder of the run that was written there"
+                f"{self.uri}: vectors of shape {vectors.shape}, but it holds vectors of width {width}; encode them "
+                "with the query encoder of the run that was written there"
             )
         if not np.isfinite(vectors).all():
             raise EngineError(f"{self.uri}: a vector holds a value that is not finite; train the run again")
-
-
-def _check_k(k: int) -> None:
-    if k < 1:
-        raise UsageError(f"k must be at least 1 (got {k})")

@@ -3,94 +3,135 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from statgraph import artifacts
+from statgraph.config import IndexConfig
+from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.where import ANYWHERE, Where
 from statgraph.disk import stamp_newest
 from statgraph.errors import EngineError
-from statgraph.index.engines.contract import KEPT_STATES, Columns, IndexEngine, Ranking
-from statgraph.index.engines.held_articles import HeldArticles
+from statgraph.index.article_index import ArticleIndex
+from statgraph.index.engines.contract import KEPT_STATES, Columns, IndexEngine, RankedIds, State, Written
+
+_INDEX, _PATHS, _COLUMNS = "index", "paths.json", "columns.npy"
+_KEPT_CONDITIONS = 32  # readers browse: the same conditions come many times
 
 
 class FaissEngine(IndexEngine):
-    """`HeldArticles`: in memory while they are written, read from `URI/STATE/` otherwise."""
+    """A folder `URI/STATE/` for each state, as `LocalArticles` writes it."""
 
     name = "faiss"
 
-    def __init__(self, uri: str, *arguments, **named):
+    def __init__(self, uri: str, state: State, config: IndexConfig | None = None):
         if "://" in uri:
             raise EngineError(f"{uri}: engine faiss keeps vectors in a local folder; name one, or add --engine lance")
-        super().__init__(uri, *arguments, **named)
-        self._held: HeldArticles | None = None
-        self._blocks: list[tuple[np.ndarray, Columns]] = []
-        self._rows: dict[str, int] = {}  # in the blocks one after another, ascending
-        self._n_rows = 0
+        super().__init__(uri, state, config)
+        self._articles: LocalArticles | None = None
 
-    def refresh(self) -> None:
-        """Read the folder of the state again."""
+    def _load(self) -> None:
+        """Read the folder of the state."""
         folder = Path(self.uri) / self.state.key
         if not folder.is_dir():
             raise self.state.missing_from(self.uri, [path.name for path in _states(self.uri)], remedy=self.remedy())
-        self._held = HeldArticles.read(folder, remedy=self.remedy())
-        self.width, self.has_words = self._held.index.width, self._held.bm25 is not None
+        self._articles = LocalArticles.read(folder, remedy=self.remedy())
+        self.width = self._articles.index.width
 
-    def _commit(self) -> None:
+    def _write(self, ids: Sequence[str], tiles: Iterator[tuple[int, np.ndarray]], columns: Columns) -> Written:
         """Write the folder of the state, whole or not at all."""
+        vectors = np.concatenate([tile for _, tile in tiles])
+        articles = LocalArticles.of(ids, vectors, columns, self._config)
         place = Path(self.uri) / self.state.key
         with artifacts.replaced_folder(place) as folder:
-            self._current().write(folder)
+            articles.write(folder)
         stamp_newest(place, _states(self.uri))
         for path in _states(self.uri)[KEPT_STATES:]:
             shutil.rmtree(path, ignore_errors=True)
+        return Written(len(ids), len(ids), 0)
 
-    def count(self, where: Where = ANYWHERE) -> int:
-        """Return how many articles meet a condition."""
-        if self._writing and not self._rows:
-            return 0
-        return self._current().count(where)
+    def _search(self, vectors: np.ndarray, k: int, where: Where) -> list[RankedIds]:
+        return self._articles.search(vectors, k, where)
 
-    def _add(self, ids: Sequence[str], vectors: np.ndarray, columns: Columns) -> None:
-        for row, article_id in enumerate(ids, start=self._n_rows):
-            self._rows.pop(article_id, None)
-            self._rows[article_id] = row
-        self._blocks.append((vectors, columns))
-        self._n_rows += len(ids)
-        self._held = None
 
-    def _delete(self, ids: Sequence[str]) -> None:
-        for article_id in ids:
-            self._rows.pop(article_id, None)
-        self._held = None
+class LocalArticles:
+    """An `ArticleIndex` and, by its rows, the columns: each article's headings by number, and its days in force.
 
-    def _search(self, vectors: np.ndarray, k: int, where: Where) -> list[Ranking]:
-        if self._writing and not self._rows:
-            return [Ranking.of_none() for _ in vectors]
-        return self._current().search(vectors, k, where)
+    Args:
+        index: the vectors and ids.
+        paths: the different paths of headings.
+        numbers: (articles,) int32, which of the paths each article has.
+        days: (articles, 2) int32, as `Columns` has them.
+    """
 
-    def _search_text(self, words: str, k: int, where: Where) -> Ranking:
-        return Ranking.of_none() if self._writing and not self._rows else self._current().search_text(words, k, where)
+    def __init__(self, index: ArticleIndex, paths: Sequence[tuple[str, ...]], numbers: np.ndarray, days: np.ndarray):
+        self.index = index
+        self._paths = paths
+        self._numbers = numbers
+        self._days = days
+        self._allowed = lru_cache(_KEPT_CONDITIONS)(self._allowed_rows)
 
-    def _vectors(self, ids: Sequence[str]) -> dict[str, np.ndarray]:
-        return {} if self._writing and not self._rows else self._current().vectors(ids)
+    @classmethod
+    def of(
+        cls, ids: Sequence[str], vectors: np.ndarray, columns: Columns, config: IndexConfig | None = None
+    ) -> LocalArticles:
+        """Return articles with vectors (articles, width), indexed as `config` says.
 
-    def _current(self) -> HeldArticles:
-        """Return what was read, or the index of what was added so far."""
-        if self._held is None:
-            vectors = np.concatenate([block for block, _ in self._blocks])
-            paths = [path for _, columns in self._blocks for path in columns.paths]
-            words = [text for _, columns in self._blocks for text in columns.words] if self.has_words else None
-            columns = Columns(paths, np.concatenate([columns.days for _, columns in self._blocks]), words)
-            kept = list(self._rows.values())
-            if len(kept) < self._n_rows:
-                vectors, columns = vectors[kept], columns.of(kept)
-                self._rows, self._n_rows = {name: row for row, name in enumerate(self._rows)}, len(kept)
-            self._blocks = [(vectors, columns)]
-            self._held = HeldArticles.of(list(self._rows), vectors, columns, self._config, self._bm25)
-        return self._held
+        Raises:
+            RunError: as `ArticleIndex.build`.
+        """
+        index = ArticleIndex.build(vectors, ids, device="cpu", unit_length=False, config=config)
+        numbers: dict[tuple[str, ...], int] = {}
+        by_row = [numbers.setdefault(tuple(path), len(numbers)) for path in columns.paths]
+        return cls(index, list(numbers), np.array(by_row, dtype=np.int32), np.asarray(columns.days, dtype=np.int32))
+
+    @classmethod
+    def read(cls, folder: Path, *, remedy: str) -> LocalArticles:
+        """Return what `write` left in a folder.
+
+        Raises:
+            RunError: if a file is missing or damaged; the message ends with the remedy.
+        """
+        index = ArticleIndex.load(folder / _INDEX, device="cpu")
+        saved = artifacts.read_object(folder / _PATHS, remedy=remedy)
+        columns = artifacts.read_array(folder / _COLUMNS, (len(index), 3), "int32", remedy=remedy)
+        return cls(index, [tuple(path) for path in saved.get("paths", [])], columns[:, 0], columns[:, 1:])
+
+    def write(self, folder: Path) -> None:
+        """Write the index as a run has it, and the columns beside."""
+        self.index.save(folder / _INDEX)
+        artifacts.write_json(folder / _PATHS, {"paths": self._paths})
+        np.save(folder / _COLUMNS, np.column_stack([self._numbers, self._days]).astype(np.int32), allow_pickle=False)
+
+    def search(self, vectors: np.ndarray, k: int, where: Where) -> list[RankedIds]:
+        """Return the best `k` articles for each vector, as `IndexEngine.search` does."""
+        ids = self.index.article_ids
+        ranked = self.index.search(vectors, k, self._allowed(where))
+        return [RankedIds(tuple(ids[row] for row in rows), scores) for rows, scores in ranked]
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {article_id: row for row, article_id in enumerate(self.index.article_ids)}
+
+    def _allowed_rows(self, where: Where) -> AllowedRows | None:
+        """Return the rows that meet a condition; None is all."""
+        if where == ANYWHERE:
+            return None
+        chosen = np.ones(len(self.index), dtype=bool)
+        if where.codes or where.heading:
+            codes, depth = {(code,) for code in where.codes}, len(where.heading)
+            under = [(not codes or path[:1] in codes) and path[:depth] == where.heading for path in self._paths]
+            chosen &= np.array(under, dtype=bool)[self._numbers]
+        if where.day is not None:
+            chosen &= (self._days[:, 0] <= where.day) & (where.day < self._days[:, 1])
+        if where.ids is not None:
+            named = np.zeros(len(chosen), dtype=bool)
+            named[[self._rows[article_id] for article_id in where.ids if article_id in self._rows]] = True
+            chosen &= named
+        return AllowedRows.of_mask(chosen)
 
 
 def _states(uri: str) -> list[Path]:

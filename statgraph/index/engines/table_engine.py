@@ -3,74 +3,40 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from typing import ClassVar
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from statgraph.config import IndexConfig
 from statgraph.corpus.where import ANYWHERE, Where
-from statgraph.index.engines.contract import IndexEngine, Ranking
-from statgraph.index.exact_search import inner_products
+from statgraph.index.engines.contract import IndexEngine, RankedIds, State
+from statgraph.index.folder import default_probes
+from statgraph.index.vectors import best_of
 
 PATH_END = "\x1f"  # the unit separator, which no title has
 _EXACT_MOST = 20_000
-_PROBED_SHARE, _LEAST_PROBES = 8, 64
 
 
 class TableEngine(IndexEngine):
-    """An engine of a table that is asked by expressions on its columns, with an approximate index if it is large.
+    """An engine of a table that is asked by expressions on its columns, with an approximate index if it is large."""
 
-    Attributes:
-        ids_at_once: how many ids a request may hold.
-    """
-
-    ids_at_once: ClassVar[int]
-
-    def __init__(self, *arguments, **named):
-        super().__init__(*arguments, **named)
+    def __init__(self, uri: str, state: State, config: IndexConfig | None = None):
+        super().__init__(uri, state, config)
         self._lists = 0  # of the approximate index; 0 where there is none
-        self._counts: dict[Where, int] = {}  # of what a reader has been asked
-
-    def count(self, where: Where = ANYWHERE) -> int:
-        """Return how many articles meet a condition."""
-        if not self.width or where.ids == ():
-            return 0
-        with self._told():
-            return self._count(where)
-
-    def _vectors(self, ids: Sequence[str]) -> dict[str, np.ndarray]:
-        found: dict[str, np.ndarray] = {}
-        with self._told():
-            for some in self._in_parts(ids):
-                found |= self._rows_of(some)
-        return found
-
-    def _in_parts(self, ids: Sequence[str]) -> Iterator[Where]:
-        """Yield the conditions that name articles, as many at once as a request may hold."""
-        for start in range(0, len(ids), self.ids_at_once):
-            yield Where(ids=tuple(ids[start : start + self.ids_at_once]))
+        self._counts: dict[Where, int] = {}  # by the conditions that a reader has been asked for
 
     def _probes(self, k: int, where: Where) -> int:
-        """Return how many lists of the approximate index to read; 0 to compare all that meet the condition, as a writer
-        does."""
-        if self._writing or not self._lists:
+        """Return how many lists of the approximate index to read; 0 to compare all articles that meet the condition."""
+        if not self._lists:
             return 0
         for condition in (where, ANYWHERE):
             if condition not in self._counts:
-                self._counts[condition] = self.count(condition)
+                self._counts[condition] = self._count(condition)
         return probes_of(self._lists, self._counts[where], self._counts[ANYWHERE], k)
 
     @abstractmethod
-    def _told(self) -> AbstractContextManager[None]:
-        """Return what raises the database's errors as EngineError, one line with the place."""
-
-    @abstractmethod
-    def _count(self, where: Where) -> int: ...
-
-    @abstractmethod
-    def _rows_of(self, where: Where) -> dict[str, np.ndarray]:
-        """Return the vectors, (width,) float32, of at most `ids_at_once` articles by id."""
+    def _count(self, where: Where) -> int:
+        """Return how many articles meet a condition."""
 
 
 def expression(where: Where, quoted: Callable[[str], str], brackets: str) -> str:
@@ -98,22 +64,13 @@ def expression(where: Where, quoted: Callable[[str], str], brackets: str) -> str
     return " and ".join(parts)
 
 
-def ranked(ids: Sequence[str], vectors: np.ndarray, query: np.ndarray) -> Ranking:
-    """Return articles, with their vectors (articles, width) float32, by their inner product with a vector (width,).
+def ranked_ids(ids: Sequence[str], vectors: np.ndarray, query: np.ndarray, k: int) -> RankedIds:
+    """Return the best `k` articles, with their vectors (articles, width) float32, by inner product with one (width,).
 
     An engine's own scores differ from ours in the last bits, or are a distance; these are those of `ArticleIndex`.
     """
-    rows = np.arange(len(ids))[None]
-    scores = (
-        inner_products(np.ascontiguousarray(vectors), query[None], rows)[0] if len(ids) else np.empty(0, np.float32)
-    )
-    best = np.argsort(-scores, kind="stable")
-    return Ranking(tuple(ids[row] for row in best), scores[best])
-
-
-def lists_of(n_articles: int) -> int:
-    """Return how many lists an approximate index of so many articles has, as that of kind ivf-pq."""
-    return 2 ** (int(2 * n_articles**0.5).bit_length() - 1)
+    rows, scores = best_of(vectors, query, np.arange(len(ids)), k)
+    return RankedIds(tuple(ids[row] for row in rows), scores)
 
 
 def probes_of(lists: int, n_met: int, n_articles: int, k: int) -> int:
@@ -127,8 +84,8 @@ def probes_of(lists: int, n_met: int, n_articles: int, k: int) -> int:
     """
     if n_met <= max(_EXACT_MOST, k):
         return 0
-    probes = max(_LEAST_PROBES, lists // _PROBED_SHARE)
-    return min(lists, -(-probes * n_articles // n_met))  # as many articles that meet it as `probes` lists hold of all
+    # As many articles that meet it as the lists hold of all that are read without a condition.
+    return min(lists, -(-default_probes(lists) * n_articles // n_met))
 
 
 def path_key(path: Sequence[str]) -> str:

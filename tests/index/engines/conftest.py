@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from statgraph.config import Bm25Config
-from statgraph.corpus.where import ANYWHERE, Where
+from statgraph.corpus.where import Where
 from statgraph.index.engines.contract import Columns, IndexEngine, State
 from statgraph.registry import ENGINES
 
@@ -37,7 +36,9 @@ class Law:
         return Law(tuple(self.ids[row] for row in rows), self.vectors[rows], self.columns.of(rows))
 
     def arguments(self) -> tuple:
-        return self.ids, self.vectors, self.columns
+        """Return the arguments of `IndexEngine.write`, the vectors in two tiles."""
+        half = len(self.ids) // 2
+        return self.ids, [(0, self.vectors[:half]), (half, self.vectors[half:])], self.columns
 
     def met(self, where: Where) -> list[int]:
         """Return the rows that meet a condition, one by one."""
@@ -50,13 +51,8 @@ class Law:
             and (where.ids is None or self.ids[row] in where.ids)
         ]
 
-    def sharing(self, words: str, where: Where = ANYWHERE) -> set[str]:
-        """Return the ids that share a word with a question and meet a condition."""
-        asked = set(words.split())
-        return {self.ids[row] for row in self.met(where) if asked & set(self.columns.words[row].split())}
-
     def best(self, query: np.ndarray, k: int, where: Where) -> list[str]:
-        """Return the ids that a comparison with every article finds."""
+        """Return the best ids by a comparison with every article."""
         rows = self.met(where)
         scores = self.vectors[rows] @ query
         return [self.ids[rows[place]] for place in np.argsort(-scores, kind="stable")[:k]]
@@ -71,16 +67,6 @@ def law() -> Law:
     paths = [(f"Code {row % 3}", BOOKS[row // 3 % 4]) for row in range(N_ARTICLES)]
     days = [(0, REPEALED if row % 7 == 0 else FOR_EVER) for row in range(N_ARTICLES)]
     return Law(tuple(f"art '{row}'" for row in range(N_ARTICLES)), vectors, Columns(paths, np.array(days, np.int32)))
-
-
-@pytest.fixture(scope="session")
-def worded(law: Law) -> Law:
-    """The same law with words: each article has its number, "art", and twenty of the words `w0` to `w9`, so that few
-    score alike; some a French or a Chinese one."""
-    rng = np.random.default_rng(2)
-    drawn = [" ".join(f"w{word}" for word in np.minimum(rng.geometric(0.3, 20) - 1, 9)) for _ in law.ids]
-    words = [f"n{row} art {text}{' été' * (row % 5 == 0)}{' 法律' * (row % 3)}" for row, text in enumerate(drawn)]
-    return replace(law, columns=replace(law.columns, words=words))
 
 
 @pytest.fixture(scope="session")
@@ -107,12 +93,10 @@ class Place:
 
             server_manager_instance.release_all()
 
-    def committed(self, law: Law, state: State = FIRST) -> IndexEngine:
-        """Return the writer that has just committed a law, with the words of its articles if it has them."""
-        writer = self.engine.create(self.uri, state, bm25=None if law.columns.words is None else Bm25Config())
-        writer.add(*law.arguments())
-        writer.commit()
-        return writer
+    def written(self, law: Law, state: State = FIRST) -> IndexEngine:
+        """Write a law as a state, and return its reader."""
+        self.engine.create(self.uri, state).write(*law.arguments())
+        return self.engine.open(self.uri, state)
 
 
 @pytest.fixture(scope="session")

@@ -5,10 +5,11 @@ import pytest
 
 from statgraph import artifacts
 from statgraph.config import IndexConfig
+from statgraph.corpus.where import ANYWHERE, Where
 from statgraph.errors import EngineError, RunError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.index.engines.contract import Columns, State
-from statgraph.index.engines.faiss_engine import FaissEngine
+from statgraph.index.engines.faiss_engine import FaissEngine, LocalArticles
 
 STATE = State("a" * 64, "1" * 64)
 
@@ -18,9 +19,7 @@ def columns_of(n_articles: int) -> Columns:
 
 
 def test_a_state_is_a_folder_with_an_index_as_a_run_has_it(tmp_path, compass):
-    writer = FaissEngine.create(str(tmp_path), STATE)
-    writer.add(list("ENWSX"), compass, columns_of(5))
-    writer.commit()
+    FaissEngine.create(str(tmp_path), STATE).write("ENWSX", [(0, compass)], columns_of(5))
     folder = tmp_path / STATE.key
     assert ArticleIndex.load(folder / "index", device="cpu").article_ids == tuple("ENWSX")
     assert artifacts.read_json(folder / "paths.json") == {"paths": [["Rent Code"]]}
@@ -31,23 +30,54 @@ def test_a_state_is_a_folder_with_an_index_as_a_run_has_it(tmp_path, compass):
 
 def test_the_kind_of_index_is_the_one_asked_for(tmp_path, unit_vectors):
     writer = FaissEngine.create(str(tmp_path), STATE, IndexConfig(kind="ivf-pq"))
-    writer.add([str(row) for row in range(64)], unit_vectors(64, 8, seed=0), columns_of(64))
-    writer.commit()
+    writer.write([str(row) for row in range(64)], [(0, unit_vectors(64, 8, seed=0))], columns_of(64))
     assert ArticleIndex.load(tmp_path / STATE.key / "index", device="cpu").kind == "ivf-pq"
 
 
 def test_a_state_stays_though_the_clock_was_put_back(tmp_path, compass):
     states = [State("a" * 64, digit * 64) for digit in "123"]
     for state in states:
-        writer = FaissEngine.create(str(tmp_path), state)
-        writer.add(list("ENWSX"), compass, columns_of(5))
-        writer.commit()
+        FaissEngine.create(str(tmp_path), state).write("ENWSX", [(0, compass)], columns_of(5))
         if state is not states[2]:
             os.utime(tmp_path / state.key, (4e9, 4e9))
-    assert FaissEngine.open(str(tmp_path), states[2]).count() == 5
+    assert FaissEngine.open(str(tmp_path), states[2]).width == 2
 
 
 @pytest.mark.parametrize("make", [FaissEngine.create, FaissEngine.open])
 def test_object_storage_is_another_engine_s(make):
     with pytest.raises(EngineError, match="--engine lance"):
         make("s3://law/fr", STATE)
+
+
+@pytest.fixture
+def articles(compass) -> LocalArticles:
+    """East and north in Book I of A, west in A alone, south in Book I of B, north-east nowhere."""
+    paths = [("A", "I"), ("A", "I"), ("A",), ("B", "I"), ()]
+    days = [(0, 9), (5, 9), (0, 9), (0, 5), (0, 9)]
+    return LocalArticles.of("ENWSX", compass, Columns(paths, np.array(days, dtype=np.int32)))
+
+
+@pytest.mark.parametrize(
+    ("where", "ids"),
+    [
+        (ANYWHERE, "ENWSX"),
+        (Where(codes=("A",)), "ENW"),
+        (Where(codes=("A", "B"), heading=("A", "I")), "EN"),
+        (Where(heading=("I",)), ""),
+        (Where(day=4), "EWSX"),
+        (Where(day=5), "ENWX"),
+        (Where(ids=("S", "nowhere"), codes=("B",)), "S"),
+    ],
+)
+def test_conditions_on_columns(articles, tmp_path, where, ids):
+    articles.write(tmp_path)
+    for one in (articles, LocalArticles.read(tmp_path, remedy="write it again")):
+        (ranking,) = one.search(np.array([[1, 0]], dtype=np.float32), 5, where)
+        assert sorted(ranking.ids) == sorted(ids)
+
+
+def test_a_missing_file_is_named_with_the_remedy(articles, tmp_path):
+    articles.write(tmp_path)
+    (tmp_path / "columns.npy").unlink()
+    with pytest.raises(RunError, match=r"columns\.npy.*write it again"):
+        LocalArticles.read(tmp_path, remedy="write it again")

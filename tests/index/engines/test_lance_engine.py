@@ -49,11 +49,15 @@ def law(n_articles: int, seed: int) -> tuple:
 
 def test_two_writers_at_once_are_refused(tmp_path):
     pytest.importorskip("lancedb", reason="needs the extra 'lance'")
-    first, second = (LanceEngine.create(str(tmp_path), state) for state in (STATE, LATER))
-    first.add(*law(3, 0))
-    second.add(*law(3, 1))
+    ids, vectors, columns = law(4, 0)
+
+    def tiles():
+        yield 0, vectors[:2]
+        LanceEngine.create(str(tmp_path), LATER).write(ids, [(0, vectors)], columns)
+        yield 2, vectors[2:]
+
     with pytest.raises(EngineError, match="another writer"):
-        first.add(*law(4, 2))
+        LanceEngine.create(str(tmp_path), STATE).write(ids, tiles(), columns)
 
 
 def test_a_new_width_takes_the_place_of_the_old(tmp_path):

@@ -1,6 +1,6 @@
 import numpy as np
 
-from statgraph.index.engines.table_engine import lists_of, path_range, probes_of, ranked
+from statgraph.index.engines.table_engine import path_range, probes_of, ranked_ids
 
 
 def test_paths_are_ranges_of_texts():
@@ -11,12 +11,11 @@ def test_paths_are_ranges_of_texts():
 
 
 def test_ranked_by_inner_product():
-    ranking = ranked(["a", "b", "c"], np.array([[1, 0], [3, 0], [2, 5]], dtype=np.float32), np.float32([2, 0]))
-    assert (ranking.ids, ranking.scores.tolist()) == (("b", "c", "a"), [6, 4, 2])
+    ranking = ranked_ids(["a", "b", "c"], np.array([[1, 0], [3, 0], [2, 5]], dtype=np.float32), np.float32([2, 0]), 2)
+    assert (ranking.ids, ranking.scores.tolist()) == (("b", "c"), [6, 4])
 
 
 def test_lists_that_are_read_grow_as_a_condition_narrows():
-    assert lists_of(1_000_000) == 1024
     assert probes_of(1024, 1_000_000, 1_000_000, 10) == 128
     assert probes_of(1024, 250_000, 1_000_000, 10) == 512
     assert probes_of(1024, 50_000, 1_000_000, 10) == 1024
