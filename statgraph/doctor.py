@@ -129,7 +129,7 @@ def check_sentence_transformers() -> Check:
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding
     from tokenizers import Tokenizer, models, pre_tokenizers
 
-    from statgraph.encoders.quiet import quiet_transformers
+    from statgraph.encoders.loading import quiet_transformers
 
     quiet_transformers()
     tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "the": 1, "law": 2}, unk_token="[UNK]"))
@@ -145,7 +145,7 @@ def check_embedded_encoder() -> Check:
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
     from statgraph.encoders.backbones import EMBEDDED_E5, resolve_backbone
-    from statgraph.encoders.quiet import quiet_transformers
+    from statgraph.encoders.loading import quiet_transformers
 
     quiet_transformers()
     backbone = resolve_backbone(EMBEDDED_E5)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import ctypes
 import resource
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-EVERY_S = 10.0
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt's parameters
 _KEPT = {_MMAP_THRESHOLD: 2**30, _TRIM_THRESHOLD: 2**31 - 1}  # bytes
 # Where a process that makes and frees large arrays ends by itself.
@@ -38,27 +36,6 @@ def give_back() -> None:
     """Give back to the system what is free: pages between smaller things that are still held, too."""
     if (trim := _glibc("malloc_trim")) is not None:
         trim(0)
-
-
-class FreedMemory:
-    """Gives back what is free, at most so often, since the pages then have to be fetched from the system again.
-
-    Without it a process that makes and frees tensors of a few megabytes, and reads small pieces of a file in between,
-    grows by gigabytes that it does not use.
-
-    Args:
-        every_s: seconds from one time to the next.
-    """
-
-    def __init__(self, every_s: float = EVERY_S):
-        self._every_s = every_s
-        self._next = time.monotonic() + every_s
-
-    def give_back(self) -> None:
-        """Give back what is free, where the last time is long enough ago."""
-        if (now := time.monotonic()) >= self._next:
-            self._next = now + self._every_s
-            give_back()
 
 
 def peak_memory_mib() -> int:

@@ -195,8 +195,8 @@ BACKBONES = Registry(
     "backbone",
     "statgraph.backbones",
     {
-        "embedded:static": "statgraph.encoders.backbones:embedded_static",
-        "embedded:multilingual-e5-small": "statgraph.encoders.backbones:embedded_e5",
+        "embedded:static": "statgraph.encoders.embedded:embedded_static",
+        "embedded:multilingual-e5-small": "statgraph.encoders.embedded:embedded_e5",
     },
 )
 FORMATS = Registry(

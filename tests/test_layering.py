@@ -28,7 +28,6 @@ GROUND_FLOOR = (
     "memory",
     "device",
     "distributed",
-    "dropout",
 )
 FLOORS = (
     *(

@@ -14,7 +14,7 @@ import pytest
 from statgraph.corpus import read_corpus
 from statgraph.corpus.store import write_corpus
 from statgraph.index.article_index import ArticleIndex
-from statgraph.inference.query_encoder import load_query_encoder
+from statgraph.inference.query_encoder import read_query_encoder
 from statgraph.search.retriever import Retriever
 
 pytestmark = pytest.mark.real
@@ -82,7 +82,7 @@ def test_hits_are_the_best_of_all_articles(trained, legi_fr_folder):
     run, _ = trained
     hits = json.loads(statgraph("search", QUESTION, "--run", run, "-k", 50, "--json"))
     vectors = ArticleIndex.load(run / "index").vectors
-    (question,) = load_query_encoder(run / "query_encoder", device="cpu").encode([QUESTION])
+    (question,) = read_query_encoder(run / "query_encoder", device="cpu").encode([QUESTION])
     scores = vectors.astype(np.float64) @ question.astype(np.float64)
     np.testing.assert_allclose([hit["score"] for hit in hits], np.sort(scores)[::-1][:50], rtol=0, atol=1e-5)
     articles = {article.article_id: article for article in read_corpus(legi_fr_folder).articles}

@@ -5,22 +5,11 @@ from pathlib import Path
 import pytest
 
 from statgraph import memory
-from statgraph.memory import FreedMemory, peak_memory_mib
-
-
-def test_once_in_so_many_seconds(monkeypatch):
-    now, given = [100.0], []
-    monkeypatch.setattr(memory.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(memory, "give_back", lambda: given.append(now[0]))
-    freed = FreedMemory(10.0)
-    for now[0] in (100.0, 109.9, 110.0, 111.0, 119.9, 135.0, 144.0, 145.0):
-        freed.give_back()
-    assert given == [110.0, 135.0, 145.0]
-
+from statgraph.memory import peak_memory_mib
 
 RESIDENT = """
 import resource, sys
-from statgraph.memory import FreedMemory
+from statgraph.memory import give_back
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() / 2**20
 held = []
@@ -31,7 +20,7 @@ for _ in range(3000):
 before = resident()
 del large
 kept = resident()
-FreedMemory(0.0).give_back()
+give_back()
 print(before - kept, before - resident())
 """
 

@@ -13,7 +13,7 @@ from benchmarks.side_by_side import Spread, times_faster
 from statgraph.errors import RunError
 from statgraph.evaluation.metrics import QUALITY, question_metrics
 from statgraph.index.article_index import ArticleIndex
-from statgraph.inference.static_query import static_outline
+from statgraph.inference.static_query import read_static_encoder
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import member_folders
@@ -38,7 +38,7 @@ def measure(settings: Settings) -> list[Row]:
     labels = corpus.label_rows(questions)
     of_plain = question_metrics([plain(text)[:DEPTH] for text in texts], labels, len(corpus.articles))[QUALITY]
     encoders = [member / "query_encoder" for member in member_folders(run).values()]
-    kind = "static" if all(static_outline(folder) is not None for folder in encoders) else "transformer"
+    kind = "static" if all(read_static_encoder(folder) is not None for folder in encoders) else "transformer"
     what = f"one question to an ensemble: {corpus.name}, {len(corpus.articles):,} articles, {len(encoders)} members"
     quality = dev_quality(retriever, corpus), 100 * float(of_plain.mean())
     return rows_of(what, ASKED_S[kind], seconds, quality)

@@ -16,7 +16,7 @@ from statgraph.corpus.records import Corpus
 from statgraph.evaluation.metrics import QUALITY
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.onnx_query import QUERY_GRAPHS
-from statgraph.inference.static_query import static_outline
+from statgraph.inference.static_query import read_static_encoder
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
 from statgraph.search.evaluating import split_metrics
@@ -62,7 +62,7 @@ def precisions(run: Path) -> list[str]:
     """Return float32, bfloat16 where a transformer encodes, and int8 where the run has the graph for it."""
     encoder = run / artifacts.RUN_QUERY_ENCODER
     quantised = (encoder / QUERY_GRAPHS["int8"]).is_file()
-    return ["float32", *["bfloat16"] * (static_outline(encoder) is None), *["int8"] * quantised]
+    return ["float32", *["bfloat16"] * (read_static_encoder(encoder) is None), *["int8"] * quantised]
 
 
 def rows_of(

@@ -94,8 +94,8 @@ def quicken(run: Path | None, precision: str) -> None:
     Writes an ONNX Runtime graph beside the weights of a transformer query encoder and checks it against
     sentence-transformers. With statgraph[onnx] installed, `train` writes the float32 graph itself.
     """
+    from statgraph.inference.onnx_export import write_query_graph
     from statgraph.inference.onnx_query import QUERY_GRAPHS
-    from statgraph.inference.query_graph import write_query_graph
     from statgraph.runs.folders import held_run
     from statgraph.runs.run import Run
 

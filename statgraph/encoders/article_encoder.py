@@ -15,10 +15,10 @@ from statgraph.device import inference_dtype
 from statgraph.encoders import static_biencoder, transformer_biencoder
 from statgraph.encoders.backbones import Backbone, resolve_backbone
 from statgraph.encoders.biencoder import BiEncoder, encoded
+from statgraph.encoders.loading import Tower, loaded_tower
 from statgraph.encoders.similarity import similarity_of
 from statgraph.encoders.static import StaticEncoder
 from statgraph.encoders.static_biencoder import StaticBiEncoder
-from statgraph.encoders.tower import Tower, loaded_tower
 from statgraph.encoders.transformer_biencoder import TransformerBiEncoder
 from statgraph.errors import ModelError, RunError, reason_of
 from statgraph.progress import Progress, silent

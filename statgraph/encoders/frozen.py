@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from statgraph.artifacts import array_damage_told, replaced_file
-from statgraph.distributed import SINGLE, World
+from statgraph.distributed import current_world
 from statgraph.encoders.chunking import padded
 
 TOKENS_PER_BATCH = 8192
@@ -55,7 +55,6 @@ def embedded_chunks(
     *,
     cache: VectorCache | None,
     progress: Progress = lambda done, total: None,
-    world: World = SINGLE,
 ) -> np.ndarray:
     """Return the pooled vector of every chunk, (chunks, width) float16, taking from the cache what is there.
 
@@ -63,7 +62,7 @@ def embedded_chunks(
     interrupted run continues where it was; `progress` is told of tokens: how many are done, of how many. Each process
     computes its part of a shard's batches; the first looks into the cache and fills it for all, and only it needs one.
     """
-    keys = [_key(chunk) for chunk in chunk_ids]
+    world, keys = current_world(), [_key(chunk) for chunk in chunk_ids]
     ordered = world.json_from_first(lambda: _missing(keys, chunk_ids, cache))
     sizes = [len(chunk_ids[row]) for row in ordered]
     if ordered:

@@ -1,15 +1,52 @@
-"""A transformer backbone's tokenizer and weights: from a folder, from the hub's cache, or from the hub."""
+"""Loading a transformer backbone: its tokenizer and weights, from a folder, the hub's cache or the hub."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
+import torch
+from torch import nn
+
+from statgraph.cache import place_of
 from statgraph.encoders.backbones import Backbone
-from statgraph.encoders.quiet import quiet_transformers
+from statgraph.encoders.frozen import VectorCache, weights_fingerprint
+from statgraph.encoders.vocabulary import prune_model
 from statgraph.errors import ModelError, reason_of
 
 HUB_TIMEOUT_S = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Tower:
+    """One side of a transformer pair: a backbone with its transformers fast tokenizer and model; `dtype` is what it
+    runs in where it is frozen."""
+
+    backbone: Backbone
+    tokenizer: object
+    model: nn.Module
+    dtype: torch.dtype
+
+    @cached_property
+    def vector_cache(self) -> VectorCache:
+        """Return the cache on disk of the frozen model's vectors."""
+        name = weights_fingerprint(self.model, pooling=self.backbone.pooling, dtype=self.dtype)
+        return VectorCache(place_of("vectors", name))
+
+
+def loaded_tower(backbone: Backbone, dtype: torch.dtype, kept_texts: Sequence[str] | None = None) -> Tower:
+    """Return a loaded backbone, with only the word pieces of `kept_texts` where they are given.
+
+    Raises:
+        ModelError: if it cannot be loaded or its vocabulary cannot be pruned.
+    """
+    tokenizer, model = load_backbone(backbone)
+    if kept_texts is not None:
+        tokenizer = prune_model(tokenizer, model, kept_texts)
+    return Tower(backbone, tokenizer, model, dtype)
 
 
 def load_backbone(backbone: Backbone):
@@ -59,7 +96,6 @@ def loaded_pair(location: str, auto_class, *, what: str, remedy: str):
     Raises:
         ModelError: if it cannot be loaded; where the hub does not answer, within seconds.
     """
-    import torch
     from transformers import AutoTokenizer
 
     quiet_transformers()
@@ -100,3 +136,18 @@ def ask_hub(name: str) -> None:
         raise OSError("not in the hub's cache on this machine, and HF_HUB_OFFLINE is set") from None
     except Exception as error:  # of the client's transport
         raise OSError(f"no answer from the hub: {error}") from error
+
+
+def quiet_transformers() -> None:
+    """Switch off the text libraries' progress bars ("Loading weights", "Writing model shards") and what they log below
+    an error: ours report what is going on."""
+    import logging
+
+    import huggingface_hub.utils
+    import transformers.utils.logging
+
+    transformers.utils.logging.disable_progress_bar()
+    transformers.utils.logging.set_verbosity_error()
+    huggingface_hub.utils.disable_progress_bars()
+    huggingface_hub.utils.logging.set_verbosity_error()
+    logging.getLogger("sentence_transformers").setLevel(logging.ERROR)

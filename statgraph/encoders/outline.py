@@ -11,9 +11,8 @@ from torch import nn
 
 from statgraph.config import EncoderConfig
 from statgraph.encoders.backbones import Backbone, resolve_backbone
-from statgraph.encoders.loading import most_tokens
+from statgraph.encoders.loading import Tower, most_tokens
 from statgraph.encoders.slices import WHOLE
-from statgraph.encoders.tower import Tower
 from statgraph.encoders.transformer_biencoder import TransformerBiEncoder
 from statgraph.errors import ModelError, UsageError
 

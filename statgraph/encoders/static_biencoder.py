@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
 
 from statgraph.artifacts import replaced_file, write_tensors
-from statgraph.cache import cache_root
+from statgraph.cache import place_of
 from statgraph.config import EncoderConfig
-from statgraph.distributed import SINGLE, World
-from statgraph.encoders.backbones import (
-    EMBEDDED_STATIC,
-    Backbone,
-    backbone_fingerprint,
-    check_sharing,
-)
+from statgraph.distributed import current_world
+from statgraph.encoders.backbones import EMBEDDED_STATIC, Backbone, backbone_fingerprint, check_sharing
 from statgraph.encoders.biencoder import BiEncoder, dense_module
-from statgraph.encoders.loading import load_backbone
-from statgraph.encoders.quiet import quiet_transformers
+from statgraph.encoders.loading import load_backbone, quiet_transformers
 from statgraph.encoders.similarity import Similarity, similarity_of
 from statgraph.encoders.static import FLOOR, StaticEncoder, TokenBags, distilled_token_vectors, token_bags
 from statgraph.encoders.vocabulary import pruned_tokenizer, used_piece_ids
@@ -38,9 +32,8 @@ class StaticBiEncoder(BiEncoder):
 
     encode_batch = 4096
 
-    def __init__(self, tokenizer, encoder: StaticEncoder, *, trained: bool, max_tokens: int, world: World = SINGLE):
+    def __init__(self, tokenizer, encoder: StaticEncoder, *, trained: bool, max_tokens: int):
         super().__init__()
-        self._world = world
         self.tokenizer = tokenizer
         self.encoder = encoder
         self.max_tokens = max_tokens
@@ -57,8 +50,8 @@ class StaticBiEncoder(BiEncoder):
 
     def article_inputs(self, texts: Sequence[str], progress: Progress = silent) -> TokenBags:
         """Return articles or headings as bags of tokens."""
-        with self._world.first_goes_first():
-            return cached_token_bags(self.tokenizer, texts, max_tokens=self.max_tokens, folder=cache_root() / "bags")
+        with current_world().first_goes_first():
+            return cached_token_bags(self.tokenizer, texts, max_tokens=self.max_tokens)
 
     @property
     def similarity(self) -> Similarity:
@@ -114,7 +107,6 @@ def build_static_biencoder(
     config: EncoderConfig,
     corpus_texts: Sequence[str],
     source: Backbone | None = None,
-    world: World = SINGLE,
 ) -> StaticBiEncoder:
     """Return the static pair before training: distilled over the corpus's vocabulary, or with the token vectors of a
     sentence-transformers StaticEmbedding folder.
@@ -132,29 +124,27 @@ def build_static_biencoder(
         vectors, weights, token_dropout=config.token_dropout, similarity=similarity_of(config.similarity)
     )
     trained = config.train == "full"
-    return StaticBiEncoder(tokenizer, encoder, trained=trained, max_tokens=config.max_tokens, world=world)
+    return StaticBiEncoder(tokenizer, encoder, trained=trained, max_tokens=config.max_tokens)
 
 
 def _distilled(backbone: Backbone, corpus_texts: Sequence[str]):
     """Return (tokenizer, token vectors, token weights) of this model over the pieces of these texts, from the cache
     where it holds them."""
-    path = cache_root() / "static" / f"{_distillate_name(backbone, corpus_texts)}.safetensors"
-    kept = read_distillate(path)
-    if kept is not None:
-        return kept
-    full_tokenizer = _plain_tokenizer(Path(backbone.location) / TOKENIZER)
-    tokenizer, piece_ids = pruned_tokenizer(full_tokenizer, used_piece_ids(full_tokenizer, corpus_texts))
-    counts = np.bincount(token_bags(tokenizer, corpus_texts, max_tokens=2**20).ids.numpy(), minlength=len(piece_ids))
-    _, model = load_backbone(backbone)
-    vectors, weights = distilled_token_vectors(model, full_tokenizer, piece_ids, counts=counts)
-    write_distillate(path, tokenizer, vectors, weights)
-    return tokenizer, vectors, weights
+    from tokenizers import Tokenizer
 
+    def distil() -> tuple[dict[str, torch.Tensor], dict[str, str]]:
+        full = _plain_tokenizer(Path(backbone.location) / TOKENIZER)
+        tokenizer, piece_ids = pruned_tokenizer(full, used_piece_ids(full, corpus_texts))
+        ids = token_bags(tokenizer, corpus_texts, max_tokens=2**20).ids.numpy()
+        _, model = load_backbone(backbone)
+        counts = np.bincount(ids, minlength=len(piece_ids))
+        vectors, weights = distilled_token_vectors(model, full, piece_ids, counts=counts)
+        return {"vectors": vectors.contiguous(), "weights": weights}, {_TOKENIZER: tokenizer.to_str()}
 
-def _distillate_name(backbone: Backbone, corpus_texts: Sequence[str]) -> str:
     digest = hashlib.sha256(f"{_DISTILLATION} {backbone_fingerprint(backbone)} ".encode())
-    digest.update(texts_digest(corpus_texts))
-    return digest.hexdigest()[:24]
+    digest.update(_texts_digest(corpus_texts))
+    tensors, notes = _kept_tensors("static", digest.hexdigest()[:24], distil)
+    return Tokenizer.from_str(notes[_TOKENIZER]), tensors["vectors"], tensors["weights"]
 
 
 def _loaded(backbone: Backbone, corpus_texts: Sequence[str]):
@@ -188,7 +178,22 @@ _TOKENIZER = "tokenizer"
 FEWEST_TEXTS = 1000  # fewer are tokenised sooner than they are looked up
 
 
-def texts_digest(texts: Sequence[str]) -> bytes:
+def cached_token_bags(tokenizer, texts: Sequence[str], *, max_tokens: int) -> TokenBags:
+    """Return `token_bags(...)`, from the cache where the same texts were tokenised before."""
+    if len(texts) < FEWEST_TEXTS:
+        return token_bags(tokenizer, texts, max_tokens=max_tokens)
+
+    def tokenise() -> tuple[dict[str, torch.Tensor], dict[str, str]]:
+        bags = token_bags(tokenizer, texts, max_tokens=max_tokens)
+        return {"ids": bags.ids.int(), "offsets": bags.offsets}, {}
+
+    digest = hashlib.sha256(f"{max_tokens} {tokenizer.to_str()}".encode("utf-8", "surrogatepass"))
+    digest.update(_texts_digest(texts))
+    tensors, _ = _kept_tensors("bags", digest.hexdigest()[:24], tokenise)
+    return TokenBags(tensors["ids"].long(), tensors["offsets"])
+
+
+def _texts_digest(texts: Sequence[str]) -> bytes:
     """Return the SHA-256 of texts in their order."""
     digest = hashlib.sha256()
     for text in texts:
@@ -198,52 +203,20 @@ def texts_digest(texts: Sequence[str]) -> bytes:
     return digest.digest()
 
 
-def write_distillate(path: Path, tokenizer, vectors: torch.Tensor, weights: torch.Tensor) -> None:
-    """Keep a `tokenizers.Tokenizer` with its token vectors (vocabulary, width) and weights (vocabulary,)."""
+def _kept_tensors(
+    kind: str, name: str, make: Callable[[], tuple[dict[str, torch.Tensor], dict[str, str]]]
+) -> tuple[Mapping[str, torch.Tensor], Mapping[str, str]]:
+    """Return (tensors, notes) by name from the file `<cache>/<kind>/<name>.safetensors`, which is made where it is
+    missing or damaged."""
+    from safetensors import SafetensorError, safe_open
     from safetensors.torch import save_file
 
-    state = {"vectors": vectors.contiguous(), "weights": weights.contiguous()}
-    with replaced_file(path) as staging:
-        save_file(state, staging, metadata={_TOKENIZER: tokenizer.to_str()})
-
-
-def read_distillate(path: Path):
-    """Return (tokenizer, vectors, weights) as `write_distillate` kept them, or None where they are not there whole."""
-    from safetensors import SafetensorError, safe_open
-    from tokenizers import Tokenizer
-
+    path = place_of(kind, f"{name}.safetensors")
     try:
         with safe_open(path, framework="pt") as file:
-            tokenizer = Tokenizer.from_str(file.metadata()[_TOKENIZER])
-            vectors, weights = file.get_tensor("vectors"), file.get_tensor("weights")
-    except (OSError, SafetensorError, KeyError, TypeError):
-        return None
-    n_pieces = tokenizer.get_vocab_size()
-    return (tokenizer, vectors, weights) if len(vectors) == len(weights) == n_pieces else None
-
-
-def cached_token_bags(tokenizer, texts: Sequence[str], *, max_tokens: int, folder: Path) -> TokenBags:
-    """Return `token_bags(...)`, from the folder where these very texts were tokenised so before.
-
-    Args:
-        folder: holds a file for each (tokenizer, texts, max_tokens); one that cannot be read is made again.
-    """
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file, save_file
-
-    if len(texts) < FEWEST_TEXTS:
-        return token_bags(tokenizer, texts, max_tokens=max_tokens)
-    name = hashlib.sha256(f"{max_tokens} {tokenizer.to_str()}".encode("utf-8", "surrogatepass"))
-    name.update(texts_digest(texts))
-    path = folder / f"{name.hexdigest()[:24]}.safetensors"
-    try:
-        state = load_file(path)
-        bags = TokenBags(state["ids"].long(), state["offsets"])
-        if len(bags) == len(texts):
-            return bags
-    except (OSError, SafetensorError, KeyError):
-        pass  # not there, or damaged: made below
-    bags = token_bags(tokenizer, texts, max_tokens=max_tokens)
+            return {key: file.get_tensor(key) for key in file.keys()}, file.metadata() or {}  # noqa: SIM118
+    except (OSError, SafetensorError):
+        tensors, notes = make()
     with replaced_file(path) as staging:
-        save_file({"ids": bags.ids.int(), "offsets": bags.offsets}, staging)
-    return bags
+        save_file(tensors, staging, metadata=notes)
+    return tensors, notes

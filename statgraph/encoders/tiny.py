@@ -17,7 +17,7 @@ def write_tiny_backbone(folder: Path, texts: Sequence[str]) -> Path:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    from statgraph.encoders.quiet import quiet_transformers
+    from statgraph.encoders.loading import quiet_transformers
 
     quiet_transformers()
     tokenizer = Tokenizer(models.WordLevel(unk_token=_SPECIAL["unk_token"]))

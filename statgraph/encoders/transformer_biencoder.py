@@ -14,19 +14,16 @@ from torch import nn
 from statgraph.artifacts import write_json, write_tensors
 from statgraph.config import EncoderConfig
 from statgraph.device import inference_dtype
-from statgraph.distributed import SINGLE, World
+from statgraph.distributed import current_world
 from statgraph.encoders.backbones import Backbone
 from statgraph.encoders.biencoder import BiEncoder, dense_module, save_transformer
-from statgraph.encoders.chunking import Chunks, ChunkTokens, ChunkVectors, chunked, token_inputs
+from statgraph.encoders.chunking import ChunkTokens, ChunkVectors, chunked, token_inputs
 from statgraph.encoders.frozen import FrozenModel, embedded_chunks, pooled
 from statgraph.encoders.hierarchical import ChunkEncoder
-from statgraph.encoders.layer_states import ChunkStates
-from statgraph.encoders.loading import most_tokens
+from statgraph.encoders.loading import Tower, loaded_tower, most_tokens
 from statgraph.encoders.similarity import similarity_of
 from statgraph.encoders.slices import in_slices, padded_tokens, slice_tokens, token_slices
-from statgraph.encoders.split_model import UpperLayers, freeze_lower, lower_states
-from statgraph.encoders.tower import Tower, loaded_tower
-from statgraph.errors import UsageError
+from statgraph.errors import ModelError, UsageError
 from statgraph.progress import Progress, counted, silent
 
 ARTICLE_WEIGHTS = "model.safetensors"
@@ -38,24 +35,19 @@ class TransformerBiEncoder(BiEncoder):
 
     The two towers start from one backbone or from one each; the widths are equal.
 
-    With `encoder.train` none or head the backbone is frozen and inputs are its cached chunk vectors; with full they are
-    tokens and gradients reach it. With last-N they are what the layers below the last N give for each token, computed
-    once and kept on disk; tokens where a GPU computes them as fast, or where the backbone cannot be cut in two. More
-    tokens than `encoder.slice_tokens` go through it in slices. The projections start as the identity. Of several
-    processes (`world`) each computes its part of what frozen layers give.
+    With `encoder.train` none or head the backbone is frozen and inputs are its cached chunk vectors; with last-N and
+    full they are tokens, and gradients reach its last N layers or all of it. More tokens than `encoder.slice_tokens` go
+    through it in slices. The projections start as the identity.
     """
 
     encode_batch = 256
 
-    def __init__(
-        self, question: Tower, article: Tower, config: EncoderConfig, device: torch.device, world: World = SINGLE
-    ):
+    def __init__(self, question: Tower, article: Tower, config: EncoderConfig, device: torch.device):
         super().__init__()
         self.backbone = question.backbone
         self.config = config
         self.tokenizer = question.tokenizer
         self.device = device
-        self._world = world
         self._towers = question, article
         model = question.model
         self.width = model.config.hidden_size
@@ -67,13 +59,10 @@ class TransformerBiEncoder(BiEncoder):
         else:
             self.query_model = model
             if config.train != "full":
-                for tower in {id(m): m for m in (model, article.model)}.values():
-                    freeze_lower(tower, _n_upper(config.train))
+                for each in {id(m): m for m in (model, article.model)}.values():
+                    freeze_lower(each, int(config.train.removeprefix("last-")))
             own = article.model is not model or config.shared
             self.article_model = article.model if own else _second(model)
-            models = {"query_model": self.query_model, "article_model": self.article_model}
-            from_states = config.train != "full" and device.type == "cpu"
-            self._uppers = UpperLayers.of(models, _n_upper(config.train), question.dtype) if from_states else None
         self.query_projection = _identity(self.width)
         self.article_projection = self.query_projection if config.shared else _identity(self.width)
         self.chunk_encoder = ChunkEncoder(
@@ -89,28 +78,24 @@ class TransformerBiEncoder(BiEncoder):
         n_trained = sum(parameter.numel() for parameter in self.parameters() if parameter.requires_grad)
         self._slice_tokens = slice_tokens(config, model, device, n_parameters=n_trained)
 
-    def question_inputs(
-        self, texts: Sequence[str], progress: Progress = silent
-    ) -> ChunkVectors | ChunkStates | ChunkTokens:
+    def question_inputs(self, texts: Sequence[str], progress: Progress = silent) -> ChunkVectors | ChunkTokens:
         """Return questions as one chunk each, at most as long as the backbone takes."""
         limit = self._max_question_tokens
         question, _ = self._towers
         return self._inputs(question, texts, question.backbone.query_prefix, limit, limit, "questions", progress)
 
-    def article_inputs(
-        self, texts: Sequence[str], progress: Progress = silent
-    ) -> ChunkVectors | ChunkStates | ChunkTokens:
+    def article_inputs(self, texts: Sequence[str], progress: Progress = silent) -> ChunkVectors | ChunkTokens:
         """Return articles or headings as chunks."""
         sizes = self.config.chunk_tokens, self.config.max_tokens
         _, article = self._towers
         return self._inputs(article, texts, article.backbone.passage_prefix, *sizes, "articles", progress)
 
-    def questions(self, inputs: ChunkVectors | ChunkStates | ChunkTokens) -> torch.Tensor:
+    def questions(self, inputs: ChunkVectors | ChunkTokens) -> torch.Tensor:
         """Return question vectors (texts, width)."""
         vectors = self._chunk_vectors(inputs, "query_model")
         return self.similarity.finished(self.query_projection(vectors))
 
-    def articles(self, inputs: ChunkVectors | ChunkStates | ChunkTokens) -> torch.Tensor:
+    def articles(self, inputs: ChunkVectors | ChunkTokens) -> torch.Tensor:
         """Return article vectors (texts, width)."""
         vectors = self.chunk_encoder(self._chunk_vectors(inputs, "article_model"), inputs.offsets)
         return self.similarity.finished(self.article_projection(vectors))
@@ -166,40 +151,26 @@ class TransformerBiEncoder(BiEncoder):
         max_tokens: int,
         what: str,
         progress: Progress,
-    ) -> ChunkVectors | ChunkStates | ChunkTokens:
+    ) -> ChunkVectors | ChunkTokens:
         plain = tower.tokenizer.backend_tokenizer
         plain.no_truncation()
         plain.no_padding()
         chunks = chunked(plain, texts, prefix=prefix, chunk_tokens=chunk_tokens, max_tokens=max_tokens)
         if not self.frozen:
-            return self._trained_inputs(tower, chunks, what, progress)
+            return token_inputs(chunks, tower.tokenizer.pad_token_id)
         # A copy, since its weights are rounded to the inference precision.
         model, pad_id = copy.deepcopy(tower.model), tower.tokenizer.pad_token_id
         vectors = embedded_chunks(
             FrozenModel(model, tower.backbone.pooling, pad_id, self.device, tower.dtype),
             chunks.ids,
-            cache=tower.vector_cache if self._world.is_first else None,
+            cache=tower.vector_cache if current_world().is_first else None,
             progress=counted(progress, f"embedding {what}"),
-            world=self._world,
         )
         return ChunkVectors(torch.from_numpy(vectors).float(), chunks.offsets)
 
-    def _trained_inputs(self, tower: Tower, chunks: Chunks, what: str, progress: Progress) -> ChunkStates | ChunkTokens:
-        if self._uppers is None:
-            return token_inputs(chunks, tower.tokenizer.pad_token_id)
-        return lower_states(
-            tower,
-            chunks,
-            _n_upper(self.config.train),
-            progress=counted(progress, f"frozen layers of {what}"),
-            world=self._world,
-        )
-
-    def _chunk_vectors(self, inputs: ChunkVectors | ChunkStates | ChunkTokens, tower: str) -> torch.Tensor:
+    def _chunk_vectors(self, inputs: ChunkVectors | ChunkTokens, tower: str) -> torch.Tensor:
         if isinstance(inputs, ChunkVectors):
             return inputs.vectors
-        if isinstance(inputs, ChunkStates):
-            return self._uppers.vectors(inputs, tower, self._pooling(tower))
         encode = partial(self._encoded, tower=tower)
         if not 0 < self._slice_tokens < padded_tokens(inputs):
             return encode(inputs)
@@ -221,7 +192,6 @@ def build_transformer_biencoder(
     corpus_texts: Sequence[str],
     device: torch.device,
     article_backbone: Backbone | None = None,
-    world: World = SINGLE,
 ) -> TransformerBiEncoder:
     """Return the transformer pair before training.
 
@@ -254,7 +224,7 @@ def build_transformer_biencoder(
             f"encoder.chunk_tokens: {config.chunk_tokens} is more than backbone '{article.backbone.name}' takes; "
             f"use {longest} or less"
         )
-    return TransformerBiEncoder(question, article, config, device, world)
+    return TransformerBiEncoder(question, article, config, device)
 
 
 def _transformer(backbone: Backbone) -> Backbone:
@@ -279,5 +249,19 @@ def _identity(width: int) -> nn.Linear:
     return linear
 
 
-def _n_upper(train: str) -> int:
-    return int(train.removeprefix("last-"))
+# Where families keep their layers: in a list inside of a module that runs them.
+_STACKS = ("encoder.layer", "transformer.layer", "encoder.layers", "layers")
+
+
+def freeze_lower(model: nn.Module, n_upper: int) -> None:
+    """Leave gradients on for the last `n_upper` layers alone, or for all layers where there are fewer.
+
+    Raises:
+        ModelError: if the layers are not where any known family has them.
+    """
+    modules = dict(model.named_modules())
+    name = next((name for name in _STACKS if name in modules), None)
+    if name is None:
+        raise ModelError(f"encoder.train: the layers of a {type(model).__name__} are not known; use none, head or full")
+    model.requires_grad_(False)
+    modules[name][-n_upper:].requires_grad_(True)

@@ -1,4 +1,4 @@
-"""Pruning a Unigram tokenizer to the word pieces that a corpus uses."""
+"""Pruning a Unigram tokenizer, and the model behind it, to the word pieces that a corpus uses."""
 
 from __future__ import annotations
 
@@ -63,6 +63,30 @@ def pruned_tokenizer(tokenizer, piece_ids: np.ndarray):
     ]
     _renumber(state["post_processor"] or {}, new_id)
     return Tokenizer.from_str(json.dumps(state)), kept_ids
+
+
+def prune_model(tokenizer, model, corpus_texts: Sequence[str]):
+    """Cut a transformers model's embedding to the pieces of the texts, in place, and return its fast tokenizer with
+    these pieces only."""
+    import torch
+    from torch import nn
+    from transformers import PreTrainedTokenizerFast
+
+    backend = tokenizer.backend_tokenizer
+    pruned, kept_ids = pruned_tokenizer(backend, used_piece_ids(backend, corpus_texts))
+    rows = model.get_input_embeddings().weight.detach()[torch.from_numpy(kept_ids)]
+    pad_id = pruned.token_to_id(tokenizer.pad_token)
+    model.set_input_embeddings(nn.Embedding.from_pretrained(rows.clone(), freeze=False, padding_idx=pad_id))
+    model.config.vocab_size, model.config.pad_token_id = len(kept_ids), pad_id
+    special = {
+        name: token for name, token in tokenizer.special_tokens_map.items() if pruned.token_to_id(token) is not None
+    }
+    return PreTrainedTokenizerFast(
+        tokenizer_object=pruned,
+        model_max_length=tokenizer.model_max_length,
+        model_input_names=tokenizer.model_input_names,
+        **special,
+    )
 
 
 def _renumber(post_processor: dict, new_id: Mapping[int, int]) -> None:

@@ -11,14 +11,8 @@ import numpy as np
 from statgraph import artifacts
 from statgraph.errors import ModelError
 from statgraph.exporting.source_and_target import dense_run, encoder_card, refuse_existing
-from statgraph.inference.onnx_export import (
-    TOKEN_IDS,
-    TOKEN_MASK,
-    ExportedEncoder,
-    check_packages,
-    exported_encoder,
-    largest_difference,
-)
+from statgraph.inference.onnx_export import ExportedEncoder, check_packages, exported_encoder, largest_difference
+from statgraph.inference.onnx_query import TOKEN_IDS, TOKEN_MASK
 from statgraph.runs.article_store import ArticleStore
 
 MODEL_FILE, TOKENIZER_FILE = "model.onnx", "tokenizer.json"
@@ -67,11 +61,7 @@ def export_onnx(run: Path, out: Path) -> float:
         exported = exported_encoder(opened.query_encoder)
         write_onnx(exported, opened.query_encoder, folder)
         prompt = exported.prompt
-        ours = FolderEncoder(folder, prompt)
-        # Texts of all lengths in one batch, so that what padding changes is seen too.
-        batches = (probes[start : start + _BATCH] for start in range(0, len(probes), _BATCH))
-        vectors = np.concatenate([ours.encode(batch) for batch in batches])
-        difference = largest_difference(vectors, exported.source.encode(probes))
+        difference = largest_difference(folder_vectors(folder, prompt, probes), exported.source.encode(probes))
         if not difference <= TOLERANCE:
             raise ModelError(
                 f"{opened.query_encoder}: as ONNX its vectors differ by {difference:.1e} from torch's, and "
@@ -100,7 +90,6 @@ def write_onnx(exported: ExportedEncoder, encoder: Path, folder: Path) -> None:
         ModelError: if the encoder has no tokenizer.json.
     """
     import onnx
-    from onnx import numpy_helper
     from tokenizers import Tokenizer
 
     source = encoder / exported.first_folder / TOKENIZER_FILE
@@ -115,33 +104,28 @@ def write_onnx(exported: ExportedEncoder, encoder: Path, folder: Path) -> None:
         tokenizer.enable_truncation(exported.max_tokens)
     tokenizer.enable_padding(pad_id=exported.pad_id, pad_token=tokenizer.id_to_token(exported.pad_id))
     tokenizer.save(str(folder / TOKENIZER_FILE))
-    words = numpy_helper.from_array(exported.words, exported.words_name)
-    exported.words_tensor(exported.model).CopyFrom(words)
+    exported.put_words(exported.model)
     apart = exported.model.ByteSize() > MOST_IN_ONE_FILE
     path = str(folder / MODEL_FILE)
     onnx.save_model(exported.model, path, save_as_external_data=apart, location=WEIGHTS_FILE)
     onnx.checker.check_model(path)
 
 
-class FolderEncoder:
-    """The encoder in a folder that `write_onnx` wrote, run as the model card says."""
+def folder_vectors(folder: Path, prompt: str, texts: Sequence[str]) -> np.ndarray:
+    """Return the vectors of texts, (texts, width) float32, by the encoder of `write_onnx`, run as the card says; a
+    batch holds texts of several lengths, to include what padding changes."""
+    import onnxruntime
+    from tokenizers import Tokenizer
 
-    def __init__(self, folder: Path, prompt: str):
-        import onnxruntime
-        from tokenizers import Tokenizer
-
-        self._session = onnxruntime.InferenceSession(str(folder / MODEL_FILE), providers=["CPUExecutionProvider"])
-        self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
-        self._prompt = prompt
-
-    def encode(self, questions: Sequence[str]) -> np.ndarray:
-        """Return vectors (questions, width) float32."""
-        encodings = self._tokenizer.encode_batch([self._prompt + question for question in questions])
-        tokens = {
-            TOKEN_IDS: np.array([encoding.ids for encoding in encodings], dtype=np.int64),
-            TOKEN_MASK: np.array([encoding.attention_mask for encoding in encodings], dtype=np.int64),
-        }
-        return self._session.run(None, tokens)[0]
+    session = onnxruntime.InferenceSession(str(folder / MODEL_FILE), providers=["CPUExecutionProvider"])
+    tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
+    vectors = []
+    for start in range(0, len(texts), _BATCH):
+        encodings = tokenizer.encode_batch([prompt + text for text in texts[start : start + _BATCH]])
+        ids = np.array([encoding.ids for encoding in encodings], dtype=np.int64)
+        mask = np.array([encoding.attention_mask for encoding in encodings], dtype=np.int64)
+        vectors.append(session.run(None, {TOKEN_IDS: ids, TOKEN_MASK: mask})[0])
+    return np.concatenate(vectors)
 
 
 def probe_texts(articles: ArticleStore) -> list[str]:

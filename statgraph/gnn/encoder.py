@@ -12,7 +12,6 @@ from torch.nn import functional
 
 from statgraph.artifacts import read_tensors, replaced_file, write_tensors
 from statgraph.config import GnnConfig
-from statgraph.dropout import dropout
 from statgraph.errors import RunError, StatgraphError, UsageError, described, reason_of
 from statgraph.graph.blocks import Block
 from statgraph.registry import LAYERS
@@ -91,7 +90,7 @@ class GraphEncoder(nn.Module):
         for place, (layer, block) in enumerate(zip(self.layers, blocks, strict=False)):
             update = layer(nodes, block)
             if self.gates is not None or place + 1 < len(self.layers):
-                update = dropout(self._activation(update), self.dropout, self.training)
+                update = functional.dropout(self._activation(update), self.dropout, self.training)
             nodes = update if self.gates is None else torch.addcmul(block.own(nodes), update, self.gates[place])
         return nodes
 

@@ -1,10 +1,10 @@
-"""A sentence-transformers query encoder exported to ONNX: the one model that `statgraph export` writes as it is and
-`query_graph.py` optimises for ONNX Runtime."""
+"""A query encoder as ONNX: as `statgraph export` writes it, and optimised for ONNX Runtime beside its own weights."""
 
 from __future__ import annotations
 
 import io
 import json
+import logging
 import warnings
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -13,20 +13,44 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from statgraph.artifacts import replaced_file
 from statgraph.encoders.backbones import MODULES
-from statgraph.encoders.quiet import quiet_transformers
+from statgraph.encoders.loading import quiet_transformers
 from statgraph.errors import DependencyError, ModelError, reason_of
-from statgraph.inference.onnx_query import POOLED, VECTORS
+from statgraph.inference.onnx_query import (
+    FACTS,
+    MODULE_WEIGHTS,
+    POOLED,
+    QUERY_GRAPHS,
+    TOKEN_IDS,
+    TOKEN_MASK,
+    VECTORS,
+    OnnxQueryEncoder,
+    weight_marks,
+    word_vectors_place,
+)
+from statgraph.inference.static_query import read_static_encoder
 
 if TYPE_CHECKING:
     import onnx
     from sentence_transformers import SentenceTransformer
 
-TOKEN_IDS, TOKEN_MASK = "input_ids", "attention_mask"
-PACKAGES = ("onnx", "onnxruntime")
 OPSET = 17  # the first with LayerNormalization; later ones shut out older runtimes
+# Of a component, where the longest vector has length 1. In int8, those of a trained e5-small differ by 0.002.
+TOLERANCES = {"float32": 1e-5, "int8": 0.03}
 # Tracing needs a few word vectors only. The rest, most of a small encoder's size, is put in afterwards.
 _TRACED_WORDS = 16
+_BLOCK = 32  # weights that share a scale
+_BYTE_PRODUCTS = 4  # ONNX Runtime's accuracy level at which the inputs are bytes too
+_PROBES = (
+    "bail",
+    "Who gets the deposit back?",
+    "Wie betaalt de herstelling van het dak?",
+    "Puis-je être licencié pendant un arrêt maladie ?",
+    "Mon voisin a planté un arbre à moins de deux mètres de ma clôture ; puis-je exiger qu'il l'enlève, même s'il est "
+    "là depuis dix ans et que l'ancien propriétaire du terrain ne s'en est jamais plaint ?",
+    "Le loyer, les charges et la caution. " * 80,  # truncated
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +67,7 @@ class ExportedEncoder:
         words_key: their name in the safetensors file of the first module.
         first_folder: that module's folder, relative to the encoder's.
         source: the encoder as sentence-transformers loads it.
+        is_static: whether it takes the mean of token vectors, without layers.
     """
 
     model: onnx.ModelProto
@@ -51,16 +76,12 @@ class ExportedEncoder:
     words_key: str
     first_folder: Path
     source: SentenceTransformer
+    is_static: bool
 
     @property
     def prompt(self) -> str:
         """Return what sentence-transformers puts before each question, blank for nothing."""
         return (self.source.prompts or {}).get(self.source.default_prompt_name) or ""
-
-    @property
-    def is_static(self) -> bool:
-        """Return whether the encoder takes the mean of token vectors, without layers."""
-        return _is_static(self.source)
 
     @property
     def pad_id(self) -> int:
@@ -72,27 +93,41 @@ class ExportedEncoder:
         """Return the longest text in tokens; None without a limit beside the tokenizer's own."""
         return None if self.is_static else self.source.max_seq_length
 
-    def words_tensor(self, model: onnx.ModelProto) -> onnx.TensorProto:
-        """Return the initializer of the word vectors in `model`, this encoder's or one derived from it.
+    def put_words(self, model: onnx.ModelProto, place: dict[str, object] | None = None) -> None:
+        """Put the word vectors into `model`, this encoder's or one derived from it.
+
+        Args:
+            place: the location, offset and length of the vectors in a file that the model is to read; without it they
+                are copied into the model.
 
         Raises:
-            ModelError: if an optimiser has removed it.
+            ModelError: if an optimiser has removed their initializer.
         """
-        for tensor in model.graph.initializer:
-            if tensor.name == self.words_name:
-                return tensor
-        raise ModelError(f"the word vectors '{self.words_name}' are missing from the exported graph")
+        from onnx import TensorProto, numpy_helper
+
+        tensor = next((each for each in model.graph.initializer if each.name == self.words_name), None)
+        if tensor is None:
+            raise ModelError(f"the word vectors '{self.words_name}' are missing from the exported graph")
+        if place is None:
+            tensor.CopyFrom(numpy_helper.from_array(self.words, self.words_name))
+            return
+        about = {"name": self.words_name, "dims": self.words.shape, "data_type": TensorProto.FLOAT}
+        tensor.CopyFrom(TensorProto(**about, data_location=TensorProto.EXTERNAL))
+        for key, value in place.items():
+            tensor.external_data.add(key=key, value=str(value))
 
 
 def check_packages() -> None:
     """Raise DependencyError if a package of the extra `onnx` is missing."""
-    missing = [package for package in PACKAGES if find_spec(package) is None]
+    missing = [package for package in ("onnx", "onnxruntime", "onnx_ir") if find_spec(package) is None]
     if missing:
         raise DependencyError(f"{missing[0]}: not installed; run: pip install 'statgraph[onnx]'")
 
 
 def exported_encoder(folder: Path, *, with_pooled: bool = False) -> ExportedEncoder:
     """Return a query encoder as ONNX.
+
+    sentence-transformers' own ONNX backend needs optimum-onnx, which takes transformers 4 alone (0.1.0: below 4.58).
 
     Args:
         folder: a sentence-transformers folder.
@@ -115,36 +150,32 @@ def exported_encoder(folder: Path, *, with_pooled: bool = False) -> ExportedEnco
     # ONNX Runtime's optimiser recognises plain attention, not that of scaled_dot_product_attention.
     plain = {"attn_implementation": "eager"}
     source = SentenceTransformer(str(folder), device="cpu", local_files_only=True, model_kwargs=plain)
-    first = source[0]
-    if _is_static(source):
+    first, kind = source[0], type(source[0]).__name__
+    if kind == "StaticEmbedding":
         mean, key = _token_mean(first.embedding.weight), "embedding.weight"
-        words, model = mean.words, nn.ModuleList([mean, *list(source)[1:]])
-        model_bytes = _traced(folder, model, mean, "words")
-    elif type(first).__name__ == "Transformer":
-        words, model = first.model.get_input_embeddings(), nn.ModuleList(source)
+        words, owner, attribute, chain = mean.words, mean, "words", nn.ModuleList([mean, *list(source)[1:]])
+    elif kind == "Transformer":
+        words, chain = first.model.get_input_embeddings(), nn.ModuleList(source)
         key = _name_of(first.model, words.weight)
-        owner, _, attribute = key.removesuffix(".weight").rpartition(".")
-        pooled_at = 1 if with_pooled and len(source) > 2 else None
-        model_bytes = _traced(folder, model, first.model.get_submodule(owner), attribute, pooled_at)
+        parent, _, attribute = key.removesuffix(".weight").rpartition(".")
+        owner = first.model.get_submodule(parent)
     else:
-        raise ModelError(f"{folder}: begins with {type(first).__name__}, not Transformer or StaticEmbedding")
-    name = f"chain.{_name_of(model, words.weight)}"
-    first_folder = Path(json.loads((folder / MODULES).read_text(encoding="utf-8"))[0]["path"])
+        raise ModelError(f"{folder}: begins with {kind}, not Transformer or StaticEmbedding")
+    name = f"chain.{_name_of(chain, words.weight)}"
     words_array = words.weight.detach().float().numpy()
-    return ExportedEncoder(onnx.load_from_string(model_bytes), name, words_array, key, first_folder, source)
-
-
-def largest_difference(vectors: np.ndarray, expected: np.ndarray) -> float:
-    """Return the largest difference of a component of vectors (texts, width), with the longest of those expected taken
-    as 1; infinite where the shapes differ."""
-    if vectors.shape != expected.shape:
-        return float("inf")
-    longest = max(float(np.linalg.norm(expected, axis=1).max()), np.finfo(np.float32).tiny)
-    return float(np.abs(vectors - expected).max()) / longest
-
-
-def _is_static(source: SentenceTransformer) -> bool:
-    return type(source[0]).__name__ == "StaticEmbedding"
+    few = nn.Embedding.from_pretrained(words.weight.detach()[:_TRACED_WORDS].clone())
+    setattr(owner, attribute, few)
+    try:
+        traced = _traced(
+            chain, few.num_embeddings, with_pooled=with_pooled and kind == "Transformer" and len(source) > 2
+        )
+    except Exception as error:  # of the tracer, the exporter or the model itself
+        raise ModelError(f"{folder}: torch cannot export it to ONNX ({reason_of(error)})") from error
+    finally:
+        setattr(owner, attribute, words)
+    first_folder = Path(json.loads((folder / MODULES).read_text(encoding="utf-8"))[0]["path"])
+    model = onnx.load_from_string(traced)
+    return ExportedEncoder(model, name, words_array, key, first_folder, source, kind == "StaticEmbedding")
 
 
 def _name_of(module, weight) -> str:
@@ -168,9 +199,9 @@ def _token_mean(vectors):
     return TokenMean()
 
 
-def _traced(folder: Path, modules, owner, attribute: str, pooled_at: int | None = None) -> bytes:
-    """Return the ONNX model of a chain of modules, of whose word vectors (`owner.attribute`) it has the first few; what
-    the module at `pooled_at` gives is an output too."""
+def _traced(modules, n_words: int, *, with_pooled: bool) -> bytes:
+    """Return the ONNX model of a chain of modules that knows so many words; with `with_pooled` the second module's
+    vectors are an output too."""
     import torch
     from torch import nn
 
@@ -180,38 +211,136 @@ def _traced(folder: Path, modules, owner, attribute: str, pooled_at: int | None 
             self.chain = modules
 
         def forward(self, input_ids, attention_mask):
-            features, pooled = {TOKEN_IDS: input_ids, TOKEN_MASK: attention_mask}, None
-            for place, module in enumerate(self.chain):
+            features, steps = {TOKEN_IDS: input_ids, TOKEN_MASK: attention_mask}, []
+            for module in self.chain:
                 features = module(features)
-                if place == pooled_at:
-                    pooled = features[VECTORS]
-            return features[VECTORS] if pooled is None else (features[VECTORS], pooled)
+                steps.append(features.get(VECTORS))
+            return (steps[-1], steps[1]) if with_pooled else steps[-1]
 
-    words = getattr(owner, attribute)
-    few = words.weight.detach()[:_TRACED_WORDS].clone()
-    ids = torch.arange(14).reshape(2, 7) % len(few)
+    ids = torch.arange(14).reshape(2, 7) % n_words
     mask = torch.ones_like(ids)
     mask[1, 4:] = 0
     axes = {0: "texts", 1: "tokens"}
-    outputs = [VECTORS] if pooled_at is None else [VECTORS, POOLED]
+    outputs = [VECTORS, POOLED] if with_pooled else [VECTORS]
     buffer = io.BytesIO()
-    setattr(owner, attribute, nn.Embedding.from_pretrained(few))
-    try:
-        with warnings.catch_warnings(), torch.inference_mode():
-            warnings.simplefilter("ignore")
-            # The exporter that needs no onnxscript; its graph is the one that ONNX Runtime's optimiser knows.
-            torch.onnx.export(
-                Chain().eval(),
-                (ids, mask),
-                buffer,
-                dynamo=False,
-                opset_version=OPSET,
-                input_names=[TOKEN_IDS, TOKEN_MASK],
-                output_names=outputs,
-                dynamic_axes={TOKEN_IDS: axes, TOKEN_MASK: axes} | {name: {0: "texts"} for name in outputs},
-            )
-    except Exception as error:  # of the tracer, the exporter or the model itself
-        raise ModelError(f"{folder}: torch cannot export it to ONNX ({reason_of(error)})") from error
-    finally:
-        setattr(owner, attribute, words)
+    with warnings.catch_warnings(action="ignore"), torch.inference_mode():
+        # The exporter that needs no onnxscript; its graph is the one that ONNX Runtime's optimiser knows.
+        torch.onnx.export(
+            Chain().eval(),
+            (ids, mask),
+            buffer,
+            dynamo=False,
+            opset_version=OPSET,
+            input_names=[TOKEN_IDS, TOKEN_MASK],
+            output_names=outputs,
+            dynamic_axes={TOKEN_IDS: axes, TOKEN_MASK: axes} | {name: {0: "texts"} for name in outputs},
+        )
     return buffer.getvalue()
+
+
+def write_query_graph(folder: Path, precision: str = "float32") -> float:
+    """Write `query.onnx` (float32) or `query.int8.onnx` into a query encoder's folder; return the largest difference of
+    a component from sentence-transformers, with the longest of its vectors taken as 1.
+
+    The layers' weights are copied into the graph; the word vectors stay in `model.safetensors`, which the graph points
+    to, unless they are not float32 there. The file is installed only if its vectors are within the precision's
+    tolerance, alone and padded; until then a previous one stays. sentence-transformers ignores it.
+
+    Args:
+        folder: a sentence-transformers folder with a Transformer.
+        precision: `float32` or `int8`.
+
+    Raises:
+        DependencyError: if a package of the extra `onnx` is missing.
+        ModelError: if the encoder is static or cannot be exported, or its vectors differ by more.
+    """
+    exported = exported_encoder(folder, with_pooled=True)
+    if exported.is_static:
+        raise ModelError(f"{folder}: a static encoder, which is fast without a graph; search it as it is")
+    with replaced_file(folder / QUERY_GRAPHS[precision]) as staging:
+        model = _optimized(exported)
+        if precision == "int8":
+            model = _quantised(model)
+        path = exported.first_folder / MODULE_WEIGHTS
+        place = word_vectors_place(folder / path, exported.words_key)
+        exported.put_words(model, place and {"location": path.as_posix(), **place})
+        _add_facts(model, exported, folder)
+        staging.write_bytes(model.SerializeToString())
+        ours = OnnxQueryEncoder(folder, precision, graph=staging)
+        vectors = [ours.encode(_PROBES, most_padding=share) for share in (0.0, 1.0)]  # alone, padded
+        expected = exported.source.encode(list(_PROBES), show_progress_bar=False)  # (probes, width)
+        difference = max(largest_difference(each, expected) for each in vectors)
+        if not difference <= TOLERANCES[precision]:
+            raise ModelError(
+                f"{folder}: in ONNX Runtime its vectors differ by {difference:.1e} from sentence-transformers', more "
+                f"than {TOLERANCES[precision]:.0e}; {QUERY_GRAPHS[precision]} is not written"
+            )
+    return difference
+
+
+def add_query_graph(folder: Path) -> None:
+    """Write `query.onnx` where the encoder is a transformer; where that fails, log one line that says why and that
+    sentence-transformers encodes the questions."""
+    if read_static_encoder(folder) is not None:
+        return
+    log = logging.getLogger(__name__)
+    try:
+        write_query_graph(folder)
+    except DependencyError as error:
+        log.info("%s; until `statgraph quicken` runs, sentence-transformers encodes the questions", error)
+    except ModelError as error:
+        log.warning("%s; sentence-transformers encodes the questions", error)
+
+
+def largest_difference(vectors: np.ndarray, expected: np.ndarray) -> float:
+    """Return the largest difference of a component of vectors (texts, width), with the longest of those expected taken
+    as 1; infinite where the shapes differ."""
+    if vectors.shape != expected.shape:
+        return float("inf")
+    longest = max(float(np.linalg.norm(expected, axis=1).max()), np.finfo(np.float32).tiny)
+    return float(np.abs(vectors - expected).max()) / longest
+
+
+def _optimized(exported: ExportedEncoder) -> onnx.ModelProto:
+    """Return the model with ONNX Runtime's fused operators (attention, bias and GELU, sum and LayerNorm)."""
+    from onnx import helper
+    from onnxruntime.transformers.optimizer import optimize_model
+
+    # "word_embedding_table size 16 <= position_embedding_table": the rest is put in afterwards.
+    logging.getLogger("fusion_embedlayer").setLevel(logging.ERROR)
+    config = exported.source[0].config
+    heads, width = (getattr(config, name, 0) for name in ("num_attention_heads", "hidden_size"))
+    # opt_level 0: what ONNX Runtime optimises by itself it does whenever it loads the graph.
+    model = optimize_model(exported.model, "bert", num_heads=heads, hidden_size=width, opt_level=0).model
+    if all(opset.domain != "com.microsoft" for opset in model.opset_import):
+        model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    return model
+
+
+def _quantised(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return the model with the matrices of its layers in 8 bits, a scale for each block of weights and inputs; fused
+    attention stays in float32."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
+
+    root.handlers[:] = handlers  # the import sets up root logging, and the quantiser logs every node
+    root.setLevel(level)
+    logging.getLogger("onnxruntime.quantization").setLevel(logging.WARNING)
+    quantizer = MatMulNBitsQuantizer(model, bits=8, block_size=_BLOCK, is_symmetric=True, accuracy_level=_BYTE_PRODUCTS)
+    quantizer.process()
+    return quantizer.model.model
+
+
+def _add_facts(model: onnx.ModelProto, exported: ExportedEncoder, folder: Path) -> None:
+    """Note in the model what its reader needs to know beside it."""
+    from onnx import helper
+
+    facts = {
+        "tokenizer": (exported.first_folder / "tokenizer.json").as_posix(),
+        "prompt": exported.prompt,
+        "max_tokens": exported.max_tokens,
+        "pad_id": exported.pad_id,
+        "weights": weight_marks(folder),
+    }
+    helper.set_model_props(model, {FACTS: json.dumps(facts)})

@@ -16,7 +16,8 @@ from statgraph.errors import ModelError, reason_of
 
 QUERY_GRAPHS = {"float32": "query.onnx", "int8": "query.int8.onnx"}
 MODULE_WEIGHTS = "model.safetensors"
-VECTORS, POOLED = "sentence_embedding", "pooled"  # the graph's outputs
+TOKEN_IDS, TOKEN_MASK = "input_ids", "attention_mask"  # the graph's inputs
+VECTORS, POOLED = "sentence_embedding", "pooled"  # its outputs
 FACTS = "statgraph.query_encoder"  # the graph's own note of its tokenizer, prompt and weights
 MOST_PADDING = 0.1  # of a batch's places: each goes through all linear maps
 TOKENS_PER_BATCH = 8192
@@ -28,8 +29,7 @@ _PROBED_BYTES = 256  # of each weight: training changes them all
 class OnnxQueryEncoder:
     """The query encoder that `write_query_graph` wrote into a folder.
 
-    Questions of nearly one length go through it together. The word vectors are read from the mapped file as they are
-    asked for. Threads wait by spinning, some 30 ms after a question at most: without it, one took half as long again.
+    Questions of nearly one length go through it together. The word vectors are read from the mapped file on demand.
 
     Args:
         folder: the query encoder's.
@@ -42,6 +42,8 @@ class OnnxQueryEncoder:
     """
 
     def __init__(self, folder: Path, precision: str = "float32", *, graph: Path | None = None):
+        from tokenizers import Tokenizer
+
         path = graph or folder / QUERY_GRAPHS[precision]
         self._session = _session(path, folder, precision)
         notes = self._session.get_modelmeta().custom_metadata_map
@@ -55,7 +57,10 @@ class OnnxQueryEncoder:
                 f"{path}: does not fit the weights beside it, which are newer; {_remedy(folder, precision)}"
             )
         self._prompt, self._pad_id = facts["prompt"], facts["pad_id"]
-        self._tokenizer = _tokenizer(folder / facts["tokenizer"], facts["max_tokens"])
+        self._tokenizer = Tokenizer.from_file(str(folder / facts["tokenizer"]))
+        self._tokenizer.no_padding()
+        if facts["max_tokens"] is not None:
+            self._tokenizer.enable_truncation(facts["max_tokens"])
 
     @property
     def gives_pooled(self) -> bool:
@@ -74,11 +79,9 @@ class OnnxQueryEncoder:
         encodings = self._tokenizer.encode_batch_fast([self._prompt + question for question in questions])
         ids = [encoding.ids for encoding in encodings]
         lengths = [len(text_ids) for text_ids in ids]
-        vectors: list[np.ndarray] = [np.empty(0, dtype=np.float32)] * len(ids)
-        for rows in batches(lengths, most_padding=most_padding):
-            for row, vector in zip(rows, self._run([ids[row] for row in rows], output), strict=True):
-                vectors[row] = vector
-        return np.stack(vectors)
+        rows = list(batches(lengths, most_padding=most_padding))
+        vectors = np.concatenate([self._run([ids[row] for row in batch], output) for batch in rows])
+        return vectors[np.argsort(np.concatenate(rows))]
 
     def _run(self, ids: Sequence[Sequence[int]], output: str) -> np.ndarray:
         """Return an output (texts, width) for the token ids of texts."""
@@ -87,7 +90,7 @@ class OnnxQueryEncoder:
         for row, text_ids in enumerate(ids):
             filled[row, : len(text_ids)] = text_ids
             mask[row, : len(text_ids)] = 1
-        return self._session.run([output], {"input_ids": filled, "attention_mask": mask})[0]
+        return self._session.run([output], {TOKEN_IDS: filled, TOKEN_MASK: mask})[0]
 
 
 def read_query_graph(folder: Path, precision: str) -> OnnxQueryEncoder | None:
@@ -138,14 +141,15 @@ def weight_marks(folder: Path, *, without: str | None = None) -> dict[str, str]:
     return marks
 
 
-def word_vectors_place(path: Path, name: str) -> tuple[int, int] | None:
-    """Return [first byte, end) of a weight in a safetensors file; None where it is not there or not float32."""
+def word_vectors_place(path: Path, name: str) -> dict[str, int] | None:
+    """Return the offset and length in bytes of a weight in a safetensors file; None where it is not there or not
+    float32."""
     header, start = _header(path) if path.is_file() else ({}, 0)
     about = header.get(name, {})
     if about.get("dtype") != "F32":
         return None
     begin, end = about["data_offsets"]
-    return start + begin, start + end
+    return {"offset": start + begin, "length": end - begin}
 
 
 def batches(lengths: Sequence[int], *, most_padding: float) -> Iterator[list[int]]:
@@ -189,17 +193,6 @@ def _session(path: Path, folder: Path, precision: str):
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # of onnxruntime's own, a dozen classes
         raise ModelError(f"{path}: cannot be loaded ({reason_of(error)}); {_remedy(folder, precision)}") from None
-
-
-def _tokenizer(path: Path, max_tokens: int | None):
-    """Return the tokenizer of an encoder: it truncates and never pads."""
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_file(str(path))
-    tokenizer.no_padding()
-    if max_tokens is not None:
-        tokenizer.enable_truncation(max_tokens)
-    return tokenizer
 
 
 def _header(path: Path) -> tuple[dict[str, dict], int]:

@@ -1,7 +1,10 @@
-"""Loading a run's query encoder: static ones in NumPy, transformers in ONNX Runtime, else sentence-transformers."""
+"""Reading query encoders: static ones in NumPy, transformers in ONNX Runtime, all others in sentence-transformers, and
+several over one frozen transformer, which then encodes a question once for all of them."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,8 +15,13 @@ import numpy as np
 from statgraph.device import PRECISIONS, pick_device, surely_cpu
 from statgraph.encoders.backbones import MODULES
 from statgraph.errors import DependencyError, RunError, StatgraphError, UsageError, reason_of, unknown_name
-from statgraph.inference.onnx_query import QUERY_GRAPHS, read_query_graph
-from statgraph.inference.static_query import StaticQueryEncoder, static_outline
+from statgraph.inference.onnx_query import MODULE_WEIGHTS, QUERY_GRAPHS, read_query_graph, weight_marks
+from statgraph.inference.static_query import read_static_encoder
+
+_CHAIN = ("Transformer", "Pooling", "Dense")
+_NORMALIZE = "Normalize"
+_UNUSED = "pooler."  # BERT's own, which no encoder uses and which is drawn at random where a model has none
+_NOT_READ = ("README.md", MODULES)
 
 
 class QueryEncoder(Protocol):
@@ -23,7 +31,7 @@ class QueryEncoder(Protocol):
         """Return vectors (questions, width) float32."""
 
 
-def load_query_encoder(folder: Path, *, device: str = "auto", precision: str = "float32") -> QueryEncoder:
+def read_query_encoder(folder: Path, *, device: str = "auto", precision: str = "float32") -> QueryEncoder:
     """Return the query encoder in a sentence-transformers folder.
 
     On the CPU two kinds are read without torch and sentence-transformers, whose import takes longer than the search:
@@ -38,41 +46,62 @@ def load_query_encoder(folder: Path, *, device: str = "auto", precision: str = "
             the graph that `statgraph quicken --precision int8` writes, faster still, at about 0.9999.
 
     Raises:
+        RunError: if the folder is missing or damaged.
         UsageError: if the device or the precision is unknown or not available.
         DependencyError: if onnxruntime is missing, and int8 was asked for.
         ModelError: if the graph is damaged or older than the weights.
-        Exception: whatever the reader of a damaged file raises.
     """
     if precision not in PRECISIONS:
         raise unknown_name("precision", precision, PRECISIONS)
+    # A folder that is not there would count as a name of the hub.
+    if not (folder / MODULES).is_file():
+        raise RunError(f"{folder}: no query encoder ({MODULES} is missing); train the run again")
+    try:
+        return _encoder(folder, device, precision)
+    except StatgraphError:
+        raise
+    except Exception as error:  # each file of the folder has a reader with exceptions of its own
+        raise _not_loadable(folder, error) from None
+
+
+def read_query_encoders(
+    folders: Sequence[Path], *, device: str = "auto", precision: str = "float32"
+) -> list[QueryEncoder]:
+    """Return the query encoder of each folder; those over equal transformers share one, where it gives pooled vectors.
+
+    Raises:
+        RunError: if one is missing or damaged; the rest as in `read_query_encoder`.
+    """
+    keys = [_transformer_key(folder) for folder in folders]
+    bases: dict[str, PooledEncoder] = {}
+    encoders: list[QueryEncoder] = []
+    for folder, key in zip(folders, keys, strict=True):
+        if key in bases:
+            encoders.append(_head(folder, bases[key]))
+            continue
+        encoder = read_query_encoder(folder, device=device, precision=precision)
+        if key is not None and keys.count(key) > 1 and getattr(encoder, "gives_pooled", False):
+            bases[key] = PooledEncoder(encoder)
+            encoder = _head(folder, bases[key])
+        encoders.append(encoder)
+    return encoders
+
+
+def _encoder(folder: Path, device: str, precision: str) -> QueryEncoder:
     on_cpu = surely_cpu(device) or pick_device(device).type == "cpu"
     if on_cpu:
-        outline = static_outline(folder)
-        if outline is not None:
-            return StaticQueryEncoder(outline)
-        graph = read_query_graph(folder, precision) if precision in QUERY_GRAPHS else None
-        if graph is not None:
-            return graph
+        encoder = read_static_encoder(folder)
+        if encoder is None and precision in QUERY_GRAPHS:
+            encoder = read_query_graph(folder, precision)
+        if encoder is not None:
+            return encoder
     if precision == "int8":
         raise _no_int8(folder, on_cpu=on_cpu)
     return SentenceTransformerEncoder(folder, device, precision)
 
 
-def read_query_encoder(folder: Path, *, device: str = "auto", precision: str = "float32") -> QueryEncoder:
-    """Return the query encoder of a run; the rest as in `load_query_encoder`.
-
-    Raises:
-        RunError: if it is missing or damaged.
-    """
-    # A folder that is not there would count as a name of the hub.
-    if not (folder / MODULES).is_file():
-        raise RunError(f"{folder}: no query encoder ({MODULES} is missing); train the run again")
-    try:
-        return load_query_encoder(folder, device=device, precision=precision)
-    except StatgraphError:
-        raise
-    except Exception as error:  # each file of the folder has a reader with exceptions of its own
-        raise RunError(f"{folder}: not loadable ({reason_of(error)}); train the run again") from None
+def _not_loadable(folder: Path, error: Exception) -> RunError:
+    return RunError(f"{folder}: not loadable ({reason_of(error)}); train the run again")
 
 
 def _no_int8(folder: Path, *, on_cpu: bool) -> Exception:
@@ -95,7 +124,7 @@ class SentenceTransformerEncoder:
     def __init__(self, folder: Path, device: str, precision: str = "float32"):
         from sentence_transformers import SentenceTransformer
 
-        from statgraph.encoders.quiet import quiet_transformers
+        from statgraph.encoders.loading import quiet_transformers
 
         quiet_transformers()
         self._model = SentenceTransformer(str(folder), device=str(pick_device(device)), local_files_only=True)
@@ -131,3 +160,78 @@ class SentenceTransformerEncoder:
 
 def _in_float32(module, inputs, features: dict) -> dict:
     return features | {"token_embeddings": features["token_embeddings"].float()}
+
+
+class PooledEncoder:
+    """What a query encoder's transformer and pooling give, before the map behind them.
+
+    Args:
+        encoder: one with `pooled`.
+    """
+
+    def __init__(self, encoder):
+        self._encoder = encoder
+
+    def encode(self, questions: Sequence[str]) -> np.ndarray:
+        """Return pooled vectors (questions, width) float32."""
+        return self._encoder.pooled(questions)
+
+
+class HeadEncoder:
+    """A query encoder that is a linear map over another one's pooled vectors.
+
+    Args:
+        base: gives the pooled vectors.
+        weight: (width, width of the pooled vectors) float32.
+        bias: (width,) float32.
+        unit_length: whether the vectors are normalised.
+    """
+
+    def __init__(self, base: PooledEncoder, weight: np.ndarray, bias: np.ndarray, *, unit_length: bool):
+        self.base = base
+        self._weight = weight
+        self._bias = bias
+        self._unit_length = unit_length
+
+    def encode(self, questions: Sequence[str]) -> np.ndarray:
+        """Return vectors (questions, width) float32."""
+        return self.head(self.base.encode(questions))
+
+    def head(self, pooled: np.ndarray) -> np.ndarray:
+        """Return vectors (questions, width) float32 from pooled ones."""
+        vectors = pooled @ self._weight.T + self._bias
+        if self._unit_length:
+            vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        return vectors
+
+
+def _transformer_key(folder: Path) -> str | None:
+    """Return what is equal for equal transformers, with their tokenizers, prompts and pooling; None for an encoder that
+    is no transformer with a linear map behind it."""
+    try:
+        modules = json.loads((folder / MODULES).read_text(encoding="utf-8"))
+        names = tuple(module["type"].rpartition(".")[2] for module in modules)
+        if names[:3] != _CHAIN or names[3:] not in ((), (_NORMALIZE,)):
+            return None
+        digest = hashlib.sha256(weight_marks(folder, without=_UNUSED)[MODULE_WEIGHTS].encode())
+        behind = {module["path"] for module in modules[2:]}
+        for path in sorted(folder.rglob("*.json")):
+            name = path.relative_to(folder).as_posix()
+            if name not in _NOT_READ and name.partition("/")[0] not in behind:
+                digest.update(name.encode())
+                digest.update(path.read_bytes())
+        return digest.hexdigest()
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None  # reading the encoder will tell what is wrong with it
+
+
+def _head(folder: Path, base: PooledEncoder) -> HeadEncoder:
+    from safetensors.numpy import load_file
+
+    try:
+        modules = json.loads((folder / MODULES).read_text(encoding="utf-8"))
+        weights = load_file(folder / modules[2]["path"] / MODULE_WEIGHTS)
+        weight, bias = weights["linear.weight"], weights["linear.bias"]
+    except Exception as error:  # safetensors has an exception of its own
+        raise _not_loadable(folder, error) from None
+    return HeadEncoder(base, weight, bias, unit_length=len(modules) > 3)

@@ -4,79 +4,40 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from statgraph.encoders.backbones import MODULES
 
-SETTINGS = "config_sentence_transformers.json"
-MODULE_CONFIG = "config.json"
 MODULE_WEIGHTS = "model.safetensors"
+_SETTINGS = "config_sentence_transformers.json"
 # Whatever else a folder sets may change its vectors, and then sentence-transformers computes them.
 _KNOWN_SETTINGS = {"__version__", "default_prompt_name", "model_type", "prompts", "similarity_fn_name"}
+_CHAINS = ([], ["Dense"], ["Normalize"], ["Dense", "Normalize"])  # behind the token vectors
 _SENTENCE = {"module_input_name": "sentence_embedding", "module_output_name": "sentence_embedding"}
-_DENSE = {"in_features", "out_features", "bias", "activation_function", *_SENTENCE}
-_LINEAR = {"activation_function": "torch.nn.modules.linear.Identity", "bias": True}
+_LINEAR = {"activation_function": "torch.nn.modules.linear.Identity", "bias": True, **_SENTENCE}
 _TOKEN_VECTORS = "embedding.weight"
 _LEAST_LENGTH = 1e-12  # of a vector that is brought to length 1, as torch's normalize has it
 
 
-@dataclass(frozen=True)
-class StaticOutline:
-    """A static query encoder as `StaticBiEncoder.save_question_encoder` writes it.
+class StaticQueryEncoder:
+    """The mean of a question's token vectors, then a linear map where there is one, then unit length if asked.
 
-    Attributes:
-        first: the folder of the token vectors.
-        dense: the folder of the linear map behind them, where there is one.
+    Args:
+        tokenizer: a `tokenizers.Tokenizer` that truncates and never pads.
+        vectors: (vocabulary, width) float32.
+        dense: `linear.weight` (width out, width) and `linear.bias` (width out,), or None.
         unit_length: whether the vectors are brought to length 1.
         prompt: what is put before every question.
     """
 
-    first: Path
-    dense: Path | None
-    unit_length: bool
-    prompt: str
-
-
-def static_outline(folder: Path) -> StaticOutline | None:
-    """Return the outline of a query encoder's folder, read without sentence-transformers, whose import takes seconds;
-    None where it is no static encoder with one float32 vector a token, or anything in it is not known here.
-
-    Raises:
-        OSError, ValueError, SafetensorError: if a file of it is missing or damaged.
-    """
-    prompt = _prompt(folder)
-    modules = json.loads((folder / MODULES).read_text(encoding="utf-8"))
-    if prompt is None or not isinstance(modules, list) or not all(map(_is_plain, modules)):
-        return None
-    kinds = [module["type"].rpartition(".")[2] for module in modules]
-    if kinds[:1] != ["StaticEmbedding"] or kinds[1:] not in ([], ["Dense"], ["Normalize"], ["Dense", "Normalize"]):
-        return None
-    folders = {kind: folder / module["path"] for kind, module in zip(kinds, modules, strict=True)}
-    first, dense, norm = (folders.get(kind) for kind in ("StaticEmbedding", "Dense", "Normalize"))
-    if (dense and not _is_linear(dense)) or (norm and not _is_of_sentences(norm)) or not _has_token_vectors(first):
-        return None
-    return StaticOutline(first, dense, norm is not None, prompt)
-
-
-class StaticQueryEncoder:
-    """The mean of a question's token vectors, then the linear map, then unit length.
-
-    Raises:
-        OSError, ValueError, SafetensorError: if a file is missing or damaged (tokenizers raises a plain Exception).
-    """
-
-    def __init__(self, outline: StaticOutline):
-        from tokenizers import Tokenizer
-
-        self._tokenizer = Tokenizer.from_file(str(outline.first / "tokenizer.json"))
-        self._tokenizer.no_padding()
-        self._prompt = outline.prompt
-        self._unit_length = outline.unit_length
-        self._vectors = _arrays(outline.first / MODULE_WEIGHTS)[_TOKEN_VECTORS]  # (vocabulary, width)
-        self._dense = None if outline.dense is None else _arrays(outline.dense / MODULE_WEIGHTS)
+    def __init__(self, tokenizer, vectors: np.ndarray, dense: dict | None, *, unit_length: bool, prompt: str):
+        self._tokenizer = tokenizer
+        self._vectors = vectors
+        self._dense = dense
+        self._unit_length = unit_length
+        self._prompt = prompt
 
     def encode(self, questions: Sequence[str]) -> np.ndarray:
         """Return vectors (questions, width) float32."""
@@ -94,14 +55,41 @@ class StaticQueryEncoder:
         return vectors
 
 
-def _arrays(path: Path) -> dict[str, np.ndarray]:
-    from safetensors.numpy import load_file
+def read_static_encoder(folder: Path) -> StaticQueryEncoder | None:
+    """Return the query encoder of a folder as `StaticBiEncoder.save_question_encoder` writes it, read without
+    sentence-transformers, whose import takes seconds; None where it is no static encoder with one float32 vector a
+    token, or sets anything that is not known here.
 
-    return load_file(path)
+    Raises:
+        OSError, ValueError, SafetensorError: if a file is missing or damaged (tokenizers raises a plain Exception).
+    """
+    from safetensors.numpy import load_file
+    from tokenizers import Tokenizer
+
+    prompt = _prompt(folder)
+    modules = json.loads((folder / MODULES).read_text(encoding="utf-8"))
+    if prompt is None or not isinstance(modules, list) or not all(map(_is_plain, modules)):
+        return None
+    kinds = [module["type"].rpartition(".")[2] for module in modules]
+    if kinds[:1] != ["StaticEmbedding"] or kinds[1:] not in _CHAINS:
+        return None
+    folders = {kind: folder / module["path"] for kind, module in zip(kinds, modules, strict=True)}
+    if not all(map(_is_known, folders.keys(), folders.values())):
+        return None
+    arrays = load_file(folders["StaticEmbedding"] / MODULE_WEIGHTS)
+    if list(arrays) != [_TOKEN_VECTORS] or arrays[_TOKEN_VECTORS].dtype != np.float32:
+        return None
+    tokenizer = Tokenizer.from_file(str(folders["StaticEmbedding"] / "tokenizer.json"))
+    tokenizer.no_padding()
+    dense = load_file(folders["Dense"] / MODULE_WEIGHTS) if "Dense" in folders else None
+    return StaticQueryEncoder(
+        tokenizer, arrays[_TOKEN_VECTORS], dense, unit_length="Normalize" in folders, prompt=prompt
+    )
 
 
 def _prompt(folder: Path) -> str | None:
-    settings = _json_object(folder / SETTINGS)
+    """Return what precedes a question, blank for nothing; None where the settings are not known."""
+    settings = _json_object(folder / _SETTINGS)
     name, prompts = settings.get("default_prompt_name"), settings.get("prompts") or {}
     if not settings.keys() <= _KNOWN_SETTINGS or not isinstance(prompts, dict):
         return None
@@ -116,21 +104,14 @@ def _is_plain(module: object) -> bool:
     return isinstance(path, str) and not Path(path).is_absolute() and ".." not in Path(path).parts
 
 
-def _has_token_vectors(folder: Path) -> bool:
-    from safetensors import safe_open
-
-    with safe_open(folder / MODULE_WEIGHTS, framework="numpy") as file:
-        return list(file.keys()) == [_TOKEN_VECTORS] and file.get_slice(_TOKEN_VECTORS).get_dtype() == "F32"
-
-
-def _is_linear(folder: Path) -> bool:
-    config = _json_object(folder / MODULE_CONFIG)
-    wanted = _LINEAR | _SENTENCE
-    return config.keys() <= _DENSE and all(config.get(key) == value for key, value in wanted.items())
-
-
-def _is_of_sentences(folder: Path) -> bool:
-    config = _json_object(folder / MODULE_CONFIG)
+def _is_known(kind: str, folder: Path) -> bool:
+    """Return whether a module computes what it does here."""
+    if kind == "StaticEmbedding":
+        return True
+    config = _json_object(folder / "config.json")
+    if kind == "Dense":
+        known = config.keys() <= {"in_features", "out_features", *_LINEAR}
+        return known and all(config.get(key) == value for key, value in _LINEAR.items())
     return all(_SENTENCE.get(key) == value for key, value in config.items())
 
 

@@ -11,7 +11,7 @@ from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
-from statgraph.inference.shared_transformer import read_query_encoders
+from statgraph.inference.query_encoder import read_query_encoders
 from statgraph.ranking.ensemble import CandidateRanker, Ensemble
 from statgraph.ranking.fixed import FixedRanker, signal_weights
 from statgraph.ranking.learnt import LambdaMartRanker
@@ -105,7 +105,7 @@ def read_ensemble(run: Run, n_articles: int, *, device: str = "auto", precision:
 
     Raises:
         RunError: if a part is missing or damaged, or does not fit the others.
-        UsageError, DependencyError, ModelError: as in `load_query_encoder`.
+        UsageError, DependencyError, ModelError: as in `read_query_encoder`.
     """
     members = list(member_signals(run, device=device, precision=precision))
     for member in members:

@@ -58,7 +58,7 @@ class Retriever:
         Args:
             run: the folder, or `hf://OWNER/NAME` of the Hugging Face hub, with @REVISION or without.
             device: `auto`, `cpu` or `cuda`.
-            precision: what a transformer's layers compute in, as in `load_query_encoder`.
+            precision: what a transformer's layers compute in, as in `read_query_encoder`.
             engine: that `statgraph index --engine NAME --to URI` has written the vectors to; None for the run's index.
 
         Raises:

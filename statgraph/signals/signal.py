@@ -12,8 +12,7 @@ import numpy as np
 from statgraph.config import RunConfig
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.records import Article, CitingText, Question
-from statgraph.inference.query_encoder import QueryEncoder
-from statgraph.inference.shared_transformer import HeadEncoder
+from statgraph.inference.query_encoder import HeadEncoder, QueryEncoder
 from statgraph.lexical.bm25 import best_rows
 
 # The kinds of dense signals: an encoder as it comes, one that has learnt from the law alone, and one from questions.

@@ -23,7 +23,7 @@ from statgraph.graph.build import LegalGraph
 from statgraph.graph.relations import ARTICLE, CITING, HEADING, QUESTION
 from statgraph.graph.store import graph_for
 from statgraph.index.article_index import ArticleIndex
-from statgraph.inference.query_graph import add_query_graph
+from statgraph.inference.onnx_export import add_query_graph
 from statgraph.memory import give_back, kept_memory
 from statgraph.systems.job import Job
 from statgraph.systems.stages import Stage1Cache, StageBuilder, block_sampler, graph_encoder
@@ -129,7 +129,7 @@ def _encoders(job: Job, article_texts: Sequence[str]) -> BiEncoder:
     seed_everything(derived_seed(config.seed, "encoders"))
     texts = [*article_texts, *(question.text for question in job.corpus.split("train"))]
     with job.clock.step("encoders"), job.world.first_goes_first():
-        return build_biencoder(config.encoder, texts, job.device, adapted=adapted, world=job.world)
+        return build_biencoder(config.encoder, texts, job.device, adapted=adapted)
 
 
 def _train_stage1(job: Job, stages: StageBuilder) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from statgraph.artifacts import remove_folder
 from statgraph.config import EnsembleConfig, RankerConfig, RunConfig
 from statgraph.corpus.records import MAIN_SET, Corpus, Question
-from statgraph.distributed import SINGLE
+from statgraph.distributed import SINGLE, in_world
 from statgraph.encoders.backbones import is_static
 from statgraph.errors import UsageError
 from statgraph.evaluation.metrics import QUALITY, question_metrics
@@ -92,16 +92,17 @@ def train_ensemble(job: Job, train_member: TrainMember) -> FoundOnDev | None:
             _train_member(member_job, name, folder, train_member)
     if not job.world.is_first:
         return None
-    write_parts(run, corpus, job.clock)
-    with job.clock.step("ranker"):
-        run.trees.unlink(missing_ok=True)
-        if job.options.final is not None:
-            job.options.announce(taken_over(job.options.final, run))
-            return None
-        ensemble = read_ensemble(run, len(corpus.articles), device=config.device)
-        on_dev = _found(ensemble, corpus.split("dev"))
-        rankings = _learn_ranker(job, run, ensemble, on_dev, train_member)
-    return _told_apart(job, ensemble, on_dev, rankings) if on_dev else None
+    with in_world(SINGLE):  # the others have left
+        write_parts(run, corpus, job.clock)
+        with job.clock.step("ranker"):
+            run.trees.unlink(missing_ok=True)
+            if job.options.final is not None:
+                job.options.announce(taken_over(job.options.final, run))
+                return None
+            ensemble = read_ensemble(run, len(corpus.articles), device=config.device)
+            on_dev = _found(ensemble, corpus.split("dev"))
+            rankings = _learn_ranker(job, run, ensemble, on_dev, train_member)
+        return _told_apart(job, ensemble, on_dev, rankings) if on_dev else None
 
 
 def write_parts(run: Run, corpus: Corpus, clock: StepClock, *, of_same_law: Run | None = None) -> None:

@@ -12,7 +12,7 @@ from statgraph.corpus.records import Corpus
 from statgraph.errors import RunError, UsageError
 from statgraph.graph.smoothing import smoothed
 from statgraph.index.article_index import ArticleIndex
-from statgraph.inference.query_graph import add_query_graph
+from statgraph.inference.onnx_export import add_query_graph
 from statgraph.progress import Step
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.ranking.structure import Structure

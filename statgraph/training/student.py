@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from statgraph.config import StudentConfig
 from statgraph.device import pick_device, surely_cpu
-from statgraph.encoders.quiet import quiet_transformers
+from statgraph.encoders.loading import quiet_transformers
 from statgraph.encoders.static import TokenBags, token_bags
 from statgraph.inference.onnx_query import read_query_graph
 from statgraph.training.loop import Stage

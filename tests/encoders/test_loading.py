@@ -1,14 +1,17 @@
+import logging
 import socket
 import time
 
 import huggingface_hub
 import pytest
 import torch
+from huggingface_hub.utils import are_progress_bars_disabled
 from transformers import BertConfig, BertModel, T5Config
+from transformers.utils import logging as transformers_logging
 
 from statgraph.encoders import loading
 from statgraph.encoders.backbones import Backbone
-from statgraph.encoders.loading import load_backbone, load_masked_model, most_tokens
+from statgraph.encoders.loading import load_backbone, load_masked_model, loaded_tower, most_tokens, quiet_transformers
 from statgraph.errors import ModelError
 
 HUB_NAME = "nobody-at-all/no-such-model"
@@ -142,3 +145,51 @@ def test_a_family_without_a_head(tiny_backbone):
     T5Config(vocab_size=53).save_pretrained(tiny_backbone.location)
     with pytest.raises(ModelError, match=r"^backbone 'mine' cannot be loaded \(.+\); name a local folder"):
         load_masked_model(tiny_backbone)
+
+
+def test_saving_and_loading_a_model_say_nothing(tiny_folder, tmp_path, capfd):
+    quiet_transformers()
+    quiet_transformers()
+    capfd.readouterr()
+    model = BertModel.from_pretrained(tiny_folder)  # with a pooling layer, whose weights the file lacks
+    model.save_pretrained(tmp_path / "copy")
+
+    assert capfd.readouterr() == ("", "")
+    assert not transformers_logging.is_progress_bar_enabled()
+    assert are_progress_bars_disabled()
+
+
+def test_sentence_transformers_keeps_to_errors(caplog):
+    quiet_transformers()
+    logging.getLogger("sentence_transformers.base.model").warning("a notice")
+    logging.getLogger("sentence_transformers.base.model").error("an error")
+
+    assert [record.message for record in caplog.records] == ["an error"]
+
+
+def test_a_tower_with_the_pieces_of_some_texts(tiny_backbone):
+    whole = loaded_tower(tiny_backbone, torch.float32)
+    pruned = loaded_tower(tiny_backbone, torch.float32, ["the rent"])
+
+    assert whole.backbone is tiny_backbone
+    assert len(whole.tokenizer) == whole.model.config.vocab_size == 53
+    assert len(pruned.tokenizer) == pruned.model.config.vocab_size < 53
+    assert pruned.tokenizer.tokenize("the rent") == ["▁the", "▁rent"]
+    with torch.no_grad():
+        vectors = [
+            tower.model(**tower.tokenizer("the rent", return_tensors="pt")).last_hidden_state
+            for tower in (whole, pruned)
+        ]
+    torch.testing.assert_close(*vectors)
+
+
+def test_no_texts_at_all_keep_the_special_pieces_alone(tiny_backbone):
+    assert len(loaded_tower(tiny_backbone, torch.float32, []).tokenizer) < 53
+
+
+def test_the_cache_belongs_to_model_pooling_and_precision(tiny_backbone, tmp_path, monkeypatch):
+    monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path))
+    folders = {loaded_tower(tiny_backbone, dtype).vector_cache._folder for dtype in (torch.float32, torch.bfloat16)}
+
+    assert len(folders) == 2
+    assert {folder.parent for folder in folders} == {tmp_path / "vectors"}

@@ -7,12 +7,11 @@ from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, DistilBertConfig, DistilBertModel
 
 from statgraph.config import EncoderConfig
-from statgraph.encoders import frozen, split_model, transformer_biencoder
+from statgraph.encoders import frozen, transformer_biencoder
 from statgraph.encoders.backbones import Backbone
 from statgraph.encoders.chunking import ChunkTokens, ChunkVectors
-from statgraph.encoders.layer_states import ChunkStates
-from statgraph.encoders.transformer_biencoder import TransformerBiEncoder, build_transformer_biencoder
-from statgraph.errors import UsageError
+from statgraph.encoders.transformer_biencoder import TransformerBiEncoder, build_transformer_biencoder, freeze_lower
+from statgraph.errors import ModelError, UsageError
 
 pytestmark = pytest.mark.usefixtures("own_cache")
 CPU = torch.device("cpu")
@@ -185,19 +184,18 @@ def test_last_1_trains_the_last_layer(build):
     assert all(name.startswith("encoder.layer.2.") for name in towers)
 
 
-@pytest.mark.parametrize("train", ["last-1", "last-9"])
-def test_last_layers_go_on_from_what_the_others_gave(build, monkeypatch, train):
-    torch.manual_seed(0)
-    kept = shaken(build(train=train))
-    assert isinstance(kept.article_inputs(ARTICLES), ChunkStates)
-    found = vectors_of(kept)
-    monkeypatch.setattr(split_model, "split_model", lambda model, n_upper: None)
-    torch.manual_seed(0)
-    whole = shaken(build(train=train))
-    assert isinstance(whole.article_inputs(ARTICLES), ChunkTokens)
+@pytest.mark.parametrize(("n_upper", "training"), [(1, {2}), (2, {1, 2}), (9, {0, 1, 2})])
+def test_only_the_last_layers_have_gradients(tiny_folder, n_upper, training):
+    model = AutoModel.from_pretrained(tiny_folder)
+    freeze_lower(model, n_upper)
+    names = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
+    assert {name.split(".")[2] for name in names} == {str(layer) for layer in training}
+    assert all(name.startswith("encoder.layer.") for name in names)
 
-    for ours, expected in zip(found, vectors_of(whole), strict=True):
-        torch.testing.assert_close(ours, expected, atol=2e-3, rtol=0)
+
+def test_layers_that_are_nowhere_known():
+    with pytest.raises(ModelError, match=r"^encoder\.train: .*Linear .* none, head or full"):
+        freeze_lower(torch.nn.Linear(2, 2), 1)
 
 
 def test_two_towers_share_what_is_frozen_in_them(build):

@@ -7,7 +7,7 @@ from sentence_transformers import SentenceTransformer
 
 from statgraph.errors import DependencyError, ModelError, RunError
 from statgraph.exporting import onnx_folder
-from statgraph.exporting.onnx_folder import FolderEncoder, export_onnx, probe_texts
+from statgraph.exporting.onnx_folder import export_onnx, folder_vectors, probe_texts
 from statgraph.inference import onnx_export
 from statgraph.inference.onnx_export import largest_difference
 from statgraph.runs.article_store import ArticleStore
@@ -16,7 +16,7 @@ from statgraph.runs.article_store import ArticleStore
 def test_the_model_gives_the_runs_vectors(dense_run, tmp_path):
     difference = export_onnx(dense_run, tmp_path / "out")
     assert difference <= 1e-6
-    vectors = FolderEncoder(tmp_path / "out", "").encode(["deposit", "keys notice", "nothing"])
+    vectors = folder_vectors(tmp_path / "out", "", ["deposit", "keys notice", "nothing"])
     np.testing.assert_allclose(vectors, [[1, 0], [0.25, 0.75], [0, 0]], atol=1e-6)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["README.md", "model.onnx", "tokenizer.json"]
 
@@ -30,16 +30,15 @@ def test_the_card_loads_the_folder_as_onnx_alone_and_its_code_runs(dense_run, tm
     assert 'Retriever.load("path/of/the/run")' in card
     (code,) = re.findall(r"```python\n(import numpy.*?)```", card, re.DOTALL)
     assert 'encode_batch(["Who gets the deposit back?"])' in code
-    told: dict = {}
-    exec(code.replace("path/of/this/folder", str(tmp_path / "out")), told)
-    assert told["vectors"].shape == (1, 2)
+    names: dict = {}
+    exec(code.replace("path/of/this/folder", str(tmp_path / "out")), names)
+    assert names["vectors"].shape == (1, 2)
 
 
 @pytest.mark.parametrize(("shift", "said"), [(1e-3, r"differ by 9\.0e-03"), (np.nan, "differ by nan")])
 def test_a_model_that_differs_is_refused(dense_run, tmp_path, monkeypatch, shift, said):
     """The longest vector is that of nine words, one of them "deposit": 1/9."""
-    encode = FolderEncoder.encode
-    monkeypatch.setattr(FolderEncoder, "encode", lambda self, texts: encode(self, texts) + np.float32(shift))
+    monkeypatch.setattr(onnx_folder, "folder_vectors", lambda *about: folder_vectors(*about) + np.float32(shift))
     with pytest.raises(ModelError, match=said):
         export_onnx(dense_run, tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -82,7 +81,7 @@ def test_a_transformer_with_its_prompt_and_large_weights_apart(save_bert, dense_
     texts = ["the tenant pays rent", "rent", "", "pays " * 200]
     expected = SentenceTransformer(str(encoder), device="cpu").encode(texts)
     for name in ("one", "two"):
-        vectors = FolderEncoder(tmp_path / name, "query: ").encode(texts)
+        vectors = folder_vectors(tmp_path / name, "query: ", texts)
         np.testing.assert_allclose(vectors, expected, rtol=0, atol=2e-6)
 
 

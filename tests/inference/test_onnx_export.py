@@ -2,7 +2,6 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from onnx import numpy_helper
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import BoW
 
@@ -16,8 +15,7 @@ QUESTIONS = ["The tenant pays rent", "work", "the landlord pays the child", "ren
 
 def with_words(exported) -> onnx.ModelProto:
     """Return the exported model with all its word vectors."""
-    words = numpy_helper.from_array(exported.words, exported.words_name)
-    exported.words_tensor(exported.model).CopyFrom(words)
+    exported.put_words(exported.model)
     return exported.model
 
 

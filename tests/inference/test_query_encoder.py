@@ -1,17 +1,20 @@
 import json
+import shutil
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize
 
 from statgraph.errors import DependencyError, RunError, UsageError
 from statgraph.inference import onnx_query, query_encoder
-from statgraph.inference.query_encoder import load_query_encoder, read_query_encoder
-from statgraph.inference.query_graph import write_query_graph
+from statgraph.inference.onnx_export import write_query_graph
+from statgraph.inference.query_encoder import HeadEncoder, read_query_encoder, read_query_encoders
+from statgraph.signals.signal import Asked
 
 QUESTIONS = ["the tenant pays rent", "work"]
 
@@ -32,7 +35,7 @@ def test_each_folder_has_its_reader(bert, other, quick_backbone, monkeypatch, de
     pytest.importorskip("onnxruntime")
     write_query_graph(bert)
     monkeypatch.setattr(query_encoder, "surely_cpu", lambda name: True)
-    kinds = [type(load_query_encoder(folder, device=device)).__name__ for folder in (bert, quick_backbone, other)]
+    kinds = [type(read_query_encoder(folder, device=device)).__name__ for folder in (bert, quick_backbone, other)]
     assert kinds == ["OnnxQueryEncoder", "StaticQueryEncoder", "SentenceTransformerEncoder"]
 
 
@@ -45,12 +48,12 @@ def test_on_a_gpu_sentence_transformers_computes(bert, monkeypatch):
 
     monkeypatch.setattr(query_encoder, "surely_cpu", lambda name: False)
     monkeypatch.setattr(query_encoder, "pick_device", lambda name: Picked())
-    assert type(load_query_encoder(bert)).__name__ == "SentenceTransformerEncoder"
+    assert type(read_query_encoder(bert)).__name__ == "SentenceTransformerEncoder"
 
 
 def test_all_readers_give_the_same_vectors(bert, other, quick_backbone):
     for folder in (bert, other, quick_backbone):
-        vectors = load_query_encoder(folder, device="cpu").encode(QUESTIONS)
+        vectors = read_query_encoder(folder, device="cpu").encode(QUESTIONS)
         theirs = SentenceTransformer(str(folder), device="cpu", local_files_only=True).encode(QUESTIONS)
         assert vectors.dtype == np.float32
         np.testing.assert_allclose(vectors, theirs, rtol=0, atol=1e-6)
@@ -66,38 +69,38 @@ def test_one_that_loads_but_cannot_encode_is_damaged(bert):
 def test_bfloat16_is_by_sentence_transformers(bert, other, quick_backbone):
     for folder in (bert, other):
         exact, near = (
-            load_query_encoder(folder, device="cpu", precision=p).encode(QUESTIONS) for p in ("float32", "bfloat16")
+            read_query_encoder(folder, device="cpu", precision=p).encode(QUESTIONS) for p in ("float32", "bfloat16")
         )
         assert near.dtype == np.float32
         assert 0 < abs(exact - near).max() < 0.02 * np.linalg.norm(exact, axis=1).max()
-    assert type(load_query_encoder(quick_backbone, device="cpu", precision="bfloat16")).__name__ == "StaticQueryEncoder"
+    assert type(read_query_encoder(quick_backbone, device="cpu", precision="bfloat16")).__name__ == "StaticQueryEncoder"
 
 
 def test_int8_on_a_gpu_is_refused(bert, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(query_encoder, "surely_cpu", lambda device: False)
     with pytest.raises(UsageError, match=r"int8.*--device cpu"):
-        load_query_encoder(bert, device="auto", precision="int8")
+        read_query_encoder(bert, device="auto", precision="int8")
 
 
 def test_int8_needs_its_graph(bert, quick_backbone, monkeypatch):
     pytest.importorskip("onnxruntime")
     with pytest.raises(UsageError, match=r"no query\.int8\.onnx.*statgraph quicken --precision int8"):
-        load_query_encoder(bert, device="cpu", precision="int8")
-    assert type(load_query_encoder(quick_backbone, device="cpu", precision="int8")).__name__ == "StaticQueryEncoder"
+        read_query_encoder(bert, device="cpu", precision="int8")
+    assert type(read_query_encoder(quick_backbone, device="cpu", precision="int8")).__name__ == "StaticQueryEncoder"
     write_query_graph(bert, "int8")
-    exact, near = (load_query_encoder(bert, device="cpu", precision=p) for p in ("float32", "int8"))
+    exact, near = (read_query_encoder(bert, device="cpu", precision=p) for p in ("float32", "int8"))
     assert type(near).__name__ == "OnnxQueryEncoder"
     assert 1e-5 < abs(exact.encode(QUESTIONS) - near.encode(QUESTIONS)).max() < 0.03
     for module in (onnx_query, query_encoder):
         monkeypatch.setattr(module, "find_spec", lambda name: None)
     with pytest.raises(DependencyError, match=r"^onnxruntime: .*statgraph\[onnx\]"):
-        load_query_encoder(bert, device="cpu", precision="int8")
+        read_query_encoder(bert, device="cpu", precision="int8")
 
 
 def test_an_unknown_precision(bert):
     with pytest.raises(UsageError, match=r"precision 'int4'.*float32, bfloat16, int8"):
-        load_query_encoder(bert, precision="int4")
+        read_query_encoder(bert, precision="int4")
 
 
 def test_what_is_not_needed_is_not_imported(bert, quick_backbone):
@@ -106,11 +109,91 @@ def test_what_is_not_needed_is_not_imported(bert, quick_backbone):
     code = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from statgraph.inference.query_encoder import load_query_encoder\n"
+        "from statgraph.inference.query_encoder import read_query_encoder\n"
         "for folder in sys.argv[1:]:\n"
-        "    load_query_encoder(Path(folder), device='cpu').encode(['rent'])\n"
+        "    read_query_encoder(Path(folder), device='cpu').encode(['rent'])\n"
         "    print(*sorted({'onnx', 'torch', 'transformers', 'sentence_transformers', 'scipy'} & set(sys.modules)))\n"
     )
     command = [sys.executable, "-c", code, str(quick_backbone), str(bert)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("\n\n", "")
+
+
+SHARED = ("The tenant pays rent", "work", "the landlord pays the child")
+
+
+@pytest.fixture
+def folders(save_bert, tmp_path):
+    """Return the folders of two encoders that differ in the map behind the pooling alone."""
+    first = save_bert("mean")
+    second = shutil.copytree(first, tmp_path / "second")
+    path = second / "2_Dense" / "model.safetensors"
+    weights = load_file(path)
+    rng = np.random.default_rng(0)
+    save_file({name: value + rng.normal(size=value.shape).astype("f4") for name, value in weights.items()}, path)
+    return [first, second]
+
+
+@pytest.fixture(params=["onnx", "torch"])
+def pair(request, folders):
+    if request.param == "onnx":
+        pytest.importorskip("onnxruntime")
+        for folder in folders:
+            write_query_graph(folder)
+    return folders
+
+
+def test_one_pass_gives_the_vectors_of_both(pair, monkeypatch):
+    alone = [read_query_encoder(folder).encode(SHARED) for folder in pair]
+    assert np.abs(alone[0] - alone[1]).max() > 0.1
+    first, second = encoders = read_query_encoders(pair)
+    for encoder, expected in zip(encoders, alone, strict=True):
+        np.testing.assert_allclose(encoder.encode(SHARED), expected, rtol=0, atol=1e-5)
+    assert first.base is second.base
+
+    passes = []
+    pooled = first.base.encode
+    monkeypatch.setattr(first.base, "encode", lambda texts: passes.append(texts) or pooled(texts))
+    asked = Asked(SHARED)
+    for encoder, expected in zip(encoders, alone, strict=True):
+        np.testing.assert_allclose(asked.vectors(encoder), expected, rtol=0, atol=1e-5)
+    assert passes == [SHARED]
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config_sentence_transformers.json", "tokenizer.json"])
+def test_encoders_that_read_otherwise_share_nothing(folders, name):
+    path = folders[1] / name
+    if name == "model.safetensors":
+        save_file({key: value + 1 for key, value in load_file(path).items()}, path)
+    else:
+        path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    encoders = read_query_encoders(folders)
+    assert not any(isinstance(encoder, HeadEncoder) for encoder in encoders)
+
+
+def test_a_pooler_that_nothing_uses_may_differ(folders):
+    path = folders[1] / "model.safetensors"
+    weights = load_file(path) | {"pooler.dense.weight": np.zeros((32, 32), dtype="f4")}
+    save_file(weights, path)
+    other = weights | {"pooler.dense.weight": np.ones((32, 32), dtype="f4")}
+    save_file(other, folders[0] / "model.safetensors")
+    assert all(isinstance(encoder, HeadEncoder) for encoder in read_query_encoders(folders))
+
+
+def test_alone_and_of_other_kinds_nothing_is_shared(folders, quick_backbone):
+    assert not any(isinstance(e, HeadEncoder) for e in read_query_encoders([folders[0], quick_backbone]))
+
+
+@pytest.mark.parametrize("modules", ['[{"type": 3}]', "[" * 100_000, "{", "[3]"])
+def test_damaged_modules_are_left_to_the_reader(folders, modules):
+    (folders[0] / "modules.json").write_text(modules)
+    with pytest.raises(RunError, match="not loadable"):
+        read_query_encoders(folders, device="cpu")
+
+
+def test_a_damaged_map_is_refused(folders):
+    (folders[1] / "2_Dense" / "model.safetensors").write_bytes(b"no weights")
+    with pytest.raises(RunError, match="second"):
+        query_encoder._head(folders[1], None)
+    with pytest.raises(RunError, match="second"):
+        read_query_encoders(folders)

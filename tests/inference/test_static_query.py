@@ -8,7 +8,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize
 
 from statgraph.encoders.biencoder import dense_module
-from statgraph.inference.static_query import StaticOutline, StaticQueryEncoder, static_outline
+from statgraph.inference.static_query import read_static_encoder
 
 PACKAGE = "sentence_transformers.base.modules"
 SENTENCE = {"module_input_name": "sentence_embedding", "module_output_name": "sentence_embedding"}
@@ -32,7 +32,7 @@ def save(word_level, save_modules, tmp_path):
 
 
 def vectors_of(folder, *questions):
-    vectors = StaticQueryEncoder(static_outline(folder)).encode(questions)
+    vectors = read_static_encoder(folder).encode(questions)
     assert vectors.dtype == np.float32
     theirs = SentenceTransformer(str(folder), device="cpu", local_files_only=True).encode(list(questions))
     np.testing.assert_allclose(vectors, theirs, rtol=0, atol=1e-6)
@@ -60,7 +60,7 @@ def test_the_default_prompt_stands_in_front(save):
 
 
 def test_other_numbers_are_not_known(save):
-    assert static_outline(save(vectors=VECTORS.half())) is None
+    assert read_static_encoder(save(vectors=VECTORS.half())) is None
 
 
 def test_the_tokenizer_s_padding_is_left_out(save):
@@ -90,11 +90,6 @@ def write(tmp_path):
     return write_modules
 
 
-def test_an_outline(write):
-    folder = write(STATIC, LINEAR, NORMALIZE, settings={"prompts": {"query": "q: "}, "default_prompt_name": "query"})
-    assert static_outline(folder) == StaticOutline(folder, folder / "2_Dense", unit_length=True, prompt="q: ")
-
-
 @pytest.mark.parametrize(
     "modules",
     [
@@ -111,7 +106,7 @@ def test_an_outline(write):
     ids=str,
 )
 def test_other_modules_are_not_known(write, modules):
-    assert static_outline(write(*modules)) is None
+    assert read_static_encoder(write(*modules)) is None
 
 
 @pytest.mark.parametrize(
@@ -123,9 +118,9 @@ def test_other_modules_are_not_known(write, modules):
     ],
 )
 def test_other_settings_or_another_package_s_module_are_not_known(write, about):
-    assert static_outline(write(STATIC, **about)) is None
+    assert read_static_encoder(write(STATIC, **about)) is None
 
 
 def test_settings_that_are_no_object_are_refused(write):
     with pytest.raises(ValueError, match=r"config_sentence_transformers.json"):
-        static_outline(write(STATIC, settings=[]))
+        read_static_encoder(write(STATIC, settings=[]))

@@ -53,10 +53,10 @@ def test_a_damaged_encoder_is_refused(dense_run, own_encoder, name, content):
 
 
 def test_a_missing_package_is_named_as_it_is(dense_run, monkeypatch):
-    def load(folder, *, device, precision):
+    def load(folder, device, precision):
         raise DependencyError("onnxruntime: not installed; run: pip install 'statgraph[onnx]'")
 
-    monkeypatch.setattr(query_encoder, "load_query_encoder", load)
+    monkeypatch.setattr(query_encoder, "_encoder", load)
     with pytest.raises(DependencyError, match=r"^onnxruntime: not installed; run: pip install 'statgraph\[onnx\]'$"):
         DenseRanker(Run.read(dense_run), device="cpu", precision="int8")
 

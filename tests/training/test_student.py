@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from statgraph.config import StudentConfig
-from statgraph.inference.query_encoder import load_query_encoder
-from statgraph.inference.query_graph import write_query_graph
+from statgraph.inference.onnx_export import write_query_graph
+from statgraph.inference.query_encoder import read_query_encoder
 from statgraph.training.student import TEMPERATURE, Lessons, Student, StudentEncoder
 
 TEXTS = ("deposit", "notice")
@@ -56,7 +56,7 @@ def test_training_turns_questions_and_articles_to_what_the_teacher_says(student,
     encoder.save(tmp_path / "encoder")
     with torch.inference_mode():
         expected = encoder(encoder.inputs(TEXTS)).numpy()
-    assert load_query_encoder(tmp_path / "encoder", device="cpu").encode(TEXTS) == pytest.approx(expected, abs=1e-6)
+    assert read_query_encoder(tmp_path / "encoder", device="cpu").encode(TEXTS) == pytest.approx(expected, abs=1e-6)
 
 
 def test_weights_are_put_back(student):
@@ -82,10 +82,10 @@ def test_of_a_transformer_the_map_behind_its_pooling_is_trained(save_bert, tmp_p
     assert {name for name, _ in encoder.named_parameters()} == {"weight", "bias"}
     texts = ("the tenant pays rent", "work")
     vectors = encoder.eval()(encoder.inputs(texts)).detach().numpy()
-    assert vectors == pytest.approx(load_query_encoder(folder, device="cpu").encode(texts), abs=1e-5)
+    assert vectors == pytest.approx(read_query_encoder(folder, device="cpu").encode(texts), abs=1e-5)
     with torch.no_grad():
         encoder.weight.mul_(torch.linspace(-1, 1, len(encoder.weight))[:, None])
         changed = encoder(encoder.inputs(texts)).numpy()
     encoder.save(tmp_path / "encoder")
     assert np.abs(changed - vectors).max() > 0.1
-    assert load_query_encoder(tmp_path / "encoder", device="cpu").encode(texts) == pytest.approx(changed, abs=1e-5)
+    assert read_query_encoder(tmp_path / "encoder", device="cpu").encode(texts) == pytest.approx(changed, abs=1e-5)

@@ -12,9 +12,9 @@ from safetensors.torch import save_file as save_torch_file
 from sentence_transformers import SentenceTransformer
 
 from statgraph.errors import ModelError
-from statgraph.inference import onnx_export, onnx_query, query_graph
+from statgraph.inference import onnx_export, onnx_query
+from statgraph.inference.onnx_export import add_query_graph, write_query_graph
 from statgraph.inference.onnx_query import QUERY_GRAPHS, OnnxQueryEncoder, batches, n_threads, read_query_graph
-from statgraph.inference.query_graph import add_query_graph, write_query_graph
 
 pytest.importorskip("onnxruntime")
 QUERY_GRAPH, INT8_GRAPH = QUERY_GRAPHS["float32"], QUERY_GRAPHS["int8"]
@@ -165,7 +165,7 @@ def test_a_graph_needs_its_file_and_onnxruntime(folder, monkeypatch, caplog):
 def test_other_vectors_are_refused_and_a_previous_graph_stays(save_bert, monkeypatch, caplog):
     folder = save_bert("mean")
     (folder / QUERY_GRAPH).write_bytes(b"before")
-    before, optimized = contents(folder), query_graph._optimized
+    before, optimized = contents(folder), onnx_export._optimized
 
     def without_attention(exported):
         model = optimized(exported)
@@ -174,14 +174,14 @@ def test_other_vectors_are_refused_and_a_previous_graph_stays(save_bert, monkeyp
                 tensor.raw_data = bytes(len(tensor.raw_data))
         return model
 
-    monkeypatch.setattr(query_graph, "_optimized", without_attention)
+    monkeypatch.setattr(onnx_export, "_optimized", without_attention)
     for precision in QUERY_GRAPHS:
         with pytest.raises(ModelError, match=r"its vectors differ by .* than .*is not written"):
             write_query_graph(folder, precision)
     assert contents(folder) == before
     assert (folder / QUERY_GRAPH).read_bytes() == b"before"
     add_query_graph(folder)
-    (line,) = [record.getMessage() for record in caplog.records if record.name == query_graph.__name__]
+    (line,) = [record.getMessage() for record in caplog.records if record.name == onnx_export.__name__]
     assert "sentence-transformers encodes the questions" in line
     assert "\n" not in line
 
@@ -199,7 +199,7 @@ def test_saving_without_the_extra_leaves_the_graph_out(save_bert, monkeypatch, c
     monkeypatch.setattr(onnx_export, "find_spec", lambda name: None)
     caplog.set_level(logging.INFO)
     add_query_graph(folder)
-    (line,) = [record.getMessage() for record in caplog.records if record.name == query_graph.__name__]
+    (line,) = [record.getMessage() for record in caplog.records if record.name == onnx_export.__name__]
     assert "statgraph[onnx]" in line
     assert not (folder / QUERY_GRAPH).exists()
 
