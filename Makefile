@@ -49,9 +49,8 @@ real: .venv/.installed
 # The index engines beside faiss, and embedding on a Ray cluster of this machine, of whose two nodes one is killed.
 # 700 MB of packages.
 engines: .venv-engines/.installed
-	$(ENGINES)/python -m pytest tests/index/engines tests/search/test_engine_index.py tests/encoders/test_article_shards.py \
-		tests/encoders/test_vector_shards.py tests/encoders/test_ray_embedding.py tests/cli/test_embed.py \
-		tests/systems/updating/test_update.py
+	$(ENGINES)/python -m pytest tests/index/engines tests/search/test_engine_index.py tests/encoders/sharding \
+		tests/cli/test_embed.py tests/systems/updating/test_update.py
 
 # Kills, damaged inputs, full disks, odd clients: an hour or so. TRIAL="kills --cases 1000 --seed 7" runs one of them;
 # TRIAL=mutants finds small faults that no test notices; TRIAL="readers --corpus DIR --run DIR" wants `make engines` first.

@@ -8,7 +8,7 @@ import click
 
 from statgraph.cli import options
 from statgraph.cli.terminal import TerminalProgress
-from statgraph.encoders.article_shards import SHARD_KIB
+from statgraph.encoders.sharding.article_shards import SHARD_KIB
 
 
 @click.command()
@@ -29,8 +29,8 @@ def embed(
     Run again, it goes on where it was stopped. Every machine must reach --corpus and --out; the encoder is sent along.
     `statgraph update --vectors URI` takes the vectors into a run, and of a run with a graph enriches them by it.
     """
-    from statgraph.encoders.ray_embedding import Embedding
-    from statgraph.encoders.ray_embedding import embed as embed_corpus
+    from statgraph.encoders.sharding.ray_embedding import Embedding
+    from statgraph.encoders.sharding.ray_embedding import embed as embed_corpus
     from statgraph.runs.run import Run
 
     what = Embedding(corpus, out, address=address, actors=actors, device=device, shard_kib=shard)

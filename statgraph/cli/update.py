@@ -35,7 +35,7 @@ def update(
     Articles with the same id are the same article. Only changed texts are embedded, and only the vectors that a change
     reaches through the graph are recomputed.
     """
-    from statgraph.encoders.vector_shards import VectorShards
+    from statgraph.encoders.sharding.vector_shards import VectorShards
     from statgraph.systems.updating.update import TextVectors, update_run
 
     folder = options.chosen_run(run)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from statgraph.encoders.ray_embedding import _cluster
+from statgraph.encoders.sharding.ray_embedding import _cluster
 from statgraph.errors import RunError, UsageError
 
 

@@ -15,8 +15,8 @@ from statgraph.corpus.records import Corpus
 from statgraph.device import pick_device
 from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_texts
+from statgraph.encoders.sharding.vector_shards import VectorShards, encoder_of
 from statgraph.encoders.similarity import similarity_of
-from statgraph.encoders.vector_shards import VectorShards, encoder_of
 from statgraph.errors import RunError
 from statgraph.gnn.graph_inputs import write_graph_inputs
 from statgraph.index.article_index import ArticleIndex

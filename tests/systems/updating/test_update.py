@@ -273,8 +273,8 @@ def article_ids(run) -> list[str]:
 def embedded(reformed, tmp_path):
     """Return a function that gives the vectors of the reformed law by a run's encoder, as `embed` writes them."""
     pytest.importorskip("pyarrow", reason="needs the extra 'ray'")
-    from statgraph.encoders.article_shards import read_shard, shards_of
-    from statgraph.encoders.vector_shards import EmbeddingPlan, VectorShards, encoder_of
+    from statgraph.encoders.sharding.article_shards import read_shard, shards_of
+    from statgraph.encoders.sharding.vector_shards import EmbeddingPlan, VectorShards, encoder_of
 
     def written(folder) -> VectorShards:
         corpus, config = str(tmp_path / "law"), Run.read(folder).config.encoder

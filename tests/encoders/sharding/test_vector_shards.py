@@ -9,8 +9,8 @@ from statgraph.errors import RunError
 
 pytest.importorskip("pyarrow", reason="needs the extra 'ray'")
 
-from statgraph.encoders.article_shards import ArticleShard
-from statgraph.encoders.vector_shards import PLAN, EmbeddingPlan, VectorShards, encoder_of
+from statgraph.encoders.sharding.article_shards import ArticleShard
+from statgraph.encoders.sharding.vector_shards import PLAN, EmbeddingPlan, VectorShards, encoder_of
 
 SHARDS = (ArticleShard("law.jsonl", 0, 10), ArticleShard("law.jsonl", 10, 17))
 WHOLE = EmbeddingPlan("e" * 64, "law", SHARDS)

@@ -18,32 +18,25 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import EncoderConfig
-from statgraph.encoders.article_shards import ArticleShard, placed
 from statgraph.encoders.article_text import HASH_BYTES, text_hashes
 from statgraph.encoders.frozen import split_keys
-from statgraph.errors import DependencyError, RunError, reason_of
+from statgraph.encoders.sharding.article_shards import ArticleShard, check_package, placed
+from statgraph.errors import RunError, reason_of
 
 PLAN = "embedding.json"
 FORMAT = 1
 _REMEDY = "run 'statgraph embed' again with the same --out"
 
 
-def _check_package() -> None:
-    from importlib.util import find_spec
-
-    if find_spec("pyarrow") is None:
-        raise DependencyError("pyarrow: not installed; run: pip install 'statgraph[ray]'")
-
-
 def encoder_of(run: Path, config: EncoderConfig) -> str:
-    """Return hex digits that tell the article encoder of a run from any other: of its weights and its settings."""
-    told = hashlib.sha256(json.dumps(artifacts.as_json(asdict(config)), sort_keys=True).encode())
+    """Return a fingerprint of the article encoder of a run, in hex: of its weights and its settings."""
+    digest = hashlib.sha256(json.dumps(artifacts.as_json(asdict(config)), sort_keys=True).encode())
     for part in (artifacts.RUN_ARTICLE_ENCODER, artifacts.RUN_QUERY_ENCODER):
         for path in sorted((run / part).rglob("*.safetensors")):
-            told.update(path.relative_to(run).as_posix().encode())
+            digest.update(path.relative_to(run).as_posix().encode())
             with path.open("rb") as file:
-                told.update(hashlib.file_digest(file, "sha256").digest())
-    return told.hexdigest()
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -54,13 +47,14 @@ class EmbeddingPlan:
     corpus: str
     shards: tuple[ArticleShard, ...]
 
-    def to_dict(self) -> dict[str, object]:
-        """Return JSON values."""
-        return {"format": FORMAT, **asdict(self)}
+    def to_json(self) -> bytes:
+        """Return the plan as the JSON of `embedding.json`."""
+        return json.dumps({"format": FORMAT, **asdict(self)}, indent=1).encode()
 
     @classmethod
-    def from_dict(cls, values: dict) -> EmbeddingPlan:
-        """Return what `to_dict` made JSON values of; ValueError, TypeError or KeyError where it did not."""
+    def from_json(cls, raw: bytes) -> EmbeddingPlan:
+        """Return the plan that `to_json` wrote; ValueError, TypeError or KeyError where it did not."""
+        values = json.loads(raw)
         if values["format"] != FORMAT:
             raise ValueError(f"format {values['format']}")
         return cls(values["encoder"], values["corpus"], tuple(ArticleShard(**shard) for shard in values["shards"]))
@@ -74,7 +68,7 @@ class VectorShards:
     """
 
     def __init__(self, uri: str):
-        _check_package()
+        check_package("pyarrow")
         self.uri = uri
         self._system, self._path = placed(uri)
         self._plan: EmbeddingPlan | None = None
@@ -86,17 +80,13 @@ class VectorShards:
         Raises:
             RunError: if the place cannot be read, or holds something else.
         """
-        if self._plan is not None:
-            return self._plan
-        raw = self._read(PLAN)
-        if raw is None:
-            return None
-        try:
-            self._plan = EmbeddingPlan.from_dict(json.loads(raw))
-        except (ValueError, TypeError, KeyError) as error:
-            raise RunError(
-                f"{self.uri}/{PLAN}: not of this statgraph ({reason_of(error)}); choose another --out"
-            ) from None
+        if self._plan is None and (raw := self._read(PLAN)) is not None:
+            try:
+                self._plan = EmbeddingPlan.from_json(raw)
+            except (ValueError, TypeError, KeyError) as error:
+                raise RunError(
+                    f"{self.uri}/{PLAN}: not of this statgraph ({reason_of(error)}); choose another --out"
+                ) from None
         return self._plan
 
     def begin(self, plan: EmbeddingPlan) -> list[int]:
@@ -106,7 +96,7 @@ class VectorShards:
             RunError: if the vectors of something else are there, or nothing can be written there.
         """
         if self.plan is None:
-            self._write(PLAN, json.dumps(plan.to_dict(), indent=1).encode())
+            self._write(PLAN, plan.to_json())
         elif self.plan.encoder != plan.encoder:
             raise RunError(f"{self.uri}: holds the vectors of another run's encoder; choose another --out")
         elif self.plan != plan:
@@ -121,8 +111,7 @@ class VectorShards:
         """Return the numbers of the plan's shards that are not there."""
         from pyarrow.fs import FileSelector
 
-        found = self._system.get_file_info(FileSelector(self._path))
-        there = {info.path.rpartition("/")[2] for info in found}
+        there = {info.path.rpartition("/")[2] for info in self._system.get_file_info(FileSelector(self._path))}
         return [number for number in range(len(self.plan.shards)) if _name(number) not in there]
 
     def add(self, number: int, article_ids: Sequence[str], hashes: np.ndarray, vectors: np.ndarray) -> None:
@@ -160,25 +149,24 @@ class VectorShards:
         Raises:
             RunError: if a shard cannot be read.
         """
-        rows: dict[bytes, int] = {key: row for row, key in enumerate(split_keys(text_hashes(texts)))}
-        vectors = None
-        found = np.zeros(len(texts), dtype=bool)
+        rows = {key: row for row, key in enumerate(split_keys(text_hashes(texts)))}
+        vectors, known = None, np.zeros(len(texts), dtype=bool)
         for number in range(len(self.plan.shards)):
-            keys, of_shard = self._shard(number)
+            keys, shard_vectors = self._shard(number)
             chosen = [(rows[key], place) for place, key in enumerate(keys) if key in rows]
             if not chosen:
                 continue
             into, places = map(list, zip(*chosen, strict=True))
             if vectors is None:
-                vectors = np.empty((len(texts), of_shard.shape[1]), dtype=np.float32)
-            vectors[into] = of_shard[places]
-            found[into] = True
-        unknown = np.flatnonzero(~found)
+                vectors = np.empty((len(texts), shard_vectors.shape[1]), dtype=np.float32)
+            vectors[into] = shard_vectors[places]
+            known[into] = True
+        unknown = np.flatnonzero(~known)
         if len(unknown):
             new = encode([texts[row] for row in unknown])
             vectors = np.empty((len(texts), new.shape[1]), dtype=np.float32) if vectors is None else vectors
             vectors[unknown] = new
-        return vectors, int(found.sum())
+        return vectors, int(known.sum())
 
     def _shard(self, number: int) -> tuple[Iterable[bytes], np.ndarray]:
         import pyarrow as pa

@@ -17,10 +17,10 @@ from statgraph import artifacts
 from statgraph.config import EncoderConfig
 from statgraph.device import pick_device
 from statgraph.encoders.article_encoder import ArticleEncoder, load_article_encoder
-from statgraph.encoders.article_shards import SHARD_KIB, located, read_shard, shards_of
 from statgraph.encoders.article_text import article_texts, text_hashes
-from statgraph.encoders.vector_shards import EmbeddingPlan, VectorShards, encoder_of
-from statgraph.errors import CorpusError, DependencyError, RunError, StatgraphError, UsageError, described, reason_of
+from statgraph.encoders.sharding.article_shards import SHARD_KIB, check_package, located, read_shard, shards_of
+from statgraph.encoders.sharding.vector_shards import EmbeddingPlan, VectorShards, encoder_of
+from statgraph.errors import CorpusError, RunError, StatgraphError, UsageError, described, reason_of
 from statgraph.progress import Progress, Step, silent
 from statgraph.runs.run import Run
 
@@ -72,9 +72,13 @@ def embed(run: Run, what: Embedding, progress: Progress = silent) -> EmbeddingSu
         CorpusError: if the corpus, or one of its articles, cannot be read.
         UsageError: if there is no such cluster, or it has no GPU where one is asked for.
     """
-    _check_package()
+    check_package("ray")
     start = time.perf_counter()
-    _check_encoder(run)
+    run.require_vectors()
+    if not (run.folder / artifacts.RUN_ARTICLE_ENCODER).is_dir():
+        raise RunError(
+            f"{run.folder}: has no encoder of articles (distilled, or of an older version); embed with another"
+        )
     vectors = VectorShards(what.out)
     shards = shards_of(what.corpus, what.shard_kib * 1024)
     plan = EmbeddingPlan(encoder_of(run.folder, run.config.encoder), located(what.corpus), tuple(shards))
@@ -181,7 +185,7 @@ def _cluster(address: str | None) -> Iterator[None]:
         return
     where = {"address": address} if address else {"address": "local", "include_dashboard": False}
     try:
-        with warnings.catch_warnings(action="ignore"):  # Ray tells twice that nobody answers
+        with warnings.catch_warnings(action="ignore"):  # Ray warns twice that nobody answers
             ray.init(log_to_driver=False, logging_level=logging.ERROR, **where)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         if address is None:
@@ -196,18 +200,3 @@ def _cluster(address: str | None) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
-
-
-def _check_package() -> None:
-    from importlib.util import find_spec
-
-    if find_spec("ray") is None:
-        raise DependencyError("ray: not installed; run: pip install 'statgraph[ray]'")
-
-
-def _check_encoder(run: Run) -> None:
-    run.require_vectors()
-    if not (run.folder / artifacts.RUN_ARTICLE_ENCODER).is_dir():
-        raise RunError(
-            f"{run.folder}: has no encoder of articles (distilled, or of an older version); embed with another"
-        )

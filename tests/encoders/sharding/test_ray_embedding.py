@@ -18,12 +18,12 @@ from statgraph.corpus.store import write_corpus
 from statgraph.device import pick_device
 from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_texts
-from statgraph.encoders.ray_embedding import Embedding, embed
-from statgraph.encoders.vector_shards import VectorShards
+from statgraph.encoders.sharding.ray_embedding import Embedding, embed
+from statgraph.encoders.sharding.vector_shards import VectorShards
 from statgraph.errors import CorpusError, RunError, UsageError
 from statgraph.runs.run import Run
 
-REPO = Path(__file__).parents[2]
+REPO = Path(__file__).parents[3]
 
 
 def free_port() -> int:
@@ -82,7 +82,7 @@ def long_corpus(tmp_path_factory, town_corpus):
 
 def local_vectors(run: Run, corpus) -> tuple[list[str], np.ndarray]:
     """Return the texts of a corpus, and the vectors that the run's encoder gives all of them at once."""
-    from statgraph.encoders.article_shards import read_shard, shards_of
+    from statgraph.encoders.sharding.article_shards import read_shard, shards_of
 
     (whole,) = shards_of(str(corpus), 10**9)
     texts = article_texts(read_shard(str(corpus), whole), heading_path=run.config.encoder.heading_path)
@@ -115,11 +115,11 @@ def check_equal(run: Run, corpus, folder) -> None:
 def test_a_node_that_dies_loses_nothing_and_doubles_nothing(cluster, run, long_corpus, tmp_path):
     killed = []
 
-    def kill(what, done, total):
+    def kill(step):
         (node,) = cluster.worker_nodes or [None]
-        if done >= 3 and not killed and busy(node):
+        if step.done >= 3 and not killed and busy(node):
             cluster.remove_node(node, allow_graceful=False)
-            killed.append(done)
+            killed.append(step.done)
 
     summary = embed(run, Embedding(str(long_corpus), str(tmp_path / "out"), shard_kib=64), kill)
     assert killed
@@ -133,8 +133,8 @@ def test_a_node_that_dies_loses_nothing_and_doubles_nothing(cluster, run, long_c
 def test_a_stopped_call_goes_on(cluster, run, corpus, tmp_path):
     what = Embedding(str(corpus), str(tmp_path / "out"), shard_kib=1)
 
-    def stop(what, done, total):
-        if done == 1:
+    def stop(step):
+        if step.done == 1:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -7,7 +7,7 @@ from statgraph.errors import CorpusError
 
 pytest.importorskip("pyarrow", reason="needs the extra 'ray'")
 
-from statgraph.encoders.article_shards import ArticleShard, read_shard, shards_of
+from statgraph.encoders.sharding.article_shards import ArticleShard, read_shard, shards_of
 
 
 def texts(articles) -> dict[str, tuple]:

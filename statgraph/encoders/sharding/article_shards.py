@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from statgraph.corpus.draft import Draft
@@ -13,11 +14,12 @@ from statgraph.corpus.formats.parquet import parquet_article
 from statgraph.corpus.lines import json_objects
 from statgraph.corpus.records import Article
 from statgraph.corpus.store import draft_article
-from statgraph.errors import CorpusError, reason_of
+from statgraph.errors import CorpusError, DependencyError, reason_of
 
 SHARD_KIB = 4096
 LINES, PARQUET = ".jsonl", ".parquet"
 _ARTICLES = "corpus"  # the table of articles in a corpus folder, `corpus.jsonl`, or in a Parquet export
+_FORMATS = (LINES, PARQUET)
 _PIECE = 2**16
 
 
@@ -33,6 +35,12 @@ class ArticleShard:
     file: str
     start: int
     stop: int
+
+
+def check_package(name: str) -> None:
+    """Raise DependencyError if a package of the extra `ray` is missing."""
+    if find_spec(name) is None:
+        raise DependencyError(f"{name}: not installed; run: pip install 'statgraph[ray]'")
 
 
 def located(uri: str) -> str:
@@ -74,7 +82,7 @@ def shards_of(uri: str, shard_bytes: int) -> list[ArticleShard]:
     system, path = placed(uri)
     try:
         files = _files(system, path)
-        shards = [shard for file in files for shard in _of_file(system, file, shard_bytes)]
+        shards = [shard for file in files for shard in _file_shards(system, file, shard_bytes)]
     except (OSError, ValueError) as error:
         raise CorpusError(
             f"{uri}: cannot be read ({reason_of(error)}); check the address and its permissions"
@@ -103,7 +111,7 @@ def read_shard(uri: str, shard: ArticleShard) -> tuple[Article, ...]:
             for place, record in json_objects(draft, _lines(draft, system, shard, name)):
                 draft_article(draft, place, record)
     except (OSError, ValueError) as error:
-        raise CorpusError(f"{shard.file}: cannot be read ({reason_of(error)}); put it there again") from None
+        raise CorpusError(f"{shard.file}: cannot be read ({reason_of(error)}); restore it") from None
     return draft.drafted_articles()
 
 
@@ -111,21 +119,20 @@ def _files(system, path: str) -> list[str]:
     """Return the files of articles of a corpus, by name."""
     from pyarrow.fs import FileSelector, FileType
 
-    about = system.get_file_info(path)
-    if about.type == FileType.File:
-        return [path] if path.endswith((LINES, PARQUET)) else []
-    if about.type == FileType.NotFound:
-        return []
-    files = [each.path for each in system.get_file_info(FileSelector(path)) if each.type == FileType.File]
-    for table in (f"{_ARTICLES}{LINES}", f"{_ARTICLES}{PARQUET}"):
-        if f"{path}/{table}" in files:
-            return [f"{path}/{table}"]
-    folder = system.get_file_info(FileSelector(f"{path}/{_ARTICLES}", allow_not_found=True))
-    files = [each.path for each in folder if each.type == FileType.File] or files
-    return sorted(file for file in files if file.endswith((LINES, PARQUET)))
+    def within(folder: str) -> list[str]:
+        entries = system.get_file_info(FileSelector(folder, allow_not_found=True))
+        return sorted(each.path for each in entries if each.type == FileType.File and each.path.endswith(_FORMATS))
+
+    if system.get_file_info(path).type == FileType.File:
+        return [path] if path.endswith(_FORMATS) else []
+    files = within(path)
+    for ending in _FORMATS:
+        if f"{path}/{_ARTICLES}{ending}" in files:
+            return [f"{path}/{_ARTICLES}{ending}"]
+    return within(f"{path}/{_ARTICLES}") or files
 
 
-def _of_file(system, file: str, shard_bytes: int) -> Iterator[ArticleShard]:
+def _file_shards(system, file: str, shard_bytes: int) -> Iterator[ArticleShard]:
     if file.endswith(LINES):
         end, step = system.get_file_info(file).size, shard_bytes
     else:
@@ -142,10 +149,10 @@ def _of_file(system, file: str, shard_bytes: int) -> Iterator[ArticleShard]:
 def _lines(draft: Draft, system, shard: ArticleShard, name: str) -> Iterator[tuple[str, str]]:
     """Yield (place, line) for each line that begins within a shard; a line that is not UTF-8 is a problem of the draft.
 
-    The place is the byte at which a line begins: how many lines come before a shard, nobody has counted.
+    The place is the byte at which a line begins: the lines before a shard are not counted.
     """
     with system.open_input_file(shard.file) as file:
-        at = max(0, shard.start - 1)  # whether a line begins at the first byte, the one before tells
+        at = max(0, shard.start - 1)  # the byte before shows whether a line begins at the first one
         file.seek(at)
         held = file.read(shard.stop - at)
         while held and not held.endswith(b"\n") and (piece := file.read(_PIECE)):
