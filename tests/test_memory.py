@@ -64,11 +64,11 @@ def test_large_arrays_are_fetched_once_and_go_back_at_the_end():
 
 
 def test_an_error_is_passed_on_and_the_usual_comes_back(monkeypatch):
-    told = []
-    monkeypatch.setattr(memory, "_set", lambda thresholds: told.append(thresholds) or True)
+    thresholds_set = []
+    monkeypatch.setattr(memory, "_set", lambda thresholds: thresholds_set.append(thresholds) or True)
     with pytest.raises(ValueError, match="within"), memory.kept_memory():
         raise ValueError("within")
-    assert told == [memory._KEPT, memory._USUAL]
+    assert thresholds_set == [memory._KEPT, memory._USUAL]
 
 
 def test_without_glibc_nothing_happens(monkeypatch):

@@ -18,7 +18,7 @@ def heading_texts(headings: Iterable[Heading], *, heading_path: bool = True) -> 
 
 
 def article_text(article: Article, *, heading_path: bool = True) -> str:
-    """Return an article's text, its heading path in front on a line of its own unless told not to."""
+    """Return an article's text, its heading path in front on a line of its own, or the text alone."""
     return f"{PATH_SEPARATOR.join(article.path)}\n{article.text}" if heading_path else article.text
 
 

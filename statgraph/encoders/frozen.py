@@ -59,7 +59,7 @@ def embedded_chunks(
     """Return the pooled vector of every chunk, (chunks, width) float16, taking from the cache what is there.
 
     New ones are computed in batches of equal token budget, sorted by length, and saved a shard at a time, so that an
-    interrupted run continues where it was; `progress` is told of tokens: how many are done, of how many. Each process
+    interrupted run continues where it was; `progress` gets the tokens that are done and those in all. Each process
     computes its part of a shard's batches; the first looks into the cache and fills it for all, and only it needs one.
     """
     world, keys = current_world(), [_key(chunk) for chunk in chunk_ids]
@@ -149,11 +149,11 @@ class KeyedRows:
     def rows(self, keys: Sequence[bytes], dtype: type) -> np.ndarray:
         """Return the vectors of these keys, (keys, width); all must be known."""
         places = np.array([self._places[key] for key in keys], dtype=np.int64).reshape(-1, 2)
-        found = np.empty((len(places), self._arrays[0].shape[1] if self._arrays else 0), dtype=dtype)
+        vectors = np.empty((len(places), self._arrays[0].shape[1] if self._arrays else 0), dtype=dtype)
         for number in np.unique(places[:, 0]):
             chosen = places[:, 0] == number
-            found[chosen] = self._arrays[number][places[chosen, 1]]
-        return found
+            vectors[chosen] = self._arrays[number][places[chosen, 1]]
+        return vectors
 
 
 def split_keys(keys: np.ndarray) -> list[bytes]:

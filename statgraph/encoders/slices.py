@@ -16,7 +16,7 @@ from statgraph.encoders.frozen import token_batches
 
 WHOLE = 0  # of encoder.slice_tokens: no slices
 _AUTO = -1
-_FEWEST_TOKENS = 1024
+_MIN_TOKENS = 1024
 # A step may encode questions, headings, citing texts and articles: each may keep a slice without doing it again.
 CALLS_A_STEP = 4
 # Of a device's memory: what slices are chosen for. The rest is the driver's, the graph's and what is lost between.
@@ -86,7 +86,7 @@ def slice_tokens(config: EncoderConfig, model, device: torch.device, *, n_parame
 def fitting_tokens(about, memory: int, *, n_parameters: int) -> int:
     """Return how many tokens each call of a step may encode at once on a device of so many bytes."""
     left = USED_SHARE * memory - BYTES_PER_PARAMETER * n_parameters
-    return max(_FEWEST_TOKENS, int(left / (CALLS_A_STEP * bytes_per_token(about, half=True))))
+    return max(_MIN_TOKENS, int(left / (CALLS_A_STEP * bytes_per_token(about, half=True))))
 
 
 def bytes_per_token(about, *, half: bool) -> int:

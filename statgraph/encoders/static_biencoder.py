@@ -175,12 +175,12 @@ def _plain_tokenizer(path: Path):
 
 
 _TOKENIZER = "tokenizer"
-FEWEST_TEXTS = 1000  # fewer are tokenised sooner than they are looked up
+MIN_CACHED_TEXTS = 1000  # fewer are tokenised sooner than they are looked up
 
 
 def cached_token_bags(tokenizer, texts: Sequence[str], *, max_tokens: int) -> TokenBags:
     """Return `token_bags(...)`, from the cache where the same texts were tokenised before."""
-    if len(texts) < FEWEST_TEXTS:
+    if len(texts) < MIN_CACHED_TEXTS:
         return token_bags(tokenizer, texts, max_tokens=max_tokens)
 
     def tokenise() -> tuple[dict[str, torch.Tensor], dict[str, str]]:

@@ -45,7 +45,7 @@ _QUESTION = "Who gets the deposit back?"
 
 def export_onnx(run: Path, out: Path) -> float:
     """Write a run's query encoder as `model.onnx`, `tokenizer.json` and a model card that says how to run it; return
-    the largest difference to torch that was found.
+    the largest difference from torch.
 
     Raises:
         RunError: if it is not a finished run with vectors, or is damaged.

@@ -143,7 +143,7 @@ def test_settings_come_before_the_folder(save):
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-5)
 
 
-def test_what_a_folder_does_not_say_is_told_in_one_line(save, tiny_folder, caplog):
+def test_what_a_folder_does_not_say_is_logged_in_one_line(save, tiny_folder, caplog):
     caplog.set_level(logging.WARNING)
     vectors_of(save("cls", query="query: "), "query")
     assert not caplog.records

@@ -188,7 +188,7 @@ def tokenizer(word_level) -> Tokenizer:
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
-    monkeypatch.setattr(static_biencoder, "FEWEST_TEXTS", 2)
+    monkeypatch.setattr(static_biencoder, "MIN_CACHED_TEXTS", 2)
 
 
 @pytest.fixture

@@ -159,7 +159,7 @@ def test_a_cluster_elsewhere_is_reached_as_its_client(cluster, run, corpus, tmp_
     check_equal(run, corpus, tmp_path / "out")
 
 
-def test_the_problems_of_an_article_are_told(cluster, run, tmp_path):
+def test_the_problems_of_an_article_are_listed(cluster, run, tmp_path):
     (tmp_path / "law.jsonl").write_text('{"_id": "a", "text": "Text.", "metadata": {"path": ["Code"]}}\n{"_id": "b"}\n')
     with pytest.raises(CorpusError, match="article 'b' has an empty text"):
         embed(run, Embedding(str(tmp_path), str(tmp_path / "out")))

@@ -94,16 +94,16 @@ def test_a_damaged_place_is_named(written):
             _ = VectorShards(written).plan
 
 
-def test_an_encoder_is_told_by_its_weights_and_settings(tmp_path):
+def test_an_encoder_has_a_fingerprint_of_its_weights_and_settings(tmp_path):
     (tmp_path / "article_encoder").mkdir()
     weights = tmp_path / "article_encoder" / "model.safetensors"
-    told = set()
+    fingerprints = set()
     for raw, config in ((b"1", EncoderConfig()), (b"2", EncoderConfig()), (b"2", EncoderConfig(heading_path=False))):
         weights.write_bytes(raw)
-        told.add(encoder_of(tmp_path, config))
+        fingerprints.add(encoder_of(tmp_path, config))
     (tmp_path / "README.md").write_text("changed")
-    assert encoder_of(tmp_path, EncoderConfig(heading_path=False)) in told
-    assert len(told) == 3
+    assert encoder_of(tmp_path, EncoderConfig(heading_path=False)) in fingerprints
+    assert len(fingerprints) == 3
 
 
 def _files(uri) -> list:
