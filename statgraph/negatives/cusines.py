@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from statgraph.config import NegativesConfig
+from statgraph.corpus.query import reciprocal_rank_fusion
 from statgraph.corpus.records import Corpus
 from statgraph.negatives.source import Bm25Source, EpochVectors, Ranking, drawn_rows, training_questions
 from statgraph.registry import RANKINGS
@@ -99,14 +100,6 @@ def competition_ranks(distances: np.ndarray) -> np.ndarray:
     from scipy.stats import rankdata
 
     return rankdata(distances, method="min").astype(np.int64)
-
-
-def reciprocal_ranks(distances: np.ndarray, rrf_k: int) -> np.ndarray:
-    """Return 1 / (rrf_k + rank) for each of the (n,) distances, float32; rank 1 is the smallest, ties share it.
-
-    The fused score of several rankings is the sum over them: the more difficult, the greater.
-    """
-    return (1.0 / (rrf_k + competition_ranks(distances))).astype(np.float32)
 
 
 QUESTIONS_AT_ONCE = 32
@@ -214,5 +207,6 @@ class CusinesNegatives:
             distances = ranking.distances(question_rows, vectors)
             for place, question_row in enumerate(question_rows):
                 wrong = self._questions.wrong_rows(question_row)
-                scores[place, wrong] += reciprocal_ranks(distances[place, wrong], self._config.rrf_k)
+                ranks = competition_ranks(distances[place, wrong])
+                scores[place, wrong] += reciprocal_rank_fusion([ranks], self._config.rrf_k).astype(np.float32)
         return scores

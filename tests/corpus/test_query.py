@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from statgraph.corpus.query import Query, Ranked, check_k
+from statgraph.corpus.query import Query, Ranked, check_k, reciprocal_rank_fusion
 from statgraph.errors import UsageError
 
 
@@ -39,3 +39,9 @@ def test_what_cannot_be_asked_is_refused(values, line):
 def test_rows_come_before_scores():
     rows, scores = Ranked(np.array([4, 2]), np.array([0.5, 0.25], dtype=np.float32))
     assert (rows.tolist(), scores.tolist(), check_k(1)) == ([4, 2], [0.5, 0.25], 1)
+
+
+def test_fused_scores_add_up_over_the_rankings():
+    ranks = [np.array([1, 4, 2, 2]), np.array([3, 1, np.inf, 2])]  # the second does not hold the third item
+    expected = [1 / 61 + 1 / 63, 1 / 64 + 1 / 61, 1 / 62, 1 / 62 + 1 / 62]
+    assert reciprocal_rank_fusion(ranks, 60).tolist() == pytest.approx(expected)

@@ -19,7 +19,6 @@ from statgraph.negatives.cusines import (
     competition_ranks,
     curriculum_shares,
     even_bounds,
-    reciprocal_ranks,
 )
 from statgraph.negatives.source import EpochVectors, training_questions
 from statgraph.registry import RANKINGS
@@ -118,13 +117,6 @@ def test_ties_share_the_best_rank(distances, ranks):
 def test_ranks_are_those_of_scipy(dtype):
     distances = np.random.default_rng(0).integers(-50, 50, 1_000).astype(dtype)
     assert competition_ranks(distances).tolist() == rankdata(distances, method="min").tolist()
-
-
-def test_reciprocal_ranks_add_up_to_the_fused_score():
-    by_tree, by_order = np.array([2, 4, 3, 3]), np.array([0.5, 0.1, 0.9, 0.2])  # ranks 1 4 2 2 and 3 1 4 2
-    fused = reciprocal_ranks(by_tree, 60) + reciprocal_ranks(by_order, 60)
-    assert fused == pytest.approx([1 / 61 + 1 / 63, 1 / 64 + 1 / 61, 1 / 62 + 1 / 64, 1 / 62 + 1 / 62], rel=1e-6)
-    assert fused.dtype == np.float32
 
 
 @pytest.mark.parametrize(
@@ -332,14 +324,10 @@ def test_misuse_is_told(two_codes, no_bm25):
         source.begin_epoch(1, 3, wrong)
 
 
-@given(distances=st.lists(st.integers(0, 4), min_size=1, max_size=12), rrf_k=st.integers(0, 60), seed=st.integers(0, 9))
-def test_ties_share_their_score_wherever_they_stand(distances, rrf_k, seed):
+@given(distances=st.lists(st.integers(0, 4), min_size=1, max_size=12))
+def test_ties_share_the_best_rank_wherever_they_stand(distances):
     distances = np.array(distances)
-    scores = reciprocal_ranks(distances, rrf_k)
-    for score, distance in zip(scores, distances, strict=True):
-        assert score == np.float32(1 / (rrf_k + 1 + int((distances < distance).sum())))
-    order = np.random.default_rng(seed).permutation(len(distances))
-    assert reciprocal_ranks(distances[order], rrf_k).tolist() == scores[order].tolist()
+    assert competition_ranks(distances).tolist() == [1 + int((distances < distance).sum()) for distance in distances]
 
 
 @given(
