@@ -133,10 +133,8 @@ def _growth(settings: Settings) -> list[Row]:
             slope <= MOST_SLOPE,
             {"exponent": slope, "exponent_building": building_slope, "exponent_nearby": nearby_slope, "nearby": nearby},
             f"{by_size}. The heterograph alone has exponent {building_slope:.2f}, the whole of a law whose citations "
-            f"stay among a thousand articles that stand together {nearby_slope:.2f}. The index comes of sorting the "
-            "citations in place as pairs of article and question in one number: n log n, but through the memory in "
-            "order. DGL's own indices, by counting, reach all over it once the articles are too many for the caches: "
-            "with them the exponent was 1.26. "
+            f"stay among a thousand articles that stand together {nearby_slope:.2f}. The index is DGL's, "
+            "made by counting, which reaches all over the memory once the articles are too many for the caches. "
             f"[Plot](performance/{PLOT.name}).",
         ),
     ]

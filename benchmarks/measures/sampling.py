@@ -15,7 +15,7 @@ from statgraph.config import GnnConfig
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import BlockSampler, whole_graph_block
 from statgraph.graph.build import DEFAULT_RELATIONS, LegalGraph
-from statgraph.graph.dgl_loader import load_dgl, single_threaded
+from statgraph.graph.dgl_loader import load_dgl
 from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS_HEADING, HEADING, NODE_TYPES, QUESTION
 from statgraph.training.seeding import reproducible_sums
 
@@ -26,16 +26,10 @@ WIDTH, HEADS = 384, 8
 
 _NOTE = (
     "Seeds are half articles, half questions, every neighbour is kept, and the seed questions' own citations are "
-    "masked. k_hop_subgraph (directed) knows no fan-out and no masking, and gives the layers one set of edges, not "
-    "each layer those that it needs: a layer over it computes nodes that nobody reads. Each of its hops passes over "
-    "all edges of the graph; ours takes the edges of each node that it meets from an index made beforehand, once for "
-    "all hops, and remembers in an array of all nodes which it has met, wiping only these. After a "
-    "step the index is in no cache, and what counts is how much of it is looked at: with one for each relation, in "
-    "int64, it was 2.7 times [2.3 to 11.6]."
-)
-_DGL_NOTE = (
-    "NeighborSampler with all neighbours on one thread, as blocks were drawn here before: without masking, and without "
-    "the way from DGL's blocks to those that the layers take. It is still what draws where `gnn.fanout` is set."
+    "masked. Ours are DGL's NeighborSampler on one thread, with the mask and the types in one numbering. "
+    "k_hop_subgraph (directed) knows no fan-out and no masking, and gives the layers one set of edges, not each layer "
+    "those that it needs: a layer over it computes nodes that nobody reads. Each of its hops passes over all edges of "
+    "the graph."
 )
 
 
@@ -49,7 +43,6 @@ def measure(settings: Settings) -> list[Row]:
     device = torch.device("cpu")
     works = {
         "blocks": lambda: [block.to(device) for block in sampler.sample(seeds).layers],
-        "dgl": _dgl(graph, seeds),
         "subgraph": _pyg(graph, seeds),
         "step": _training_step(graph, sampler, seeds),
     }
@@ -63,7 +56,6 @@ def measure(settings: Settings) -> list[Row]:
         "subgraph_edges": works["subgraph"](),
     }
     faster = times_faster(seconds["blocks"], seconds["subgraph"])
-    in_dgl = times_faster(seconds["blocks"], seconds["dgl"])
     share = Spread.of([mine / step for mine, step in zip(seconds["blocks"], seconds["step"], strict=True)])
     scale = f"{graph.node_counts[ARTICLE]:,} articles, {graph.node_counts[QUESTION]:,} questions"
     what = f"{HOPS}-hop blocks of {SEEDS} seeds: {scale}"
@@ -71,7 +63,6 @@ def measure(settings: Settings) -> list[Row]:
     return [
         Row(what, "PyG k_hop_subgraph", "5 times faster", ratio_text(faster), faster.median >= 5, figures, _NOTE),
         Row(what, step, "below a tenth of its time", _percent(share), share.median < 0.1),
-        Row(what, "DGL NeighborSampler", "", ratio_text(in_dgl), None, {}, _DGL_NOTE),
     ]
 
 
@@ -101,18 +92,6 @@ def _legal_graph(n_articles: int, n_questions: int, rng: np.random.Generator) ->
         relations=DEFAULT_RELATIONS,
         corpus_hash="",
     )
-
-
-def _dgl(graph: LegalGraph, seeds: dict[str, torch.Tensor]) -> Callable[[], None]:
-    """Return a function that draws DGL's blocks of whole neighbourhoods."""
-    sampler = load_dgl().dataloading.NeighborSampler([-1] * HOPS)
-    every_type = {node_type: seeds.get(node_type, torch.empty(0, dtype=torch.int64)) for node_type in NODE_TYPES}
-
-    def run() -> None:
-        with single_threaded():
-            sampler.sample_blocks(graph.heterograph, every_type)
-
-    return run
 
 
 def _pyg(graph: LegalGraph, seeds: dict[str, torch.Tensor]) -> Callable[[], int]:

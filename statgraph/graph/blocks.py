@@ -1,19 +1,16 @@
-"""L-hop blocks: the part of the graph that a layer needs to compute its outputs, sampled on the CPU."""
+"""L-hop blocks: the part of the graph that a layer needs to compute its outputs, sampled by DGL on the CPU."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
 import torch
 
 from statgraph.config import GnnConfig, GraphConfig
 from statgraph.graph.build import LegalGraph
-from statgraph.graph.fanouts import NeighbourDrawer
-from statgraph.graph.incoming import EdgeType, incoming_edges
-from statgraph.graph.neighbourhoods import LayerEdges, NeighbourhoodWalker, Visible
-from statgraph.graph.relations import ARTICLE, CITES, CITING, CITING_CITES, QUESTION
+from statgraph.graph.dgl_loader import load_dgl, single_threaded
+from statgraph.graph.relations import ARTICLE, CITES, CITING, CITING_CITES, QUESTION, Relation
 from statgraph.settings import check_setting
 
 
@@ -82,13 +79,13 @@ class Blocks:
     output_nodes: Mapping[str, torch.Tensor]
 
 
-# What readers say of articles: questions that are answered by them, texts that cite them.
+# What readers say of articles: questions that they answer, texts that cite them.
 _READERS = (CITES, CITING_CITES)
-_READERS_OF = {edge_type: relation for relation in _READERS for edge_type in relation.edge_types}
+_VISIBLE = "visible"
 
 
 class BlockSampler:
-    """Samples the blocks under a set of nodes.
+    """Samples the blocks under a set of nodes with DGL's neighbour sampler; equal seeds of DGL give equal blocks.
 
     Args:
         graph: the whole graph.
@@ -111,18 +108,14 @@ class BlockSampler:
         check_setting(GnnConfig, "citation_dropout", citation_dropout, place="gnn.citation_dropout")
         for fanout in fanouts:
             check_setting(GnnConfig, "fanout", fanout, place="gnn.fanout")
-        self._edge_types = graph.edge_types
-        self._node_counts = graph.node_counts
-        self._target_edges = target_edges
+        self._graph = graph
+        self._masks = target_edges == "mask"
         self._citation_dropout = citation_dropout
-        self._has_citations = any(relation.forward_type in graph.edge_types for relation in _READERS)
+        self._readers = [relation for relation in _READERS if relation.forward_type in graph.edge_types]
         rows = {question_id: row for row, question_id in enumerate(graph.question_ids)}
-        self._citing_questions = np.array([rows.get(text.question_id, -1) for text in graph.citing], dtype=np.int64)
-        incoming = incoming_edges(graph.heterograph)
-        if all(fanout == -1 for fanout in fanouts):
-            self._source = NeighbourhoodWalker(incoming, self._node_counts, len(fanouts))
-        else:
-            self._source = NeighbourDrawer(incoming, self._node_counts, fanouts)
+        self._citing_questions = torch.tensor([rows.get(text.question_id, -1) for text in graph.citing]).long()
+        self._heterograph = graph.heterograph.formats("csc")  # the one index that sampling needs
+        self._fanouts = tuple(fanouts)
 
     def sample(
         self,
@@ -133,64 +126,83 @@ class BlockSampler:
     ) -> Blocks:
         """Return the blocks under the output nodes (rows by node type, each row at most once).
 
+        Hidden edges are masked before DGL draws: left out afterwards, as its `exclude_eids` does, they would take the
+        places of visible neighbours.
+
         Args:
             target_questions: rows of the questions that the loss asks about; the output questions where not given.
             generator: source of the citation dropout's choices.
         """
-        none = torch.empty(0, dtype=torch.int64)
-        seeds = {node_type: output_nodes.get(node_type, none) for node_type in self._node_counts}
-        visible = self._visible(seeds[QUESTION] if target_questions is None else target_questions, generator)
-        found = self._source.neighbourhood({node_type: rows.numpy() for node_type, rows in seeds.items()}, visible)
-        return Blocks(
-            layers=tuple(_block(self._edge_types, layer) for layer in found.layers),
-            input_nodes={node_type: torch.from_numpy(found.nodes[node_type]) for node_type in self._node_counts},
-            output_nodes=seeds,
-        )
+        no_rows = torch.empty(0, dtype=torch.int64)
+        seeds = {node_type: output_nodes.get(node_type, no_rows) for node_type in self._graph.node_types}
+        heterograph = self._heterograph.local_var()
+        hidden = self._hidden(seeds[QUESTION] if target_questions is None else target_questions, generator)
+        for relation, edges in hidden.items():
+            for edge_type in relation.edge_types:  # an edge and its reverse have the same id
+                heterograph.edges[edge_type].data[_VISIBLE] = ~edges
+        layers, nodes = [], seeds
+        with single_threaded():
+            for fanout in reversed(self._fanouts):
+                layer, nodes = _sampled(heterograph, nodes, fanout)
+                layers.insert(0, _block(self._graph, layer))
+        return Blocks(tuple(layers), input_nodes=nodes, output_nodes=seeds)
 
-    def _visible(self, questions: torch.Tensor, generator: torch.Generator | None) -> Visible:
-        """Return what tells which edges may be sampled: an edge and its reverse alike."""
-        hidden = open_articles = None
-        if self._has_citations and self._target_edges == "mask" and len(questions):
-            asked = np.zeros(self._node_counts[QUESTION] + 1, dtype=bool)  # the last: of no question
-            asked[questions.numpy()] = True
-            hidden = {QUESTION: asked, CITING: asked[self._citing_questions]}
-        if self._has_citations and self._citation_dropout:
-            draw = torch.rand(self._node_counts[ARTICLE], generator=generator)
-            open_articles = (draw >= self._citation_dropout).numpy()
+    def _hidden(self, questions: torch.Tensor, generator: torch.Generator | None) -> dict[Relation, torch.Tensor]:
+        """Return which edges of the readers' relations are hidden, (edges,) bool each; none of what is not named."""
+        counts = self._graph.node_counts
+        hidden_articles = torch.zeros(counts[ARTICLE], dtype=torch.bool)
+        if self._readers and self._citation_dropout:
+            hidden_articles = torch.rand(counts[ARTICLE], generator=generator) < self._citation_dropout
+        hidden_questions = torch.zeros(counts[QUESTION] + 1, dtype=torch.bool)  # the last: of texts without a question
+        if self._masks:
+            hidden_questions[questions] = True
+        hidden_readers = {QUESTION: hidden_questions, CITING: hidden_questions[self._citing_questions]}
+        hidden = {}
+        for relation in self._readers:
+            readers, articles = self._graph.heterograph.edges(etype=relation.forward_type)
+            edges = hidden_readers[relation.source][readers] | hidden_articles[articles]
+            if edges.any():
+                hidden[relation] = edges
+        return hidden
 
-        def visible(edge_type: EdgeType, sources: np.ndarray, targets: np.ndarray) -> np.ndarray | None:
-            relation = _READERS_OF.get(edge_type)
-            if relation is None or (hidden is None and open_articles is None):
-                return None
-            readers, articles = (sources, targets) if edge_type == relation.forward_type else (targets, sources)
-            if hidden is None:
-                return open_articles[articles]
-            seen = ~hidden[relation.source][readers]
-            return seen if open_articles is None else seen & open_articles[articles]
 
-        return visible
+def _sampled(
+    heterograph: object, nodes: Mapping[str, torch.Tensor], fanout: int
+) -> tuple[object, dict[str, torch.Tensor]]:
+    """Return a DGL block of visible edges into some nodes, and the nodes that these come from, the targets first."""
+    dgl = load_dgl()
+    frontier = dgl.sampling.sample_neighbors(heterograph, nodes, fanout, prob=_VISIBLE)
+    # DGL shuffles neighbours even where it keeps all: in the graph's own order, equal edges are equal blocks.
+    in_order = {edge_type: frontier.edges[edge_type].data[dgl.EID].argsort() for edge_type in frontier.canonical_etypes}
+    block = dgl.to_block(dgl.edge_subgraph(frontier, in_order, relabel_nodes=False, store_ids=False), dict(nodes))
+    return block, {node_type: block.srcnodes[node_type].data[dgl.NID] for node_type in nodes}
 
 
 def whole_graph_block(graph: LegalGraph) -> Block:
     """Return the block whose inputs and outputs are all nodes: inference uses it once a layer."""
-    edges = {edge_type: graph.ends(edge_type) for edge_type in graph.edge_types}
-    return _block(graph.edge_types, LayerEdges(graph.node_counts, graph.node_counts, edges))
+    return _merged(graph, graph.node_counts, graph.node_counts, graph.heterograph)
 
 
-def _block(edge_types: Sequence[EdgeType], layer: LayerEdges) -> Block:
-    """Return a layer's edges with its node types in one numbering, and the edge types by their place."""
-    input_starts, output_starts = _starts(layer.input_counts), _starts(layer.output_counts)
-    n_edges = sum(len(sources) for sources, _ in layer.edges.values())
-    sources, targets, types = (np.empty(n_edges, dtype=np.int64) for _ in range(3))
-    end = 0
-    for number, edge_type in enumerate(edge_types):
-        of_type = slice(end, end := end + len(layer.edges[edge_type][0]))
-        np.add(layer.edges[edge_type][0], input_starts[edge_type[0]], out=sources[of_type])
-        np.add(layer.edges[edge_type][1], output_starts[edge_type[2]], out=targets[of_type])
-        types[of_type] = number
-    own_inputs = [np.arange(layer.output_counts[node_type]) + start for node_type, start in input_starts.items()]
-    tensors = map(torch.from_numpy, (sources, targets, types, np.concatenate(own_inputs)))
-    return Block(*tensors, n_inputs=sum(layer.input_counts.values()))
+def _block(graph: LegalGraph, layer: object) -> Block:
+    """Return a DGL block, whose outputs come first among its inputs, with its node types in one numbering."""
+    inputs = {node_type: layer.num_src_nodes(node_type) for node_type in graph.node_types}
+    outputs = {node_type: layer.num_dst_nodes(node_type) for node_type in graph.node_types}
+    return _merged(graph, inputs, outputs, layer)
+
+
+def _merged(
+    graph: LegalGraph, input_counts: Mapping[str, int], output_counts: Mapping[str, int], heterograph: object
+) -> Block:
+    """Return the edges of a heterograph, types side by side, between inputs and outputs numbered type after type."""
+    input_starts, output_starts = _starts(input_counts), _starts(output_counts)
+    parts = []
+    for number, edge_type in enumerate(graph.edge_types):
+        sources, targets = heterograph.edges(etype=edge_type)
+        source_start, target_start = input_starts[edge_type[0]], output_starts[edge_type[2]]
+        parts.append((sources + source_start, targets + target_start, torch.full_like(sources, number)))
+    own_inputs = [torch.arange(output_counts[node_type]) + start for node_type, start in input_starts.items()]
+    ends_and_types = map(torch.cat, zip(*parts, strict=True))
+    return Block(*ends_and_types, torch.cat(own_inputs), n_inputs=sum(input_counts.values()))
 
 
 def _starts(node_counts: Mapping[str, int]) -> dict[str, int]:

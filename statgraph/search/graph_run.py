@@ -24,7 +24,7 @@ from statgraph.runs.article_store import ArticleStore, StoredArticle
 from statgraph.runs.run import Run
 from statgraph.search.hits import ITSELF, Neighbour
 
-_NONE = torch.empty(0, dtype=torch.int64)
+_NO_ROWS = torch.empty(0, dtype=torch.int64)
 _Node = tuple[str, int]  # node type and row
 
 
@@ -163,7 +163,7 @@ class GraphExplainer:
         self._titles = [article.title for article in articles]
         depth = len(loaded.encoder.layers)
         self._sampler = BlockSampler(loaded.graph, fanouts=[-1] * depth, target_edges="mask")
-        self._sampling = threading.Lock()  # the sampler has one place to work in
+        self._explaining = threading.Lock()  # sampling on one thread changes the number of threads of the process
 
     @property
     def article_ids(self) -> tuple[str, ...]:
@@ -189,8 +189,8 @@ class GraphExplainer:
         """
         if not len(rows):
             return []
-        with torch.inference_mode():
-            blocks = self._blocks(rows, _NONE)
+        with self._explaining, torch.inference_mode():
+            blocks = self._blocks(rows, _NO_ROWS)
             enriched, neighbours = self._enriched(blocks), self._neighbours(blocks, len(rows))
             if self._run.encoder.needs_whole_graph:
                 enriched = self._whole_graph_vectors[list(rows)]
@@ -226,8 +226,7 @@ class GraphExplainer:
         return float(self._enriched(self._blocks([row], torch.tensor(citing)))[0] @ query)
 
     def _blocks(self, rows: Sequence[int], hidden_questions: torch.Tensor) -> Blocks:
-        with self._sampling:
-            return self._sampler.sample({ARTICLE: torch.tensor(list(rows))}, target_questions=hidden_questions)
+        return self._sampler.sample({ARTICLE: torch.tensor(list(rows))}, target_questions=hidden_questions)
 
     def _enriched(self, blocks: Blocks) -> np.ndarray:
         """Return the vectors of the blocks' output articles as the index holds them, (articles, width) float32."""

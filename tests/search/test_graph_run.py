@@ -128,7 +128,7 @@ def test_a_citing_text_is_a_neighbour(train_town, cited_town):
             assert near == [("guide-1", "Lamps\nLamps may burn all day.", "cites")]
 
 
-def test_one_thread_at_a_time_samples(train_town, monkeypatch):
+def test_one_thread_at_a_time_explains(train_town, monkeypatch):
     folder = train_town("qabisar", "gnn.layer=gat")
     explainer = GraphExplainer(Run.read(folder), ArticleStore(folder).read_all())
     query = Retriever.load(folder, device="cpu")._ranker.question_vectors(["dogs?"])[0]
