@@ -164,13 +164,13 @@ LAYERS = LayerRegistry(
     "graph layer",
     "statgraph.layers",
     {
-        "qabisar": "statgraph.gnn.attention_layers:QabisarLayer",
-        "qabisar-v2": "statgraph.gnn.attention_layers:QabisarV2Layer",
-        "gatv2": "statgraph.gnn.attention_layers:GatV2Layer",
-        "gat": "statgraph.gnn.attention_layers:GatLayer",
-        "gcn": "statgraph.gnn.sum_layers:GcnLayer",
-        "graphsage": "statgraph.gnn.sum_layers:GraphSageLayer",
-        "k-gnn": "statgraph.gnn.sum_layers:KGnnLayer",
+        "qabisar": "statgraph.gnn.qabisar:QabisarLayer",
+        "qabisar-v2": "statgraph.gnn.gatv2:QabisarV2Layer",
+        "gatv2": "statgraph.gnn.gatv2:GatV2Layer",
+        "gat": "statgraph.gnn.gat:GatLayer",
+        "gcn": "statgraph.gnn.gcn:GcnLayer",
+        "graphsage": "statgraph.gnn.k_gnn:GraphSageLayer",
+        "k-gnn": "statgraph.gnn.k_gnn:KGnnLayer",
     },
 )
 NEGATIVES = Registry(

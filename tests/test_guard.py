@@ -20,7 +20,7 @@ from statgraph.corpus.catalogue import sample_folder
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.store import read_corpus
 from statgraph.evaluation.metrics import average_precision, recall
-from statgraph.gnn.attention_layers import QabisarLayer
+from statgraph.gnn.qabisar import QabisarLayer
 from statgraph.graph.blocks import Block, Blocks, BlockSampler
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.relations import ARTICLE, NODE_TYPES, QUESTION

@@ -60,7 +60,7 @@ UNPICKLING_NAMES = {("torch", "load"), ("torch", "save")}
 
 MOST_LINES, MOST_PARAMETERS = 60, 7
 # autograd takes each tensor by itself. Of a command, each parameter is an option.
-MORE_PARAMETERS = {"gnn.dynamic_attention.forward", "gnn.separable_attention.forward"}
+MORE_PARAMETERS = {"gnn.kernels.dynamic_attention.forward", "gnn.kernels.separable_attention.forward"}
 
 # Tests of more than one module: this one, the guard, those of old runs, of small laws and of the docs, those on a
 # fetched corpus (`make real`), the short form of `make trial`, and two of what several modules hold together.

@@ -16,7 +16,7 @@ from statgraph.corpus.store import read_corpus
 from statgraph.encoders.article_text import article_text
 from statgraph.encoders.backbones import resolve_backbone
 from statgraph.encoders.loading import load_backbone
-from statgraph.gnn.attention_layers import QabisarLayer
+from statgraph.gnn.qabisar import QabisarLayer
 from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import build_graph
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from statgraph.augmentation.partial import PartialFile
-from statgraph.augmentation.store import SyntheticQuestion
+from statgraph.augmentation.store import PartialFile, SyntheticQuestion
 from statgraph.corpus.records import Article
 from statgraph.device import inference_dtype
 from statgraph.progress import Progress, Step
@@ -49,12 +48,12 @@ def seq2seq_questions(
         batch = [articles[row] for row in batches[number]]
         batch_seed = int(np.random.SeedSequence((seed, number)).generate_state(1)[0])
         texts = sample([article.text for article in batch], batch_seed)
-        questions = {article.article_id: asked for article, asked in zip(batch, texts, strict=True)}
+        questions = {article.article_id: sampled for article, sampled in zip(batch, texts, strict=True)}
         if partial:
             partial.append(questions)
         made.append(questions)
     progress(Step(STEP, len(articles), len(articles)))
-    by_article = {article_id: asked for questions in made for article_id, asked in questions.items()}
+    by_article = {article_id: texts for questions in made for article_id, texts in questions.items()}
     answers: dict[str, list[str]] = {}
     for article in articles:
         for text in by_article[article.article_id]:
@@ -104,8 +103,8 @@ def _sampler(model_name: str, *, per_article: int, device) -> Callable[[Sequence
                 max_new_tokens=MOST_QUESTION_TOKENS,
                 num_return_sequences=per_article,
             )  # (texts * per_article, tokens)
-        asked = [" ".join(text.split()) for text in tokenizer.batch_decode(tokens, skip_special_tokens=True)]
-        by_text = [asked[start : start + per_article] for start in range(0, len(asked), per_article)]
+        cleaned = [" ".join(text.split()) for text in tokenizer.batch_decode(tokens, skip_special_tokens=True)]
+        by_text = [cleaned[start : start + per_article] for start in range(0, len(cleaned), per_article)]
         return [list(dict.fromkeys(filter(None, questions))) for questions in by_text]
 
     return sample

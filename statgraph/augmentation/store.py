@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -11,13 +13,15 @@ from statgraph.corpus.draft import Draft
 from statgraph.corpus.formats.tables import split_ids
 from statgraph.corpus.lines import csv_rows, ids_field, json_lines, object_field, string_field
 from statgraph.corpus.records import Corpus
-from statgraph.errors import CorpusError, RunError
+from statgraph.disk import locked, refused_write_named
+from statgraph.errors import CorpusError, RunError, UsageError
+from statgraph.settings import changed_settings
 
 
 @dataclass(frozen=True)
 class SyntheticQuestion:
-    """A question made for articles. `generator` says by what: `headings`, `seq2seq:` and the model's name, or `file:`
-    and the name of the table that it came in."""
+    """A question made for articles. `generator` is what made it: `headings`, `seq2seq:MODEL`, or `file:NAME` of the
+    table that it came in."""
 
     text: str
     article_ids: tuple[str, ...]
@@ -82,7 +86,7 @@ def read_synthetic(path: Path) -> QuestionFile:
             if not question.text.strip() or not question.article_ids:
                 draft.add_problem(place, "lacks a 'text', or an id in 'article_ids'; write the file again")
             questions.append(question)
-    draft.questions()  # raises what was found
+    draft.questions()  # raises the problems
     if not questions:
         raise CorpusError(f"{path}: holds no questions; write it again with 'statgraph augment'")
     return QuestionFile(manifest, tuple(questions))
@@ -141,7 +145,7 @@ def _questions_in_table(path: Path, corpus: Corpus) -> tuple[SyntheticQuestion, 
                 "questions were made for with --corpus",
             )
         questions.append(question)
-    draft.questions()  # raises what was found
+    draft.questions()  # raises the problems
     if not questions:
         raise CorpusError(f"{path}: holds no questions; put one in each row")
     return tuple(questions)
@@ -154,7 +158,7 @@ def unknown_article(questions: Sequence[SyntheticQuestion], article_rows: Mappin
 
 
 def _manifest_in(draft: Draft, place: str, record: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the manifest on a file's first line, {} with the problem recorded where it is none."""
+    """Return the manifest on a file's first line, {} with the problem recorded if it is not one."""
     manifest = object_field(draft, place, record, _MANIFEST)
     corpus = manifest.get("corpus")
     if isinstance(corpus, dict) and all(isinstance(corpus.get(key), str) for key in ("name", "content_hash")):
@@ -163,3 +167,58 @@ def _manifest_in(draft: Draft, place: str, record: Mapping[str, object]) -> Mapp
         place, "not the manifest of synthetic questions, which comes first; write the file with 'statgraph augment'"
     )
     return {}
+
+
+class PartialFile:
+    """The finished batches of a long generation, on disk after each, so that a kill costs one batch: one JSON object a
+    line, after a first line with the settings that decide them.
+
+    A last line that a kill left half-written is dropped. Nothing is written before the first batch.
+
+    Args:
+        path: the file; it need not exist.
+        about: the settings that decide the batches (JSON values).
+
+    Raises:
+        UsageError: if the file was started with other settings, or is damaged.
+    """
+
+    def __init__(self, path: Path, about: Mapping[str, object]):
+        self._path = path
+        self._about = dict(about)
+        whole = path.read_bytes().rpartition(b"\n")[0] if path.exists() else b""
+        self._size = len(whole) + 1 if whole else 0
+        lines = [self._parsed(line) for line in whole.split(b"\n")] if whole else []
+        if lines and lines[0] != self._about:
+            changed = changed_settings(lines[0], self._about)
+            raise UsageError(
+                f"{path}: was started with other settings ({changed}); continue with the same ones, "
+                "or delete it to start over"
+            )
+        self.batches: list[dict] = lines[1:]
+
+    def append(self, batch: Mapping[str, object]) -> None:
+        """Add a batch; it is on the disk when this returns."""
+        lines = [batch] if self._size else [self._about, batch]
+        data = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode("utf-8")
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with refused_write_named(self._path), self._path.open("ab+") as file:
+            locked(file.fileno(), wait=True)
+            file.seek(self._size)
+            if b"\n" in file.read():
+                raise UsageError(f"{self._path}: another process writes it too; wait for it, or write another file")
+            file.truncate(self._size)
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        self._size += len(data)
+        self.batches.append(dict(batch))
+
+    def _parsed(self, line: bytes) -> dict:
+        try:
+            value = json.loads(line)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            raise UsageError(f"{self._path}: damaged; delete it to start over")
+        return value

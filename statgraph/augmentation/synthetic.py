@@ -1,4 +1,4 @@
-"""From a corpus to synthetic questions: by whichever generator, or from a file, filtered by a round trip."""
+"""From a corpus to synthetic questions: by a generator or from a file, filtered by a round trip."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ import numpy as np
 
 from statgraph import __version__
 from statgraph.artifacts import partial_beside
-from statgraph.augmentation.headings import HEADINGS, heading_questions, path_questions
-from statgraph.augmentation.partial import PartialFile
+from statgraph.augmentation.law_questions import HEADINGS, heading_questions, path_questions
 from statgraph.augmentation.seq2seq import SEQ2SEQ, seq2seq_questions
-from statgraph.augmentation.store import SyntheticQuestion, synthetic_of, write_synthetic
+from statgraph.augmentation.store import PartialFile, SyntheticQuestion, synthetic_of, write_synthetic
 from statgraph.config import AugmentConfig
 from statgraph.corpus.records import Corpus
 from statgraph.errors import CorpusError, UsageError
@@ -107,7 +106,7 @@ def synthetic_questions(
         questions = list(synthetic_of(Path(config.file), corpus))
     else:
         questions = _generated(corpus, config, options, partial)
-    return _filtered(questions, corpus, config, options)
+    return _kept(questions, corpus, config, options)
 
 
 def write_expansion(corpus: Corpus, config: AugmentConfig, out: Path, options: GenerationOptions, *, most: int) -> None:
@@ -144,7 +143,7 @@ def write_generated(corpus: Corpus, config: AugmentConfig, out: Path, options: G
         raise CorpusError(f"{out}: already exists; choose another --out, or delete it first")
     partial = partial_beside(out)
     made = _generated(corpus, config, options, partial)
-    kept = _filtered(made, corpus, config, options)
+    kept = _kept(made, corpus, config, options)
     write_synthetic(out, kept, _manifest(corpus, config, options))
     partial.unlink(missing_ok=True)
     return Written(len(made), len(kept), len({article_id for question in kept for article_id in question.article_ids}))
@@ -173,7 +172,7 @@ def _generated(
 
 
 def _manifest(corpus: Corpus, config: AugmentConfig, options: GenerationOptions) -> dict[str, object]:
-    """Return what a file of synthetic questions says of itself on its first line."""
+    """Return the first line of a file of synthetic questions."""
     origin = {"file": config.file} if config.file else _settings(config, options)
     return {**_corpus_of(corpus), **origin, "round_trip": config.round_trip, "statgraph": __version__}
 
@@ -188,15 +187,14 @@ def _check(config: AugmentConfig, rank: Rank | None) -> None:
         )
 
 
-def _filtered(
+def _kept(
     questions: list[SyntheticQuestion], corpus: Corpus, config: AugmentConfig, options: GenerationOptions
 ) -> list[SyntheticQuestion]:
     """Return the questions that the round trip keeps."""
     if not config.round_trip:
         return questions
-    return kept_by_round_trip(
-        questions, options.rank, k=config.round_trip, article_rows=corpus.article_rows, progress=options.progress
-    )
+    rows, progress = corpus.article_rows, options.progress
+    return kept_by_round_trip(questions, options.rank, k=config.round_trip, article_rows=rows, progress=progress)
 
 
 def _corpus_of(corpus: Corpus) -> dict[str, object]:

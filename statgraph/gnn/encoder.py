@@ -101,7 +101,7 @@ def widths_of(config: GnnConfig, width: int) -> list[int]:
 
 
 def _out_width(before: int, after: int) -> dict[str, int]:
-    """Return what a layer is told where its vectors come out in another width; layers of others may know none."""
+    """Return the layer's argument for another output width; users' own layers may not take one."""
     return {} if before == after else {"out_width": after}
 
 

@@ -32,8 +32,8 @@ class GraphInputs:
         vectors: by node type (nodes, width) float32, what the text encoders made of each node.
         hashes: by node type (nodes, 16) uint8, `text_hashes` of the texts behind the vectors.
         questions: the question nodes, with the articles that they cite.
-        citing: the nodes of citing texts, likewise, if the graph has such; read back, they name no question, which only
-            matters in training.
+        citing: the nodes of citing texts, if the graph has such; read back, they name no question, which matters in
+            training alone.
     """
 
     vectors: Mapping[str, np.ndarray]

@@ -11,6 +11,7 @@ from torch import nn
 from torch.nn import functional
 
 from statgraph.errors import UsageError
+from statgraph.gnn.kernels.bag_attention import NEGATIVE_SLOPE, runs_here
 from statgraph.graph.blocks import Block
 
 
@@ -53,9 +54,6 @@ def edge_softmax(
     return edge_weights / total[targets], own_weights / total
 
 
-NEGATIVE_SLOPE = 0.2
-
-
 def head_width_of(width: int, n_heads: int) -> int:
     """Return the components that each head gets of a vector.
 
@@ -75,3 +73,39 @@ def by_head(vectors: torch.Tensor, n_heads: int) -> torch.Tensor:
 def leaky_scalars(vectors: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
     """Return a . LeakyReLU(v) for each vector and head: (vectors, heads) from (vectors, heads, head width)."""
     return (functional.leaky_relu(vectors, NEGATIVE_SLOPE) * attention).sum(dim=-1)
+
+
+class AttentionLayer(nn.Module):
+    """A mean over the neighbours of a node and the node itself, weighed by attention, heads side by side.
+
+    A subclass gives `_logits_and_values`, and `_in_one_step` where it has a faster way on a CPU.
+    """
+
+    bias: nn.Parameter
+
+    def forward(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
+        """Return the output nodes' vectors (outputs, out width) from the input nodes' (inputs, width)."""
+        in_one_step = self._in_one_step(nodes, block) if runs_here(nodes, block) else None
+        if in_one_step is not None:
+            return in_one_step
+        edge_logits, own_logits, edge_values, own_values = self._logits_and_values(nodes, block)
+        edge_weights, own_weights = edge_softmax(edge_logits, own_logits, block.targets)
+        messages = edge_values * edge_weights.unsqueeze(-1)  # (edges, heads, head width)
+        mean = (own_values * own_weights.unsqueeze(-1)).index_add(0, block.targets, messages)
+        return mean.flatten(1) + self.bias
+
+    def attention_weights(self, nodes: torch.Tensor, block: Block) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return (edge weights (edges, heads), own weights (outputs, heads)): alpha_ij of each edge and alpha_ii."""
+        edge_logits, own_logits, _, _ = self._logits_and_values(nodes, block)
+        return edge_softmax(edge_logits, own_logits, block.targets)
+
+    def _logits_and_values(
+        self, nodes: torch.Tensor, block: Block
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return the logits of the edges (edges, heads) and of the nodes themselves (outputs, heads), then the values
+        of both, (edges, heads, head width) and (outputs, heads, head width)."""
+        raise NotImplementedError
+
+    def _in_one_step(self, nodes: torch.Tensor, block: Block) -> torch.Tensor | None:
+        """Return what `forward` does by a faster way; None where the layer has none."""
+        return None

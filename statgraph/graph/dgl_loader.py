@@ -62,7 +62,7 @@ def _load() -> types.ModuleType:
     _stand_in_for_graphbolt(folder)
     try:
         return _import_quietly()
-    except Exception as error:  # likewise
+    except Exception as error:
         del os.environ["DGL_FFI"]
         _forget_half_imported()
         raise DependencyError(

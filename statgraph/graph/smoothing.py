@@ -17,7 +17,7 @@ def smoothed(
 
     Args:
         vectors: (articles, width), at unit length.
-        section: (articles,) which articles stand under the same heading: equal numbers do.
+        section: (articles,) the heading of each article: equal numbers are one heading.
         cited: (citations,) article rows that each article cites, article by article.
         cited_starts: (articles + 1,) where each article's begin in `cited`.
         weight: 0 returns the vectors as they are.

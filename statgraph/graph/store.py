@@ -90,7 +90,7 @@ def default_folder(corpus_name: str) -> Path:
 def graph_for(corpus: Corpus, relations: Sequence[str], folder: Path | None = None) -> tuple[LegalGraph, str]:
     """Return the graph of a corpus, read from a folder if the graph in it fits corpus and relations, else built.
 
-    The text beside it says which of the two it was and why; it is blank if the folder does not exist.
+    The text beside it is which of the two it was and why; blank if the folder does not exist.
 
     Raises:
         UsageError: if a relation group is not known.

@@ -103,7 +103,7 @@ def competition_ranks(distances: np.ndarray) -> np.ndarray:
 
 
 QUESTIONS_AT_ONCE = 32
-# Fused scores of the rankings that stay the same are kept from epoch to epoch up to this much, or else found again.
+# Fused scores of the rankings that stay the same are kept from epoch to epoch up to this much, or else computed again.
 KEPT_BYTES = 512 * 2**20
 
 
@@ -132,7 +132,7 @@ class CusinesNegatives:
         self._buckets: np.ndarray | None = None  # (questions, articles) int8; -1 where the article answers
 
     def begin_epoch(self, epoch: int, epochs: int, vectors: EpochVectors | None) -> None:
-        """Set the epoch's shares, and cut the buckets again where the model in training has a say in them.
+        """Set the epoch's shares, and cut the buckets again where they depend on the model in training.
 
         Raises:
             ValueError: if the epoch is not one of 1 to `epochs`, or vectors are needed and missing or misshapen.

@@ -11,7 +11,7 @@ from statgraph.negatives.source import Bm25Source, EpochVectors, TrainingQuestio
 
 
 class SemanticRanking:
-    """Articles by their score for the question: the higher, the more difficult. `config.semantic` says whose score."""
+    """Articles by their score for the question: the higher, the more difficult. `config.semantic` names the scorer."""
 
     def __init__(self, corpus: Corpus, questions: TrainingQuestions, config: NegativesConfig, bm25: Bm25Source):
         self.needs_vectors = config.semantic == "dynamic"
@@ -90,7 +90,7 @@ class SequentialRanking:
         codes = {code: number for number, code in enumerate(dict.fromkeys(article.code for article in corpus.articles))}
         orders = np.array([article.order for article in corpus.articles], dtype=np.int64)
         self._other_code = int(np.ptp(orders)) + 1  # farther than any two articles of one code
-        # All codes on one line, the gaps between them wider than any code: a distance says whether a code is left.
+        # All codes on one line, the gaps between them wider than any code: a distance shows whether it leaves the code.
         starts = np.array([codes[article.code] for article in corpus.articles], dtype=np.int64) * 2 * self._other_code
         self._places = starts + orders - orders.min()  # (articles,)
 

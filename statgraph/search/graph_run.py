@@ -189,21 +189,18 @@ class GraphExplainer:
         """
         if not len(rows):
             return []
+        rows = list(rows)
         with self._explaining, torch.inference_mode():
-            blocks = self._blocks(rows, _NO_ROWS)
-            enriched, neighbours = self._enriched(blocks), self._neighbours(blocks, len(rows))
-            if self._run.encoder.needs_whole_graph:
-                enriched = self._whole_graph_vectors[list(rows)]
-            own = self._index_vectors(np.array(self._run.inputs.vectors[ARTICLE][list(rows)]))
-            return [
-                GraphPart(
-                    float(enriched[place] @ query),
-                    float(own[place] @ query),
-                    self._without_questions(query, row),
-                    of_article,
-                )
-                for place, (row, of_article) in enumerate(zip(rows, neighbours, strict=True))
-            ]
+            blocks = self._sampler.sample({ARTICLE: torch.tensor(rows)}, target_questions=_NO_ROWS)
+            enriched = self._whole_graph_vectors[rows] if self._needs_whole_graph else self._enriched(blocks)
+            own = self._run.similarity.index_vectors(np.array(self._run.inputs.vectors[ARTICLE][rows]))
+            scores, own_scores = (enriched @ query).tolist(), (own @ query).tolist()
+            without_questions = [self._without_questions(query, row) for row in rows]
+            return list(map(GraphPart, scores, own_scores, without_questions, self._neighbours(blocks, len(rows))))
+
+    @property
+    def _needs_whole_graph(self) -> bool:
+        return self._run.encoder.needs_whole_graph
 
     @cached_property
     def _whole_graph_vectors(self) -> np.ndarray:
@@ -212,49 +209,41 @@ class GraphExplainer:
     @cached_property
     def _citing(self) -> dict[int, list[int]]:
         """Return the rows of the training questions that cite each article row."""
-        rows = {article_id: row for row, article_id in enumerate(self.article_ids)}
         citing: dict[int, list[int]] = {}
-        for question_row, question in enumerate(self._run.inputs.questions):
-            for article_id in question.article_ids:
-                citing.setdefault(rows[article_id], []).append(question_row)
+        if CITES.forward_type in self._run.graph.edge_types:
+            for question, article in zip(*self._run.graph.ends(CITES.forward_type), strict=True):
+                citing.setdefault(int(article), []).append(int(question))
         return citing
 
     def _without_questions(self, query: np.ndarray, row: int) -> float | None:
-        citing = self._citing.get(row) if CITES.forward_type in self._run.graph.edge_types else None
-        if not citing or self._run.encoder.needs_whole_graph:
+        """Return an article's score where no training question that cites it is seen; None where none does."""
+        if self._needs_whole_graph or row not in self._citing:
             return None
-        return float(self._enriched(self._blocks([row], torch.tensor(citing)))[0] @ query)
-
-    def _blocks(self, rows: Sequence[int], hidden_questions: torch.Tensor) -> Blocks:
-        return self._sampler.sample({ARTICLE: torch.tensor(list(rows))}, target_questions=hidden_questions)
+        hidden = torch.tensor(self._citing[row])
+        blocks = self._sampler.sample({ARTICLE: torch.tensor([row])}, target_questions=hidden)
+        return float(self._enriched(blocks)[0] @ query)
 
     def _enriched(self, blocks: Blocks) -> np.ndarray:
         """Return the vectors of the blocks' output articles as the index holds them, (articles, width) float32."""
-        return self._index_vectors(self._run.encoder(self._inputs(blocks), blocks.layers).float().numpy())
-
-    def _index_vectors(self, vectors: np.ndarray) -> np.ndarray:
-        return self._run.similarity.index_vectors(vectors)
-
-    def _inputs(self, blocks: Blocks) -> torch.Tensor:
-        """Return the text vectors of the blocks' input nodes, (inputs, width)."""
-        return _node_vectors(self._run.inputs.vectors, blocks.input_nodes)
+        nodes = _node_vectors(self._run.inputs.vectors, blocks.input_nodes)
+        return self._run.similarity.index_vectors(self._run.encoder(nodes, blocks.layers).float().numpy())
 
     def _neighbours(self, blocks: Blocks, n_articles: int) -> list[tuple[Neighbour, ...]]:
         """Return the attention of the last layer over each output article's neighbours and itself, heaviest first."""
-        attention = self._run.encoder.last_attention(self._inputs(blocks), blocks.layers)
+        inputs = _node_vectors(self._run.inputs.vectors, blocks.input_nodes)
+        attention = self._run.encoder.last_attention(inputs, blocks.layers)
         if attention is None:
             return [()] * n_articles
         edge_weights, own_weights = (weights.float().numpy() for weights in attention)  # (edges or outputs, heads)
-        nodes, last = _last_inputs(blocks), blocks.layers[-1]
-        found = [
-            [self._neighbour(nodes[own], ITSELF, own_weights[place])]
-            for place, own in enumerate(last.own_inputs.tolist())
+        nodes, last, edge_types = _last_inputs(blocks), blocks.layers[-1], self._run.graph.edge_types
+        neighbours = [
+            [self._neighbour(nodes[own], ITSELF, weights)]
+            for own, weights in zip(last.own_inputs.tolist(), own_weights, strict=True)
         ]
         edges = zip(last.sources.tolist(), last.targets.tolist(), last.edge_types.tolist(), edge_weights, strict=True)
         for source, target, edge_type, weights in edges:
-            relation = self._run.graph.edge_types[edge_type][1]
-            found[target].append(self._neighbour(nodes[source], relation, weights))
-        return [tuple(sorted(of_article, key=lambda neighbour: -neighbour.weight)) for of_article in found]
+            neighbours[target].append(self._neighbour(nodes[source], edge_types[edge_type][1], weights))
+        return [tuple(sorted(of_article, key=lambda neighbour: -neighbour.weight)) for of_article in neighbours]
 
     def _neighbour(self, node: _Node, relation: str, weights: np.ndarray) -> Neighbour:
         kind, row = node

@@ -97,7 +97,6 @@ def prepared_stages(job: Job) -> PreparedStages:
             dev_questions=encoders.question_inputs([question.text for question in dev], progress),
             dev_labels=corpus.label_rows(dev),
             device=device,
-            world=job.world,
         )
     trains_encoders = bool(config.stage1.epochs and encoders.parameter_groups(lr=1.0, weight_lr=1.0))
     return PreparedStages(StageBuilder(job, model, texts), model, trains_encoders, graph, graph_model)

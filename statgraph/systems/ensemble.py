@@ -256,7 +256,8 @@ def fold_runs(job: Job, run: Run, train_member: TrainMember) -> Iterator[tuple[R
         fold_job = replace(job, corpus=seen, folder=part.folder, options=replace(job.options, world=SINGLE))
         for (name, folder), whole in zip(member_folders(part).items(), member_folders(run).values(), strict=True):
             if _learns_from_questions(member_config(run.config, name)):
-                _train_member(fold_job, name, folder, train_member)
+                with in_world(SINGLE):
+                    _train_member(fold_job, name, folder, train_member)
             elif not folder.exists():
                 folder.parent.mkdir(parents=True, exist_ok=True)
                 folder.symlink_to(whole.resolve())

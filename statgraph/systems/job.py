@@ -109,7 +109,6 @@ class Job:
             log=MetricsLog(self.folder / artifacts.RUN_METRICS),
             resume=self.options.resume,
             progress=self.options.progress,
-            world=self.world,
             metric=metric,
             stops=chosen_epochs(MetricsLog(final.folder / artifacts.RUN_METRICS).records(), metric) if final else None,
         )

@@ -26,13 +26,18 @@ from statgraph.registry import NEGATIVES
 from statgraph.systems.job import Job
 from statgraph.training.checkpoints import load_progress, load_weights, save_checkpoint
 from statgraph.training.distillation import AfterGraph
-from statgraph.training.node_bank import GraphTexts
-from statgraph.training.pairs import PairSource, citing_pairs, gold_pairs, heading_pairs, synthetic_pairs
-from statgraph.training.question_order import question_order
+from statgraph.training.pairs import (
+    PairSource,
+    citing_pairs,
+    gold_pairs,
+    heading_pairs,
+    question_order,
+    synthetic_pairs,
+)
 from statgraph.training.seeding import derived_seed
 from statgraph.training.stage1 import Stage1
 from statgraph.training.stage2 import GraphModel, Stage2
-from statgraph.training.text_model import TextModel
+from statgraph.training.text_model import GraphTexts, TextModel
 
 # What the weights after stage 1 depend on, beside corpus, device and package versions.
 _STAGE1_SETTINGS = ("encoder", "pretrain", "augment", "negatives", "stage1", "bm25", "seed", "select_by")

@@ -9,7 +9,8 @@ from pathlib import Path
 import torch
 
 from statgraph.artifacts import read_object, read_tensors, replaced_folder, write_json, write_tensors, write_text
-from statgraph.distributed import SINGLE, World
+from statgraph.distributed import current_world
+from statgraph.errors import RunError
 
 WEIGHTS = "weights.safetensors"
 OPTIMIZER = "optimizer.safetensors"
@@ -31,26 +32,26 @@ def save_checkpoint(
         write_json(staging / PROGRESS, progress)
 
 
-def load_weights(folder: Path, world: World = SINGLE) -> Mapping[str, torch.Tensor]:
+def load_weights(folder: Path) -> Mapping[str, torch.Tensor]:
     """Return the weights of a checkpoint by name; of several processes the first reads them for all.
 
     Raises:
         RunError: if they are missing or damaged.
     """
-    return world.tensors_from_first(lambda: read_tensors(folder / WEIGHTS, remedy=_REMEDY))
+    return current_world().tensors_from_first(lambda: read_tensors(folder / WEIGHTS, remedy=_REMEDY))
 
 
-def load_progress(folder: Path, world: World = SINGLE) -> dict | None:
+def load_progress(folder: Path) -> dict | None:
     """Return the progress of the stage, or None if there is no checkpoint; of several processes the first looks.
 
     Raises:
         RunError: if the file is damaged.
     """
     path = folder / PROGRESS
-    return world.json_from_first(lambda: read_object(path, remedy=_REMEDY) if path.is_file() else None)
+    return current_world().json_from_first(lambda: read_object(path, remedy=_REMEDY) if path.is_file() else None)
 
 
-def load_optimizer(folder: Path, optimizer: torch.optim.Optimizer, world: World = SINGLE) -> None:
+def load_optimizer(folder: Path, optimizer: torch.optim.Optimizer) -> None:
     """Put an optimiser's saved moments back; its groups must hold the same parameters in the same order. Of several
     processes the first reads them for all.
 
@@ -59,7 +60,7 @@ def load_optimizer(folder: Path, optimizer: torch.optim.Optimizer, world: World 
     """
     state = optimizer.state_dict()
     state["state"] = {}
-    moments = world.tensors_from_first(lambda: read_tensors(folder / OPTIMIZER, remedy=_REMEDY))
+    moments = current_world().tensors_from_first(lambda: read_tensors(folder / OPTIMIZER, remedy=_REMEDY))
     for name, tensor in moments.items():
         number, key = name.split(".", 1)
         state["state"].setdefault(int(number), {})[key] = tensor
@@ -79,21 +80,50 @@ class MetricsLog:
             file.write(json.dumps(record) + "\n")
 
     def records(self) -> list[dict]:
-        """Return all lines, in order; a line cut short by a kill is left out."""
+        """Return all lines, in order: each has `stage` (a string), `epoch` (a whole number), and numbers or None beside
+        them. A last line cut short by a kill is left out.
+
+        Raises:
+            RunError: if another line is damaged.
+        """
         if not self._path.is_file():
             return []
-        records = []
-        for line in self._path.read_text(encoding="utf-8").splitlines():
-            try:
-                records.append(json.loads(line))
-            except ValueError:
-                continue
-        return records
+        lines = self._path.read_bytes().splitlines()
+        return [
+            record
+            for number, line in enumerate(lines, start=1)
+            if (record := self._record(line, number, is_last=number == len(lines))) is not None
+        ]
 
     def take_back(self, stage: str, after_epoch: int) -> None:
         """Remove the lines of a stage past an epoch."""
         kept = [record for record in self.records() if record["stage"] != stage or record["epoch"] <= after_epoch]
         write_text(self._path, "".join(json.dumps(record) + "\n" for record in kept))
+
+    def _record(self, line: bytes, number: int, *, is_last: bool) -> dict | None:
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            if is_last:
+                return None
+            record = None
+        if not _is_record(record):
+            raise RunError(f"{self._path}:{number}: not the record of an epoch; train the run again")
+        return record
+
+
+def _is_record(record: object) -> bool:
+    """Return whether a value is what `append` writes for an epoch."""
+    if not isinstance(record, dict) or not isinstance(record.get("stage"), str) or "loss" not in record:
+        return False
+    numbers = {name: value for name, value in record.items() if name not in ("stage", "step_losses")}
+    losses = record.get("step_losses", [])
+    return (
+        isinstance(record.get("epoch"), int)
+        and all(value is None or isinstance(value, int | float) for value in numbers.values())
+        and isinstance(losses, list)
+        and all(isinstance(loss, int | float) for loss in losses)
+    )
 
 
 def _moments(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:

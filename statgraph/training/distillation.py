@@ -34,7 +34,6 @@ class AfterGraph(EncoderStage):
     ):
         super().__init__(model)
         self._teacher = teacher
-        self._index_vectors = self._encoders.similarity.index_vectors(teacher.articles.float().cpu().numpy())
         self._gold = gold
         self._questions = questions
         self._config = config
@@ -61,6 +60,6 @@ class AfterGraph(EncoderStage):
         losses = distillation_losses(self._config, teacher, student, compared, self._encoders.similarity)
         return torch.stack(losses).sum()
 
-    def dev_metrics(self) -> dict[str, float] | None:
-        """Return the dev metrics of the query encoder over the graph's article vectors."""
-        return self._model.dev_metrics(self._index_vectors) if self._model.dev_labels else None
+    def _new_index_vectors(self) -> np.ndarray:
+        """Return the graph's article vectors, which no longer change."""
+        return self._encoders.similarity.index_vectors(self._teacher.articles.float().cpu().numpy())

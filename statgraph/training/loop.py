@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from statgraph.distributed import SINGLE, World
+from statgraph.distributed import current_world
 from statgraph.errors import RunError
 from statgraph.evaluation.metrics import QUALITY, choice_key
 from statgraph.progress import Progress, TrainingStep, silent
@@ -92,7 +92,6 @@ class TrainingContext:
         log: one line for each epoch.
         resume: whether to continue from the checkpoints.
         progress: called after every step.
-        world: the processes that train together; the first alone writes, and its record of an epoch decides for all.
         metric: the mean on dev that decides which epoch is best.
         stops: by stage, the epoch after which to stop as if it were the best, on the schedule of all; None to train all
             and choose.
@@ -104,7 +103,6 @@ class TrainingContext:
     log: MetricsLog
     resume: bool = False
     progress: Progress = silent
-    world: World = SINGLE
     metric: str = QUALITY
     stops: Mapping[str, int] | None = None
 
@@ -112,11 +110,13 @@ class TrainingContext:
 def train_stage(stage: Stage, schedule: Schedule, context: TrainingContext) -> dict[str, object]:
     """Train a stage, leave in it the weights of the best epoch by dev's `choice_key`, and return its log record.
 
+    Of several processes (`current_world`) the first alone writes, and its record of an epoch decides for all.
+
     The untrained stage counts as epoch 0, so training never makes it worse on dev. Every epoch ends with a checkpoint:
     with `resume`, a killed run continues after its last whole epoch and ends with the same numbers.
 
     Raises:
-        RunError: if a loss is not finite, a checkpoint is damaged, or `stops` does not tell the stage's epoch.
+        RunError: if a loss is not finite, a checkpoint is damaged, or `stops` lacks the stage.
         ValueError: if the stage yields more or fewer batches than its `steps_per_epoch`.
     """
     return _StageTrainer(stage, schedule, context).run()
@@ -127,7 +127,6 @@ class _StageTrainer:
         self._stage = stage
         self._schedule = schedule
         self._context = context
-        self._world = context.world
         self._folder = context.checkpoints / stage.name
         groups = [{**group, "base_lr": group["lr"]} for group in stage.parameter_groups()]
         self._optimizer = torch.optim.AdamW(
@@ -137,7 +136,7 @@ class _StageTrainer:
         self._steps = OptimizerSteps(self._optimizer, self._parameters, context.device, clip=schedule.clip)
 
     def run(self) -> dict[str, object]:
-        stage, schedule, world, metric = self._stage, self._schedule, self._world, self._context.metric
+        stage, schedule, world, metric = self._stage, self._schedule, current_world(), self._context.metric
         last, best = self._begun()
         loss_of = world.data_parallel(stage.loss, self._parameters)
         for epoch in range(last["epoch"] + 1, self._last_epoch() + 1):
@@ -156,7 +155,7 @@ class _StageTrainer:
                     save_checkpoint(self._folder / BEST, stage.weights(), best)
                 progress = last | ({_SCALING: scaling} if (scaling := self._steps.state()) else {})
                 save_checkpoint(self._folder / LAST, stage.weights(), progress, self._optimizer)
-        stage.load_weights(load_weights(self._folder / BEST, world))
+        stage.load_weights(load_weights(self._folder / BEST))
         stage.set_training(False)
         return best
 
@@ -171,12 +170,12 @@ class _StageTrainer:
 
     def _begun(self) -> tuple[dict, dict]:
         """Return the records of the last and the best epoch so far: those of epoch 0 where nothing can be resumed."""
-        stage, world, log = self._stage, self._world, self._context.log
-        last = load_progress(self._folder / LAST, world) if self._context.resume else None
-        best = load_progress(self._folder / BEST, world) if last else None
+        stage, world, log = self._stage, current_world(), self._context.log
+        last = load_progress(self._folder / LAST) if self._context.resume else None
+        best = load_progress(self._folder / BEST) if last else None
         if best is not None:
-            stage.load_weights(load_weights(self._folder / LAST, world))
-            load_optimizer(self._folder / LAST, self._optimizer, world)
+            stage.load_weights(load_weights(self._folder / LAST))
+            load_optimizer(self._folder / LAST, self._optimizer)
             self._steps.load_state(last.pop(_SCALING, {}))
             if world.is_first:
                 log.take_back(stage.name, last["epoch"])
@@ -194,7 +193,7 @@ class _StageTrainer:
         """Return the loss of each step."""
         stage, epochs = self._stage, self._schedule.epochs
         seed = derived_seed(self._context.seed, stage.name, epoch)
-        rng = seed_everything(seed, with_graph=stage.uses_graph, rank=self._world.rank)
+        rng = seed_everything(seed, with_graph=stage.uses_graph, rank=current_world().rank)
         steps, before = epochs * stage.steps_per_epoch, (epoch - 1) * stage.steps_per_epoch
         end = steps if self._schedule.decay == "linear" else None
         losses = []
@@ -222,7 +221,7 @@ class _StageTrainer:
         self._stage.set_training(False)
         metrics = self._stage.dev_metrics() or {}
         record = {"stage": self._stage.name, "epoch": epoch, "loss": loss, "seconds": round(seconds, 2), **metrics}
-        return self._world.json_from_first(lambda: record)
+        return current_world().json_from_first(lambda: record)
 
 
 def chosen_epochs(records: Iterable[Mapping[str, Any]], metric: str) -> dict[str, int]:

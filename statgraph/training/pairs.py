@@ -1,16 +1,18 @@
-"""Training pairs: texts that ask, the articles that answer them, and how batches are drawn from them."""
+"""Training pairs: texts that ask, the articles that answer them, how batches are drawn from them, in which order."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from statgraph.augmentation.headings import wordings_of
+from statgraph.augmentation.law_questions import wordings_of
 from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.corpus.records import PARTS, Corpus, Heading
+from statgraph.lexical.bm25 import BM25
+from statgraph.training.seeding import derived_seed
 
 _REFERENCE = PARTS[0]
 _MOST_CITED = 20  # by a citing text: one that cites more asks for nothing in particular
@@ -80,8 +82,8 @@ def citing_pairs(corpus: Corpus) -> PairSource:
         rows = {corpus.article_rows[name] for name in citing.article_ids if name in corpus.article_rows}
         if not rows or len(rows) > _MOST_CITED:
             continue
-        asked = {citing.text, f"{citing.title} : {citing.text}"} if citing.part == _REFERENCE else {citing.text}
-        for text in sorted(asked):
+        wordings = {citing.text, f"{citing.title} : {citing.text}"} if citing.part == _REFERENCE else {citing.text}
+        for text in sorted(wordings):
             answers.setdefault(text, set()).update(rows)
     texts = sorted(answers)
     rows = [answers[text] for text in texts]
@@ -170,3 +172,51 @@ def _source(
         np.array([row for rows in answers for row in sorted(rows)], dtype=np.int64),
         np.concatenate([[0], np.cumsum([len(set(rows)) for rows in answers])]).astype(np.int64),
     )
+
+
+class QuestionOrder:
+    """Which of the training questions an epoch draws from: of E epochs, number e draws from the easiest e / E of them,
+    and the last from all. How difficult a question is, CuSINeS leaves to future work (its section on limitations).
+
+    Args:
+        difficulty: a number for each training question, (questions,), the smaller the easier; ties by position.
+    """
+
+    def __init__(self, difficulty: np.ndarray):
+        self._places = np.empty(len(difficulty), dtype=np.int64)
+        self._places[np.argsort(difficulty, kind="stable")] = np.arange(len(difficulty))
+
+    def pairs_of(self, pairs: np.ndarray, epoch: int, epochs: int) -> np.ndarray:
+        """Return those of the (pairs, 2) gold pairs that epoch `epoch` of `epochs`, counted from 1, draws from."""
+        return pairs[self._places[pairs[:, 0]] < math.ceil(len(self._places) * epoch / epochs)]
+
+
+def question_order(name: str, gold: PairSource, bm25: Callable[[], BM25], seed: int) -> QuestionOrder | None:
+    """Return the order called `name`, or None for `shuffled`, which has none.
+
+    `lexical`: by BM25's rank of the question's best answer; a question in the law's own words is easy. `labels`: by the
+    number of its answers; one that many articles answer leaves open what it asks. `random`: drawn by
+    the seed, as a control for beginning with few questions.
+
+    Raises:
+        ValueError: for another name.
+    """
+    if name == "shuffled":
+        return None
+    if name == "lexical":
+        return QuestionOrder(_best_ranks(gold, bm25()))
+    if name == "labels":
+        return QuestionOrder(np.diff(gold.offsets))
+    if name == "random":
+        rng = np.random.default_rng(derived_seed(seed, "question order"))
+        return QuestionOrder(rng.permutation(len(gold.texts)))
+    raise ValueError(f"'{name}' is no order of questions; see Stage1Config.question_order")
+
+
+def _best_ranks(gold: PairSource, index: BM25) -> np.ndarray:
+    """Return how many articles BM25 puts before each question's best answer, (questions,)."""
+    ranks = np.empty(len(gold.texts), dtype=np.int64)
+    for row, text in enumerate(gold.texts):
+        scores = index.scores(text)
+        ranks[row] = np.count_nonzero(scores > scores[gold.answers_of(row)].max())
+    return ranks

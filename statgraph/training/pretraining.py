@@ -13,8 +13,8 @@ import torch
 from torch.nn import functional
 
 from statgraph import __version__
-from statgraph.artifacts import MANIFEST, as_json, key_of, read_object, replaced_folder, write_json
-from statgraph.cache import cache_root
+from statgraph.artifacts import MANIFEST, as_json, read_object, replaced_folder, write_json
+from statgraph.cache import place_of
 from statgraph.config import PretrainConfig, RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.encoders.article_text import article_text
@@ -111,8 +111,7 @@ def pretrain_backbone(
 def adapted_backbone(config: RunConfig, corpus: Corpus, device: torch.device, progress: Progress = silent) -> str:
     """Return the folder of the configuration's article backbone after pre-training on the corpus (`encoder.adapted`).
 
-    It lies in the cache, by what decides it: the backbone, the corpus, the settings and the seed. A finished one is
-    used again, and one that was interrupted continues.
+    It is cached by the backbone, the corpus, the settings and the seed; an interrupted one continues.
 
     Raises:
         UsageError: if the backbone is a folder of token vectors, which has no model to adapt.
@@ -123,7 +122,7 @@ def adapted_backbone(config: RunConfig, corpus: Corpus, device: torch.device, pr
     deciding = [
         backbone_fingerprint(_transformer(name)), corpus.content_hash, _deciding(config.pretrain), config.seed,
     ]  # fmt: skip
-    folder = cache_root() / "adapted" / key_of(deciding)
+    folder = place_of("adapted", deciding)
     if not (folder / MANIFEST).is_file():
         begun = (unfinished_folder(folder) / BEGUN).is_file()
         pretrain_backbone(name, corpus, config, folder, device=device, resume=begun, progress=progress)

@@ -11,8 +11,15 @@ import torch
 from statgraph.config import Stage1Config
 from statgraph.negatives.source import NegativeSource
 from statgraph.training.losses import ranking_loss, similarities
-from statgraph.training.pairs import PairSource, PairStream, answers_among, batch_shares, epoch_of, epoch_steps
-from statgraph.training.question_order import QuestionOrder
+from statgraph.training.pairs import (
+    PairSource,
+    PairStream,
+    QuestionOrder,
+    answers_among,
+    batch_shares,
+    epoch_of,
+    epoch_steps,
+)
 from statgraph.training.text_model import EncoderStage, TextModel
 
 
@@ -44,10 +51,9 @@ class Stage1(EncoderStage):
         negatives: NegativeSource | None = None,
         order: QuestionOrder | None = None,
     ):
-        super().__init__(model)
+        super().__init__(model, negatives)
         self._sources = sources
         self._config = config
-        self._negatives = negatives
         self._order = order
         self._sizes = batch_shares({name: getattr(config, name) for name in sources}, config.batch_size)
         self._inputs = {name: self._encoders.question_inputs(source.texts) for name, source in sources.items()}
@@ -57,26 +63,16 @@ class Stage1(EncoderStage):
             len(sources[self._leading].pairs), self._sizes[self._leading], config.min_epoch_steps
         )
         self._drawn_from = sources[self._leading].pairs  # in this epoch
-        self._index_vectors: np.ndarray | None = None  # of the articles with the current weights, once they are known
 
     def parameter_groups(self) -> list[dict]:
         """Return the encoders' groups."""
         return self._encoders.parameter_groups(lr=self._config.lr, weight_lr=self._config.weight_lr)
 
-    def weights_changed(self) -> None:
-        """Drop the articles' vectors."""
-        self._index_vectors = None
-
     def begin_epoch(self, epoch: int, epochs: int) -> None:
         """Choose the gold pairs to draw from, and show the current encoders to the source of hard negatives."""
         if self._order is not None and self._leading == "gold":
             self._drawn_from = self._order.pairs_of(self._sources["gold"].pairs, epoch, epochs)
-        if self._negatives is None:
-            return
-        vectors = None
-        if self._negatives.needs_vectors:
-            vectors = self._model.epoch_vectors(self._inputs["gold"], self._article_vectors())
-        self._negatives.begin_epoch(epoch, epochs, vectors)
+        self._begin_negatives(epoch, epochs, self._inputs["gold"])
 
     def batches(self, rng: np.random.Generator) -> Iterator[_Batch]:
         """Yield one pass over the gold pairs, pairs of the other sources drawn beside them. An epoch that draws from
@@ -115,12 +111,3 @@ class Stage1(EncoderStage):
             torch.from_numpy(own).to(device),
             torch.from_numpy(answers).to(device),
         )
-
-    def dev_metrics(self) -> dict[str, float] | None:
-        """Return the dev metrics of ranking by the encoders alone."""
-        return self._model.dev_metrics(self._article_vectors()) if self._model.dev_labels else None
-
-    def _article_vectors(self) -> np.ndarray:
-        if self._index_vectors is None:
-            self._index_vectors = self._model.index_vectors()
-        return self._index_vectors

@@ -9,14 +9,14 @@ import numpy as np
 import torch
 
 from statgraph.config import Stage2Config
+from statgraph.distributed import current_world
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import Block, Blocks, BlockSampler
 from statgraph.graph.relations import ARTICLE, QUESTION
 from statgraph.negatives.source import NegativeSource
 from statgraph.training.losses import contrastive_loss, distillation_losses, similarities
-from statgraph.training.node_bank import GraphTexts, NodeBank, with_fresh
 from statgraph.training.pairs import PairSource, PairStream, answers_among, batch_shares, epoch_of, epoch_steps
-from statgraph.training.text_model import TextModel
+from statgraph.training.text_model import EncoderStage, GraphTexts, NodeBank, TextModel, with_fresh
 
 GRAPH_PREFIX, TEXT_PREFIX = "graph.", "text."
 # The sources beside the gold pairs that teach the graph too; the others teach the text encoders alone.
@@ -65,7 +65,7 @@ class _Vectors:
     articles: torch.Tensor  # (articles, width)
 
 
-class Stage2:
+class Stage2(EncoderStage):
     """Trains the graph encoder over sampled blocks.
 
     The block's outer nodes take their vectors from a bank: what the text encoders gave at the start of the epoch. What
@@ -96,8 +96,7 @@ class Stage2:
         config: Stage2Config,
         negatives: NegativeSource | None = None,
     ):
-        self._model = model
-        self._encoders = model.encoders
+        super().__init__(model, negatives)
         self._graph_encoder = graph.encoder
         self._sampler = graph.sampler
         whole = graph.whole_graph
@@ -110,7 +109,6 @@ class Stage2:
         self._trains_both = config.train_encoders == "both"
         taught = sources if self._trains_both else ("gold", *_OF_THE_GRAPH)
         self._sources = {name: source for name, source in sources.items() if name in taught}
-        self._negatives = negatives
         self._config = config
         self._sizes = batch_shares({name: getattr(config, name) for name in self._sources}, config.batch_size)
         self._beside = {name: source for name, source in self._sources.items() if name != "gold" and self._sizes[name]}
@@ -125,7 +123,6 @@ class Stage2:
             }
         self.steps_per_epoch = epoch_steps(len(self._gold.pairs), self._sizes["gold"], config.min_epoch_steps)
         self._bank = NodeBank(model, texts)
-        self._index_vectors: np.ndarray | None = None  # of the articles with the current weights, once they are known
 
     def parameter_groups(self) -> list[dict]:
         """Return the graph encoder's group, and those of the text encoders that train along."""
@@ -150,28 +147,18 @@ class Stage2:
     def weights_changed(self) -> None:
         """Drop the articles' vectors, and mark the bank as outdated where the encoders that fill it train along: a
         batch still takes the vectors of the epoch's start from it, until it is renewed."""
+        super().weights_changed()
         self._bank.is_outdated = self._trains_both
-        self._index_vectors = None
 
     def set_training(self, on: bool) -> None:
         """Switch dropout on or off."""
-        self._encoders.train(on)
+        super().set_training(on)
         self._graph_encoder.train(on)
 
     def begin_epoch(self, epoch: int, epochs: int) -> None:
         """Renew the bank where encoders train, and show the current model to the source of hard negatives."""
         self._bank.renew()
-        if self._negatives is None:
-            return
-        vectors = None
-        if self._negatives.needs_vectors:
-            was_training = self._graph_encoder.training
-            self.set_training(False)
-            # A GPU's sums differ between processes, and the rankings that all draw their batches from must not.
-            articles = self._model.world.array_from_first(self.index_vectors)
-            vectors = self._model.epoch_vectors(self._texts.questions, articles)
-            self.set_training(was_training)
-        self._negatives.begin_epoch(epoch, epochs, vectors)
+        self._begin_negatives(epoch, epochs, self._texts.questions)
 
     def batches(self, rng: np.random.Generator) -> Iterator[_Batch]:
         """Yield one pass over the gold pairs with their blocks."""
@@ -188,7 +175,7 @@ class Stage2:
             articles = np.unique(
                 np.concatenate([gold[:, 1], *(pairs[:, 1] for pairs in beside.values()), random, hard])
             )
-            own_questions, own_articles = self._model.world.share(questions), self._model.world.share(articles)
+            own_questions, own_articles = current_world().share(questions), current_world().share(articles)
             blocks = self._sampler.sample(
                 {ARTICLE: torch.from_numpy(own_articles), QUESTION: torch.from_numpy(own_questions)},
                 target_questions=torch.from_numpy(questions),
@@ -225,17 +212,10 @@ class Stage2:
             total, count = total + len(pairs) * self._beside_loss(name, batch, vectors), count + len(pairs)
         return total / count
 
-    def dev_metrics(self) -> dict[str, float] | None:
-        """Return the dev metrics as at inference: article vectors of the whole graph, questions by their encoder."""
-        return self._model.dev_metrics(self.index_vectors()) if self._model.dev_labels else None
-
-    def index_vectors(self) -> np.ndarray:
-        """Return the graph-enriched vectors of all articles for an inner-product search, one row an article, float32;
-        computed once for each state of the weights."""
-        if self._index_vectors is None:
-            articles = self._enriched(self._to_articles)[: len(self._model.articles)]
-            self._index_vectors = self._encoders.similarity.index_vectors(articles.float().cpu().numpy())
-        return self._index_vectors
+    def _new_index_vectors(self) -> np.ndarray:
+        """Return the graph-enriched vectors of all articles."""
+        articles = self._enriched(self._to_articles)[: len(self._model.articles)]
+        return self._encoders.similarity.index_vectors(articles.float().cpu().numpy())
 
     def node_vectors(self) -> GraphVectors:
         """Return the vectors of articles and training questions in the whole graph, without gradients."""
@@ -260,7 +240,7 @@ class Stage2:
         inputs = {node_type: self._bank[node_type][rows.to(model.device)] for node_type, rows in nodes.items()}
         if self._config.train_encoders == "none":
             own = torch.from_numpy(batch.own_questions).to(model.device)
-            student = model.world.gathered(self._bank[QUESTION][own], len(batch.questions))
+            student = current_world().gathered(self._bank[QUESTION][own], len(batch.questions))
         else:
             student = model.vectors(encoders.questions, self._texts.questions, batch.questions)
         if self._trains_both:
@@ -270,8 +250,8 @@ class Stage2:
         vectors = torch.cat(list(inputs.values()))
         enriched = self._graph_encoder(vectors, [block.to(model.device) for block in batch.blocks.layers])
         articles, teacher = enriched[: len(batch.own_articles)], enriched[len(batch.own_articles) :]
-        articles = model.world.gathered(articles, len(batch.articles))
-        return _Vectors(student, plain, model.world.gathered(teacher, len(batch.questions)), articles)
+        articles = current_world().gathered(articles, len(batch.articles))
+        return _Vectors(student, plain, current_world().gathered(teacher, len(batch.questions)), articles)
 
     def _beside_loss(self, name: str, batch: _Batch, vectors: _Vectors) -> torch.Tensor:
         """Return the contrastive loss of another source's pairs: synthetic questions by the graph's vectors of the

@@ -27,10 +27,10 @@ _UNCUT = 2**20  # tokens: the saved tokenizer cuts
 
 @dataclass(frozen=True, eq=False)
 class Lessons:
-    """What a teacher says of texts.
+    """A teacher's rankings of texts.
 
     Attributes:
-        texts: what was asked.
+        texts: the questions.
         rows: (texts, best) int32, its best articles, best first.
         scores: (texts, best) float32, theirs.
     """
@@ -113,7 +113,7 @@ class StudentEncoder(nn.Module):
 
 
 class Student(Stage):
-    """Trains a query encoder and the vectors of the articles on what a teacher says of texts.
+    """Trains a query encoder and the vectors of the articles on a teacher's rankings of texts.
 
     loss = KL(softmax(teacher / temperature) || softmax(student / 0.05)), the mean over the batch's texts, over all
     articles that the teacher names for one of them and `RANDOM_ARTICLES` others; the teacher gives those that it does

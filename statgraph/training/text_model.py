@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from statgraph.distributed import SINGLE, World
+from statgraph.distributed import current_world
 from statgraph.encoders.biencoder import BiEncoder, Inputs, encoded
 from statgraph.evaluation.metrics import DEPTH, aggregate, question_metrics
-from statgraph.negatives.source import EpochVectors
+from statgraph.graph.relations import ARTICLE, CITING, HEADING, QUESTION
+from statgraph.negatives.source import EpochVectors, NegativeSource
 from statgraph.training.loop import Stage
 
 Encode = Callable[[Inputs], torch.Tensor]
@@ -27,7 +28,6 @@ class TextModel:
         dev_questions: the dev questions.
         dev_labels: for each dev question the rows of the articles that answer it; empty where the corpus has none.
         device: where the encoders are.
-        world: the processes that train together; each encodes its share, and all get all vectors.
     """
 
     encoders: BiEncoder
@@ -35,7 +35,6 @@ class TextModel:
     dev_questions: Inputs
     dev_labels: Sequence[Sequence[int]]
     device: torch.device
-    world: World = SINGLE
 
     def encoded(self, encode: Encode, inputs: Inputs) -> np.ndarray:
         """Return the vectors of all inputs, (inputs, width) float32, without gradients and without dropout."""
@@ -46,9 +45,10 @@ class TextModel:
         return vectors
 
     def vectors(self, encode: Encode, inputs: Inputs, rows: np.ndarray) -> torch.Tensor:
-        """Return the vectors of some rows of the inputs, (rows, width), with gradients."""
-        own = inputs.take(torch.from_numpy(self.world.share(rows))).to(self.device)
-        return self.world.gathered(encode(own), len(rows))
+        """Return the vectors of some rows of the inputs, (rows, width), with gradients; each process encodes its share,
+        and all get all."""
+        own = inputs.take(torch.from_numpy(current_world().share(rows))).to(self.device)
+        return current_world().gathered(encode(own), len(rows))
 
     def index_vectors(self) -> np.ndarray:
         """Return the articles' vectors for an inner-product search, one row an article, float32."""
@@ -66,17 +66,18 @@ class TextModel:
 
 
 class EncoderStage(Stage):
-    """A stage that trains the text encoders and nothing else: what the training loop asks of it beside pairs and loss.
+    """A stage over the text encoders: their weights, the articles' vectors for dev and negatives, once for each state.
 
     Args:
         model: the text encoders.
+        negatives: hard negatives of the gold pairs, or None.
     """
 
-    uses_graph = False
-
-    def __init__(self, model: TextModel):
+    def __init__(self, model: TextModel, negatives: NegativeSource | None = None):
         self._model = model
         self._encoders = model.encoders
+        self._negatives = negatives
+        self._index_vectors: np.ndarray | None = None  # of the current weights, once they are known
 
     def weights(self) -> Mapping[str, torch.Tensor]:
         """Return what training can change in the encoders."""
@@ -87,9 +88,42 @@ class EncoderStage(Stage):
         self._encoders.load_trained_state(dict(weights))
         self.weights_changed()
 
+    def weights_changed(self) -> None:
+        """Drop the articles' vectors."""
+        self._index_vectors = None
+
     def set_training(self, on: bool) -> None:
         """Switch dropout on or off."""
         self._encoders.train(on)
+
+    def index_vectors(self) -> np.ndarray:
+        """Return the vectors of all articles for an inner-product search, one row an article, float32; computed once
+        for each state of the weights."""
+        if self._index_vectors is None:
+            self._index_vectors = self._new_index_vectors()
+        return self._index_vectors
+
+    def _new_index_vectors(self) -> np.ndarray:
+        return self._model.index_vectors()
+
+    def dev_metrics(self) -> dict[str, float] | None:
+        """Return the dev metrics as at inference: the question encoder over the articles' index vectors."""
+        return self._model.dev_metrics(self.index_vectors()) if self._model.dev_labels else None
+
+    def _begin_negatives(self, epoch: int, epochs: int, questions: Inputs) -> None:
+        """Show the current model to the source of hard negatives."""
+        if self._negatives is None:
+            return
+        vectors = None
+        if self._negatives.needs_vectors:
+            was_training = self._encoders.training
+            self.set_training(False)
+            own = self.index_vectors()
+            # A GPU's sums differ between processes, and the rankings that all draw their batches from must not.
+            articles = current_world().array_from_first(lambda: own)
+            vectors = self._model.epoch_vectors(questions, articles)
+            self.set_training(was_training)
+        self._negatives.begin_epoch(epoch, epochs, vectors)
 
 
 def vector_metrics(
@@ -109,3 +143,76 @@ def vector_metrics(
     order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
     metrics = aggregate(question_metrics(np.take_along_axis(best, order, axis=1), label_rows, n_articles))
     return {name: round(value, 5) for name, value in metrics.items()}
+
+
+@dataclass(frozen=True)
+class GraphTexts:
+    """The prepared inputs of the graph's nodes beside the articles, by row: headings, the training questions, and
+    citing texts where it has such nodes."""
+
+    headings: Inputs
+    questions: Inputs
+    citing: Inputs | None = None
+
+
+class NodeBank:
+    """Text vectors of the nodes, in which stage 2 looks up a block's outer nodes.
+
+    Args:
+        model: the text encoders and the articles.
+        texts: the inputs of all other nodes.
+
+    Attributes:
+        nodes: (nodes, width) on the device, types one after the other in the order of `LegalGraph.node_types`.
+        is_outdated: whether the encoders have changed since the nodes were encoded.
+    """
+
+    def __init__(self, model: TextModel, texts: GraphTexts):
+        self._model = model
+        self._texts = texts
+        self.is_outdated = True
+        self.renew()
+
+    def __getitem__(self, node_type: str) -> torch.Tensor:
+        """Return the vectors of a type's nodes, (nodes of the type, width)."""
+        return self._by_type[node_type]
+
+    @property
+    def node_types(self) -> tuple[str, ...]:
+        """Return the types of the nodes, in their order."""
+        return tuple(self._by_type)
+
+    def renew(self) -> None:
+        """Encode all nodes with the current weights, without dropout, where those in the bank are outdated."""
+        if not self.is_outdated:
+            return
+        encoders, device = self._model.encoders, self._model.device
+        encode_of = {
+            ARTICLE: (encoders.articles, self._model.articles),
+            HEADING: (encoders.articles, self._texts.headings),
+            QUESTION: (encoders.questions, self._texts.questions),
+        }
+        if self._texts.citing is not None:
+            encode_of[CITING] = encoders.questions, self._texts.citing
+        parts = [self._model.encoded(*how).reshape(-1, encoders.width) for how in encode_of.values()]
+        vectors = [torch.from_numpy(part).to(device) for part in parts]
+        self.nodes = torch.cat(vectors)
+        self._by_type = dict(zip(encode_of, self.nodes.split([len(part) for part in vectors]), strict=True))
+        self.is_outdated = False
+
+
+def with_fresh(old: torch.Tensor, nodes: torch.Tensor, fresh: torch.Tensor, fresh_nodes: np.ndarray) -> torch.Tensor:
+    """Return the vectors of a block's input nodes (nodes, width), the fresh ones in place of the old where there are.
+
+    Args:
+        old: (nodes, width), the vectors of the bank.
+        nodes: (nodes,), the rows of the input nodes.
+        fresh: (fresh nodes, width), with gradients; not all of them need be among the inputs.
+        fresh_nodes: (fresh nodes,), their rows, sorted.
+    """
+    if np.array_equal(nodes[: len(fresh)].numpy(), fresh_nodes):  # where one process has a whole batch, they come first
+        return torch.cat([fresh, old[len(fresh) :]])
+    places = np.searchsorted(fresh_nodes, nodes.numpy()).clip(max=len(fresh_nodes) - 1)
+    known = np.flatnonzero(fresh_nodes[places] == nodes.numpy())
+    own, given = (torch.from_numpy(rows).to(old.device) for rows in (known, places[known]))
+    return old.index_copy(0, own, fresh[given].to(old.dtype))

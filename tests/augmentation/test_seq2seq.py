@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from statgraph.augmentation import seq2seq
-from statgraph.augmentation.partial import PartialFile
 from statgraph.augmentation.seq2seq import load_seq2seq, seq2seq_questions
+from statgraph.augmentation.store import PartialFile
 from statgraph.errors import ModelError
 from statgraph.progress import Step, silent
 

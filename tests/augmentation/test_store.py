@@ -4,13 +4,14 @@ import json
 import pytest
 
 from statgraph.augmentation.store import (
+    PartialFile,
     SyntheticQuestion,
     questions_by_row,
     read_synthetic,
     synthetic_of,
     write_synthetic,
 )
-from statgraph.errors import CorpusError
+from statgraph.errors import CorpusError, UsageError
 
 ROWS = {"a": 0, "b": 1, "c": 2}
 
@@ -137,3 +138,77 @@ def test_a_table_that_is_missing_empty_or_without_its_columns_is_refused(table, 
     refused(synthetic_of, path, village, "holds no questions")
     path.write_text("id,text,articles\n1,where,L1\n")
     refused(synthetic_of, path, village, "1: no column question, article_ids")
+
+
+ABOUT = {"generator": "seq2seq:m", "seed": 0, "limit": None}
+
+
+@pytest.fixture
+def partial(tmp_path):
+    return tmp_path / "a" / "out.jsonl.partial"
+
+
+@pytest.fixture
+def begun(partial):
+    """Return a file of two batches."""
+    batches = PartialFile(partial, ABOUT)
+    batches.append({"a": ["où ?"]})
+    batches.append({"b": []})
+    return partial
+
+
+def test_nothing_is_written_before_the_first_batch(partial):
+    assert PartialFile(partial, ABOUT).batches == []
+    assert not partial.parent.exists()
+
+
+def test_batches_are_there_again(begun):
+    assert PartialFile(begun, ABOUT).batches == [{"a": ["où ?"]}, {"b": []}]
+    assert begun.read_text(encoding="utf-8").splitlines() == [
+        '{"generator": "seq2seq:m", "seed": 0, "limit": null}', '{"a": ["où ?"]}', '{"b": []}',
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("lost", range(1, len('{"b": []}\n') + 1))
+def test_a_line_cut_by_a_kill_is_written_again(begun, lost):
+    whole = begun.read_bytes()
+    begun.write_bytes(whole[:-lost])
+    partial = PartialFile(begun, ABOUT)
+    assert partial.batches == [{"a": ["où ?"]}]
+    partial.append({"b": []})
+    assert begun.read_bytes() == whole
+
+
+def test_a_cut_first_line_starts_over(begun):
+    whole = begun.read_bytes()
+    begun.write_bytes(whole[:10])
+    partial = PartialFile(begun, ABOUT)
+    assert partial.batches == []
+    partial.append({"a": ["où ?"]})
+    partial.append({"b": []})
+    assert begun.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"), [({"seed": 1}, "seed: 0 then, 1 now"), ({"per_article": 5}, "per_article: None then, 5 now")]
+)
+def test_other_settings_are_refused(begun, changed, said):
+    with pytest.raises(UsageError, match=rf"{begun.name}: .*\({said}\); .*delete it"):
+        PartialFile(begun, {**ABOUT, **changed})
+
+
+@pytest.mark.parametrize("line", [b"{", b"[]", b"\xff", b""])
+def test_a_damaged_line_is_refused(begun, line):
+    lines = begun.read_bytes().split(b"\n")
+    begun.write_bytes(b"\n".join([lines[0], line, *lines[2:]]))
+    with pytest.raises(UsageError, match=f"{begun.name}: damaged; delete it"):
+        PartialFile(begun, ABOUT)
+
+
+def test_another_process_on_the_same_file_is_noticed(tmp_path):
+    first, second = (PartialFile(tmp_path / "file", {"seed": 0}) for _ in range(2))
+    first.append({"a": 1})
+    with pytest.raises(UsageError, match="another process"):
+        second.append({"a": 2})
+    first.append({"a": 3})
+    assert PartialFile(tmp_path / "file", {"seed": 0}).batches == [{"a": 1}, {"a": 3}]

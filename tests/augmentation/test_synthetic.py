@@ -9,7 +9,7 @@ from statgraph import __version__
 from statgraph.artifacts import partial_beside
 from statgraph.augmentation import seq2seq
 from statgraph.augmentation import synthetic as round_trip
-from statgraph.augmentation.headings import path_questions
+from statgraph.augmentation.law_questions import path_questions
 from statgraph.augmentation.store import SyntheticQuestion, questions_by_row, read_synthetic
 from statgraph.augmentation.synthetic import (
     GenerationOptions,

@@ -9,8 +9,9 @@ import torch
 from torch.func import functional_call
 
 from statgraph.errors import UsageError
-from statgraph.gnn.attention_layers import QabisarLayer, QabisarV2Layer
+from statgraph.gnn.gatv2 import QabisarV2Layer
 from statgraph.gnn.message_passing import by_head
+from statgraph.gnn.qabisar import QabisarLayer
 from statgraph.registry import LAYERS
 
 ATTENTION_LAYERS = ("qabisar", "qabisar-v2", "gatv2", "gat")

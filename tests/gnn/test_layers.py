@@ -4,9 +4,9 @@ import math
 import pytest
 import torch
 
-from statgraph.gnn.attention_layers import QabisarLayer
+from statgraph.gnn.k_gnn import KGnnLayer
 from statgraph.gnn.message_passing import neighbour_sum
-from statgraph.gnn.sum_layers import KGnnLayer
+from statgraph.gnn.qabisar import QabisarLayer
 from statgraph.graph.dgl_loader import load_dgl
 from statgraph.registry import LAYERS
 

@@ -7,7 +7,7 @@ from tokenizers import Tokenizer
 from statgraph.corpus.catalogue import sample_folder
 from statgraph.corpus.store import read_corpus
 from statgraph.errors import CorpusError, UsageError
-from statgraph.gnn import attention_layers
+from statgraph.gnn import message_passing
 from statgraph.gnn.encoder import GraphEncoder, widths_of
 from statgraph.graph.blocks import Blocks, whole_graph_block
 from statgraph.graph.build import build_graph
@@ -123,7 +123,7 @@ def test_a_step_of_stage_1_takes_what_is_planned(
     ("layer", "expansion"), [("gatv2", 1), ("gatv2", 4), ("qabisar", 1), ("gat", 1), ("gat", 4), ("gcn", 1)]
 )
 def test_what_the_graph_layers_take_is_at_most_what_is_planned(sample, bytes_held, monkeypatch, layer, expansion):
-    monkeypatch.setattr(attention_layers, "runs_here", lambda nodes, block: False)  # as on CUDA
+    monkeypatch.setattr(message_passing, "runs_here", lambda nodes, block: False)  # as on CUDA
     config = replace(resolve_config("gdsr", ("device=cpu",)).gnn, layer=layer, layers=2, dropout=0.1)
     config = replace(config, residual=expansion == 1, expansion=expansion)
     graph = build_graph(sample, ("tree", "bipartite"))

@@ -242,7 +242,7 @@ def test_a_fast_ensemble_has_no_transformer():
 def test_only_what_the_user_types_lets_a_module_be_imported(tmp_path, monkeypatch):
     monkeypatch.setattr(LAYERS, "_allowed", set())
     monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "preset_layers.py").write_text("from statgraph.gnn.sum_layers import GcnLayer\n")
+    (tmp_path / "preset_layers.py").write_text("from statgraph.gnn.gcn import GcnLayer\n")
     layer = "gnn.layer=preset_layers:GcnLayer"
     loaded = overlaid(resolve_config("ensemble"), {"ensemble": {"settings": [layer]}}, place="a run")
     with pytest.raises(UsageError, match="STATGRAPH_LAYERS=preset_layers"):

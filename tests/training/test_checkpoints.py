@@ -156,3 +156,19 @@ def test_a_line_cut_short_by_a_kill_is_left_out(tmp_path, log):
     log.take_back("stage2", 0)
     log.append(stage="stage2", epoch=1, loss=0.5)
     assert places(log) == [("stage1", 0), ("stage1", 1), ("stage1", 2), ("stage2", 0), ("stage2", 1)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[]", "7", "null", "{}", '{"stage": "stage1"', '{"stage": "stage1", "epoch": "1", "loss": 0.5}',
+        '{"stage": 1, "epoch": 1, "loss": 0.5}', '{"stage": "stage1", "epoch": 1, "loss": 0.5, "quality": "high"}',
+        '{"stage": "stage1", "epoch": 1, "loss": 0.5, "step_losses": [null]}', '{"stage": "stage1", "epoch": 1}',
+    ],
+)  # fmt: skip
+def test_a_damaged_line_is_named(tmp_path, log, line):
+    path = tmp_path / "metrics.jsonl"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:2], line, *lines[3:]]) + "\n")
+    with pytest.raises(RunError, match=rf"^{re.escape(str(path))}:3: not the record of an epoch; train the run again$"):
+        log.records()

@@ -7,8 +7,7 @@ import torch
 from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.config import Stage1Config
 from statgraph.encoders.similarity import SIMILARITIES
-from statgraph.training.pairs import answers_among, gold_pairs, heading_pairs, synthetic_pairs
-from statgraph.training.question_order import QuestionOrder
+from statgraph.training.pairs import QuestionOrder, answers_among, gold_pairs, heading_pairs, synthetic_pairs
 from statgraph.training.stage1 import Stage1
 
 CONFIG = Stage1Config(batch_size=8, lr=0.05, weight_lr=0.05, temperature=0.1, gold=1, headings=1, negatives="none")

@@ -11,9 +11,9 @@ from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import BlockSampler, whole_graph_block
 from statgraph.graph.build import DEFAULT_RELATIONS, build_graph
 from statgraph.graph.relations import NODE_TYPES
-from statgraph.training.node_bank import GraphTexts
 from statgraph.training.pairs import gold_pairs, heading_pairs, synthetic_pairs
 from statgraph.training.stage2 import GraphModel, Stage2
+from statgraph.training.text_model import GraphTexts
 
 CONFIG = Stage2Config(batch_size=7, lr=0.01, encoder_lr=0.02, encoder_weight_lr=0.02, temperature=0.1)
 ALONG = replace(CONFIG, train_encoders="both")

@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
+import torch
 
 from statgraph.evaluation.metrics import aggregate, question_metrics
-from statgraph.training.text_model import vector_metrics
+from statgraph.graph.build import build_graph
+from statgraph.training.pairs import gold_pairs
+from statgraph.training.text_model import GraphTexts, NodeBank, vector_metrics, with_fresh
 
 
 @pytest.mark.parametrize("n_articles", [3, 120, 501, 900])
@@ -32,3 +35,88 @@ def test_ties_go_by_row():
     alike, question = np.ones((400, 2), dtype=np.float32), np.ones((1, 2), dtype=np.float32)
     for row in (0, 1, 9):
         assert vector_metrics(question, alike, [[row]])["MRR@10"] == round(1 / (row + 1), 5)
+
+
+OLD = torch.tensor([[1.0], [2.0], [3.0], [4.0]])
+
+
+@pytest.fixture
+def texts(village) -> dict[str, list[str]]:
+    headings = [heading.title for heading in build_graph(village).headings]
+    return {
+        "article": [article.text for article in village.articles],
+        "heading": headings,
+        "question": list(gold_pairs(village).texts),
+    }
+
+
+@pytest.fixture
+def bank_of(texts, village, text_model):
+    def build(encoders) -> NodeBank:
+        inputs = GraphTexts(encoders.article_inputs(texts["heading"]), encoders.question_inputs(texts["question"]))
+        return NodeBank(text_model(encoders, village), inputs)
+
+    return build
+
+
+def test_nodes_are_the_types_one_after_the_other(bank_of, static_encoders, texts):
+    encoders = static_encoders()
+    encoders.train()
+    bank = bank_of(encoders)
+    assert encoders.training
+    encoders.eval()
+    start = 0
+    for node_type, of_type in texts.items():
+        if node_type == "question":
+            wanted = encoders.questions(encoders.question_inputs(of_type))
+        else:
+            wanted = encoders.articles(encoders.article_inputs(of_type))
+        assert torch.allclose(bank[node_type], wanted, atol=1e-6)
+        assert bank.nodes[start : start + len(of_type)].equal(bank[node_type])
+        start += len(of_type)
+    assert start == len(bank.nodes)
+    assert not bank.nodes.requires_grad
+
+
+def test_citing_texts_are_encoded_as_questions_are(texts, village, text_model, static_encoders):
+    encoders = static_encoders()
+    citing = encoders.question_inputs(["Whoever breaks a lamp pays.", "Wells"])
+    inputs = GraphTexts(encoders.article_inputs(texts["heading"]), encoders.question_inputs(texts["question"]), citing)
+    bank = NodeBank(text_model(encoders, village), inputs)
+    assert bank.node_types == ("article", "heading", "question", "citing")
+    assert torch.allclose(bank["citing"], encoders.questions(citing), atol=1e-6)
+    assert bank.nodes[-2:].equal(bank["citing"])
+
+
+def test_it_changes_with_the_encoders_when_it_is_renewed(bank_of, static_encoders):
+    encoders = static_encoders()
+    bank = bank_of(encoders)
+    before = bank.nodes
+    with torch.no_grad():
+        encoders.encoder.vectors += torch.randn(encoders.encoder.vectors.shape)
+    bank.renew()
+    assert bank.nodes.equal(before)
+    bank.is_outdated = True
+    assert bank.nodes.equal(before)
+    bank.renew()
+    assert not bank.nodes.equal(before)
+    assert bank["article"].equal(bank.nodes[:12])
+
+
+@pytest.mark.parametrize(
+    ("nodes", "fresh_nodes", "expected", "gradient"),
+    [
+        ([5, 8, 2, 9], [5, 8], [10, 20, 3, 4], [1, 2]),  # a whole batch: its nodes come first
+        ([8, 2, 5, 9], [5, 8], [20, 2, 10, 4], [3, 1]),
+        ([8, 2, 4, 9], [5, 8], [20, 2, 3, 4], [0, 1]),  # node 5 is no input of this process's block
+        ([7, 2, 4, 9], [5, 8], [1, 2, 3, 4], [0, 0]),
+    ],
+)
+def test_fresh_vectors_take_the_place_of_old_ones(nodes, fresh_nodes, expected, gradient):
+    fresh = torch.tensor([[10.0], [20.0]], requires_grad=True)
+    inputs = with_fresh(OLD, torch.tensor(nodes), fresh, np.array(fresh_nodes))
+    assert inputs.flatten().tolist() == expected
+    assert OLD.flatten().tolist() == [1, 2, 3, 4]
+
+    (inputs.flatten() * torch.tensor([1.0, 2.0, 3.0, 4.0])).sum().backward()
+    assert fresh.grad.flatten().tolist() == gradient

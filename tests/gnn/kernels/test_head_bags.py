@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 import torch
 
-from statgraph.gnn.head_bags import head_bags, looped_head_bags
+from statgraph.gnn.kernels.head_bags import head_bags, looped_head_bags
 
 
 @pytest.fixture

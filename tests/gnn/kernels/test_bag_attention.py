@@ -5,9 +5,10 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from statgraph.gnn import attention_layers, dynamic_attention, separable_attention
-from statgraph.gnn.attention_layers import GatV2Layer, QabisarLayer
-from statgraph.gnn.bag_attention import (
+from statgraph.gnn import message_passing
+from statgraph.gnn.gatv2 import GatV2Layer
+from statgraph.gnn.kernels import dynamic_attention, separable_attention
+from statgraph.gnn.kernels.bag_attention import (
     IncomingSums,
     bag_softmax,
     block_diagonal,
@@ -17,7 +18,8 @@ from statgraph.gnn.bag_attention import (
     own_projection_gradient,
     runs_here,
 )
-from statgraph.gnn.head_bags import looped_head_bags
+from statgraph.gnn.kernels.head_bags import looped_head_bags
+from statgraph.gnn.qabisar import QabisarLayer
 
 # The layers that compute in one step, its gradient worked out by hand, where torch's operations one by one would do.
 IN_ONE_STEP = (QabisarLayer, GatV2Layer)
@@ -87,7 +89,7 @@ def gradients_of(monkeypatch):
     """Return a function that gives a layer's output and the gradients of its input and parameters, either way."""
 
     def run(layer, block, nodes, *, in_one_step):
-        monkeypatch.setattr(attention_layers, "runs_here", lambda *_: in_one_step)
+        monkeypatch.setattr(message_passing, "runs_here", lambda *_: in_one_step)
         nodes = nodes.clone().requires_grad_()
         out = layer(nodes, block)
         wanted = [nodes, *layer.parameters()]

@@ -6,7 +6,8 @@ import torch
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-from statgraph.gnn.bag_attention import (
+from statgraph.gnn.kernels.bag_attention import (
+    NEGATIVE_SLOPE,
     IncomingSums,
     bag_softmax,
     block_diagonal,
@@ -15,8 +16,7 @@ from statgraph.gnn.bag_attention import (
     outgoing_sums,
     own_projection_gradient,
 )
-from statgraph.gnn.head_bags import HeadBags, looped_head_bags
-from statgraph.gnn.message_passing import NEGATIVE_SLOPE
+from statgraph.gnn.kernels.head_bags import HeadBags, looped_head_bags
 from statgraph.graph.blocks import Block
 
 # What is worked on at a time: few enough vectors to stay in the cache from one operation to the next.
@@ -46,7 +46,7 @@ def dynamic_attention(
         target_weight: Ws, (out width, width).
         attention: a, (heads, head width).
         bias: (out width,).
-        types: (edge types + 1, out width), the node's own last; None where the type of an edge says nothing.
+        types: (edge types + 1, out width), the node's own last; None where edge types are not used.
 
     Returns:
         (outputs, out width).

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from statgraph.augmentation.headings import heading_questions, path_questions, wordings_of
+from statgraph.augmentation.law_questions import heading_questions, path_questions, wordings_of
 from statgraph.corpus.records import Article, Heading
 
 

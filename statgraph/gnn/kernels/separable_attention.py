@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 from torch.autograd.function import once_differentiable
 
-from statgraph.gnn.bag_attention import (
+from statgraph.gnn.kernels.bag_attention import (
+    NEGATIVE_SLOPE,
     IncomingSums,
     bag_softmax,
     block_diagonal,
@@ -14,8 +15,7 @@ from statgraph.gnn.bag_attention import (
     outgoing_sums,
     own_projection_gradient,
 )
-from statgraph.gnn.head_bags import head_bags
-from statgraph.gnn.message_passing import NEGATIVE_SLOPE
+from statgraph.gnn.kernels.head_bags import head_bags
 from statgraph.graph.blocks import Block
 
 # What is worked on at a time: few enough rows to stay in the cache from one operation to the next.

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import torch
 from torch.nn import functional
 
-from statgraph.gnn.head_bags import HeadBags
+from statgraph.gnn.kernels.head_bags import HeadBags
 from statgraph.graph.blocks import Block
+
+NEGATIVE_SLOPE = 0.2  # of LeakyReLU in every attention
 
 
 def runs_here(nodes: torch.Tensor, block: Block) -> bool:
