@@ -54,7 +54,7 @@ class Outcome:
 
 
 def main() -> int:
-    """Try the mutants of the targets that were asked for; return 1 if the tests fail without any mutant."""
+    """Try the mutants of the chosen targets; return 1 if the tests fail without any mutant."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"one of {', '.join(TARGETS)}; default: all")
     parser.add_argument("--most", metavar="N", type=int, default=60, help="most mutants of a target (default: 60)")

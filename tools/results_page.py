@@ -88,13 +88,13 @@ def _comparisons(rows: Sequence[RowSummary]) -> Iterator[tuple[str, str, Compari
                 yield stratum, metric, comparison
 
 
-def _test_of(stratum: str, metric: str, found: Comparison) -> tuple:
+def _test_of(stratum: str, metric: str, comparison: Comparison) -> tuple:
     """Return a key of a comparison at the precision of print, the same for "A against B" and "B against A", and for a
     comparison that another table repeats."""
-    ends = (found.difference, found.low, found.high)
-    mirrored = (-found.difference, -found.high, -found.low)
+    ends = (comparison.difference, comparison.low, comparison.high)
+    mirrored = (-comparison.difference, -comparison.high, -comparison.low)
     points = max(tuple(round(100 * value, 1) + 0.0 for value in values) for values in (ends, mirrored))
-    return stratum, metric, points, max(_LEAST_P, round(found.p_value, 3))
+    return stratum, metric, points, max(_LEAST_P, round(comparison.p_value, 3))
 
 
 def _figures(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
@@ -111,16 +111,16 @@ def _differences(rows: Sequence[RowSummary], q_values: Mapping[tuple, float]) ->
     deviations = {row.spec.name: row.strata[ALL] for row in rows}
     for row in compared:
         cells = []
-        for metric, found in row.differences[ALL].items():
+        for metric, comparison in row.differences[ALL].items():
             values = [deviations.get(name, {}).get(metric) for name in (row.spec.name, row.against)]
             seeds_sd = max((value.sd or 0.0 for value in values if value), default=0.0)
-            cells.append(_difference(found, q_values[_test_of(ALL, metric, found)], seeds_sd))
+            cells.append(_difference(comparison, q_values[_test_of(ALL, metric, comparison)], seeds_sd))
         lines.append(line([row.spec.name, row.against, *cells]))
     return lines
 
 
-def _difference(found: Comparison, q_value: float, seeds_sd: float) -> str:
-    mark = "†" if seeds_sd > (found.high - found.low) / 2 else ""
-    significant = found.significant and q_value < SIGNIFICANCE_LEVEL
-    size = f"{100 * found.difference:+.1f} [{100 * found.low:+.1f}, {100 * found.high:+.1f}]{mark}"
+def _difference(comparison: Comparison, q_value: float, seeds_sd: float) -> str:
+    mark = "†" if seeds_sd > (comparison.high - comparison.low) / 2 else ""
+    significant = comparison.significant and q_value < SIGNIFICANCE_LEVEL
+    size = f"{100 * comparison.difference:+.1f} [{100 * comparison.low:+.1f}, {100 * comparison.high:+.1f}]{mark}"
     return f"{size}, q = {q_value:.3f}{'' if significant else ', n.s.'}"

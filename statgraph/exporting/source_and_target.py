@@ -1,4 +1,4 @@
-"""What exports read and write: a run with vectors, and a path that does not exist yet."""
+"""The source and target of an export: a run with vectors, and a path that does not exist yet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def dense_run(folder: Path) -> Run:
     """Return the finished run in a folder.
 
     Raises:
-        RunError: if there is none, it ranks by BM25, or it has lost its query encoder.
+        RunError: if there is no finished run, it ranks by BM25, or it has lost its query encoder.
     """
     run = Run.read(folder)
     run.require_vectors("export a run of another system, or this one as graphml")
@@ -32,6 +32,6 @@ def encoder_card(run: Run, *sections: str, **loaded: str) -> str:
 
 
 def refuse_existing(out: Path) -> None:
-    """Raise UsageError if there is anything at a path, be it a broken link."""
+    """Raise UsageError if a path exists, even as a broken link."""
     if out.exists() or out.is_symlink():
         raise UsageError(f"{out}: exists already, and an export replaces nothing; choose another --out")

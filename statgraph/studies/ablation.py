@@ -100,12 +100,12 @@ class AblationRuns(CorpusRuns):
                 self._trained.clear()
                 self._trained[base] = self._train(planned, replace(options, run_cache=cache))
             trained = self._trained[base]
-            ranks = _without(trained, planned.without, self.corpus)
+            ranks = _without(trained, planned.row.without, self.corpus)
             metrics = metrics_of_sets(ranks, self.corpus, self.split)
             seconds = time.perf_counter() - start
             about = self._about(planned, trained.run.folder, False, seconds) | {
                 "config": artifacts.as_json(planned.config.to_dict()),
-                "without": planned.without,
+                "without": planned.row.without,
                 "trees": ranks.trees,
                 "steps": [{"name": "row", "seconds": round(seconds, 1), "peak_mib": peak_memory_mib()}],
                 "taken": cache.taken,
@@ -179,8 +179,8 @@ def _without(trained: _Trained, without: str, corpus: Corpus) -> _Reduced:
     config, whole, parts = trained.run.config, trained.whole, trained.learnt_from
     names: frozenset[tuple[str, str]] = frozenset()
     if without in FEATURES:
-        of_group = FEATURES[without]
-        names = frozenset(name for name in whole.ensemble.feature_names if of_group(*name))
+        is_dropped = FEATURES[without]
+        names = frozenset(name for name in whole.ensemble.feature_names if is_dropped(*name))
     elif without not in ("", TREES):
         whole, *parts = (_reduced(part, without, config) for part in (whole, *parts))
     fixed = whole.ensemble.fixed

@@ -129,7 +129,7 @@ def differences_table(rows: Sequence[RowSummary], stratum: str = ALL) -> list[st
         return ["No two rows to compare yet."]
     lines = [_DIFFERENCES.format(adjusted=""), "", *header(["row", "against", *compared[0].differences[stratum]])]
     for row in compared:
-        cells = [_difference(found, found.p_value) for found in row.differences[stratum].values()]
+        cells = [_difference(comparison, comparison.p_value) for comparison in row.differences[stratum].values()]
         lines.append(line([row.spec.name, row.against, *cells]))
     return lines
 
@@ -205,8 +205,8 @@ def _body_by_set(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
         lines += ["## Beside the best signal alone", "", f"{_SIGNALS} {_ADJUSTED}", ""]
         for title, stratum in parts.items():
             best = {row.spec.name: row.best_signals[stratum] for row in rows if stratum in row.best_signals}
-            signals = {name: [signal for signal, _ in of_row.values()] for name, of_row in best.items()}
-            compared = {name: {metric: found for metric, (_, found) in best[name].items()} for name in best}
+            signals = {name: [signal for signal, _ in pairs.values()] for name, pairs in best.items()}
+            compared = {name: {metric: comparison for metric, (_, comparison) in best[name].items()} for name in best}
             lines += [f"### {title}, best signal", "", *_adjusted_table(compared, signals), ""]
     return lines
 
@@ -228,9 +228,9 @@ def _adjusted_table(
     """Return a table of comparisons (row -> metric -> comparison), p-values adjusted for their number; each may have
     the name of a signal in front."""
     lines = header(["row", *next(iter(compared.values()), {})])
-    cells = _adjusted([found for of_row in compared.values() for found in of_row.values()])
-    for name, of_row in compared.items():
-        own = [next(cells) for _ in of_row]
+    cells = _adjusted([comparison for by_metric in compared.values() for comparison in by_metric.values()])
+    for name, by_metric in compared.items():
+        own = [next(cells) for _ in by_metric]
         if signals:
             own = [f"{signal}: {cell}" for signal, cell in zip(signals[name], own, strict=True)]
         lines.append(line([name, *own]))
@@ -242,11 +242,11 @@ def _adjusted(comparisons: Sequence[Comparison]) -> Iterator[str]:
     return map(_difference, comparisons, p_values)
 
 
-def _difference(found: Comparison, p_value: float) -> str:
-    low, high = 100 * found.low, 100 * found.high
+def _difference(comparison: Comparison, p_value: float) -> str:
+    low, high = 100 * comparison.low, 100 * comparison.high
     significant = (low > 0 or high < 0) and p_value < SIGNIFICANCE_LEVEL
     p = "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
-    return f"{100 * found.difference:+.1f} [{low:+.1f}, {high:+.1f}], {p}{'' if significant else ', n.s.'}"
+    return f"{100 * comparison.difference:+.1f} [{low:+.1f}, {high:+.1f}], {p}{'' if significant else ', n.s.'}"
 
 
 def _steps(runs: Sequence[RunResult]) -> str:

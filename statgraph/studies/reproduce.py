@@ -98,7 +98,7 @@ def reproduce(
     for planned in planned_runs(spec, **plan):
         result = runs.result(planned)
         if result is not None:
-            results.setdefault(planned.row, {})[planned.seed] = result
+            results.setdefault(planned.row.name, {})[planned.seed] = result
         else:
             missing[planned.name] = f"{planned.name}: {problems.get(planned.name, 'not run yet')}"
     if not results:

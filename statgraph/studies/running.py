@@ -41,32 +41,28 @@ ID_DIGITS = 16
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A row's run with one seed. `settings`, seed aside, are what `statgraph train` needs on top of the system; the
-    rest is as in `RowSpec`."""
+    """A row's run with one seed. `settings`, seed aside, are what `statgraph train` needs on top of the system."""
 
-    row: str
+    row: RowSpec
     seed: int
     config: RunConfig
     settings: tuple[str, ...]
-    without_questions: bool = False
-    without: str = ""
-    retrained: bool = False
 
     @property
     def name(self) -> str:
         """Return row and seed, as in "BM25, seed 0"."""
-        return f"{self.row}, seed {self.seed}"
+        return f"{self.row.name}, seed {self.seed}"
 
     def train_command(self, corpus_folder: str) -> str:
         """Return the command that makes the same run, with publishable paths; a blank folder stands for the sample, and
         one that ends in `-without-questions` for a corpus of its articles alone."""
-        if self.without_questions:
+        if self.row.without_questions:
             corpus_folder = f"{corpus_folder or 'sample'}-without-questions"
         words = ["statgraph", "train", *(("--corpus", corpus_folder) if corpus_folder else ())]
         words += ["--system", self.config.system, "--seed", str(self.seed)]
         for setting in self.settings:
             words += ["--set", published(setting)]
-        if not self.retrained:
+        if not self.row.retrained:
             return shlex.join(words)
         again = ["statgraph", "train", *words[2 : words.index("--system")], "--final", "RUN", "--keep-test"]
         return f"{shlex.join([*words, '--out', 'RUN'])} && {shlex.join(again)}"
@@ -183,9 +179,9 @@ class CorpusRuns:
             _forget_peak_memory()
             cache = RunCache(self.store.run_cache, keeps=planned.config.is_ensemble)  # members of the next ensemble
             if not is_finished(folder):
-                corpus = _without_questions(self.corpus) if planned.without_questions else self.corpus
+                corpus = _without_questions(self.corpus) if planned.row.without_questions else self.corpus
                 cached = replace(options, stage1_cache=self.store.stage1_cache, run_cache=cache)
-                if planned.retrained:
+                if planned.row.retrained:
                     followed = _followed(corpus, planned.config, folder, cached)
                     cached = replace(options, final=followed, keep_test=True)
                 train_run(corpus, planned.config, folder, replace(cached, resume=resumed))
@@ -202,12 +198,12 @@ class CorpusRuns:
         # A corpus may get another question set, or its questions be put into sets.
         sets = [name for name in sets_of_split(self.corpus, self.split) if name != MAIN_SET]
         variants = [f"set {name}" for name in sets]
-        if planned.without_questions:
+        if planned.row.without_questions:
             variants.append("without questions")
-        if planned.retrained:
+        if planned.row.retrained:
             variants.append("retrained")
-        if planned.without:
-            variants.append(f"without {planned.without}")
+        if planned.row.without:
+            variants.append(f"without {planned.row.without}")
         return run_id(planned.config, self.corpus.content_hash, self.split, *variants)
 
     def _measured(self, run: Run) -> tuple[SplitMetrics, dict[str, SplitMetrics]]:
@@ -267,7 +263,7 @@ def _planned(row: RowSpec, seed: int, backbone: str, settings: Sequence[str]) ->
     if row.fast:
         own.append(without_transformers(row.system, own))
     config = resolve_config(row.system, (*own, f"seed={seed}"))
-    return PlannedRun(row.name, seed, config, tuple(own), row.without_questions, row.without, row.retrained)
+    return PlannedRun(row, seed, config, tuple(own))
 
 
 def _followed(corpus: Corpus, config: RunConfig, folder: Path, options: TrainingOptions) -> Run:

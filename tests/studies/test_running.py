@@ -88,7 +88,7 @@ def test_a_run_that_was_trained_is_only_measured(run, qabisar, store, town_corpu
 def test_a_retrained_run_takes_the_epochs_of_another_and_keeps_test(run, qabisar, store, monkeypatch):
     trained, train = [], running.train_run
     monkeypatch.setattr(running, "train_run", lambda *how: trained.append(how) or train(*how))
-    planned = dataclasses.replace(qabisar, retrained=True)
+    planned = dataclasses.replace(qabisar, row=dataclasses.replace(qabisar.row, retrained=True))
     result = run(planned)
     (_, _, first, plain), (_, _, _, final) = trained
     assert (plain.final, final.final.folder, final.keep_test) == (None, first, True)
@@ -102,7 +102,7 @@ def test_a_retrained_run_takes_the_epochs_of_another_and_keeps_test(run, qabisar
 
 
 def test_a_run_of_bm25_has_no_curve(run):
-    planned = PlannedRun("BM25", 0, resolve_config("bm25", ["device=cpu"]), ("device=cpu",))
+    planned = PlannedRun(RowSpec("BM25", "bm25"), 0, resolve_config("bm25", ["device=cpu"]), ("device=cpu",))
     assert run(planned).about["learning_curve"] == []
 
 
@@ -117,9 +117,9 @@ def table(*rows) -> TableSpec:
 def test_seed_by_seed_and_once_where_nothing_is_random():
     spec = table(RowSpec("a", "bm25", seeded=False), RowSpec("b", "dsr"), RowSpec("c", "qabisar"))
     runs = planned_runs(spec, seeds=2, settings=["device=cpu"])
-    assert [(run.row, run.seed) for run in runs] == [("a", 0), ("b", 0), ("c", 0), ("b", 1), ("c", 1)]
+    assert [(run.row.name, run.seed) for run in runs] == [("a", 0), ("b", 0), ("c", 0), ("b", 1), ("c", 1)]
     assert [run.config.seed for run in runs] == [0, 0, 0, 1, 1]
-    assert [(run.row, run.seed) for run in planned_runs(spec, seeds=2, only=["c"])] == [("c", 0), ("c", 1)]
+    assert [(run.row.name, run.seed) for run in planned_runs(spec, seeds=2, only=["c"])] == [("c", 0), ("c", 1)]
 
 
 def test_the_settings_of_a_row_then_its_regime_then_the_users():
@@ -205,7 +205,7 @@ def test_an_ensemble_is_measured_with_each_signal_and_its_members_are_shared(
     assert [member["name"] for member in taken] == list(whole.config.ensemble.members)
     assert store.result(run_id(whole.config, town_corpus.content_hash, "test")).to_dict() == result.to_dict()
     kept = set(store.run_cache.iterdir())
-    run(PlannedRun("DSR", 0, resolve_config("dsr", quick_settings), ()))
+    run(PlannedRun(RowSpec("DSR", "dsr"), 0, resolve_config("dsr", quick_settings), ()))
     assert set(store.run_cache.iterdir()) == kept  # only members are
 
 
@@ -213,7 +213,7 @@ def test_a_signal_alone(run, quick_settings, quick_backbone, town_corpus):
     (whole,) = ensemble_runs(
         quick_settings, quick_backbone, RowSpec("a", "ensemble", ("ranker.kind=fixed", "ensemble.signals=bm25"))
     )
-    bm25 = run(PlannedRun("BM25", 0, resolve_config("bm25", ["bm25.k1=1.5", "bm25.b=0.75"]), ()))
+    bm25 = run(PlannedRun(RowSpec("BM25", "bm25"), 0, resolve_config("bm25", ["bm25.k1=1.5", "bm25.b=0.75"]), ()))
     alone = run(whole).signals["bm25"]
     assert alone.question_ids == bm25.metrics.question_ids
     assert alone.metrics["mAP"].tolist() == bm25.metrics.metrics["mAP"].tolist()
@@ -246,7 +246,7 @@ def test_every_question_set_is_measured(store, town_corpus):
     moved = [dataclasses.replace(q, metadata={"set": "lay"}) for q in town_corpus.split("test")[2:]]
     kept = [q for q in town_corpus.questions if q not in town_corpus.split("test")[2:]]
     corpus = dataclasses.replace(town_corpus, questions=(*kept, *moved))
-    planned = PlannedRun("BM25", 0, resolve_config("bm25", ["device=cpu"]), ("device=cpu",))
+    planned = PlannedRun(RowSpec("BM25", "bm25"), 0, resolve_config("bm25", ["device=cpu"]), ("device=cpu",))
     runs = CorpusRuns(corpus, "test", store)
     metrics = runs.finished(planned).metrics
     assert metrics.question_ids == tuple(q.question_id for q in (*corpus.split("test"), *moved))
