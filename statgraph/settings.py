@@ -1,7 +1,8 @@
-"""Settings: their limits, overlays from YAML files or `a.b=c` on the command line, and how two configurations differ.
+"""Settings: their limits and help, overlays from YAML files or `a.b=c` on the command line, and how two configurations
+differ.
 
-A setting is a field of a frozen dataclass. `setting` writes its default and its limits, once; `check_settings` reads
-them wherever values arrive: after the overlays, and in the constructors that use the values.
+A setting is a field of a frozen dataclass. `setting` writes its default, its limits and its help, once;
+`check_settings` reads them wherever values arrive: after the overlays, and in the constructors that use the values.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
-from typing import Any, TypeVar, get_origin, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_origin, get_type_hints
 
 from statgraph.errors import UsageError
 from statgraph.registry import Registry
 
 _MUCH_ALIKE = 0.6  # of difflib's ratio, 0 to 1
 _MOST_LISTED = 5
-_LIMITS = "limits"
+_LIMITS, _HELP = "limits", "help"
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+_NAMES = "names separated by commas, or none"
 Config = TypeVar("Config")
 
 
@@ -58,18 +61,30 @@ class Limits:
             return f"must be {self.words} (got '{value}')"
         return None
 
+    def in_words(self, wanted: type) -> str:
+        """Return what a value of a type must be."""
+        if wanted in (int, float) and any(limit is not None for limit in (self.at_least, self.above, self.at_most)):
+            return f"{_KINDS[wanted]} {self._range_in_words()}"
+        if self.choices:
+            return f"one of {self._listed()}" if wanted is str else self._known()
+        if self.pattern:
+            return self.words if wanted is str else f"{_NAMES}; each {self.words}"
+        return _KINDS.get(wanted, _NAMES)
+
     def _problem_of_list(self, names: tuple[str, ...]) -> str | None:
         if self.pattern:
             unfit = next((name for name in names if not re.fullmatch(self.pattern, name)), None)
             return None if unfit is None else f"each must be {self.words} (got '{unfit}')"
         if not self.choices:
             return None
-        known = f"{'at least one' if self.distinct else 'none or some'} of {self._listed()}"
         unknown = [name for name in names if name not in self.choices]
         if unknown or (self.distinct and not names):
-            return f"must be {known} (got {repr(unknown[0]) if unknown else 'none'})"
+            return f"must be {self._known()} (got {repr(unknown[0]) if unknown else 'none'})"
         twice = [name for name in names if names.count(name) > 1]
         return f"must name each once (got '{twice[0]}' twice)" if self.distinct and twice else None
+
+    def _known(self) -> str:
+        return f"{'at least one' if self.distinct else 'none or some'} of {self._listed()}"
 
     def _listed(self) -> str:
         return self.choices.listed() if isinstance(self.choices, Registry) else ", ".join(self.choices)
@@ -97,16 +112,58 @@ class Limits:
         return words + "".join(f", or {value:g} for {meaning}" for value, meaning in (self.special or {}).items())
 
 
-def setting(default: Any, **limits: Any) -> Any:
-    """Return a dataclass field with a default and its `Limits`."""
-    return field(default=default, metadata={_LIMITS: Limits(**limits)})
+def setting(default: Any, *, help: str = "", **limits: Any) -> Any:
+    """Return a dataclass field with a default, its `Limits`, and its help: a sentence that messages and docs show."""
+    return field(default=default, metadata={_LIMITS: Limits(**limits), _HELP: help})
 
 
 @cache
 def limits_of(config_type: type, name: str) -> Limits:
     """Return the limits of a setting; those of a field that states none hold every finite value."""
-    (item,) = (item for item in fields(config_type) if item.name == name)
-    return item.metadata.get(_LIMITS, Limits())
+    return _metadata(config_type, name).get(_LIMITS, Limits())
+
+
+def help_of(config_type: type, name: str) -> str:
+    """Return the help of a setting; of a group the first line of its docstring."""
+    default = config_type.__dataclass_fields__[name].default_factory
+    if is_dataclass(default):
+        return (default.__doc__ or "").partition("\n")[0]
+    return _metadata(config_type, name).get(_HELP, "")
+
+
+def _metadata(config_type: type, name: str) -> Mapping[str, Any]:
+    return config_type.__dataclass_fields__[name].metadata
+
+
+class Described(NamedTuple):
+    """A setting in words: its dotted name, its default as `--set` takes it, what it can be, and its help. A group has
+    neither default nor limits."""
+
+    name: str
+    default: str
+    limits: str
+    help: str
+
+
+def described(config_type: type, prefix: str = "") -> Iterator[Described]:
+    """Yield every setting of a configuration in the order of its fields, each group before its own."""
+    config, types = config_type(), _field_types(config_type)
+    for item in fields(config):
+        value, name = getattr(config, item.name), f"{prefix}{item.name}"
+        about = help_of(config_type, item.name)
+        if is_dataclass(value):
+            yield Described(name, "", "", about)
+            yield from described(type(value), f"{name}.")
+        else:
+            limits = limits_of(config_type, item.name).in_words(types[item.name])
+            yield Described(name, _as_text(value), limits, about)
+
+
+def _as_text(value: object) -> str:
+    """Return a value as `--set` takes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return (",".join(value) or "none") if isinstance(value, tuple) else str(value)
 
 
 def known_by(config: object) -> dict[str, object]:
@@ -125,7 +182,13 @@ def check_setting(config_type: type, name: str, value: object, *, place: str) ->
     """Raise UsageError if a value is outside the limits of a setting; `place` names it for the message."""
     problem = limits_of(config_type, name).problem(value)
     if problem:
-        raise UsageError(f"{place}: {problem}")
+        raise UsageError(with_help(f"{place}: {problem}", config_type, name))
+
+
+def with_help(problem: str, config_type: type, name: str) -> str:
+    """Return what is wrong with a setting, followed by its help."""
+    about = help_of(config_type, name)
+    return f"{problem}{'' if problem.endswith('?') else '.'} {about}" if about else problem
 
 
 def check_settings(config: object, group: str = "") -> None:
@@ -156,17 +219,7 @@ def overlaid(config: Config, overlay: Mapping[str, object], *, place: str) -> Co
     return _overlaid(config, overlay, place=place, prefix="", root=config)
 
 
-def _setting_names(config, prefix: str = "") -> list[str]:
-    """Return the dotted names of all settings and groups."""
-    names = []
-    for item in fields(config):
-        names.append(f"{prefix}{item.name}")
-        if is_dataclass(getattr(config, item.name)):
-            names += _setting_names(getattr(config, item.name), f"{prefix}{item.name}.")
-    return names
-
-
-def _nearest_setting(name: str, known: list[str]) -> str:
+def _nearest_setting(name: str, known: Mapping[str, str]) -> str:
     """Return the known setting most like a name: one of the same group that is much alike, else one of the same last
     part elsewhere, else the most alike."""
 
@@ -226,8 +279,9 @@ def _overlaid(config, overlay: Mapping[str, object], *, place: str, prefix: str,
     for key, value in overlay.items():
         name = f"{prefix}{key}"
         if key not in known:
-            nearest = _nearest_setting(name, _setting_names(root))
-            raise UsageError(f"{place}: '{name}' is not a setting; did you mean '{nearest}'?")
+            about = {row.name: row.help for row in described(type(root))}
+            nearest = _nearest_setting(name, about)
+            raise UsageError(f"{place}: '{name}' is not a setting; did you mean '{nearest}'? {about[nearest]}".rstrip())
         current = getattr(config, key)
         if is_dataclass(current):
             if not isinstance(value, Mapping):
@@ -235,40 +289,35 @@ def _overlaid(config, overlay: Mapping[str, object], *, place: str, prefix: str,
                 raise UsageError(f"{place}: '{name}' is a group of settings; set one of {inner}")
             changed[key] = _overlaid(current, value, place=place, prefix=f"{name}.", root=root)
         else:
-            changed[key] = _converted(value, types[key], place=place, name=name)
+            try:
+                changed[key] = _converted(value, types[key])
+            except ValueError as error:
+                raise UsageError(with_help(f"{place}: '{name}' {error}", type(config), key)) from None
     return replace(config, **changed)
 
 
-def _converted(value: object, wanted: type, *, place: str, name: str):
-    """Return a value as the field's type; text is parsed, so that the command line and YAML end alike."""
+def _converted(value: object, wanted: type) -> object:
+    """Return a value as the field's type; text is parsed, so that the command line and YAML end alike.
+
+    Raises:
+        ValueError: if it cannot be; the text follows the setting's name.
+    """
     if isinstance(value, Mapping):
-        raise UsageError(f"{place}: '{name}' is a single setting, not a group")
-    if value is None or (isinstance(value, list | tuple) and get_origin(wanted) is not tuple):
-        raise UsageError(f"{place}: '{name}' must be {_kind(wanted)} (got '{value}')")
+        raise ValueError("is a single setting, not a group")
+    is_list = isinstance(value, list | tuple)
     text = str(value).strip()
+    if get_origin(wanted) is tuple and value is not None:
+        parts = value if is_list else [part.strip() for part in text.split(",")]
+        return tuple(str(part) for part in parts if str(part) not in ("", "none"))
     try:
-        if wanted is bool:
-            return {"true": True, "false": False}[text.lower()]
-        if wanted is int:
-            return int(text)
-        if wanted is float:
-            return _finite(text)
+        if value is None or is_list:
+            raise ValueError
+        return {"true": True, "false": False}[text.lower()] if wanted is bool else _finite(wanted(text))
     except (KeyError, ValueError):
-        raise UsageError(f"{place}: '{name}' must be {_kind(wanted)} (got '{text}')") from None
-    if wanted is str:
-        return text
-    parts = value if isinstance(value, list | tuple) else [part.strip() for part in text.split(",")]
-    return tuple(str(part) for part in parts if str(part) not in ("", "none"))
+        raise ValueError(f"must be {_KINDS.get(wanted, _NAMES)} (got '{text}')") from None
 
 
-def _kind(wanted: type) -> str:
-    """Return in words what a value of a type must be."""
-    kinds = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
-    return kinds.get(wanted, "names separated by commas, or none")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
+def _finite(value: str | float) -> str | float:
+    if isinstance(value, float) and not math.isfinite(value):
         raise ValueError
-    return number
+    return value

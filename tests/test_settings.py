@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import FrozenInstanceError, asdict, fields
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 
 from statgraph.config import IndexConfig, RunConfig
 from statgraph.errors import UsageError
-from statgraph.settings import changed_settings, overlaid, with_settings
+from statgraph.settings import changed_settings, described, overlaid, with_settings
 
 DEFAULT = RunConfig()
 
@@ -97,21 +98,46 @@ def test_a_value_in_yaml(group, name, value, expected):
     ],
 )
 def test_an_unknown_setting_names_the_nearest(wrong, near):
-    refused(rf"'{wrong}' .*did you mean '{near}'\?$", f"{wrong}=1")
+    refused(rf"'{wrong}' .*did you mean '{near}'\? [A-Z].*\.$", f"{wrong}=1")
 
 
 def test_an_unknown_group_names_the_nearest():
-    refused(r"'stage3' .*did you mean 'stage1'\?$", "stage3.lr=1")
+    refused(r"'stage3' .*did you mean 'stage1'\? The contrastive training", "stage3.lr=1")
 
 
 def test_an_unknown_key_in_yaml():
-    refused(r"'stage1\.lrr' .*did you mean 'stage1\.lr'\?$", overlay={"stage1": {"lrr": 1}})
+    refused(r"'stage1\.lrr' .*did you mean 'stage1\.lr'\? Learning rate", overlay={"stage1": {"lrr": 1}})
     refused(r"'1' is not a setting; did you mean '", overlay={1: 1})
 
 
 @pytest.mark.parametrize("setting", ["=1", ".=1", "encoder.=1", "..=1"])
 def test_half_a_name(setting):
     refused(".* is not a setting; did you mean '", setting)
+
+
+@pytest.mark.parametrize("config", [RunConfig, IndexConfig])
+def test_every_setting_and_group_has_its_help(config):
+    assert [row.name for row in described(config) if not re.fullmatch(r"[A-Za-z].{8,}\.", row.help)] == []
+
+
+def test_settings_in_words():
+    rows = {row.name: row for row in described(RunConfig)}
+    assert rows["bm25"] == ("bm25", "", "", "BM25's parameters (G-DSR, appendix C).")
+    assert rows["bm25.b"] == ("bm25.b", "0.2", "a number in [0, 1]", "How much long articles are discounted.")
+    assert [rows[name][1:3] for name in ("gnn.fanout", "stage2.joint", "encoder.pooling", "graph.relations")] == [
+        ("-1", "a whole number at least 1, or -1 for all neighbours"),
+        ("true", "true or false"),
+        ("auto", "one of auto, mean, cls, max"),
+        ("tree,bipartite", "none or some of tree, bipartite, order, citations, citing"),
+    ]
+    assert rows["ensemble.settings"][1:3] == ("none", "names separated by commas, or none")
+    assert rows["encoder.backbone"][1:3] == ("auto", "text")
+
+
+def test_a_wrong_value_comes_with_the_help_of_its_setting():
+    refused(r"'gnn\.heads' must be a whole number \(got 'x'\)\. Attention heads of a layer\.$", "gnn.heads=x")
+    with pytest.raises(UsageError, match=r"^gnn\.heads: must be at least 1 \(got 0\)\. Attention heads of a layer\.$"):
+        with_settings(DEFAULT, ["gnn.heads=0"]).check()
 
 
 @pytest.mark.parametrize(
@@ -200,5 +226,5 @@ def test_two_overlays_are_one_in_which_the_last_wins(first, second):
 def test_any_unknown_setting_is_refused_with_a_known_one(name, group):
     holder = getattr(DEFAULT, group.rstrip(".")) if group else DEFAULT
     if name not in {item.name for item in fields(holder)}:
-        with pytest.raises(UsageError, match=r"is not a setting; did you mean '[a-z_0-9.]+'\?$"):
+        with pytest.raises(UsageError, match=r"is not a setting; did you mean '[a-z_0-9.]+'\? [A-Z]"):
             overlaid(DEFAULT, {group.rstrip("."): {name: 1}} if group else {name: 1}, place="x.yaml")

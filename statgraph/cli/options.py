@@ -11,7 +11,7 @@ import click
 from statgraph.config import RunConfig
 from statgraph.device import DEVICES, PRECISIONS
 from statgraph.errors import UsageError, unknown_name
-from statgraph.settings import limits_of
+from statgraph.settings import Described, described, help_of, limits_of
 
 CORPORA = Path("corpora")  # where `statgraph fetch` writes
 
@@ -27,11 +27,11 @@ def number(*names: str, least: int = 1, metavar: str = "N", **attributes):
 
 
 def of_setting(config_type: type, name: str, *, metavar: str = "N", **attributes):
-    """Return an option that takes a whole number, with the default and the limits of a setting."""
+    """Return an option that takes a whole number, with the default, the limits and the help of a setting."""
     limits = limits_of(config_type, name)
+    known = {"default": getattr(config_type, name), "help": help_of(config_type, name)}
     whole = click.IntRange(limits.at_least, limits.at_most)
-    names = f"--{name.replace('_', '-')}"
-    return click.option(names, metavar=metavar, type=whole, default=getattr(config_type, name), **attributes)
+    return click.option(f"--{name.replace('_', '-')}", metavar=metavar, type=whole, **(known | attributes))
 
 
 corpus = path("--corpus", help="Corpus folder, or the name of a fetched corpus.  [default: the embedded sample]")
@@ -83,13 +83,42 @@ engine_uri = click.option(
     metavar="URI",
     help="Where `index --engine NAME --to URI` wrote the run's vectors.  [default: the run's own index]",
 )
-seed = of_setting(RunConfig, "seed", help="Seed of every random choice.")
+seed = of_setting(RunConfig, "seed")
 json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 
 def settings(help_text: str = "Override one setting; repeatable.", *, metavar: str = "A.B=C"):
     """Return the option `--set`, which a command takes as `settings`."""
     return click.option("--set", "settings", multiple=True, metavar=metavar, help=help_text)
+
+
+def settings_page(width: int | None = None) -> str:
+    """Return every setting of a run with its default, what it can be, and its help."""
+    formatter = click.HelpFormatter(width=width)
+    rows = list(described(RunConfig))
+    for group in [Described("", "", "", "Everything that decides a run."), *(row for row in rows if not row.limits)]:
+        with formatter.section(f"{group.name}: {group.help}".removeprefix(": ").rstrip(".")):
+            own = [row for row in rows if row.limits and row.name.rpartition(".")[0] == group.name]
+            formatter.write_dl(
+                [(f"{row.name}={row.default}", f"{row.help}  [{row.limits}]") for row in own], col_max=30
+            )
+    return formatter.getvalue().lstrip()
+
+
+def _show_settings(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        click.echo(settings_page(), nl=False)
+        ctx.exit()
+
+
+help_settings = click.option(
+    "--help-settings",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_settings,
+    help="Show every setting of --set, and exit.",
+)
 
 
 def chosen_corpus(folder: Path | None):

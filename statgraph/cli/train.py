@@ -51,6 +51,7 @@ _SHOWN = ("S@3", "R@10", "R@100", "mAP")
 @options.path("--out", help="Run folder.  [default: a new one under runs/]")
 @options.seed
 @options.settings()
+@options.help_settings
 @click.option("--dry-run", is_flag=True, help="Predict the memory, take one step with a tiny model, and write nothing.")
 @click.option("--resume", is_flag=True, help="Resume an interrupted run (--out, or the newest unfinished one).")
 @options.device

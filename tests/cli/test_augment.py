@@ -65,11 +65,17 @@ def test_a_file_is_needed(refused):
     assert refused("augment", code=2) == "Missing option '--out'."
 
 
+_NO_GENERATOR = (
+    "augment.generator: must be headings or seq2seq:MODEL (got '{}'). What generates questions: headings, or a "
+    "doc2query model by folder or hub name."
+)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--generator", "t5"], "augment.generator: must be headings or seq2seq:MODEL (got 't5')"),
-        (["--generator", "seq2seq"], "augment.generator: must be headings or seq2seq:MODEL (got 'seq2seq')"),
+        (["--generator", "t5"], _NO_GENERATOR.format("t5")),
+        (["--generator", "seq2seq"], _NO_GENERATOR.format("seq2seq")),
         (["--round-trip", "5"], "--round-trip 5: needs a retriever; name its run folder with --run"),
         (["--run", "r"], "--run r: only used for a round trip; add --round-trip K, or omit --run"),
         (["--per-article", "0"], "Invalid value for '--per-article': 0 is not in the range x>=1."),

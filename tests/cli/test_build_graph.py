@@ -53,7 +53,8 @@ def test_a_corpus_name_with_a_slash_stays_under_graphs(run_here, town, tmp_path)
 
 def test_an_unknown_relation_is_refused(refused, tmp_path):
     assert refused("build-graph", "--relations", "tree,cites", code=2) == (
-        "graph.relations: must be none or some of tree, bipartite, order, citations, citing (got 'cites')"
+        "graph.relations: must be none or some of tree, bipartite, order, citations, citing (got 'cites'). "
+        "Relation groups of the graph."
     )
     assert list(tmp_path.iterdir()) == []
 

@@ -141,7 +141,7 @@ def test_a_layer_that_cannot_be_used_is_refused_before_any_work(refused, town, t
     )
     assert say("odd_layers.Same") == (
         "gnn.layer: must be one of qabisar, qabisar-v2, gatv2, gat, gcn, graphsage, k-gnn, or a class as "
-        "package.module:Class (got 'odd_layers.Same')"
+        "package.module:Class (got 'odd_layers.Same'). Graph layer."
     )
 
 

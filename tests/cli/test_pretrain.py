@@ -46,9 +46,12 @@ def test_from_a_backbone_to_one_that_trains(run_here, options, tmp_path, town, s
     ("arguments", "message"),
     [
         (["--set", "stage1.lr=0.1"], "--set: 'stage1.lr' does not apply to pre-training; use a setting of pretrain.*"),
-        (["--set", "pretrain.step=1"], "--set: 'pretrain.step' is not a setting; did you mean 'pretrain.steps'?"),
-        (["--batch-size", 0], "pretrain.batch_size: must be at least 1 (got 0)"),
-        (["--steps", 0], "pretrain.steps: must be at least 1 (got 0)"),
+        (
+            ["--set", "pretrain.step=1"],
+            "--set: 'pretrain.step' is not a setting; did you mean 'pretrain.steps'? Steps of the optimiser.",
+        ),
+        (["--batch-size", 0], "pretrain.batch_size: must be at least 1 (got 0). Passages in a batch."),
+        (["--steps", 0], "pretrain.steps: must be at least 1 (got 0). Steps of the optimiser."),
         (["--backbone", "embedded:static"],
          "backbone 'embedded:static' is a table of token vectors, which has no model to pre-train; "
          "name a transformer"),

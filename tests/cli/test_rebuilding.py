@@ -49,9 +49,21 @@ def test_rounding_is_told(run_here, run):
     ("arguments", "message"),
     [
         (["--kind", "hnsw"], "Invalid value for '--kind': 'hnsw' is not one of 'auto', 'flat', 'ivf-pq'."),
-        (["--set", "ivf_pq.list=3"], "--set: 'ivf_pq.list' is not a setting; did you mean 'ivf_pq.lists'?"),
-        (["--set", "ivf_pq.lists=few"], "--set: 'ivf_pq.lists' must be a whole number (got 'few')"),
-        (["--set", "ivf_pq.rerank=0"], "ivf_pq.rerank: must be at least 1 (got 0)"),
+        (
+            ["--set", "ivf_pq.list=3"],
+            "--set: 'ivf_pq.list' is not a setting; did you mean 'ivf_pq.lists'? Number of lists; 0 is the largest "
+            "power of two up to 2 * sqrt(articles).",
+        ),
+        (
+            ["--set", "ivf_pq.lists=few"],
+            "--set: 'ivf_pq.lists' must be a whole number (got 'few'). Number of lists; 0 is the largest power of "
+            "two up to 2 * sqrt(articles).",
+        ),
+        (
+            ["--set", "ivf_pq.rerank=0"],
+            "ivf_pq.rerank: must be at least 1 (got 0). Candidates ranked again, at least four for each article "
+            "asked for; those whose codes score too little are left out.",
+        ),
         (["--set", "kind=flat"], "--set: 'kind' has its own option; use --kind flat"),
     ],
 )

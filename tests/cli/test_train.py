@@ -207,20 +207,39 @@ def test_set_wins_over_seed(run_here, town, tmp_path):
             "unknown system 'qabisr'; choose from bm25, cusines-dsr, cusines-gdsr, doct5query, dpr, dsr, "
             "dsr-adapted, dsr-augmented, dsr-flat, ensemble, gdsr, heads, qabisar, structure, student, zero-shot",
         ),
-        (["--set", "stage2.epoch=3"], "--set: 'stage2.epoch' is not a setting; did you mean 'stage2.epochs'?"),
-        (["--set", "stage2.epochs=few"], "--set: 'stage2.epochs' must be a whole number (got 'few')"),
+        (
+            ["--set", "stage2.epoch=3"],
+            "--set: 'stage2.epoch' is not a setting; did you mean 'stage2.epochs'? Epochs; 0 leaves the graph out.",
+        ),
+        (
+            ["--set", "stage2.epochs=few"],
+            "--set: 'stage2.epochs' must be a whole number (got 'few'). Epochs; 0 leaves the graph out.",
+        ),
         (["--set", "stage2.epochs"], "--set 'stage2.epochs': no '='; write it like --set stage1.epochs=10"),
-        (["--set", "stage2.batch_size=0"], "stage2.batch_size: must be at least 1 (got 0)"),
-        (["--set", "gnn.fanout=0"], "gnn.fanout: must be at least 1, or -1 for all neighbours (got 0)"),
-        (["--set", "gnn.dropout=1"], "gnn.dropout: must be in [0, 1) (got 1.0)"),
+        (["--set", "stage2.batch_size=0"], "stage2.batch_size: must be at least 1 (got 0). Pairs in a batch."),
+        (
+            ["--set", "gnn.fanout=0"],
+            "gnn.fanout: must be at least 1, or -1 for all neighbours (got 0). "
+            "Neighbours kept per node and relation in training.",
+        ),
+        (["--set", "gnn.dropout=1"], "gnn.dropout: must be in [0, 1) (got 1.0). Dropout of a layer."),
         (["--set", "gnn.heads=7"], "gnn.heads: must divide the width 384 (got 7)"),
         (
             ["--set", "gnn.layer=mean"],
             "gnn.layer: must be one of qabisar, qabisar-v2, gatv2, gat, gcn, graphsage, k-gnn, or a class as "
-            "package.module:Class (got 'mean')",
+            "package.module:Class (got 'mean'). Graph layer.",
         ),
-        (["--set", "negatives.buckets=128"], "negatives.buckets: must be in [1, 127] (got 128)"),
-        (["--set", "augment.generator=t5"], "augment.generator: must be headings or seq2seq:MODEL (got 't5')"),
+        (
+            ["--set", "negatives.buckets=128"],
+            "negatives.buckets: must be in [1, 127] (got 128). Even buckets that the fused ranking is cut into; with "
+            "one, "
+            "every wrong article is as likely.",
+        ),
+        (
+            ["--set", "augment.generator=t5"],
+            "augment.generator: must be headings or seq2seq:MODEL (got 't5'). What generates questions: headings, or a "
+            "doc2query model by folder or hub name.",
+        ),
         (["--set", "encoder.train=head"], "encoder.train: must be none or full for a static backbone (got 'head')"),
         (["--seed", "-1"], "Invalid value for '--seed': -1 is not in the range x>=0."),
         (["--device", "gpu"], "Invalid value for '--device': 'gpu' is not one of 'auto', 'cpu', 'cuda'."),
@@ -360,7 +379,8 @@ def test_a_run_whose_stage_2_refused_its_settings_is_mended(run_here, refused, t
     stage1 = [line for line in (run / "metrics.jsonl").read_text().splitlines() if '"stage1"' in line]
 
     assert refused("train", *options, "--resume", "--set", "gnn.fanout=0", code=2) == (
-        "gnn.fanout: must be at least 1, or -1 for all neighbours (got 0)"
+        "gnn.fanout: must be at least 1, or -1 for all neighbours (got 0). "
+        "Neighbours kept per node and relation in training."
     )
     assert refused("train", *options, "--resume", "--set", "gnn.fanout=3", "--set", "stage1.lr=0.5") == (
         "run: was started with other settings (stage1.lr: 0.002 then, 0.5 now); resume it with the same ones, "

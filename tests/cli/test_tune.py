@@ -72,16 +72,21 @@ def test_a_search_and_its_continuation(run_here, refused, town, space, set_optio
     ("arguments", "message"),
     [
         (("bm25", "--k1", "1,x"), "--k1: '1,x' is not a list of numbers; write it like 0.9,1.2,2.5"),
-        (("bm25", "--b", "1.5"), "b: must be in [0, 1] (got 1.5)"),
+        (("bm25", "--b", "1.5"), "b: must be in [0, 1] (got 1.5). How much long articles are discounted."),
         (("bm25", "--trials", "3"), "--trials: does not apply to 'statgraph tune bm25'; omit it"),
         (("bm25", "--set", "bm25.k1=1"), "--set bm25.*: the grid tries k1 and b on plain article texts; omit it"),
         (
             ("bm25", "--set", "select_by=R@7"),
-            "select_by: must be one of quality, mAP, nDCG@10, MRR@10, S@3, R@10, R@100, R@200 (got 'R@7')",
+            "select_by: must be one of quality, mAP, nDCG@10, MRR@10, S@3, R@10, R@100, R@200 (got 'R@7'). Metric on "
+            "dev that chooses epochs and tuned settings; quality is the mean of mAP and recall at 1 % of the articles, "
+            "and replaces a metric that the corpus is too small for.",
         ),
         (("qabisar", "--k1", "3"), "--k1: does not apply to 'statgraph tune qabisar'; omit it"),
         (("qabisar", "--space", "absent.yaml"), "absent.yaml: no such file; name a YAML file of settings"),
-        (("qabisar", "--set", "stage2.rl=1"), "--set: 'stage2.rl' is not a setting; did you mean 'stage2.lr'?"),
+        (
+            ("qabisar", "--set", "stage2.rl=1"),
+            "--set: 'stage2.rl' is not a setting; did you mean 'stage2.lr'? Learning rate of the graph encoder.",
+        ),
     ],
 )
 def test_what_cannot_be_tuned_is_refused(refused, town, arguments, message, tmp_path):
@@ -92,7 +97,7 @@ def test_what_cannot_be_tuned_is_refused(refused, town, arguments, message, tmp_
 def test_an_unknown_setting_in_the_space_is_refused(refused, tmp_path):
     (tmp_path / "space.yaml").write_text("stage2.rl: {low: 0.1, high: 0.2}\n")
     assert refused("tune", "qabisar", "--space", "space.yaml", code=2) == (
-        "space.yaml: 'stage2.rl' is not a setting; did you mean 'stage2.lr'?"
+        "space.yaml: 'stage2.rl' is not a setting; did you mean 'stage2.lr'? Learning rate of the graph encoder."
     )
 
 

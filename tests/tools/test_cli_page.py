@@ -13,3 +13,10 @@ def test_help_as_a_user_sees_it(run_cli):
     done = run_cli("search", "--help", env={"COLUMNS": "100"})
     section = page().partition("## statgraph search\n\n```text\n")[2].partition("```")[0]
     assert done.stdout.split() == section.split()
+
+
+def test_the_settings_as_a_user_sees_them(run_here):
+    shown = " ".join(run_here("train", "--help-settings").stdout.split())
+    assert "stage1.lr=2e-05 Learning rate; the default is the paper's. [a number greater than 0]" in shown
+    assert shown.startswith("Everything that decides a run: system=qabisar ")
+    assert "## Settings\n\n```text\nEverything that decides a run:\n  system=qabisar " in reference()

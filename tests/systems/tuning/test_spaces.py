@@ -102,18 +102,24 @@ def test_a_space_is_read(read):
     ("text", "message"),
     [
         ("stage1.rate: {low: 1, high: 2}", "'stage1.rate' is not a setting; did you mean 'stage1.patience'?"),
-        ("stage1.lr: {low: 0.0, high: 1.0}", "stage1.lr: must be greater than 0 (got 0.0)"),
-        ("stage1.lr: {low: fast, high: 1.0}", "'stage1.lr' must be a number (got 'fast')"),
+        (
+            "stage1.lr: {low: 0.0, high: 1.0}",
+            "stage1.lr: must be greater than 0 (got 0.0). Learning rate; the default is the paper's.",
+        ),
+        (
+            "stage1.lr: {low: fast, high: 1.0}",
+            "'stage1.lr' must be a number (got 'fast'). Learning rate; the default is the paper's.",
+        ),
         ("stage1.lr: {low: 0.1, high: 0.1}", "'stage1.lr': low is 0.1 and high is 0.1; give a low below the high"),
         ("gnn.dropout: {low: 0, high: .5, log: on}", "'gnn.dropout': low is 0; a range by ratios (log) starts above 0"),
         ("gnn.dropout: {low: 0.1, high: 0.5, log: 1}", "'gnn.dropout': log is '1'; give true or false"),
-        ("gnn.layers: {low: 1.5, high: 3}", "'gnn.layers' must be a whole number (got '1.5')"),
+        ("gnn.layers: {low: 1.5, high: 3}", "'gnn.layers' must be a whole number (got '1.5'). Number of layers."),
         ("encoder.backbone: {low: 1, high: 2}", "'encoder.backbone': is not a number; give {choices} for it"),
         ("stage1.lr: {low: 0.1}", "'stage1.lr': is '{'low': 0.1}'; give {low, high}, {low, high, log} or {choices}"),
         ("stage1.lr: 0.1", "'stage1.lr': is '0.1'; give {low, high}, {low, high, log} or {choices}"),
         ("gnn.heads: {choices: []}", "'gnn.heads': choices is '[]'; give a list of values"),
         ("gnn.heads: {choices: [2, 2]}", "'gnn.heads': lists a choice twice; give each once"),
-        ("gnn.heads: {choices: [2, 0]}", "gnn.heads: must be at least 1 (got 0)"),
+        ("gnn.heads: {choices: [2, 0]}", "gnn.heads: must be at least 1 (got 0). Attention heads of a layer."),
         ("", "holds no settings; write lines like 'stage1.lr: {low: 1.0e-5, high: 1.0e-3}'"),
     ],
 )  # fmt: skip
