@@ -57,7 +57,7 @@ def small_law() -> Callable[..., Corpus]:
     split, each with the ids of the articles that answer it."""
 
     def read(name: str, variant: str = "whole") -> Corpus:
-        law = import_corpus("jsonl", LAWS / name)
+        law = import_corpus(LAWS / name, "jsonl")
         change = VARIANTS[variant]
         return replace(law, articles=tuple(change(article, law.language) for article in law.articles))
 

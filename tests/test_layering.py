@@ -47,7 +47,7 @@ FLOORS = (
         "ranking",
         "search",
     ),
-    *("systems", "studies", "exporting", "plotting", "integrations", "service", "doctor", "cli"),
+    *("systems", "studies", "exporting", "plotting", "integrations", "service", "doctor", "api", "cli"),
 )
 HEIGHT = dict.fromkeys(GROUND_FLOOR, 0) | {name: floor for floor, name in enumerate(FLOORS, start=1)}
 

@@ -35,4 +35,3 @@ def _section(context: click.Context) -> str:
 
 def _text(title: str, text: str) -> str:
     return f"## {title}\n\n```text\n{text}\n```\n"
-

@@ -28,7 +28,7 @@ def build_graph(corpus: Path | None, out: Path | None, relations: str) -> None:
 
     CORPUS defaults to the embedded sample.
     """
-    from statgraph.graph.build import build_graph as build
+    from statgraph.api import build_graph as build
     from statgraph.graph.build import summary_of
     from statgraph.graph.store import default_folder, write_graph
 

@@ -12,7 +12,7 @@ from statgraph.cli import options
 from statgraph.corpus.catalogue import CATALOGUE
 from statgraph.corpus.draft import Draft, Reading
 from statgraph.corpus.feedback import FeedbackSummary, read_marks, with_feedback
-from statgraph.corpus.fetching import fetch_corpus
+from statgraph.corpus.fetching import CORPORA, default_folder, fetch_corpus
 from statgraph.corpus.formats.tables import COLUMNS
 from statgraph.corpus.html_text import has_html
 from statgraph.corpus.importing import About, draft_source
@@ -61,13 +61,13 @@ _splits = click.option(
     help=_FETCH_HELP.format(names="\n".join(f"{name:<10} {entry.summary}" for name, entry in CATALOGUE.items()))
 )
 @click.argument("name", metavar="NAME")
-@options.path("--out", help=f"Corpus folder to write.  [default: {options.CORPORA}/NAME, or NAME-by-labels]")
+@options.path("--out", help=f"Corpus folder to write.  [default: {CORPORA}/NAME, or NAME-by-labels]")
 @options.path(
     "--from", "from_folder", help="Folder with the archives or files, already downloaded; the network is then not used."
 )
 @_splits
 def fetch(name: str, out: Path | None, from_folder: Path | None, splits: str) -> None:
-    folder = out or options.CORPORA / (name if splits == HASH else f"{name}-{splits}")
+    folder = out or default_folder(name, splits)
     corpus = fetch_corpus(name, folder, from_folder, splits)
     levels = max(heading.depth for heading in headings_of(corpus.articles))
     click.echo(_summary(corpus, folder, headings_note=f", up to {levels} levels"))

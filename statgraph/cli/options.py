@@ -13,8 +13,6 @@ from statgraph.device import DEVICES, PRECISIONS
 from statgraph.errors import UsageError, unknown_name
 from statgraph.settings import Described, described, help_of, limits_of
 
-CORPORA = Path("corpora")  # where `statgraph fetch` writes
-
 
 def path(*names: str, metavar: str = "DIR", **attributes):
     """Return an option that takes the path of a folder, or of a file if `metavar` says so."""
@@ -124,6 +122,7 @@ help_settings = click.option(
 def chosen_corpus(folder: Path | None):
     """Return the corpus in a folder, or the one of that name under corpora/, or the embedded sample if None."""
     from statgraph.corpus.catalogue import sample_folder
+    from statgraph.corpus.fetching import CORPORA
     from statgraph.corpus.store import read_corpus
 
     if folder is None:

@@ -41,6 +41,9 @@ class Reading:
         return plain_text(text) if self.strip_html and has_html(text) else text
 
 
+AS_IT_STANDS = Reading()
+
+
 class Draft:
     """Collects articles, questions, labels and citing texts with the place each was read from, and every problem met.
 
@@ -57,7 +60,7 @@ class Draft:
         licence: str = "unknown",
         source: str = "unknown",
         splits: str = HASH,
-        reading: Reading = Reading(),
+        reading: Reading = AS_IT_STANDS,
     ):
         if splits != HASH:
             source = f"{source}; splits {splits}"

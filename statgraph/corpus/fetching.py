@@ -20,9 +20,15 @@ from statgraph.corpus.splitting import HASH
 from statgraph.corpus.store import held_for_writing, write_corpus
 from statgraph.errors import FetchError
 
+CORPORA = Path("corpora")  # where `statgraph fetch` writes
 NPM_TIMEOUT_S = 600
 
 _NPM_CODE = re.compile(r"npm (error|ERR!) code ")
+
+
+def default_folder(name: str, splits: str = HASH) -> Path:
+    """Return where a corpus of the catalogue is written unless another folder is named."""
+    return CORPORA / (name if splits == HASH else f"{name}-{splits}")
 
 
 def fetch_corpus(name: str, folder: Path, from_folder: Path | None = None, splits: str = HASH) -> Corpus:

@@ -1,16 +1,19 @@
-"""Import of a source in any of the formats as a corpus."""
+"""Import of a source in any of the formats, or of rows in memory, as a corpus."""
 
 from __future__ import annotations
 
 import codecs
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from statgraph.corpus.draft import Draft, Reading
+from statgraph.corpus.draft import AS_IT_STANDS, Draft, Reading
+from statgraph.corpus.formats.tables import draft_rows
 from statgraph.corpus.records import Corpus
-from statgraph.corpus.splitting import HASH
+from statgraph.corpus.splitting import HASH, SPLITTINGS
 from statgraph.corpus.store import read_manifest
-from statgraph.errors import CorpusError, UsageError
+from statgraph.errors import CorpusError, UsageError, unknown_name
 from statgraph.registry import FORMATS
 
 TABLES = ("jsonl", "csv")  # whose encoding and columns are the user's
@@ -27,17 +30,69 @@ class About:
     source: str | None = None
 
 
-def import_corpus(format_name: str, source: Path, about: About = About(), *, splits: str = HASH) -> Corpus:
-    """Return the corpus that a source contains; the arguments and errors are those of `draft_source`.
+def import_corpus(
+    source: Path | str,
+    format: str,
+    *,
+    name: str | None = None,
+    language: str | None = None,
+    licence: str | None = None,
+    splits: str = HASH,
+    reading: Reading = AS_IT_STANDS,
+) -> Corpus:
+    """Return the corpus that a source contains: what `statgraph import` writes.
+
+        import_corpus("law/", "csv", language="de", reading=Reading(encoding="cp1252"))
+
+    Args:
+        source: a file or folder.
+        format: jsonl, csv, beir, parquet, bsard, legi, or that of an installed package.
+        name: of the corpus; None for the source's.
+        language: ISO 639 code of the statutes, such as "fr"; None for what the source says.
+        licence: of the statutes; None for what the source says.
+        splits: how questions without a split get one: `hash` or `by-labels`.
+        reading: how the files are read: their encoding and columns.
 
     Raises:
-        CorpusError: also if the source is inconsistent; every problem is listed.
+        UsageError: if a value has the wrong type or is unknown, or the language is neither given nor known.
+        CorpusError: if the source is missing or inconsistent; every problem is listed.
     """
-    return draft_source(format_name, source, about, splits=splits).corpus()
+    about = About(name, language, licence)
+    return draft_source(format, source, about, splits=splits, reading=reading).corpus()
+
+
+def corpus_of_rows(tables: Mapping[str, Iterable[Mapping[str, object]]], about: About, *, splits: str = HASH) -> Corpus:
+    """Return the corpus of tables in memory: `articles`, and as far as there are any `headings`, `questions`, `citing`,
+    with the keys of `statgraph.corpus.formats.tables`.
+
+    Raises:
+        UsageError: if a value has the wrong type, or the language is not given.
+        CorpusError: if the rows are inconsistent; every problem is listed.
+    """
+    _check_types(about, splits)
+    known = {name: value for name, value in vars(about).items() if value is not None}
+    if "language" not in known:
+        raise UsageError("language: not given; name that of the statutes, such as language='fr'")
+    draft = Draft(**({"name": "corpus"} | known), splits=splits)
+    draft_rows(draft, tables)
+    return draft.corpus()
+
+
+def _check_types(about: About, splits: str) -> None:
+    wrong = [name for name, value in vars(about).items() if not isinstance(value, str | None)]
+    if wrong:
+        raise UsageError(f"{wrong[0]}: must be text (got {getattr(about, wrong[0])!r})")
+    if splits not in SPLITTINGS:
+        raise unknown_name("way to split", splits, SPLITTINGS)
 
 
 def draft_source(
-    format_name: str, source: Path, about: About = About(), *, splits: str = HASH, reading: Reading | None = None
+    format_name: str,
+    source: Path | str,
+    about: About = About(),
+    *,
+    splits: str = HASH,
+    reading: Reading = AS_IT_STANDS,
 ) -> Draft:
     """Return a draft of everything in a source, its problems recorded but not raised yet.
 
@@ -48,9 +103,11 @@ def draft_source(
             whose encoding and columns can be chosen.
         CorpusError: if the source is missing, or its `manifest.json` is broken.
     """
-    source = Path(source)
-    source_format = FORMATS.load(format_name)
-    reading = _checked(reading or Reading(), format_name)
+    if not isinstance(source, str | os.PathLike):
+        raise UsageError(f"source: must be the path of a file or folder (got {type(source).__name__})")
+    source, source_format = Path(source), FORMATS.load(format_name)
+    _check_types(about, splits)
+    reading = _checked(reading, format_name)
     try:
         if not source.exists():
             raise CorpusError(f"{source}: no such file or folder; name the statutes to import")

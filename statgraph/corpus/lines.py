@@ -194,7 +194,14 @@ def _all_once(draft: Draft, place: str, header: Sequence[str]) -> bool:
 # Replaces a value whose problem is recorded, so that the rest of the record is still checked.
 UNREADABLE = "?"
 
-_TYPE_NAMES = {bool: "true or false", int: "a number", float: "a number", str: "a string", list: "a list"}
+_TYPE_NAMES = {
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    str: "a string",
+    list: "a list",
+    tuple: "a list",
+}
 
 
 def json_type(value: object) -> str:
@@ -244,7 +251,7 @@ def path_field(draft: Draft, place: str, record: Mapping[str, object], key: str,
     value = record.get(key)
     if value is None:
         return ()
-    if not isinstance(value, list) or not all(isinstance(heading, str) for heading in value):
+    if not isinstance(value, list | tuple) or not all(isinstance(heading, str) for heading in value):
         draft.add_problem(
             place, f"'{label or key}' is not a list of strings; name the headings above the article, from the code down"
         )
@@ -257,7 +264,7 @@ def ids_field(draft: Draft, place: str, record: Mapping[str, object], key: str) 
     value = record.get(key)
     if value is None:
         return ()
-    if not isinstance(value, list) or not all(_is_id(item) for item in value):
+    if not isinstance(value, list | tuple) or not all(_is_id(item) for item in value):
         draft.add_problem(place, f'\'{key}\' is not a list of ids; write it like ["id 1", "id 2"]')
         return ()
     return tuple(str(item) for item in value)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from statgraph.errors import unknown_name
 
 SPLITS = ("train", "dev", "test")
 UNSEEN_SPLITS = ("dev", "test")
@@ -115,6 +120,57 @@ class Corpus:
     questions: tuple[Question, ...]
     citing: tuple[CitingText, ...] = ()
 
+    @classmethod
+    def from_csv(cls, source: Path | str, **options: Any) -> Corpus:
+        """Return the corpus in a folder of CSV tables (`articles.csv`, `questions.csv`...), or in one of articles.
+
+            Corpus.from_csv("harbour", language="en")
+
+        Args:
+            source: the folder, or the file of articles; docs/your-own-statutes.md has the columns.
+            options: as in `statgraph.import_corpus`, such as `language` and `name`.
+
+        Raises:
+            UsageError: if an option has the wrong type or the language is not given.
+            CorpusError: if the tables are inconsistent; every problem is listed.
+        """
+        return _importing().import_corpus(source, "csv", **options)
+
+    @classmethod
+    def from_dicts(
+        cls,
+        articles: Iterable[Mapping[str, object]],
+        questions: Iterable[Mapping[str, object]] = (),
+        *,
+        language: str,
+        headings: Iterable[Mapping[str, object]] = (),
+        citing: Iterable[Mapping[str, object]] = (),
+        **options: str,
+    ) -> Corpus:
+        """Return the corpus of rows in memory, with the keys of the JSON lines that `statgraph import jsonl` reads.
+
+            Corpus.from_dicts([{"id": "1", "text": "Dogs are taxed.", "path": ["Dog Code"]}], language="en")
+
+        Args:
+            articles: `id`, `text`, `title`, `path` (the headings above it, from the code down).
+            questions: `id`, `text`, `articles` (ids), `split`.
+            language: ISO 639 code of the articles, such as "fr".
+            headings: `id`, `title`, `parent`, where articles name a `heading` in place of a path.
+            citing: texts that cite the law: `id`, `title`, `text`, `cites` (ids).
+            options: `name`, `licence`, `source` (what the corpus says of itself), and `splits`, how questions without a
+                split get one: `hash` or `by-labels`.
+
+        Raises:
+            UsageError: if an option is unknown or has the wrong type.
+            CorpusError: if the rows are inconsistent; every problem is listed.
+        """
+        importing, splits = _importing(), options.pop("splits", "hash")
+        unknown = set(options) - {"name", "licence", "source"}
+        if unknown:
+            raise unknown_name("option", min(unknown), ("name", "licence", "source", "splits"))
+        tables = {"articles": articles, "headings": headings, "questions": questions, "citing": citing}
+        return importing.corpus_of_rows(tables, importing.About(language=language, **options), splits=splits)
+
     @cached_property
     def article_rows(self) -> dict[str, int]:
         """Return the position in `articles` of each article id."""
@@ -191,6 +247,11 @@ class Corpus:
         """Return for each question the rows in `articles` of the articles that answer it."""
         rows = self.article_rows
         return [[rows[article_id] for article_id in question.article_ids] for question in questions]
+
+
+def _importing() -> Any:
+    """Return the module that makes corpora from sources; by name, because it imports these records."""
+    return importlib.import_module("statgraph.corpus.importing")
 
 
 def headings_of(articles: Iterable[Article]) -> Iterator[Heading]:

@@ -23,37 +23,36 @@ def test_every_format_has_its_parser(name):
 
 
 def test_what_is_given_is_what_the_corpus_says_of_itself(source):
-    corpus = import_corpus(
-        "jsonl", source, About(name="town", language="en", licence="CC0", source="the town hall, 2026")
-    )
+    about = About(name="town", language="en", licence="CC0", source="the town hall, 2026")
+    corpus = draft_source("jsonl", source, about).corpus()
     assert (corpus.name, corpus.language, corpus.licence, corpus.source) == ("town", "en", "CC0", "the town hall, 2026")
 
 
 def test_what_is_not_given_comes_from_the_source(source):
-    corpus = import_corpus("jsonl", source, About(language="en"))
+    corpus = import_corpus(source, "jsonl", language="en")
     assert (corpus.name, corpus.licence, corpus.source) == ("lamps", "unknown", "lamps (jsonl)")
-    corpus = import_corpus("jsonl", source / "articles.jsonl", About(language="en"))
+    corpus = import_corpus(source / "articles.jsonl", "jsonl", language="en")
     assert (corpus.name, corpus.source) == ("articles", "articles.jsonl (jsonl)")
 
 
 def test_manifest_of_the_source_says_what_is_not_given(source):
     manifest = {"name": "town", "language": "en", "licence": "CC0", "source": "the town hall", "version": 3}
     (source / "manifest.json").write_text(json.dumps(manifest))
-    corpus = import_corpus("jsonl", source, About(name="city"))
+    corpus = import_corpus(source, "jsonl", name="city")
     assert (corpus.name, corpus.language, corpus.licence, corpus.source) == ("city", "en", "CC0", "the town hall")
 
 
 def test_corpus_folder_imported_as_beir_is_the_same_corpus(town, tmp_path):
     write_corpus(town, tmp_path / "town")
-    assert import_corpus("beir", tmp_path / "town") == town
-    write_corpus(import_corpus("beir", tmp_path / "town"), tmp_path / "copy")
+    assert import_corpus(tmp_path / "town", "beir") == town
+    write_corpus(import_corpus(tmp_path / "town", "beir"), tmp_path / "copy")
     assert read_corpus(tmp_path / "copy") == town
 
 
 @pytest.mark.parametrize("name", ["jsonl", "csv", "beir", "bsard"])
 def test_language_is_never_guessed(source, name):
     with pytest.raises(UsageError, match=f"^{source}: the language .*--language"):
-        import_corpus(name, source)
+        import_corpus(source, name)
 
 
 def test_language_of_bsard_and_legi_is_told_by_their_files(tmp_path):
@@ -64,18 +63,18 @@ def test_language_of_bsard_and_legi_is_told_by_their_files(tmp_path):
 
 def test_unknown_format_lists_the_formats(source):
     with pytest.raises(UsageError, match=r"format 'xml'.*jsonl, csv, beir, parquet, bsard, legi"):
-        import_corpus("xml", source, About(language="en"))
+        import_corpus(source, "xml", language="en")
 
 
 def test_missing_source_is_refused(tmp_path):
     with pytest.raises(CorpusError, match=r"gone: no such file or folder"):
-        import_corpus("csv", tmp_path / "gone", About(language="en"))
+        import_corpus(tmp_path / "gone", "csv", language="en")
 
 
 def test_broken_manifest_is_refused(source):
     (source / "manifest.json").write_text('["town"]')
     with pytest.raises(CorpusError, match=r"manifest.json: holds a list"):
-        import_corpus("jsonl", source, About(language="en"))
+        import_corpus(source, "jsonl", language="en")
 
 
 def test_system_errors_are_one_line(source, monkeypatch):
@@ -84,13 +83,13 @@ def test_system_errors_are_one_line(source, monkeypatch):
 
     monkeypatch.setattr("pathlib.Path.is_file", refuse)
     with pytest.raises(CorpusError, match=rf"^{source}: cannot be read \(Permission denied\); "):
-        import_corpus("jsonl", source, About(language="en"))
+        import_corpus(source, "jsonl", language="en")
 
 
 def test_folder_name_that_is_not_utf_8_can_be_written(tmp_path, write_jsonl):
     odd = tmp_path / "caf\udce9"
     write_jsonl(odd / "articles.jsonl", ARTICLE)
-    write_corpus(import_corpus("jsonl", odd, About(language="en")), tmp_path / "out")
+    write_corpus(import_corpus(odd, "jsonl", language="en"), tmp_path / "out")
     assert read_corpus(tmp_path / "out").name == "caf?"
 
 

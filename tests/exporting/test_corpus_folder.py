@@ -54,6 +54,6 @@ def test_what_cannot_be_ranked_leaves_nothing(corpus, dense_run, bm25_run, tmp_p
 def test_a_corpus_is_written_whole_as_parquet_and_nothing_is_replaced(corpus, tmp_path):
     pytest.importorskip("pyarrow", reason="the extra 'parquet' is run in an environment of its own")
     export_parquet(corpus, tmp_path / "out")
-    assert import_corpus("parquet", tmp_path / "out") == corpus
+    assert import_corpus(tmp_path / "out", "parquet") == corpus
     with pytest.raises(UsageError, match="exists already"):
         export_parquet(corpus, tmp_path / "out")

@@ -181,19 +181,32 @@ def draft_tables(draft: Draft, source: Path, suffix: str, read: Callable[[Path, 
         found = ", ".join(sorted(path.name for path in source.iterdir())[:8]) or "nothing"
         name = files["articles"].name
         return draft.add_problem(str(source), f"holds no {name} (found: {found}); put one article in each row there")
+    tables = {table: read(path, table) for table, path in files.items() if path.exists()}
+    return _draft_records(draft, tables, files["articles"].name)
 
-    def records(table: str) -> PlacedRecords:
-        return read(files[table], table) if table in files and files[table].exists() else ()
 
-    paths = heading_paths(draft, _heading_rows(draft, records("headings")))
-    with draft.articles_from(files["articles"].name):
-        for place, record in records("articles"):
+def draft_rows(draft: Draft, tables: Mapping[str, Iterable[Mapping[str, object]]]) -> None:
+    """Fill a draft from tables in memory, by name as in `NEEDED_COLUMNS`; a place is like `articles[3]`."""
+
+    def placed(table: str) -> PlacedRecords:
+        for number, row in enumerate(tables[table]):
+            if isinstance(row, Mapping):
+                yield f"{table}[{number}]", row
+            else:
+                draft.add_problem(f"{table}[{number}]", f"{type(row).__name__} instead of a dict; give a dict a row")
+
+    _draft_records(draft, {table: placed(table) for table in tables}, "articles")
+
+
+def _draft_records(draft: Draft, tables: Mapping[str, PlacedRecords], articles_name: str) -> None:
+    paths = heading_paths(draft, _heading_rows(draft, tables.get("headings", ())))
+    with draft.articles_from(articles_name):
+        for place, record in tables["articles"]:
             _draft_article(draft, place, record, paths)
-    for place, record in records("questions"):
+    for place, record in tables.get("questions", ()):
         _draft_question(draft, place, record)
-    for place, record in records("citing"):
+    for place, record in tables.get("citing", ()):
         draft_citing(draft, place, record)
-    return None
 
 
 def _heading_rows(draft: Draft, records: PlacedRecords) -> Iterator[HeadingRow]:

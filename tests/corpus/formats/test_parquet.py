@@ -11,7 +11,7 @@ pytest.importorskip("pyarrow", reason="the extra 'parquet' is run in an environm
 from pyarrow import Table, parquet
 
 from statgraph.corpus.formats.parquet import write_parquet
-from statgraph.corpus.importing import About, import_corpus
+from statgraph.corpus.importing import import_corpus
 from statgraph.corpus.records import Article, CitingText, Corpus, Question
 from statgraph.errors import CorpusError, DependencyError
 
@@ -48,7 +48,7 @@ def write(tmp_path):
 
 def test_a_corpus_comes_back_as_it_was(corpus, tmp_path):
     write_parquet(corpus, tmp_path)
-    back = import_corpus("parquet", tmp_path)
+    back = import_corpus(tmp_path, "parquet")
     assert back == corpus
     assert back.content_hash == corpus.content_hash
     assert [article.metadata for article in back.articles] == [article.metadata for article in corpus.articles]
@@ -72,7 +72,7 @@ def test_tables_of_others_are_read_too(write):
     write([{"_id": "q", "text": "What?"}], "queries.parquet")
     write([{"query-id": "q", "corpus-id": 7}, {"query-id": "q", "corpus-id": 7}], "qrels/validation.parquet")
     write([{"query-id": "q", "corpus-id": "8", "score": 0.0}], "qrels/dev.parquet")
-    read = import_corpus("parquet", folder, About(language="en"))
+    read = import_corpus(folder, "parquet", language="en")
     assert [(article.article_id, article.path, article.order, article.metadata) for article in read.articles] == [
         ("7", ("Code", "Book"), 1, {"valid_from": "2020-01-31"}),
         ("8", ("law",), 1, {"state": "new"}),
@@ -82,7 +82,7 @@ def test_tables_of_others_are_read_too(write):
 
 def test_a_file_alone_is_a_table_of_articles(write):
     folder = write([{"_id": "a", "text": "A.", "path": ["Code"]}], "law.parquet")
-    read = import_corpus("parquet", folder / "law.parquet", About(language="en"))
+    read = import_corpus(folder / "law.parquet", "parquet", language="en")
     assert (read.name, [article.article_id for article in read.articles]) == ("law", ["a"])
 
 
@@ -103,21 +103,21 @@ def test_a_file_alone_is_a_table_of_articles(write):
 )
 def test_what_is_wrong_is_told_with_its_row(write, rows, place, said):
     with pytest.raises(CorpusError) as refused:
-        import_corpus("parquet", write(rows), About(language="en"))
+        import_corpus(write(rows), "parquet", language="en")
     assert refused.value.problems[0].startswith(f"{place}: ")
     assert said in refused.value.problems[0]
 
 
 def test_what_is_no_table_is_refused(tmp_path, write):
     with pytest.raises(CorpusError, match=r"holds no corpus\.parquet"):
-        import_corpus("parquet", tmp_path, About(language="en"))
+        import_corpus(tmp_path, "parquet", language="en")
     folder = write([{"_id": "a", "text": "A."}])
     (folder / "queries.parquet").write_text("no table")
     with pytest.raises(CorpusError, match=r"queries\.parquet: cannot be read as Parquet"):
-        import_corpus("parquet", folder, About(language="en"))
+        import_corpus(folder, "parquet", language="en")
 
 
 def test_a_missing_extra_is_one_line(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(DependencyError, match=r"not installed; run: pip install 'statgraph\[parquet\]'$"):
-        import_corpus("parquet", tmp_path, About(language="en"))
+        import_corpus(tmp_path, "parquet", language="en")
