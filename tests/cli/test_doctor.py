@@ -1,11 +1,13 @@
 import json
+import re
 import sys
 
 import pytest
 
+from statgraph.cache import cache_in, cached
 from statgraph.doctor import EXTRAS
 
-PARTS = ["Python", "torch", "CUDA", "DGL", "FAISS", "sentence-transformers", "embedded encoder", "npm"]
+PARTS = ["Python", "torch", "CUDA", "DGL", "FAISS", "sentence-transformers", "npm"]
 PARTS += [f"extra {name}" for name in EXTRAS]
 
 
@@ -14,7 +16,8 @@ def test_a_line_for_each_part_and_exit_0(run_here):
 
     assert (done.returncode, done.stderr) == (0, "")
     lines = [line for line in done.stdout.splitlines() if not line.startswith("      -> ")]
-    assert [line[6:28].rstrip() for line in lines[:-1]] == PARTS
+    assert [line[6:28].rstrip() for line in lines[:-2]] == PARTS
+    assert re.fullmatch(r"Cache: .*, [\d,]+\.\d MB; see 'statgraph cache'", lines[-2])
     assert lines[-1] == "All required parts work."
 
 
@@ -38,6 +41,7 @@ def test_a_broken_part_does_not_stop_the_others_and_exit_1(run_here, break_faiss
     assert (done.returncode, done.stderr) == (1, "")
     report = json.loads(done.stdout)
     assert report["ok"] is False
+    assert set(report["cache"]) == {"folder", "kinds"}
     assert [check["name"] for check in report["checks"]] == PARTS
     failed = [check for check in report["checks"] if check["required"] and not check["ok"]]
     assert [(check["name"], check["detail"]) for check in failed] == [("FAISS", "ImportError: libfaiss.so: not found")]
@@ -55,3 +59,32 @@ def test_a_broken_part_is_shown_with_what_to_do(run_here, break_faiss):
     assert lines[row].endswith("RuntimeError: no such instruction")
     assert lines[row + 1].startswith("      -> pip install ")
     assert lines[-1] == "A required part does not work; see above."
+
+
+@pytest.fixture
+def small_cache(tmp_path):
+    """A cache of two models of 1.5 MB each, and a run of 0.2 MB."""
+    with cache_in(tmp_path / "cache"):
+        for kind, name, size in (("models", "a", 1_500_000), ("models", "b", 1_500_000), ("runs", "c", 200_000)):
+            cached(kind, name, lambda folder, size=size: (folder / "x").write_bytes(b"0" * size))
+        yield tmp_path / "cache"
+
+
+def test_the_cache_is_listed_and_emptied(run_here, small_cache):
+    assert run_here("cache").stdout.splitlines() == [
+        "models            2        3.0 MB",
+        "runs              1        0.2 MB",
+        f"{small_cache}: 3.2 MB",
+    ]
+    kinds = [{"kind": "models", "entries": 2, "n_bytes": 3_000_000}, {"kind": "runs", "entries": 1, "n_bytes": 200_000}]
+    assert json.loads(run_here("cache", "--json").stdout) == {"folder": str(small_cache), "kinds": kinds}
+    assert run_here("cache", "clear", "models").stdout == f"Removed models from {small_cache}: 3.0 MB\n"
+    assert run_here("cache", "clear").stdout == f"Removed runs from {small_cache}: 0.2 MB\n"
+    assert run_here("cache").stdout == f"{small_cache}: empty\n"
+    assert run_here("cache", "clear").stdout == f"Removed nothing from {small_cache}: 0.0 MB\n"
+
+
+def test_an_unknown_kind_of_cached_things_is_refused(refused, small_cache):
+    assert refused("cache", "clear", "modles", code=2) == (
+        "unknown kind of cached things 'modles'; choose from models, runs"
+    )
