@@ -72,7 +72,7 @@ def search(
     If the corpus says when its articles are in force, only those in force on --as-of are searched.
     """
     from statgraph.corpus.formats.tables import split_path
-    from statgraph.corpus.question_file import read_question_file
+    from statgraph.corpus.importing import read_question_file
     from statgraph.search.retriever import Retriever
 
     _refuse_contradictions(**click.get_current_context().params)

@@ -229,8 +229,7 @@ class Draft:
         Raises:
             CorpusError: with every problem found, if there is one.
         """
-        if self._problems:
-            raise CorpusError(*self._problems)
+        self._refuse_problems()
         return [(question_id, text) for question_id, (text, _) in self._questions.items()]
 
     @property
@@ -261,9 +260,12 @@ class Draft:
         Raises:
             CorpusError: with every problem found, if there is one.
         """
+        self._refuse_problems()
+        return tuple(self._articles.values())
+
+    def _refuse_problems(self) -> None:
         if self._problems:
             raise CorpusError(*self._problems)
-        return tuple(self._articles.values())
 
     def corpus(self) -> Corpus:
         """Return the corpus, articles code by code in their order.
@@ -313,19 +315,34 @@ class Draft:
                 yield replace(text, article_ids=article_ids, question_id=question_id)
 
     def _label_problems(self) -> Iterator[str]:
-        """Yield what is wrong with labels, except what follows from a problem already recorded: an unreadable table or
-        a refused row."""
-        asks_questions = self._questions or not self._problems
         for question_id, article_places in self._labels.items():
-            if asks_questions and question_id not in self._questions and question_id not in self._refused:
+            if self._misses_question(question_id):
                 place = next(iter(article_places.values()))
                 yield f"{place}: label names question '{question_id}', which does not exist; add the question"
             for article_id, place in article_places.items():
-                if self._articles and article_id not in self._articles and article_id not in self._refused:
+                if self._misses_article(article_id):
                     yield (
                         f"{place}: label of question '{question_id}' names article '{article_id}', "
                         "which does not exist; add the article or remove the label"
                     )
+
+    def _citing_problems(self) -> Iterator[str]:
+        for citing_id, text in self._citing.items():
+            where = f"{self._citing_places[citing_id]}: citing text '{citing_id}'"
+            if text.question_id and self._misses_question(text.question_id):
+                yield f"{where} belongs to question '{text.question_id}', which does not exist; add the question"
+            for article_id in filter(self._misses_article, text.article_ids):
+                yield f"{where} cites article '{article_id}', which does not exist; add the article or leave it out"
+
+    def _misses_question(self, question_id: str) -> bool:
+        """Return whether a question does not exist, unless that follows from a problem already recorded: an unreadable
+        table or a refused row."""
+        readable = self._questions or not self._problems
+        return bool(readable) and question_id not in self._questions and question_id not in self._refused
+
+    def _misses_article(self, article_id: str) -> bool:
+        """Return whether an article does not exist, with the same exceptions."""
+        return bool(self._articles) and article_id not in self._articles and article_id not in self._refused
 
     def _split_problems(self) -> Iterator[str]:
         given = [(place, question_id, split) for question_id, (split, place) in self._splits.items() if split]
@@ -335,22 +352,6 @@ class Draft:
                 f"{place}: question '{question_id}' comes in split '{split}'; --splits {self._splitting} makes splits "
                 "where the source has none, so leave either out"
             )
-
-    def _citing_problems(self) -> Iterator[str]:
-        """Yield what citing texts name that does not exist, with the exceptions of `_label_problems`."""
-        asks_questions = self._questions or not self._problems
-        for citing_id, text in self._citing.items():
-            where = f"{self._citing_places[citing_id]}: citing text '{citing_id}'"
-            if (
-                asks_questions
-                and text.question_id
-                and text.question_id not in self._questions
-                and text.question_id not in self._refused
-            ):
-                yield f"{where} belongs to question '{text.question_id}', which does not exist; add the question"
-            for article_id in text.article_ids:
-                if self._articles and article_id not in self._articles and article_id not in self._refused:
-                    yield f"{where} cites article '{article_id}', which does not exist; add the article or leave it out"
 
 
 def _same_file(first: str, place: str) -> str:

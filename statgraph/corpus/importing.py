@@ -1,15 +1,16 @@
-"""Import of a source in any of the formats, or of rows in memory, as a corpus."""
+"""Import of a source in any of the formats, or of rows in memory, as a corpus; files of questions to search for."""
 
 from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from statgraph.corpus.draft import AS_IT_STANDS, Draft, Reading
 from statgraph.corpus.formats.tables import draft_rows
+from statgraph.corpus.lines import csv_rows, id_field, json_lines, string_field
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.splitting import HASH, SPLITTINGS
 from statgraph.corpus.store import read_manifest
@@ -17,6 +18,9 @@ from statgraph.errors import CorpusError, UsageError, unknown_name
 from statgraph.registry import FORMATS
 
 TABLES = ("jsonl", "csv")  # whose encoding and columns are the user's
+# Of a file of questions to search for; "question" is BSARD's.
+QUESTION_ID_KEYS, QUESTION_TEXT_KEYS = ("_id", "id"), ("text", "question")
+_MAX_NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -152,3 +156,38 @@ def _checked(reading: Reading, format_name: str) -> Reading:
 def _printable(value: str) -> str:
     """Return a name with a "?" for each byte of a file name that is not UTF-8, so that it can be written."""
     return value.encode("utf-8", errors="replace").decode("utf-8")
+
+
+def read_question_file(path: Path) -> tuple[list[str], list[str]]:
+    """Return (ids, texts) of the questions in a file; whatever else its records hold is left out.
+
+    A file that ends in .csv or .tsv is a table with a header, any other JSON lines.
+
+    Raises:
+        CorpusError: if the file is missing, empty or faulty; every problem is listed.
+    """
+    if not path.is_file():
+        problem = "is a folder" if path.is_dir() else "no such file"
+        raise CorpusError(f"{path}: {problem}; give a JSONL or CSV file of questions (id, text)")
+    draft = Draft(name=path.name, language="en")
+    for place, record in _records(draft, path):
+        missing = [" or ".join(keys) for keys in (QUESTION_ID_KEYS, QUESTION_TEXT_KEYS) if not set(keys) & set(record)]
+        if missing:
+            found = ", ".join(list(record)[:_MAX_NAMED]) or "nothing"
+            draft.add_problem(place, f"no {' and no '.join(missing)} (found: {found}); rename the keys that hold them")
+            continue
+        question_id = id_field(draft, place, record, *QUESTION_ID_KEYS)
+        if question_id is not None:
+            text_key = next(key for key in QUESTION_TEXT_KEYS if key in record)
+            text = string_field(draft, place, record, text_key)
+            draft.add_question(place, question_id=question_id, text=text)
+    questions = draft.questions()
+    if not questions:
+        raise CorpusError(f"{path}: holds no questions; give each a line with an id and a text")
+    return [question_id for question_id, _ in questions], [text for _, text in questions]
+
+
+def _records(draft: Draft, path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
+    if path.suffix.lower() in (".csv", ".tsv"):
+        return csv_rows(draft, path, path.name, needed=("|".join(QUESTION_ID_KEYS), "|".join(QUESTION_TEXT_KEYS)))
+    return json_lines(draft, path, path.name)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 
 from statgraph.corpus.draft import Draft
@@ -16,48 +15,47 @@ from statgraph.errors import reason_of
 # Statutes hold articles far longer than the csv module's default limit of 131,072 characters a field.
 MAX_FIELD_CHARS = 2**31 - 1
 DELIMITERS = ",;\t"
+_FOREIGN = re.compile("[\udc80-\udcff]")
+_UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")  # its byte order marks
 
 
 def all_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
-    """Yield (place, line) for every line of a UTF-8 file, without its line end.
+    """Yield (place, line) for every line of a file in the draft's encoding, without its line end.
 
-    The first byte that is not UTF-8 becomes a problem of the draft, with the number of further lines affected. Such
-    lines are still yielded, with a replacement character, so that their ids are known. A file that cannot be opened is
-    a problem and yields nothing.
+    In UTF-8, lines with other bytes are still yielded, with replacement characters, so that their ids are known; once
+    all lines are read, the first such byte is a problem of the draft. So is a file that cannot be opened, or is not in
+    the encoding that was named.
     """
-    if draft.reading.encoding != "utf-8":
-        yield from _lines_in(draft, path, name, draft.reading.encoding)
-        return
-    is_utf8 = True
+    encoding = draft.reading.encoding
+    is_utf8 = encoding == "utf-8"
+    foreign: list[str] = []
     try:
-        with path.open("rb") as file:
-            for number, raw in enumerate(file, start=1):
+        # A byte that is not UTF-8 is read as a lone surrogate.
+        errors = "surrogateescape" if is_utf8 else "strict"
+        with path.open(encoding=encoding, errors=errors, newline="\n") as file:
+            for number, line in enumerate(file, start=1):
                 place = f"{name}:{number}"
-                if number == 1 and raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                if number == 1 and line.startswith(_UTF_16):
                     draft.add_problem(
                         place, "the file is UTF-16; save it as UTF-8, or 'statgraph import' it with --encoding utf-16"
                     )
                     return
-                raw = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
-                if is_utf8 and (byte := _foreign_byte(raw)):
-                    is_utf8 = False
-                    draft.add_problem(place, f"byte {byte} is not UTF-8{_foreign_after(path, number)}")
-                yield place, raw.decode("utf-8", errors="replace").rstrip("\r\n")
-    except OSError as error:
-        draft.add_problem(name, f"cannot be read ({error.strerror}); put a readable text file there")
-
-
-def _lines_in(draft: Draft, path: Path, name: str, encoding: str) -> Iterator[tuple[str, str]]:
-    """Yield what `all_lines` does of a file in another encoding."""
-    try:
-        text = path.read_text(encoding=encoding)
+                line = line.removeprefix("\ufeff") if number == 1 else line
+                if is_utf8 and (byte := _FOREIGN.search(line)):
+                    foreign.append(f"{place}: byte 0x{ord(byte[0]) - 0xDC00:02x}")
+                    line = _FOREIGN.sub("\ufffd", line)
+                yield place, line.rstrip("\r\n")
     except OSError as error:
         draft.add_problem(name, f"cannot be read ({error.strerror}); put a readable text file there")
     except UnicodeError as error:
         draft.add_problem(name, f"is not in the encoding {encoding} ({reason_of(error)}); name another with --encoding")
-    else:
-        for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
-            yield f"{name}:{number}", line
+    if foreign:
+        left = len(foreign) - 1
+        more = f" (nor are bytes on {left} more line{'s' if left > 1 else ''})" if left else ""
+        place, _, byte = foreign[0].rpartition(": ")
+        draft.add_problem(
+            place, f"{byte} is not UTF-8{more}; save it as UTF-8, or 'statgraph import' it with --encoding"
+        )
 
 
 def decoded_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
@@ -92,23 +90,6 @@ def json_objects(draft: Draft, lines: Iterable[tuple[str, str]]) -> Iterator[tup
             )
         else:
             yield place, {draft.named_column(key): held for key, held in value.items()}
-
-
-def _foreign_byte(raw: bytes) -> str:
-    """Return the first byte that is not UTF-8, written like "0xe9"; "" where there is none."""
-    try:
-        raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return f"0x{raw[error.start]:02x}"
-    return ""
-
-
-def _foreign_after(path: Path, number: int) -> str:
-    """Return how many later lines contain such bytes, and the remedy."""
-    with path.open("rb") as file:
-        lines = sum(1 for raw in islice(file, number, None) if _foreign_byte(raw))
-    more = f" (nor are bytes on {lines} more line{'s' if lines > 1 else ''})" if lines else ""
-    return f"{more}; save it as UTF-8, or 'statgraph import' it with --encoding"
 
 
 def _refuse_constant(constant: str) -> None:

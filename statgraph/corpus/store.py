@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -20,7 +19,7 @@ from statgraph.corpus.lines import (
     path_field,
     string_field,
 )
-from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus, headings_of
+from statgraph.corpus.records import MAIN_SET, SPLITS, Article, CitingText, Corpus, headings_of
 from statgraph.disk import held_folder
 from statgraph.errors import CorpusError
 
@@ -142,13 +141,13 @@ def draft_beir_folder(
         return draft.add_problem(
             str(folder), f"holds no {artifacts.CORPUS_ARTICLES}; a corpus folder needs one line per article there"
         )
-    draft_articles(draft, articles, default_path=default_path)
-    if (folder / artifacts.CORPUS_QUESTIONS).exists():
-        draft_questions(draft, folder / artifacts.CORPUS_QUESTIONS)
-    citing = folder / artifacts.CORPUS_CITING
-    if citing.exists():
-        for place, record in json_lines(draft, citing, citing.name):
-            draft_citing(draft, place, record)
+    with draft.articles_from(articles.name):
+        for place, record in json_lines(draft, articles, articles.name):
+            draft_article(draft, place, record, default_path=default_path)
+    for name, draft_record in ((artifacts.CORPUS_QUESTIONS, draft_question), (artifacts.CORPUS_CITING, draft_citing)):
+        if (folder / name).exists():
+            for place, record in json_lines(draft, folder / name, name):
+                draft_record(draft, place, record)
     labels = folder / artifacts.CORPUS_LABELS
     if labels.exists() and not labels.is_dir():
         return draft.add_problem(artifacts.CORPUS_LABELS, f"is a file; make it a folder of {', '.join(label_files)}")
@@ -172,13 +171,6 @@ def draft_beir(draft: Draft, source: Path) -> None:
 BEIR = SourceFormat("corpus.jsonl, queries.jsonl, qrels/*.tsv", draft_beir)
 
 
-def draft_articles(draft: Draft, path: Path, *, default_path: Sequence[str] = ()) -> None:
-    """Add the articles of a `corpus.jsonl`."""
-    with draft.articles_from(path.name):
-        for place, record in json_lines(draft, path, path.name):
-            draft_article(draft, place, record, default_path=default_path)
-
-
 def draft_article(draft: Draft, place: str, record: Mapping[str, object], *, default_path: Sequence[str] = ()) -> None:
     """Add the article of a record."""
     article_id = id_field(draft, place, record, "_id")
@@ -193,12 +185,6 @@ def draft_article(draft: Draft, place: str, record: Mapping[str, object], *, def
             order=_order(draft, place, metadata),
             metadata={key: value for key, value in metadata.items() if key not in ("path", "order")},
         )
-
-
-def draft_questions(draft: Draft, path: Path) -> None:
-    """Add the questions of a `queries.jsonl`."""
-    for place, record in json_lines(draft, path, path.name):
-        draft_question(draft, place, record)
 
 
 def draft_question(draft: Draft, place: str, record: Mapping[str, object]) -> None:
@@ -291,13 +277,9 @@ def _format_of(folder: Path) -> str:
 
 def write_corpus_files(corpus: Corpus, folder: Path) -> None:
     """Write the files of a corpus to an empty folder."""
-    with (folder / artifacts.CORPUS_ARTICLES).open("w", encoding="utf-8") as file:
-        for article in corpus.articles:
-            metadata = {**article.metadata, "path": list(article.path), "order": article.order}
-            _write_line(file, _id=article.article_id, title=article.title, text=article.text, metadata=metadata)
-    with (folder / artifacts.CORPUS_QUESTIONS).open("w", encoding="utf-8") as file:
-        for question in corpus.questions:
-            _write_line(file, _id=question.question_id, text=question.text, metadata=dict(question.metadata))
+    artifacts.write_json_lines(folder / artifacts.CORPUS_ARTICLES, map(_article_record, corpus.articles))
+    questions = ({"_id": q.question_id, "text": q.text, "metadata": dict(q.metadata)} for q in corpus.questions)
+    artifacts.write_json_lines(folder / artifacts.CORPUS_QUESTIONS, questions)
     (folder / artifacts.CORPUS_LABELS).mkdir()
     for file_name, split in LABEL_FILES.items():
         with (folder / artifacts.CORPUS_LABELS / file_name).open("w", encoding="utf-8", newline="") as file:
@@ -306,13 +288,19 @@ def write_corpus_files(corpus: Corpus, folder: Path) -> None:
             for question in (question for question in corpus.questions if question.split == split):
                 rows.writerows((question.question_id, article_id, 1) for article_id in question.article_ids)
     if corpus.citing:
-        with (folder / artifacts.CORPUS_CITING).open("w", encoding="utf-8") as file:
-            for text in corpus.citing:
-                optional = {"question_id": text.question_id, "part": text.part}
-                given = {key: value for key, value in optional.items() if value}
-                cites = list(text.article_ids)
-                _write_line(file, _id=text.citing_id, title=text.title, text=text.text, cites=cites, **given)
+        artifacts.write_json_lines(folder / artifacts.CORPUS_CITING, map(_citing_record, corpus.citing))
     artifacts.write_json(folder / artifacts.MANIFEST, _manifest(corpus))
+
+
+def _article_record(article: Article) -> dict[str, object]:
+    metadata = {**article.metadata, "path": list(article.path), "order": article.order}
+    return {"_id": article.article_id, "title": article.title, "text": article.text, "metadata": metadata}
+
+
+def _citing_record(text: CitingText) -> dict[str, object]:
+    optional = {"question_id": text.question_id, "part": text.part}
+    record = {"_id": text.citing_id, "title": text.title, "text": text.text, "cites": list(text.article_ids)}
+    return record | {key: value for key, value in optional.items() if value}
 
 
 def _manifest(corpus: Corpus) -> dict[str, object]:
@@ -346,7 +334,3 @@ def _question_counts(corpus: Corpus, question_set: str) -> dict[str, object]:
 
 def _not_writable(folder: Path, error: OSError) -> CorpusError:
     return CorpusError(f"{folder}: cannot be written ({error.strerror}); choose a writable folder with enough space")
-
-
-def _write_line(file, **record: object) -> None:
-    file.write(json.dumps(record, ensure_ascii=False) + "\n")

@@ -20,17 +20,20 @@ from typing import NamedTuple
 from statgraph.corpus.draft import Draft
 from statgraph.corpus.formats.legi import LegiIndex
 from statgraph.corpus.formats.sheet_references import MAX_LABELS, ReferenceResolver, comparable_title
-from statgraph.corpus.formats.sheet_texts import body_texts, child_text
 from statgraph.corpus.records import SET_KEY
 
 AUDIENCES = ("particuliers", "professionnels", "associations")
 # dc:type of a sheet -> the kind of question that its title is; sheets of other types lead on to sheets and cite no law.
 KINDS = {"Question-réponse": "question", "Fiche pratique": "topic", "Comment faire si...": "topic"}
 _SHEET_ID = re.compile(r"F\d+")
+REFERENCE, REFERENCES = "reference", "references"
+SECTION, PARAGRAPH = "section", "paragraph"
+SHORTEST_PARAGRAPH = 40
 
-
-REFERENCE = "reference"
-REFERENCES = "references"
+_BODY = ("Introduction", "Texte", "ListeSituations")
+_SECTIONS = ("Chapitre", "SousChapitre", "Situation", "Cas")
+# What stands in the body without being of it: offices to turn to, online services, and links with a remark.
+_ASIDES = ("Titre", "OuSAdresser", "ServiceEnLigne", "RechercheGuidee", "LienExterneCommente")
 
 
 class _Reference(NamedTuple):
@@ -207,7 +210,7 @@ def _question_sheets(draft: Draft, folder: Path) -> Iterator[_Sheet]:
 def _sheet(place: str, publication: Mapping) -> _Sheet | None:
     """Return the sheet, or None if it is of a type whose title asks nothing."""
     children = publication["children"]
-    kind = KINDS.get(child_text(children, "dc:type"))
+    kind = KINDS.get(_child_text(children, "dc:type"))
     if kind is None:
         return None
     sheet_id = publication["attributes"]["ID"]
@@ -217,17 +220,57 @@ def _sheet(place: str, publication: Mapping) -> _Sheet | None:
         place=place,
         sheet_id=sheet_id,
         kind=kind,
-        title=child_text(children, "dc:title"),
-        topic=child_text(children, "Theme"),
-        description=child_text(children, "dc:description"),
+        title=_child_text(children, "dc:title"),
+        topic=_child_text(children, "Theme"),
+        description=_child_text(children, "dc:description"),
         references=tuple(
             _Reference(
-                words=child_text(child["children"], "Titre"),
+                words=_child_text(child["children"], "Titre"),
                 link=child["attributes"].get("URL", ""),
-                complement=child_text(child["children"], "Complement"),
+                complement=_child_text(child["children"], "Complement"),
             )
             for child in children
             if child.get("name") == "Reference"
         ),
-        texts=tuple(body_texts(children)),
+        texts=tuple(_body_texts(children)),
     )
+
+
+def _child_text(children: Iterable[Mapping], name: str) -> str:
+    """Return the text of the first child of that name, spaces collapsed; "" where there is none."""
+    return next((_line(child) for child in children if child.get("name") == name), "")
+
+
+def _body_texts(children: Iterable[Mapping]) -> Iterator[tuple[str, str]]:
+    """Yield (`SECTION`, title) and (`PARAGRAPH`, text) of a sheet in its order.
+
+    Paragraphs shorter than `SHORTEST_PARAGRAPH` characters are left out.
+    """
+    for child in children:
+        if child.get("name") in _BODY:
+            yield from _texts(child)
+
+
+def _texts(element: Mapping) -> Iterator[tuple[str, str]]:
+    children = element.get("children") or []
+    if element.get("name") in _SECTIONS and (title := _child_text(children, "Titre")):
+        yield SECTION, title
+    for child in children:
+        name = child.get("name")
+        if name == "Paragraphe":
+            text = _line(child)
+            if len(text) >= SHORTEST_PARAGRAPH:
+                yield PARAGRAPH, text
+        elif name not in _ASIDES:
+            yield from _texts(child)
+
+
+def _line(node: Mapping) -> str:
+    """Return all text in an element, spaces collapsed."""
+    return " ".join(_element_text(node).split())
+
+
+def _element_text(node: Mapping) -> str:
+    if node.get("type") == "text":
+        return node.get("text", "")
+    return "".join(map(_element_text, node.get("children") or []))
