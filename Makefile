@@ -29,6 +29,7 @@ lint: .venv/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m tests.words
+	$(BIN)/mypy
 
 # Speed and memory beside other tools. Some measures need a run that the present commit has trained.
 bench: .venv/.installed

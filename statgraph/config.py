@@ -432,7 +432,7 @@ class RunConfig:
         of_members = (text.partition("=") for text in self.ensemble.settings)
         return (self.gnn.layer, *(value.strip() for name, _, value in of_members if name.strip() == "gnn.layer"))
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, object]:
         """Return the configuration as nested JSON values, less what came later and has its default."""
         return known_by(self)
 

@@ -8,15 +8,19 @@ import os
 import runpy
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from statgraph.errors import UsageError, unknown_name
+
+if TYPE_CHECKING:
+    import torch
 
 DEVICES = ("auto", "cpu", "cuda")
 PRECISIONS = ("float32", "bfloat16", "int8")  # in which a query encoder may multiply
 _CPU_INFO = Path("/proc/cpuinfo")
 
 
-def pick_device(name: str = "auto"):
+def pick_device(name: str = "auto") -> torch.device:
     """Return the torch device for `auto` (CUDA where there is one), `cpu` or `cuda`.
 
     Raises:
@@ -48,7 +52,7 @@ def surely_cpu(name: str) -> bool:
     return sys.platform == "linux" and not _has_cuda_driver()
 
 
-def inference_dtype(device):
+def inference_dtype(device: torch.device) -> torch.dtype:
     """Return the dtype in which frozen transformers run: bfloat16 where the hardware multiplies it, else float32."""
     import torch
 
@@ -57,7 +61,7 @@ def inference_dtype(device):
     return torch.bfloat16 if _cpu_has("amx_tile") or _cpu_has("avx512_bf16") else torch.float32
 
 
-def training_dtype(device):
+def training_dtype(device: torch.device) -> torch.dtype:
     """Return the dtype that autocast trains in: bfloat16 on CUDA; on a device that only emulates it (compute capability
     below 8.0) float16, whose loss has to be scaled; float32 on a CPU."""
     import torch
@@ -70,15 +74,15 @@ def training_dtype(device):
 def _computes_bfloat16() -> bool:
     import torch
 
-    return torch.cuda.is_bf16_supported(including_emulation=False)
+    return bool(torch.cuda.is_bf16_supported(including_emulation=False))
 
 
-def device_memory(device) -> int:
+def device_memory(device: torch.device) -> int:
     """Return the bytes of memory that a device has, a CPU the machine's."""
     if device.type == "cuda":
         import torch
 
-        return torch.cuda.get_device_properties(device).total_memory
+        return int(torch.cuda.get_device_properties(device).total_memory)
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
@@ -87,7 +91,7 @@ def _cpu_has(instructions: str) -> bool:
     return _CPU_INFO.is_file() and instructions in _CPU_INFO.read_text(encoding="utf-8", errors="replace")
 
 
-def _torch_versions() -> dict | None:
+def _torch_versions() -> dict[str, object] | None:
     """Return what torch's `version.py` says (`cuda`, `hip`: None where torch is built without), None if unreadable."""
     spec = importlib.util.find_spec("torch")
     path = Path(spec.submodule_search_locations[0]) / "version.py" if spec and spec.submodule_search_locations else None

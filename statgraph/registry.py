@@ -15,7 +15,7 @@ import importlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from statgraph.errors import DependencyError, UsageError, reason_of, unknown_name
 
@@ -52,7 +52,7 @@ class Registry:
         """Return in words what can be named."""
         return ", ".join(self)
 
-    def load(self, name: str):
+    def load(self, name: str) -> Any:
         """Return what a name stands for, imported.
 
         Raises:
@@ -105,7 +105,7 @@ class LayerRegistry(Registry):
         """Let the modules of those names that are paths be imported from now on: the user has typed them."""
         self._allowed.update(name.partition(":")[0] for name in names if _is_path(name))
 
-    def load(self, name: str):
+    def load(self, name: str) -> Any:
         """Return the class that a name or path stands for, imported.
 
         Raises:

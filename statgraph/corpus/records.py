@@ -134,7 +134,8 @@ class Corpus:
             UsageError: if an option has the wrong type or the language is not given.
             CorpusError: if the tables are inconsistent; every problem is listed.
         """
-        return _importing().import_corpus(source, "csv", **options)
+        corpus: Corpus = _importing().import_corpus(source, "csv", **options)
+        return corpus
 
     @classmethod
     def from_dicts(
@@ -169,7 +170,9 @@ class Corpus:
         if unknown:
             raise unknown_name("option", min(unknown), ("name", "licence", "source", "splits"))
         tables = {"articles": articles, "headings": headings, "questions": questions, "citing": citing}
-        return importing.corpus_of_rows(tables, importing.About(language=language, **options), splits=splits)
+        about = importing.About(language=language, **options)
+        corpus: Corpus = importing.corpus_of_rows(tables, about, splits=splits)
+        return corpus
 
     @cached_property
     def article_rows(self) -> dict[str, int]:
@@ -275,6 +278,6 @@ def _passages(text: CitingText) -> tuple[str, ...]:
     return (whole, _words(text.text)) if len(text.text) >= LONG_TEXT_CHARS else (whole,)
 
 
-def _add_fields(digest, *values: object) -> None:
+def _add_fields(digest: hashlib._Hash, *values: object) -> None:
     digest.update(json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8"))
     digest.update(b"\n")

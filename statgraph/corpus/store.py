@@ -119,7 +119,8 @@ def read_corpus(folder: Path) -> Corpus:
         if not folder.is_dir():
             problem = "is a file, not a corpus folder" if folder.exists() else "no such corpus folder"
             raise CorpusError(f"{folder}: {problem}; make one with 'statgraph import' or 'statgraph fetch'")
-        draft = Draft(**_about(folder))
+        about = _about(folder)
+        draft = Draft(name=about["name"], language=about["language"], licence=about["licence"], source=about["source"])
         draft_beir_folder(draft, folder)
         return draft.corpus()
     except OSError as error:
@@ -261,12 +262,12 @@ def _about(folder: Path) -> dict[str, str]:
             f"convert the files with 'statgraph import {_format_of(folder)} {folder} --out DIR'"
         )
     manifest = read_manifest(folder)
-    about = {key: manifest.get(key, default) for key, default in ABOUT_DEFAULTS.items()}
-    wrong = [key for key, value in about.items() if not isinstance(value, str)]
-    if wrong:
-        raise CorpusError(
-            f"{folder / artifacts.MANIFEST}: '{wrong[0]}' is {json_type(about[wrong[0]])}; give it as a string"
-        )
+    about = {}
+    for key, default in ABOUT_DEFAULTS.items():
+        value = manifest.get(key, default)
+        if not isinstance(value, str):
+            raise CorpusError(f"{folder / artifacts.MANIFEST}: '{key}' is {json_type(value)}; give it as a string")
+        about[key] = value
     return about
 
 
@@ -299,7 +300,12 @@ def _article_record(article: Article) -> dict[str, object]:
 
 def _citing_record(text: CitingText) -> dict[str, object]:
     optional = {"question_id": text.question_id, "part": text.part}
-    record = {"_id": text.citing_id, "title": text.title, "text": text.text, "cites": list(text.article_ids)}
+    record: dict[str, object] = {
+        "_id": text.citing_id,
+        "title": text.title,
+        "text": text.text,
+        "cites": list(text.article_ids),
+    }
     return record | {key: value for key, value in optional.items() if value}
 
 

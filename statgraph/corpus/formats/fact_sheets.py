@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from statgraph.corpus.draft import Draft
 from statgraph.corpus.formats.legi import LegiIndex
@@ -91,7 +91,7 @@ class _SheetGroup:
 
     def texts(self) -> Iterator[tuple[str, str, str]]:
         """Yield (part, sheet's title, text) of sections and paragraphs; equal ones are one."""
-        merged = {}
+        merged: dict[tuple[str, str, str], tuple[str, str]] = {}
         for sheet in self.sheets:
             for part, text in sheet.texts:
                 merged.setdefault((part, comparable_title(sheet.title), comparable_title(text)), (sheet.title, text))
@@ -207,7 +207,7 @@ def _question_sheets(draft: Draft, folder: Path) -> Iterator[_Sheet]:
             yield sheet
 
 
-def _sheet(place: str, publication: Mapping) -> _Sheet | None:
+def _sheet(place: str, publication: Mapping[str, Any]) -> _Sheet | None:
     """Return the sheet, or None if it is of a type whose title asks nothing."""
     children = publication["children"]
     kind = KINDS.get(_child_text(children, "dc:type"))
@@ -236,12 +236,12 @@ def _sheet(place: str, publication: Mapping) -> _Sheet | None:
     )
 
 
-def _child_text(children: Iterable[Mapping], name: str) -> str:
+def _child_text(children: Iterable[Mapping[str, Any]], name: str) -> str:
     """Return the text of the first child of that name, spaces collapsed; "" where there is none."""
     return next((_line(child) for child in children if child.get("name") == name), "")
 
 
-def _body_texts(children: Iterable[Mapping]) -> Iterator[tuple[str, str]]:
+def _body_texts(children: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """Yield (`SECTION`, title) and (`PARAGRAPH`, text) of a sheet in its order.
 
     Paragraphs shorter than `SHORTEST_PARAGRAPH` characters are left out.
@@ -251,7 +251,7 @@ def _body_texts(children: Iterable[Mapping]) -> Iterator[tuple[str, str]]:
             yield from _texts(child)
 
 
-def _texts(element: Mapping) -> Iterator[tuple[str, str]]:
+def _texts(element: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     children = element.get("children") or []
     if element.get("name") in _SECTIONS and (title := _child_text(children, "Titre")):
         yield SECTION, title
@@ -265,12 +265,12 @@ def _texts(element: Mapping) -> Iterator[tuple[str, str]]:
             yield from _texts(child)
 
 
-def _line(node: Mapping) -> str:
+def _line(node: Mapping[str, Any]) -> str:
     """Return all text in an element, spaces collapsed."""
     return " ".join(_element_text(node).split())
 
 
-def _element_text(node: Mapping) -> str:
+def _element_text(node: Mapping[str, Any]) -> str:
     if node.get("type") == "text":
-        return node.get("text", "")
+        return str(node.get("text", ""))
     return "".join(map(_element_text, node.get("children") or []))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from statgraph.corpus.citations.references import article_number
 from statgraph.corpus.draft import Draft, SourceFormat
@@ -57,7 +58,7 @@ def draft_legi(draft: Draft, source: Path) -> LegiIndex:
     return index
 
 
-def _draft_code(draft: Draft, index: LegiIndex, place: str, root: Mapping) -> None:
+def _draft_code(draft: Draft, index: LegiIndex, place: str, root: Mapping[str, Any]) -> None:
     code = _title(root["data"])
     if not code:
         draft.add_problem(place, "the code has no title; give its data a 'title'")
@@ -81,10 +82,10 @@ class _CodeReader:
         self._numbers = index.numbers.setdefault(code, {})
         self._ambiguous: set[str] = set()
 
-    def read(self, root: Mapping) -> None:
+    def read(self, root: Mapping[str, Any]) -> None:
         self._walk_children(root, path=(self._code,), above=())
 
-    def _walk_children(self, node: Mapping, path: tuple[str, ...], above: tuple[str, ...]) -> None:
+    def _walk_children(self, node: Mapping[str, Any], path: tuple[str, ...], above: tuple[str, ...]) -> None:
         children = node.get("children", [])
         if not isinstance(children, list):
             return self._add_problem(f"children of '{path[-1]}' are not a list; download the file again")
@@ -98,7 +99,7 @@ class _CodeReader:
             else:
                 self._add_problem(f"unknown node type '{child['type']}' under '{path[-1]}'; use section or article")
 
-    def _walk_section(self, section: Mapping, path: tuple[str, ...], above: tuple[str, ...]) -> None:
+    def _walk_section(self, section: Mapping[str, Any], path: tuple[str, ...], above: tuple[str, ...]) -> None:
         data = section["data"]
         title = _title(data)
         identities = {str(data[key]) for key in ("id", "cid") if data.get(key)}
@@ -119,7 +120,7 @@ class _CodeReader:
             self._index.sections.setdefault(identity, []).extend(self._order[first:])
         return None
 
-    def _add_article(self, data: Mapping, path: tuple[str, ...]) -> None:
+    def _add_article(self, data: Mapping[str, Any], path: tuple[str, ...]) -> None:
         article_id = data.get("id")
         if not isinstance(article_id, str) or not article_id:
             return self._add_problem(f"an article under '{path[-1]}' has no id; give its data an 'id'")
@@ -147,7 +148,7 @@ class _CodeReader:
             self._ambiguous.add(number)
             self._numbers.pop(number, None)
 
-    def _register_versions(self, data: Mapping, article_id: str) -> None:
+    def _register_versions(self, data: Mapping[str, Any], article_id: str) -> None:
         versions = data.get("articleVersions")
         earlier = [v.get("id") for v in versions if isinstance(v, Mapping)] if isinstance(versions, list) else []
         for known_id in (data.get("cid"), *earlier):
@@ -156,46 +157,43 @@ class _CodeReader:
         self._index.versions[article_id] = article_id
 
 
-def _read_tree(draft: Draft, file: Path) -> Mapping | None:
+def _read_tree(draft: Draft, file: Path) -> Mapping[str, Any] | None:
     """Return the root of a code's tree, or None with the problem recorded."""
+    place = file.name
     try:
         text = file.read_bytes().decode("utf-8-sig")
         root = json.loads(text)
         if "\\ud" in text.lower():
             json.dumps(root, ensure_ascii=False).encode("utf-8")
+        if _is_node(root) and root["type"] == "code":
+            return dict(root)
+        problem = "does not hold a code; its outermost object must have the type 'code' and 'data'"
     except FileNotFoundError:
-        return draft.add_problem(str(file), "no such file or folder; name a LEGITEXT*.json or the folder of them")
+        place, problem = str(file), "no such file or folder; name a LEGITEXT*.json or the folder of them"
     except OSError as error:
-        return draft.add_problem(str(file), f"cannot be read ({error.strerror}); put a readable file there")
+        place, problem = str(file), f"cannot be read ({error.strerror}); put a readable file there"
     except UnicodeEncodeError:
-        return draft.add_problem(
-            file.name, "contains a lone surrogate (\\ud800 to \\udfff); write the character itself"
-        )
+        problem = "contains a lone surrogate (\\ud800 to \\udfff); write the character itself"
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        bad = error.object[error.start : error.start + 1].hex()
-        return draft.add_problem(f"{file.name}:{line}", f"byte 0x{bad} is not UTF-8; save the file as UTF-8")
+        place = f"{file.name}:{line}"
+        problem = f"byte 0x{error.object[error.start]:02x} is not UTF-8; save the file as UTF-8"
     except json.JSONDecodeError as error:
-        return draft.add_problem(
-            f"{file.name}:{error.lineno}",
-            f"invalid JSON at column {error.colno} ({error.msg}); download the file again",
-        )
+        place = f"{file.name}:{error.lineno}"
+        problem = f"invalid JSON at column {error.colno} ({error.msg}); download the file again"
     except ValueError as error:  # a number of thousands of digits
-        return draft.add_problem(file.name, f"invalid JSON ({error}); download the file again")
+        problem = f"invalid JSON ({error}); download the file again"
     except RecursionError:
-        return draft.add_problem(file.name, "is nested too deeply for a code; download the file again")
-    if not _is_node(root) or root["type"] != "code":
-        return draft.add_problem(
-            file.name, "does not hold a code; its outermost object must have the type 'code' and 'data'"
-        )
-    return root
+        problem = "is nested too deeply for a code; download the file again"
+    draft.add_problem(place, problem)
+    return None
 
 
 def _is_node(value: object) -> bool:
     return isinstance(value, Mapping) and isinstance(value.get("type"), str) and isinstance(value.get("data"), Mapping)
 
 
-def _title(data: Mapping) -> str:
+def _title(data: Mapping[str, Any]) -> str:
     return re.sub(r"\s+", " ", str(data.get("title") or "")).strip()
 
 
@@ -203,7 +201,7 @@ def _citation(number: str) -> str:
     return f"Art. {number}" if _NUMBER.fullmatch(number) else number
 
 
-def _in_force(data: Mapping, day_ms: float | None) -> bool:
+def _in_force(data: Mapping[str, Any], day_ms: float | None) -> bool:
     """Return whether an article applies on the day of its code.
 
     The state alone does not tell: an article that a later reform will replace can be `MODIFIE` years ahead, and some
@@ -217,7 +215,7 @@ def _in_force(data: Mapping, day_ms: float | None) -> bool:
     return start_ms <= day_ms < end_ms
 
 
-def _validity(data: Mapping) -> dict[str, str]:
+def _validity(data: Mapping[str, Any]) -> dict[str, str]:
     """Return when an article is in force, as far as its dates say it; the source ends in 2999 what has no end."""
     dates = {VALID_FROM: data.get("dateDebut"), VALID_TO: data.get("dateFin")}
     known = {key: value / 1000 for key, value in dates.items() if isinstance(value, int) and abs(value) < _NO_END_MS}

@@ -75,8 +75,9 @@ class ReferenceResolver:
         name, _, cited = words.partition(":")
         code = self._codes.get(comparable_title(name))
         annex = "annexe" in comparable_title(cited)
-        spans = [] if code is None or annex else cited_numbers(cited)
-        named = [article_id for first, last in spans for article_id in self._between(code, first, last)]
+        named = []
+        if code is not None and not annex:
+            named = [article_id for span in cited_numbers(cited) for article_id in self._between(code, *span)]
         linked = list(dict.fromkeys(a for linked_id in _LINKED_ID.findall(link) for a in self._linked(linked_id)))
         return named if named and not (len(named) > MAX_LABELS and 0 < len(linked) < len(named)) else linked
 
@@ -105,7 +106,7 @@ class ReferenceResolver:
         return self._index.sections.get(linked_id, [])
 
 
-def _number_key(number: str) -> tuple[str, tuple] | None:
+def _number_key(number: str) -> tuple[str, tuple[tuple[int, int, str], ...]] | None:
     """Return the letter of an article number and a key that sorts as a code does, or None if it is not a number.
 
     `L2-1 A` comes before `L2-1`, and `L2-1-1` after it.
