@@ -135,7 +135,7 @@ def build_graph(corpus: Corpus, relations: Iterable[str] = GraphConfig.relations
         relations: groups of `tree`, `bipartite`, `order`, `citations`, `citing`.
 
     Raises:
-        UsageError: if the corpus is none, or a group is unknown.
+        UsageError: if an argument has the wrong type, or a group is unknown.
     """
     _checked_corpus(corpus)
     if isinstance(relations, str) or not isinstance(relations, Iterable):

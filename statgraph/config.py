@@ -19,20 +19,16 @@ SELECTORS = ("quality", "mAP", "nDCG@10", "MRR@10", "S@3", "R@10", "R@100", "R@2
 class EncoderConfig:
     """The text encoders (G-DSR, section 3.1)."""
 
-    backbone: str = setting(
-        "auto", help="Backbone: an embedded name, a folder or a hub name; auto lets the machine decide."
-    )
+    backbone: str = setting("auto", help="Embedded name, folder or hub name; auto lets the machine decide.")
     train: str = setting(
         "auto",
         pattern=r"auto|none|head|full|last-[1-9]\d*",
         words="none, head, last-N (such as last-2), full or auto",
         help="Which layers of the backbone are trained; auto lets the machine decide.",
     )
-    article_backbone: str = setting(
-        "", help="Another backbone for the article side, of the same width; blank for the same one."
-    )
+    article_backbone: str = setting("", help="Backbone of the article side, equally wide; blank for the same one.")
     pooling: str = setting(
-        "auto", choices=("auto", "mean", "cls", "max"), help="How a transformer pools; auto reads it from its folder."
+        "auto", choices=("auto", "mean", "cls", "max"), help="Pooling of a transformer; auto: its folder's."
     )
     query_prompt: str = setting("auto", help="Text put before questions; auto reads it from the backbone's folder.")
     passage_prompt: str = setting("auto", help="Text put before articles; auto reads it from the backbone's folder.")
@@ -50,16 +46,12 @@ class EncoderConfig:
     shared: bool = setting(False, help="Use one backbone for questions and articles; a static one is always shared.")
     chunk_tokens: int = setting(128, at_least=1, help="Tokens of a chunk of an article.")
     max_tokens: int = setting(1024, at_least=1, help="Tokens of an article that are read at most.")
-    article_layers: int = setting(
-        2, at_least=0, help="Layers of the second-level transformer over an article's chunks."
-    )
+    article_layers: int = setting(2, at_least=0, help="Layers of the second-level transformer over the chunks.")
     article_heads: int = setting(12, at_least=1, help="Attention heads of the second-level transformer.")
     article_dropout: float = setting(0.1, at_least=0, at_most=1, help="Dropout of the second-level transformer.")
     article_pooling: str = setting("max", choices=("mean", "max"), help="How the second-level transformer pools.")
     prune_vocabulary: bool = setting(False, help="Keep only the word pieces that the corpus uses.")
-    token_dropout: float = setting(
-        0.0, at_least=0, at_most=1, help="Share of tokens left out in training (static backbones)."
-    )
+    token_dropout: float = setting(0.0, at_least=0, at_most=1, help="Share of tokens dropped in training (static).")
     slice_tokens: int = setting(
         -1,
         at_least=1,
@@ -78,9 +70,7 @@ class StageConfig:
     gold / (gold + headings + citing + synthetic) is gold pairs.
     """
 
-    min_epoch_steps: int = setting(
-        0, at_least=0, help="Batches of an epoch at least; gold pairs are drawn again up to that."
-    )
+    min_epoch_steps: int = setting(0, at_least=0, help="Batches of an epoch at least; gold pairs repeat up to that.")
     weight_decay: float = setting(0.01, at_least=0, help="Weight decay.")
     warmup: float = setting(0.05, at_least=0, at_most=1, help="Share of all steps over which the learning rate rises.")
     temperature: float = setting(0.01, above=0, help="Temperature of the contrastive loss.")
@@ -88,12 +78,8 @@ class StageConfig:
     headings: float = setting(0.0, at_least=0, help="Weight of headings in a batch.")
     citing: float = setting(0.0, at_least=0, help="Weight of texts that cite the law, where the corpus has any.")
     negatives_per_pair: int = setting(1, at_least=0, help="Hard negatives of a gold pair.")
-    patience: int = setting(
-        0, at_least=0, help="Epochs without a better one on dev before training stops; 0 never stops."
-    )
-    decay: str = setting(
-        "linear", choices=DECAYS, later=True, help="Learning rates after the warm-up: linear to 0, or constant."
-    )
+    patience: int = setting(0, at_least=0, help="Epochs without a gain on dev before training stops; 0 never stops.")
+    decay: str = setting("linear", choices=DECAYS, later=True, help="Learning rates after the warm-up.")
     clip: float = setting(0.0, at_least=0, later=True, help="Length to which longer gradients are cut; 0 leaves all.")
 
 
@@ -122,14 +108,9 @@ class Stage1Config(StageConfig):
 class NegativesConfig:
     """Hard negatives of a training question (CuSINeS, section 3)."""
 
-    depth: int = setting(
-        50, at_least=1, help="How many of the most difficult articles bm25 or a fixed schedule draws from."
-    )
+    depth: int = setting(50, at_least=1, help="Hardest articles that bm25 or a fixed schedule draws from.")
     rankings: tuple[str, ...] = setting(
-        ("semantic", "hierarchical", "sequential"),
-        choices=RANKINGS,
-        distinct=True,
-        help="Rankings that cusines fuses.",
+        ("semantic", "hierarchical", "sequential"), choices=RANKINGS, distinct=True, help="Rankings that cusines fuses."
     )
     semantic: str = setting(
         "dynamic",
@@ -163,9 +144,7 @@ class AugmentConfig:
     )
     per_article: int = setting(5, at_least=1, help="Questions per article (seq2seq).")
     articles_per_heading: int = setting(100, at_least=1, help="Maximum number of articles per heading (headings).")
-    round_trip: int = setting(
-        0, at_least=0, help="Keep a question if its article is among the retriever's top so many; 0 keeps all."
-    )
+    round_trip: int = setting(0, at_least=0, help="Keep a question only if its article is in the top K; 0 keeps all.")
     file: str = setting(
         "",
         help="Questions that `statgraph augment` wrote, or a CSV table with `question` and `article_ids`, such as "
@@ -201,9 +180,7 @@ class GraphConfig:
         choices=("mask", "keep"),
         help="Whether the batch's own question-article edges are masked while the loss asks for them.",
     )
-    heading_path: bool = setting(
-        True, later=True, help="Let a heading's node stand for its whole path; else for its own title."
-    )
+    heading_path: bool = setting(True, later=True, help="A heading's node is its whole path; else its own title.")
 
 
 @dataclass(frozen=True)
@@ -227,7 +204,7 @@ class GnnConfig:
     activation: str = setting("none", choices=("none", "relu"), later=True, help="Nonlinearity behind each layer.")
     residual: bool = setting(True, later=True, help="Let a layer add to its input; else it replaces its input.")
     expansion: int = setting(
-        1, at_least=1, later=True, help="How many times as wide vectors are between layers that replace their input."
+        1, at_least=1, later=True, help="Factor of the width between layers that replace their input."
     )
     start: str = setting(
         "identity",
@@ -295,11 +272,7 @@ class EnsembleConfig:
     """Which signals rank together."""
 
     members: tuple[str, ...] = setting(
-        (
-            "heads@embedded:multilingual-e5-small",
-            "qabisar@embedded:static",
-            "zero-shot@embedded:multilingual-e5-small",
-        ),
+        ("heads@embedded:multilingual-e5-small", "qabisar@embedded:static", "zero-shot@embedded:multilingual-e5-small"),
         pattern=r"[\w-]+@.+",
         words="SYSTEM@BACKBONE, such as zero-shot@embedded:multilingual-e5-small",
         help="Systems whose vectors are signals, each trained as a run of its own in the run folder; with none, "
@@ -318,9 +291,7 @@ class EnsembleConfig:
         help="For how many of the top articles those of the same section, those they cite and those that cite them "
         "are candidates too.",
     )
-    settings: tuple[str, ...] = setting(
-        (), help="Settings `a.b=c` that the members are trained with beside their defaults."
-    )
+    settings: tuple[str, ...] = setting((), help="Settings `a.b=c` that the members are trained with.")
 
 
 @dataclass(frozen=True)
@@ -356,9 +327,7 @@ class StudentConfig:
     """
 
     epochs: int = setting(0, at_least=0, later=True, help="Epochs; 0 trains no student.")
-    texts: int = setting(
-        4500, at_least=0, later=True, help="Headings and citing texts drawn as questions beside the training questions."
-    )
+    texts: int = setting(4500, at_least=0, later=True, help="Headings and citing texts drawn as further questions.")
     best: int = setting(150, at_least=2, later=True, help="Top articles of each question that the student learns.")
     batch_size: int = setting(128, at_least=1, later=True, help="Questions in a batch.")
     temperature: float = setting(2.0, above=0, later=True, help="Temperature of the softmax of the ensemble's scores.")
@@ -474,15 +443,9 @@ class IvfPqConfig:
     """Lists of product-quantised codes (Jégou et al., 2011), 4 bits a part; the top ones are ranked again exactly."""
 
     lists: int = setting(0, at_least=0, help="Number of lists; 0 is the largest power of two up to 2 * sqrt(articles).")
-    probes: int = setting(
-        0,
-        at_least=0,
-        help="Lists that a search reads; 0 is an eighth, at least 64.",
-    )
+    probes: int = setting(0, at_least=0, help="Lists that a search reads at most; 0 is an eighth, at least 64.")
     code_bytes: int = setting(
-        0,
-        at_least=0,
-        help="Bytes of an article's code; 0 is a quarter of the width, half a byte for two components.",
+        0, at_least=0, help="Bytes of an article's code; 0 is a quarter of the width, half a byte for two components."
     )
     rerank: int = setting(
         400,

@@ -37,7 +37,7 @@ def pick_device(name: str = "auto") -> torch.device:
 
 
 def surely_cpu(name: str) -> bool:
-    """Return whether `pick_device` would come to the CPU, told without torch; false where only torch can tell.
+    """Return whether `pick_device` would choose the CPU, without loading torch; false where only torch knows.
 
     Its import takes a second, more than a search by a static encoder. CUDA is out of reach where torch is a build for
     the CPU, or on Linux where the driver's library is not there.

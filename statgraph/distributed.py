@@ -1,4 +1,4 @@
-"""The processes that train together (torchrun): which part of the work is whose, and what they tell each other."""
+"""The processes that train together (torchrun): each one's part of the work, and what they exchange."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class DependencyError(StatgraphError):
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
-    """Return the error of a name that is none of those known."""
+    """Return the error for an unknown name; it lists the known ones."""
     return UsageError(f"unknown {kind} '{name}'; choose from {', '.join(known)}")
 
 

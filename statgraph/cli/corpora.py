@@ -126,11 +126,11 @@ def import_(
         raise UsageError("feedback: questions keep their splits, and new ones are in train; omit --splits")
     with held_for_writing(out, replace=force):
         if corpus is not None:
-            said = _with_marks(source, corpus, out, name)
+            summary = _with_marks(source, corpus, out, name)
         else:
             draft = draft_source(format_name, source, About(name, language, licence), splits=splits, reading=reading)
-            said = _imported(draft, out)
-    click.echo(said)
+            summary = _imported(draft, out)
+    click.echo(summary)
 
 
 def _with_marks(source: Path, folder: Path, out: Path, name: str | None) -> str:
@@ -161,10 +161,10 @@ def _imported(draft: Draft, out: Path) -> str:
 def _mapping(columns: Iterable[str]) -> dict[str, str]:
     """Return our name of each column by the user's."""
     mapping = {}
-    for said in columns:
-        ours, _, yours = said.partition("=")
+    for column in columns:
+        ours, _, yours = column.partition("=")
         if not yours or ours not in COLUMNS:
-            raise UsageError(f"--column {said}: write OURS=YOURS, where OURS is one of {', '.join(COLUMNS)}")
+            raise UsageError(f"--column {column}: write OURS=YOURS, where OURS is one of {', '.join(COLUMNS)}")
         mapping[yours] = ours
     return mapping
 

@@ -65,7 +65,7 @@ _ANY_REMEDY = "check that place and run the command again"
 
 
 class LazyGroup(click.Group):
-    """A group that imports a subcommand when it runs, and suggests the nearest for a name that is none."""
+    """A group that imports a subcommand when it runs, and suggests the nearest command for an unknown name."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

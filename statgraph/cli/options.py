@@ -132,7 +132,7 @@ def chosen_corpus(folder: Path | None):
 
 
 def chosen_run(folder: Path | None, remedy: str | None = None) -> Path:
-    """Return the run folder named, or the newest; `remedy` is that where there is none."""
+    """Return the run folder named, or the newest; `remedy` is shown where no run exists."""
     from statgraph.runs.folders import newest_run
 
     return folder if folder is not None else newest_run(remedy=remedy)
@@ -142,7 +142,7 @@ def rewriter_of(url: str | None, model: str | None):
     """Return what rewrites questions at a URL, None without one.
 
     Raises:
-        UsageError: if the URL is none, or there is a model without a URL.
+        UsageError: if the URL is invalid, or there is a model without a URL.
     """
     from statgraph.search.rewriting import Rewriter
 

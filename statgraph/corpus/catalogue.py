@@ -97,7 +97,7 @@ def corpus_named(name: str) -> CatalogueCorpus:
     """Return the catalogue's entry for a name.
 
     Raises:
-        UsageError: if there is none; the text lists the names.
+        UsageError: if the name is unknown; the text lists the names.
     """
     if name not in CATALOGUE:
         raise unknown_name("corpus", name, CATALOGUE)

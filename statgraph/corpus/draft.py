@@ -168,7 +168,7 @@ class Draft:
         if not identifier:
             self.add_problem(place, f"{kind} has no id; give every {kind} a unique id")
         elif identifier in places:
-            first = _same_file(places[identifier], place)
+            first = relative_place(places[identifier], place)
             self.add_problem(place, f"{kind} id '{identifier}' appears twice (first on {first}); ids must be unique")
         else:
             places[identifier] = place
@@ -352,8 +352,8 @@ class Draft:
             )
 
 
-def _same_file(first: str, place: str) -> str:
-    """Return "line 3" where both places are in one file, else the whole first place."""
+def relative_place(first: str, place: str) -> str:
+    """Return a place as seen from another: "line 3" where both are in one file, else the whole place."""
     first_file, _, first_line = first.rpartition(":")
     file, _, _ = place.rpartition(":")
     return f"line {first_line}" if file and first_file == file else first
@@ -372,5 +372,5 @@ class SourceFormat:
     language: str | Callable[[Path], str | None] | None = None
 
     def language_of(self, source: Path) -> str | None:
-        """Return the language of the format or of its files; None if neither tells."""
+        """Return the language of the format or of its files; None if neither states one."""
         return self.language(source) if callable(self.language) else self.language

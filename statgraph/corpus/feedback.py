@@ -155,8 +155,8 @@ def _mark(draft: Draft, place: str, record: Mapping[str, object]) -> Mark:
     if not article_id:
         draft.add_problem(place, "the mark has no 'article_id'; name the article")
     if "right" not in record or not isinstance(right, bool | None):
-        told = json_type(right) if "right" in record else "missing"
-        draft.add_problem(place, f"'right' is {told}; give true, false, or null to take an earlier mark back")
+        kind = json_type(right) if "right" in record else "missing"
+        draft.add_problem(place, f"'right' is {kind}; give true, false, or null to take an earlier mark back")
         right = False
     return Mark(question, article_id, right, _time(draft, place, record))
 

@@ -91,12 +91,7 @@ def _check_types(about: About, splits: str) -> None:
 
 
 def draft_source(
-    format_name: str,
-    source: Path | str,
-    about: About = About(),
-    *,
-    splits: str = HASH,
-    reading: Reading = AS_IT_STANDS,
+    format_name: str, source: Path | str, about: About = About(), *, splits: str = HASH, reading: Reading = AS_IT_STANDS
 ) -> Draft:
     """Return a draft of everything in a source, its problems recorded but not raised yet.
 

@@ -209,47 +209,43 @@ def id_field(draft: Draft, place: str, record: Mapping[str, object], *keys: str)
 def string_field(draft: Draft, place: str, record: Mapping[str, object], key: str) -> str:
     """Return the string under a key, "" where it is absent or null."""
     value = record.get(key)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
+    if isinstance(value, str):
+        return value
+    if value is not None:
         draft.add_problem(place, f"'{key}' is {json_type(value)}, not a string; put it in quotes")
-        return UNREADABLE
-    return value
+    return "" if value is None else UNREADABLE
 
 
 def object_field(draft: Draft, place: str, record: Mapping[str, object], key: str) -> Mapping[str, object]:
     """Return the object under a key, {} where it is absent or null."""
     value = record.get(key)
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
+    if isinstance(value, Mapping):
+        return value
+    if value is not None:
         draft.add_problem(place, f'\'{key}\' is {json_type(value)}, not an object; write it like {{"name": "value"}}')
-        return {}
-    return value
+    return {}
 
 
 def path_field(draft: Draft, place: str, record: Mapping[str, object], key: str, *, label: str = "") -> tuple[str, ...]:
     """Return the headings under a key, () where it is absent or null. A problem calls the key by its `label`."""
     value = record.get(key)
-    if value is None:
-        return ()
-    if not isinstance(value, list | tuple) or not all(isinstance(heading, str) for heading in value):
+    if isinstance(value, list | tuple) and all(isinstance(heading, str) for heading in value):
+        return tuple(value)
+    if value is not None:
         draft.add_problem(
             place, f"'{label or key}' is not a list of strings; name the headings above the article, from the code down"
         )
-        return (UNREADABLE,)
-    return tuple(value)
+    return () if value is None else (UNREADABLE,)
 
 
 def ids_field(draft: Draft, place: str, record: Mapping[str, object], key: str) -> tuple[str, ...]:
     """Return the ids in the list under a key, () where it is absent or null."""
     value = record.get(key)
-    if value is None:
-        return ()
-    if not isinstance(value, list | tuple) or not all(_is_id(item) for item in value):
+    if isinstance(value, list | tuple) and all(_is_id(item) for item in value):
+        return tuple(str(item) for item in value)
+    if value is not None:
         draft.add_problem(place, f'\'{key}\' is not a list of ids; write it like ["id 1", "id 2"]')
-        return ()
-    return tuple(str(item) for item in value)
+    return ()
 
 
 def _is_id(value: object) -> bool:

@@ -21,9 +21,9 @@ SET_KEY = "set"
 # What `metadata.set` of a question calls the set that is trained and chosen on; blank means the same.
 MAIN_SET = "questions"
 
-# What a citing text can be of the document that it stands in.
+# What part of its document a citing text can be.
 PARTS = ("reference", "section", "paragraph")
-# Shorter citing texts ("Conditions", "How to apply") are alike in many documents without telling one from another.
+# Shorter citing texts ("Conditions", "How to apply") occur in many documents, and do not distinguish them.
 LONG_TEXT_CHARS = 40
 
 
@@ -91,7 +91,7 @@ class Question:
 class CitingText:
     """A passage beside the law that cites articles, such as a paragraph of a guide: readers' words for them.
 
-    `title` is that of the document it stands in, `part` what it is there (one of `PARTS`, or ""). `question_id` names
+    `title` is that of its document, `part` what it is there (one of `PARTS`, or ""). `question_id` names
     the question that the document answers, whose split it follows; "" where it belongs to none.
     """
 
@@ -273,7 +273,7 @@ def _words(text: str) -> str:
 
 
 def _passages(text: CitingText) -> tuple[str, ...]:
-    """Return in comparable form what tells a citing text from those of other documents."""
+    """Return in comparable form what distinguishes a citing text from those of other documents."""
     whole = _words(f"{text.title} {text.text}")
     return (whole, _words(text.text)) if len(text.text) >= LONG_TEXT_CHARS else (whole,)
 

@@ -204,7 +204,7 @@ def _citation(number: str) -> str:
 def _in_force(data: Mapping[str, Any], day_ms: float | None) -> bool:
     """Return whether an article applies on the day of its code.
 
-    The state alone does not tell: an article that a later reform will replace can be `MODIFIE` years ahead, and some
+    The state alone does not decide: an article that a later reform will replace can be `MODIFIE` years ahead, and some
     carry no state. For those the article's own dates decide; without dates, only an article without a state is kept.
     """
     state, start_ms, end_ms = data.get("etat"), data.get("dateDebut"), data.get("dateFin")

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from statgraph.corpus.draft import Draft, SourceFormat
+from statgraph.corpus.draft import Draft, SourceFormat, relative_place
 from statgraph.corpus.lines import UNREADABLE, csv_rows, id_field, ids_field, json_lines, path_field, string_field
 from statgraph.corpus.records import SPLITS
 from statgraph.corpus.store import draft_citing
@@ -139,10 +139,9 @@ def _unique_headings(draft: Draft, rows: Iterable[HeadingRow]) -> dict[str, Head
         if not row.heading_id:
             draft.add_problem(row.place, "heading has no id; give every heading a unique id")
         elif row.heading_id in headings:
-            first_line = headings[row.heading_id].place.rpartition(":")[2]
+            first = relative_place(headings[row.heading_id].place, row.place)
             draft.add_problem(
-                row.place,
-                f"heading id '{row.heading_id}' appears twice (first on line {first_line}); ids must be unique",
+                row.place, f"heading id '{row.heading_id}' appears twice (first on {first}); ids must be unique"
             )
         else:
             headings[row.heading_id] = row if row.title else replace(row, title=UNREADABLE)
