@@ -19,4 +19,4 @@ def test_the_settings_as_a_user_sees_them(run_here):
     shown = " ".join(run_here("train", "--help-settings").stdout.split())
     assert "stage1.lr=2e-05 Learning rate; the default is the paper's. [a number greater than 0]" in shown
     assert shown.startswith("Everything that decides a run: system=qabisar ")
-    assert "## Settings\n\n```text\nEverything that decides a run:\n  system=qabisar " in reference()
+    assert "## Settings\n\n```text\nEverything that decides a run:\n  system=qabisar " in page()

@@ -23,9 +23,7 @@ def everywhere(reason: str) -> dict[str, str]:
 
 
 def test_the_page_is_what_the_presets_are():
-    assert PAGE.read_text(encoding="utf-8") == page(read_values()), (
-        "docs/fidelity.md is out of date; run 'make docs'"
-    )
+    assert PAGE.read_text(encoding="utf-8") == page(read_values()), "docs/fidelity.md is out of date; run 'make docs'"
 
 
 def test_a_value_as_in_the_paper():
