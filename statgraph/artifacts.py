@@ -62,7 +62,7 @@ RUN_METRICS = "metrics.jsonl"
 RUN_LESSONS = "lessons.npz"
 RUN_REPORT = "report.json"
 RUN_SYNTHETIC = "synthetic.jsonl"
-RUN_ARTICLES = ("articles.jsonl", "articles.offsets.npy", "articles.dates.npy")
+RUN_ARTICLES = ("articles.jsonl", "articles.offsets.npy", "articles.dates.npy", RUN_STRUCTURE)
 
 
 @contextmanager

@@ -86,4 +86,4 @@ def _ranking(run: Path, records, device: str):
     opened = Run.read(run)
     opened.check_corpus(records)
     retriever = Retriever.of(opened, device=device)
-    return lambda questions, k: retriever.rank(questions, k)[0]
+    return lambda questions, k: [ranked.rows for ranked in retriever.rank(questions, k)]

@@ -26,7 +26,7 @@ def mcp(run: Path | None, device: str, precision: str) -> None:
     folder = options.chosen_run(run)
     loaded_run = LoadedRun(folder, device=device, precision=precision)
     server = create_mcp_server(loaded_run)
-    # Reading the references of a large law takes seconds, which nobody should wait for.
-    threading.Thread(target=loaded_run.surroundings.references.build, daemon=True).start()
+    # Making the structure of a large law takes seconds, where an old run has not saved it.
+    threading.Thread(target=lambda: loaded_run.articles.structure, daemon=True).start()
     click.echo(f"Serving {folder} to an assistant on standard input and output", err=True)
     server.run("stdio")

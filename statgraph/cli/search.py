@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
@@ -73,6 +73,7 @@ def search(
     """
     from statgraph.corpus.formats.tables import split_path
     from statgraph.corpus.importing import read_question_file
+    from statgraph.corpus.query import Query, queries_of
     from statgraph.search.retriever import Retriever
 
     _refuse_contradictions(**click.get_current_context().params)
@@ -81,13 +82,15 @@ def search(
     folder = _untrained(corpus) if corpus is not None else options.chosen_run(run, _NO_RUN)
     asked = read_question_file(questions) if questions is not None else None
     retriever = Retriever.load(folder, device=device, precision=precision, engine=address)
-    limits = {"among": retriever.among(codes, split_path(heading)), "as_of": as_of}
+    limits = {"codes": codes, "heading": split_path(heading), "as_of": as_of}
     if asked is not None:
         _say_if_untrained(corpus)
-        _print_batch(retriever, *asked, k, limits, trec=trec)
+        ids, texts = asked
+        _print_batch(retriever, ids, queries_of(texts, k, limits), trec=trec)
         return
-    hits = _hits(retriever, rewriter, question, k, limits)
-    explanations = retriever.explain(question, hits, **limits) if explain else []
+    query = Query(question, k, **limits)
+    hits = _hits(retriever, rewriter, query)
+    explanations = retriever.explain(query, hits) if explain else []
     _say_if_untrained(corpus)
     if as_json:
         found = [asdict(hit) for hit in hits]
@@ -123,23 +126,24 @@ def _refuse_contradictions(*, run, corpus, question, questions, **given) -> None
         raise UsageError("--trec and --json are two formats; give only one of them")
 
 
-def _hits(retriever, rewriter, question: str, k: int, limits: dict) -> list:
-    """Return the hits of a question with their passages, fused with those of the question in the law's words if there
-    is a rewriter and it answers."""
+def _hits(retriever, rewriter, query) -> list:
+    """Return the hits of a query with their passages, fused with those of its question in the law's words if there is a
+    rewriter and it answers."""
     from statgraph.errors import RewritingError
 
     if rewriter is None:
-        return retriever.search(question, k, **limits, passages=True)
+        return retriever.search(query, passages=True)
     from statgraph.search.rewriting import DEPTH, fused
 
     try:
-        rewritten = rewriter.rewrite(question)
+        rewritten = rewriter.rewrite(query.text)
     except RewritingError as error:
         click.echo(f"Warning: {error}", err=True)
-        return retriever.search(question, k, **limits, passages=True)
+        return retriever.search(query, passages=True)
     click.echo(f"Also searched: {rewritten}", err=True)
-    hits = fused(retriever.search_many([question, rewritten], max(k, DEPTH), **limits), k)
-    return retriever.with_passages(question, hits)
+    deeper = replace(query, k=max(query.k, DEPTH))
+    hits = fused(retriever.search_many([deeper, replace(deeper, text=rewritten)]), query.k)
+    return retriever.with_passages(query.text, hits)
 
 
 def _untrained(corpus: Path) -> Path:
@@ -160,21 +164,19 @@ def _say_if_untrained(corpus: Path | None) -> None:
     )
 
 
-def _print_batch(retriever, ids: list[str], texts: list[str], k: int, limits: dict, *, trec: bool) -> None:
-    """Print the hits of every question: a TREC run, or one JSON line per question."""
+def _print_batch(retriever, ids: list[str], queries: Sequence, *, trec: bool) -> None:
+    """Print the hits of every query: a TREC run, or one JSON line per query."""
     from statgraph.evaluation.trec import write_trec_run
 
     # A TREC run is for evaluation: its rankings are complete.
-    rows, scores = (retriever.rank if trec else retriever.found)(texts, k, **limits)
+    rankings = (retriever.rank if trec else retriever.found)(queries)
     article_ids = retriever.article_ids()
     if trec:
-        write_trec_run(sys.stdout, ids, rows, scores, article_ids)
+        write_trec_run(sys.stdout, ids, rankings, article_ids)
         sys.stdout.flush()  # here click still handles a reader that has left, such as head
         return
-    for question_id, best, values in zip(ids, rows, scores, strict=True):
-        hits = [
-            {"article_id": article_ids[row], "score": float(score)} for row, score in zip(best, values, strict=True)
-        ]
+    for question_id, ranked in zip(ids, rankings, strict=True):
+        hits = [{"article_id": article_ids[row], "score": float(score)} for row, score in zip(*ranked, strict=True)]
         click.echo(json.dumps({"_id": question_id, "hits": hits}, ensure_ascii=False))
 
 

@@ -8,8 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
+from statgraph.corpus.tree import Tree
 from statgraph.corpus.where import Where
 from statgraph.errors import UsageError
+
+MAX_NAMED, MAX_NEAR = 10, 3  # codes and headings that a refusal lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +64,6 @@ class AllowedRows:
         mask[self.rows] = True
         return mask
 
-    @cached_property
-    def key(self) -> bytes:
-        """Return a key that is equal for equal rows."""
-        return self.rows.tobytes()
-
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -75,3 +73,45 @@ class AllowedRows:
             return self
         both_known = self.where is not None and other.where is not None
         return AllowedRows.of_mask(self.mask & other.mask, self.where & other.where if both_known else None)
+
+
+def placed_rows(tree: Tree, codes: Sequence[str] = (), heading: Sequence[str] = ()) -> AllowedRows | None:
+    """Return the rows of the articles in one of the codes and under the heading.
+
+    Args:
+        tree: above the articles.
+        codes: titles of codes; none for all.
+        heading: the path of a heading; none for all.
+
+    Returns None where nothing is left out by name, which is quicker to search than all rows.
+
+    Raises:
+        UsageError: if a code or the heading is unknown.
+    """
+    if not codes and not heading:
+        return None
+    chosen = np.ones(len(tree.article_parents), dtype=bool)
+    if codes:
+        chosen &= np.logical_or.reduce([tree.articles_under(_code_row(tree, code)) for code in codes])
+    if heading:
+        chosen &= tree.articles_under(_heading_row(tree, tuple(heading)))
+    return AllowedRows.of_mask(chosen, Where(codes=tuple(codes), heading=tuple(heading)))
+
+
+def _code_row(tree: Tree, code: str) -> int:
+    row = tree.heading_rows.get((code,))
+    if row is None:
+        known = [tree.headings[code_row].title for code_row in tree.codes]
+        more = f" and {len(known) - MAX_NAMED} more" if len(known) > MAX_NAMED else ""
+        raise UsageError(f"code '{code}': not among the articles; choose from {', '.join(known[:MAX_NAMED])}{more}")
+    return row
+
+
+def _heading_row(tree: Tree, path: tuple[str, ...]) -> int:
+    row = tree.heading_rows.get(path)
+    if row is None:
+        last = path[-1].casefold()
+        near = [" > ".join(known) for known in tree.heading_rows if known[-1].casefold() == last][:MAX_NEAR]
+        remedy = f"did you mean {' or '.join(map(repr, near))}?" if near else "name one from its code down"
+        raise UsageError(f"heading '{' > '.join(path)}': no article is under it; {remedy}")
+    return row

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from statgraph.corpus.validity import TODAY, asked_day
 from statgraph.errors import UsageError
 
 if TYPE_CHECKING:  # `from statgraph import Query` loads no NumPy
     import numpy as np
 
     from statgraph.corpus.allowed_rows import AllowedRows
-
-TODAY = "today"
 
 
 class Ranked(NamedTuple):
@@ -65,9 +64,10 @@ class Query:
         as_of: the day whose law is searched, where the corpus has dates: a date, ISO text, `today`, or `always` for all
             articles. An article without dates is always in force.
         among: the article rows to search, (rows,) whole numbers in any order or `AllowedRows`; None for all.
+        day: the ordinal of `as_of` when the query was made; None for `always`.
 
     Raises:
-        UsageError: if a value has the wrong type, the question is blank, or `k` is below 1.
+        UsageError: if a value has the wrong type, the question is blank, `k` is below 1, or `as_of` is not a date.
     """
 
     text: str
@@ -76,12 +76,28 @@ class Query:
     heading: Sequence[str] = ()
     as_of: str | date = TODAY
     among: np.ndarray | AllowedRows | None = None
+    day: int | None = field(init=False)
 
     def __post_init__(self) -> None:
         _check_question(self.text)
         object.__setattr__(self, "k", check_k(self.k))
         for name in ("codes", "heading"):
             object.__setattr__(self, name, _titles(name, getattr(self, name)))
+        object.__setattr__(self, "day", asked_day(self.as_of))
+
+    @property
+    def limits(self) -> tuple:
+        """Return a key that is equal for queries that can be ranked together: those that differ in their text alone."""
+        return self.k, self.codes, self.heading, self.day, id(self.among)
+
+
+def queries_of(questions: Iterable[str | Query], k: int, limits: Mapping[str, object]) -> list[Query]:
+    """Return the query of each question: a text's has `k` and the limits (fields of `Query`), a `Query` its own.
+
+    Raises:
+        UsageError: as `Query` does.
+    """
+    return [question if isinstance(question, Query) else Query(question, k, **limits) for question in questions]
 
 
 def _check_question(text: object) -> None:

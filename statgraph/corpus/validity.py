@@ -13,7 +13,7 @@ from datetime import date
 from statgraph.errors import UsageError
 
 VALID_FROM, VALID_TO = "valid_from", "valid_to"
-ALWAYS = "always"
+TODAY, ALWAYS = "today", "always"
 SINCE_EVER, FOR_EVER = 0, 2**31 - 1  # days as `date.toordinal` counts them, from 1
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -58,7 +58,7 @@ def asked_day(as_of: str | date) -> int | None:
         return as_of.toordinal()
     if as_of == ALWAYS:
         return None
-    if as_of == "today":
+    if as_of == TODAY:
         return date.today().toordinal()
     try:
         return _ordinal(as_of)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TextIO
 
-import numpy as np
-
+from statgraph.corpus.query import Ranked
 from statgraph.errors import UsageError
 
 TAG = "statgraph"
@@ -15,8 +14,7 @@ TAG = "statgraph"
 def write_trec_run(
     stream: TextIO,
     question_ids: Sequence[str],
-    ranking_rows: Sequence[np.ndarray],
-    scores: Sequence[np.ndarray],
+    rankings: Sequence[Ranked],
     article_ids: Sequence[str],
 ) -> None:
     """Write one line per hit, `question-id Q0 article-id rank score tag`; ranks start at 1.
@@ -26,15 +24,14 @@ def write_trec_run(
     Args:
         stream: a text stream.
         question_ids: one for each ranking.
-        ranking_rows: for each question the article rows, best first; or (questions, depth).
-        scores: the score of each of them.
+        rankings: of each question.
         article_ids: the id of each article row.
 
     Raises:
         UsageError: if an id holds white space, which separates the columns of a run.
         ValueError: if the counts differ.
     """
-    for question_id, rows, row_scores in zip(question_ids, ranking_rows, scores, strict=True):
+    for question_id, (rows, row_scores) in zip(question_ids, rankings, strict=True):
         _check_word("question id", question_id)
         for rank, (row, score) in enumerate(zip(rows, row_scores, strict=True), start=1):
             article_id = article_ids[row]

@@ -42,11 +42,11 @@ def export_beir(
         write_corpus_files(replace(corpus, questions=main, citing=()), folder)
         if run is None:
             return
-        rows, scores = Retriever.load(run, device=device).rank([question.text for question in questions], DEPTH)
+        rankings = Retriever.load(run, device=device).rank([question.text for question in questions], DEPTH)
         (folder / RUNS).mkdir()
         with (folder / RUNS / f"{split}.trec").open("w", encoding="utf-8") as file:
             ids = [question.question_id for question in questions]
-            write_trec_run(file, ids, rows, scores, [article.article_id for article in corpus.articles])
+            write_trec_run(file, ids, rankings, [article.article_id for article in corpus.articles])
 
 
 def export_parquet(corpus: Corpus, out: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from statgraph import artifacts
-from statgraph.corpus.citations.references import REFERS_TO, PlacedText, references_among
+from statgraph.corpus.citations.references import REFERS_TO, PlacedText, citations_among
 from statgraph.corpus.records import Corpus, Question
 from statgraph.corpus.tree import tree_of
 from statgraph.encoders.article_text import PATH_SEPARATOR
@@ -71,8 +71,8 @@ def law_graph(articles: Sequence[PlacedArticle], questions: Sequence[Question]):
     for name, article, parent in zip(nodes, articles, hierarchy.article_parents, strict=True):
         graph.add_node(name, kind=ARTICLE, title=_plain(article.title), **_place(article.path))
         graph.add_edge(headings[parent], name, relation=CONTAINS_ARTICLE.name)
-    for name, others in zip(nodes, references_among(tuple(articles)), strict=True):
-        graph.add_edges_from(((name, nodes[other]) for other in others), relation=REFERS_TO)
+    for article, other in zip(*citations_among(tuple(articles)).edges, strict=True):
+        graph.add_edge(nodes[article], nodes[other], relation=REFERS_TO)
     for question in questions:
         name = f"{QUESTION}:{_plain(question.question_id)}"
         graph.add_node(name, kind=QUESTION, title=_plain(question.text))

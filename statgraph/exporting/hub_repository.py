@@ -23,7 +23,6 @@ _PARTS = (
     artifacts.RUN_GRAPH_ENCODER,
     artifacts.RUN_GRAPH_INPUTS,
     artifacts.RUN_SIGNALS,
-    artifacts.RUN_STRUCTURE,
     artifacts.RUN_RANKER,
     artifacts.RUN_TREES,
     artifacts.RUN_SYNTHETIC,

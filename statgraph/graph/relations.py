@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from statgraph.config import GraphConfig
-from statgraph.corpus.citations.references import REFERS_TO, references_among
+from statgraph.corpus.citations.references import REFERS_TO, citations_among
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.tree import Tree
 from statgraph.settings import check_setting
@@ -72,7 +72,7 @@ def _article_precedes_article(corpus: Corpus, hierarchy: Tree) -> Edges:
 
 
 def _article_refers_to_article(corpus: Corpus, hierarchy: Tree) -> Edges:
-    return _ragged_edges(references_among(corpus.articles))
+    return citations_among(corpus.articles).edges
 
 
 def _ragged_edges(targets: Sequence[Sequence[int]]) -> Edges:

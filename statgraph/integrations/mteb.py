@@ -76,10 +76,10 @@ class StatgraphSearch:
         """
         if top_ranked is not None:
             raise UsageError("a re-ranking task gives the articles to rank; a run is measured on retrieval tasks")
-        rows, scores = self._retriever.rank(queries["text"][:], top_k)
+        rankings = self._retriever.rank(queries["text"][:], top_k)
         return {
-            question_id: dict(zip([self._article_ids[row] for row in best], _apart(values), strict=True))
-            for question_id, best, values in zip(queries["id"], rows, scores, strict=True)
+            question_id: dict(zip([self._article_ids[row] for row in rows], _apart(scores), strict=True))
+            for question_id, (rows, scores) in zip(queries["id"], rankings, strict=True)
         }
 
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.corpus.allowed_rows import AllowedRows
-from statgraph.errors import RunError, UsageError, reason_of
+from statgraph.corpus.query import Ranked, check_k
+from statgraph.errors import RunError, reason_of
 from statgraph.lexical.analysis import analyser, stemmer_name
 
 REMEDY = "delete the folder to have the index built from the texts at each load, or train the run again"
@@ -134,8 +135,8 @@ class BM25:
                     of_text.append(TermWeight(term, float(weight)))
         return [sorted(of_text, key=lambda part: (-part.weight, part.term)) for of_text in held]
 
-    def ranking(self, question: str, k: int, allowed: AllowedRows | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return (rows int64, scores float32) of the best `k` texts, or of all if fewer; best first, ties by row.
+    def ranking(self, question: str, k: int, allowed: AllowedRows | None = None) -> Ranked:
+        """Return the best `k` texts, or all if there are fewer, ties by row.
 
         Texts that share no term with the question come last, with score 0. `allowed` is the rows to rank;
         None is all.
@@ -143,11 +144,10 @@ class BM25:
         Raises:
             UsageError: if `k` is below 1.
         """
-        if k < 1:
-            raise UsageError(f"k = {k}: nothing to search for; ask for at least 1 article")
+        check_k(k)
         scores = self.scores(question)
         best = best_rows(scores, k) if allowed is None else allowed.rows[best_rows(scores[allowed.rows], k)]
-        return best, scores[best]
+        return Ranked(best, scores[best])
 
 
 def expanded_texts(texts: Sequence[str], questions: Sequence[Sequence[str]], *, most: int) -> list[str]:

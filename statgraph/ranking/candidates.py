@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from statgraph.corpus.allowed_rows import AllowedRows
-from statgraph.ranking.structure import Structure, gathered
+from statgraph.corpus.query import Ranked
+from statgraph.corpus.structure import Structure, gathered
 from statgraph.signals.signal import Answer
 
 SCALE_DEPTH = 200
@@ -36,34 +37,31 @@ class CandidateFinder:
 
     Args:
         structure: of the law.
-        depth: how many articles a signal proposes.
         near: for how many of the best articles those of the same section, those that they cite and those that cite
             them are candidates too.
     """
 
-    def __init__(self, structure: Structure, *, depth: int, near: int):
+    def __init__(self, structure: Structure, *, near: int):
         self._structure = structure
-        self._depth = depth
         self._near = near
         # In a law of three articles the one in the middle must not be the best: then no signal would say anything.
         self._scale_depth = max(2, min(SCALE_DEPTH, len(structure) // 2))
 
     def candidates(
-        self, answers: Sequence[Answer], weights: np.ndarray, k: int, allowed: AllowedRows | None
+        self, answers: Sequence[Answer], proposed: Sequence[Ranked], weights: np.ndarray, allowed: AllowedRows | None
     ) -> Candidates:
         """Return the candidates for one question.
 
         Args:
             answers: of the signals.
-            weights: (signals,) of the sum by which the best articles are told, whose surroundings are added.
-            k: how many articles are asked for; there are as many candidates, if the signals find them.
+            proposed: the best candidates of each.
+            weights: (signals,) of the sum that ranks the proposals; the surroundings of the best are added.
             allowed: the rows that may be candidates; None is all.
         """
-        proposed = [answer.best(max(k, self._depth), allowed) for answer in answers]
         scales = [
-            _Scale.of(scores, self._scale_depth, answer) for answer, (_, scores) in zip(answers, proposed, strict=True)
+            _Scale.of(best.scores, self._scale_depth, answer) for answer, best in zip(answers, proposed, strict=True)
         ]
-        rows = np.unique(np.concatenate([of_signal for of_signal, _ in proposed]))
+        rows = np.unique(np.concatenate([best.rows for best in proposed]))
         raw = np.stack([answer.scores(rows) for answer in answers]) if len(rows) else np.zeros((len(answers), 0))
         sums = weights @ _scaled(raw, scales)
         nearby = self._nearby(rows[np.argsort(-sums, kind="stable")[: self._near]], allowed)
@@ -79,12 +77,9 @@ class CandidateFinder:
         """Return the articles around the best ones, those around the very best first where there are too many."""
         structure = self._structure
         around = [
-            gathered(starts, values, keys)
-            for starts, values, keys in (
-                (*structure.members, structure.section[best]),
-                (structure.cited_starts, structure.cited, best),
-                (*structure.citing, best),
-            )
+            gathered(structure.members, structure.section[best]),
+            gathered(structure.citations.refers_to, best),
+            gathered(structure.citations.referred_by, best),
         ]
         rows = np.concatenate([values for values, _ in around])
         order = np.argsort(np.concatenate([places for _, places in around]), kind="stable")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.corpus.structure import Structure, gathered
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.ranking.features import ARTICLE, OF_CITED, OF_CITING, OF_PARENT, OF_SECTION, SUM, Features
-from statgraph.ranking.structure import Structure, gathered
 
 # The sources beside the signals. What a ranker gives every candidate alike is `base`.
 SECTION, PARENT, CITED_BY, CITES = "section", "parent", "cited_by", "cites"
@@ -114,13 +114,13 @@ class _Around:
     def __init__(self, structure: Structure, source: str, candidates: np.ndarray):
         self._candidates = candidates
         self._groups = {SECTION: structure.section, PARENT: structure.parent}.get(source)
-        self._edges = structure.citing if source == CITED_BY else (structure.cited_starts, structure.cited)
+        self._edges = structure.citations.referred_by if source == CITED_BY else structure.citations.refers_to
 
     def places(self, row: int) -> np.ndarray:
         """Return their places among the candidates."""
         if self._groups is not None:
             return np.flatnonzero(self._groups[self._candidates] == self._groups[row])
-        others, _ = gathered(*self._edges, np.array([row]))
+        others, _ = gathered(self._edges, np.array([row]))
         return np.flatnonzero(np.isin(self._candidates, others))
 
 

@@ -8,10 +8,11 @@ from typing import Protocol
 import numpy as np
 
 from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.corpus.query import Ranked
+from statgraph.corpus.structure import Structure
 from statgraph.ranking.candidates import CandidateFinder
 from statgraph.ranking.features import Features, feature_names, features
 from statgraph.ranking.fixed import FixedRanker
-from statgraph.ranking.structure import Structure
 from statgraph.signals.signal import Asked, Signal
 
 FINALISTS = 800  # what a learnt ranker reorders: it learns from as many, and knows nothing of what lies far below
@@ -43,6 +44,8 @@ class Ensemble:
         near: for how many of the best the surroundings are candidates too.
     """
 
+    floor = None
+
     def __init__(
         self,
         signals: Sequence[Signal],
@@ -57,25 +60,29 @@ class Ensemble:
         self.structure = structure
         self.fixed = fixed
         self.ranker: CandidateRanker = fixed
+        self._depth = depth
         self._weights = np.asarray(weights, dtype=np.float32)
-        self._finder = CandidateFinder(structure, depth=depth, near=near)
+        self._finder = CandidateFinder(structure, near=near)
 
     @property
     def feature_names(self) -> tuple[tuple[str, str], ...]:
         """Return what the columns of the features are."""
         return feature_names([signal.name for signal in self.signals])
 
-    def rank(
-        self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None
-    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Return for each question (rows int64, scores float32) of its best `k` articles, best first, ties by row."""
-        rows, scores = [], []
-        for found in self.features(questions, k, allowed):
-            values = self.ranker.scores(found)
-            best = np.argsort(-values, kind="stable")[:k]
-            rows.append(found.rows[best])
-            scores.append(values[best].astype(np.float32))
-        return rows, scores
+    @property
+    def by_words(self) -> bool:
+        """Return whether articles are found by words alone: no signal encodes the questions."""
+        return not any(hasattr(signal, "encoder") for signal in self.signals)
+
+    def rank(self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
+        """Return the best `k` articles for each question, ties by row."""
+        ranked = []
+        for candidates in self.candidates(questions, k, allowed):
+            finalists = self.finalists(candidates, k)
+            scores = self.ranker.scores(finalists)
+            best = np.argsort(-scores, kind="stable")[:k]
+            ranked.append(Ranked(finalists.rows[best], scores[best].astype(np.float32)))
+        return ranked
 
     def features(self, questions: Sequence[str], k: int = 1, allowed: AllowedRows | None = None) -> Iterator[Features]:
         """Yield the features of each question's finalists."""
@@ -86,10 +93,15 @@ class Ensemble:
         self, questions: Sequence[str], k: int = 1, allowed: AllowedRows | None = None
     ) -> Iterator[Features]:
         """Yield the features of all candidates of each question."""
-        asked = Asked(questions)
-        names = [signal.name for signal in self.signals]
-        for answers in zip(*(signal.ask(asked) for signal in self.signals), strict=True):
-            candidates = self._finder.candidates(answers, self._weights, k, allowed)
+        asked, names = Asked(questions), [signal.name for signal in self.signals]
+        answers = []
+        for signal in self.signals:
+            answers.append(signal.ask(asked))
+        for of_question in zip(*answers, strict=True):
+            proposals = []
+            for answer in of_question:
+                proposals.append(answer.best(max(k, self._depth), allowed))
+            candidates = self._finder.candidates(of_question, proposals, self._weights, allowed)
             yield features(candidates, self.structure, names, self._weights)
 
     def finalists(self, candidates: Features, k: int = 1) -> Features:

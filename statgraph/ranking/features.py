@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from statgraph.corpus.citations.references import Ragged
+from statgraph.corpus.structure import Structure, gathered
 from statgraph.ranking.candidates import Candidates
-from statgraph.ranking.structure import Structure, gathered
 
 ARTICLE, RANK = "article", "rank"
 SUM = "sum"  # of the scaled signals by the fixed ranker's weights
@@ -92,8 +93,8 @@ class _Around:
         self._rows = rows
         self._sections = _Groups(structure.section[rows])
         self._parents = _Groups(structure.parent[rows])
-        self._citing = self._edges(*structure.citing)
-        self._cited = self._edges(structure.cited_starts, structure.cited)
+        self._citing = self._edges(structure.citations.referred_by)
+        self._cited = self._edges(structure.citations.refers_to)
 
     def best_of_section(self, scores: np.ndarray) -> np.ndarray:
         """Return the best score of the candidates directly under the same heading, the article among them."""
@@ -111,9 +112,9 @@ class _Around:
         """Return the best score of the candidates that each cites; 0 where it cites none."""
         return self._best_along(self._cited, scores)
 
-    def _edges(self, starts: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _edges(self, ragged: Ragged) -> tuple[np.ndarray, np.ndarray]:
         """Return (places of the candidates at the other end, places of the candidates themselves)."""
-        others, owners = gathered(starts, values, self._rows)
+        others, owners = gathered(ragged, self._rows)
         places = np.searchsorted(self._rows, others)
         places[places == len(self._rows)] = 0
         known = self._rows[places] == others if len(self._rows) else np.zeros(0, dtype=bool)

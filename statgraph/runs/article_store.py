@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,13 +15,24 @@ import numpy as np
 from statgraph.artifacts import RUN_ARTICLES, array_damage_told, read_array, replaced_file
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.records import Article
+from statgraph.corpus.structure import Structure
+from statgraph.corpus.tree import Tree, tree_of
 from statgraph.corpus.validity import FOR_EVER, SINCE_EVER, days_in_force
 from statgraph.corpus.where import Where
 from statgraph.errors import RunError
 
-ARTICLES, OFFSETS, DATES = RUN_ARTICLES
+ARTICLES, OFFSETS, DATES, STRUCTURE = RUN_ARTICLES
 _READ_AT_ONCE = 256
 _MAX_DAYS = 16  # whose rows in force are kept
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleOutline:
+    """An article without its text."""
+
+    article_id: str
+    title: str
+    path: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -34,7 +46,8 @@ class StoredArticle:
 
 
 def write_article_store(articles: Sequence[Article], folder: Path) -> None:
-    """Write `articles.jsonl`, the byte offset of each line (articles + 1,) int64, and when they are in force."""
+    """Write `articles.jsonl`, the byte offset of each line (articles + 1,) int64, when they are in force, and the law's
+    structure."""
     offsets = [0]
     with (folder / ARTICLES).open("wb") as file:
         for article in articles:
@@ -42,6 +55,7 @@ def write_article_store(articles: Sequence[Article], folder: Path) -> None:
             offsets.append(offsets[-1] + file.write(line.encode("utf-8") + b"\n"))
     _write_array(folder / OFFSETS, np.array(offsets, dtype=np.int64))
     write_article_dates(articles, folder)
+    Structure.of(articles).write(folder / STRUCTURE)
 
 
 class ArticleStore:
@@ -61,6 +75,8 @@ class ArticleStore:
             size = os.fstat(self._file.fileno()).st_size
         except (OSError, ValueError) as error:
             raise RunError(f"{folder}: the articles of the run are not readable ({error}); train it again") from None
+        self._structure: Structure | None = None
+        self._lock = threading.Lock()
         self._in_force: dict[int, AllowedRows | None] = {}  # by day
         if n_dimensions != 1 or self._offsets.dtype != np.int64 or not len(self._offsets):
             raise RunError(f"{Path(folder) / OFFSETS}: not the offsets of articles; train the run again")
@@ -71,13 +87,47 @@ class ArticleStore:
         return len(self._offsets) - 1
 
     @cached_property
+    def outlines(self) -> tuple[ArticleOutline, ...]:
+        """Return every article without its text, in row order; those of one heading share one path."""
+        paths: dict[tuple[str, ...], tuple[str, ...]] = {}
+        return tuple(
+            ArticleOutline(article.article_id, article.title, paths.setdefault(article.path, article.path))
+            for article in self
+        )
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Return the tree above the articles."""
+        return tree_of(self.outlines)
+
+    @property
+    def has_structure(self) -> bool:
+        """Return whether the run has saved the law's structure; runs of older versions have not."""
+        return (self._path.parent / STRUCTURE).is_file()
+
+    @property
+    def structure(self) -> Structure:
+        """Return the law's structure as the run has saved it, or made from its articles: seconds, for a large law.
+
+        Raises:
+            RunError: if what it has saved is damaged.
+        """
+        with self._lock:
+            if self._structure is None:
+                if self.has_structure:
+                    self._structure = Structure.read(self._path.parent / STRUCTURE, len(self))
+                else:
+                    self._structure = Structure.of(self.read_all(), self.tree)
+            return self._structure
+
+    @cached_property
     def days_in_force(self) -> np.ndarray | None:
         """Return (articles, 2) int32, the first day in force and the first after, or None where none has a date."""
         return read_article_dates(self._path.parent, len(self))
 
-    def in_force(self, day: int) -> AllowedRows | None:
-        """Return the article rows that are in force on a day (an ordinal); None is all of them."""
-        if self.days_in_force is None:
+    def in_force(self, day: int | None) -> AllowedRows | None:
+        """Return the article rows that are in force on a day (an ordinal, None for any day); None is all of them."""
+        if day is None or self.days_in_force is None:
             return None
         kept = dict(self._in_force)  # another thread may write it meanwhile
         if day not in kept:

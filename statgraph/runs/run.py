@@ -82,7 +82,7 @@ class Run:
     graph_inputs = _part(artifacts.RUN_GRAPH_INPUTS, "Return the folder of what the graph encoder reads.")
     members = _part(artifacts.RUN_MEMBERS, "Return the folder of an ensemble's trained members.")
     signals = _part(artifacts.RUN_SIGNALS, "Return the folder of an ensemble's other signals.")
-    structure = _part(artifacts.RUN_STRUCTURE, "Return the file of the law's structure in an ensemble.")
+    structure = _part(artifacts.RUN_STRUCTURE, "Return the file of the law's structure.")
     ranker = _part(artifacts.RUN_RANKER, "Return the file that says what ranks an ensemble's candidates.")
     trees = _part(artifacts.RUN_TREES, "Return the file of the trees that do, where they have learnt.")
     synthetic = _part(artifacts.RUN_SYNTHETIC, "Return the file of the questions that expand the articles.")

@@ -5,15 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol
 
-import numpy as np
-
-from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.corpus.query import Query, queries_of
 from statgraph.errors import StatgraphError, UsageError
 from statgraph.search.hits import Hit
 
@@ -29,18 +27,15 @@ class BatcherClosedError(StatgraphError):
 class SearchesTogether(Protocol):
     """A `Retriever`, or what stands for one."""
 
-    def search_many(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
-        """Return the hits of each question; `among` is named only where a caller limits the articles."""
+    def search_many(self, questions: Sequence[Query]) -> list[list[Hit]]:
+        """Return the hits of each question."""
 
 
 @dataclass(frozen=True)
 class _Waiting:
-    """A question that waits; those of equal `key` can be searched in one go."""
+    """A query that waits for its batch."""
 
-    question: str
-    k: int
-    among: np.ndarray | AllowedRows | None
-    key: Hashable
+    query: Query
     future: Future[list[Hit]] = field(default_factory=Future)
 
 
@@ -56,7 +51,7 @@ class QuestionBatcher:
         max_batch: how many questions are searched together at most.
         max_wait_ms: how long a batch waits for as many questions as the last one held.
         max_waiting: how many questions may wait for their batch.
-        on_batch: is told the number of questions of each batch, on that thread; what it raises is logged.
+        on_batch: called with the number of questions of each batch, on that thread; what it raises is logged.
 
     Raises:
         UsageError: if a number is out of range.
@@ -92,16 +87,19 @@ class QuestionBatcher:
         """Return how many questions wait for their batch."""
         return len(self._queue)
 
-    def submit(self, question: str, k: int = 10, among: np.ndarray | AllowedRows | None = None) -> Future[list[Hit]]:
+    def submit(self, question: str | Query, k: int = 10, **limits: object) -> Future[list[Hit]]:
         """Return the future hits of a question; cancelling it in time spares the search.
 
-        What `Retriever.search` would raise is in the future, and in no other caller's.
+        `k` and the limits are as in `Retriever.search`. What the search raises is in the future, and in no other
+        caller's.
 
         Raises:
+            UsageError: as `Query` does.
             QueueFullError: if `max_waiting` questions wait already.
             BatcherClosedError: after `close`.
         """
-        waiting = _Waiting(question, k, among, _key(k, among))
+        (query,) = queries_of([question], k, limits)
+        waiting = _Waiting(query)
         with self._changed:
             if self._closed:
                 raise BatcherClosedError("the questions' batcher is closed; make another one")
@@ -114,12 +112,7 @@ class QuestionBatcher:
         return waiting.future
 
     def search(
-        self,
-        question: str,
-        k: int = 10,
-        among: np.ndarray | AllowedRows | None = None,
-        *,
-        timeout_s: float | None = None,
+        self, question: str | Query, k: int = 10, *, timeout_s: float | None = None, **limits: object
     ) -> list[Hit]:
         """Return the hits of a question.
 
@@ -127,7 +120,7 @@ class QuestionBatcher:
             TimeoutError: if they are not there after `timeout_s` seconds.
             StatgraphError: as in `submit` and `Retriever.search`.
         """
-        future = self.submit(question, k, among)
+        future = self.submit(question, k, **limits)
         try:
             return future.result(timeout_s)
         finally:
@@ -153,16 +146,12 @@ class QuestionBatcher:
         last = 1
         while batch := self._next_batch(last):
             last = len(batch)
-            asked = [waiting for waiting in batch if waiting.future.set_running_or_notify_cancel()]
-            groups: dict[Hashable, list[_Waiting]] = {}
-            for waiting in asked:
-                groups.setdefault(waiting.key, []).append(waiting)
-            for group in groups.values():
-                self._answer(group)
-            if asked:
-                self._tell(len(asked))
+            running = [waiting for waiting in batch if waiting.future.set_running_or_notify_cancel()]
+            if running:
+                self._answer(running)
+                self._report(len(running))
 
-    def _tell(self, questions: int) -> None:
+    def _report(self, questions: int) -> None:
         try:
             self._on_batch(questions)
         except Exception:  # a thread that ended here would leave every later caller waiting
@@ -176,28 +165,17 @@ class QuestionBatcher:
             self._changed.wait_for(lambda: len(self._queue) >= enough or self._closed, self._max_wait_s)
             return [self._queue.popleft() for _ in range(min(len(self._queue), self._max_batch))]
 
-    def _answer(self, group: Sequence[_Waiting]) -> None:
-        """Search questions of one key together, or each alone where that fails: the error may be of one of them."""
-        first = group[0]
-        limits = {} if first.among is None else {"among": first.among}
+    def _answer(self, batch: Sequence[_Waiting]) -> None:
+        """Search the queries together, or each alone where that fails: the error may be of one of them."""
         try:
-            hits = self._retriever.search_many([waiting.question for waiting in group], first.k, **limits)
-            answers = list(zip(group, hits, strict=True))
+            hits = self._retriever.search_many([waiting.query for waiting in batch])
+            answers = list(zip(batch, hits, strict=True))
         except Exception as error:  # whatever it is, it is the caller's
-            if len(group) == 1:
-                first.future.set_exception(error)
+            if len(batch) == 1:
+                batch[0].future.set_exception(error)
             else:
-                for waiting in group:
+                for waiting in batch:
                     self._answer([waiting])
             return
         for waiting, found in answers:
             waiting.future.set_result(found)
-
-
-def _key(k: int, among: np.ndarray | AllowedRows | None) -> Hashable:
-    if among is None:
-        return k, None
-    if isinstance(among, AllowedRows):
-        return k, among.key
-    rows = np.asarray(among)
-    return k, (rows.dtype.str, rows.shape, rows.tobytes())

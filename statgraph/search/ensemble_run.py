@@ -9,13 +9,13 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.config import RunConfig
+from statgraph.corpus.structure import Structure
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.query_encoder import read_query_encoders
 from statgraph.ranking.ensemble import CandidateRanker, Ensemble
 from statgraph.ranking.fixed import FixedRanker, signal_weights
 from statgraph.ranking.learnt import LambdaMartRanker
-from statgraph.ranking.structure import Structure
 from statgraph.registry import SIGNALS
 from statgraph.runs.run import Run
 from statgraph.signals.dense import DenseSignal

@@ -107,7 +107,7 @@ def split_metrics(retriever: Retriever, corpus: Corpus, split: str, question_set
     """
     questions = split_questions(corpus, split, question_set)
     labels = corpus.label_rows(questions)
-    rankings, _ = retriever.rank([question.text for question in questions], DEPTH)
+    rankings = [ranked.rows for ranked in retriever.rank([question.text for question in questions], DEPTH)]
     metrics = question_metrics(rankings, labels, len(corpus.articles))
     masks = strata_masks(questions, labels, corpus.articles, corpus.label_rows(corpus.split("train")))
     return SplitMetrics(tuple(question.question_id for question in questions), metrics, masks)

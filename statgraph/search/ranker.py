@@ -11,6 +11,7 @@ import numpy as np
 from statgraph import artifacts
 from statgraph.augmentation.store import questions_by_row, synthetic_of_run, unknown_article
 from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.corpus.query import Ranked
 from statgraph.corpus.records import Article
 from statgraph.encoders.article_text import article_texts
 from statgraph.errors import RunError
@@ -24,12 +25,18 @@ from statgraph.search.engine_index import EngineIndex
 
 
 class Ranker(Protocol):
-    """Ranks articles for questions."""
+    """Ranks articles for questions.
 
-    def rank(
-        self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None
-    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Return for each question (rows int64, scores float32) of its best `k` articles, best first.
+    Attributes:
+        by_words: whether articles are found by the words that they share with a question alone.
+        floor: the score of an article that is ranked and yet is no hit; None where every ranked article is one.
+    """
+
+    by_words: bool
+    floor: float | None
+
+    def rank(self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
+        """Return the best `k` articles for each question.
 
         `allowed` is the article rows to rank; None is all. Where there are fewer than `k`, these are all that is
         returned.
@@ -48,6 +55,8 @@ class DenseRanker:
         DependencyError: if onnxruntime is missing, and int8 was asked for.
     """
 
+    by_words, floor = False, None
+
     def __init__(
         self, run: Run, *, device: str = "auto", precision: str = "float32", engine: EngineAddress | None = None
     ):
@@ -59,12 +68,9 @@ class DenseRanker:
         """Return the id of every article row of the index."""
         return self._index.article_ids
 
-    def rank(
-        self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None
-    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Return for each question (rows, scores) by inner product with the graph-enriched article vectors."""
-        ranked = self._index.search(self.question_vectors(questions), k, allowed)
-        return [rows for rows, _ in ranked], [scores for _, scores in ranked]
+    def rank(self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
+        """Return each question's ranking by inner product with the graph-enriched article vectors."""
+        return self._index.search(self.question_vectors(questions), k, allowed)
 
     def question_vectors(self, questions: Sequence[str]) -> np.ndarray:
         """Return what the index is searched with, (questions, width) float32."""
@@ -78,15 +84,14 @@ class LexicalRanker:
         bm25: the index of their texts, as `lexical_index` returns it.
     """
 
+    by_words, floor = True, 0.0
+
     def __init__(self, bm25: BM25):
         self.bm25 = bm25
 
-    def rank(
-        self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None
-    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Return for each question (rows, scores) by BM25."""
-        ranked = [self.bm25.ranking(question, k, allowed) for question in questions]
-        return [rows for rows, _ in ranked], [scores for _, scores in ranked]
+    def rank(self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
+        """Return each question's ranking by BM25."""
+        return [self.bm25.ranking(question, k, allowed) for question in questions]
 
 
 def lexical_index(run: Run, articles: ArticleStore) -> BM25:

@@ -2,47 +2,49 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import date
+from functools import lru_cache, partial
 from pathlib import Path
 
-import numpy as np
-
-from statgraph.corpus.allowed_rows import AllowedRows
-from statgraph.corpus.tree import tree_of
-from statgraph.corpus.validity import ALWAYS, asked_day
+from statgraph.corpus.allowed_rows import AllowedRows, placed_rows
+from statgraph.corpus.query import Query, Ranked, queries_of
+from statgraph.corpus.validity import ALWAYS
 from statgraph.errors import RunError, UsageError
 from statgraph.index.engines.contract import EngineAddress
-from statgraph.ranking.ensemble import Ensemble
 from statgraph.runs.article_store import ARTICLES, ArticleStore
 from statgraph.runs.hub import local_run
 from statgraph.runs.run import Run
-from statgraph.search.ensemble_explaining import EnsembleExplainer
 from statgraph.search.ensemble_run import read_ensemble
-from statgraph.search.explaining import Explainer
-from statgraph.search.filters import ArticleFilter
+from statgraph.search.explaining import DenseExplainer, EnsembleExplainer, Explainer, LexicalExplainer
 from statgraph.search.hits import Explanation, Hit
 from statgraph.search.passages import PassageFinder
 from statgraph.search.ranker import DenseRanker, LexicalRanker, Ranker, lexical_index
 
 _BACKGROUND = 256  # articles that tell rare words from common ones
+_KEPT_LIMITS = 32  # readers browse: the same limits come many times
 
 
 class Retriever:
     """Answers questions with the articles of one run; make it with `load`."""
 
-    def __init__(self, ranker: Ranker, articles: ArticleStore, run: Run | None = None):
+    def __init__(
+        self,
+        ranker: Ranker,
+        articles: ArticleStore,
+        run: Run | None = None,
+        make_explainer: Callable[[], Explainer] | None = None,
+    ):
         self._ranker = ranker
-        self._articles = articles
-        self._run = run
+        self.articles = articles
         self._passages = PassageFinder(run.corpus.language if run else "", self._background)
-        self._explainer: Explainer | EnsembleExplainer | None = None
+        self._make_explainer = make_explainer
+        self._explainer: Explainer | None = None
         self._explainer_lock = threading.Lock()
-        self._filter: ArticleFilter | None = None
-        self._filter_lock = threading.Lock()
+        self._limited = lru_cache(_KEPT_LIMITS)(self._rows_within)
 
     @classmethod
     def load(
@@ -79,105 +81,98 @@ class Retriever:
         articles = ArticleStore(run.folder)
         if engine is not None:
             run.require_vectors("search it without --engine")
+        ranker: Ranker
         if run.config.is_ensemble:
-            return cls(read_ensemble(run, len(articles), device=device, precision=precision), articles, run)
-        if not run.has_vectors:
-            return cls(LexicalRanker(lexical_index(run, articles)), articles, run)
-        ranker = DenseRanker(run, device=device, precision=precision, engine=engine)
-        if not _same_articles(ranker.article_ids, articles):
-            raise RunError(f"{run.folder}: its index and its {ARTICLES} hold different articles; train the run again")
-        return cls(ranker, articles, run)
+            ranker = read_ensemble(run, len(articles), device=device, precision=precision)
+            explainer = EnsembleExplainer
+        elif run.has_vectors:
+            ranker = DenseRanker(run, device=device, precision=precision, engine=engine)
+            explainer = DenseExplainer
+            if not _same_articles(ranker.article_ids, articles):
+                raise RunError(
+                    f"{run.folder}: its index and its {ARTICLES} hold different articles; train the run again"
+                )
+        else:
+            ranker, explainer = LexicalRanker(lexical_index(run, articles)), LexicalExplainer
+        return cls(ranker, articles, run, partial(explainer, run, ranker, articles))
 
-    def search(
-        self,
-        question: str,
-        k: int = 10,
-        *,
-        among: np.ndarray | AllowedRows | None = None,
-        codes: Sequence[str] = (),
-        heading: Sequence[str] = (),
-        as_of: str | date = "today",
-        passages: bool = False,
-    ) -> list[Hit]:
+    def search(self, question: str | Query, k: int = 10, *, passages: bool = False, **limits: object) -> list[Hit]:
         """Return the best `k` articles for a question (all of them where there are fewer).
 
         A BM25 run finds only articles that share a word with the question, so there may be fewer, or none.
 
         Args:
-            question: a text.
+            question: a text, or a `Query`, which has its own `k` and limits.
             k: how many.
-            among: the article rows to search, (rows,) whole numbers in any order or `AllowedRows`; None is all.
-            codes: titles of the codes to search; none for all.
-            heading: the path of the heading to search under, its titles from the code down; none for all.
-            as_of: the day whose law is searched, where the corpus says when its articles are in force: a date, ISO
-                text, `today`, or `always` for all of them. An article without dates is always in force.
             passages: whether to find each hit's `passage`: a few milliseconds for ten hits.
+            limits: the other fields of `Query`: `codes`, `heading`, `as_of`, `among`.
 
         Raises:
-            UsageError: if the question is blank or not text, `k` is below 1, `among` holds anything but article rows,
-                a code or the heading is unknown, or `as_of` is not a date.
+            UsageError: as `Query` does, and if `among` holds anything but article rows, or a code or the heading is
+                unknown.
         """
-        limits = {"among": among, "codes": codes, "heading": heading, "as_of": as_of}
-        return self.search_many([question], k, **limits, passages=passages)[0]
+        (query,) = queries_of([question], k, limits)
+        (ranked,) = self._ranker.rank([query.text], query.k, self.allowed(query))
+        return self._hits(query, ranked, passages=passages)
+
+    async def asearch(
+        self, question: str | Query, k: int = 10, *, passages: bool = False, **limits: object
+    ) -> list[Hit]:
+        """Return the hits of a question, as `search` does, from a thread: the event loop goes on meanwhile."""
+        return await asyncio.to_thread(self.search, question, k, passages=passages, **limits)
 
     def search_many(
-        self,
-        questions: Sequence[str],
-        k: int = 10,
-        *,
-        among: np.ndarray | AllowedRows | None = None,
-        codes: Sequence[str] = (),
-        heading: Sequence[str] = (),
-        as_of: str | date = "today",
-        passages: bool = False,
+        self, questions: Sequence[str | Query], k: int = 10, *, passages: bool = False, **limits: object
     ) -> list[list[Hit]]:
-        """Return the hits of each question, as `search` does, in one pass through the encoder and the index.
+        """Return the hits of each question, as `search` does, in one pass through the encoder and the index for all
+        that have the same limits.
 
         Raises:
             UsageError: as in `search`.
         """
-        ranked = self.found(questions, k, among=self.among(codes, heading, among), as_of=as_of)
-        hits = [self._hits(rows, scores) for rows, scores in zip(*ranked, strict=True)]
-        if passages:
-            hits = [self.with_passages(*of_question) for of_question in zip(questions, hits, strict=True)]
-        return hits
+        queries = queries_of(questions, k, limits)
+        ranked = zip(queries, self._rank(queries), strict=True)
+        return [self._hits(query, ranking, passages=passages) for query, ranking in ranked]
 
-    def among(
-        self,
-        codes: Sequence[str] = (),
-        heading: Sequence[str] = (),
-        rows: np.ndarray | AllowedRows | None = None,
-    ) -> np.ndarray | AllowedRows | None:
-        """Return the article rows in one of the codes and under the heading, of `rows` only; None for all articles.
-
-        The first call that names a code or a heading reads where every article stands.
+    def rank(self, questions: Sequence[str | Query], k: int = 10, **limits: object) -> list[Ranked]:
+        """Return the ranking of each question; the rest as in `search`, but without a day all articles are ranked, so
+        that what is measured does not change from day to day.
 
         Raises:
             UsageError: as in `search`.
         """
-        if not codes and not heading:
+        return self._rank(queries_of(questions, k, {"as_of": ALWAYS} | limits))
+
+    def found(self, questions: Sequence[str | Query], k: int = 10, **limits: object) -> list[Ranked]:
+        """Return the rows and scores of each question's hits in `search`: the ranking less what BM25 gives 0.
+
+        Raises:
+            UsageError: as in `search`.
+        """
+        return [self._above_floor(ranked) for ranked in self._rank(queries_of(questions, k, limits))]
+
+    def allowed(self, query: Query) -> AllowedRows | None:
+        """Return the article rows that a query searches; None for all.
+
+        The first query that names a code or a heading reads the place of every article.
+
+        Raises:
+            UsageError: as in `search`.
+        """
+        rows = self._limited(query.codes, query.heading, query.day)
+        if query.among is None:
             return rows
-        with self._filter_lock:
-            if self._filter is None:
-                self._filter = ArticleFilter(tree_of(tuple(self._articles.read_all())))
-        chosen = self._filter.rows(codes=codes, heading=heading)
-        if rows is not None and not isinstance(rows, AllowedRows):
-            rows = AllowedRows.checked(rows, len(self._articles))
-        return chosen & rows
+        among = query.among
+        if not isinstance(among, AllowedRows):
+            among = AllowedRows.checked(among, len(self.articles))
+        return among & rows
 
     def with_passages(self, question: str, hits: Sequence[Hit]) -> list[Hit]:
         """Return the same hits, each with its `passage`."""
         passages = self._passages.passages(question, [hit.text for hit in hits])
         return [replace(hit, passage=passage) for hit, passage in zip(hits, passages, strict=True)]
 
-    def explain(
-        self,
-        question: str,
-        hits: Sequence[Hit],
-        *,
-        among: np.ndarray | AllowedRows | None = None,
-        as_of: str | date = "today",
-    ) -> list[Explanation]:
+    def explain(self, question: str | Query, hits: Sequence[Hit], **limits: object) -> list[Explanation]:
         """Return why each of these hits was found for a question, in their order; each at most once.
 
         The first call reads the graph and counts the articles' words: seconds, for tens of thousands of articles.
@@ -185,113 +180,79 @@ class Retriever:
         Args:
             question: what the search was asked.
             hits: what it found.
-            among: the rows that it searched: an ensemble's scores depend on them.
-            as_of: the day whose law it searched.
+            limits: those of the search: an ensemble's scores depend on the articles that it searched.
 
         Raises:
             UsageError: as in `search`, and if a hit is not an article of the run.
         """
-        _check_question(question)
-        return self._ready_explainer().explain(question, hits, self._allowed(among, as_of))
+        (query,) = queries_of([question], 1, limits)
+        return self._ready_explainer().explain(query.text, hits, self.allowed(query))
 
     def prepare_explanations(self) -> None:
         """Do what the first `explain` would do, so that it answers as fast as the next; nothing if it was done."""
         if self._explainer is None:
-            hits = self._hits(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.float32))
-            self._ready_explainer().explain(hits[0].title, hits)
+            (article,) = self.articles.read([0])
+            hit = Hit(1, 0.0, article.article_id, article.title, article.path, article.text)
+            self._ready_explainer().explain(hit.title, [hit])
 
-    def _ready_explainer(self) -> Explainer | EnsembleExplainer:
+    def _ready_explainer(self) -> Explainer:
         with self._explainer_lock:
             if self._explainer is None:
-                if self._run is None:
+                if self._make_explainer is None:
                     raise UsageError("this retriever was not loaded from a run; make it with Retriever.load")
-                if isinstance(self._ranker, Ensemble):
-                    self._explainer = EnsembleExplainer(self._ranker, self._articles)
-                else:
-                    self._explainer = Explainer(self._run, self._ranker, self._articles)
+                self._explainer = self._make_explainer()
             return self._explainer
 
-    def rank(
-        self,
-        questions: Sequence[str],
-        k: int,
-        *,
-        among: np.ndarray | AllowedRows | None = None,
-        as_of: str | date = ALWAYS,
-    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Return for each question (article rows int64, scores float32), best first; the rest as in `search`, but that
-        without a day all articles are ranked, so that what is measured does not change from day to day.
+    def _rank(self, queries: Sequence[Query]) -> list[Ranked]:
+        batches: dict[tuple, list[int]] = {}
+        for place, query in enumerate(queries):
+            batches.setdefault(query.limits, []).append(place)
+        ranked: list[Ranked] = [None] * len(queries)
+        for places in batches.values():
+            first, texts = queries[places[0]], [queries[place].text for place in places]
+            for place, ranking in zip(places, self._ranker.rank(texts, first.k, self.allowed(first)), strict=True):
+                ranked[place] = ranking
+        return ranked
 
-        Raises:
-            UsageError: as in `search`.
-        """
-        if k < 1:
-            raise UsageError(f"k is {k}; ask for at least 1 hit")
-        for question in questions:
-            _check_question(question)
-        allowed = self._allowed(among, as_of)
-        return self._ranker.rank(questions, k, allowed) if questions else ([], [])
+    def _above_floor(self, ranked: Ranked) -> Ranked:
+        floor = self._ranker.floor
+        return ranked if floor is None else Ranked(*(values[ranked.scores > floor] for values in ranked))
 
-    def _allowed(self, among: np.ndarray | AllowedRows | None, as_of: str | date) -> AllowedRows | None:
-        day = asked_day(as_of)
-        in_force = None if day is None else self._articles.in_force(day)
-        if among is None:
+    def _rows_within(self, codes: tuple[str, ...], heading: tuple[str, ...], day: int | None) -> AllowedRows | None:
+        in_force = self.articles.in_force(day)
+        if not codes and not heading:
             return in_force
-        if not isinstance(among, AllowedRows):
-            among = AllowedRows.checked(among, len(self._articles))
-        return among & in_force
-
-    def found(
-        self,
-        questions: Sequence[str],
-        k: int,
-        *,
-        among: np.ndarray | AllowedRows | None = None,
-        as_of: str | date = "today",
-    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Return the rows and scores of each question's hits in `search`: those of `rank` less what BM25 gives 0.
-
-        Raises:
-            UsageError: as in `search`.
-        """
-        rows, scores = self.rank(questions, k, among=among, as_of=as_of)
-        if not isinstance(self._ranker, LexicalRanker):
-            return rows, scores
-        shared = [of_question > 0 for of_question in scores]
-        return (
-            [of_question[some] for of_question, some in zip(rows, shared, strict=True)],
-            [of_question[some] for of_question, some in zip(scores, shared, strict=True)],
-        )
+        return placed_rows(self.articles.tree, codes, heading) & in_force
 
     @property
     def by_words(self) -> bool:
         """Return whether articles are found by the words that they share with a question alone."""
-        without_vectors = (
-            self._run is not None and self._run.config.is_ensemble and not self._run.config.ensemble.members
-        )
-        return without_vectors or isinstance(self._ranker, LexicalRanker)
+        return self._ranker.by_words
 
     @property
     def has_dates(self) -> bool:
         """Return whether any article says when it is in force."""
-        return self._articles.days_in_force is not None
+        return self.articles.days_in_force is not None
 
     def article_ids(self) -> tuple[str, ...]:
         """Return the id of every article row."""
-        return tuple(article.article_id for article in self._articles.read_all())
+        return tuple(article.article_id for article in self.articles.outlines)
 
     def _background(self) -> list[str]:
         """Return a few hundred texts from all over the law."""
-        n_articles = len(self._articles)
+        n_articles = len(self.articles)
         return [
-            article.text for article in self._articles.read(range(0, n_articles, math.ceil(n_articles / _BACKGROUND)))
+            article.text for article in self.articles.read(range(0, n_articles, math.ceil(n_articles / _BACKGROUND)))
         ]
 
-    def _hits(self, rows: np.ndarray, scores: np.ndarray) -> list[Hit]:
-        return [
+    def _hits(self, query: Query, ranked: Ranked, *, passages: bool) -> list[Hit]:
+        ranked = self._above_floor(ranked)
+        articles = self.articles.read(ranked.rows)
+        hits = [
             Hit(rank, float(score), article.article_id, article.title, article.path, article.text)
-            for rank, (score, article) in enumerate(zip(scores, self._articles.read(rows), strict=True), start=1)
+            for rank, (score, article) in enumerate(zip(ranked.scores, articles, strict=True), start=1)
         ]
+        return self.with_passages(query.text, hits) if passages else hits
 
 
 def _same_articles(index_ids: Sequence[str], articles: ArticleStore) -> bool:
@@ -299,15 +260,3 @@ def _same_articles(index_ids: Sequence[str], articles: ArticleStore) -> bool:
     if len(index_ids) != len(articles):
         return False
     return [index_ids[0], index_ids[-1]] == [article.article_id for article in articles.read([0, len(articles) - 1])]
-
-
-def _check_question(question: str) -> None:
-    if not question.strip():
-        raise UsageError("the question is blank; ask something")
-    try:
-        question.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise UsageError(
-            f"the question: character {error.start + 1} is half a character (a byte that is not UTF-8, or a lone "
-            "surrogate); type it again in UTF-8"
-        ) from None

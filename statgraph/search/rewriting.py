@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
+import numpy as np
+
+from statgraph.corpus.query import reciprocal_rank_fusion
 from statgraph.errors import RewritingError, UsageError, reason_of
 from statgraph.search.hits import Hit
 from statgraph.settings import check_settings, setting
@@ -96,16 +99,14 @@ _OPENER = urllib.request.build_opener(_NoRedirects)
 
 
 def fused(rankings: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
-    """Return the best `k` hits of several rankings by reciprocal rank fusion: a hit's score is the sum of
-    1 / (60 + rank) over the rankings that hold it. Between equals the order of the first ranking decides, then of the
-    next."""
-    hits: dict[str, Hit] = {}
-    scores: dict[str, float] = {}
-    for ranking in rankings:
-        for hit in ranking:
-            hits.setdefault(hit.article_id, hit)
-            scores[hit.article_id] = scores.get(hit.article_id, 0.0) + 1 / (RANK_OFFSET + hit.rank)
-    best = sorted(hits, key=lambda article_id: -scores[article_id])[:k]
+    """Return the best `k` hits of several rankings by reciprocal rank fusion: between equals the order of the first
+    ranking decides, then of the next."""
+    hits = {hit.article_id: hit for ranking in reversed(rankings) for hit in ranking}
+    ids = list(dict.fromkeys(hit.article_id for ranking in rankings for hit in ranking))
+    places = [{hit.article_id: hit.rank for hit in ranking} for ranking in rankings]
+    ranks = np.array([[ranking.get(article_id, np.inf) for article_id in ids] for ranking in places])
+    scores = reciprocal_rank_fusion(ranks, RANK_OFFSET)
+    best = np.argsort(-scores, kind="stable")[:k]
     return [
-        replace(hits[article_id], rank=rank, score=scores[article_id]) for rank, article_id in enumerate(best, start=1)
+        replace(hits[ids[place]], rank=rank, score=float(scores[place])) for rank, place in enumerate(best, start=1)
     ]

@@ -8,31 +8,30 @@ from statgraph import __version__
 from statgraph.graph.relations import HEADING, QUESTION
 from statgraph.search.hits import Explanation, Hit
 from statgraph.service import schemas
-from statgraph.service.contents import Contents, heading_id_of
-from statgraph.service.loaded_run import LoadedRun
+from statgraph.service.loaded_run import LoadedRun, heading_id_of
 from statgraph.service.schemas import MAX_SHOWN
 from statgraph.service.surroundings import Node
 
 
 def about(loaded_run: LoadedRun, *, takes_feedback: bool, explains: bool = True) -> schemas.About:
     """Return what the service answers from."""
-    contents = loaded_run.contents
+    tree = loaded_run.tree
     return schemas.About(
         name=loaded_run.name,
         corpus=loaded_run.corpus,
         language=loaded_run.language,
-        articles=len(contents),
-        headings=len(contents.headings),
+        articles=len(loaded_run),
+        headings=len(tree.headings),
         codes=[
             schemas.CodeSummary(
-                heading_id=contents.heading_ids[row],
-                title=contents.headings[row][-1],
-                articles=contents.articles_below[row],
+                heading_id=loaded_run.heading_ids[row],
+                title=tree.headings[row].title,
+                articles=tree.articles_below[row],
             )
-            for row in contents.child_headings(None)
+            for row in tree.codes
         ],
         examples=loaded_run.examples,
-        dated=loaded_run.has_dates,
+        dated=loaded_run.retriever.has_dates,
         by_words=loaded_run.retriever.by_words,
         explains=explains,
         feedback=takes_feedback,
@@ -82,37 +81,37 @@ def explanation_answer(why: Explanation) -> schemas.ExplanationAnswer:
 
 def article_answer(loaded_run: LoadedRun, row: int) -> schemas.ArticleAnswer:
     """Return an article in full, with its neighbours and references."""
-    contents, article = loaded_run.contents, loaded_run.articles.read([row])[0]
-    references = loaded_run.surroundings.references
-    before, after = contents.beside(row)
+    (article,), surroundings = loaded_run.articles.read([row]), loaded_run.surroundings
+    before, after = loaded_run.beside(row)
     valid_from, valid_to = loaded_run.validity(row)
     return schemas.ArticleAnswer(
         **vars(article),
         headings=_path_links(article.path),
-        previous=None if before is None else _article_link(contents, before),
-        next=None if after is None else _article_link(contents, after),
-        refers_to=[_article_link(contents, other) for other in references.refers_to(row)],
-        referred_by=[_article_link(contents, other) for other in references.referred_by(row)],
+        previous=None if before is None else _article_link(loaded_run, before),
+        next=None if after is None else _article_link(loaded_run, after),
+        refers_to=[_article_link(loaded_run, other) for other in surroundings.refers_to(row)],
+        referred_by=[_article_link(loaded_run, other) for other in surroundings.referred_by(row)],
         valid_from=valid_from,
         valid_to=valid_to,
     )
 
 
-def headings_answer(contents: Contents, row: int | None) -> schemas.HeadingsAnswer:
+def headings_answer(loaded_run: LoadedRun, row: int | None) -> schemas.HeadingsAnswer:
     """Return a heading with what is directly under it; the codes for None."""
-    line = [] if row is None else [_heading_link(contents, above) for above in contents.line_of(row)]
+    tree = loaded_run.tree
+    line = [] if row is None else [_heading_link(loaded_run, above) for above in tree.line(row)]
     return schemas.HeadingsAnswer(
         heading=line[-1] if line else None,
         ancestors=line[:-1],
         headings=[
             schemas.HeadingChild(
-                **_heading_link(contents, child).model_dump(),
-                headings=contents.headings_below[child],
-                articles=contents.articles_below[child],
+                **vars(_heading_link(loaded_run, child)),
+                headings=tree.headings_below[child],
+                articles=tree.articles_below[child],
             )
-            for child in contents.child_headings(row)
+            for child in (tree.codes if row is None else tree.child_headings[row])
         ],
-        articles=[] if row is None else [_article_link(contents, child) for child in contents.child_articles[row]],
+        articles=[] if row is None else [_article_link(loaded_run, child) for child in tree.child_articles[row]],
     )
 
 
@@ -133,12 +132,14 @@ def graph_answer(loaded_run: LoadedRun, article_row: int, *, hops: int) -> schem
 def _graph_node(loaded_run: LoadedRun, node: Node, hops: int) -> schemas.GraphNode:
     kind, row = node
     if kind == HEADING:
-        node_id, title = loaded_run.contents.heading_ids[row], loaded_run.contents.headings[row][-1]
+        link = _heading_link(loaded_run, row)
+        node_id, title = link.heading_id, link.title
     elif kind == QUESTION:
         question = loaded_run.surroundings.questions.questions[row]
         node_id, title = question.question_id, question.text
     else:
-        node_id, title = loaded_run.contents.outlines[row].article_id, loaded_run.contents.outlines[row].title
+        outline = loaded_run.outlines[row]
+        node_id, title = outline.article_id, outline.title
     return schemas.GraphNode(id=f"{kind}:{node_id}", kind=kind, title=title, hops=hops)
 
 
@@ -149,10 +150,10 @@ def _path_links(path: Sequence[str]) -> list[schemas.HeadingLink]:
     ]
 
 
-def _heading_link(contents: Contents, row: int) -> schemas.HeadingLink:
-    return schemas.HeadingLink(heading_id=contents.heading_ids[row], title=contents.headings[row][-1])
+def _heading_link(loaded_run: LoadedRun, row: int) -> schemas.HeadingLink:
+    return schemas.HeadingLink(heading_id=loaded_run.heading_ids[row], title=loaded_run.tree.headings[row].title)
 
 
-def _article_link(contents: Contents, row: int) -> schemas.ArticleLink:
-    outline = contents.outlines[row]
+def _article_link(loaded_run: LoadedRun, row: int) -> schemas.ArticleLink:
+    outline = loaded_run.outlines[row]
     return schemas.ArticleLink(article_id=outline.article_id, title=outline.title)

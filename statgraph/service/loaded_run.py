@@ -1,27 +1,28 @@
-"""What the service answers from: a run's retriever, its articles, and their table of contents."""
+"""What the service answers from: a run's retriever, its articles and headings by their ids."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from datetime import date
-from functools import lru_cache
 from pathlib import Path
 
-from statgraph.corpus.allowed_rows import AllowedRows
-from statgraph.corpus.validity import ALWAYS, FOR_EVER, SINCE_EVER, asked_day
+from statgraph.corpus.validity import FOR_EVER, SINCE_EVER
 from statgraph.errors import UsageError
 from statgraph.index.engines.contract import EngineAddress
-from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
-from statgraph.search.filters import ArticleFilter
-from statgraph.search.hits import Explanation, Hit
 from statgraph.search.retriever import Retriever
-from statgraph.service.contents import ArticleOutline, Contents
-from statgraph.service.surroundings import QuestionCitations, ReferenceIndex, Surroundings
+from statgraph.service.surroundings import QuestionCitations, Surroundings
 
 MAX_EXAMPLES = 6
 LONGEST_EXAMPLE = 120
-_KEPT_LIMITS = 32  # readers browse: the same limits come many times
+HEADING_ID_LENGTH = 12
+_SEPARATOR = "\x1f"
+
+
+def heading_id_of(path: Sequence[str]) -> str:
+    """Return the id of a heading in addresses: 12 hex digits of the SHA-256 of its path."""
+    return hashlib.sha256(_SEPARATOR.join(path).encode("utf-8")).hexdigest()[:HEADING_ID_LENGTH]
 
 
 class LoadedRun:
@@ -39,7 +40,11 @@ class LoadedRun:
         language: the ISO 639 code of that corpus.
         retriever: the run's.
         articles: the texts of its articles.
-        contents: the table of contents of its articles.
+        outlines: its articles without their texts, in row order.
+        tree: the tree above them.
+        article_rows: the row of each article id.
+        heading_ids: the id in addresses of each heading of the tree.
+        heading_rows: the row of each heading id.
         surroundings: the graph around each article.
 
     Raises:
@@ -55,13 +60,18 @@ class LoadedRun:
         self.name = run.resolve().name
         self.corpus, self.language = opened.corpus.name, opened.corpus.language
         self.retriever = Retriever.of(opened, device=device, precision=precision, engine=engine)
-        self.articles = ArticleStore(run)
-        outlines = (ArticleOutline(article.article_id, article.title, article.path) for article in self.articles)
-        self.contents = Contents(outlines)
-        references = ReferenceIndex(self.contents, self.articles)
-        self.surroundings = Surroundings(self.contents, references, QuestionCitations.load(run, self.contents))
-        self._filter = ArticleFilter(self.contents.hierarchy)
-        self._kept_rows = lru_cache(_KEPT_LIMITS)(self._rows)
+        self.articles = self.retriever.articles
+        self.outlines, self.tree = self.articles.outlines, self.articles.tree
+        if self.articles.has_structure:
+            self.articles.structure  # noqa: B018 -- read now: another process may put a new run in its place
+        self.article_rows = {outline.article_id: row for row, outline in enumerate(self.outlines)}
+        self.heading_ids = tuple(heading_id_of(heading.path) for heading in self.tree.headings)
+        self.heading_rows = {heading_id: row for row, heading_id in enumerate(self.heading_ids)}
+        questions = QuestionCitations.load(run, self.article_rows)
+        self.surroundings = Surroundings(self.articles, questions)
+
+    def __len__(self) -> int:
+        return len(self.outlines)
 
     @property
     def examples(self) -> list[str]:
@@ -71,47 +81,32 @@ class LoadedRun:
         ]
         return short[:: max(1, len(short) // MAX_EXAMPLES)][:MAX_EXAMPLES]
 
-    @property
-    def has_dates(self) -> bool:
-        """Return whether any article says when it is in force."""
-        return self.articles.days_in_force is not None
-
-    def allowed_rows(
-        self, *, codes: Sequence[str] = (), heading_id: str | None = None, as_of: str | None = None
-    ) -> AllowedRows | None:
-        """Return the rows of the articles in force on a day, today without one, that are in one of the codes
-        and under the heading; None for all.
+    def heading_path(self, heading_id: str | None) -> tuple[str, ...]:
+        """Return the path of the heading with an id; none for None.
 
         Raises:
-            UsageError: if there is no such code, heading or day.
+            UsageError: if there is no such heading.
         """
-        heading: tuple[str, ...] = ()
-        if heading_id is not None:
-            row = self.contents.heading_rows.get(heading_id)
-            if row is None:
-                raise UsageError(f"heading '{heading_id}': no heading has this id; take one from /api/headings")
-            heading = self.contents.headings[row]
-        return self._kept_rows(tuple(codes), heading, asked_day(as_of or "today"))
+        if heading_id is None:
+            return ()
+        row = self.heading_rows.get(heading_id)
+        if row is None:
+            raise UsageError(f"heading '{heading_id}': no heading has this id; take one from /api/headings")
+        return self.tree.headings[row].path
 
-    def search_many(self, questions: Sequence[str], k: int, *, among: AllowedRows | None = None) -> list[list[Hit]]:
-        """Return the best `k` articles for each question, of the rows `among` only, whatever the day.
-
-        Raises:
-            UsageError: if a question is blank.
-        """
-        return self.retriever.search_many(questions, k, among=among, as_of=ALWAYS)
-
-    def explain(self, question: str, hits: Sequence[Hit], *, among: AllowedRows | None = None) -> list[Explanation]:
-        """Return why each of these hits was found for a question by `search_many` of the rows `among`.
-
-        Raises:
-            UsageError: as in `Retriever.explain`.
-        """
-        return self.retriever.explain(question, hits, among=among, as_of=ALWAYS)
+    def beside(self, article_row: int) -> tuple[int | None, int | None]:
+        """Return the rows of the articles before and after one in its code, None at the ends."""
+        code = self.outlines[article_row].path[0]
+        before, after = (
+            row if 0 <= row < len(self) and self.outlines[row].path[0] == code else None
+            for row in (article_row - 1, article_row + 1)
+        )
+        return before, after
 
     def warm_up(self, stopped: Callable[[], bool]) -> None:
-        """Prepare what the first readers would wait for: references between articles, then what explanations need."""
-        self.surroundings.references.build()
+        """Prepare what the first readers would wait for: the law's structure where the run has not saved it, then what
+        explanations need."""
+        self.articles.structure  # noqa: B018
         if not stopped():
             self.retriever.prepare_explanations()
 
@@ -124,10 +119,3 @@ class LoadedRun:
             None if first == SINCE_EVER else date.fromordinal(first).isoformat(),
             None if after == FOR_EVER else date.fromordinal(after).isoformat(),
         )
-
-    def _rows(self, codes: tuple[str, ...], heading: tuple[str, ...], day: int | None) -> AllowedRows | None:
-        chosen = self._filter.rows(codes=codes, heading=heading)
-        in_force = None if day is None else self.articles.in_force(day)
-        if chosen is None or in_force is None:
-            return in_force if chosen is None else chosen
-        return chosen & in_force

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable
 from typing import Annotated
 
 from statgraph import __version__
+from statgraph.corpus.allowed_rows import placed_rows
 from statgraph.corpus.citations.named_articles import NamedArticles
-from statgraph.corpus.validity import ALWAYS
+from statgraph.corpus.query import Query
+from statgraph.corpus.validity import asked_day
 from statgraph.encoders.article_text import PATH_SEPARATOR
 from statgraph.errors import DependencyError, StatgraphError, UsageError
 from statgraph.search.hits import Hit
 from statgraph.service.answers import excerpt
-from statgraph.service.contents import heading_id_of
 from statgraph.service.loaded_run import LoadedRun
 from statgraph.service.schemas import DEFAULT_K, MAX_QUESTION, MAX_SHOWN
 
@@ -112,9 +113,9 @@ class LawTools:
         code: Code = None,
     ) -> FoundLaw:
         """Find the articles of law that answer a question, best first."""
-        allowed = self._run.allowed_rows(codes=_codes(code), as_of=as_of)
-        hits = self._run.retriever.with_passages(question, self._run.search_many([question], k, among=allowed)[0])
-        searched = len(self._run.contents) if allowed is None else len(allowed)
+        query = Query(question, k, codes=_codes(code), as_of=as_of)
+        hits, allowed = self._run.retriever.search(query, passages=True), self._run.retriever.allowed(query)
+        searched = len(self._run) if allowed is None else len(allowed)
         return FoundLaw(question=question, articles=[self._found(hit) for hit in hits], searched=searched)
 
     def get_article(self, article_id: ArticleId) -> ArticleText:
@@ -125,10 +126,10 @@ class LawTools:
     def neighbours(self, article_id: ArticleId) -> Surroundings:
         """Return what stands around an article: its heading, its siblings, what it cites and what cites it."""
         row = self._row(article_id)
-        contents, references = self._run.contents, self._run.surroundings.references
-        siblings = [other for other in contents.child_articles[contents.heading_of_article(row)] if other != row]
+        tree, surroundings = self._run.tree, self._run.surroundings
+        siblings = [other for other in tree.child_articles[tree.article_parents[row]] if other != row]
         nearest = sorted(sorted(siblings, key=lambda other: abs(other - row))[:MAX_LISTED])
-        cites, cited_by = references.refers_to(row), references.referred_by(row)
+        cites, cited_by = surroundings.refers_to(row), surroundings.referred_by(row)
         return Surroundings(
             article=self._record(row),
             siblings=self._records(nearest),
@@ -151,9 +152,9 @@ class LawTools:
             raise UsageError(
                 "neither articles nor a heading; give the numbers of articles, the path of a heading, or both"
             )
-        placed = self._run.allowed_rows(codes=_codes(code), heading_id=self._heading_id(heading), as_of=ALWAYS)
-        in_force = self._run.allowed_rows(as_of=date)
-        rows = range(len(self._run.contents)) if articles is None else self._named_rows(articles)
+        placed = placed_rows(self._run.tree, _codes(code), self._known_path(heading))
+        in_force = self._run.articles.in_force(asked_day(date))
+        rows = range(len(self._run)) if articles is None else self._named_rows(articles)
         rows = [row for row in rows if placed is None or placed.mask[row]]
         current = [row for row in rows if in_force is None or in_force.mask[row]]
         others = [row for row in rows if in_force is not None and not in_force.mask[row]]
@@ -166,24 +167,21 @@ class LawTools:
         )
 
     def _row(self, article_id: str) -> int:
-        row = self._run.contents.article_rows.get(article_id)
+        row = self._run.article_rows.get(article_id)
         if row is None:
             raise UsageError(f"article '{article_id}': no article has this id; take one from search_law or law_on_date")
         return row
 
-    def _heading_id(self, path: list[str] | None) -> str | None:
-        if path is None:
-            return None
-        heading_id = heading_id_of(path)
-        if heading_id not in self._run.contents.heading_rows:
+    def _known_path(self, path: list[str] | None) -> tuple[str, ...]:
+        if path is not None and tuple(path) not in self._run.tree.heading_rows:
             raise UsageError(
                 f"heading '{PATH_SEPARATOR.join(path)}': no article is under it; take the path of an article"
             )
-        return heading_id
+        return tuple(path or ())
 
     def _named_rows(self, articles: str) -> list[int]:
         """Return the rows of the articles that a text names by number, every version of each."""
-        outlines = self._run.contents.outlines
+        outlines = self._run.outlines
         with self._named_lock:
             if self._named is None:
                 titles, paths = [outline.title for outline in outlines], [outline.path for outline in outlines]
@@ -199,7 +197,7 @@ class LawTools:
         return list(rows)
 
     def _record(self, row: int) -> ArticleRecord:
-        outline = self._run.contents.outlines[row]
+        outline = self._run.outlines[row]
         valid_from, valid_to = self._run.validity(row)
         return ArticleRecord(
             article_id=outline.article_id,
@@ -217,7 +215,7 @@ class LawTools:
         return ArticleText(**vars(self._record(row)), text=shown, whole=shown == text)
 
     def _found(self, hit: Hit) -> FoundArticle:
-        record = self._record(self._run.contents.article_rows[hit.article_id])
+        record = self._record(self._run.article_rows[hit.article_id])
         shown = excerpt(hit.text, hit.passage, most=MAX_SHOWN)["text"]
         passage = hit.text[slice(*hit.passage)] if hit.passage else None
         return FoundArticle(
@@ -228,15 +226,15 @@ class LawTools:
 def create_mcp_server(run: LoadedRun) -> MCPServer:
     """Return the server of a run's tools; `run("stdio")` of it serves them on standard input and output."""
     tools = LawTools(run)
-    instructions = _INSTRUCTIONS.format(corpus=run.corpus, articles=len(run.contents), language=run.language)
+    instructions = _INSTRUCTIONS.format(corpus=run.corpus, articles=len(run), language=run.language)
     server = MCPServer("statgraph", instructions=instructions, version=__version__, log_level="WARNING")
     reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     for tool in (tools.search_law, tools.get_article, tools.neighbours, tools.law_on_date):
-        server.add_tool(_told(tool), description=" ".join(tool.__doc__.split()), annotations=reads)
+        server.add_tool(_refusing(tool), description=" ".join(tool.__doc__.split()), annotations=reads)
     return server
 
 
-def _told(tool: Callable[..., BaseModel]) -> Callable[..., BaseModel]:
+def _refusing(tool: Callable[..., BaseModel]) -> Callable[..., BaseModel]:
     """Return a tool whose refusals reach the assistant with their remedy."""
 
     @functools.wraps(tool)

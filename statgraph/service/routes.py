@@ -6,17 +6,17 @@ import time
 from collections.abc import AsyncIterator
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi import Query as QueryParameter
 from fastapi.concurrency import run_in_threadpool
 
+from statgraph.corpus.query import Query
 from statgraph.service import answers, schemas
 from statgraph.service.feedback import FeedbackFullError
-from statgraph.service.links import linked
 from statgraph.service.loaded_run import LoadedRun
-from statgraph.service.open_run import OpenRun
 from statgraph.service.problems import ProblemError, documented
 from statgraph.service.request_log import METRICS_TYPE, QUESTION, WARNING
-from statgraph.service.state import ServiceState
+from statgraph.service.state import OpenRun, ServiceState
 
 
 async def service_state(request: Request) -> ServiceState:
@@ -39,9 +39,37 @@ State = Annotated[ServiceState, Depends(service_state)]
 Opened = Annotated[OpenRun, Depends(open_run)]
 Run = Annotated[LoadedRun, Depends(loaded_run)]
 ArticleId = Annotated[str, Path(description="The article's id in the corpus.")]
+Hops = Annotated[int, QueryParameter(ge=1, le=3)]
 HeadingId = Annotated[str, Path(description="12 hex digits, as every answer gives them.")]
 
+# Where an answer leads, as links of the OpenAPI document: an article that was found can be read, drawn and marked.
+READ, DRAW = "article_api_articles__article_id__get", "graph_api_graph__article_id__get"
+OPEN, MARK = "heading_api_headings__heading_id__get", "feedback_api_feedback_post"
+
 router = APIRouter()
+
+
+def linked(*, article: str | None = None, heading: str | None = None, asked: bool = False) -> dict:
+    """Return the part of an operation's `responses` that links its answer.
+
+    Args:
+        article: where in the answer an article's id stands, as a JSON pointer.
+        heading: where a heading's id stands.
+        asked: whether the request held a question, of which the article can be marked as an answer.
+    """
+    links = {}
+    if article is not None:
+        named = {"article_id": f"$response.body#{article}"}
+        links |= {
+            "read": {"operationId": READ, "parameters": named},
+            "draw": {"operationId": DRAW, "parameters": named},
+        }
+        if asked:
+            mark = {"question": "$request.body#/question", **named, "right": True}
+            links["mark"] = {"operationId": MARK, "requestBody": mark}
+    if heading is not None:
+        links["open"] = {"operationId": OPEN, "parameters": {"heading_id": f"$response.body#{heading}"}}
+    return {200: {"links": links}}
 
 
 @router.get("/api/about", responses=documented(503))
@@ -60,16 +88,17 @@ async def search(asked: schemas.SearchRequest, request: Request, opened: Opened,
     run = opened.loaded_run
     start = time.perf_counter()
     setattr(request.state, QUESTION, asked.question)
-    allowed = run.allowed_rows(codes=asked.codes, heading_id=asked.heading, as_of=asked.as_of)
+    query = Query(asked.question, asked.k, **asked.limits(), heading=run.heading_path(asked.heading))
+    allowed = run.retriever.allowed(query)
     if asked.explain and state.config.rewriter is not None:
         raise ProblemError(422, "explain: this service rewrites questions, and explains no fused hits; leave it out")
-    hits, rewritten, warning = await state.search_rewritten(opened, asked.question, asked.k, allowed)
+    hits, rewritten, warning = await state.search_rewritten(opened, query)
     if warning:
         setattr(request.state, WARNING, warning)
-    explanations = await state.explain(opened, asked.question, hits, allowed) if asked.explain else None
+    explanations = await state.explain(opened, query, hits) if asked.explain else None
     found = await run_in_threadpool(answers.hit_answers, run, asked.question, hits, explanations)
     took_ms = 1000 * (time.perf_counter() - start)
-    searched = len(run.contents) if allowed is None else len(allowed)
+    searched = len(run) if allowed is None else len(allowed)
     return schemas.SearchAnswer(
         question=asked.question, rewritten=rewritten, hits=found, searched=searched, took_ms=took_ms
     )
@@ -87,7 +116,7 @@ async def article(article_id: ArticleId, run: Run) -> schemas.ArticleAnswer:
 @router.get("/api/headings", responses=documented(503) | linked(heading="/headings/0/heading_id"))
 async def codes(run: Run) -> schemas.HeadingsAnswer:
     """The codes."""
-    return answers.headings_answer(run.contents, None)
+    return answers.headings_answer(run, None)
 
 
 @router.get(
@@ -96,14 +125,14 @@ async def codes(run: Run) -> schemas.HeadingsAnswer:
 )
 async def heading(heading_id: HeadingId, run: Run) -> schemas.HeadingsAnswer:
     """A heading with what is directly under it."""
-    row = run.contents.heading_rows.get(heading_id)
+    row = run.heading_rows.get(heading_id)
     if row is None:
         raise ProblemError(404, f"heading '{heading_id}': no heading has this id; start from /api/headings")
-    return answers.headings_answer(run.contents, row)
+    return answers.headings_answer(run, row)
 
 
 @router.get("/api/graph/{article_id:path}", responses=documented(404, 422, 503))
-async def graph(article_id: ArticleId, run: Run, hops: Annotated[int, Query(ge=1, le=3)] = 2) -> schemas.GraphAnswer:
+async def graph(article_id: ArticleId, run: Run, hops: Hops = 2) -> schemas.GraphAnswer:
     """The graph around an article, for drawing: at most 150 nodes, the nearest first."""
     return await run_in_threadpool(answers.graph_answer, run, _article_row(run, article_id), hops=hops)
 
@@ -146,7 +175,7 @@ async def metrics(state: State) -> Response:
 
 
 def _article_row(run: LoadedRun, article_id: str) -> int:
-    row = run.contents.article_rows.get(article_id)
+    row = run.article_rows.get(article_id)
     if row is None:
         raise ProblemError(404, f"article '{article_id}': no article has this id")
     return row

@@ -47,6 +47,10 @@ class SearchRequest(_Asked):
     )
     explain: bool = Field(False, description="Whether to explain why each hit was found, if the run can.")
 
+    def limits(self) -> dict[str, object]:
+        """Return the fields of `Query` that are given as it takes them: all but the heading, which has an id here."""
+        return self.model_dump(exclude={"question", "k", "heading", "explain"}, exclude_none=True)
+
 
 class FeedbackRequest(_Asked):
     """Whether an article answers a question, as a reader sees it."""

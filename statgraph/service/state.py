@@ -3,24 +3,94 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import gc
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TypeVar
 
-from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.corpus.query import Query
 from statgraph.errors import RewritingError
-from statgraph.search.batching import BatcherClosedError, QueueFullError
+from statgraph.memory import give_back
+from statgraph.search.batching import BatcherClosedError, QuestionBatcher, QueueFullError
 from statgraph.search.hits import Explanation, Hit
 from statgraph.search.rewriting import DEPTH, fused
 from statgraph.service.config import ServiceConfig
 from statgraph.service.feedback import FeedbackLog
 from statgraph.service.loaded_run import LoadedRun
-from statgraph.service.open_run import OpenRun
 from statgraph.service.problems import ProblemError
 from statgraph.service.request_log import Metrics
 
 _Answer = TypeVar("_Answer")
 _REWRITTEN_AT_ONCE = 16
+# How long the warm-up thread keeps the interpreter from the others. The default is 5 ms, and a search switches threads
+# dozens of times.
+_TURN_S = 0.0005
+
+
+class OpenRun:
+    """A run in memory with the queue of its questions; used from one thread, that of the event loop.
+
+    Args:
+        loaded_run: the run.
+        most_waiting: how many questions may wait for their search.
+        on_batch: called with how many questions are searched together.
+
+    Attributes:
+        loaded_run: the run.
+        questions: their queue.
+    """
+
+    def __init__(self, loaded_run: LoadedRun, *, most_waiting: int, on_batch: Callable[[int], None]):
+        self.loaded_run = loaded_run
+        self.questions = QuestionBatcher(loaded_run.retriever, max_waiting=most_waiting, on_batch=on_batch)
+        self._users = 0
+        self._retired = False
+        self._stopped = threading.Event()
+        threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
+
+    @contextmanager
+    def in_use(self) -> Iterator[OpenRun]:
+        """Yield the run, which stays open until the block ends."""
+        self._users += 1
+        try:
+            yield self
+        finally:
+            self._users -= 1
+            self._close_if_unused()
+
+    def retire(self) -> None:
+        """Close the run once nobody uses it, without waiting for that."""
+        self._retired = True
+        self._close_if_unused()
+
+    def close(self) -> None:
+        """End the warm-up, and return once the searches in progress are answered."""
+        self._stopped.set()
+        self.questions.close()
+
+    def _close_if_unused(self) -> None:
+        if self._retired and not self._users:
+            # Not on this thread: a search that was given up may still go on.
+            threading.Thread(target=_closed_and_freed, args=[[self]], name="closing", daemon=True).start()
+
+    def _warm_up(self) -> None:
+        turn_s = sys.getswitchinterval()
+        sys.setswitchinterval(_TURN_S)
+        try:
+            self.loaded_run.warm_up(self._stopped.is_set)
+        finally:
+            sys.setswitchinterval(turn_s)
+
+
+def _closed_and_freed(held: list[OpenRun]) -> None:
+    """Close a run, the only one in a list, and give its memory back to the system."""
+    held.pop().close()
+    gc.collect()
+    give_back()
 
 
 class ServiceState:
@@ -71,51 +141,46 @@ class ServiceState:
             raise self._unavailable("the run is still loading; retry in a moment")
         return self._current
 
-    async def search(self, run: OpenRun, question: str, k: int, allowed: AllowedRows | None) -> list[Hit]:
-        """Return the hits of a question in a run.
+    async def search(self, run: OpenRun, query: Query) -> list[Hit]:
+        """Return the hits of a query in a run.
 
         Raises:
             ProblemError: with 503 if too many questions wait or the service is shutting down, 504 after the timeout.
-            UsageError: if the question is blank.
         """
         try:
-            future = run.questions.submit(question, k, allowed)
+            future = run.questions.submit(query)
         except QueueFullError:
             raise self._unavailable("too many questions are in progress; retry in a moment") from None
         except BatcherClosedError:
             raise self._unavailable("the service is shutting down; retry in a moment") from None
         return await self._in_time(future, "search")
 
-    async def search_rewritten(
-        self, run: OpenRun, question: str, k: int, allowed: AllowedRows | None
-    ) -> tuple[list[Hit], str | None, str | None]:
-        """Return the hits of a question, fused with those of the question in the law's words where the service rewrites
+    async def search_rewritten(self, run: OpenRun, query: Query) -> tuple[list[Hit], str | None, str | None]:
+        """Return the hits of a query, fused with those of its question in the law's words where the service rewrites
         questions; those words, and why there are none (None where that is not asked, or nothing went wrong).
 
         Raises:
-            ProblemError, UsageError: as in `search`.
+            ProblemError: as in `search`.
         """
         rewriter = self.config.rewriter
         if rewriter is None:
-            return await self.search(run, question, k, allowed), None, None
+            return await self.search(run, query), None, None
         try:
-            future = self._rewriting.submit(rewriter.rewrite, question)
+            future = self._rewriting.submit(rewriter.rewrite, query.text)
             async with asyncio.timeout(rewriter.timeout_s):
                 rewritten = await asyncio.wrap_future(future)
         except (RewritingError, TimeoutError) as error:
             slow = f"{rewriter.url}: the question was not rewritten within {rewriter.timeout_s:g} s"
-            return await self.search(run, question, k, allowed), None, str(error) or slow
+            return await self.search(run, query), None, str(error) or slow
         except RuntimeError:  # after `shutdown`
             raise self._unavailable("the service is shutting down; retry in a moment") from None
-        found = await asyncio.gather(
-            *(self.search(run, wording, max(k, DEPTH), allowed) for wording in (question, rewritten))
-        )
-        return fused(found, k), rewritten, None
+        deeper = replace(query, k=max(query.k, DEPTH))
+        wordings = deeper, replace(deeper, text=rewritten)
+        found = await asyncio.gather(*(self.search(run, wording) for wording in wordings))
+        return fused(found, query.k), rewritten, None
 
-    async def explain(
-        self, run: OpenRun, question: str, hits: Sequence[Hit], allowed: AllowedRows | None
-    ) -> list[Explanation]:
-        """Return why each hit of a search in a run was found.
+    async def explain(self, run: OpenRun, query: Query, hits: Sequence[Hit]) -> list[Explanation]:
+        """Return why each hit of a query in a run was found.
 
         Raises:
             ProblemError: with 503 if too many explanations wait or the service is shutting down, 504 after the timeout.
@@ -123,7 +188,7 @@ class ServiceState:
         if self._explanations_waiting >= self.config.most_waiting:
             raise self._unavailable("too many explanations are in progress; retry in a moment")
         try:
-            future = self._explaining.submit(run.loaded_run.explain, question, hits, among=allowed)
+            future = self._explaining.submit(run.loaded_run.retriever.explain, query, hits)
         except RuntimeError:  # after `shutdown`
             raise self._unavailable("the service is shutting down; retry in a moment") from None
         self._explanations_waiting += 1

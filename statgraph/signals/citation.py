@@ -51,6 +51,6 @@ class CitationSignal:
     def _ready(self) -> NamedArticles:
         with self._lock:
             if self._named is None:
-                titles, paths = zip(*((article.title, article.path) for article in self._store), strict=True)
+                titles, paths = zip(*((article.title, article.path) for article in self._store.outlines), strict=True)
                 self._named = NamedArticles(titles, paths)
             return self._named

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.corpus.query import Ranked
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.query_encoder import QueryEncoder
 from statgraph.signals.signal import Answer, Asked
@@ -43,7 +44,7 @@ class _Products:
         self._index = index
         self._query = query
 
-    def best(self, k: int, allowed: AllowedRows | None) -> tuple[np.ndarray, np.ndarray]:
+    def best(self, k: int, allowed: AllowedRows | None) -> Ranked:
         return self._index.search(self._query[None], k, allowed)[0]
 
     def scores(self, rows: np.ndarray) -> np.ndarray:

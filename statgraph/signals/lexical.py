@@ -40,7 +40,7 @@ class LexicalSignal:
 
     def ask(self, asked: Asked) -> list[Answer]:
         """Return the BM25 scores of all articles for each question."""
-        return [self._answer(question) for question in asked.texts]
+        return list(map(self._answer, asked.texts))
 
     def _answer(self, question: str) -> Answer:
         scores = self.bm25.scores(question)

@@ -11,6 +11,7 @@ import numpy as np
 
 from statgraph.config import RunConfig
 from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.corpus.query import Ranked
 from statgraph.corpus.records import Article, CitingText, Question
 from statgraph.inference.query_encoder import HeadEncoder, QueryEncoder
 from statgraph.lexical.bm25 import best_rows
@@ -46,8 +47,8 @@ class Answer(Protocol):
     floor: float | None
     confidence: float
 
-    def best(self, k: int, allowed: AllowedRows | None) -> tuple[np.ndarray, np.ndarray]:
-        """Return (article rows int64, scores float32) of its `k` candidates at most, best first.
+    def best(self, k: int, allowed: AllowedRows | None) -> Ranked:
+        """Return its best candidates, at most `k`.
 
         `allowed` is the rows to choose from; None is all.
         """
@@ -110,11 +111,11 @@ class AllScores:
         self._scores = scores
         self.confidence = confidence
 
-    def best(self, k: int, allowed: AllowedRows | None) -> tuple[np.ndarray, np.ndarray]:
-        """Return (rows, scores) of the best `k` that score above 0, ties by row."""
-        found = np.flatnonzero(self._scores > 0 if allowed is None else (self._scores > 0) & allowed.mask)
-        rows = found[best_rows(self._scores[found], k)]
-        return rows, self._scores[rows]
+    def best(self, k: int, allowed: AllowedRows | None) -> Ranked:
+        """Return the best `k` that score above 0, ties by row."""
+        candidates = np.flatnonzero(self._scores > 0 if allowed is None else (self._scores > 0) & allowed.mask)
+        rows = candidates[best_rows(self._scores[candidates], k)]
+        return Ranked(rows, self._scores[rows])
 
     def scores(self, rows: np.ndarray) -> np.ndarray:
         """Return the scores of these articles."""

@@ -11,6 +11,8 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import RunConfig
+from statgraph.corpus.citations.references import Citations
+from statgraph.corpus.query import Ranked
 from statgraph.corpus.records import MAIN_SET, Corpus, Question
 from statgraph.evaluation.metrics import DEPTH, QUALITY, question_metrics
 from statgraph.memory import peak_memory_mib
@@ -168,10 +170,11 @@ class _Reduced:
     ranker: CandidateRanker
     trees: int
 
-    def rank(self, questions: Sequence[str], k: int) -> tuple[list[np.ndarray], None]:
-        """Return the rows of each question's best `k` articles, best first."""
+    def rank(self, questions: Sequence[str], k: int) -> list[Ranked]:
+        """Return the best `k` articles for each question, without scores."""
         features = _features(self.ensemble, questions, self.names)
-        return [rows[:k] for rows in ranked(features, [self.ranker.scores(each) for each in features])], None
+        rankings = ranked(features, [self.ranker.scores(each) for each in features])
+        return [Ranked(rows[:k], np.zeros(0, dtype=np.float32)) for rows in rankings]
 
 
 def _without(trained: _Trained, without: str, corpus: Corpus) -> _Reduced:
@@ -195,8 +198,8 @@ def _reduced(part: _Part, without: str, config: RunConfig) -> _Part:
     """Return an ensemble without a signal, or without the law's citations."""
     structure = part.ensemble.structure
     if without == CITATIONS:
-        starts = np.zeros_like(structure.cited_starts)
-        structure = replace(structure, cited=structure.cited[:0], cited_starts=starts)
+        cited = structure.citations
+        structure = replace(structure, citations=Citations(cited.targets[:0], np.zeros_like(cited.starts)))
     signals = [signal for signal in part.ensemble.signals if signal.name != without]
     weights = signal_weights([signal.kind for signal in signals], part.n_questions)
     # Rounded as they are in a run, so that a row is the ensemble that training without the signal would have made.

@@ -13,10 +13,9 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import numpy as np
-
 from statgraph import artifacts
 from statgraph.config import RunConfig
+from statgraph.corpus.query import Ranked
 from statgraph.corpus.records import MAIN_SET, Corpus
 from statgraph.errors import UsageError
 from statgraph.runs.folders import is_finished
@@ -134,10 +133,9 @@ class Alone:
     def __init__(self, signal: Signal):
         self._signal = signal
 
-    def rank(self, questions: Sequence[str], k: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Return for each question (rows int64, scores float32) of the signal's best `k` articles."""
-        rankings = [answer.best(k, None) for answer in self._signal.ask(Asked(questions))]
-        return [rows for rows, _ in rankings], [scores for _, scores in rankings]
+    def rank(self, questions: Sequence[str], k: int) -> list[Ranked]:
+        """Return the signal's best `k` articles for each question."""
+        return [answer.best(k, None) for answer in self._signal.ask(Asked(questions))]
 
 
 @dataclass(frozen=True)

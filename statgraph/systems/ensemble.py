@@ -12,7 +12,9 @@ import numpy as np
 
 from statgraph.artifacts import remove_folder
 from statgraph.config import EnsembleConfig, RankerConfig, RunConfig
+from statgraph.corpus.query import Ranked
 from statgraph.corpus.records import MAIN_SET, Corpus, Question
+from statgraph.corpus.structure import Structure
 from statgraph.distributed import SINGLE, in_world
 from statgraph.encoders.backbones import is_static
 from statgraph.errors import UsageError
@@ -20,7 +22,6 @@ from statgraph.evaluation.metrics import QUALITY, question_metrics
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.ranking.features import Features
 from statgraph.ranking.learnt import Learning, learn, ranked
-from statgraph.ranking.structure import Structure
 from statgraph.runs.article_store import write_article_store
 from statgraph.runs.folders import is_finished, is_unfinished
 from statgraph.runs.run import CorpusFacts, Run
@@ -278,9 +279,9 @@ class FoundOnDev:
 
     rankings: list[np.ndarray]
 
-    def rank(self, questions: Sequence[str], k: int) -> tuple[list[np.ndarray], None]:
-        """Return the rows of each dev question, best first."""
-        return [rows[:k] for rows in self.rankings], None
+    def rank(self, questions: Sequence[str], k: int) -> list[Ranked]:
+        """Return the ranking of each dev question, without scores."""
+        return [Ranked(rows[:k], np.zeros(0, dtype=np.float32)) for rows in self.rankings]
 
 
 def _told_apart(job: Job, ensemble: Ensemble, on_dev: list[Features], rankings: list[np.ndarray] | None) -> FoundOnDev:

@@ -9,13 +9,13 @@ import torch
 
 from statgraph import artifacts
 from statgraph.corpus.records import Corpus
+from statgraph.corpus.structure import Structure
 from statgraph.errors import RunError, UsageError
 from statgraph.graph.smoothing import smoothed
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.onnx_export import add_query_graph
 from statgraph.progress import Step
 from statgraph.ranking.ensemble import Ensemble
-from statgraph.ranking.structure import Structure
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import member_folders, read_ensemble
 from statgraph.systems.ensemble import questions_to_learn_from
@@ -122,7 +122,7 @@ def _ranked(ensemble: Ensemble, texts: Sequence[str], best: int, job: Job) -> tu
     scores = np.full((len(texts), best), -np.inf, dtype=np.float32)
     for start in range(0, len(texts), _ASKED_AT_ONCE):
         asked = texts[start : start + _ASKED_AT_ONCE]
-        for place, (found, values) in enumerate(zip(*ensemble.rank(asked, best), strict=True), start=start):
+        for place, (found, values) in enumerate(ensemble.rank(asked, best), start=start):
             rows[place, : len(found)], scores[place, : len(found)] = found, values
         job.options.progress(Step("ranking lessons", min(start + _ASKED_AT_ONCE, len(texts)), len(texts)))
     return rows, scores
@@ -136,7 +136,7 @@ def _start(job: Job, encoder: StudentEncoder, member: Run, teacher: Run) -> np.n
     if not dev or not weight:
         return vectors
     law = Structure.read(teacher.structure, len(corpus.articles))
-    others = smoothed(vectors, law.section, law.cited, law.cited_starts, weight)
+    others = smoothed(vectors, law.section, *reversed(law.citations.refers_to), weight)
     with torch.inference_mode():
         questions = encoder.eval()(encoder.inputs([question.text for question in dev])).numpy()
     as_it_is, with_law = (

@@ -1,7 +1,10 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.corpus.allowed_rows import AllowedRows, placed_rows
+from statgraph.corpus.tree import tree_of
 from statgraph.errors import UsageError
 
 
@@ -10,7 +13,6 @@ def test_checked_rows_rise_and_occur_once(rows):
     allowed = AllowedRows.checked(rows, 5)
     assert (allowed.rows.tolist(), allowed.rows.dtype, len(allowed)) == ([0, 2, 4], np.int64, 3)
     assert allowed.mask.tolist() == [True, False, True, False, True]
-    assert allowed.key == AllowedRows.of_mask(allowed.mask).key
 
 
 def test_no_rows_are_a_limit_too():
@@ -38,3 +40,64 @@ def test_rows_in_both():
 def test_anything_but_article_rows_is_refused(rows, keyword):
     with pytest.raises(UsageError, match=f"^among: .*{keyword}"):
         AllowedRows.checked(rows, 5)
+
+
+PATHS = [
+    ("C", "I"), ("C", "I", "1"), ("C", "II"), ("C", "I"), ("D", "I"), ("C", "II", "1"), ("D",),
+]  # fmt: skip
+
+
+@pytest.fixture
+def tree():
+    """Return a tree with equal titles in two codes, and headings that come back."""
+    return tree_of(SimpleNamespace(path=path) for path in PATHS)
+
+
+@pytest.mark.parametrize(
+    ("codes", "heading", "rows"),
+    [
+        (["C"], (), [0, 1, 2, 3, 5]),
+        (["D"], (), [4, 6]),
+        (["D", "C"], (), [0, 1, 2, 3, 4, 5, 6]),
+        ([], ("C", "I"), [0, 1, 3]),
+        ([], ("C", "I", "1"), [1]),
+        ([], ("D", "I"), [4]),
+        ([], ["C"], [0, 1, 2, 3, 5]),
+        (["D"], ("C", "I"), []),
+        (["C", "D"], ("C", "II"), [2, 5]),
+    ],
+)
+def test_rows_under_a_heading(tree, codes, heading, rows):
+    found = placed_rows(tree, codes=codes, heading=heading)
+    assert found.rows.tolist() == rows
+
+
+def test_every_heading_holds_what_its_path_begins(tree):
+    for heading in {path[:depth] for path in PATHS for depth in (1, 2, 3) if len(path) >= depth}:
+        expected = [row for row, path in enumerate(PATHS) if path[: len(heading)] == heading]
+        assert placed_rows(tree, heading=heading).rows.tolist() == expected
+
+
+def test_no_limit_is_none(tree):
+    assert placed_rows(tree) is None
+
+
+def test_an_unknown_code_is_refused_with_those_there_are(tree):
+    with pytest.raises(UsageError, match=r"^code 'I': not among the articles; choose from C, D$"):
+        placed_rows(tree, codes=["C", "I"])
+
+
+def test_of_many_codes_ten_are_named():
+    many = tree_of(SimpleNamespace(path=(f"C{row}",)) for row in range(12))
+    with pytest.raises(UsageError, match=r"choose from C0, .*, C9 and 2 more$"):
+        placed_rows(many, codes=["D"])
+
+
+def test_an_unknown_heading_is_refused(tree):
+    with pytest.raises(UsageError, match="heading 'D > II'"):
+        placed_rows(tree, heading=("D", "II"))
+
+
+def test_headings_of_the_title_that_was_typed_are_named(tree):
+    with pytest.raises(UsageError, match=r"heading 'i': .*; did you mean 'C > I' or 'D > I'\?$"):
+        placed_rows(tree, heading=("i",))

@@ -80,3 +80,16 @@ def test_ancestors_are_those_of_networkx(interleaved):
     for article, parent in zip(articles, tree.article_parents.tolist(), strict=True):
         above = {tree.headings[row].path for row in networkx.ancestors(digraph, parent) | {parent}}
         assert above == {article.path[:depth] for depth in range(1, len(article.path) + 1)}
+
+
+def test_what_is_directly_under_a_heading_and_how_much_is_below_it():
+    hours = (*LAMP, "Hours")
+    tree = tree_of(articles_at(LAMP, WELL, hours, LAMP, hours, hours))
+    assert [heading.path for heading in tree.headings] == [LAMP[:1], LAMP, WELL, hours]
+    assert tree.codes == [0, 2]
+    assert tree.child_headings == [[1], [3], [], []]
+    assert tree.child_articles == [[], [0, 3], [1], [2, 4, 5]]
+    assert (tree.headings_below, tree.articles_below) == ([2, 1, 0, 0], [5, 5, 1, 3])
+    assert (tree.line(3), tree.parent(3), tree.parent(0)) == ([0, 1, 3], 1, None)
+    assert tree.articles_under(1).tolist() == [True, False, True, True, True, True]
+    assert tree.heading_rows[hours] == 3

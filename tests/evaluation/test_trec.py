@@ -4,6 +4,7 @@ import ir_measures
 import numpy as np
 import pytest
 
+from statgraph.corpus.query import Ranked
 from statgraph.errors import UsageError
 from statgraph.evaluation.trec import write_trec_run
 
@@ -12,8 +13,8 @@ ARTICLE_IDS = ["A", "B", "C"]
 
 def run_of(question_ids=("q1",), rows=((2, 0),), scores=((0.5, 0.25),), article_ids=ARTICLE_IDS, **options) -> str:
     stream = io.StringIO()
-    rows, scores = np.array(rows), np.array(scores, dtype=np.float32)
-    write_trec_run(stream, question_ids, rows, scores, article_ids, **options)
+    rankings = [Ranked(*ranking) for ranking in zip(np.array(rows), np.array(scores, dtype=np.float32), strict=True)]
+    write_trec_run(stream, question_ids, rankings, article_ids, **options)
     return stream.getvalue()
 
 

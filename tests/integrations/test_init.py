@@ -149,7 +149,7 @@ def test_options_out_of_range_are_refused(langchain, llamaindex, run):
         langchain.make(run=run, k=0)
     with pytest.raises(ValueError, match=r"asof\n  Extra inputs are not permitted"):
         langchain.make(run=run, asof="2019-01-01")
-    with pytest.raises(UsageError, match="k is 0"):
+    with pytest.raises(UsageError, match="k: must be at least 1"):
         llamaindex.make(run, k=0).retrieve("keys")
 
 

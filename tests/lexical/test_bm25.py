@@ -82,7 +82,7 @@ def test_texts_without_a_single_term_score_zero(texts):
 
 
 def test_k_below_one_is_refused():
-    with pytest.raises(UsageError, match=r"^k = 0: nothing to search for; ask for at least 1 article$"):
+    with pytest.raises(UsageError, match=r"^k: must be at least 1 \(got 0\)$"):
         BM25(TEXTS, language="xx").ranking("cat", 0)
 
 

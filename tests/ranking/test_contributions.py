@@ -1,10 +1,10 @@
 import pytest
 
 from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.corpus.structure import Structure
 from statgraph.ranking.contributions import Part, score_parts
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.ranking.fixed import FixedRanker
-from statgraph.ranking.structure import Structure
 from tests.ranking.test_ensemble import ARTICLES, Signal, ensemble
 
 

@@ -3,10 +3,10 @@ import pytest
 
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.records import Article
+from statgraph.corpus.structure import Structure
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.ranking.features import OF_CITED, OF_CITING, OF_SECTION, SUM
 from statgraph.ranking.fixed import FixedRanker, signal_weights
-from statgraph.ranking.structure import Structure
 from statgraph.signals.signal import AllScores
 
 ARTICLES = (
@@ -42,7 +42,7 @@ def test_the_score_is_the_weighted_sum_and_the_surroundings():
     assert found.column(SUM, OF_SECTION).tolist() == [1, 1, 1]  # d by c, which stands with it under Wells
     assert found.column(SUM, OF_CITING).tolist() == [0, 1, 0]  # a cites c
     assert found.column(SUM, OF_CITED).tolist() == [1, 0, 0]
-    (rows,), (scores,) = ensemble(words, votes).rank(["?"], 2)
+    ((rows, scores),) = ensemble(words, votes).rank(["?"], 2)
     assert sorted(rows.tolist()) == [0, 2]
     assert scores == pytest.approx([1 + 0.3 + 0.1] * 2)
 
@@ -66,7 +66,7 @@ def test_what_stands_near_the_best_is_a_candidate():
 
 
 def test_nothing_is_found_where_no_signal_has_a_candidate():
-    (rows,), (scores,) = ensemble(Signal("words", [0, 0, 0, 0])).rank(["?"], 3)
+    ((rows, scores),) = ensemble(Signal("words", [0, 0, 0, 0])).rank(["?"], 3)
     assert (len(rows), len(scores)) == (0, 0)
 
 

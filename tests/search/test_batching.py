@@ -1,10 +1,10 @@
 import threading
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 
-import numpy as np
 import pytest
 
 from statgraph import Retriever
+from statgraph.corpus.query import Query
 from statgraph.errors import UsageError
 from statgraph.search.batching import BatcherClosedError, QuestionBatcher, QueueFullError
 
@@ -12,7 +12,7 @@ WAIT_S = 30  # for what happens at once unless the batcher is broken
 
 
 class Recorder:
-    """A retriever whose hits are (question, k, among); it notes each call and waits until `go` is set."""
+    """A retriever whose hits are (question, k); it notes each call and waits until `go` is set."""
 
     def __init__(self, *, held: bool = False):
         self.calls = []
@@ -20,14 +20,14 @@ class Recorder:
         if not held:
             self.go.set()
 
-    def search_many(self, questions, k, among=None):
-        self.calls.append((list(questions), k, None if among is None else among.tolist()))
+    def search_many(self, queries):
+        self.calls.append([query.text for query in queries])
         self.started.set()
         assert self.go.wait(WAIT_S)
-        for question in questions:
-            if question == "bad":
-                raise UsageError(f"the question '{question}' of {len(questions)}")
-        return [[(question, k)] for question in questions]
+        for query in queries:
+            if query.text == "bad":
+                raise UsageError(f"the question '{query.text}' of {len(queries)}")
+        return [[(query.text, query.k)] for query in queries]
 
 
 def held_batcher(**options):
@@ -47,39 +47,16 @@ def test_what_waits_is_searched_together():
     assert [future.result(WAIT_S) for future in futures] == [[("a", 3)], [("b", 3)], [("c", 3)]]
     assert first.result(WAIT_S) == [("first", 1)]
     batcher.close()
-    assert recorder.calls == [(["first"], 1, None), (["a", "b", "c"], 3, None)]
+    assert recorder.calls == [["first"], ["a", "b", "c"]]
 
 
-def test_only_equal_k_and_among_go_together():
+def test_queries_with_other_limits_wait_for_the_same_batch():
     recorder, batcher, _ = held_batcher()
-    rows = np.array([0, 2])
-    asked = [
-        ("a", 3, None),
-        ("b", 5, None),
-        ("c", 3, rows),
-        ("d", 3, rows.copy()),
-        ("e", 3, rows[::-1]),
-        ("f", 3, None),
-    ]
-    futures = [batcher.submit(*question) for question in asked]
+    futures = [batcher.submit("a", 3), batcher.submit(Query("b", 5, codes=["Town Code"]))]
     recorder.go.set()
-    assert [future.result(WAIT_S) for future in futures] == [[(question, k)] for question, k, _ in asked]
+    assert [future.result(WAIT_S) for future in futures] == [[("a", 3)], [("b", 5)]]
     batcher.close()
-    assert recorder.calls[1:] == [
-        (["a", "f"], 3, None),
-        (["b"], 5, None),
-        (["c", "d"], 3, [0, 2]),
-        (["e"], 3, [2, 0]),
-    ]
-
-
-def test_rows_of_another_type_are_not_mistaken():
-    recorder, batcher, _ = held_batcher()
-    for dtype in (np.int64, np.uint64):
-        batcher.submit("a", 3, np.array([1], dtype=dtype))
-    recorder.go.set()
-    batcher.close()
-    assert len(recorder.calls) == 3
+    assert recorder.calls == [["first"], ["a", "b"]]
 
 
 def test_no_batch_is_larger_than_allowed():
@@ -89,7 +66,7 @@ def test_no_batch_is_larger_than_allowed():
         batcher.submit(question, 1)
     recorder.go.set()
     batcher.close()
-    assert [questions for questions, _, _ in recorder.calls] == [["first"], ["a", "b"], ["c", "d"], ["e"]]
+    assert recorder.calls == [["first"], ["a", "b"], ["c", "d"], ["e"]]
     assert sizes == [1, 2, 2, 1]
 
 
@@ -108,7 +85,7 @@ def test_a_listener_that_fails_and_hits_that_are_missing_end_nothing(caplog):
     recorder = Recorder()
     batcher = QuestionBatcher(recorder, on_batch=lambda questions: 1 / 0)
     assert batcher.search("a", 1, timeout_s=WAIT_S) == [("a", 1)]
-    recorder.search_many = lambda questions, k: []
+    recorder.search_many = lambda queries: []
     with pytest.raises(ValueError, match="shorter"):
         batcher.search("b", 1, timeout_s=WAIT_S)
     batcher.close()
@@ -137,7 +114,7 @@ def test_a_caller_waits_no_longer_than_told_and_its_question_is_dropped():
     with pytest.raises(CancelledError):
         cancelled.result(WAIT_S)
     batcher.close()
-    assert [questions for questions, _, _ in recorder.calls] == [["first"], ["kept"]]
+    assert recorder.calls == [["first"], ["kept"]]
 
 
 def test_closing_answers_what_waits_and_takes_no_more():
@@ -192,7 +169,7 @@ def test_after_company_a_batch_waits_for_as_many_and_after_none_for_nobody():
     last = batcher.submit("e", 1)
     batcher.close()
     assert last.done()
-    assert [len(questions) for questions, _, _ in recorder.calls] == [1, 2, 2, 1]
+    assert [len(questions) for questions in recorder.calls] == [1, 2, 2, 1]
 
 
 @pytest.mark.parametrize(
@@ -217,4 +194,4 @@ def test_many_callers_get_what_they_would_get_alone(sample_run):
     with QuestionBatcher(retriever, max_batch=8) as batcher, ThreadPoolExecutor(16) as callers:
         together = list(callers.map(lambda question: outcome(batcher.search, *question), asked))
     assert together == alone
-    assert alone[-2:] == ["the question is blank; ask something", "k is 0; ask for at least 1 hit"]
+    assert alone[-2:] == ["the question is blank; ask something", "k: must be at least 1 (got 0)"]

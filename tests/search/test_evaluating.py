@@ -4,6 +4,7 @@ import json
 import numpy as np
 import pytest
 
+from statgraph.corpus.query import Ranked
 from statgraph.errors import RunError
 from statgraph.evaluation.metrics import DEPTH, METRICS, QuestionMetrics, left_out
 from statgraph.search.evaluating import SplitMetrics, evaluate_split, split_metrics
@@ -19,7 +20,7 @@ class FixedRanker:
 
     def rank(self, questions, k, allowed=None):
         self.asked.append((list(questions), k))
-        return [self.rows for _ in questions], [np.zeros(len(self.rows), dtype=np.float32) for _ in questions]
+        return [Ranked(self.rows, np.zeros(len(self.rows), dtype=np.float32)) for _ in questions]
 
 
 def test_means_over_all_seen_and_unseen_questions(corpus):

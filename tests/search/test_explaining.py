@@ -14,6 +14,7 @@ from statgraph.search.hits import ITSELF
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 
+BRIDGES = "Who taxes my bridges?"
 QUESTION = "May I keep my lamps and wells?"
 
 
@@ -148,3 +149,63 @@ def test_hits_are_of_the_run_and_each_there_once(bm25_run):
     with pytest.raises(UsageError, match="the question is blank; ask something"):
         retriever.explain(" ", [hit])
     assert retriever.explain("deposit", []) == []
+
+
+@pytest.fixture(scope="module")
+def ensemble_run(tmp_path_factory, town_corpus):
+    """Return the folder of an ensemble without members, whose articles cite one another: look, do not touch."""
+    first, *others = town_corpus.articles
+    corpus = replace(town_corpus, articles=(replace(first, text="Lamps: see Art. 2 on bridges."), *others))
+    config = resolve_config("ensemble", ["device=cpu", "ensemble.members=none", "ranker.kind=fixed"])
+    return train_run(corpus, config, tmp_path_factory.mktemp("runs") / "run").folder
+
+
+@pytest.fixture(scope="module")
+def ensemble(ensemble_run):
+    return Retriever.load(ensemble_run, device="cpu")
+
+
+@pytest.mark.parametrize("among", [None, np.array([0, 3, 5, 10, 11])])
+def test_contributions_add_up_to_the_score_of_the_search(ensemble, among):
+    hits = ensemble.search(BRIDGES, among=among)
+    assert len(hits) >= 4
+    for hit, why in zip(hits, ensemble.explain(BRIDGES, hits, among=among), strict=True):
+        assert (why.article_id, why.score, why.note) == (hit.article_id, hit.score, "")
+        assert sum(part.amount for part in why.contributions) == pytest.approx(hit.score, abs=1e-4)
+
+
+def test_a_contribution_names_the_article_that_lends_it(ensemble):
+    hits = ensemble.search(BRIDGES)
+    best = hits[0]
+    assert best.article_id == "bridges2"
+    whys = {why.article_id: why for why in ensemble.explain(BRIDGES, hits)}
+    (words,) = [part for part in whys["bridges2"].contributions if part.source == "bm25"]
+    assert (words.rank, words.article_id, words.title) == (1, None, "")
+    lent = {part.source: part for part in whys["fences2"].contributions}
+    assert (lent["section"].rank, lent["section"].article_id, lent["section"].title) == (1, "bridges2", best.title)
+
+
+def test_terms_are_those_of_the_signal(ensemble):
+    hits = ensemble.search(BRIDGES)
+    why = ensemble.explain(BRIDGES, hits)[0]
+    assert {term.term for term in why.terms} >= {"bridges"}
+    assert why.bm25_score == pytest.approx(sum(term.weight for term in why.terms))
+
+
+def test_a_hit_of_another_search_says_so(ensemble):
+    hits = ensemble.search(BRIDGES)
+    (why, other) = ensemble.explain(BRIDGES, [hits[0], hits[1]], among=np.array([0, 3]))
+    assert (why.contributions, other.contributions) == ((), ())
+    assert "another search" in why.note
+    (why,) = ensemble.explain(BRIDGES, [replace(hits[0], score=0.5)])
+    assert "another search" in why.note
+
+
+def test_an_ensemble_explains_its_own_hits_once(ensemble):
+    hit = ensemble.search(BRIDGES)[0]
+    assert ensemble.explain(BRIDGES, []) == []
+    ensemble.prepare_explanations()
+    with pytest.raises(UsageError, match="twice"):
+        ensemble.explain(BRIDGES, [hit, hit])
+    with pytest.raises(UsageError, match="not in the run"):
+        ensemble.explain(BRIDGES, [replace(hit, article_id="Z9")])

@@ -30,7 +30,8 @@ def refused(run, match):
 
 
 def test_dense_scores_are_inner_products(dense_run):
-    rows, scores = DenseRanker(Run.read(dense_run), device="cpu").rank(["deposit", "deposit notice", "notice"], 3)
+    ranker = DenseRanker(Run.read(dense_run), device="cpu")
+    rows, scores = zip(*ranker.rank(["deposit", "deposit notice", "notice"], 3), strict=True)
     assert [ranked.tolist() for ranked in rows] == [[0, 2, 1], [0, 1, 2], [1, 0, 2]]
     np.testing.assert_allclose(
         np.stack(scores), [[1, 0.8, 0], [HALF, HALF, 0.2 * HALF], [1, 0, -0.6]], rtol=0, atol=1e-6
@@ -69,14 +70,13 @@ def test_another_run_s_encoder_is_refused(dense_run, own_encoder, quick_backbone
 
 
 def test_dense_rankings_among_some(dense_run):
-    rows, scores = DenseRanker(Run.read(dense_run), device="cpu").rank(
-        ["deposit", "notice"], 5, AllowedRows.checked([2, 1], 3)
-    )
+    ranker = DenseRanker(Run.read(dense_run), device="cpu")
+    rows, scores = zip(*ranker.rank(["deposit", "notice"], 5, AllowedRows.checked([2, 1], 3)), strict=True)
     assert [ranked.tolist() for ranked in rows] == [[2, 1], [1, 2]]
     np.testing.assert_allclose(np.stack(scores), [[0.8, 0], [1, -0.6]], rtol=0, atol=1e-6)
 
 
 def test_lexical_rankings_among_some():
     ranker = LexicalRanker(BM25(["deposit", "deposit keys", "keys"], language="en"))
-    rows, _ = ranker.rank(["deposit", "zzz"], 5, AllowedRows.checked([2, 1], 3))
-    assert [ranked.tolist() for ranked in rows] == [[1, 2], [1, 2]]
+    rankings = ranker.rank(["deposit", "zzz"], 5, AllowedRows.checked([2, 1], 3))
+    assert [ranked.rows.tolist() for ranked in rankings] == [[1, 2], [1, 2]]

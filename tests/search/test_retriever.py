@@ -1,8 +1,11 @@
+import asyncio
 import subprocess
 import sys
 import unicodedata
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,9 +13,16 @@ import pytest
 import statgraph
 from statgraph import Hit, Retriever, artifacts
 from statgraph.augmentation.store import SyntheticQuestion, write_synthetic
+from statgraph.corpus.query import Query
+from statgraph.corpus.structure import Structure
 from statgraph.errors import RunError, UsageError
 from statgraph.index.article_index import ArticleIndex
-from statgraph.runs.article_store import write_article_store
+from statgraph.lexical.bm25 import BM25
+from statgraph.ranking.ensemble import Ensemble
+from statgraph.ranking.fixed import FixedRanker
+from statgraph.runs.article_store import ArticleStore, write_article_store
+from statgraph.signals.dense import DenseSignal
+from statgraph.signals.lexical import LexicalSignal
 
 ODD_QUESTIONS = {
     "punctuation": "?!… — «»",
@@ -95,11 +105,13 @@ def test_what_shares_no_word_is_no_hit_of_bm25_but_is_ranked(bm25_run):
     questions = ["deposit", "xylophone"]
     assert retriever.by_words
     assert [[hit.article_id for hit in hits] for hits in retriever.search_many(questions, 3)] == [["D1"], []]
-    rows, scores = retriever.found(questions, 3)
-    assert ([found.tolist() for found in rows], [len(found) for found in scores]) == ([[0], []], [1, 0])
-    rows, scores = retriever.rank(questions, 3)
-    assert [ranked.tolist() for ranked in rows] == [[0, 1, 2], [0, 1, 2]]
-    assert [(ranked > 0).tolist() for ranked in scores] == [[True, False, False], [False] * 3]
+    assert [(ranked.rows.tolist(), len(ranked.scores)) for ranked in retriever.found(questions, 3)] == [
+        ([0], 1),
+        ([], 0),
+    ]
+    rankings = retriever.rank(questions, 3)
+    assert [ranked.rows.tolist() for ranked in rankings] == [[0, 1, 2], [0, 1, 2]]
+    assert [(ranked.scores > 0).tolist() for ranked in rankings] == [[True, False, False], [False] * 3]
 
 
 @pytest.fixture
@@ -142,11 +154,72 @@ def test_a_dense_run_finds_whatever_the_score(retriever):
     assert not retriever.by_words
     assert [hit.score for hit in retriever.search("xylophone", 3)] == [0, 0, 0]
     assert [hit.article_id for hit in retriever.search("notice", 3)] == ["N1", "D1", "X1"]  # 1, 0 and -0.6
-    rows, scores = retriever.rank(["notice", "deposit"], 1)
-    assert ([ranked.tolist() for ranked in rows], len(scores)) == ([[1], [0]], 2)
-    assert retriever.rank([], 3) == ([], [])
-    with pytest.raises(UsageError, match=r"^k is -3; "):
-        retriever.search("deposit", k=-3)
+    assert [ranked.rows.tolist() for ranked in retriever.rank(["notice", "deposit"], 1)] == [[1], [0]]
+    assert retriever.rank([], 3) == []
+
+
+@pytest.mark.parametrize(
+    ("limits", "line"),
+    [
+        ({"k": -3}, r"k: must be at least 1 \(got -3\)"),
+        ({"k": "3"}, r"k: must be a whole number of at least 1 \(got '3'\)"),
+        ({"codes": "Ley"}, r"codes: must be a list of titles, such as \['Ley'\]"),
+        ({"as_of": "tomorrow"}, "as of 'tomorrow': not a date"),
+    ],
+)
+def test_limits_are_checked_before_anything_is_searched(retriever, limits, line):
+    with pytest.raises(UsageError, match=f"^{line}"):
+        retriever.search("deposit", **limits)
+
+
+def test_a_query_has_its_own_limits(retriever):
+    queries = [Query("notice", 1), Query("deposit", 2, among=[2, 1]), Query("keys", 1)]
+    hits = retriever.search_many(queries)
+    assert hits == [
+        retriever.search("notice", 1),
+        retriever.search("deposit", 2, among=[2, 1]),
+        retriever.search(queries[2]),
+    ]
+    assert [hit.article_id for hit in hits[1]] == ["X1", "N1"]
+
+
+def test_an_event_loop_goes_on_while_a_question_is_searched(retriever):
+    async def run():
+        return await asyncio.gather(retriever.asearch("notice", 2), retriever.asearch(Query("deposit", 1)))
+
+    assert asyncio.run(run()) == [retriever.search("notice", 2), retriever.search("deposit", 1)]
+
+
+class ReachedError(Exception):
+    """The scores would be computed here."""
+
+
+def frames_to_the_scores(retriever) -> int:
+    """Return how many of our own calls lie between a question and what scores its articles, both ends included."""
+    with pytest.raises(ReachedError) as reached:
+        retriever.search("deposit")
+    package = str(Path(statgraph.__file__).parent)
+    return 1 + sum(frame.path.is_relative_to(package) for frame in reached.traceback)
+
+
+def test_few_frames_lie_between_a_question_and_its_scores(run, corpus, dense_run, monkeypatch):
+    def reached(*arguments):
+        raise ReachedError
+
+    bm25 = BM25([article.text for article in corpus.articles], language="en")
+    index, encoder = (
+        ArticleIndex.load(dense_run / "index", device="cpu"),
+        SimpleNamespace(encode=lambda texts: np.eye(2)),
+    )
+    signals = LexicalSignal("bm25", bm25), DenseSignal("dsr", "trained", index, encoder)
+    weights = {"bm25": 1.0, "dsr": 1.0}
+    monkeypatch.setattr(BM25, "scores", reached)
+    monkeypatch.setattr(ArticleIndex, "search", reached)  # it has two frames of its own
+    assert frames_to_the_scores(Retriever.load(run, device="cpu")) <= 6
+    for signal in signals:
+        ensemble = Ensemble([signal], Structure.of(corpus.articles), FixedRanker(weights), weights=[1], depth=3, near=0)
+        articles = ArticleStore(run)
+        assert frames_to_the_scores(Retriever(ensemble, articles)) <= (7 if signal is signals[0] else 5)
 
 
 @pytest.mark.parametrize("question", ["", " \t\n", "\u2003\u00a0"])
@@ -161,7 +234,7 @@ def test_a_blank_question_is_refused(retriever, question):
 def test_odd_questions_have_finite_scores(run, sample_run, question):
     for folder in (run, sample_run.folder):
         retriever = Retriever.load(folder, device="cpu")
-        (scores,) = retriever.rank([question], 3)[1]
+        ((_, scores),) = retriever.rank([question], 3)
         assert len(scores) == 3
         assert np.isfinite(scores).all()
         assert scores.tolist() == sorted(scores, reverse=True)
@@ -211,8 +284,8 @@ def test_a_search_among_some_articles(run):
     hits = retriever.search("deposit", k=3, among=np.array([2, 0]))
     assert [(hit.rank, hit.article_id) for hit in hits] == list(enumerate(kept, start=1))
     assert retriever.search("deposit", k=3, among=np.array([], dtype=np.int64)) == []
-    rows, scores = retriever.rank(["deposit", "notice"], 1, among=np.array([1]))
-    assert ([ranked.tolist() for ranked in rows], len(scores)) == ([[1], [1]], 2)
+    rankings = retriever.rank(["deposit", "notice"], 1, among=np.array([1]))
+    assert [ranked.rows.tolist() for ranked in rankings] == [[1], [1]]
     with pytest.raises(UsageError, match=r"^among: row 3, but there are 3 articles; give rows 0 to 2$"):
         retriever.search("deposit", among=np.array([3]))
 
@@ -255,8 +328,8 @@ def test_the_law_of_a_day_is_searched(dated_run, as_of, found):
     retriever = Retriever.load(dated_run, device="cpu")
     assert {hit.article_id for hit in retriever.search("deposit", 3, as_of=as_of)} == found
     assert {hit.article_id for hit in retriever.search("deposit", 1, as_of=as_of)} <= found
-    (rows,), _ = retriever.rank(["deposit"], 3, as_of=as_of)
-    assert {["D1", "N1", "X1"][row] for row in rows} == found
+    (ranked,) = retriever.rank(["deposit"], 3, as_of=as_of)
+    assert {["D1", "N1", "X1"][row] for row in ranked.rows} == found
 
 
 def test_the_law_of_a_day_among_some_articles(dated_run):
@@ -270,7 +343,7 @@ def test_the_law_of_a_day_among_some_articles(dated_run):
 def test_a_search_without_a_day_is_of_today_and_a_ranking_of_all(dated_run):
     retriever = Retriever.load(dated_run, device="cpu")
     assert {hit.article_id for hit in retriever.search("deposit", 3)} == {"N1", "X1"}
-    assert len(retriever.rank(["deposit"], 3)[0][0]) == 3
+    assert len(retriever.rank(["deposit"], 3)[0].rows) == 3
     assert retriever.has_dates
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from statgraph import __version__
 from statgraph.errors import EngineError
+from statgraph.search.retriever import Retriever
 from statgraph.search.rewriting import Rewriter
 from statgraph.service.answers import excerpt
-from statgraph.service.contents import heading_id_of
-from statgraph.service.loaded_run import LoadedRun
+from statgraph.service.loaded_run import heading_id_of
 from statgraph.service.problems import problem_response
 from statgraph.service.schemas import Passage
 
@@ -40,7 +40,7 @@ def test_an_index_engine_that_is_away_is_told_with_a_time_to_retry(serve, monkey
     def search_many(*_, **__):
         raise EngineError("s3://law/fr: refused; is its server up?")
 
-    monkeypatch.setattr(LoadedRun, "search_many", search_many)
+    monkeypatch.setattr(Retriever, "search_many", search_many)
     answer = serve(retry_after_s=7).post("/api/search", json={"question": "deposit"})
     assert problem(answer, 503)["detail"] == "s3://law/fr: refused; is its server up?"
     assert answer.headers["retry-after"] == "7"

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from statgraph.corpus.query import Query
 from statgraph.errors import UsageError
 from statgraph.service.config import ServiceConfig
 from statgraph.service.loaded_run import LoadedRun
@@ -19,21 +20,18 @@ class HeldRetriever:
     def __init__(self):
         self.begun, self.released = threading.Event(), threading.Event()
 
-    def search(self, question, k, *, among=None):
+    def search_many(self, queries):
         self.begun.set()
         assert self.released.wait(30)
-        if not question.strip():
-            raise UsageError("the question is blank; ask something")
-        return [(question, k, among)]
-
-    def search_many(self, questions, k, *, among=None):
-        return [self.search(question, k, among=among)[:1] for question in questions]
+        if any(query.text == "bad" for query in queries):
+            raise UsageError("a bad question")
+        return [[(query.text, query.k)] for query in queries]
 
 
 @pytest.fixture
 def held(loaded_run, monkeypatch):
     retriever = HeldRetriever()
-    monkeypatch.setattr(loaded_run, "search_many", retriever.search_many)
+    monkeypatch.setattr(loaded_run.retriever, "search_many", retriever.search_many)
     yield retriever
     retriever.released.set()
 
@@ -53,10 +51,10 @@ def test_beyond_the_bound_questions_are_turned_away_and_later_taken(loaded_run, 
     state = opened(loaded_run, most_waiting=2, retry_after_s=3)
 
     async def run():
-        under_way = [asyncio.create_task(state.search(state.current, "a", 1, None))]
+        under_way = [asyncio.create_task(state.search(state.current, Query("a", 1)))]
         await until(held.begun.is_set)
         while True:
-            task = asyncio.create_task(state.search(state.current, "b", 2, None))
+            task = asyncio.create_task(state.search(state.current, Query("b", 2)))
             done, _ = await asyncio.wait([task], timeout=0.05)
             if done:
                 break
@@ -68,7 +66,7 @@ def test_beyond_the_bound_questions_are_turned_away_and_later_taken(loaded_run, 
         held.released.set()
         answers = await asyncio.gather(*under_way)
         assert [answer[0][:2] for answer in answers] == [("a", 1)] + [("b", 2)] * (len(under_way) - 1)
-        assert (await state.search(state.current, "c", 1, None))[0][0] == "c"
+        assert (await state.search(state.current, Query("c", 1)))[0][0] == "c"
         return refused.value
 
     problem = asyncio.run(run())
@@ -80,18 +78,18 @@ def test_beyond_the_bound_questions_are_turned_away_and_later_taken(loaded_run, 
 def test_a_search_or_an_explanation_that_takes_too_long_is_given_up(loaded_run, held, held_explanations):
     state = opened(loaded_run, timeout_s=0.05)
     for call, what in (
-        (lambda: state.search(state.current, "a", 1, None), "search"),
-        (lambda: state.explain(state.current, "a", [], None), "explanation"),
+        (lambda: state.search(state.current, Query("a", 1)), "search"),
+        (lambda: state.explain(state.current, Query("a"), []), "explanation"),
     ):
         with pytest.raises(ProblemError, match=rf"the {what} took longer than 0\.05 s") as refused:
             asyncio.run(call())
         assert refused.value.status == 504
     held.released.set()
     held_explanations[1].set()
-    assert asyncio.run(state.explain(state.current, "b", [], None)) == ["b"]
+    assert asyncio.run(state.explain(state.current, Query("b"), [])) == ["b"]
     state.close()
     with pytest.raises(ProblemError, match="the service is shutting down"):
-        asyncio.run(state.explain(state.current, "c", [], None))
+        asyncio.run(state.explain(state.current, Query("c"), []))
 
 
 @pytest.fixture
@@ -99,12 +97,12 @@ def held_explanations(loaded_run, monkeypatch):
     """Hold every explanation until `released` is set."""
     begun, released = threading.Event(), threading.Event()
 
-    def explain(question, hits, *, among):
+    def explain(query, hits):
         begun.set()
         assert released.wait(30)
-        return [question]
+        return [query.text]
 
-    monkeypatch.setattr(loaded_run, "explain", explain)
+    monkeypatch.setattr(loaded_run.retriever, "explain", explain)
     yield begun, released
     released.set()
 
@@ -114,13 +112,13 @@ def test_beyond_the_bound_explanations_are_turned_away(loaded_run, held_explanat
     state = opened(loaded_run, most_waiting=2)
 
     async def run():
-        under_way = [asyncio.create_task(state.explain(state.current, question, [], None)) for question in "ab"]
+        under_way = [asyncio.create_task(state.explain(state.current, Query(question), [])) for question in "ab"]
         await until(begun.is_set)
         with pytest.raises(ProblemError, match="too many explanations are in progress") as refused:
-            await state.explain(state.current, "c", [], None)
+            await state.explain(state.current, Query("c"), [])
         released.set()
         assert await asyncio.gather(*under_way) == [["a"], ["b"]]
-        assert await state.explain(state.current, "d", [], None) == ["d"]
+        assert await state.explain(state.current, Query("d"), []) == ["d"]
         return refused.value
 
     assert asyncio.run(run()).status == 503
@@ -149,12 +147,11 @@ def test_the_error_of_one_question_is_its_own(loaded_run, held):
     held.released.set()
 
     async def run():
-        return await asyncio.gather(
-            state.search(state.current, " ", 1, None), state.search(state.current, "a", 1, None), return_exceptions=True
-        )
+        searches = (state.search(state.current, Query(question, 1)) for question in ("bad", "a"))
+        return await asyncio.gather(*searches, return_exceptions=True)
 
-    blank, answered = asyncio.run(run())
-    assert isinstance(blank, UsageError)
+    refused, answered = asyncio.run(run())
+    assert isinstance(refused, UsageError)
     assert answered[0][0] == "a"
     state.close()
 
@@ -163,7 +160,7 @@ def test_closing_answers_what_is_under_way(loaded_run, held):
     state = opened(loaded_run)
 
     async def run():
-        task = asyncio.create_task(state.search(state.current, "a", 1, None))
+        task = asyncio.create_task(state.search(state.current, Query("a", 1)))
         await until(held.begun.is_set)
         closing = asyncio.get_running_loop().run_in_executor(None, state.close)
         held.released.set()
@@ -172,7 +169,7 @@ def test_closing_answers_what_is_under_way(loaded_run, held):
 
     assert asyncio.run(run())[0][0] == "a"
     with pytest.raises(ProblemError) as refused:
-        asyncio.run(state.search(state.current, "b", 1, None))
+        asyncio.run(state.search(state.current, Query("b", 1)))
     assert refused.value.status == 503
 
 
@@ -182,17 +179,17 @@ def test_who_asks_while_another_run_is_opened_is_answered_from_the_former(loaded
 
     async def run():
         with former.in_use():
-            task = asyncio.create_task(state.search(former, "a", 1, None))
+            task = asyncio.create_task(state.search(former, Query("a", 1)))
             await until(held.begun.is_set)
             state.open(after)
             assert state.current.loaded_run is after
-            assert (await state.search(state.current, "deposit", 1, None))[0].article_id == "H1"
+            assert (await state.search(state.current, Query("deposit", 1)))[0].article_id == "H1"
             held.released.set()
             assert (await task)[0][0] == "a"
-            assert (await state.search(former, "b", 1, None))[0][0] == "b"
+            assert (await state.search(former, Query("b", 1)))[0][0] == "b"
         await until(lambda: not former.questions._thread.is_alive())
         with pytest.raises(ProblemError, match="shutting down"):
-            await state.search(former, "c", 1, None)
+            await state.search(former, Query("c", 1))
 
     asyncio.run(run())
     state.close()

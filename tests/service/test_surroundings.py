@@ -1,16 +1,13 @@
 """What an article of the village is tied to: references, training questions, and the graph around it, by hand."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 
 from statgraph import artifacts
-from statgraph.corpus.records import Question
+from statgraph.corpus.records import Article, Question
 from statgraph.errors import RunError
 from statgraph.graph.relations import ARTICLE, HEADING, QUESTION
-from statgraph.runs.article_store import ArticleStore
-from statgraph.service.contents import ArticleOutline, Contents
-from statgraph.service.surroundings import QuestionCitations, ReferenceIndex, Surroundings
+from statgraph.runs.article_store import ArticleStore, write_article_store
+from statgraph.service.surroundings import QuestionCitations, Surroundings
 
 H1, H2, H3, W5, W6 = ((ARTICLE, row) for row in range(5))
 HOUSING, LEASES, KEYS, WORK, WAGES = ((HEADING, row) for row in range(5))
@@ -55,62 +52,37 @@ def test_the_nearest_nodes_are_kept_where_there_are_too_many(surroundings):
     assert set(found.edges) == {(WAGES, W5, "contains_article"), (H2, W5, "refers_to")}
 
 
-def test_siblings_come_by_how_near_they_stand(loaded_run):
-    contents = Contents(ArticleOutline(f"A{row}", f"Art. {row}", ("Code",)) for row in range(200))
-
-    class Nothing:
-        def refers_to(self, row):
-            return ()
-
-        referred_by = refers_to
-
-    found = Surroundings(contents, Nothing(), QuestionCitations((), contents)).neighbourhood(100, hops=2)
+def test_siblings_come_by_how_near_they_stand(tmp_path):
+    articles = [Article(f"A{row}", f"Art. {row}", "Text.", ("Code",), row) for row in range(200)]
+    write_article_store(articles, tmp_path)
+    found = Surroundings(ArticleStore(tmp_path), QuestionCitations((), {})).neighbourhood(100, hops=2)
     assert len(found.hops) == 150
     assert found.cut
     assert sorted(row for kind, row in found.hops if kind == ARTICLE) == list(range(26, 175))
 
 
-@pytest.fixture
-def references(loaded_run, village_run):
-    return ReferenceIndex(loaded_run.contents, ArticleStore(village_run))
-
-
-def test_both_ways_without_an_article_itself(references):
-    assert [references.refers_to(row) for row in range(5)] == [(), (0, 3), (), (), (3,)]
-    assert [references.referred_by(row) for row in range(5)] == [(1,), (), (), (1, 4), ()]
-
-
-def test_who_asks_before_it_is_done_waits(references, monkeypatch):
-    reads = []
-    read = references._store.read
-    monkeypatch.setattr(references._store, "read", lambda rows: reads.append(rows) or read(rows))
-    with ThreadPoolExecutor(4) as threads:
-        assert list(threads.map(references.refers_to, [1, 1, 4, 4])) == [(0, 3), (0, 3), (3,), (3,)]
-    assert reads == [range(5)]
-
-
-def test_stopped_it_reads_nothing(references):
-    references.stop()
-    assert references.refers_to(1) == ()
+def test_references_both_ways_without_an_article_itself(surroundings):
+    assert [surroundings.refers_to(row) for row in range(5)] == [[], [0, 3], [], [], [3]]
+    assert [surroundings.referred_by(row) for row in range(5)] == [[1], [], [], [1, 4], []]
 
 
 def test_questions_of_a_run_by_the_articles_they_cite(loaded_run, village_run, village):
-    questions = QuestionCitations.load(village_run, loaded_run.contents)
+    questions = QuestionCitations.load(village_run, loaded_run.article_rows)
     assert questions.questions == village.questions
-    assert [questions.cites(row) for row in range(2)] == [(0, 2), (3,)]
-    assert [questions.citing(row) for row in range(5)] == [(0,), (), (0,), (1,), ()]
+    assert [questions.cites(row) for row in range(2)] == [[0, 2], [3]]
+    assert [questions.citing(row) for row in range(5)] == [[0], [], [0], [1], []]
 
 
 def test_articles_that_are_not_there_are_passed_over(loaded_run):
-    questions = QuestionCitations([Question("q", "?", "train", ("H9", "H1"))], loaded_run.contents)
-    assert questions.cites(0) == (0,)
+    questions = QuestionCitations([Question("q", "?", "train", ("H9", "H1"))], loaded_run.article_rows)
+    assert questions.cites(0) == [0]
 
 
 def test_a_run_that_keeps_none_has_none(loaded_run, tmp_path):
-    assert QuestionCitations.load(tmp_path, loaded_run.contents).questions == ()
+    assert QuestionCitations.load(tmp_path, loaded_run.article_rows).questions == ()
 
 
 def test_damage_is_told(loaded_run, tmp_path):
     (tmp_path / artifacts.RUN_GRAPH_INPUTS).mkdir()
     with pytest.raises(RunError, match="train the run again"):
-        QuestionCitations.load(tmp_path, loaded_run.contents)
+        QuestionCitations.load(tmp_path, loaded_run.article_rows)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Protocol
 
+import numpy as np
+
 from statgraph.corpus.citations.cited_texts import CitedTexts
+from statgraph.corpus.tree import PlacedArticle
 
 REFERS_TO = "refers_to"  # the relation of an article to those that it names
 LONGEST_RANGE = 50
@@ -55,6 +58,9 @@ _JOINED = re.compile(rf"\s*(?:,|\b{_AND}|\b{_TO}|–)\s*")
 _PART = re.compile(rf"(?P<join>{_TO})|(?P<letters>{LETTERS})?(?P<digits>{DIGITS}){_QUALIFIERS}")
 
 
+Ragged = tuple[np.ndarray, np.ndarray]  # where each row's values begin (rows + 1,) int64, and all values (values,)
+
+
 @dataclass(frozen=True, slots=True)
 class Reference:
     """Numbers that a text names ("L. 1, 2 and L. 5 to L. 7"), where they stand in it, and the code that they are of.
@@ -68,12 +74,11 @@ class Reference:
     code: str | None
 
 
-class PlacedText(Protocol):
-    """An article as far as references go: of a corpus, or one that a run has stored."""
+class PlacedText(PlacedArticle, Protocol):
+    """An article as far as references go."""
 
     title: str
     text: str
-    path: tuple[str, ...]
 
 
 class ReferenceFinder:
@@ -97,11 +102,6 @@ class ReferenceFinder:
             if match:
                 numbers.setdefault(article_number(match[1]), row)
         self._texts = CitedTexts(self._rows)
-
-    def references(self, articles: Iterable[PlacedText]) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Yield for each of the articles, which come by row, its row and those of the others that its text names."""
-        for row, article in enumerate(articles):
-            yield row, tuple(other for other in self.find(article.text, article.path[0]) if other != row)
 
     def find(self, text: str, code: str) -> list[int]:
         """Return the rows of the articles that a text of a code names, each once, in the order of the text."""
@@ -145,14 +145,58 @@ class ReferenceFinder:
         return found
 
 
+@dataclass(frozen=True, eq=False)
+class Citations:
+    """Which articles name which others, as a ragged array.
+
+    Attributes:
+        targets: (citations,) int32 rows of the cited articles: those of each article in the order of its text, each
+            once, article by article.
+        starts: (articles + 1,) int64, where each article's begin in `targets`.
+    """
+
+    targets: np.ndarray
+    starts: np.ndarray
+
+    @property
+    def refers_to(self) -> Ragged:
+        """Return (starts, rows): the articles that each article cites."""
+        return self.starts, self.targets
+
+    @cached_property
+    def referred_by(self) -> Ragged:
+        """Return (starts, rows): the articles that cite each article, ascending."""
+        sources = np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
+        counts = np.bincount(self.targets, minlength=len(self.starts) - 1)
+        starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return starts, sources[np.argsort(self.targets, kind="stable")]
+
+    @property
+    def edges(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (citing rows, cited rows), (citations,) int64 each."""
+        sources = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        return sources, self.targets.astype(np.int64)
+
+
+def ragged_row(ragged: Ragged, row: int) -> list[int]:
+    """Return the values of one row of a ragged array."""
+    starts, values = ragged
+    return values[starts[row] : starts[row + 1]].tolist()
+
+
 @lru_cache(maxsize=1)
-def references_among(articles: tuple[PlacedText, ...]) -> tuple[tuple[int, ...], ...]:
-    """Return for each article the rows of the others that its text names, each once, in the order of its text.
+def citations_among(articles: tuple[PlacedText, ...]) -> Citations:
+    """Return which of the others each article names in its text.
 
     The last answer is kept: the articles of a large law take seconds to read, and several parts of a run ask for it.
     """
     finder = ReferenceFinder([article.title for article in articles], [article.path[0] for article in articles])
-    return tuple(others for _, others in finder.references(articles))
+    cited = [
+        [other for other in finder.find(article.text, article.path[0]) if other != row]
+        for row, article in enumerate(articles)
+    ]
+    starts = np.cumsum([0, *map(len, cited)]).astype(np.int64)
+    return Citations(np.array([row for rows in cited for row in rows], dtype=np.int32), starts)
 
 
 def article_number(number: str) -> str:

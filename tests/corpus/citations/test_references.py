@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from statgraph.corpus.citations import references
-from statgraph.corpus.citations.references import ReferenceFinder, references_among
+from statgraph.corpus.citations.references import ReferenceFinder, citations_among, ragged_row
 
 TITLES = [
     *("Art. L1 A, Code du travail", "Art. L12-3, Code du travail", "Art. L12-4, Code du travail"),
@@ -265,11 +265,14 @@ def test_a_long_list_takes_no_time():
         assert finder.find("section 1" + goes_on * 6000, "Garden Act") == [0]
 
 
-def test_references_among_articles_are_read_once(monkeypatch, referring_town):
-    found = references_among(referring_town.articles)
-    assert {row: others for row, others in enumerate(found) if others} == {4: (2,), 6: (4,), 7: (4, 2)}
+def test_citations_among_articles_are_read_once(monkeypatch, referring_town):
+    citations = citations_among(referring_town.articles)
+    cited = [ragged_row(citations.refers_to, row) for row in range(len(referring_town.articles))]
+    assert {row: others for row, others in enumerate(cited) if others} == {4: [2], 6: [4], 7: [4, 2]}
+    assert [ragged_row(citations.referred_by, row) for row in (2, 4)] == [[4, 7], [6, 7]]
+    assert [rows.tolist() for rows in citations.edges] == [[4, 6, 7, 7], [2, 4, 4, 2]]
     monkeypatch.setattr(references, "ReferenceFinder", None)
-    assert references_among(tuple(referring_town.articles)) is found
+    assert citations_among(tuple(referring_town.articles)) is citations
 
 
 PIECES = [

@@ -1,36 +1,38 @@
-"""Where each article stands in the law, as arrays by row: its section, what it cites and what cites it."""
+"""The place of each article in the law, as arrays by row: its section, what it cites and what cites it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from statgraph.artifacts import array_damage_told
-from statgraph.corpus.citations.references import references_among
-from statgraph.corpus.records import Article
+from statgraph.artifacts import array_damage_told, replaced_file
+from statgraph.corpus.citations.references import Citations, PlacedText, Ragged, citations_among
+from statgraph.corpus.tree import Tree, tree_of
 from statgraph.errors import RunError, reason_of
 
 _LETTERS = re.compile(r"\W*(?:art\w*\.?|sections?|§+)?\s*((?:[A-Z]{1,2}(?=[.\s*]*\d))?)", re.IGNORECASE)
 
 
+_ROWS = ("section", "parent", "place", "depth", "length", "number_kind")  # int32, one for each article
+
+
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """The law's structure; every array is int32 but for `starts`.
+    """The place and the citations of each article of a law; every array is (articles,) int32.
 
     Attributes:
-        section: (articles,) which articles stand directly under the same heading: equal numbers do.
-        parent: (articles,) which stand anywhere under the same heading above that one, or in the same code.
-        place: (articles,) place in the section, from 0.
-        depth: (articles,) headings above.
-        length: (articles,) characters of text.
-        number_kind: (articles,) which letters its number begins with (the L and R of French law), from 0.
-        cited: (citations,) article rows that each article cites, article by article.
-        cited_starts: (articles + 1,) int64, where each article's begin in `cited`.
+        section: which articles stand directly under the same heading: equal numbers do.
+        parent: which stand anywhere under the same heading above that one, or in the same code.
+        place: place in the section, from 0.
+        depth: headings above.
+        length: characters of text.
+        number_kind: which letters its number begins with (the L and R of French law), from 0.
+        citations: which articles each cites.
     """
 
     section: np.ndarray
@@ -39,23 +41,27 @@ class Structure:
     depth: np.ndarray
     length: np.ndarray
     number_kind: np.ndarray
-    cited: np.ndarray
-    cited_starts: np.ndarray
+    citations: Citations
 
     @classmethod
-    def of(cls, articles: Sequence[Article]) -> Structure:
-        """Return the structure of a law: its headings, and the citations found in its texts."""
-        section = _numbered([article.path for article in articles])
-        cited, starts = _citations(articles)
+    def of(cls, articles: Sequence[PlacedText], tree: Tree | None = None) -> Structure:
+        """Return the structure of a law: its tree, and the citations in its texts.
+
+        Args:
+            articles: of the law.
+            tree: theirs, if it has been made.
+        """
+        tree = tree_of(articles) if tree is None else tree
+        section = tree.article_parents
+        above = tree.heading_parents[section]
         return cls(
-            section=section,
-            parent=_numbered([article.path[:-1] or article.path for article in articles]),
+            section=section.astype(np.int32),
+            parent=np.where(above < 0, section, above).astype(np.int32),
             place=_places(section),
             depth=np.array([len(article.path) for article in articles], dtype=np.int32),
             length=np.array([len(article.text) for article in articles], dtype=np.int32),
             number_kind=_numbered([_LETTERS.match(article.title)[1].upper() for article in articles]),
-            cited=cited,
-            cited_starts=starts,
+            citations=citations_among(tuple(articles)),
         )
 
     @classmethod
@@ -67,7 +73,8 @@ class Structure:
         """
         try:
             with array_damage_told(), np.load(path, allow_pickle=False) as saved:
-                structure = cls(**{item.name: saved[item.name] for item in fields(cls)})
+                citations = Citations(saved["cited"], saved["cited_starts"])
+                structure = cls(**{name: saved[name] for name in _ROWS}, citations=citations)
             structure._check(n_articles)
         except (OSError, ValueError, KeyError) as error:
             raise RunError(f"{path}: not readable ({reason_of(error)}); train the run again") from None
@@ -75,29 +82,24 @@ class Structure:
 
     def write(self, path: Path) -> None:
         """Write the arrays as one npz file."""
-        np.savez(path, **{item.name: getattr(self, item.name) for item in fields(self)})
+        arrays = {name: getattr(self, name) for name in _ROWS}
+        with replaced_file(path) as staging, staging.open("wb") as file:
+            np.savez(file, **arrays, cited=self.citations.targets, cited_starts=self.citations.starts)
 
     def _check(self, n_articles: int) -> None:
-        by_article = (self.section, self.parent, self.place, self.depth, self.length, self.number_kind)
-        if {len(array) for array in by_article} != {n_articles} or len(self.cited_starts) != n_articles + 1:
+        cited, starts = self.citations.targets, self.citations.starts
+        if {len(getattr(self, name)) for name in _ROWS} != {n_articles} or len(starts) != n_articles + 1:
             raise ValueError(f"not of {n_articles} articles")
-        if self.cited_starts[-1] != len(self.cited) or (np.diff(self.cited_starts) < 0).any():
+        if starts[-1] != len(cited) or (np.diff(starts) < 0).any():
             raise ValueError("citations that do not fit together")
-        if len(self.cited) and not (self.cited.min() >= 0 and self.cited.max() < n_articles):
+        if len(cited) and not (cited.min() >= 0 and cited.max() < n_articles):
             raise ValueError("citations of articles that are not there")
 
     def __len__(self) -> int:
         return len(self.section)
 
     @cached_property
-    def citing(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return (starts (articles + 1,) int64, rows int32): the articles that cite each article."""
-        sources = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.cited_starts))
-        order = np.argsort(self.cited, kind="stable")
-        return _starts(self.cited, len(self)), sources[order]
-
-    @cached_property
-    def members(self) -> tuple[np.ndarray, np.ndarray]:
+    def members(self) -> Ragged:
         """Return (starts (sections + 1,) int64, rows int32): the articles of each section, in order."""
         n_sections = int(self.section.max(initial=-1)) + 1
         return _starts(self.section, n_sections), np.argsort(self.section, kind="stable").astype(np.int32)
@@ -110,18 +112,19 @@ class Structure:
     @cached_property
     def facts(self) -> tuple[np.ndarray, ...]:
         """Return what a ranker may know of each article, (articles,) float32 each, in the order of `features.FACTS`."""
-        cites = np.diff(self.cited_starts)
+        cites = np.diff(self.citations.starts)
         facts = (self.place, self.siblings, self.times_cited, cites, self.length, self.depth, self.number_kind)
         return tuple(fact.astype(np.float32) for fact in facts)
 
     @cached_property
     def times_cited(self) -> np.ndarray:
         """Return how many articles cite each, (articles,) int32."""
-        return np.diff(self.citing[0]).astype(np.int32)
+        return np.diff(self.citations.referred_by[0]).astype(np.int32)
 
 
-def gathered(starts: np.ndarray, values: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def gathered(ragged: Ragged, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (values of these rows of a ragged array, one after another; the place in `rows` that each belongs to)."""
+    starts, values = ragged
     counts = starts[rows + 1] - starts[rows]
     places = np.repeat(np.arange(len(rows)), counts)
     offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -144,9 +147,3 @@ def _places(section: np.ndarray) -> np.ndarray:
 
 def _starts(numbers: np.ndarray, n: int) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=n))]).astype(np.int64)
-
-
-def _citations(articles: Sequence[Article]) -> tuple[np.ndarray, np.ndarray]:
-    found = references_among(tuple(articles))
-    starts = np.cumsum([0, *map(len, found)]).astype(np.int64)
-    return np.array([to for of_article in found for to in of_article], dtype=np.int32), starts

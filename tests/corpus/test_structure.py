@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from statgraph.corpus.records import Article
+from statgraph.corpus.structure import Structure, gathered
 from statgraph.errors import RunError
-from statgraph.ranking.structure import Structure, gathered
 
 ARTICLES = (
     Article("a", "Art. 1, Code", "See article 3.", ("Code", "Lamps"), 0),
@@ -19,8 +19,8 @@ def structure():
 
 
 def test_sections_and_places(structure):
-    assert structure.section.tolist() == [0, 0, 1, 2]
-    assert structure.parent.tolist() == [0, 0, 1, 0]  # under the code; under Wells; in the code
+    assert structure.section.tolist() == [1, 1, 3, 0]  # rows of the tree's headings
+    assert structure.parent.tolist() == [0, 0, 2, 0]  # under the code; under Wells; in the code
     assert structure.place.tolist() == [0, 1, 0, 0]
     assert structure.siblings.tolist() == [1, 1, 0, 0]
     assert structure.depth.tolist() == [2, 2, 3, 1]
@@ -28,15 +28,15 @@ def test_sections_and_places(structure):
 
 
 def test_citations_both_ways(structure):
-    assert structure.cited.tolist() == [2, 0]  # nobody cites itself
-    assert structure.cited_starts.tolist() == [0, 1, 1, 2, 2]
-    starts, rows = structure.citing
+    starts, rows = structure.citations.refers_to
+    assert (starts.tolist(), rows.tolist()) == ([0, 1, 1, 2, 2], [2, 0])  # nobody cites itself
+    starts, rows = structure.citations.referred_by
     assert (starts.tolist(), rows.tolist()) == ([0, 1, 1, 2, 2], [2, 0])
     assert structure.times_cited.tolist() == [1, 0, 1, 0]
 
 
 def test_ragged_rows_are_gathered(structure):
-    values, places = gathered(*structure.members, np.array([1, 0]))
+    values, places = gathered(structure.members, np.array([3, 1]))
     assert (values.tolist(), places.tolist()) == ([2, 0, 1], [0, 1, 1])
 
 
@@ -44,7 +44,10 @@ def test_what_is_written_is_read(structure, tmp_path):
     structure.write(tmp_path / "structure.npz")
 
     read = Structure.read(tmp_path / "structure.npz", 4)
-    assert all((getattr(read, name) == value).all() for name, value in vars(structure).items() if name in vars(read))
+    for name in ("section", "parent", "place", "depth", "length", "number_kind"):
+        assert getattr(read, name).tolist() == getattr(structure, name).tolist()
+    assert read.citations.targets.tolist() == [2, 0]
+    assert read.citations.starts.tolist() == [0, 1, 1, 2, 2]
     with pytest.raises(RunError, match="5 articles"):
         Structure.read(tmp_path / "structure.npz", 5)
     (tmp_path / "structure.npz").write_bytes(b"no arrays")
