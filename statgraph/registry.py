@@ -216,9 +216,9 @@ SIGNALS = Registry(
     "statgraph.signals",
     {
         "citation": "statgraph.signals.citation:CitationSignal",
-        "bm25": "statgraph.signals.lexical:TEXT",
-        "headings": "statgraph.signals.lexical:HEADINGS",
-        "citing": "statgraph.signals.lexical:CITING",
+        "bm25": "statgraph.signals.lexical:TextSignal",
+        "headings": "statgraph.signals.lexical:HeadingsSignal",
+        "citing": "statgraph.signals.lexical:CitingSignal",
         "votes": "statgraph.signals.votes:VotesSignal",
     },
 )

@@ -178,10 +178,8 @@ def check_graph(graph: LegalGraph) -> None:
 
 def check_bm25_ranking(run: Path, sample: Corpus) -> None:
     """Raise AssertionError if the best articles of a question, or their order, have changed."""
-    rankings, _ = Retriever.load(run, device="cpu").rank(
-        [question.text for question in sample.questions], RANKING_DEPTH
-    )
-    digest = hashlib.sha256(b"".join(rows.astype("<i8").tobytes() for rows in rankings))
+    rankings = Retriever.load(run, device="cpu").rank([question.text for question in sample.questions], RANKING_DEPTH)
+    digest = hashlib.sha256(b"".join(ranked.rows.astype("<i8").tobytes() for ranked in rankings))
     assert digest.hexdigest() == BM25_RANKING
 
 
@@ -283,9 +281,9 @@ def figures_of(run: Path, sample: Corpus) -> dict[str, Figures]:
     figures = {}
     for split in ("dev", "test"):
         questions = sample.split(split)
-        rankings, _ = retriever.rank([question.text for question in questions], len(sample.articles))
+        rankings = retriever.rank([question.text for question in questions], len(sample.articles))
         labels = [list(rows) for rows in sample.label_rows(questions)]
-        found = [np.isin(rows, relevant) for rows, relevant in zip(rankings, labels, strict=True)]
+        found = [np.isin(ranked.rows, relevant) for ranked, relevant in zip(rankings, labels, strict=True)]
         recalls = [recall(hits, len(relevant), cut=10) for hits, relevant in zip(found, labels, strict=True)]
         precisions = [average_precision(hits, len(relevant)) for hits, relevant in zip(found, labels, strict=True)]
         figures[split] = Figures(float(np.mean(recalls)), float(np.mean(precisions)))

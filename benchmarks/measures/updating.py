@@ -136,8 +136,8 @@ def _difference(work: Path, new: Corpus) -> tuple[float, float]:
     copies = [_copy_of(work, full=full) for full in (False, True)]
     vectors = [ArticleIndex.load(copy / artifacts.RUN_INDEX, device="cpu").vectors for copy in copies]
     questions = [question.text for question in new.split("dev")]
-    hits = [Retriever.load(copy, device="cpu").rank(questions, K)[0] for copy in copies]
-    same = [list(ours) == list(theirs) for ours, theirs in zip(*hits, strict=True)]
+    hits = [Retriever.load(copy, device="cpu").rank(questions, K) for copy in copies]
+    same = [list(ours.rows) == list(theirs.rows) for ours, theirs in zip(*hits, strict=True)]
     return float(np.abs(vectors[0] - vectors[1]).max()), float(np.mean(same)) if same else 1.0
 
 

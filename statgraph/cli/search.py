@@ -101,7 +101,8 @@ def search(
     if as_of not in ("today", "always") and not retriever.has_dates:
         click.echo(f"Note: this corpus has no dates, so every article counts as in force on {as_of}", err=True)
     if hits:
-        _print_hits(hits, explanations)
+        labels = {name: info.label(name) for name, info in retriever.signals.items()}
+        _print_hits(hits, [explanation_lines(why, labels) for why in explanations])
     else:
         click.echo(
             _nothing_found(retriever, as_of, [*(["--code"] if codes else []), *(["--heading"] if heading else [])])
@@ -197,15 +198,16 @@ def _nothing_found(retriever, as_of: str, narrowed: Sequence[str] = ()) -> str:
     return f"No article{there} shares a word with the question; {remedy}"
 
 
-def _print_hits(hits, explanations) -> None:
-    """Print rank, score, citation, path, snippet and explanation: a table on a terminal, unfolded lines elsewhere."""
+def _print_hits(hits, reasons) -> None:
+    """Print rank, score, citation, path, snippet and the lines of its explanation, if any, of each hit: a table on a
+    terminal, unfolded lines elsewhere."""
     from itertools import zip_longest
 
     from statgraph.encoders.article_text import PATH_SEPARATOR
 
     bodies = [
-        [*map(visible, (_title(hit), PATH_SEPARATOR.join(hit.path), _snippet(hit))), *_lines_of(why)]
-        for hit, why in zip_longest(hits, explanations)
+        [visible(line) for line in (_title(hit), PATH_SEPARATOR.join(hit.path), _snippet(hit), *why)]
+        for hit, why in zip_longest(hits, reasons, fillvalue=())
     ]
     if not sys.stdout.isatty():
         for hit, lines in zip(hits, bodies, strict=True):
@@ -227,10 +229,6 @@ def _print_hits(hits, explanations) -> None:
         )
         table.add_row(str(hit.rank), f"{hit.score:.3f}", body)
     console.print(table)
-
-
-def _lines_of(explanation) -> list[str]:
-    return [visible(line) for line in explanation_lines(explanation)] if explanation else []
 
 
 def _title(hit) -> str:

@@ -9,7 +9,7 @@ import click
 
 from statgraph.cli import options
 from statgraph.errors import DependencyError, UsageError
-from statgraph.service.page_config import LANGUAGES, PageConfig
+from statgraph.service.config import LANGUAGES, PageConfig
 
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8000
 _EXTRA = ("fastapi", "uvicorn", "prometheus_client")

@@ -7,6 +7,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import click
@@ -18,12 +19,8 @@ if TYPE_CHECKING:
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 MOST_SHOWN = 6  # neighbours of an explanation, contributions
 LONGEST_TITLE = 90
+# What contributes beside the signals.
 _SOURCES = {
-    "citation": "the question names it",
-    "bm25": "its words",
-    "headings": "words of its headings",
-    "citing": "words of texts that cite it",
-    "votes": "training questions like this one",
     "section": "best under its heading",
     "parent": "best under its higher heading",
     "cited_by": "articles that cite it",
@@ -153,32 +150,31 @@ def folded(lines: Iterable[str], width: int) -> list[str]:
     return parts
 
 
-def explanation_lines(explanation: Explanation) -> list[str]:
-    """Return an explanation as lines to read."""
+def explanation_lines(explanation: Explanation, labels: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+    """Return an explanation as lines to read; `labels` are the words for an ensemble's signals, by their names."""
     note = [f"note: {explanation.note}"] if explanation.note else []
-    score = _contribution_lines(explanation) if explanation.contributions else _score_lines(explanation)
+    score = _contribution_lines(explanation, labels) if explanation.contributions else _score_lines(explanation)
     return [*score, *_neighbour_lines(explanation), *_term_lines(explanation), *note]
 
 
-def _contribution_lines(explanation) -> list[str]:
+def _contribution_lines(explanation, labels: Mapping[str, str]) -> list[str]:
     own = [part for part in explanation.contributions if part.source != "base"]
     shared = [part for part in explanation.contributions if part.source == "base"]
     others = own[MOST_SHOWN:]
-    lines = [(part.amount, _contributed(part, explanation.article_id)) for part in own[:MOST_SHOWN]]
+    lines = [(part.amount, _contributed(part, explanation.article_id, labels)) for part in own[:MOST_SHOWN]]
     if others:
         rest = sum(part.amount for part in others)
         lines.append((rest, f"{len(others)} {'others' if len(others) > 1 else 'other'}"))
-    lines += [(part.amount, _contributed(part, explanation.article_id)) for part in shared]
+    lines += [(part.amount, _contributed(part, explanation.article_id, labels)) for part in shared]
     return [f"score {explanation.score:.3f}, the sum of:", *(f"  {amount:+7.3f}  {words}" for amount, words in lines)]
 
 
-def _contributed(part: Contribution, article_id: str) -> str:
+def _contributed(part: Contribution, article_id: str, labels: Mapping[str, str]) -> str:
     """Return what contributed to an article, in words."""
     if part.article_id is not None and part.article_id != article_id:
         lender = _LENT[part.source].format(title=_shortened(part.title))
         return lender if part.rank is None else f"{lender}, which ranks {ordinal(part.rank)}"
-    # A member of the ensemble is named SYSTEM@BACKBONE.
-    words = _SOURCES.get(part.source) or (f"its meaning, by {part.source}" if "@" in part.source else part.source)
+    words = _SOURCES.get(part.source) or labels.get(part.source, part.source)
     return words if part.rank is None or part.article_id is not None else f"{words} ({ordinal(part.rank)})"
 
 

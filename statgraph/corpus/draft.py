@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from statgraph.corpus.citations.citing import cited_articles
+from statgraph.corpus.citations.references import cited_articles
 from statgraph.corpus.html_text import has_html, plain_text
 from statgraph.corpus.records import PARTS, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
 from statgraph.corpus.splitting import HASH, SPLITTINGS

@@ -22,7 +22,7 @@ def days_in_force(metadata: Mapping[str, object]) -> tuple[int, int]:
     """Return (first day in force, first day after), as ordinals.
 
     Raises:
-        ValueError: if a date is invalid; `validity_problem` says so in words.
+        ValueError: if a date is invalid; `validity_problem` describes it.
     """
     first, after = (metadata.get(key) for key in (VALID_FROM, VALID_TO))
     return (

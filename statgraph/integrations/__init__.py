@@ -6,7 +6,7 @@ from statgraph.search.hits import Hit
 
 
 def hit_metadata(hit: Hit) -> dict[str, object]:
-    """Return what a framework is told of a hit beside its text, as JSON values: article_id, title, path (a list, from
+    """Return a hit's metadata for a framework, as JSON values: article_id, title, path (a list, from
     the code down), score and rank (from 1)."""
     return {
         "article_id": hit.article_id,

@@ -77,11 +77,7 @@ class StatgraphRetriever:
         given = {"top_k": top_k, "codes": codes, "heading": heading, "as_of": as_of}
         limits = self._limits | {name: value for name, value in given.items() if value is not None}
         hits = self._retriever.search(
-            query,
-            limits["top_k"],
-            codes=limits["codes"] or (),
-            heading=limits["heading"] or (),
-            as_of=limits["as_of"],
+            query, limits.pop("top_k"), **{name: value for name, value in limits.items() if value is not None}
         )
         documents = [
             Document(id=hit.article_id, content=hit.text, meta=hit_metadata(hit), score=hit.score) for hit in hits

@@ -34,7 +34,7 @@ class StatgraphSearch:
     """A run's retriever as MTEB's `SearchProtocol`: `mteb.evaluate(StatgraphSearch(run), StatgraphTask(corpus))`.
 
     It ranks the articles of its run, so that a task must hold the same ones. Of several articles with one score MTEB
-    would order by id what statgraph orders by row: such scores are lowered by as little as tells them apart.
+    would order by id what statgraph orders by row: such scores are lowered by as little as makes them differ.
 
     Args:
         run: a run folder.

@@ -71,8 +71,7 @@ def words_of_terms(text: str, language: str) -> dict[str, str]:
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Return (what finds words, what finds runs of one kind of script, what tells whether a run is of a script without
-    spaces)."""
+    """Return patterns of (a word, a run of one kind of script, a character of a script without spaces)."""
     # \w leaves out the vowel signs of Hindi or Tamil and the points of Hebrew and Arabic, which stand inside words.
     marks = "".join(chr(code) for code in range(0x300, 0x10000) if unicodedata.category(chr(code)) in ("Mn", "Mc"))
     word = rf"[\w{marks}]"

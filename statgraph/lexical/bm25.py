@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -122,7 +122,7 @@ class BM25:
         starts, terms = self._index.scores["indptr"], self._terms(question)
         columns = [self._vocabulary.get(term) for term in terms]
         df = np.array([0 if column is None else starts[column + 1] - starts[column] for column in columns])
-        return float(np.log1p((self._n_texts - df + 0.5) / (df + 0.5)).sum())
+        return float(idf(self._n_texts, df).sum())
 
     def term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]]:
         """Return for each text the question's terms that it holds, heaviest first; the weights add up to its score."""
@@ -133,7 +133,7 @@ class BM25:
             for of_text, weight in zip(held, weights, strict=True):
                 if weight > 0:
                     of_text.append(TermWeight(term, float(weight)))
-        return [sorted(of_text, key=lambda part: (-part.weight, part.term)) for of_text in held]
+        return list(map(_heaviest_first, held))
 
     def ranking(self, question: str, k: int, allowed: AllowedRows | None = None) -> Ranked:
         """Return the best `k` texts, or all if there are fewer, ties by row.
@@ -150,6 +150,55 @@ class BM25:
         return Ranked(best, scores[best])
 
 
+class TermStatistics:
+    """The terms of texts, counted: what BM25 weighs the terms of a few texts by, without an index of all of them.
+
+    The texts themselves are not kept. Weights are those of `BM25`, and its defaults.
+
+    Args:
+        texts: the articles' texts, headings in front where they count; gone through once.
+        language: ISO 639-1 code that picks the stemmer.
+        k1: term-frequency saturation.
+        b: length normalisation.
+
+    Attributes:
+        terms: the function from a text to its terms.
+    """
+
+    def __init__(self, texts: Iterable[str], *, language: str, k1: float = 2.5, b: float = 0.2):
+        self.terms = analyser(language)
+        self._k1, self._b = k1, b
+        self._holding: Counter[str] = Counter()  # term -> texts that hold it
+        self._n_texts = n_terms = 0
+        for text in texts:
+            terms = self.terms(text)
+            self._holding.update(set(terms))
+            self._n_texts += 1
+            n_terms += len(terms)
+        self._mean_length = n_terms / max(1, self._n_texts)
+
+    def term_weights(self, question: str, texts: Sequence[str]) -> list[list[TermWeight]]:
+        """Return for each of these texts, which were counted, the question's terms that it holds, heaviest first; the
+        weights add up to its BM25 score."""
+        asked = Counter(term for term in self.terms(question) if term in self._holding)
+        return [self._weights(asked, text) for text in texts]
+
+    def _weights(self, asked: Counter[str], text: str) -> list[TermWeight]:
+        terms = self.terms(text)
+        held = Counter(terms)
+        damping = self._k1 * (1 - self._b + self._b * len(terms) / self._mean_length) if terms else 0.0
+        weights = [
+            TermWeight(term, times * self.rarity(term) * held[term] / (held[term] + damping))
+            for term, times in asked.items()
+            if term in held
+        ]
+        return _heaviest_first(weights)
+
+    def rarity(self, term: str) -> float:
+        """Return how much a term counts by how few texts hold it, as `idf`."""
+        return float(idf(self._n_texts, self._holding[term]))
+
+
 def expanded_texts(texts: Sequence[str], questions: Sequence[Sequence[str]], *, most: int) -> list[str]:
     """Return each text followed by its first `most` questions, one a line: document expansion (doc2query, Nogueira and
     Lin 2019).
@@ -158,6 +207,15 @@ def expanded_texts(texts: Sequence[str], questions: Sequence[Sequence[str]], *, 
     the text anyway, raise the weight of the nearest headings and bring in nothing new.
     """
     return ["\n".join((text, *asked[:most])) for text, asked in zip(texts, questions, strict=True)]
+
+
+def idf(n_texts: int, df: int | np.ndarray) -> np.ndarray:
+    """Return the inverse document frequency of terms that `df` of n texts hold: ln(1 + (n - df + 0.5) / (df + 0.5))."""
+    return np.log1p((n_texts - df + 0.5) / (df + 0.5))
+
+
+def _heaviest_first(weights: Iterable[TermWeight]) -> list[TermWeight]:
+    return sorted(weights, key=lambda part: (-part.weight, part.term))
 
 
 def _made_with(language: str, k1: float, b: float) -> dict[str, object]:

@@ -11,7 +11,7 @@ import numpy as np
 from statgraph.config import Bm25Config
 from statgraph.errors import UsageError
 from statgraph.lexical.analysis import analyser
-from statgraph.lexical.bm25 import best_rows
+from statgraph.lexical.bm25 import best_rows, idf
 from statgraph.settings import check_setting
 
 _QUESTIONS_AT_ONCE = 64
@@ -115,8 +115,7 @@ class TermCounts:
         self._asked = _sparse(asked, vocabulary)  # (questions, terms)
         self._counts = _sparse(counted, vocabulary).T.tocsr()  # (terms, texts)
         holding = np.diff(self._counts.indptr)  # (terms,) texts that hold the term
-        idf = np.log1p((len(texts) - holding + 0.5) / (holding + 0.5))
-        self._idf = np.repeat(idf, holding)
+        self._idf = np.repeat(idf(len(texts), holding), holding)
         mean = lengths.mean() if lengths.any() else 1.0
         self._lengths = (lengths / mean)[self._counts.indices]
 

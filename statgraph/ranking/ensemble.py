@@ -37,9 +37,9 @@ class Ensemble:
     Args:
         signals: at least one.
         structure: of the law.
-        fixed: the ranker that tells the finalists among the candidates, and ranks them too, unless `ranker` is replaced
-            by one that has learnt from `features`.
-        weights: of the signals in the sum by which the best candidates are told.
+        fixed: the ranker that chooses the finalists, and ranks them too unless `ranker` is replaced by one that has
+            learnt from `features`.
+        weights: of the signals in the sum that ranks the candidates.
         depth: how many articles each signal proposes.
         near: for how many of the best the surroundings are candidates too.
     """
@@ -97,11 +97,11 @@ class Ensemble:
         answers = []
         for signal in self.signals:
             answers.append(signal.ask(asked))
-        for of_question in zip(*answers, strict=True):
+        for question_answers in zip(*answers, strict=True):
             proposals = []
-            for answer in of_question:
+            for answer in question_answers:
                 proposals.append(answer.best(max(k, self._depth), allowed))
-            candidates = self._finder.candidates(of_question, proposals, self._weights, allowed)
+            candidates = self._finder.candidates(question_answers, proposals, self._weights, allowed)
             yield features(candidates, self.structure, names, self._weights)
 
     def finalists(self, candidates: Features, k: int = 1) -> Features:

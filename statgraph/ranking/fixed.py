@@ -7,41 +7,25 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from statgraph.ranking.features import OF_CITED, OF_CITING, OF_SECTION, SUM, Features
-from statgraph.signals.signal import FROM_LAW, TRAINED, ZERO_SHOT
+from statgraph.signals.signal import Signal, signal_info
 
-# Chosen on the dev questions of legi-fr, stard and the sample together: docs/ranking.md has the tables.
-WEIGHTS = {
-    "citation": 10.0,
-    "bm25": 1.0,
-    "headings": 0.1,
-    "citing": 0.5,
-    ZERO_SHOT: 1.0,
-    FROM_LAW: 0.3,
-    TRAINED: 1.0,
-    "votes": 0.3,
-}
-OTHER_WEIGHT = 0.3  # of a signal that an installed package adds
 SURROUNDINGS = {OF_SECTION: 0.3, OF_CITING: 0.1, OF_CITED: 0.1}
-# Signals that have learnt from questions count by how many these were: half their weight at so many.
-_LEARNT_FROM_QUESTIONS = (TRAINED, "votes")
-_HALF_AT = 100
+_HALF_AT = 100  # training questions at which a signal that has learnt from them has half its kind's weight
 
 
-def signal_weights(kinds: Sequence[str], n_questions: int) -> np.ndarray:
+def signal_weights(signals: Sequence[Signal], n_questions: int) -> np.ndarray:
     """Return the weight of each signal, (signals,) float32.
 
-    What has learnt from questions weighs n / (n + 100) of its kind's weight with n of them: with a few, an encoder as
-    it comes knows more.
+    One that has learnt from n questions weighs n / (n + 100) of its kind's weight: with a few, an untrained encoder
+    knows more.
 
     Args:
-        kinds: of the signals.
+        signals: of the ensemble.
         n_questions: how many training questions there were.
     """
     share = n_questions / (n_questions + _HALF_AT)
-    return np.array(
-        [WEIGHTS.get(kind, OTHER_WEIGHT) * (share if kind in _LEARNT_FROM_QUESTIONS else 1) for kind in kinds],
-        dtype=np.float32,
-    )
+    infos = map(signal_info, signals)
+    return np.array([info.weight * (share if info.learns else 1) for info in infos], dtype=np.float32)
 
 
 class FixedRanker:

@@ -15,8 +15,8 @@ from statgraph.errors import RunError, reason_of
 from statgraph.ranking.features import Features, direction
 from statgraph.ranking.fixed import FixedRanker
 
-_FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 300  # folds over the questions; many of them tell as well in fewer
-_FEWEST = 10  # questions that trees learn from
+_FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 300  # folds over the questions; of many, fewer folds show as much
+_MIN_QUESTIONS = 10  # that trees learn from
 _STEP = 20  # trees between two looks at the held-out questions
 _TRUNCATION = 100  # places of the ranking whose order counts in training
 
@@ -95,12 +95,12 @@ class Learning:
     gain: tuple[float, float]
 
 
-# From the rows that are ranked for each question to a value for each, (questions,) float64: what is to be high.
+# From each question's ranked rows to the value of each question, (questions,) float64: the measure to maximise.
 Measure = Callable[[list[np.ndarray]], np.ndarray]
 
 
 def learn(
-    found: Sequence[Features],
+    candidates: Sequence[Features],
     labels: Sequence[Sequence[int]],
     fixed: FixedRanker,
     config: RankerConfig,
@@ -109,54 +109,50 @@ def learn(
     groups: Sequence[int],
     seed: int,
 ) -> Learning:
-    """Return a LambdaMART ranker, with the number of trees that was best for questions that they had not seen.
+    """Return a LambdaMART ranker, with the number of trees that was best for held-out questions.
 
-    In folds over the questions; trees are taken only where their gain is more than its standard error, and where there
-    are ten questions at least with a relevant candidate: with fewer nothing can be told. `config.kind` lambdamart takes
-    them anyway.
+    In folds over the questions. Trees are kept only if their gain is more than its standard error, and if at least ten
+    questions have a relevant candidate: fewer show nothing. `config.kind` lambdamart keeps them anyway.
 
     Args:
-        found: the candidates' features of each question; of signals that have not seen the question's labels.
+        candidates: the features of each question's candidates, by signals that have not seen the question's labels.
         labels: the rows of the articles that answer each.
         fixed: the ranker to begin from.
         config: of the trees.
-        measure: what is to be high.
+        measure: the measure to maximise.
         groups: of the questions; those of one group, such as all about one document, are held out together.
         seed: of the folds and the trees.
     """
-    base = [fixed.scores(of_question) for of_question in found]
-    relevant = [np.isin(f.rows, of_question) for f, of_question in zip(found, labels, strict=True)]
-    must = config.kind == LambdaMartRanker.kind
-    told = np.array([bool(of_question.any()) for of_question in relevant])
-    if told.sum() < (2 if must else _FEWEST):
+    base, relevant = _scores_and_labels(candidates, labels, fixed)
+    force_trees = config.kind == LambdaMartRanker.kind
+    answerable = np.array([bool(hits.any()) for hits in relevant])
+    if answerable.sum() < (2 if force_trees else _MIN_QUESTIONS):
         return Learning(None, 0, base, (0.0, 0.0))
-    fold = _folds(told, np.asarray(groups), _FOLDS if len(found) < _MANY else _FOLDS_OF_MANY, seed)
-    n_folds = 1 + int(fold.max())
-    parameters = _parameters(config, found[0].names, seed)
+    fold = _folds(answerable, np.asarray(groups), _FOLDS if len(candidates) < _MANY else _FOLDS_OF_MANY, seed)
+    parameters = _parameters(config, candidates[0].names, seed)
     by_trees = {count: list(base) for count in range(0, config.trees + 1, _STEP)}
-    for held in range(n_folds):
-        seen = [place for place in range(len(found)) if fold[place] != held]
-        booster = _booster(found, relevant, base, seen, parameters, config.trees)
-        places = np.flatnonzero(fold == held)
-        values = np.concatenate([found[place].values for place in places])
-        ends = np.cumsum([len(found[place].rows) for place in places])[:-1]
+    for held_out in range(1 + int(fold.max())):
+        booster = _booster(candidates, relevant, base, np.flatnonzero(fold != held_out), parameters, config.trees)
+        places = np.flatnonzero(fold == held_out)
+        values = np.concatenate([candidates[place].values for place in places])
+        ends = np.cumsum([len(candidates[place].rows) for place in places])[:-1]
         scores = np.concatenate([base[place] for place in places]).astype(np.float64)
         for count in range(_STEP, config.trees + 1, _STEP):
             scores += booster.predict(values, start_iteration=count - _STEP, num_iteration=_STEP)
-            for place, of_question in zip(places, np.split(scores.copy(), ends), strict=True):
-                by_trees[count][place] = of_question
-    values = {count: measure(ranked(found, scores)) for count, scores in by_trees.items()}
-    best = max(set(values) - ({0} if must else set()), key=lambda count: (values[count].mean(), -count))
+            for place, question_scores in zip(places, np.split(scores.copy(), ends), strict=True):
+                by_trees[count][place] = question_scores
+    values = {count: measure(ranked(candidates, scores)) for count, scores in by_trees.items()}
+    best = max(set(values) - ({0} if force_trees else set()), key=lambda count: (values[count].mean(), -count))
     difference = values[best] - values[0]
-    gain = float(difference.mean()), float(difference.std() / np.sqrt(max(1, len(found))))
-    if not must and (not best or gain[0] <= gain[1]):
+    gain = float(difference.mean()), float(difference.std() / np.sqrt(max(1, len(candidates))))
+    if not force_trees and (not best or gain[0] <= gain[1]):
         return Learning(None, 0, base, gain)
-    ranker = with_trees(found, labels, fixed, config, best, seed=seed)
+    ranker = with_trees(candidates, labels, fixed, config, best, seed=seed)
     return Learning(ranker, best, by_trees[best], gain)
 
 
 def with_trees(
-    found: Sequence[Features],
+    candidates: Sequence[Features],
     labels: Sequence[Sequence[int]],
     fixed: FixedRanker,
     config: RankerConfig,
@@ -164,33 +160,40 @@ def with_trees(
     *,
     seed: int,
 ) -> LambdaMartRanker:
-    """Return a LambdaMART ranker with so many trees, over all questions; the rest is as in `learn`. One of them at
-    least must have a relevant candidate."""
-    base = [fixed.scores(of_question) for of_question in found]
-    relevant = [np.isin(f.rows, of_question) for f, of_question in zip(found, labels, strict=True)]
-    booster = _booster(found, relevant, base, range(len(found)), _parameters(config, found[0].names, seed), trees)
-    return LambdaMartRanker(fixed, booster)
+    """Return a LambdaMART ranker with so many trees, over all questions; the rest is as in `learn`. At least one
+    question must have a relevant candidate."""
+    base, relevant = _scores_and_labels(candidates, labels, fixed)
+    parameters = _parameters(config, candidates[0].names, seed)
+    return LambdaMartRanker(fixed, _booster(candidates, relevant, base, range(len(candidates)), parameters, trees))
 
 
-def _folds(told: np.ndarray, groups: np.ndarray, most: int, seed: int) -> np.ndarray:
-    """Return the fold of each question, (questions,) int64: as many as groups can tell something, at most `most`."""
+def _scores_and_labels(
+    candidates: Sequence[Features], labels: Sequence[Sequence[int]], fixed: FixedRanker
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Return (the fixed scores of each question's candidates, which of them are relevant)."""
+    relevant = [np.isin(found.rows, rows) for found, rows in zip(candidates, labels, strict=True)]
+    return [fixed.scores(found) for found in candidates], relevant
+
+
+def _folds(answerable: np.ndarray, groups: np.ndarray, max_folds: int, seed: int) -> np.ndarray:
+    """Return the fold of each question, (questions,) int64: at most `max_folds`, each with an answerable question."""
     names, group = np.unique(groups, return_inverse=True)
-    tells = np.zeros(len(names), dtype=bool)
-    np.logical_or.at(tells, group, told)
+    has_answerable = np.zeros(len(names), dtype=bool)
+    np.logical_or.at(has_answerable, group, answerable)
     order = np.random.default_rng(seed).permutation(len(names))
-    of_group = np.empty(len(names), dtype=np.int64)
-    # Each has some to learn from.
-    of_group[order[np.argsort(~tells[order], kind="stable")]] = np.arange(len(names)) % max(1, min(most, tells.sum()))
-    return of_group[group]
+    n_folds = max(1, min(max_folds, has_answerable.sum()))
+    group_fold = np.empty(len(names), dtype=np.int64)
+    group_fold[order[np.argsort(~has_answerable[order], kind="stable")]] = np.arange(len(names)) % n_folds
+    return group_fold[group]
 
 
-def ranked(found: Sequence[Features], scores: Sequence[np.ndarray]) -> list[np.ndarray]:
+def ranked(candidates: Sequence[Features], scores: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Return each question's candidate rows by score, best first."""
-    return [f.rows[np.argsort(-s, kind="stable")] for f, s in zip(found, scores, strict=True)]
+    return [found.rows[np.argsort(-values, kind="stable")] for found, values in zip(candidates, scores, strict=True)]
 
 
 def _booster(
-    found: Sequence[Features],
+    candidates: Sequence[Features],
     relevant: Sequence[np.ndarray],
     base: Sequence[np.ndarray],
     places: Sequence[int],
@@ -199,13 +202,13 @@ def _booster(
 ):
     import lightgbm
 
-    told = [place for place in places if relevant[place].any()]
+    answerable = [place for place in places if relevant[place].any()]
     data = lightgbm.Dataset(
-        np.concatenate([found[place].values for place in told]),
-        np.concatenate([relevant[place] for place in told]),
-        group=[len(relevant[place]) for place in told],
-        init_score=np.concatenate([base[place] for place in told]),
-        feature_name=[re.sub(r"\W+", "_", "/".join(name)) for name in found[0].names],
+        np.concatenate([candidates[place].values for place in answerable]),
+        np.concatenate([relevant[place] for place in answerable]),
+        group=[len(relevant[place]) for place in answerable],
+        init_score=np.concatenate([base[place] for place in answerable]),
+        feature_name=[re.sub(r"\W+", "_", "/".join(name)) for name in candidates[0].names],
     )
     return lightgbm.train(dict(parameters), data, trees)
 

@@ -9,11 +9,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from statgraph.corpus.query import Query, queries_of
 from statgraph.errors import StatgraphError, UsageError
 from statgraph.search.hits import Hit
+
+if TYPE_CHECKING:
+    from statgraph.search.retriever import Retriever
 
 
 class QueueFullError(StatgraphError):
@@ -22,13 +25,6 @@ class QueueFullError(StatgraphError):
 
 class BatcherClosedError(StatgraphError):
     """A question after `QuestionBatcher.close`."""
-
-
-class SearchesTogether(Protocol):
-    """A `Retriever`, or what stands for one."""
-
-    def search_many(self, questions: Sequence[Query]) -> list[list[Hit]]:
-        """Return the hits of each question."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,7 @@ class QuestionBatcher:
 
     def __init__(
         self,
-        retriever: SearchesTogether,
+        retriever: Retriever,
         *,
         max_batch: int = 32,
         max_wait_ms: float = 2.0,

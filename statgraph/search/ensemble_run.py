@@ -95,7 +95,7 @@ def taken_over(source: Run, run: Run) -> str:
 
 def write_ranker(run: Run, signals: Sequence[Signal], n_questions: int) -> None:
     """Save the weights of the fixed ranker: of these signals, with so many training questions."""
-    weights = signal_weights([signal.kind for signal in signals], n_questions)
+    weights = signal_weights(signals, n_questions)
     entry = {signal.name: round(float(weight), 4) for signal, weight in zip(signals, weights, strict=True)}
     artifacts.write_json(run.ranker, {"weights": entry})
 

@@ -10,15 +10,14 @@ from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.encoders.article_text import article_text, article_texts
 from statgraph.errors import RunError, UsageError
 from statgraph.lexical.analysis import words_of_terms
-from statgraph.lexical.bm25 import BM25, TermWeight
-from statgraph.lexical.term_statistics import TermStatistics
+from statgraph.lexical.bm25 import BM25, TermStatistics, TermWeight
 from statgraph.ranking.contributions import Part, score_parts
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.runs.article_store import ArticleStore, StoredArticle
 from statgraph.runs.run import Run
 from statgraph.search.hits import Contribution, Explanation, Hit
 from statgraph.search.ranker import DenseRanker, LexicalRanker
-from statgraph.signals.lexical import LexicalSignal
+from statgraph.signals.lexical import TextSignal
 
 if TYPE_CHECKING:
     from statgraph.search.graph_run import GraphExplainer
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 # An index of float16 vectors is off by a thousandth; more is another graph's, or another index's.
 _MAX_INDEX_ERROR = 0.01
 _MAX_SUM_ERROR = 1e-3
-_TERMS_OF = "bm25"  # the signal whose terms are shown
 _OTHER_SEARCH = "the hit is of another search; explain it with the same articles, day and number of hits"
 
 
@@ -165,14 +163,8 @@ class EnsembleExplainer(Explainer):
         super().__init__(stored, run.corpus.language)
         self._ensemble = ranker
         self._titles = [(article.article_id, article.title) for article in stored]
-        self._bm25: BM25 | None = next(
-            (
-                signal.bm25
-                for signal in ranker.signals
-                if isinstance(signal, LexicalSignal) and signal.kind == _TERMS_OF
-            ),
-            None,
-        )
+        texts = (signal for signal in ranker.signals if isinstance(signal, TextSignal))
+        self._bm25: BM25 | None = next((signal.bm25 for signal in texts), None)
 
     def _term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]] | None:
         return None if self._bm25 is None else self._bm25.term_weights(question, rows)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
-from statgraph.lexical.term_statistics import TermStatistics
+from statgraph.lexical.bm25 import TermStatistics
 
 MAX_PASSAGE = 400
 # The end of a sentence or of a clause of a list, with the spaces after it.
@@ -24,7 +24,7 @@ _SHORTENED_BEFORE_NUMBER = re.compile(
     r"|dec|déc|dez)\.$"
 )
 _NUMBER = re.compile(r"[A-Z]?[.\s]*\d|[IVX]+\b")
-_LONGEST_SHORTENED = 8  # characters that tell one: its own, the full stop, and the characters before it
+_LONGEST_SHORTENED = 8  # characters that show one: its own, the full stop, and the characters before it
 
 
 class PassageFinder:
@@ -35,7 +35,7 @@ class PassageFinder:
 
     Args:
         language: the ISO 639 code that picks the stemmer.
-        background: gives texts that tell rare words from those of every sentence; called once, at the first question.
+        background: gives texts that show which words are rare; called once, at the first question.
     """
 
     def __init__(self, language: str, background: Callable[[], Sequence[str]]):

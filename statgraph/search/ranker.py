@@ -22,6 +22,7 @@ from statgraph.lexical.bm25 import BM25, REMEDY, expanded_texts
 from statgraph.runs.article_store import ArticleStore, StoredArticle
 from statgraph.runs.run import Run
 from statgraph.search.engine_index import EngineIndex
+from statgraph.signals.signal import Signal
 
 
 class Ranker(Protocol):
@@ -30,10 +31,12 @@ class Ranker(Protocol):
     Attributes:
         by_words: whether articles are found by the words that they share with a question alone.
         floor: the score of an article that is ranked and yet is no hit; None where every ranked article is one.
+        signals: of an ensemble.
     """
 
     by_words: bool
     floor: float | None
+    signals: Sequence[Signal]
 
     def rank(self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
         """Return the best `k` articles for each question.
@@ -55,7 +58,7 @@ class DenseRanker:
         DependencyError: if onnxruntime is missing, and int8 was asked for.
     """
 
-    by_words, floor = False, None
+    by_words, floor, signals = False, None, ()
 
     def __init__(
         self, run: Run, *, device: str = "auto", precision: str = "float32", engine: EngineAddress | None = None
@@ -84,7 +87,7 @@ class LexicalRanker:
         bm25: the index of their texts, as `lexical_index` returns it.
     """
 
-    by_words, floor = True, 0.0
+    by_words, floor, signals = True, 0.0, ()
 
     def __init__(self, bm25: BM25):
         self.bm25 = bm25

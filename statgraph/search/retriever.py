@@ -23,8 +23,9 @@ from statgraph.search.explaining import DenseExplainer, EnsembleExplainer, Expla
 from statgraph.search.hits import Explanation, Hit
 from statgraph.search.passages import PassageFinder
 from statgraph.search.ranker import DenseRanker, LexicalRanker, Ranker, lexical_index
+from statgraph.signals.signal import SignalInfo, signal_info
 
-_BACKGROUND = 256  # articles that tell rare words from common ones
+_BACKGROUND = 256  # articles that show which words are rare
 _KEPT_LIMITS = 32  # readers browse: the same limits come many times
 
 
@@ -67,7 +68,7 @@ class Retriever:
             RunError: if the folder is not a finished run, is damaged, or has no vectors for an engine; if the
                 hub cannot be reached.
             EngineError: if the engine cannot be reached, or does not have the run's vectors.
-            UsageError: if the address of the hub is none, or the device or the precision is unknown or not available.
+            UsageError: if the hub's address is invalid, or the device or the precision is unknown or not available.
             ModelError: if the graph beside the query encoder is damaged, or does not fit its weights.
             DependencyError: if onnxruntime is missing, and int8 was asked for.
         """
@@ -228,6 +229,11 @@ class Retriever:
     def by_words(self) -> bool:
         """Return whether articles are found by the words that they share with a question alone."""
         return self._ranker.by_words
+
+    @property
+    def signals(self) -> dict[str, SignalInfo]:
+        """Return what an ensemble's signals are, by name: what the sources of its explanations say of an article."""
+        return {signal.name: signal_info(signal) for signal in self._ranker.signals}
 
     @property
     def has_dates(self) -> bool:

@@ -34,6 +34,7 @@ def about(loaded_run: LoadedRun, *, takes_feedback: bool, explains: bool = True)
         dated=loaded_run.retriever.has_dates,
         by_words=loaded_run.retriever.by_words,
         explains=explains,
+        signals={name: info.words_of(name) for name, info in loaded_run.retriever.signals.items()},
         feedback=takes_feedback,
         version=__version__,
     )
@@ -73,10 +74,7 @@ def explanation_answer(why: Explanation) -> schemas.ExplanationAnswer:
         schemas.Neighbour(**vars(neighbour), id=heading_id_of(neighbour.path) if neighbour.path else neighbour.node_id)
         for neighbour in why.neighbours
     ]
-    terms = [schemas.Term(**vars(term)) for term in why.terms]
-    contributions = [schemas.Contribution(**vars(part)) for part in why.contributions]
-    shown = vars(why) | {"neighbours": neighbours, "terms": terms, "contributions": contributions}
-    return schemas.ExplanationAnswer(**shown, without_graph_score=why.own_text_score)
+    return schemas.ExplanationAnswer(**vars(why) | {"neighbours": neighbours}, without_graph_score=why.own_text_score)
 
 
 def article_answer(loaded_run: LoadedRun, row: int) -> schemas.ArticleAnswer:

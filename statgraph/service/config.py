@@ -1,16 +1,83 @@
-"""The settings of the service."""
+"""The settings of the service, and what its page calls itself."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from statgraph.index.engines.contract import EngineAddress
-from statgraph.search.rewriting import Rewriter
-from statgraph.service.page_config import PageConfig
+from statgraph.errors import UsageError
 from statgraph.settings import check_settings, setting
 
+if TYPE_CHECKING:  # `statgraph --help` loads this
+    from statgraph.index.engines.contract import EngineAddress
+    from statgraph.search.rewriting import Rewriter
+
 TOKEN_VARIABLE = "STATGRAPH_TOKEN"
+LANGUAGES = ("de", "en", "es", "fr", "it", "nl")  # page/words/ has a file of each
+LOGO_TYPES = {
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".webp": "image/webp",
+}
+MOST_OF_A_LOGO = 2**20  # bytes: every reader loads it
+_MAIL = re.compile(r"[^\s@:/]+@[^\s@:/]+\.[^\s@:/]+")
+_SITE = re.compile(r"https?://[^\s/]+\S*")
+
+
+@dataclass(frozen=True)
+class PageConfig:
+    """What the page of a service calls itself.
+
+    Attributes:
+        name: in its corner and in the browser's tab.
+        logo: an image file in place of the section sign, also as the tab's icon.
+        contact: whom to ask, an e-mail address or a web address; "" names nobody.
+        language: of the interface at first; None for the reader's browser's, else the law's.
+
+    Raises:
+        UsageError: if the logo cannot be read or is no image for a page, or the contact is no address.
+    """
+
+    name: str = setting("statgraph", pattern=r"\S.{0,78}\S|\S", words="1 to 80 characters in one line")
+    logo: Path | None = None
+    contact: str = ""
+    language: str | None = setting(None, choices=LANGUAGES)
+
+    def __post_init__(self):
+        check_settings(self, "page")
+        if self.contact and not (_MAIL.fullmatch(self.contact) or _SITE.fullmatch(self.contact)):
+            raise UsageError(
+                f"contact '{self.contact}': neither an e-mail address nor a web address; give law@town.example or "
+                "https://town.example/law"
+            )
+        if self.logo is not None:
+            self._check_logo(self.logo)
+
+    @property
+    def contact_link(self) -> str:
+        """Return the address that the contact's link leads to."""
+        return f"mailto:{self.contact}" if _MAIL.fullmatch(self.contact) else self.contact
+
+    @property
+    def logo_type(self) -> str:
+        """Return the media type of the logo."""
+        return LOGO_TYPES[self.logo.suffix.lower()]
+
+    @staticmethod
+    def _check_logo(logo: Path) -> None:
+        if logo.suffix.lower() not in LOGO_TYPES:
+            raise UsageError(f"logo {logo}: not one of {', '.join(LOGO_TYPES)}; convert it")
+        try:
+            size = logo.stat().st_size
+            logo.open("rb").close()
+        except OSError as error:
+            raise UsageError(f"logo {logo}: {error.strerror}; name an image file") from None
+        if size > MOST_OF_A_LOGO:
+            raise UsageError(f"logo {logo}: {size:,} bytes; at most {MOST_OF_A_LOGO:,}, since every reader loads it")
 
 
 @dataclass(frozen=True)

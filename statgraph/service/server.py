@@ -17,12 +17,12 @@ from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from statgraph.errors import RunError, StatgraphError, UsageError, described
 from statgraph.runs.run import Run
 from statgraph.service.app import create_app
 from statgraph.service.config import TOKEN_VARIABLE, ServiceConfig
-from statgraph.service.connection import BoundedConnection
 from statgraph.service.loaded_run import LoadedRun
 from statgraph.service.state import ServiceState
 
@@ -65,7 +65,7 @@ def serve(
 
     async def load() -> None:
         nonlocal fault
-        asked = _asked_to_reload()
+        reload = _reload_signal()
         try:
             await open_run()
         except Exception as error:
@@ -73,7 +73,7 @@ def serve(
             return
         if not server.should_exit:
             announce(f"Serving {run} at {address}")
-        await _reload_when_asked(asked, open_run, lambda: announce(f"Serving {run} as it is now"))
+        await _reload_when_asked(reload, open_run, lambda: announce(f"Serving {run} as it is now"))
 
     with bound_socket(host, port) as listener:
         if config.token is None and not is_loopback(host):
@@ -86,6 +86,68 @@ def serve(
         _run_until_signalled(server, listener)
     if fault is not None:
         raise fault
+
+
+class BoundedConnection(H11Protocol):
+    """uvicorn's connection by h11, closed where a client does not send all headers of a request in time, or does not
+    read its answer. A client that only says that it sends no more still gets its answer.
+
+    `BodyLimit` bounds the time of the body, uvicorn that between requests.
+
+    Args:
+        timeout_s: seconds for the headers, and for each time that the answer waits to be taken.
+        options: uvicorn's.
+    """
+
+    def __init__(self, *arguments, timeout_s: float, **options):
+        super().__init__(*arguments, **options)
+        self._timeout_s = timeout_s
+        self._headers_due: asyncio.TimerHandle | None = None
+        self._answer_due: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._wait_for_headers()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what the client sends."""
+        super().data_received(data)
+        if self._is_asked:
+            self._headers_due = _cancelled(self._headers_due)
+        elif self._headers_due is None:
+            self._wait_for_headers()
+
+    def eof_received(self) -> bool:
+        """Return whether the connection stays open: an answer is on its way to who has asked all there is to ask."""
+        return self._is_asked and not self.cycle.more_body
+
+    def pause_writing(self) -> None:
+        """Begin to wait for the client to read."""
+        self.flow.pause_writing()
+        self._answer_due = self.loop.call_later(self._timeout_s, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on: the client has read."""
+        self.flow.resume_writing()
+        self._answer_due = _cancelled(self._answer_due)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End all waiting."""
+        self._headers_due, self._answer_due = _cancelled(self._headers_due), _cancelled(self._answer_due)
+        super().connection_lost(exc)
+
+    @property
+    def _is_asked(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _wait_for_headers(self) -> None:
+        self._headers_due = self.loop.call_later(self._timeout_s, self.transport.close)
+
+
+def _cancelled(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()
 
 
 @contextmanager
@@ -127,26 +189,26 @@ def is_loopback(host: str) -> bool:
 
 
 async def _reload_when_asked(
-    asked: asyncio.Event, open_run: Callable[[], Awaitable[None]], opened: Callable[[], None]
+    reload: asyncio.Event, open_run: Callable[[], Awaitable[None]], opened: Callable[[], None]
 ) -> None:
     while True:
-        await asked.wait()
-        asked.clear()
+        await reload.wait()
+        reload.clear()
         try:
             await open_run()
         except Exception as error:
-            told = error if isinstance(error, StatgraphError) else described(error)
-            _LOG.error("%s; the run that was loaded before is served", told)
+            reason = error if isinstance(error, StatgraphError) else described(error)
+            _LOG.error("%s; the run that was loaded before is served", reason)
         else:
             opened()
 
 
-def _asked_to_reload() -> asyncio.Event:
+def _reload_signal() -> asyncio.Event:
     """Return an event that SIGHUP sets, where the system has that signal."""
-    asked = asyncio.Event()
+    reload = asyncio.Event()
     if hasattr(signal, "SIGHUP"):
-        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, asked.set)
-    return asked
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload.set)
+    return reload
 
 
 def _server(app: FastAPI, config: ServiceConfig) -> uvicorn.Server:

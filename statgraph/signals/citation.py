@@ -12,7 +12,7 @@ import numpy as np
 from statgraph.corpus.citations.named_articles import NamedArticles
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
-from statgraph.signals.signal import AllScores, Answer, Asked, EncodedSignal, SignalSource
+from statgraph.signals.signal import AllScores, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
 
 _HAS_NUMBER = re.compile(r"\d|第|§")  # reading every title takes a second, and most questions name no article
 
@@ -21,6 +21,17 @@ class CitationSignal:
     """Scores what a question names 1, 1/2, 1/3 ... in the order of `NamedArticles`, and everything else 0."""
 
     kind = name = "citation"
+    info = SignalInfo(
+        weight=10.0,
+        words={
+            "de": "Die Frage nennt ihn",
+            "en": "The question names it",
+            "es": "La pregunta lo nombra",
+            "fr": "La question le nomme",
+            "it": "La domanda lo nomina",
+            "nl": "De vraag noemt het",
+        },
+    )
 
     def __init__(self, store: ArticleStore):
         self._store = store

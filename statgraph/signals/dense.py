@@ -1,4 +1,4 @@
-"""The vectors of a trained system, or of an encoder as it comes, as a signal."""
+"""The vectors of a trained system, or of an untrained encoder, as a signal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,21 @@ from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.query import Ranked
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.query_encoder import QueryEncoder
-from statgraph.signals.signal import Answer, Asked
+from statgraph.signals.signal import FROM_LAW, TRAINED, ZERO_SHOT, Answer, Asked, SignalInfo
+
+_WORDS = {
+    "de": "Seine Bedeutung, nach {name}",
+    "en": "Its meaning, by {name}",
+    "es": "Su significado, según {name}",
+    "fr": "Son sens, selon {name}",
+    "it": "Il suo significato, secondo {name}",
+    "nl": "De betekenis, volgens {name}",
+}
+KINDS = {
+    ZERO_SHOT: SignalInfo(weight=1.0, words=_WORDS),
+    FROM_LAW: SignalInfo(weight=0.3, words=_WORDS),
+    TRAINED: SignalInfo(weight=1.0, learns=True, words=_WORDS),
+}
 
 
 class DenseSignal:
@@ -16,7 +30,7 @@ class DenseSignal:
 
     Args:
         name: of the member of the ensemble.
-        kind: `zero-shot` or `trained`.
+        kind: one of `KINDS`.
         index: the articles' vectors.
         encoder: of the questions.
     """
@@ -24,6 +38,7 @@ class DenseSignal:
     def __init__(self, name: str, kind: str, index: ArticleIndex, encoder: QueryEncoder):
         self.name = name
         self.kind = kind
+        self.info = KINDS[kind]
         self.encoder = encoder
         self._index = index
 

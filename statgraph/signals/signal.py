@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -16,8 +16,38 @@ from statgraph.corpus.records import Article, CitingText, Question
 from statgraph.inference.query_encoder import HeadEncoder, QueryEncoder
 from statgraph.lexical.bm25 import best_rows
 
-# The kinds of dense signals: an encoder as it comes, one that has learnt from the law alone, and one from questions.
+# The kinds of dense signals: an untrained encoder, one that has learnt from the law alone, and one from questions.
 ZERO_SHOT, FROM_LAW, TRAINED = "zero-shot", "from law", "trained"
+
+
+@dataclass(frozen=True)
+class SignalInfo:
+    """What a kind of signal weighs, and what explanations say of it.
+
+    Attributes:
+        weight: in the fixed ranker's sum; those of the built-in signals were chosen on the dev questions of legi-fr,
+            stard and the sample together (docs/ranking.md has the tables).
+        learns: whether it has learnt from questions, and so weighs by how many these were.
+        words: what it says of an article, by the language of the page; `{name}` stands for the signal's name.
+    """
+
+    weight: float = 0.3
+    learns: bool = False
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    def words_of(self, name: str) -> dict[str, str]:
+        """Return the words for a signal of a name, by language."""
+        return {language: words.format(name=name) for language, words in self.words.items()}
+
+    def label(self, name: str) -> str:
+        """Return the English words for a signal of a name as they stand within a line; without words, its name."""
+        words = self.words_of(name).get("en", "")
+        return words[:1].lower() + words[1:] or name
+
+
+def signal_info(signal: Signal) -> SignalInfo:
+    """Return what a signal's class says of its kind; the defaults for an installed package's that says nothing."""
+    return getattr(signal, "info", SignalInfo())
 
 
 @dataclass
@@ -61,8 +91,10 @@ class Signal(Protocol):
     """Finds and scores the articles of one run.
 
     Attributes:
-        kind: what it is to the fixed ranker, which has a weight for it.
+        kind: what it is, such as `bm25` or `trained`.
         name: what it is called in features and explanations; signals of one kind differ in it.
+
+    A class may have an `info` too, a `SignalInfo`.
     """
 
     kind: str
@@ -89,7 +121,7 @@ class SignalSource:
         questions: the training questions; their labels are articles of the law.
         citing: the citing texts that may be used.
         members: the dense signals of the run.
-        of_same_law: the signals folder of a run of the same articles and settings, from which indexes of the articles
+        reuse_from: the signals folder of a run of the same articles and settings, from which indexes of the articles
             alone are copied; None to make them.
     """
 
@@ -99,7 +131,7 @@ class SignalSource:
     questions: Sequence[Question] = ()
     citing: Sequence[CitingText] = ()
     members: Sequence[EncodedSignal] = ()
-    of_same_law: Path | None = None
+    reuse_from: Path | None = None
 
 
 class AllScores:

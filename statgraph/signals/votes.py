@@ -11,7 +11,7 @@ from statgraph import artifacts
 from statgraph.errors import RunError, reason_of
 from statgraph.inference.query_encoder import QueryEncoder
 from statgraph.runs.run import Run
-from statgraph.signals.signal import TRAINED, AllScores, Answer, Asked, EncodedSignal, SignalSource
+from statgraph.signals.signal import TRAINED, AllScores, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
 
 TEMPERATURE = 0.05
 _VECTORS, _LABELS, _MEMBER = "vectors.npy", "labels.npz", "member.json"
@@ -28,6 +28,18 @@ class VotesSignal:
     """
 
     kind = name = "votes"
+    info = SignalInfo(
+        weight=0.3,
+        learns=True,
+        words={
+            "de": "Ähnliche Trainingsfragen",
+            "en": "Training questions like this one",
+            "es": "Preguntas de entrenamiento parecidas",
+            "fr": "Des questions d’entraînement semblables",
+            "it": "Domande di addestramento simili",
+            "nl": "Soortgelijke trainingsvragen",
+        },
+    )
 
     def __init__(self, vectors: np.ndarray, labels: np.ndarray, n_articles: int, encoder: QueryEncoder):
         self._vectors = vectors
@@ -84,7 +96,7 @@ class VotesSignal:
         cosines = queries @ self._vectors.T / np.maximum(lengths, 1e-12)  # (asked, training questions)
         weights = np.exp((cosines - cosines.max(axis=1, keepdims=True)) / TEMPERATURE)
         weights /= weights.sum(axis=1, keepdims=True)
-        return [AllScores(self._votes(of_question)) for of_question in weights]
+        return [AllScores(self._votes(question_weights)) for question_weights in weights]
 
     def _votes(self, weights: np.ndarray) -> np.ndarray:
         questions, articles = self._labels.T

@@ -201,7 +201,7 @@ def _reduced(part: _Part, without: str, config: RunConfig) -> _Part:
         cited = structure.citations
         structure = replace(structure, citations=Citations(cited.targets[:0], np.zeros_like(cited.starts)))
     signals = [signal for signal in part.ensemble.signals if signal.name != without]
-    weights = signal_weights([signal.kind for signal in signals], part.n_questions)
+    weights = signal_weights(signals, part.n_questions)
     # Rounded as they are in a run, so that a row is the ensemble that training without the signal would have made.
     weight_of = {signal.name: round(float(weight), 4) for signal, weight in zip(signals, weights, strict=True)}
     ensemble = Ensemble(

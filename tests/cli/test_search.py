@@ -40,13 +40,14 @@ def answer(tmp_path, monkeypatch):
 
 def test_hits_in_a_terminal_are_as_wide_as_it(monkeypatch, bm25_run):
     from statgraph.cli.search import _print_hits
+    from statgraph.cli.terminal import explanation_lines
 
     written = io.StringIO()
     monkeypatch.setattr("rich.console.Console", lambda highlight: Console(file=written, width=34, highlight=highlight))
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     retriever = Retriever.load(bm25_run)
     hits = retriever.search(QUESTION, k=1)
-    _print_hits(hits, retriever.explain(QUESTION, hits))
+    _print_hits(hits, map(explanation_lines, retriever.explain(QUESTION, hits)))
 
     lines = [line.rstrip() for line in written.getvalue().splitlines()]
     assert lines[:-3] == [

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from statgraph.cli.main import cli
-from statgraph.service.page_config import PageConfig
+from statgraph.service.config import PageConfig
 
 pytest.importorskip("fastapi", reason="the service needs the extra 'serve'")
 

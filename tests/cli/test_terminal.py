@@ -120,7 +120,8 @@ def test_what_an_ensembles_score_is_made_of():
         Contribution("base", -0.25),
     )
     why = Explanation("D1", 2.0975, None, None, (), (), None, contributions=parts)
-    assert explanation_lines(why) == [
+    labels = {"zero-shot@e5": "its meaning, by zero-shot@e5", "bm25": "its words"}
+    assert explanation_lines(why, labels) == [
         "score 2.098, the sum of:",
         "   +1.000  its meaning, by zero-shot@e5 (1st)",
         "   +0.500  its words (12th)",

@@ -7,7 +7,7 @@ import pytest
 
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import RunError, UsageError
-from statgraph.lexical.bm25 import BM25, TermWeight, best_rows, expanded_texts
+from statgraph.lexical.bm25 import BM25, TermStatistics, TermWeight, best_rows, expanded_texts
 
 TEXTS = ["cat dog cat", "cat", "bird bird bird bird bird"]  # 3, 1 and 5 terms: 3 on average
 
@@ -196,3 +196,32 @@ def test_the_first_questions_stand_behind_a_text():
 def test_every_text_needs_its_list():
     with pytest.raises(ValueError, match="shorter"):
         expanded_texts(PLACES, [[]], most=1)
+
+
+COUNTED = ["cat dog cat", "cat", "bird bird bird bird bird"]
+
+
+@pytest.mark.parametrize(("k1", "b"), [(2.5, 0.2), (0.9, 1.0), (1.2, 0.0)])
+def test_weights_of_counted_terms_are_those_of_the_index(k1, b):
+    generator = np.random.default_rng(7)
+    texts = [" ".join(generator.choice([*"abcdefgh"], size)) for size in generator.integers(1, 30, 40)]
+    index = BM25(texts, language="xx", k1=k1, b=b)
+    counted = TermStatistics(texts, language="xx", k1=k1, b=b)
+    for question in ("a", "a b c a", "h g z"):
+        expected = index.term_weights(question, range(40))
+        for of_index, of_statistics in zip(expected, counted.term_weights(question, texts), strict=True):
+            assert {part.term: part.weight for part in of_statistics} == pytest.approx(
+                {part.term: part.weight for part in of_index}, rel=1e-5
+            )
+            assert [part.weight for part in of_statistics] == sorted(
+                (part.weight for part in of_statistics), reverse=True
+            )
+
+
+def test_counted_terms_of_nothing_weigh_nothing():
+    counted = TermStatistics([*COUNTED, ""], language="xx")
+    assert counted.term_weights("", COUNTED) == [[], [], []]
+    assert counted.term_weights("whale", COUNTED) == [[], [], []]
+    assert counted.term_weights("cat", [""]) == [[]]
+    assert counted.term_weights("cat", []) == []
+    assert TermStatistics([], language="xx").term_weights("cat", []) == []

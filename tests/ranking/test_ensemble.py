@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,9 @@ from statgraph.corpus.structure import Structure
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.ranking.features import OF_CITED, OF_CITING, OF_SECTION, SUM
 from statgraph.ranking.fixed import FixedRanker, signal_weights
-from statgraph.signals.signal import AllScores
+from statgraph.signals.dense import KINDS
+from statgraph.signals.lexical import TextSignal
+from statgraph.signals.signal import TRAINED, ZERO_SHOT, AllScores
 
 ARTICLES = (
     Article("a", "Art. 1, Code", "See article 3.", ("Code", "Lamps"), 0),
@@ -80,6 +84,10 @@ def test_contributions_add_up_to_the_score():
 
 
 def test_what_learns_from_questions_counts_by_their_number():
-    assert signal_weights(["bm25", "trained"], 0).tolist() == [1, 0]
-    assert signal_weights(["bm25", "trained"], 100).tolist() == [1, 0.5]
-    assert signal_weights(["trained", "trained", "zero-shot"], 300).tolist() == [0.75, 0.75, 1]
+    words, trained, zero_shot = (
+        SimpleNamespace(info=info) for info in (TextSignal.info, KINDS[TRAINED], KINDS[ZERO_SHOT])
+    )
+    assert signal_weights([words, trained], 0).tolist() == [1, 0]
+    assert signal_weights([words, trained], 100).tolist() == [1, 0.5]
+    assert signal_weights([trained, trained, zero_shot], 300).tolist() == [0.75, 0.75, 1]
+    assert signal_weights([object()], 300).tolist() == pytest.approx([0.3])  # of an installed package

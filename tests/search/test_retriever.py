@@ -22,7 +22,7 @@ from statgraph.ranking.ensemble import Ensemble
 from statgraph.ranking.fixed import FixedRanker
 from statgraph.runs.article_store import ArticleStore, write_article_store
 from statgraph.signals.dense import DenseSignal
-from statgraph.signals.lexical import LexicalSignal
+from statgraph.signals.lexical import TextSignal
 
 ODD_QUESTIONS = {
     "punctuation": "?!… — «»",
@@ -211,7 +211,7 @@ def test_few_frames_lie_between_a_question_and_its_scores(run, corpus, dense_run
         ArticleIndex.load(dense_run / "index", device="cpu"),
         SimpleNamespace(encode=lambda texts: np.eye(2)),
     )
-    signals = LexicalSignal("bm25", bm25), DenseSignal("dsr", "trained", index, encoder)
+    signals = TextSignal(bm25), DenseSignal("dsr", "trained", index, encoder)
     weights = {"bm25": 1.0, "dsr": 1.0}
     monkeypatch.setattr(BM25, "scores", reached)
     monkeypatch.setattr(ArticleIndex, "search", reached)  # it has two frames of its own

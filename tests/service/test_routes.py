@@ -11,6 +11,7 @@ from statgraph.errors import EngineError
 from statgraph.search.retriever import Retriever
 from statgraph.search.rewriting import Rewriter
 from statgraph.service.answers import excerpt
+from statgraph.service.config import LANGUAGES
 from statgraph.service.loaded_run import heading_id_of
 from statgraph.service.problems import problem_response
 from statgraph.service.schemas import Passage
@@ -61,6 +62,7 @@ def test_about(client):
         "dated": False,
         "by_words": True,
         "explains": True,
+        "signals": {},
         "feedback": True,
         "version": __version__,
     }
@@ -442,6 +444,13 @@ def ensemble_client(village, dated_run, tmp_path_factory):
     state = ServiceState(ServiceConfig(feedback=folder / "feedback.jsonl"))
     state.open(LoadedRun(dated_run(run, {"W6": {"valid_to": "2020-12-31"}}), device="cpu"))
     return TestClient(create_app(state, write_log=lambda line: None))
+
+
+def test_an_ensemble_says_what_its_signals_are(ensemble_client):
+    signals = ensemble_client.get("/api/about").json()["signals"]
+    assert list(signals) == ["citation", "bm25", "headings"]
+    assert signals["headings"]["en"] == "Words of its headings"
+    assert set(signals["bm25"]) == set(LANGUAGES)
 
 
 def test_an_ensemble_answers_filters_and_knows_the_day(ensemble_client):

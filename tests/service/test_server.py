@@ -1,14 +1,19 @@
-"""The socket, the warning, a run that cannot be loaded; tests/cli/test_serve.py has the process from start to stop."""
+"""The socket, the warning, a run that cannot be loaded, clients that do not send or do not read."""
 
 import os
 import signal
+import socket
+import threading
+import time
+from contextlib import suppress
 
 import pytest
+import uvicorn
 
 from statgraph.errors import RunError, UsageError
 from statgraph.runs.article_store import ARTICLES
 from statgraph.service.config import ServiceConfig
-from statgraph.service.server import bound_socket, is_loopback, serve
+from statgraph.service.server import _server, bound_socket, is_loopback, serve
 
 
 @pytest.mark.parametrize(
@@ -62,3 +67,90 @@ def test_a_signal_while_the_run_loads_ends_the_service_without_an_error(loaded_r
     serve(village_run, ServiceConfig(), host="127.0.0.1", port=0, device="cpu", announce=announced.append)
     assert announced == []
     assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
+
+
+WAIT_S = 30
+LONG = b"x" * (32 << 20)  # more than the kernel keeps for a client that does not read
+
+
+async def app(scope, receive, send):
+    """Answer with the length of the body, or at length."""
+    if scope["type"] != "http":
+        return
+    n_bytes, more = 0, True
+    while more:
+        message = await receive()
+        n_bytes, more = n_bytes + len(message.get("body", b"")), message.get("more_body", False)
+    body = LONG if scope["path"] == "/long" else str(n_bytes).encode()
+    headers = [(b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+@pytest.fixture(scope="module")
+def port():
+    """Return the port of a service that waits three tenths of a second for headers and readers."""
+    with bound_socket("127.0.0.1", 0) as listener:
+        server: uvicorn.Server = _server(app, ServiceConfig(timeout_s=0.3))
+        server.config.lifespan = "off"
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        yield listener.getsockname()[1]
+        server.should_exit = True
+        thread.join(WAIT_S)
+
+
+@pytest.fixture
+def client(port):
+    with socket.create_connection(("127.0.0.1", port), timeout=WAIT_S) as connection:
+        yield connection
+
+
+def answered(client: socket.socket) -> bytes:
+    """Return the body of the next answer, of one digit; its headers may come in a packet of their own."""
+    read = b""
+    while not read.partition(b"\r\n\r\n")[2] and (got := client.recv(1000)):
+        read += got
+    return read.partition(b"\r\n\r\n")[2]
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHo"])
+def test_who_does_not_send_its_headers_is_left(client, sent):
+    client.sendall(sent)
+    assert client.recv(1) == b""
+
+
+def test_who_sends_a_second_request_by_halves_is_left(client):
+    client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert answered(client) == b"0"
+    client.sendall(b"GET / HTTP")
+    assert client.recv(1) == b""
+
+
+def test_a_request_takes_its_time_once_its_headers_are_there(client):
+    client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na")
+    time.sleep(0.4)
+    client.sendall(b"b")
+    assert answered(client) == b"2"
+
+
+def test_who_does_not_read_its_answer_is_left(client):
+    client.sendall(b"GET /long HTTP/1.1\r\nHost: x\r\n\r\n")
+    time.sleep(0.8)
+    n_bytes = 0
+    with suppress(ConnectionResetError):
+        while got := client.recv(1 << 20):
+            n_bytes += len(got)
+    assert n_bytes < len(LONG)
+
+
+def test_who_sends_no_more_is_answered(client):
+    client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab")
+    client.shutdown(socket.SHUT_WR)
+    assert answered(client) == b"2"
+
+
+def test_who_breaks_off_is_not_waited_for(client):
+    client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na")
+    client.shutdown(socket.SHUT_WR)
+    assert client.recv(1000) == b""

@@ -7,7 +7,7 @@ from statgraph.corpus.records import Article, CitingText, Question
 from statgraph.errors import RunError
 from statgraph.lexical.bm25 import BM25
 from statgraph.runs.run import CorpusFacts, Run
-from statgraph.signals.lexical import CITING, HEADINGS, TEXT, LexicalSignal
+from statgraph.signals.lexical import CitingSignal, HeadingsSignal, TextSignal
 from statgraph.signals.signal import TRAINED, ZERO_SHOT, Asked, SignalSource
 
 ARTICLES = (
@@ -36,29 +36,29 @@ def scores(signal, question):
 
 
 def test_each_signal_has_its_own_text(tmp_path):
-    for kind, question in ((TEXT, "lamp"), (HEADINGS, "streets"), (CITING, "road")):
+    for kind, question in ((TextSignal, "lamp"), (HeadingsSignal, "streets"), (CitingSignal, "road")):
         folder = tmp_path / question
         assert written(kind, folder, citing=CITING_TEXTS)
         signal = read(kind, folder)
         assert scores(signal, question).tolist() == [True, False]
-    assert not scores(read(HEADINGS, tmp_path / "streets"), "lamp").any()
+    assert not scores(read(HeadingsSignal, tmp_path / "streets"), "lamp").any()
 
 
 def test_nothing_to_index_is_no_signal(tmp_path):
-    assert not written(CITING, tmp_path / "none")
+    assert not written(CitingSignal, tmp_path / "none")
 
 
 def test_indexes_of_the_articles_alone_are_copied_from_a_run_of_the_same_law(tmp_path):
     law = tmp_path / "law"
     law.mkdir()
-    written(TEXT, law / "bm25", members=[Member(ZERO_SHOT)])
-    written(CITING, law / "citing", citing=CITING_TEXTS)
-    without_articles = SignalSource((), "en", RunConfig(), of_same_law=law)
+    written(TextSignal, law / "bm25", members=[Member(ZERO_SHOT)])
+    written(CitingSignal, law / "citing", citing=CITING_TEXTS)
+    without_articles = SignalSource((), "en", RunConfig(), reuse_from=law)
     (tmp_path / "copy").mkdir()
-    assert TEXT.write(without_articles, tmp_path / "copy")
-    assert scores(read(TEXT, tmp_path / "copy"), "lamp").tolist() == [True, False]
+    assert TextSignal.write(without_articles, tmp_path / "copy")
+    assert scores(read(TextSignal, tmp_path / "copy"), "lamp").tolist() == [True, False]
     assert not (tmp_path / "copy" / "doubt.json").exists()  # it depends on the members too
-    assert not CITING.write(without_articles, tmp_path / "none")
+    assert not CitingSignal.write(without_articles, tmp_path / "none")
 
 
 def test_what_a_question_could_score():
@@ -70,12 +70,12 @@ def test_what_a_question_could_score():
 
 def test_a_question_in_other_words_counts_less():
     bm25 = BM25(["lamp", "well"], language="en")
-    sure, doubted = (LexicalSignal("bm25", bm25, doubt).ask(Asked(["lamp road street"]))[0] for doubt in (0.0, 1.0))
+    sure, doubted = (TextSignal(bm25, doubt).ask(Asked(["lamp road street"]))[0] for doubt in (0.0, 1.0))
     share = bm25.scores("lamp").max() / (np.log(2) + 2 * np.log(6))
     assert sure.confidence == 1
     assert doubted.confidence == pytest.approx(share / 0.4)
-    assert LexicalSignal("bm25", bm25, 0.5).ask(Asked(["road"]))[0].confidence == 0.5
-    assert LexicalSignal("bm25", bm25, 1.0).ask(Asked(["?"]))[0].confidence == 1  # nothing was asked
+    assert TextSignal(bm25, 0.5).ask(Asked(["road"]))[0].confidence == 0.5
+    assert TextSignal(bm25, 1.0).ask(Asked(["?"]))[0].confidence == 1  # nothing was asked
 
 
 def test_questions_take_the_doubt_away(tmp_path):
@@ -85,9 +85,9 @@ def test_questions_take_the_doubt_away(tmp_path):
         ("some", (Member(ZERO_SHOT),), asked, 0.5),
         ("trained", (Member(TRAINED),), (), 0.0),
     ):
-        written(TEXT, tmp_path / name, members=members, questions=questions)
-        (answer,) = read(TEXT, tmp_path / name).ask(Asked(["road"]))
+        written(TextSignal, tmp_path / name, members=members, questions=questions)
+        (answer,) = read(TextSignal, tmp_path / name).ask(Asked(["road"]))
         assert answer.confidence == 1 - doubt
     artifacts.write_json(tmp_path / "some" / "doubt.json", [])
     with pytest.raises(RunError, match="doubt"):
-        read(TEXT, tmp_path / "some")
+        read(TextSignal, tmp_path / "some")

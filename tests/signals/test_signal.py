@@ -1,7 +1,13 @@
+import re
+
 import numpy as np
+import pytest
 
 from statgraph.corpus.allowed_rows import AllowedRows
-from statgraph.signals.signal import AllScores, Asked
+from statgraph.registry import SIGNALS
+from statgraph.service.config import LANGUAGES
+from statgraph.signals.dense import KINDS
+from statgraph.signals.signal import TRAINED, AllScores, Asked, signal_info
 
 
 def test_candidates_are_what_scores_above_zero():
@@ -25,3 +31,23 @@ def test_questions_are_encoded_once():
 
     assert asked.vectors(encoder).shape == asked.vectors(encoder).shape == (2, 2)
     assert encoder.calls == 1
+
+
+INFOS = {name: SIGNALS.load(name).info for name in SIGNALS.built_in} | KINDS
+
+
+@pytest.mark.parametrize("name", INFOS)
+def test_a_signal_has_its_words_in_every_language_of_the_page(name):
+    words = INFOS[name].words
+    assert sorted(words) == sorted(LANGUAGES)
+    assert len({text.count("{name}") for text in words.values()}) == 1
+    assert len(set(words.values())) == len(LANGUAGES)
+    built = r"signa[lu]|señal|segnal|candidat|kandida|feature|ensemble|\btree|arbre|baum|árbol|albero|boom"
+    assert not [text for text in words.values() if re.search(built, text.lower())]
+
+
+def test_words_and_labels_name_the_signal():
+    info = KINDS[TRAINED]
+    assert info.words_of("dsr@e5")["fr"] == "Son sens, selon dsr@e5"
+    assert info.label("dsr@e5") == "its meaning, by dsr@e5"
+    assert signal_info(object()).label("titles") == "titles"

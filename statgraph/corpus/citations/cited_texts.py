@@ -54,7 +54,7 @@ GOES_ON = re.compile(rf"(?:(?:of|van|vom|von|de) )?(?:1[6-9]|20)\d\d\b|{_TITLE_N
 
 
 class CitedTexts:
-    """Tells which code of a corpus the words after an article's number name.
+    """Finds the code of a corpus that the words after an article's number name.
 
     Args:
         codes: the titles of the corpus' codes.

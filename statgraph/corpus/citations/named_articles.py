@@ -51,7 +51,7 @@ _NEAR = 20  # characters between a number and the short name of its code: "5, de
 
 
 class NamedArticles:
-    """Tells which articles of a corpus a question names by their numbers.
+    """Finds the articles of a corpus that a question names by their numbers.
 
     A number counts behind a word for an article, or the word that the titles of a code use for theirs; in an
     unmistakable form ("L1234-1"); and where the question is nothing but a number, with or without a code. An article

@@ -125,7 +125,7 @@ def guarded_service(sample_loaded_run, token: str) -> Iterator[Service]:
 @pytest.fixture(scope="session")
 def own_service(sample_loaded_run, tmp_path_factory) -> Iterator[Service]:
     """Return the same with a name, a logo of 8 pixels with a script in it, a contact and a language of its own."""
-    from statgraph.service.page_config import PageConfig
+    from statgraph.service.config import PageConfig
 
     logo = tmp_path_factory.mktemp("logo") / "logo.svg"
     logo.write_text('<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><script>throw 1</script></svg>')

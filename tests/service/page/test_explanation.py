@@ -2,6 +2,8 @@
 
 import pytest
 
+from statgraph.signals.lexical import TextSignal
+
 EXPLANATION = {
     "score": 0.75,
     "own_text_score": 0.5,
@@ -113,3 +115,30 @@ def test_a_service_that_does_not_explain_is_not_asked_to(open_page, answers, exp
     page = open_page("/?q=deposit", before=lambda page: page.route("**/api/about", silent))
     expect(page.locator(".hit")).to_have_count(10)
     expect(page.get_by_role("button", name="Why this one?")).to_have_count(0)
+
+
+def test_the_signals_of_an_ensemble_speak_the_readers_language(open_page, answers, expect):
+    parts = [
+        {"source": "bm25", "amount": 0.5, "rank": 2, "article_id": None, "title": ""},
+        {"source": "titles", "amount": 0.25, "rank": None, "article_id": None, "title": ""},
+        {"source": "section", "amount": 0.125, "rank": 1, "article_id": "H19", "title": "Art. 19"},
+        {"source": "base", "amount": -0.125, "rank": None, "article_id": None, "title": ""},
+    ]
+    why = {**EXPLANATION, "neighbours": [], "terms": [], "contributions": parts}
+    explain = answers(change=lambda answer: {**answer, "hits": [{**hit, "explanation": why} for hit in answer["hits"]]})
+    signals = {"bm25": TextSignal.info.words_of("bm25"), "titles": {}}
+
+    def route(page) -> None:
+        page.route("**/api/about", answers(change=lambda about: {**about, "explains": True, "signals": signals}))
+        page.route("**/api/search", explain)
+
+    page = open_page("/?q=deposit&lang=nl", before=route)
+    page.locator(".hit button[aria-expanded]").first.click()
+    expect(page.locator(".explanation .bar-name")).to_have_text(
+        [
+            "De eigen woorden (nr. 2)",
+            "titles",
+            "Beste onder hetzelfde opschrift: Art. 19, op plaats 1",
+            "Beginwaarde, voor elk artikel gelijk",
+        ]
+    )

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from statgraph.service.page_config import LANGUAGES
+from statgraph.service.config import LANGUAGES
 
 LOAD = "async name => (await import(`/static/words/${name}.js`)).default"
 LOAD_ALL = """async names => Object.fromEntries(await Promise.all(names.map(

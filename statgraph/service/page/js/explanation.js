@@ -4,11 +4,18 @@
 import { link } from "./address.js";
 import { nodeChange, textLanguage } from "./citation.js";
 import { el } from "./elements.js";
-import { say, score } from "./words.js";
+import { say, score, spokenLanguage } from "./words.js";
 
-// The sources that have a message of their own; of the others, a member of the ensemble has an @ in its name.
-const TOLD = ["citation", "bm25", "headings", "citing", "votes", "article", "all", "base"];
+// The sources of contributions beside the signals, whose words the service has.
+const FACTS = ["article", "all", "base"];
 const LENT = ["section", "parent", "cited_by", "cites"];
+
+let signals = {};
+
+/** Take what each signal says of an article, by its name and the language, as the service gives them. */
+export function setSignals(words) {
+  signals = words;
+}
 
 /** Return the explanation of a hit as the service gives it, or one line where it gives none. */
 export function explanationView(explanation) {
@@ -54,8 +61,8 @@ function contribution({ source, rank, article_id: id, title }) {
 }
 
 function sourceName(source) {
-  if (TOLD.includes(source)) return say(`why_${source}`);
-  return source.includes("@") ? say("why_member", { name: source }) : source;
+  if (FACTS.includes(source)) return say(`why_${source}`);
+  return signals[source]?.[spokenLanguage()] ?? signals[source]?.en ?? source;
 }
 
 const placed = (key, what, rank) => (typeof rank === "number" ? say(key, { what, rank }) : what);

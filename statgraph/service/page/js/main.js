@@ -6,6 +6,7 @@ import { markPassage, showArticle } from "./article.js";
 import { startDay } from "./as_of.js";
 import { setTextLanguage } from "./citation.js";
 import { byId, el } from "./elements.js";
+import { setSignals } from "./explanation.js";
 import { showFilters } from "./filters.js";
 import { startKeyboard } from "./keyboard.js";
 import { loadingNotice, problemNotice } from "./notices.js";
@@ -53,6 +54,7 @@ async function start(tries = 0) {
     return;
   }
   setTextLanguage(about.language);
+  setSignals(about.signals);
   byId("question").lang = about.language;
   show({ first: true });
 }

@@ -4,7 +4,7 @@ import pytest
 
 from statgraph.errors import UsageError
 from statgraph.service.app import PAGE
-from statgraph.service.page_config import LANGUAGES, MOST_OF_A_LOGO, PageConfig
+from statgraph.service.config import LANGUAGES, MOST_OF_A_LOGO, PageConfig
 
 PIXEL = b"\x89PNG\r\n\x1a\n"
 
