@@ -21,7 +21,7 @@ from statgraph.artifacts import write_json
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.store import read_corpus
-from statgraph.device import device_memory, pick_device
+from statgraph.device import pick_device
 from statgraph.errors import StatgraphError
 from statgraph.progress import Step, TrainingStep
 from statgraph.runs.folders import is_finished, is_unfinished
@@ -30,7 +30,6 @@ from statgraph.runs.run import Run
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.retriever import Retriever
 from statgraph.systems.job import TrainingOptions
-from statgraph.systems.memory_plan import memory_plan
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 
@@ -65,10 +64,6 @@ def _with_one_epoch(config: RunConfig) -> RunConfig:
 
 def _train_and_measure(arguments: argparse.Namespace, config: RunConfig) -> None:
     corpus, folder = read_corpus(arguments.corpus), arguments.out / "runs" / arguments.system
-    device = pick_device(config.device)
-    plan = memory_plan(corpus, config, memory=device_memory(device), half=device.type == "cuda")
-    for stage in plan:
-        print(f"{stage.stage}: {stage.batch}; at most {stage.peak / 2**30:.1f} GiB by the plan", flush=True)
     start = time.perf_counter()
     if is_finished(folder):
         run = Run.read(folder)
@@ -78,10 +73,10 @@ def _train_and_measure(arguments: argparse.Namespace, config: RunConfig) -> None
         options = TrainingOptions(resume=is_unfinished(folder), stage1_cache=cache, progress=_told)
         run = train_run(corpus, config, folder, options)
     seconds = time.perf_counter() - start
-    write_json(arguments.out / f"{arguments.system}.json", _result(run, corpus, seconds, plan))
+    write_json(arguments.out / f"{arguments.system}.json", _result(run, corpus, seconds))
 
 
-def _result(run: Run, corpus: Corpus, seconds: float, plan: list) -> dict[str, object]:
+def _result(run: Run, corpus: Corpus, seconds: float) -> dict[str, object]:
     device = pick_device(run.config.device)
     retriever = Retriever.of(run, device=run.config.device)
     reports = {
@@ -100,7 +95,6 @@ def _result(run: Run, corpus: Corpus, seconds: float, plan: list) -> dict[str, o
         "seconds_of_this_process": round(seconds, 1),
         "steps": list(run.steps),
         "most_cuda_bytes": torch.cuda.max_memory_allocated(device) if on_cuda else None,
-        "planned_bytes": {stage.stage: stage.peak for stage in plan},
         "config": run.config.to_dict(),
         "reports": reports,
     }

@@ -8,11 +8,6 @@ import json
 import os
 import secrets
 import shutil
-import struct
-import time
-import tokenize
-import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -36,38 +31,18 @@ CORPUS_CITING = "citing.jsonl"
 GRAPH_FILE = "graph.dgl"
 GRAPH_NODES = "nodes.json"
 
-# What a killed process left half-written is removed by the next that writes the same: its lock went with it. Where the
-# disk has no locks, once nobody can be at it still.
-_ABANDONED_S = 24 * 3600.0
+# What a killed process left half-written is removed by the next that writes the same: its lock went with it. On a disk
+# without locks it stays, a hidden file or folder.
 _MARK_BYTES = 4
 _MARK = "[0-9a-f]" * 2 * _MARK_BYTES
 
 # safetensors gives such a file to its owner alone; here it gets what the umask leaves, as any other file.
 _WEIGHTS = ".safetensors"
 
-RUN_CONFIG = "config.json"
-RUN_QUERY_ENCODER = "query_encoder"
-RUN_ARTICLE_ENCODER = "article_encoder"
-RUN_GRAPH_ENCODER = "graph_encoder.safetensors"
-RUN_GRAPH_INPUTS = "graph_inputs"
-RUN_INDEX = "index"
-RUN_LEXICAL_INDEX = "lexical"
-RUN_MEMBERS = "members"
-RUN_SIGNALS = "signals"
-RUN_STRUCTURE = "structure.npz"
-RUN_RANKER = "ranker.json"
-RUN_TREES = "ranker.txt"
-RUN_CHECKPOINTS = "checkpoints"
-RUN_METRICS = "metrics.jsonl"
-RUN_LESSONS = "lessons.npz"
-RUN_REPORT = "report.json"
-RUN_SYNTHETIC = "synthetic.jsonl"
-RUN_ARTICLES = ("articles.jsonl", "articles.offsets.npy", "articles.dates.npy", RUN_STRUCTURE)
-
 
 @contextmanager
 def replaced_folder(target: Path) -> Iterator[Path]:
-    """Yield an empty folder that takes the place of `target` once the block ends without an error.
+    """Yield an empty folder that replaces `target` once the block ends without an error.
 
     Until then `target` stays as it was; after an error or a kill nothing half-written takes its place. Where the system
     cannot exchange two names, a kill between the two renames of the end leaves the old folder whole beside it, as
@@ -114,10 +89,7 @@ def _remove_if_free(path: Path) -> None:
     with suppress(OSError):  # another process removes it too
         descriptor = os.open(path, os.O_RDONLY)
         try:
-            free = locked(descriptor)
-            if free is None:
-                free = time.time() - path.stat().st_mtime >= _ABANDONED_S
-            if free:
+            if locked(descriptor):
                 _remove(path)
         finally:
             os.close(descriptor)
@@ -164,6 +136,35 @@ def key_of(value: object, digits: int = 24) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode("utf-8")).hexdigest()[:digits]
 
 
+@contextmanager
+def reading(path: Path | str, remedy: str) -> Iterator[None]:
+    """Raise a RunError of one line, with the remedy, where the block cannot read what a file should hold.
+
+    Any error counts as damage: those who parse a file raise what comes their way, down to a MemoryError for the size
+    that a damaged header claims. So the block reads, checks and converts, and does nothing else.
+    """
+    try:
+        yield
+    except RunError as error:
+        if str(error).startswith(str(path)):
+            raise
+        raise RunError(f"{path}: {error}") from error
+    except Exception as error:
+        reason = reason_of(error) if isinstance(error, OSError | ValueError) else described(error)
+        raise RunError(f"{path}: not readable ({reason}); {remedy}") from error
+
+
+@contextmanager
+def array_damage_told() -> Iterator[None]:
+    """Raise a ValueError where the block meets a damaged .npy or .npz file, whatever NumPy raises."""
+    try:
+        yield
+    except (OSError, ValueError):
+        raise
+    except Exception as error:
+        raise ValueError(described(error)) from error
+
+
 def read_json(path: Path) -> dict:
     """Return the JSON object in a file."""
     return json.loads(Path(path).read_text(encoding="utf-8"))
@@ -175,26 +176,11 @@ def read_object(path: Path, *, remedy: str) -> dict:
     Raises:
         RunError: if the file is missing or damaged, or holds something else.
     """
-    try:
+    with reading(path, remedy):
         value = read_json(path)
-    except (OSError, ValueError, RecursionError) as error:
-        raise RunError(f"{path}: not readable ({reason_of(error)}); {remedy}") from None
     if not isinstance(value, dict):
         raise RunError(f"{path}: not a JSON object; {remedy}")
     return value
-
-
-@contextmanager
-def array_damage_told() -> Iterator[None]:
-    """Raise a ValueError where the block meets a damaged .npy or .npz file: NumPy raises whatever its parsers of header
-    and archive do, and asks for the memory that a header claims."""
-    try:
-        yield
-    except (
-        *(EOFError, SyntaxError, tokenize.TokenError, AttributeError, TypeError, RecursionError, NotImplementedError),
-        *(MemoryError, OverflowError, struct.error, zipfile.BadZipFile, zlib.error),
-    ) as error:
-        raise ValueError(described(error)) from None
 
 
 def read_array(path: Path, shape: tuple[int, ...], dtype: str, *, remedy: str, mapped: bool = False) -> np.ndarray:
@@ -205,15 +191,12 @@ def read_array(path: Path, shape: tuple[int, ...], dtype: str, *, remedy: str, m
     """
     import numpy as np
 
-    try:
-        with array_damage_told():  # an archive of arrays has no shape, and of nothing there is no map
-            array = np.load(path, mmap_mode="r" if mapped and shape[0] else None, allow_pickle=False)
-            found = f"{array.dtype} of shape {array.shape}"
-    except (OSError, ValueError) as error:
-        raise RunError(f"{path}: not readable ({reason_of(error)}); {remedy}") from None
+    with reading(path, remedy):  # an archive of arrays has no shape, and of nothing there is no map
+        array = np.load(path, mmap_mode="r" if mapped and shape[0] else None, allow_pickle=False)
+        held = f"{array.dtype} of shape {array.shape}"
     wanted = f"{dtype} of shape {shape}"
-    if found != wanted:
-        raise RunError(f"{path}: {found} where {wanted} was written; {remedy}")
+    if held != wanted:
+        raise RunError(f"{path}: {held} where {wanted} was written; {remedy}")
     return array
 
 
@@ -230,13 +213,10 @@ def read_tensors(path: Path, *, remedy: str) -> dict[str, torch.Tensor]:
     Raises:
         RunError: if the file is missing or damaged.
     """
-    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    try:
+    with reading(path, remedy):
         return load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise RunError(f"{path}: not readable ({reason_of(error)}); {remedy}") from None
 
 
 def _give_mode(path: Path, mode: int) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from statgraph.device import DEVICES
 from statgraph.errors import UsageError
-from statgraph.registry import LAYERS, NEGATIVES, RANKINGS, SIGNALS
+from statgraph.registry import KINDS, LAYERS, NEGATIVES, RANKINGS, SIGNALS
 from statgraph.settings import check_settings, known_by, setting
 
 DECAYS = ("linear", "constant")
@@ -348,9 +348,9 @@ class RunConfig:
     system: str = setting("qabisar", help="The system, one of `statgraph train --system`.")
     retriever: str = setting(
         "dense",
-        choices=("dense", "bm25", "ensemble"),
-        help="What ranks: dense (encoders, and the graph where stage 2 runs), bm25, or ensemble (several signals and "
-        "a ranker over them).",
+        choices=KINDS,
+        help="Kind of system: dense (encoders, and the graph where stage 2 runs), bm25, ensemble (several signals and "
+        "a ranker over them), or student, which any with `student.epochs` is.",
     )
     from_law: bool = setting(
         False,
@@ -386,16 +386,6 @@ class RunConfig:
     student: StudentConfig = field(default_factory=StudentConfig)
 
     @property
-    def has_vectors(self) -> bool:
-        """Return whether articles are found by the vectors of one system."""
-        return self.retriever == "dense"
-
-    @property
-    def is_ensemble(self) -> bool:
-        """Return whether several signals find articles together."""
-        return self.retriever == "ensemble"
-
-    @property
     def graph_layers(self) -> tuple[str, ...]:
         """Return the graph layers that it names: its own, then those of an ensemble's members."""
         of_members = (text.partition("=") for text in self.ensemble.settings)
@@ -411,7 +401,7 @@ class RunConfig:
         stage1, stage2 = self.stage1, self.stage2
         asks_synthetic = stage2.epochs and stage2.synthetic
         trains_on_them = (stage1.epochs and stage1.synthetic) or asks_synthetic
-        if (trains_on_them if self.has_vectors else self.bm25.expansion) and self.augment.round_trip:
+        if (trains_on_them or self.bm25.expansion) and self.augment.round_trip:
             raise UsageError(
                 f"augment.round_trip: must be 0 in training (got {self.augment.round_trip}); filter with "
                 "'statgraph augment --round-trip K --run RUN --out FILE', then set augment.file=FILE"

@@ -25,8 +25,8 @@ _MADE_HERE: set[tuple[int, int]] = set()  # device and inode of what this proces
 def refused_write_named(place: Path, written: Path | None = None) -> Iterator[None]:
     """Raise an OSError with the place where the block fails because the disk there refuses to be written.
 
-    What writes for us says so in its own way: NumPy, safetensors, DGL, FAISS and LightGBM each raise another error,
-    most of them without its number, none with the place. Of what is `written`, a file or folder, NumPy, DGL and FAISS
+    NumPy, safetensors, DGL, FAISS and LightGBM each raise another error, most of them without its number, none with
+    the place. Of what is `written`, a file or folder, NumPy, DGL and FAISS
     lose the last bytes without any error; room for more shows that they are there.
     """
     try:
@@ -47,14 +47,13 @@ def _refusal(error: Exception, place: Path, written: Path | None) -> int | None:
     code = getattr(error, "errno", None)
     if code is not None:
         return code if code in _REFUSALS else None
-    told = next((known for known in _REFUSALS if os.strerror(known) in str(error)), None)
-    if told is not None or written is None:
-        return told or (errno.ENOSPC if _is_full(place) else None)
-    try:
-        _require_room(written)
-    except OSError as refused:
-        return refused.errno
-    return errno.ENOSPC if _is_full(place) else None
+    named = next((known for known in _REFUSALS if os.strerror(known) in str(error)), None)
+    if named is None and written is not None:
+        try:
+            _require_room(written)
+        except OSError as refused:
+            return refused.errno
+    return named or (errno.ENOSPC if _is_full(place) else None)
 
 
 def _is_full(place: Path) -> bool:

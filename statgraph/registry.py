@@ -211,6 +211,16 @@ FORMATS = Registry(
         "legi": "statgraph.corpus.formats.legi:FORMAT",
     },
 )
+KINDS = Registry(
+    "kind of system",
+    "statgraph.kinds",
+    {
+        "dense": "statgraph.systems.kinds:Dense",
+        "bm25": "statgraph.systems.kinds:Bm25",
+        "ensemble": "statgraph.systems.kinds:Ensemble",
+        "student": "statgraph.systems.kinds:Student",
+    },
+)
 SIGNALS = Registry(
     "signal",
     "statgraph.signals",

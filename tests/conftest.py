@@ -195,6 +195,7 @@ def write_run() -> Callable[..., Path]:
 
     from statgraph import artifacts
     from statgraph.gnn.graph_inputs import GraphInputs, write_graph_inputs
+    from statgraph.runs import parts
     from statgraph.runs.article_store import write_article_store
 
     def write(folder: Path, corpus, config, n_headings: int = 0) -> Path:
@@ -207,7 +208,7 @@ def write_run() -> Callable[..., Path]:
             counts = {"article": len(corpus.articles), "heading": n_headings, "question": len(questions)}
             vectors = {kind: np.zeros((count, 2), dtype=np.float32) for kind, count in counts.items()}
             hashes = {kind: np.zeros((count, 16), dtype=np.uint8) for kind, count in counts.items()}
-            write_graph_inputs(GraphInputs(vectors, hashes, questions), folder / artifacts.RUN_GRAPH_INPUTS)
+            write_graph_inputs(GraphInputs(vectors, hashes, questions), folder / parts.GRAPH_INPUTS)
         return folder
 
     return write

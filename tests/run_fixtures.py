@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Article, Corpus, Question
+from statgraph.runs import parts
 
 VECTORS = {"D1": (1.0, 0.0), "N1": (0.0, 1.0), "X1": (0.8, -0.6)}
 
@@ -47,8 +47,8 @@ def dense_run(write_run, tmp_path, corpus, query_encoder) -> Path:
 
     folder = write_run(tmp_path / "run", corpus, RunConfig())
     vectors = np.array(list(VECTORS.values()), dtype=np.float32)
-    ArticleIndex.build(vectors, list(VECTORS), device="cpu").save(folder / artifacts.RUN_INDEX)
-    (folder / artifacts.RUN_QUERY_ENCODER).symlink_to(query_encoder)
+    ArticleIndex.build(vectors, list(VECTORS), device="cpu").save(folder / parts.INDEX)
+    (folder / parts.QUERY_ENCODER).symlink_to(query_encoder)
     return folder
 
 

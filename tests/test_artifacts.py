@@ -2,7 +2,6 @@ import os
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -185,26 +184,6 @@ def test_what_a_kill_left_is_removed_by_the_next_and_what_is_being_written_stays
         assert len(list(tmp_path.iterdir())) == 2
         alive.stdin.close()
     assert tree(tmp_path) == {"out/version": "half"}
-
-
-@pytest.mark.parametrize("write", [write_one, fill])
-def test_without_locks_what_a_kill_left_is_removed_once_it_is_a_day_old(tmp_path, monkeypatch, write):
-    monkeypatch.setattr(artifacts, "locked", lambda descriptor, wait=False: None)
-    left = [tmp_path / name for name in (".out-0123abcd", ".out-89abcdef", ".out-old-0123abcd", ".other-0123abcd")]
-    left[0].write_text("half")
-    for folder in left[1:]:
-        folder.mkdir()
-        (folder / "version").write_text("half")
-    fresh = tmp_path / ".out-77777777"
-    fresh.write_text("half")
-    a_day_ago = time.time() - 24 * 3600 - 1
-    for path in left:
-        os.utime(path, (a_day_ago, a_day_ago))
-    write(tmp_path / "out")
-
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        ".other-0123abcd", ".out-77777777", ".out-old-0123abcd", "out",
-    ]  # fmt: skip
 
 
 def test_a_folder_that_is_taken_for_abandoned_before_it_is_held_is_made_again(tmp_path, monkeypatch):

@@ -92,7 +92,7 @@ def test_the_ends_are_allowed(setting):
         ("gnn.fanout=0", "at least 1, or -1 "),
         ("bm25.b=2", "[0, 1] "),
         ("pretrain.mask_share=0", "(0, 1] "),
-        ("retriever=tfidf", "dense, bm25, ensemble "),
+        ("retriever=tfidf", "dense, bm25, ensemble, student "),
         ("graph.relations=tree,cites", "none or some of tree, bipartite, order, citations, citing (got 'cites')"),
         ("negatives.rankings=none", "at least one of semantic, hierarchical, sequential "),
         ("negatives.rankings=semantic,semantic", "'semantic' twice"),

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 import torch
 
-from statgraph import artifacts
 from statgraph.corpus.catalogue import sample_folder
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.store import read_corpus
@@ -25,6 +24,7 @@ from statgraph.graph.blocks import Block, Blocks, BlockSampler
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.relations import ARTICLE, NODE_TYPES, QUESTION
 from statgraph.inference.query_encoder import read_query_encoder
+from statgraph.runs import parts
 from statgraph.search.retriever import Retriever
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
@@ -188,7 +188,7 @@ def check_query_vectors(run: Path, sample: Corpus) -> None:
     could: inner products rounded to eighths, none of which lies within 2e-6 of where that rounds up. Products rather
     than vectors, since a principal component's sign depends on the number of threads; theirs differ by 6e-7 at most.
     """
-    encoder = read_query_encoder(run / artifacts.RUN_QUERY_ENCODER, device="cpu")
+    encoder = read_query_encoder(run / parts.QUERY_ENCODER, device="cpu")
     vectors = encoder.encode([question.text for question in sample.questions]).astype(np.float64)
     eighths = 8 * vectors[:16] @ vectors.T  # (16, questions)
     assert np.abs(eighths % 1 - 0.5).min() > 8 * 2e-6

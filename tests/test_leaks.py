@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from statgraph.corpus.records import CitingText, Question
+from statgraph.corpus.records import CitingText, Corpus, Question
 from statgraph.encoders.static_biencoder import StaticBiEncoder
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import read_ensemble
@@ -116,28 +116,49 @@ def test_a_run_has_only_the_documents_of_its_training_questions(
     assert indexed(run, documented) == train
 
 
-def test_a_fold_has_no_document_of_the_questions_that_it_is_asked(
-    documented, trainings, quick_settings, quick_backbone, tmp_path, monkeypatch
-):
-    class Enough(Exception):  # noqa: N818
-        """Stands for a kill when all folds are there: without trees they stay."""
+class Enough(Exception):  # noqa: N818
+    """Stands for a kill when all folds are there: without trees they stay."""
+
+
+@pytest.fixture
+def check_folds(documented, trainings, quick_settings, quick_backbone, tmp_path, monkeypatch):
+    """Return a function that asserts that no fold has a document of the questions that it is asked."""
 
     def enough(*arguments, **options):
         raise Enough
 
+    def check() -> None:
+        settings = settings_of(quick_settings, quick_backbone, "ranker.kind=lambdamart", "ranker.learn_from=cross-fit")
+        config = resolve_config("ensemble", settings)
+        with pytest.raises(Enough):
+            pipeline.train_run(documented, config, tmp_path / "run", pipeline.DEFAULT_OPTIONS)
+        corpora, texts = trainings
+        train, held_out = ids(documented, "train"), []
+        for fold in range(FOLDS):
+            folder = tmp_path / "run" / f"fold-{fold}"
+            (member,) = (each for each in corpora if each.is_relative_to(folder))
+            left = ids(corpora[member], "train")
+            assert left < train
+            held_out.append(train - left)
+            assert documents_in(texts[member], documented) == left
+            assert indexed(Run(folder, config, Run.read(member).corpus), documented) == left
+        assert sorted(name for names in held_out for name in names) == sorted(train)  # each in one fold
+
     monkeypatch.setattr(ensemble, "learn", enough)
-    settings = settings_of(quick_settings, quick_backbone, "ranker.kind=lambdamart", "ranker.learn_from=cross-fit")
-    config = resolve_config("ensemble", settings)
-    with pytest.raises(Enough):
-        pipeline.train_run(documented, config, tmp_path / "run", pipeline.DEFAULT_OPTIONS)
-    corpora, texts = trainings
-    train, asked = ids(documented, "train"), []
-    for fold in range(FOLDS):
-        folder = tmp_path / "run" / f"fold-{fold}"
-        (member,) = (each for each in corpora if each.is_relative_to(folder))
-        left = ids(corpora[member], "train")
-        assert left < train
-        asked.append(train - left)
-        assert documents_in(texts[member], documented) == left
-        assert indexed(Run(folder, config, Run.read(member).corpus), documented) == left
-    assert sorted(name for of_fold in asked for name in of_fold) == sorted(train)  # each in one fold
+    return check
+
+
+def test_a_fold_has_no_document_of_the_questions_that_it_is_asked(check_folds):
+    check_folds()
+
+
+def test_held_out_questions_that_train_are_noticed(check_folds, monkeypatch):
+    monkeypatch.setattr(Corpus, "holding_out", lambda corpus, question_ids: corpus)
+    with pytest.raises(AssertionError):
+        check_folds()
+
+
+def test_held_out_questions_whose_texts_are_used_are_noticed(check_folds, monkeypatch):
+    monkeypatch.setattr(Corpus, "usable_citing", lambda corpus: corpus.citing)
+    with pytest.raises(AssertionError):
+        check_folds()

@@ -11,6 +11,7 @@ from statgraph.exporting.encoder_folder import export_encoder_folder
 from statgraph.exporting.faiss_folder import export_faiss
 from statgraph.exporting.graphml_file import export_run_graphml
 from statgraph.index.article_index import ArticleIndex
+from statgraph.runs import parts
 from statgraph.runs.run import FORMAT, Run
 from statgraph.search.evaluating import evaluate_split
 from statgraph.systems.model_card import read_run_report
@@ -63,7 +64,7 @@ def test_an_update_makes_it_one_of_the_present_format(old_run, town_corpus):
     update_run(old_run, town_corpus, full=True)
     run = Run.read(old_run)
     assert (artifacts.read_json(old_run / artifacts.MANIFEST)["format"], len(run.updates)) == (FORMAT, 1)
-    assert run.lexical_index.is_dir() != run.has_vectors
+    assert run.lexical_index.is_dir() != run.kind.has_encoder
     hits = Retriever.load(old_run, device="cpu").search(QUESTIONS[0], 5)
     assert [hit.article_id for hit in hits] == [hit.article_id for hit in expected]
 
@@ -72,8 +73,8 @@ def test_it_is_exported(old_run, town_corpus, tmp_path):
     assert export_run_graphml(old_run, tmp_path / "law.graphml")[0] >= len(town_corpus.articles)
     export_beir(town_corpus, tmp_path / "beir", run=old_run, split="test")
     assert (tmp_path / "beir" / "runs" / "test.trec").stat().st_size
-    if Run.read(old_run).has_vectors:
+    if Run.read(old_run).kind.has_encoder:
         export_encoder_folder(old_run, tmp_path / "encoder")
         assert export_faiss(old_run, tmp_path / "faiss") == "flat"
-        vectors = ArticleIndex.load(old_run / artifacts.RUN_INDEX, device="cpu").vectors
+        vectors = ArticleIndex.load(old_run / parts.INDEX, device="cpu").vectors
         assert (np.load(tmp_path / "encoder" / "articles" / "vectors.npy") == vectors).all()

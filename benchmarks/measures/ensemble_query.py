@@ -28,7 +28,7 @@ def measure(settings: Settings) -> list[Row]:
     """Return the rows of an ensemble: the time of a question, and how long the plain program takes for it."""
     corpus, folder = settings.corpus_and_run()
     run = Run.read(folder)
-    if not run.config.is_ensemble:
+    if not run.kind.has_members:
         raise RunError(f"{folder}: of system {run.config.system}, not an ensemble; name one with --run")
     retriever, plain = Retriever.load(folder, device="cpu"), plain_ranking(run)
     questions = corpus.split("dev")

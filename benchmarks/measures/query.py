@@ -11,12 +11,12 @@ import numpy as np
 from benchmarks.rows import Row, ratio_text, seconds_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, times_faster
-from statgraph import artifacts
 from statgraph.corpus.records import Corpus
 from statgraph.evaluation.metrics import QUALITY
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.onnx_query import QUERY_GRAPHS
 from statgraph.inference.static_query import read_static_encoder
+from statgraph.runs import parts
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
 from statgraph.search.evaluating import split_metrics
@@ -60,7 +60,7 @@ def measure(settings: Settings) -> list[Row]:
 
 def precisions(run: Path) -> list[str]:
     """Return float32, bfloat16 where a transformer encodes, and int8 where the run has the graph for it."""
-    encoder = run / artifacts.RUN_QUERY_ENCODER
+    encoder = run / parts.QUERY_ENCODER
     quantised = (encoder / QUERY_GRAPHS["int8"]).is_file()
     return ["float32", *["bfloat16"] * (read_static_encoder(encoder) is None), *["int8"] * quantised]
 
@@ -90,8 +90,8 @@ def plain_search(run: Path) -> Callable[[str], list[str]]:
     import faiss
     from sentence_transformers import SentenceTransformer
 
-    encoder = SentenceTransformer(str(run / artifacts.RUN_QUERY_ENCODER), device="cpu", local_files_only=True)
-    vectors = ArticleIndex.load(run / artifacts.RUN_INDEX, device="cpu").vectors
+    encoder = SentenceTransformer(str(run / parts.QUERY_ENCODER), device="cpu", local_files_only=True)
+    vectors = ArticleIndex.load(run / parts.INDEX, device="cpu").vectors
     flat = faiss.IndexFlatIP(vectors.shape[1])
     flat.add(vectors)
     articles = ArticleStore(run)

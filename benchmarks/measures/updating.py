@@ -14,7 +14,6 @@ import numpy as np
 from benchmarks.rows import Row, ratio_text, seconds_text
 from benchmarks.settings import Settings
 from benchmarks.side_by_side import Spread, times_faster
-from statgraph import artifacts
 from statgraph.cache import cache_in, cache_root
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
@@ -22,6 +21,7 @@ from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_text, heading_texts
 from statgraph.encoders.backbones import is_static
 from statgraph.index.article_index import ArticleIndex
+from statgraph.runs import parts
 from statgraph.runs.run import Run
 from statgraph.search.graph_run import load_graph_run
 from statgraph.search.retriever import Retriever
@@ -121,7 +121,7 @@ def _update(run: Path, new: Corpus, work: Path, *, full: bool) -> Callable[[], U
     def updated() -> UpdateSummary:
         copy = _copy_of(work, full=full)
         shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(run, copy, ignore=shutil.ignore_patterns(artifacts.RUN_CHECKPOINTS))
+        shutil.copytree(run, copy, ignore=shutil.ignore_patterns(parts.CHECKPOINTS.name))
         return update_run(copy, new, full=full, texts=TextVectors(device="cpu"))
 
     return updated
@@ -134,7 +134,7 @@ def _copy_of(work: Path, *, full: bool) -> Path:
 def _difference(work: Path, new: Corpus) -> tuple[float, float]:
     """Return (largest difference of a component, share of dev questions with the same hits) of both copies."""
     copies = [_copy_of(work, full=full) for full in (False, True)]
-    vectors = [ArticleIndex.load(copy / artifacts.RUN_INDEX, device="cpu").vectors for copy in copies]
+    vectors = [ArticleIndex.load(copy / parts.INDEX, device="cpu").vectors for copy in copies]
     questions = [question.text for question in new.split("dev")]
     hits = [Retriever.load(copy, device="cpu").rank(questions, K) for copy in copies]
     same = [list(ours.rows) == list(theirs.rows) for ours, theirs in zip(*hits, strict=True)]

@@ -50,7 +50,6 @@ def evaluate(
     from statgraph.corpus.records import MAIN_SET
     from statgraph.evaluation.report import comparison_table, report_table, strata_table
     from statgraph.runs.run import Run
-    from statgraph.search.ensemble_run import learnt_from
     from statgraph.search.evaluating import sets_of_split
     from statgraph.search.retriever import Retriever
 
@@ -60,7 +59,7 @@ def evaluate(
         measured_run = Run.read(compared)
         measured_run.check_measurable(split)
         measured_run.check_corpus(records)
-        if measured_run.config.is_ensemble and learnt_from(measured_run) == split:
+        if measured_run.kind.learnt_from(measured_run) == split:
             click.echo(f"Warning: {compared} has learnt to rank from {split}: its figures are too good there", err=True)
     names = (question_set,) if question_set else sets_of_split(records, split)
     retriever = Retriever.load(folder, device=device)

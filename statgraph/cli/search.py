@@ -149,7 +149,7 @@ def _hits(retriever, rewriter, query) -> list:
 
 def _untrained(corpus: Path) -> Path:
     """Return the run folder, in the cache, of a corpus without training."""
-    from statgraph.systems.untrained import untrained_run
+    from statgraph.systems.pipeline import untrained_run
 
     return untrained_run(options.chosen_corpus(corpus))
 

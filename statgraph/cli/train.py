@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from statgraph.cli import options
 from statgraph.cli.terminal import TerminalProgress, print_steps
 from statgraph.errors import UsageError
 from statgraph.registry import LAYERS
 from statgraph.runs.folders import is_finished, is_unfinished, new_run_folder, newest_unfinished_run
-from statgraph.systems.presets import DEFAULT_SYSTEM, resolve_config, system_names, without_transformers
+from statgraph.systems.presets import DEFAULT_SYSTEM, system_names
+from statgraph.systems.request import TrainingRequest, training_request
 
 if TYPE_CHECKING:  # these take seconds to load, and --help needs none of them
     from statgraph.config import RunConfig
+    from statgraph.corpus.records import Corpus
     from statgraph.runs.run import Run
-    from statgraph.systems.job import TrainingOptions
 
-_OF_THE_RUN = {"system": "--system", "fast": "--fast", "seed": "--seed", "settings": "--set"}
 _SHOWN = ("S@3", "R@10", "R@100", "mAP")
 
 
@@ -31,8 +29,7 @@ _SHOWN = ("S@3", "R@10", "R@100", "mAP")
 @click.option(
     "--system",
     metavar="NAME",
-    default=DEFAULT_SYSTEM,
-    help=f"What to train: {', '.join(system_names())}.",
+    help=f"What to train: {', '.join(system_names())}.  [default: {DEFAULT_SYSTEM}]",
 )
 @click.option("--fast", is_flag=True, help="Leave transformers out of the ensemble.")
 @options.path(
@@ -49,21 +46,21 @@ _SHOWN = ("S@3", "R@10", "R@100", "mAP")
     help="Distil RUN, an ensemble, into one query encoder and its index (system student).",
 )
 @options.path("--out", help="Run folder.  [default: a new one under runs/]")
-@options.seed
+@options.open_seed
 @options.settings()
 @options.help_settings
-@click.option("--dry-run", is_flag=True, help="Predict the memory, take one step with a tiny model, and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Take one step of each stage with a tiny model, and write nothing.")
 @click.option("--resume", is_flag=True, help="Resume an interrupted run (--out, or the newest unfinished one).")
 @options.device
 def train(
     corpus: Path | None,
-    system: str,
+    system: str | None,
     fast: bool,
     final: Path | None,
     keep_test: bool,
     teacher: Path | None,
     out: Path | None,
-    seed: int,
+    seed: int | None,
     settings: tuple[str, ...],
     dry_run: bool,
     resume: bool,
@@ -82,76 +79,49 @@ def train(
 
     if keep_test and final is None:
         raise UsageError("--keep-test: only for a final run; add --final RUN, or omit it")
-    settings = (f"seed={seed}", f"device={device}", *settings)
-    taught_by = None if teacher is None else _teacher(teacher)
-    if taught_by is not None:
-        system = "student"
-    if fast:
-        settings = (*settings, without_transformers(system, settings))
-    with launched(report) as world:
-        followed = None if final is None else _to_follow(final)
-        config = resolve_config(system, settings) if followed is None else replace(followed.config, device=device)
+    with launched(report):
+        request = training_request(system, settings, seed=seed, device=device, fast=fast, final=final, teacher=teacher)
         if dry_run:
-            from statgraph.cli.dry_run import say_dry_run
-
-            say_dry_run(options.chosen_corpus(corpus), config)
-            return
-        from statgraph.systems.job import TrainingOptions
-
-        asked = TrainingOptions(resume=resume, world=world, final=followed, keep_test=keep_test, teacher=taught_by)
-        _trained(corpus, config, out, asked)
+            _rehearse(options.chosen_corpus(corpus), request.config)
+        else:
+            _train(corpus, request, out, resume=resume, keep_test=keep_test)
 
 
-def _teacher(folder: Path) -> Run:
-    """Return the ensemble that a student is to learn from."""
-    from statgraph.runs.run import Run
-    from statgraph.systems.student import check_teacher
+def _rehearse(corpus: Corpus, config: RunConfig) -> None:
+    from statgraph.runs.kind import kind_of
 
-    context = click.get_current_context()
-    for name in ("system", "fast", "final"):
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT and context.params[name] != "student":
-            raise UsageError(f"--{name}: cannot be given with --teacher, which trains a student; omit one of them")
-    teacher = Run.read(folder)
-    check_teacher(teacher)
-    return teacher
+    steps = kind_of(config).rehearsed(corpus, config)
+    click.echo(f"{config.system} on {corpus.name}, {config.encoder.backbone} ({config.encoder.train})")
+    for step in steps:
+        losses = f"loss {step.first_loss:.4f}, then {step.second_loss:.4f}"
+        click.echo(f"A step of {step.stage} with a tiny model: {losses} ({step.seconds:.1f} s)")
+    click.echo("Nothing was written.")
 
 
-def _to_follow(folder: Path) -> Run:
-    """Return the run whose choices a final run takes over."""
-    from statgraph.runs.run import Run
-
-    context = click.get_current_context()
-    for name, option in _OF_THE_RUN.items():
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            raise UsageError(f"{option}: a final run is trained as {folder} was; omit it, or train another run first")
-    run = Run.read(folder)
-    if run.final:
-        raise UsageError(f"--final: {folder} is a final run itself; name {run.final}, which it went by")
-    run.check_layer()
-    return run
-
-
-def _trained(corpus: Path | None, config: RunConfig, out: Path | None, asked: TrainingOptions) -> None:
-    from statgraph.distributed import is_elastic
+def _train(corpus: Path | None, request: TrainingRequest, out: Path | None, *, resume: bool, keep_test: bool) -> None:
+    from statgraph.distributed import current_world, is_elastic
     from statgraph.graph.store import default_folder
+    from statgraph.systems.job import TrainingOptions
     from statgraph.systems.pipeline import train_run
 
-    system, world, final = config.system, asked.world, asked.final
-    resume = asked.resume or world.json_from_first(lambda: is_elastic() and out is not None and is_unfinished(out))
-    if resume:
-        folder = Path(world.json_from_first(lambda: str(out if out is not None else newest_unfinished_run())))
-        if world.json_from_first(lambda: is_finished(folder)):
-            if world.is_first:
-                click.echo(f'{folder} is already finished; search it with: statgraph search --run {folder} "..."')
-            return
+    world, config, final = current_world(), request.config, request.final
     records = options.chosen_corpus(corpus)
     if final is not None:
         final.check_corpus(records)
-    if not resume:
-        name = system if final is None else f"{system}-final"
-        folder = Path(
-            world.json_from_first(lambda: str(out if out is not None else new_run_folder(records.name, name)))
-        )
+
+    def place() -> list:
+        """Return whether the training resumes a run, the run's folder, and whether it is finished already."""
+        resumes = resume or (is_elastic() and out is not None and is_unfinished(out))
+        name = config.system if final is None else f"{config.system}-final"
+        folder = out or (newest_unfinished_run() if resumes else new_run_folder(records.name, name))
+        return [resumes, str(folder), resumes and is_finished(folder)]
+
+    resumes, folder, finished = world.json_from_first(place)
+    if finished:
+        if world.is_first:
+            click.echo(f'{folder} is already finished; search it with: statgraph search --run {folder} "..."')
+        return
+    folder = Path(folder)
     notes: list[str] = []
 
     def resumable() -> bool:
@@ -161,28 +131,28 @@ def _trained(corpus: Path | None, config: RunConfig, out: Path | None, asked: Tr
         options.resume_hint(f"with: --out {folder} --resume", resumable),
         TerminalProgress(shown=world.is_first) as progress,
     ):
-        training = replace(
-            asked,
-            resume=resume,
+        training = TrainingOptions(
+            resume=resumes,
+            final=final,
+            keep_test=keep_test,
+            teacher=request.teacher,
             progress=progress,
             graph_folder=default_folder(records.name) if final is None else None,  # it has no questions of dev and test
             announce=notes.append,
         )
         run = train_run(records, config, folder, training)
     if world.is_first:
-        questions = (
-            "" if final is None else f", all questions{' but those of test' * asked.keep_test}, as {final.folder}"
-        )
-        _show(run, f"Trained {system} on {records.name}{questions}", notes)
+        questions = "" if final is None else f", all questions{' but those of test' * keep_test}, as {final.folder}"
+        _show(run, f"Trained {config.system} on {records.name}{questions}", notes)
 
 
 def _show(run: Run, what: str, notes: Sequence[str]) -> None:
     from statgraph.systems.model_card import read_run_report
 
     config = run.config
-    backbone = f", {config.encoder.backbone} ({config.encoder.train})" if run.has_vectors else ""
+    backbone = f", {config.encoder.backbone} ({config.encoder.train})" if run.kind.has_encoder else ""
     added = [layer for layer in config.graph_layers if layer not in LAYERS.built_in]
-    layers = f", layer {', '.join(added)}" if added and (run.has_graph or config.is_ensemble) else ""
+    layers = f", layer {', '.join(added)}" if added and (run.has_graph or run.kind.has_members) else ""
     together = f", {run.processes} processes" if run.processes > 1 else ""
     click.echo(f"{what}{backbone}{layers}, seed {config.seed}{together}")
     print_steps(run.steps)

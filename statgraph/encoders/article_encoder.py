@@ -22,6 +22,7 @@ from statgraph.encoders.static_biencoder import StaticBiEncoder
 from statgraph.encoders.transformer_biencoder import TransformerBiEncoder
 from statgraph.errors import ModelError, RunError, reason_of
 from statgraph.progress import Progress, silent
+from statgraph.runs import parts
 
 _REMEDY = "train the run again"
 
@@ -55,7 +56,7 @@ def load_article_encoder(run: Path, config: EncoderConfig, device: torch.device)
     Raises:
         RunError: if a file is missing or damaged, or a backbone outside of the run can no longer be loaded.
     """
-    folder = run / artifacts.RUN_ARTICLE_ENCODER
+    folder = run / parts.ARTICLE_ENCODER
     try:
         if (folder / transformer_biencoder.ARTICLE_CONFIG).is_file():
             encoders = _transformer(run, folder, config, device)
@@ -83,7 +84,7 @@ def _transformer(run: Path, folder: Path, config: EncoderConfig, device: torch.d
 
     state = load_file(folder / transformer_biencoder.ARTICLE_WEIGHTS)
     about = artifacts.read_json(folder / transformer_biencoder.ARTICLE_CONFIG)
-    question_backbone = resolve_backbone(str(run / artifacts.RUN_QUERY_ENCODER))
+    question_backbone = resolve_backbone(str(run / parts.QUERY_ENCODER))
     question = article = loaded_tower(question_backbone, inference_dtype(device))
     if not config.shared and (config.article_backbone or config.adapted):
         article = _outside(folder, about["backbone"], config, device)

@@ -10,23 +10,6 @@ from statgraph.errors import RunError, UsageError, reason_of
 from statgraph.runs.hub import SCHEME, HubAddress
 from statgraph.runs.run import Run
 
-# What answers and explains questions. Checkpoints, the article encoder and readers' marks stay here.
-_PARTS = (
-    artifacts.MANIFEST,
-    artifacts.MODEL_CARD,
-    artifacts.RUN_CONFIG,
-    artifacts.RUN_REPORT,
-    *artifacts.RUN_ARTICLES,
-    artifacts.RUN_QUERY_ENCODER,
-    artifacts.RUN_INDEX,
-    artifacts.RUN_LEXICAL_INDEX,
-    artifacts.RUN_GRAPH_ENCODER,
-    artifacts.RUN_GRAPH_INPUTS,
-    artifacts.RUN_SIGNALS,
-    artifacts.RUN_RANKER,
-    artifacts.RUN_TREES,
-    artifacts.RUN_SYNTHETIC,
-)
 _SECTION = """
 ## Load it
 
@@ -85,13 +68,16 @@ def push_run(run: Path, name: str, *, public: bool = False) -> HubAddress:
 
 
 def published_files(run: Path) -> Iterator[Path]:
-    """Yield the files of a run that answer and explain questions, those of an ensemble's members included."""
-    for part in _PARTS:
+    """Yield the files of a run that answer and explain questions, those of an ensemble's members included; checkpoints,
+    the article encoder and readers' marks stay behind."""
+    kind = Run.read(run).kind
+    for part in kind.parts:
         path = run / part
+        if not part.published:
+            continue
         if path.is_file():
             yield path
         elif path.is_dir():
             yield from (file for file in sorted(path.rglob("[!.]*")) if file.is_file())
-    members = run / artifacts.RUN_MEMBERS
-    for member in sorted(members.iterdir()) if members.is_dir() else ():
+    for member in kind.member_folders(Run.read(run)).values():
         yield from published_files(member)

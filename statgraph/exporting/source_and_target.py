@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from statgraph import artifacts
 from statgraph.encoders.backbones import MODULES
 from statgraph.errors import RunError, UsageError
+from statgraph.runs import parts
 from statgraph.runs.run import Run
 from statgraph.systems.model_card import model_card, read_run_report
 
@@ -27,7 +27,7 @@ def dense_run(folder: Path) -> Run:
 def encoder_card(run: Run, *sections: str, **loaded: str) -> str:
     """Return the model card of the query encoder, followed by more sections; `loaded` is `library` and `loading` of
     `model_card`, if sentence-transformers is not what loads it."""
-    card = model_card(run, read_run_report(run.folder), part=artifacts.RUN_QUERY_ENCODER, **loaded)
+    card = model_card(run, read_run_report(run.folder), part=parts.QUERY_ENCODER.name, **loaded)
     return "\n".join([card, *sections])
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from statgraph import artifacts
 from statgraph.errors import RunError
 from statgraph.evaluation.metrics import QUALITY
 from statgraph.evaluation.plots import FAINT_INK, INK, new_panels
@@ -40,9 +39,9 @@ def training_drawings(run: Path, *, projection: str = "tsne", seed: int = 0) -> 
 
     run = Path(run)
     opened = Run.read(run)
-    if opened.config.is_ensemble:
+    if opened.kind.has_members:
         raise RunError(f"{run}: an ensemble; plot the training of a member with --run {opened.members}/NAME")
-    records = MetricsLog(run / artifacts.RUN_METRICS).records()
+    records = MetricsLog(opened.metrics).records()
     drawings = []
     if any(record["loss"] is not None for record in records):
         drawings.append(losses_drawing(records))

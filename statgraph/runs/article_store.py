@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from statgraph.artifacts import RUN_ARTICLES, array_damage_told, read_array, replaced_file
+from statgraph.artifacts import array_damage_told, read_array, replaced_file
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.records import Article
 from statgraph.corpus.structure import Structure
@@ -20,8 +20,10 @@ from statgraph.corpus.tree import Tree, tree_of
 from statgraph.corpus.validity import FOR_EVER, SINCE_EVER, days_in_force
 from statgraph.corpus.where import Where
 from statgraph.errors import RunError
+from statgraph.runs import parts
 
-ARTICLES, OFFSETS, DATES, STRUCTURE = RUN_ARTICLES
+ARTICLES, OFFSETS, DATES = (part.name for part in (parts.ARTICLES, parts.ARTICLE_OFFSETS, parts.ARTICLE_DATES))
+STRUCTURE = parts.STRUCTURE.name
 _READ_AT_ONCE = 256
 _MAX_DAYS = 16  # whose rows in force are kept
 

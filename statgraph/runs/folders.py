@@ -1,18 +1,26 @@
-"""The run folders of a working directory, and the replacement of one by its next state."""
+"""The run folders of a working directory: their names, the claim to one for a training, and its replacement by its next
+state."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from statgraph import artifacts
-from statgraph.disk import held_folder, stamp_newest
+from statgraph.config import RunConfig
+from statgraph.corpus.records import Corpus
+from statgraph.disk import held_folder, refused_write_named, stamp_newest
 from statgraph.errors import RunError
+from statgraph.runs import parts
+from statgraph.runs.kind import kind_of
+from statgraph.runs.parts import Part
+from statgraph.settings import changed_settings
 
 RUNS = Path("runs")
 
@@ -36,7 +44,7 @@ def newest_unfinished_run(runs: Path = RUNS) -> Path:
     Raises:
         RunError: if there is none.
     """
-    begun = sorted(runs.glob(f"*/{artifacts.RUN_CONFIG}"), key=_age)
+    begun = sorted(runs.glob(f"*/{parts.CONFIG.name}"), key=_age)
     open_runs = [path.parent for path in begun if is_unfinished(path.parent)]
     if not open_runs:
         raise RunError(f"{runs}: holds no unfinished run; start one with 'statgraph train', or name one with --out")
@@ -55,7 +63,7 @@ def is_finished(folder: Path) -> bool:
 
 def is_unfinished(folder: Path) -> bool:
     """Return whether a folder holds a run that can be resumed."""
-    return (folder / artifacts.RUN_CONFIG).is_file() and not is_finished(folder)
+    return (folder / parts.CONFIG).is_file() and not is_finished(folder)
 
 
 def new_run_folder(corpus_name: str, system: str, runs: Path = RUNS) -> Path:
@@ -89,7 +97,7 @@ def held_run(run: Path) -> Iterator[None]:
 @contextmanager
 def changed_run(run: Path, out: Path | None, *, without: Collection[str]) -> Iterator[Path]:
     """Yield a folder with all files of a run but those named, to add the changed ones to; once the block ends without
-    an error, it takes the place of the run, or of `out`.
+    an error, it replaces the run, or `out`.
 
     Until then the run stays as it was. In place the files that stay are linked, not copied; `out` gets copies, and
     leaves out the checkpoints too, which only an unfinished training needs.
@@ -99,7 +107,7 @@ def changed_run(run: Path, out: Path | None, *, without: Collection[str]) -> Ite
     """
     if out is not None:
         refuse_full_folder(out)
-        without = {*without, artifacts.RUN_CHECKPOINTS}
+        without = {*without, parts.CHECKPOINTS.name}
     target = run.resolve() if out is None else out
     with held_run(target), artifacts.replaced_folder(target) as staging:
         for path in sorted(run.iterdir()):
@@ -113,8 +121,96 @@ def link_run(run: Path, target: Path) -> None:
     is replaced. Checkpoints are left out, which only an unfinished training needs."""
     with artifacts.replaced_folder(target) as staging:
         for path in sorted(run.iterdir()):
-            if path.name != artifacts.RUN_CHECKPOINTS:
+            if path.name != parts.CHECKPOINTS.name:
                 _bring(path, staging / path.name, in_place=True)
+
+
+@contextmanager
+def claimed(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> Iterator[None]:
+    """Claim a folder as `claim` does, and hold it until the block ends: nobody else trains there meanwhile.
+
+    A disk that fills up meanwhile is named after the folder.
+
+    Raises:
+        RunError: also if another process holds the folder.
+    """
+    holding = nullcontext(True) if folder.exists() and not folder.is_dir() else held_folder(folder)
+    with holding as is_free, refused_write_named(folder):
+        if not is_free:
+            raise RunError(
+                f"{folder}: another process is training it; wait until it has ended, or train into another folder"
+            )
+        artifacts.remove_abandoned_under(folder)
+        claim(folder, corpus, config, resume=resume)
+        yield
+
+
+def claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> None:
+    """Write into a folder what is to be trained there, before any work.
+
+    Raises:
+        RunError: if the folder is in use; with `resume`, if it was started on another corpus, or with other values of
+            settings that its saved work has used.
+    """
+    path = folder / parts.CONFIG
+    wanted = artifacts.as_json({"config": config.to_dict(), "corpus_hash": corpus.content_hash})
+    if not resume:
+        resumable = is_unfinished(folder)
+        refuse_full_folder(folder, "add --resume to go on with it, or choose another --out" if resumable else None)
+        folder.mkdir(parents=True, exist_ok=True)
+        artifacts.write_json(path, wanted)
+        newest_of_its_name(path)
+        return
+    if not path.is_file():
+        raise RunError(f"{folder}: no run to resume; start it without --resume")
+    begun = _begun(path)
+    if begun["corpus_hash"] != wanted["corpus_hash"]:
+        raise RunError(
+            f"{folder}: was started on another corpus, or another state of this one; name that one with --corpus, "
+            "or train into another folder"
+        )
+    used = _used_settings(folder, kind_of(config).parts, begun["config"])
+    changed = changed_settings(begun["config"], wanted["config"], which=used)
+    if changed:
+        raise RunError(
+            f"{folder}: was started with other settings ({changed}); resume it with the same ones, "
+            "or train into another folder"
+        )
+    if begun != wanted:
+        artifacts.write_json(path, wanted)
+
+
+def give_back(folder: Path, config: RunConfig) -> None:
+    """Leave a claimed folder as empty as it was, unless it holds work that can be resumed."""
+    kind_parts = kind_of(config).parts
+    if any(part.is_work and part.is_in(folder) for part in kind_parts):
+        return
+    for part in kind_parts:
+        if (folder / part).is_dir():
+            artifacts.remove_folder(folder / part)
+        else:
+            (folder / part).unlink(missing_ok=True)
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def _used_settings(folder: Path, run_parts: Iterable[Part], config: Mapping[str, Any]) -> Callable[[str], bool]:
+    """Return a function that says by a setting's name whether the saved work of an unfinished run depends on it.
+
+    What decides all work, such as the seed, is in no group.
+    """
+    begun = [part for part in run_parts if part.uses and part.is_in(folder)]
+    used = {name for part in begun for name in part.settings(config)}
+    return lambda name: bool(begun) and ("." not in name or not used.isdisjoint((name, name.partition(".")[0])))
+
+
+def _begun(path: Path) -> dict:
+    """Return what a run was begun with; raise RunError if the file is damaged."""
+    with artifacts.reading(path, "train into another folder"):
+        begun = artifacts.read_json(path)
+        if not isinstance(begun["config"], dict) or not isinstance(begun["corpus_hash"], str):
+            raise ValueError("not the configuration of a run")
+        return begun
 
 
 def refuse_full_folder(out: Path, remedy: str | None = None) -> None:

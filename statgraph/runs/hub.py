@@ -30,7 +30,7 @@ class HubAddress:
         """Return the address in a text, `hf://OWNER/NAME` or `hf://OWNER/NAME@REVISION`.
 
         Raises:
-            UsageError: if it is none.
+            UsageError: if there is none.
         """
         match = _ADDRESS.fullmatch(text)
         if match is None:
@@ -43,7 +43,7 @@ def local_run(run: Path | str) -> Path:
     it is not there yet. Python files stay behind.
 
     Raises:
-        UsageError: if it begins like an address and is none.
+        UsageError: if it begins like an address and is invalid.
         RunError: if the hub's client cannot get it.
     """
     if not isinstance(run, str) or not run.startswith(SCHEME):

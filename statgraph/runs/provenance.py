@@ -29,11 +29,11 @@ def commit() -> str:
 
 def versions() -> dict[str, str]:
     """Return the versions of Python, of this package, and of those installed that decide a run's numbers."""
-    found = {"python": platform.python_version(), "statgraph": __version__}
+    known = {"python": platform.python_version(), "statgraph": __version__}
     for package in _VERSIONED:
         with suppress(metadata.PackageNotFoundError):
-            found[package] = metadata.version(package)
-    return found
+            known[package] = metadata.version(package)
+    return known
 
 
 def published_path(path: Path) -> str:

@@ -4,7 +4,7 @@ written here only."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 from statgraph import artifacts
@@ -12,7 +12,9 @@ from statgraph.config import RunConfig
 from statgraph.corpus.records import SPLITS, Corpus
 from statgraph.errors import DependencyError, RunError, UsageError
 from statgraph.registry import LAYERS
+from statgraph.runs import parts
 from statgraph.runs.folders import newest_of_its_name
+from statgraph.runs.kind import SystemKind, kind_of
 from statgraph.settings import overlaid
 
 FORMAT = 2  # of the manifest; 1 (up to statgraph 0.1) did not say so, and had no saved lexical index
@@ -35,17 +37,13 @@ class CorpusFacts:
         return cls(corpus.name, corpus.language, corpus.content_hash, len(corpus.articles))
 
 
-def _part(name: str, doc: str) -> property:
-    """Return the property of a run that is the path of one of its parts."""
-    return property(lambda run: run.folder / name, doc=doc)
-
-
 @dataclass(frozen=True)
 class Run:
     """A run folder; open a finished one with `read`, and finish one with `write`.
 
     Attributes:
-        folder: where its parts lie; a part that a run does not have is a path with nothing there.
+        folder: where its parts (`statgraph.runs.parts`) lie; a part that a run does not have is a path with nothing
+            there.
         config: every setting that it was trained with.
         corpus: the corpus that it holds the articles of.
         data: what its model card says of the corpus: licence, source, counts.
@@ -75,17 +73,18 @@ class Run:
     keeps_test: bool = False
     teacher: str = ""
 
-    index = _part(artifacts.RUN_INDEX, "Return the folder of the article vectors' index.")
-    lexical_index = _part(artifacts.RUN_LEXICAL_INDEX, "Return the folder of the BM25 index; none in format 1.")
-    query_encoder = _part(artifacts.RUN_QUERY_ENCODER, "Return the folder of the query encoder.")
-    graph_encoder = _part(artifacts.RUN_GRAPH_ENCODER, "Return the file of the graph encoder's weights.")
-    graph_inputs = _part(artifacts.RUN_GRAPH_INPUTS, "Return the folder of what the graph encoder reads.")
-    members = _part(artifacts.RUN_MEMBERS, "Return the folder of an ensemble's trained members.")
-    signals = _part(artifacts.RUN_SIGNALS, "Return the folder of an ensemble's other signals.")
-    structure = _part(artifacts.RUN_STRUCTURE, "Return the file of the law's structure.")
-    ranker = _part(artifacts.RUN_RANKER, "Return the file that says what ranks an ensemble's candidates.")
-    trees = _part(artifacts.RUN_TREES, "Return the file of the trees that do, where they have learnt.")
-    synthetic = _part(artifacts.RUN_SYNTHETIC, "Return the file of the questions that expand the articles.")
+    index = parts.INDEX
+    lexical_index = parts.LEXICAL_INDEX
+    query_encoder = parts.QUERY_ENCODER
+    graph_encoder = parts.GRAPH_ENCODER
+    graph_inputs = parts.GRAPH_INPUTS
+    members = parts.MEMBERS
+    signals = parts.SIGNALS
+    structure = parts.STRUCTURE
+    ranker = parts.RANKER
+    trees = parts.TREES
+    synthetic = parts.SYNTHETIC
+    metrics = parts.METRICS
 
     @classmethod
     def read(cls, folder: Path | str) -> Run:
@@ -100,7 +99,7 @@ class Run:
         if not folder.is_dir():
             raise RunError(f"{folder}: no such run folder; train one with 'statgraph train'")
         path = folder / artifacts.MANIFEST
-        if not path.is_file() and not (folder / artifacts.RUN_CONFIG).is_file():
+        if not path.is_file() and not (folder / parts.CONFIG).is_file():
             raise RunError(f"{folder}: not a run folder; train one with 'statgraph train --out DIR'")
         if not path.is_file():
             raise RunError(
@@ -134,25 +133,14 @@ class Run:
             config = overlaid(RunConfig(), manifest["config"], place=str(path))
         except UsageError as error:
             raise RunError(f"{error} (the run is damaged, or another version's; train it again)") from None
-        return cls(
-            folder,
-            config,
-            CorpusFacts(*(corpus[key] for key in _TEXTS), corpus.get("articles")),
-            data=manifest.get("data", {}),
-            backbone_licences=manifest.get("backbone_licences", {}),
-            processes=manifest.get("processes"),
-            steps=tuple(manifest.get("steps", ())),
-            versions=manifest.get("versions", {}),
-            commit=manifest.get("commit"),
-            updates=tuple(manifest.get("updates", ())),
-            final=manifest.get("final", ""),
-            keeps_test=manifest.get("keeps_test", False),
-            teacher=manifest.get("teacher", ""),
-        )
+        facts = {name: manifest[name] for name in _FACTS if name in manifest}
+        with artifacts.reading(path, "train the run again"):
+            facts |= {name: tuple(facts.get(name, ())) for name in ("steps", "updates")}
+        return cls(folder, config, CorpusFacts(*(corpus[key] for key in _TEXTS), corpus.get("articles")), **facts)
 
     def to_dict(self) -> dict[str, object]:
         """Return the manifest, as JSON values; facts that the run does not have are left out."""
-        facts = {name: value for name, value in vars(self).items() if name not in ("folder", "config", "corpus")}
+        facts = {name: getattr(self, name) for name in _FACTS}
         return artifacts.as_json(
             {
                 "format": FORMAT,
@@ -170,9 +158,9 @@ class Run:
         newest_of_its_name(path)
 
     @property
-    def has_vectors(self) -> bool:
-        """Return whether articles are found by vectors: the run has an index and encoders. If not, it ranks by BM25."""
-        return self.config.has_vectors
+    def kind(self) -> SystemKind:
+        """Return the kind of its system."""
+        return kind_of(self.config)
 
     @property
     def has_graph(self) -> bool:
@@ -181,13 +169,8 @@ class Run:
 
     def require_vectors(self, remedy: str = "name a run of another system with --run") -> None:
         """Raise RunError, which gives the remedy, if the run has neither vectors nor encoders."""
-        if self.config.is_ensemble:
-            raise RunError(
-                f"{self.folder}: an ensemble; name one of its members with --run {self.members}/NAME, or distil it "
-                f"into one encoder with 'statgraph train --teacher {self.folder}'"
-            )
-        if not self.has_vectors:
-            raise RunError(f"{self.folder}: ranks by BM25 and has no vectors or encoders; {remedy}")
+        if not self.kind.has_encoder:
+            raise RunError(self.kind.no_encoder(self, remedy))
 
     def check_layer(self) -> None:
         """Raise RunError if a graph layer that the run names cannot be imported, or may not: see `LayerRegistry`."""
@@ -200,7 +183,7 @@ class Run:
     def as_trained(self, corpus: Corpus) -> Corpus:
         """Return a corpus with its questions in the splits that the run has them in: other than its own for a final
         run."""
-        return corpus.all_in_train(but_test=self.keeps_test) if self.final else corpus
+        return corpus.all_in_train(exclude_test=self.keeps_test) if self.final else corpus
 
     def check_measurable(self, split: str | None) -> None:
         """Raise RunError if the questions of a split cannot measure the run, since it is a final one and was trained on
@@ -231,3 +214,7 @@ class Run:
             f"{self.folder}: {made} {of} another state of corpus '{corpus.name}' (hash {known.content_hash[:12]}, now "
             f"{corpus.content_hash[:12]}); name the folder as it was with --corpus, or train again"
         )
+
+
+# What a manifest says beyond configuration and corpus.
+_FACTS = tuple(item.name for item in fields(Run) if item.name not in ("folder", "config", "corpus"))

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.config import RunConfig
 from statgraph.corpus.structure import Structure
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.query_encoder import read_query_encoders
 from statgraph.ranking.ensemble import CandidateRanker, Ensemble
-from statgraph.ranking.fixed import FixedRanker, signal_weights
+from statgraph.ranking.fixed import FixedRanker
 from statgraph.ranking.learnt import LambdaMartRanker
 from statgraph.registry import SIGNALS
 from statgraph.runs.run import Run
 from statgraph.signals.dense import DenseSignal
-from statgraph.signals.signal import FROM_LAW, TRAINED, ZERO_SHOT, Signal, SignalSource
+from statgraph.signals.signal import Signal
 
-_LEARNT_FROM = "learnt_from"
+LEARNT_FROM = "learnt_from"
 
 
 def member_folders(run: Run) -> dict[str, Path]:
@@ -39,37 +37,9 @@ def member_signals(run: Run, *, device: str = "auto", precision: str = "float32"
     folders = [member.query_encoder for member in members.values()]
     encoders = read_query_encoders(folders, device=device, precision=precision)
     for (name, member), encoder in zip(members.items(), encoders, strict=True):
-        yield DenseSignal(name, _kind(member.config), ArticleIndex.load(member.index, device=device), encoder)
-
-
-def _kind(config: RunConfig) -> str:
-    if not (config.stage1.epochs or config.stage2.epochs):
-        return ZERO_SHOT
-    return FROM_LAW if config.from_law else TRAINED
-
-
-def write_signals(run: Run, source: SignalSource) -> list[str]:
-    """Save the signals beside the members, and return those that have something to say about this law."""
-    written = []
-    with artifacts.replaced_folder(run.signals) as staging:
-        for name in run.config.ensemble.signals:
-            (staging / name).mkdir()
-            if SIGNALS.load(name).write(source, staging / name):
-                written.append(name)
-            else:
-                (staging / name).rmdir()
-    return written
-
-
-def write_trees(run: Run, trees: LambdaMartRanker, split: str) -> None:
-    """Save the trees of an ensemble, after its fixed ranker, and the split whose questions they have learnt from."""
-    trees.write(run.trees)
-    write_learnt_from(run, split)
-
-
-def write_learnt_from(run: Run, split: str) -> None:
-    """Save which split's questions the trees have learnt from."""
-    artifacts.write_json(run.ranker, artifacts.read_json(run.ranker) | {_LEARNT_FROM: split})
+        yield DenseSignal(
+            name, member.kind.signal_kind(member.config), ArticleIndex.load(member.index, device=device), encoder
+        )
 
 
 def learnt_from(run: Run) -> str | None:
@@ -78,26 +48,7 @@ def learnt_from(run: Run) -> str | None:
     Raises:
         RunError: if the ranker's file is missing or damaged.
     """
-    return _ranker_entries(run.ranker).get(_LEARNT_FROM) if run.trees.is_file() else None
-
-
-def taken_over(source: Run, run: Run) -> str:
-    """Give a run, after its fixed ranker, the trees of another whose signals are the same, and tell what ranks now."""
-    learnt = learnt_from(source)
-    if learnt is None:
-        return f"ranker fixed weights, as {source.folder}"
-    if list(_ranker_entries(source.ranker)["weights"]) != list(_ranker_entries(run.ranker)["weights"]):
-        return f"ranker fixed weights: the signals are not those whose trees {source.folder} has"
-    shutil.copyfile(source.trees, run.trees)
-    write_learnt_from(run, learnt)
-    return f"ranker with the trees of {source.folder}"
-
-
-def write_ranker(run: Run, signals: Sequence[Signal], n_questions: int) -> None:
-    """Save the weights of the fixed ranker: of these signals, with so many training questions."""
-    weights = signal_weights(signals, n_questions)
-    entry = {signal.name: round(float(weight), 4) for signal, weight in zip(signals, weights, strict=True)}
-    artifacts.write_json(run.ranker, {"weights": entry})
+    return ranker_entries(run.ranker).get(LEARNT_FROM) if run.trees.is_file() else None
 
 
 def read_ensemble(run: Run, n_articles: int, *, device: str = "auto", precision: str = "float32") -> Ensemble:
@@ -139,15 +90,14 @@ def _learnt(path: Path, ensemble: Ensemble) -> CandidateRanker:
     return LambdaMartRanker.read(path, ensemble.fixed, len(ensemble.feature_names))
 
 
-def _ranker_entries(path: Path) -> Mapping[str, object]:
+def ranker_entries(path: Path) -> Mapping[str, object]:
+    """Return what a run's ranker file says: the fixed weights, and what its trees have learnt from."""
     return artifacts.read_object(path, remedy="train the run again")
 
 
 def _weights(path: Path, signals: Sequence[Signal]) -> Mapping[str, float]:
-    try:
-        weights = {name: float(weight) for name, weight in _ranker_entries(path)["weights"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RunError(f"{path}: not readable ({error}); train the run again") from None
+    with artifacts.reading(path, "train the run again"):
+        weights = {name: float(weight) for name, weight in ranker_entries(path)["weights"].items()}
     names = [signal.name for signal in signals]
     if list(weights) != names:
         raise RunError(f"{path}: weights of {', '.join(weights)} where the run has {', '.join(names)}; train it again")

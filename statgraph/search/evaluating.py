@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from statgraph.artifacts import reading
 from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus, Question
-from statgraph.errors import RunError, UsageError, unknown_name
+from statgraph.errors import UsageError, unknown_name
 from statgraph.evaluation.metrics import DEPTH, QuestionMetrics, question_metrics
 from statgraph.evaluation.report import Report, evaluation_report
 from statgraph.evaluation.strata import strata_masks
@@ -45,24 +46,16 @@ class SplitMetrics:
         Raises:
             RunError: if a part is missing, has another shape, or does not fit the others.
         """
-        try:
+        with reading("split metrics", "evaluate the run again"):
             question_ids = tuple(map(str, saved["question_ids"]))
             values = {name: np.array(column, dtype=np.float64) for name, column in saved["metrics"].items()}
             strata = {name: set(held) for name, held in saved["strata"].items()}
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise RunError(f"split metrics: not as they were saved ({error}); evaluate the run again") from None
-        for name, column in values.items():
-            if column.shape != (len(question_ids),):
-                raise RunError(
-                    f"split metrics: {name} has shape {column.shape} for {len(question_ids)} questions; "
-                    "evaluate the run again"
-                )
-        for name, held in strata.items():
-            if strange := held.difference(question_ids):
-                raise RunError(
-                    f"split metrics: stratum '{name}' holds '{min(strange, key=str)}', which is not a question of the "
-                    "split; evaluate the run again"
-                )
+            for name, column in values.items():
+                if column.shape != (len(question_ids),):
+                    raise ValueError(f"{name} has shape {column.shape} for {len(question_ids)} questions")
+            for name, held in strata.items():
+                if strange := held.difference(question_ids):
+                    raise ValueError(f"stratum '{name}' holds '{min(strange, key=str)}', not a question of the split")
         masks = {name: np.array([key in held for key in question_ids], dtype=bool) for name, held in strata.items()}
         return cls(question_ids, QuestionMetrics(values), masks)
 

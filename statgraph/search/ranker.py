@@ -8,7 +8,6 @@ from typing import Protocol
 
 import numpy as np
 
-from statgraph import artifacts
 from statgraph.augmentation.store import questions_by_row, synthetic_of_run, unknown_article
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.query import Ranked
@@ -104,7 +103,7 @@ def lexical_index(run: Run, articles: ArticleStore) -> BM25:
         RunError: if the index is damaged, or the synthetic questions are that expand the articles.
     """
     if not run.lexical_index.is_dir():
-        return _built(run, articles.read_all())
+        return built_index(run, articles.read_all())
     config = run.config.bm25
     bm25 = BM25.read(run.lexical_index, language=run.corpus.language, k1=config.k1, b=config.b)
     if len(bm25) != len(articles):
@@ -112,13 +111,12 @@ def lexical_index(run: Run, articles: ArticleStore) -> BM25:
     return bm25
 
 
-def write_lexical_index(run: Run, articles: Sequence[Article]) -> None:
-    """Save the BM25 index of a run's articles with the run, the synthetic questions that expand them included."""
-    with artifacts.replaced_folder(run.lexical_index) as staging:
-        _built(run, articles).write(staging)
+def built_index(run: Run, articles: Sequence[Article | StoredArticle]) -> BM25:
+    """Return a BM25 index of a run's articles, the synthetic questions that expand them included.
 
-
-def _built(run: Run, articles: Sequence[Article | StoredArticle]) -> BM25:
+    Raises:
+        RunError: if these questions are missing or damaged, or ask about other articles.
+    """
     config = run.config
     texts = article_texts(articles, heading_path=config.encoder.heading_path)
     if config.bm25.expansion:

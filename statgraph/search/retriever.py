@@ -13,16 +13,15 @@ from pathlib import Path
 from statgraph.corpus.allowed_rows import AllowedRows, placed_rows
 from statgraph.corpus.query import Query, Ranked, queries_of
 from statgraph.corpus.validity import ALWAYS
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import UsageError
 from statgraph.index.engines.contract import EngineAddress
-from statgraph.runs.article_store import ARTICLES, ArticleStore
+from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.hub import local_run
 from statgraph.runs.run import Run
-from statgraph.search.ensemble_run import read_ensemble
-from statgraph.search.explaining import DenseExplainer, EnsembleExplainer, Explainer, LexicalExplainer
+from statgraph.search.explaining import Explainer
 from statgraph.search.hits import Explanation, Hit
 from statgraph.search.passages import PassageFinder
-from statgraph.search.ranker import DenseRanker, LexicalRanker, Ranker, lexical_index
+from statgraph.search.ranker import Ranker
 from statgraph.signals.signal import SignalInfo, signal_info
 
 _BACKGROUND = 256  # articles that show which words are rare
@@ -82,20 +81,8 @@ class Retriever:
         articles = ArticleStore(run.folder)
         if engine is not None:
             run.require_vectors("search it without --engine")
-        ranker: Ranker
-        if run.config.is_ensemble:
-            ranker = read_ensemble(run, len(articles), device=device, precision=precision)
-            explainer = EnsembleExplainer
-        elif run.has_vectors:
-            ranker = DenseRanker(run, device=device, precision=precision, engine=engine)
-            explainer = DenseExplainer
-            if not _same_articles(ranker.article_ids, articles):
-                raise RunError(
-                    f"{run.folder}: its index and its {ARTICLES} hold different articles; train the run again"
-                )
-        else:
-            ranker, explainer = LexicalRanker(lexical_index(run, articles)), LexicalExplainer
-        return cls(ranker, articles, run, partial(explainer, run, ranker, articles))
+        ranker: Ranker = run.kind.ranker(run, articles, device=device, precision=precision, engine=engine)
+        return cls(ranker, articles, run, partial(run.kind.explainer, run, ranker, articles))
 
     def search(self, question: str | Query, k: int = 10, *, passages: bool = False, **limits: object) -> list[Hit]:
         """Return the best `k` articles for a question (all of them where there are fewer).

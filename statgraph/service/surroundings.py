@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from statgraph import artifacts
 from statgraph.corpus.citations.references import REFERS_TO, ragged_row
 from statgraph.corpus.records import Question
 from statgraph.gnn.graph_inputs import read_graph_inputs
 from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS_HEADING, HEADING, QUESTION
+from statgraph.runs import parts
 from statgraph.runs.article_store import ArticleStore
 
 MAX_NODES = 150
@@ -45,7 +45,7 @@ class QuestionCitations:
         Raises:
             RunError: if what it keeps is damaged.
         """
-        folder = run / artifacts.RUN_GRAPH_INPUTS
+        folder = run / parts.GRAPH_INPUTS
         return cls(read_graph_inputs(folder).questions if folder.is_dir() else (), article_rows)
 
     def cites(self, question_row: int) -> list[int]:

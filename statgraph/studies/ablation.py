@@ -21,13 +21,14 @@ from statgraph.ranking.features import ARTICLE, OF_CITED, OF_CITING, OF_PARENT, 
 from statgraph.ranking.fixed import FixedRanker, signal_weights
 from statgraph.ranking.learnt import learn, ranked, with_trees
 from statgraph.runs.folders import is_finished, is_unfinished
+from statgraph.runs.kind import kind_of
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import read_ensemble
 from statgraph.search.evaluating import metrics_of_sets
 from statgraph.studies.running import CorpusRuns, PlannedRun, run_id
 from statgraph.studies.spec import RowSpec, TableSpec
 from statgraph.studies.store import RunResult
-from statgraph.systems.ensemble import fold_runs, for_corpus, learns_from, questions_to_learn_from
+from statgraph.systems.ensemble import fold_runs, learns_from, questions_to_learn_from
 from statgraph.systems.job import DEFAULT_OPTIONS, Job, TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.run_cache import RunCache
@@ -128,7 +129,7 @@ class AblationRuns(CorpusRuns):
 
     def _train(self, planned: PlannedRun, options: TrainingOptions) -> _Trained:
         """Return the ensemble with its folds, its members and theirs from the store as far as they are there."""
-        corpus, config = self.corpus, for_corpus(planned.config, self.corpus)
+        corpus, config = self.corpus, kind_of(planned.config).for_corpus(planned.config, self.corpus)
         folder = self.store.trained_folder(self._base(planned))
         fixed = replace(config, ranker=replace(config.ranker, kind="fixed"))
         options = replace(options, stage1_cache=self.store.stage1_cache)
@@ -147,7 +148,7 @@ class AblationRuns(CorpusRuns):
         whole = read(run, questions if not cross_fit else ())
         parts = [whole]
         if cross_fit:
-            parts = [read(*fold) for fold in fold_runs(Job(corpus, config, folder, options), run, train_run)]
+            parts = [read(*fold) for fold in fold_runs(Job(corpus, config, folder, options, train=train_run), run)]
         trained = _Trained(replace(run, config=config), whole, parts, questions)
         if config.ranker.kind == "fixed" or not questions:
             return trained

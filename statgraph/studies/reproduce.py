@@ -14,6 +14,7 @@ from statgraph.errors import StatgraphError
 from statgraph.evaluation.metrics import left_out, left_out_note
 from statgraph.progress import Progress
 from statgraph.runs.folders import folder_name
+from statgraph.runs.kind import kind_of
 from statgraph.runs.provenance import commit
 from statgraph.search.evaluating import split_questions
 from statgraph.studies.ablation import AblationRuns, with_signal_rows
@@ -24,7 +25,6 @@ from statgraph.studies.spec import GRID, TableSpec, measurable_on, short_name, w
 from statgraph.studies.store import RunBusyError, RunResult, RunStore
 from statgraph.studies.summary import summaries
 from statgraph.studies.table_files import MARKDOWN, VALUES, runs_of, table_values, write_values
-from statgraph.systems.ensemble import for_corpus
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.presets import resolve_config
 
@@ -87,7 +87,8 @@ def reproduce(
     store = RunStore(request.work)
     spec = with_tuned_bm25(measurable_on(request.spec, request.split), corpus, store)
     if spec.ablation:
-        spec = with_signal_rows(spec, for_corpus(resolve_config(spec.rows[0].system, request.settings), corpus))
+        config = resolve_config(spec.rows[0].system, request.settings)
+        spec = with_signal_rows(spec, kind_of(config).for_corpus(config, corpus))
     kind = AblationRuns if spec.ablation else CorpusRuns
     runs = kind(corpus, request.split, store, request.corpus_folder, request.keep_runs)
     plan = {"seeds": request.seeds, "backbone": request.backbone, "settings": request.settings}

@@ -18,7 +18,9 @@ from statgraph.config import RunConfig
 from statgraph.corpus.query import Ranked
 from statgraph.corpus.records import MAIN_SET, Corpus
 from statgraph.errors import UsageError
+from statgraph.runs import parts
 from statgraph.runs.folders import is_finished
+from statgraph.runs.kind import kind_of
 from statgraph.runs.provenance import commit, published
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import read_ensemble
@@ -172,10 +174,11 @@ class CorpusRuns:
             if finished is not None:
                 return finished
             folder = self.store.trained_folder(name)
-            resumed = (folder / artifacts.RUN_CONFIG).is_file()
+            resumed = (folder / parts.CONFIG).is_file()
             start = time.perf_counter()
             _forget_peak_memory()
-            cache = RunCache(self.store.run_cache, keeps=planned.config.is_ensemble)  # members of the next ensemble
+            keeps = kind_of(planned.config).has_members  # for the next ensemble, whose members they are too
+            cache = RunCache(self.store.run_cache, keeps=keeps)
             if not is_finished(folder):
                 corpus = _without_questions(self.corpus) if planned.row.without_questions else self.corpus
                 cached = replace(options, stage1_cache=self.store.stage1_cache, run_cache=cache)
@@ -207,7 +210,7 @@ class CorpusRuns:
     def _measured(self, run: Run) -> tuple[SplitMetrics, dict[str, SplitMetrics]]:
         """Return the metrics of a run and, of an ensemble, those of each signal alone."""
         device = run.config.device
-        if not run.config.is_ensemble:
+        if not run.kind.has_members:
             return metrics_of_sets(Retriever.of(run, device=device), self.corpus, self.split), {}
         ensemble = read_ensemble(run, len(self.corpus.articles), device=device)
         signals = {}
@@ -231,7 +234,7 @@ class CorpusRuns:
             "resumed": resumed,
             "seconds": round(seconds, 1),
             "steps": list(run.steps),
-            "learning_curve": MetricsLog(folder / artifacts.RUN_METRICS).records(),
+            "learning_curve": MetricsLog(folder / parts.METRICS).records(),
         }
 
 
@@ -254,7 +257,7 @@ def _planned(row: RowSpec, seed: int, backbone: str, settings: Sequence[str]) ->
     own = list(row.settings)
     chosen = row.backbone or backbone
     # Without its settings, which may fit no backbone but the chosen one.
-    if chosen and resolve_config(row.system).has_vectors:
+    if chosen and kind_of(resolve_config(row.system)).has_encoder:
         own.insert(0, f"encoder.backbone={chosen}")
     regime = regime_of(resolve_config(row.system, (*own, *settings)).encoder)
     own += [*row.regimes.get(regime, ()), *settings]
@@ -269,7 +272,7 @@ def _followed(corpus: Corpus, config: RunConfig, folder: Path, options: Training
     beside = folder.with_name(FOLLOWED)
     if is_finished(beside):
         return Run.read(beside)
-    return train_run(corpus, config, beside, replace(options, resume=(beside / artifacts.RUN_CONFIG).is_file()))
+    return train_run(corpus, config, beside, replace(options, resume=(beside / parts.CONFIG).is_file()))
 
 
 def _without_questions(corpus: Corpus) -> Corpus:

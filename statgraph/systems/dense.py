@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from statgraph import artifacts
+from statgraph.augmentation.law_questions import with_law_questions
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
+from statgraph.distributed import current_world
 from statgraph.encoders.article_text import article_texts, citing_text, heading_texts, text_hashes
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.encoders.building import build_biencoder
@@ -25,6 +27,7 @@ from statgraph.graph.store import graph_for
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.onnx_export import add_query_graph
 from statgraph.memory import give_back, kept_memory
+from statgraph.runs import parts
 from statgraph.systems.job import Job
 from statgraph.systems.stages import Stage1Cache, StageBuilder, block_sampler, graph_encoder
 from statgraph.training.loop import Schedule, train_stage
@@ -44,7 +47,9 @@ def train_dense(job: Job) -> None:
         CorpusError: if a stage is asked for and the corpus has no training questions.
         UsageError: if a setting is out of range.
     """
-    clock = job.clock
+    if job.config.from_law:
+        job = replace(job, corpus=with_law_questions(job.corpus, seed=job.config.seed))
+    clock, writes = job.clock, current_world().is_first
     prepared = prepared_stages(job)
     stages, encoders = prepared.stages, prepared.stages.encoders
     if prepared.trains_encoders:
@@ -56,9 +61,9 @@ def train_dense(job: Job) -> None:
         encoders.eval()
         with clock.step("article vectors"):
             vectors = prepared.model.index_vectors()
-        if job.world.is_first:
+        if writes:
             _save_article_encoder(encoders, job.folder)
-    if job.world.is_first:
+    if writes:
         with clock.step("index and encoders to disk"):
             _export(encoders, vectors, job.corpus, job.folder)
 
@@ -114,7 +119,7 @@ def check_questions(corpus: Corpus, config: RunConfig) -> None:
 def _graph(job: Job) -> LegalGraph:
     """Return the graph that the run is trained on: the one that `build-graph` wrote if it fits, else built."""
     graph, origin = graph_for(job.corpus, job.config.graph.relations, job.options.graph_folder)
-    if origin and job.world.is_first:
+    if origin and current_world().is_first:
         job.options.announce(f"graph {origin}")
     return graph
 
@@ -123,17 +128,17 @@ def _encoders(job: Job, article_texts: Sequence[str]) -> BiEncoder:
     """Return the text encoders before training; the first process prepares what the others find on disk."""
     config, adapted = job.config, None
     if config.encoder.adapted:
-        with job.clock.step("adaptation to the statutes"), job.world.first_goes_first():
+        with job.clock.step("adaptation to the statutes"), current_world().first_goes_first():
             adapted = adapted_backbone(config, job.corpus, job.device, job.options.progress)
     seed_everything(derived_seed(config.seed, "encoders"))
     texts = [*article_texts, *(question.text for question in job.corpus.split("train"))]
-    with job.clock.step("encoders"), job.world.first_goes_first():
+    with job.clock.step("encoders"), current_world().first_goes_first():
         return build_biencoder(config.encoder, texts, job.device, adapted=adapted)
 
 
 def _train_stage1(job: Job, stages: StageBuilder) -> None:
     stage, folder = stages.stage1(), job.options.stage1_cache
-    kept = Stage1Cache(folder, job) if folder is not None and job.world.size == 1 else None
+    kept = Stage1Cache(folder, job) if folder is not None and current_world().size == 1 else None
     best = kept.load_into(stage) if kept else None
     if best is not None:
         job.context.log.take_back(stage.name, -1)
@@ -150,10 +155,10 @@ def _train_graph(job: Job, stages: StageBuilder, graph: LegalGraph, graph_model:
     with clock.step("stage 2"), kept_memory():
         stage2 = stages.stage2(graph, graph_model)
         trains_articles = config.train_encoders == "both"
-        if job.world.is_first and not trains_articles:
+        if current_world().is_first and not trains_articles:
             _save_article_encoder(stages.encoders, job.folder)
         train_stage(stage2, _schedule(config), job.context)
-        if job.world.is_first and trains_articles:
+        if current_world().is_first and trains_articles:
             _save_article_encoder(stages.encoders, job.folder)
         vectors = stage2.index_vectors()
     if config.distillation != "none" and not config.joint:
@@ -167,9 +172,9 @@ def _train_graph(job: Job, stages: StageBuilder, graph: LegalGraph, graph_model:
     }
     hashes = {node_type: hashes[node_type] for node_type in graph.node_types}
     inputs = GraphInputs(stage2.input_vectors(), hashes, job.corpus.split("train"), graph.citing)
-    if job.world.is_first:
-        write_graph_encoder(graph_model.encoder, job.folder / artifacts.RUN_GRAPH_ENCODER)
-        write_graph_inputs(inputs, job.folder / artifacts.RUN_GRAPH_INPUTS)
+    if current_world().is_first:
+        write_graph_encoder(graph_model.encoder, job.folder / parts.GRAPH_ENCODER)
+        write_graph_inputs(inputs, job.folder / parts.GRAPH_INPUTS)
     return vectors
 
 
@@ -180,15 +185,15 @@ def _schedule(stage) -> Schedule:
 def _save_article_encoder(encoders: BiEncoder, folder: Path) -> None:
     """Keep the article encoder as it was when it gave the graph its vectors: where both sides share weights, what
     trains the question encoder alone changes it afterwards."""
-    with artifacts.replaced_folder(folder / artifacts.RUN_ARTICLE_ENCODER) as staging:
+    with artifacts.replaced_folder(folder / parts.ARTICLE_ENCODER) as staging:
         encoders.save_article_encoder(staging)
 
 
 def _export(encoders: BiEncoder, vectors: np.ndarray, corpus: Corpus, folder: Path) -> None:
     ids = [article.article_id for article in corpus.articles]
     index = ArticleIndex.build(vectors, ids, unit_length=encoders.similarity.unit_length)
-    index.save(folder / artifacts.RUN_INDEX)
-    with artifacts.replaced_folder(folder / artifacts.RUN_QUERY_ENCODER) as staging:
+    index.save(folder / parts.INDEX)
+    with artifacts.replaced_folder(folder / parts.QUERY_ENCODER) as staging:
         encoders.save_question_encoder(staging)
         # The modules' copies of the weights go first, cycles and all: checking the graph takes copies of its own.
         gc.collect()

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import torch
 
-from statgraph import artifacts
 from statgraph.augmentation.synthetic import GenerationOptions
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.device import pick_device
-from statgraph.distributed import SINGLE, World
+from statgraph.distributed import current_world
 from statgraph.evaluation.metrics import deciding_metric
 from statgraph.memory import peak_memory_mib
 from statgraph.progress import Progress, silent
+from statgraph.runs import parts
 from statgraph.runs.run import Run
 from statgraph.systems.run_cache import RunCache
 from statgraph.training.checkpoints import MetricsLog
@@ -47,9 +47,9 @@ class TrainingOptions:
 
     `resume`: continue an interrupted run. `stage1_cache`: a folder in which runs of the same first stage keep its
     weights for each other; `run_cache`: in which whole runs of one system are kept for the ensembles whose members they
-    are; several processes do without both. `progress` is called as the long steps go on, and after
-    every step of the optimiser. `world`: the processes that train together, all with the same arguments.
-    `graph_folder`: where `build-graph` may have written the graph; `announce` is told whether it was read or built.
+    are; several processes do without both. `progress` is called as the long steps go on, and after every step of the
+    optimiser; `announce` gets a line for each choice that training made. `graph_folder`: where `build-graph` may have
+    written the graph.
     `final`: the run whose epochs and trees a run on all questions takes; `keep_test` leaves those of test out of it.
     `teacher`: the ensemble that a student learns from.
     """
@@ -58,7 +58,6 @@ class TrainingOptions:
     stage1_cache: Path | None = None
     run_cache: RunCache | None = None
     progress: Progress = silent
-    world: World = SINGLE
     graph_folder: Path | None = None
     announce: Callable[[str], None] = lambda line: None
     final: Run | None = None
@@ -67,22 +66,20 @@ class TrainingOptions:
 
 
 DEFAULT_OPTIONS = TrainingOptions()
+TrainRun = Callable[[Corpus, RunConfig, Path, TrainingOptions], Run]
 
 
 @dataclass(frozen=True)
 class Job:
-    """A run in training: its corpus, its configuration, its folder, and how it is trained."""
+    """A run in training: its corpus, its configuration, its folder, how it is trained, and what trains the runs that it
+    is made of (`train_run`)."""
 
     corpus: Corpus
     config: RunConfig
     folder: Path
     options: TrainingOptions = DEFAULT_OPTIONS
     clock: StepClock = field(default_factory=StepClock)
-
-    @property
-    def world(self) -> World:
-        """Return the processes that train together."""
-        return self.options.world
+    train: TrainRun | None = None
 
     @cached_property
     def device(self) -> torch.device:
@@ -91,7 +88,7 @@ class Job:
         Raises:
             UsageError: if the device is not there.
         """
-        return self.world.device(pick_device(self.config.device))
+        return current_world().device(pick_device(self.config.device))
 
     @property
     def generation(self) -> GenerationOptions:
@@ -105,10 +102,10 @@ class Job:
         return TrainingContext(
             seed=self.config.seed,
             device=self.device,
-            checkpoints=self.folder / artifacts.RUN_CHECKPOINTS,
-            log=MetricsLog(self.folder / artifacts.RUN_METRICS),
+            checkpoints=self.folder / parts.CHECKPOINTS,
+            log=MetricsLog(self.folder / parts.METRICS),
             resume=self.options.resume,
             progress=self.options.progress,
             metric=metric,
-            stops=chosen_epochs(MetricsLog(final.folder / artifacts.RUN_METRICS).records(), metric) if final else None,
+            stops=chosen_epochs(MetricsLog(final.metrics).records(), metric) if final else None,
         )

@@ -12,9 +12,10 @@ from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import SPLITS, Corpus, headings_of
 from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC, is_static
-from statgraph.errors import RunError
 from statgraph.evaluation.report import Report
 from statgraph.evaluation.strata import STRATA
+from statgraph.runs import parts
+from statgraph.runs.kind import kind_of
 from statgraph.runs.run import Run
 
 _TEMPLATE = Path(__file__).with_suffix(".md")
@@ -36,9 +37,7 @@ def corpus_entry(corpus: Corpus) -> dict[str, object]:
 def backbone_licences(config: RunConfig) -> dict[str, str | None]:
     """Return the licence of each backbone of a run by name: that of an embedded one, the one that a folder's README.md
     states, else None. No network is used."""
-    if not config.has_vectors:
-        return {}
-    names = filter(None, (config.encoder.backbone, config.encoder.article_backbone))
+    names = kind_of(config).backbones(config)
     return {name: _EMBEDDED_LICENCES.get(name) or _stated_licence(Path(name) / artifacts.MODEL_CARD) for name in names}
 
 
@@ -47,7 +46,7 @@ def write_model_cards(run: Run, report: Report | None) -> None:
     encoder = run.query_encoder
     artifacts.write_text(run.folder / artifacts.MODEL_CARD, model_card(run, report))
     if encoder.is_dir() and not encoder.is_symlink():  # a link may lead to another run's
-        artifacts.write_text(encoder / artifacts.MODEL_CARD, model_card(run, report, part=artifacts.RUN_QUERY_ENCODER))
+        artifacts.write_text(encoder / artifacts.MODEL_CARD, model_card(run, report, part=parts.QUERY_ENCODER.name))
 
 
 def read_run_report(folder: Path) -> Report | None:
@@ -56,15 +55,11 @@ def read_run_report(folder: Path) -> Report | None:
     Raises:
         RunError: if it is damaged.
     """
-    path = folder / artifacts.RUN_REPORT
+    path = folder / parts.REPORT
     if not path.is_file():
         return None
-    try:
+    with artifacts.reading(path, "evaluate or train the run again"):
         return Report.from_dict(artifacts.read_json(path))
-    except (ValueError, TypeError) as error:
-        raise RunError(f"{path}: not readable ({error}); evaluate or train the run again") from None
-    except RunError as error:
-        raise RunError(f"{path}: {error}") from None
 
 
 def model_card(
@@ -86,7 +81,7 @@ def model_card(
     """
     from huggingface_hub import ModelCard, ModelCardData
 
-    config, corpus, dense = run.config, run.corpus, run.has_vectors
+    config, corpus, dense = run.config, run.corpus, run.kind.has_encoder
     title = " ".join(f"{config.system} on {corpus.name}".split())
     strata = {name: report.strata[name] for name in STRATA if name in report.strata} if report else {}
     strata = {name: stratum for name, stratum in strata.items() if stratum.metrics}
@@ -104,9 +99,9 @@ def model_card(
         manifest=run.to_dict(),
         report=report,
         title=title,
-        of_encoder=part == artifacts.RUN_QUERY_ENCODER,
+        of_encoder=part == parts.QUERY_ENCODER.name,
         dense=dense,
-        ensemble=config.is_ensemble,
+        ensemble=run.kind.has_members,
         learnt=run.trees.is_file(),
         trains=dense and bool(config.stage1.epochs or config.stage2.epochs),
         bag_of_words=dense and is_static(config.encoder.backbone),

@@ -8,31 +8,32 @@ from pathlib import Path
 
 import numpy as np
 
-from statgraph import artifacts
-from statgraph.augmentation.law_questions import with_law_questions
-from statgraph.augmentation.synthetic import write_expansion
+from statgraph import __version__, artifacts
+from statgraph.cache import cached
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
+from statgraph.distributed import current_world
 from statgraph.errors import StatgraphError
+from statgraph.runs import parts
 from statgraph.runs.article_store import write_article_store
-from statgraph.runs.claiming import claimed, give_back
+from statgraph.runs.folders import claimed, give_back
+from statgraph.runs.kind import kind_of
 from statgraph.runs.provenance import commit, versions
 from statgraph.runs.run import CorpusFacts, Run
 from statgraph.search.evaluating import evaluate_split
-from statgraph.search.ranker import write_lexical_index
 from statgraph.search.retriever import Retriever
-from statgraph.systems.dense import train_dense
-from statgraph.systems.ensemble import FoundOnDev, for_corpus, train_ensemble
 from statgraph.systems.job import DEFAULT_OPTIONS, Job, TrainingOptions
 from statgraph.systems.model_card import backbone_licences, corpus_entry, write_model_cards
-from statgraph.systems.student import train_student
+from statgraph.systems.presets import DEFAULT_SYSTEM, resolve_config
+
+_UNTRAINED = ("ensemble.members=none", "ranker.kind=fixed", "device=cpu")
 
 
 def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: TrainingOptions = DEFAULT_OPTIONS) -> Run:
     """Train a system into a run folder; the manifest comes last, so a folder without one is an unfinished run.
 
     A configuration or corpus that is refused leaves nothing behind in a folder that was empty. Of several processes the
-    first alone writes, and BM25 is its work alone.
+    first alone writes.
 
     With `options.final`, all questions train, or all but those of test: each stage on its schedule up to the epoch that
     run kept, and an ensemble with the trees that it learnt.
@@ -43,15 +44,15 @@ def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: Training
         CorpusError, UsageError, ModelError: if corpus and configuration cannot be trained on.
     """
     if options.final is not None:
-        corpus = corpus.all_in_train(but_test=options.keep_test)
-    config = for_corpus(config, corpus)
-    job, world = Job(corpus, config, folder, options), options.world
-    cache = options.run_cache if config.has_vectors and world.size == 1 and options.final is None else None
+        corpus = corpus.all_in_train(exclude_test=options.keep_test)
+    kind, world = kind_of(config), current_world()
+    config = kind.for_corpus(config, corpus)
+    cache = options.run_cache if kind.is_shared and world.size == 1 and options.final is None else None
     if cache and not options.resume and (kept := cache.take(corpus, config, folder)):
         return kept
     with claimed(folder, corpus, config, resume=options.resume) if world.is_first else nullcontext():
         world.barrier()
-        run = _trained(job)
+        run = _trained(Job(corpus, config, folder, options, train=train_run))
         if cache:
             cache.keep(corpus, run)
         return run
@@ -59,65 +60,58 @@ def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: Training
 
 def _trained(job: Job) -> Run:
     """Return the run of a job whose folder is claimed."""
-    corpus, config, folder, world = job.corpus, job.config, job.folder, job.world
-    on_dev: FoundOnDev | None = None
+    world = current_world()
     try:
         if world.is_first:
-            write_article_store(corpus.articles, folder)
-        if config.is_ensemble:
-            on_dev = train_ensemble(job, train_run)
-        elif config.student.epochs:
-            train_student(job)
-        elif config.has_vectors:
-            train_dense(replace(job, corpus=with_law_questions(corpus, seed=config.seed)) if config.from_law else job)
-        elif world.is_first and config.bm25.expansion and not (folder / artifacts.RUN_SYNTHETIC).exists():
-            _write_expansion(job)
+            write_article_store(job.corpus.articles, job.folder)
+        dev_rankings = kind_of(job.config).train(job)
     except StatgraphError:
         if world.is_first and not job.options.resume:
-            give_back(folder)
+            give_back(job.folder, job.config)
         raise
-    run = _finished(job, on_dev) if world.is_first else None
+    run = _finished(job, dev_rankings) if world.is_first else None
     manifest = world.json_from_first(lambda: run.to_dict())
-    return run or Run.from_dict(folder, manifest)
+    return run or Run.from_dict(job.folder, manifest)
 
 
-def _write_expansion(job: Job) -> None:
-    with job.clock.step("synthetic questions"):
-        write_expansion(
-            job.corpus,
-            job.config.augment,
-            job.folder / artifacts.RUN_SYNTHETIC,
-            job.generation,
-            most=job.config.bm25.expansion,
-        )
-
-
-def _finished(job: Job, on_dev: FoundOnDev | None) -> Run:
+def _finished(job: Job, dev_rankings) -> Run:
     """Return the trained run after its evaluation, with report and manifest on disk."""
-    config = job.config
+    config, final, teacher = job.config, job.options.final, job.options.teacher
     run = Run(
         job.folder,
         config,
         CorpusFacts.of(job.corpus),
         data=corpus_entry(job.corpus),
-        backbone_licences=backbone_licences(job.config),
-        processes=job.world.size,
+        backbone_licences=backbone_licences(config),
+        processes=current_world().size,
         versions=versions(),
         commit=commit(),
-        final=str(job.options.final.folder) if job.options.final else "",
+        final=str(final.folder) if final else "",
         keeps_test=job.options.keep_test,
-        teacher=str(job.options.teacher.folder) if job.options.teacher else "",
+        teacher=str(teacher.folder) if teacher else "",
     )
-    if not run.has_vectors and not config.is_ensemble:
-        with job.clock.step("BM25 index"):
-            write_lexical_index(run, job.corpus.articles)
     report = None
     if job.corpus.split("dev"):
         with job.clock.step("evaluation on dev"):
-            ranks = on_dev or Retriever.of(run, device=run.config.device)
-            report = evaluate_split(ranks, job.corpus, "dev", rng=np.random.default_rng(run.config.seed))
-        artifacts.write_json(run.folder / artifacts.RUN_REPORT, report.to_dict())
+            ranks = dev_rankings or Retriever.of(run, device=config.device)
+            report = evaluate_split(ranks, job.corpus, "dev", rng=np.random.default_rng(config.seed))
+        artifacts.write_json(run.folder / parts.REPORT, report.to_dict())
     run = replace(run, steps=tuple(job.clock.steps))
     write_model_cards(run, report)
     run.write()
     return run
+
+
+def untrained_run(corpus: Corpus) -> Path:
+    """Return the run folder of a corpus searched without training: an ensemble without members, made in seconds unless
+    the cache has it.
+
+    It is kept by the content of the corpus, the settings and the version; dev and test questions reach nothing in it,
+    nor do their citing texts.
+    """
+    config = resolve_config(DEFAULT_SYSTEM, _UNTRAINED)
+    # Without dev questions there is nothing to measure, which would take longer than the rest.
+    train = tuple(question for question in corpus.questions if question.split == "train")
+    seen = replace(corpus, questions=train, citing=corpus.usable_citing())
+    inputs = [__version__, corpus.content_hash, config.to_dict()]
+    return cached("untrained", inputs, lambda folder: train_run(seen, config, folder))

@@ -8,14 +8,18 @@ from pathlib import Path
 
 from statgraph.config import EncoderConfig, RunConfig
 from statgraph.device import pick_device
-from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC, check_sharing, is_static, width_of
+from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC, is_static
 from statgraph.errors import UsageError, unknown_name
 from statgraph.registry import LAYERS
+from statgraph.runs.kind import kind_of
 from statgraph.settings import overlaid, with_settings
 
 AUTO, PAPER = "auto", "paper"
 DEFAULT_SYSTEM = "ensemble"  # of `statgraph train`
 REGIMES = "regimes"
+# Training questions: with fewer, members trained without a fold are too unlike the others, and trained heads of a
+# transformer were not tried.
+ENOUGH_TO_FOLD = 300
 _FOLDER = Path(__file__).parent
 
 
@@ -56,8 +60,8 @@ def _resolved(system: str, settings: Sequence[str]) -> RunConfig:
     overlay = _read(_FOLDER / f"{system}.yaml")
     by_regime = overlay.pop(REGIMES, {})
     place = f"{system}.yaml"
-    asked = with_settings(overlaid(RunConfig(system=system), overlay, place=place), settings)
-    regime = PAPER if asked.regime == PAPER else regime_of(_decided(asked))
+    requested = with_settings(overlaid(RunConfig(system=system), overlay, place=place), settings)
+    regime = PAPER if requested.regime == PAPER else regime_of(decided(requested))
     if regime == PAPER and PAPER not in by_regime:
         raise UsageError(f"regime=paper: '{system}' has no recipe of a paper; choose from {', '.join(_of_papers())}")
     config = overlaid(RunConfig(system=system), _read(_FOLDER / REGIMES / f"{regime}.yaml"), place=f"{regime}.yaml")
@@ -65,26 +69,19 @@ def _resolved(system: str, settings: Sequence[str]) -> RunConfig:
     config = overlaid(config, by_regime.get(regime, {}), place=f"{place} ({regime})")
     config = with_settings(config, settings)
     config.check()
-    if config.is_ensemble:
-        return _ensemble(config, settings)
-    config = replace(config, encoder=_decided(config))
-    if config.has_vectors:
-        if regime == PAPER and is_static(config.encoder.backbone):
-            raise UsageError(
-                f"encoder.backbone: '{config.encoder.backbone}' cannot be used with regime=paper, which trains a "
-                "transformer; name one, such as camembert-base or its folder"
-            )
-        _check_encoders(config)
-    return config
+    return kind_of(config).resolved(config, settings)
+
+
+def tiny_config(config: RunConfig, backbone: Path) -> RunConfig:
+    """Return a configuration with a tiny backbone and sizes that fit it, as in `regimes/tiny.yaml`."""
+    pooling = "cls" if config.encoder.pooling == AUTO else config.encoder.pooling
+    config = replace(config, encoder=replace(config.encoder, backbone=str(backbone), pooling=pooling))
+    return overlaid(config, _read(_FOLDER / REGIMES / "tiny.yaml"), place="tiny.yaml")
 
 
 def _of_papers() -> list[str]:
     """Return the systems that have a paper's recipe."""
     return [name for name in system_names() if PAPER in _read(_FOLDER / f"{name}.yaml").get(REGIMES, {})]
-
-
-# Groups of settings that are the members' own.
-_OF_MEMBERS = ("encoder", "pretrain", "augment", "negatives", "stage1", "graph", "gnn", "stage2")
 
 
 def member_config(config: RunConfig, member: str) -> RunConfig:
@@ -96,18 +93,20 @@ def member_config(config: RunConfig, member: str) -> RunConfig:
     system, _, backbone = member.partition("@")
     if system not in system_names():
         raise unknown_name("system", system, system_names())
-    if system in ("bm25", "doct5query", config.system):
-        raise UsageError(
-            f"ensemble.members: '{system}' has no vectors; name a dense system, such as qabisar@{backbone}"
-        )
-    if system == "student":
-        raise UsageError("ensemble.members: a student learns from an ensemble and is none of its members; leave it out")
+    refusal = kind_of(_resolved(system, ())).no_member
+    if refusal:
+        raise UsageError(f"ensemble.members: '{system}' {refusal.format(backbone=backbone)}")
     own = (f"seed={config.seed}", f"device={config.device}", f"encoder.backbone={backbone}")
     plain = _resolved(system, own)
     # What a system leaves out stays out: more epochs for the members do not train a zero-shot one.
     without = [stage for stage in ("stage1", "stage2") if not getattr(plain, stage).epochs]
     passed = (text for text in config.ensemble.settings if text.partition(".")[0] not in without)
     return _resolved(system, (*own, *passed))
+
+
+def learns_from_questions(config: RunConfig) -> bool:
+    """Return whether a dense system is trained on the questions of its corpus."""
+    return not config.from_law and bool(config.stage1.epochs or config.stage2.epochs)
 
 
 def without_transformers(system: str, settings: Sequence[str]) -> str:
@@ -117,7 +116,7 @@ def without_transformers(system: str, settings: Sequence[str]) -> str:
         UsageError: if the system is no ensemble.
     """
     config = resolve_config(system, settings)
-    if not config.is_ensemble:
+    if not kind_of(config).has_members:
         raise UsageError(
             f"--fast: leaves transformers out of an ensemble, which {system} is not; use --system ensemble"
         )
@@ -125,28 +124,7 @@ def without_transformers(system: str, settings: Sequence[str]) -> str:
     return f"ensemble.members={','.join(static) or 'none'}"
 
 
-def _ensemble(config: RunConfig, settings: Sequence[str]) -> RunConfig:
-    """Return the configuration of an ensemble that passes on to its members what is theirs."""
-    passed = tuple(text for text in settings if text.partition(".")[0] in _OF_MEMBERS)
-    if any(text.startswith("encoder.backbone=") for text in passed):
-        raise UsageError("encoder.backbone: an ensemble has several; name them in ensemble.members=SYSTEM@BACKBONE,...")
-    config = replace(config, ensemble=replace(config.ensemble, settings=(*config.ensemble.settings, *passed)))
-    for member in config.ensemble.members:
-        member_config(config, member)
-    return config
-
-
-def _check_encoders(config: RunConfig) -> None:
-    """Raise UsageError if the backbone cannot be trained as asked, or the graph layer does not fit its width."""
-    encoder = config.encoder
-    check_sharing(encoder, static=is_static(encoder.backbone))
-    if config.stage2.epochs:
-        from statgraph.gnn.encoder import check_layer  # loads torch
-
-        check_layer(config.gnn, width=width_of(encoder.backbone))
-
-
-def _decided(config: RunConfig) -> EncoderConfig:
+def decided(config: RunConfig) -> EncoderConfig:
     """Return the encoder's settings with what `auto` means on this machine in its place."""
     on_cuda = pick_device(config.device).type == "cuda"
     backbone, train = config.encoder.backbone, config.encoder.train

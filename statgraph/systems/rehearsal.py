@@ -14,9 +14,10 @@ from statgraph.cache import cache_in
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.encoders.article_text import article_texts
-from statgraph.encoders.tiny import HEADS, write_tiny_backbone
+from statgraph.encoders.tiny import write_tiny_backbone
 from statgraph.systems.dense import prepared_stages
 from statgraph.systems.job import Job
+from statgraph.systems.presets import tiny_config
 from statgraph.training.loop import Stage
 from statgraph.training.seeding import seed_everything
 from statgraph.training.steps import OptimizerSteps
@@ -47,7 +48,7 @@ def rehearsed(corpus: Corpus, config: RunConfig) -> list[RehearsedStep]:
         texts = article_texts(part.articles, heading_path=config.encoder.heading_path)
         questions = [question.text for question in part.questions]
         backbone = write_tiny_backbone(Path(folder) / "tiny", [*texts, *questions])
-        job = Job(part, _tiny(config, backbone), Path(folder) / "run")
+        job = Job(part, tiny_config(config, backbone), Path(folder) / "run")
         job.folder.mkdir()
         prepared = prepared_stages(job)
         steps = []
@@ -67,29 +68,6 @@ def _part(corpus: Corpus) -> Corpus:
     wanted |= set(others[: max(0, _ARTICLES - len(wanted))])
     articles = tuple(article for article in corpus.articles if article.article_id in wanted)
     return replace(corpus, articles=articles, questions=tuple(questions), citing=())
-
-
-def _tiny(config: RunConfig, backbone: Path) -> RunConfig:
-    encoder = replace(
-        config.encoder,
-        backbone=str(backbone),
-        article_backbone="",
-        pooling="cls" if config.encoder.pooling == "auto" else config.encoder.pooling,
-        query_prompt="",
-        passage_prompt="",
-        chunk_tokens=min(config.encoder.chunk_tokens, 16),
-        max_tokens=min(config.encoder.max_tokens, 32),
-        article_heads=HEADS,
-    )
-    return replace(
-        config,
-        encoder=encoder,
-        augment=replace(config.augment, generator="headings", file=""),
-        pretrain=replace(config.pretrain, steps=1, batch_size=2, max_tokens=16),
-        stage1=replace(config.stage1, min_epoch_steps=0),
-        stage2=replace(config.stage2, min_epoch_steps=0),
-        gnn=replace(config.gnn, heads=HEADS),
-    )
 
 
 def _one_step(stage: Stage, job: Job, *, clip: float) -> RehearsedStep:

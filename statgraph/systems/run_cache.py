@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from statgraph import artifacts
+from statgraph.artifacts import key_of
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.errors import RunError
 from statgraph.runs.folders import is_finished, link_run, refuse_full_folder
+from statgraph.runs.kind import kind_of
 from statgraph.runs.run import Run
-
-# Settings that only ensembles have a use for.
-_IDLE = ("ensemble", "ranker")
 
 
 @dataclass
@@ -63,6 +61,8 @@ class RunCache:
             link_run(run.folder, self._place(corpus, run.config))
 
     def _place(self, corpus: Corpus, config: RunConfig) -> Path:
-        used = {group: values for group, values in config.to_dict().items() if group not in _IDLE}
-        about = {"config": used, "corpus": corpus.content_hash}
-        return self.folder / artifacts.key_of(about)
+        used = kind_of(config).settings
+        values = {
+            name: value for name, value in config.to_dict().items() if name in used or not isinstance(value, dict)
+        }
+        return self.folder / key_of({"config": values, "corpus": corpus.content_hash})

@@ -13,6 +13,7 @@ from statgraph import artifacts
 from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.augmentation.synthetic import synthetic_questions
 from statgraph.config import RunConfig, Stage1Config, Stage2Config
+from statgraph.distributed import current_world
 from statgraph.encoders.article_text import citing_text, heading_texts
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.errors import RunError
@@ -23,6 +24,7 @@ from statgraph.graph.relations import CITING
 from statgraph.lexical.bm25 import BM25
 from statgraph.negatives.source import NegativeSource
 from statgraph.registry import NEGATIVES
+from statgraph.runs import parts
 from statgraph.systems.job import Job
 from statgraph.training.checkpoints import load_progress, load_weights, save_checkpoint
 from statgraph.training.distillation import AfterGraph
@@ -38,9 +40,6 @@ from statgraph.training.seeding import derived_seed
 from statgraph.training.stage1 import Stage1
 from statgraph.training.stage2 import GraphModel, Stage2
 from statgraph.training.text_model import GraphTexts, TextModel
-
-# What the weights after stage 1 depend on, beside corpus, device and package versions.
-_STAGE1_SETTINGS = ("encoder", "pretrain", "augment", "negatives", "stage1", "bm25", "seed", "select_by")
 
 
 def block_sampler(config: RunConfig, graph: LegalGraph) -> BlockSampler:
@@ -153,11 +152,11 @@ class StageBuilder:
     @cached_property
     def _synthetic(self) -> PairSource:
         def generated() -> list[dict]:
-            partial = artifacts.partial_beside(self._job.folder / artifacts.RUN_SYNTHETIC)
+            partial = artifacts.partial_beside(self._job.folder / parts.SYNTHETIC)
             made = synthetic_questions(self._corpus, self._config.augment, self._job.generation, partial=partial)
             return [asdict(question) for question in made]
 
-        questions = self._job.world.json_from_first(generated)
+        questions = current_world().json_from_first(generated)
         return synthetic_pairs(self._corpus, [SyntheticQuestion(**question) for question in questions])
 
     def _negatives(self, name: str, per_pair: int) -> NegativeSource | None:
@@ -172,7 +171,7 @@ class Stage1Cache:
 
     def __init__(self, folder: Path, job: Job):
         values = job.config.to_dict()
-        about = {name: values[name] for name in _STAGE1_SETTINGS}
+        about = {name: values[name] for name in (*parts.STAGE1.uses, "seed", "select_by")}
         about |= {"corpus": job.corpus.content_hash, "device": job.device.type}
         self._folder = folder / artifacts.key_of(about)
 

@@ -10,12 +10,14 @@ import torch
 from statgraph import artifacts
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.structure import Structure
+from statgraph.distributed import current_world
 from statgraph.errors import RunError, UsageError
 from statgraph.graph.smoothing import smoothed
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.onnx_export import add_query_graph
 from statgraph.progress import Step
 from statgraph.ranking.ensemble import Ensemble
+from statgraph.runs import parts
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import member_folders, read_ensemble
 from statgraph.systems.ensemble import questions_to_learn_from
@@ -43,7 +45,7 @@ def train_student(job: Job) -> None:
     teacher, corpus, config = job.options.teacher, job.corpus, job.config
     if teacher is None:
         raise UsageError("student: learns from an ensemble; name one with --teacher RUN")
-    if job.world.size > 1:
+    if current_world().size > 1:
         raise UsageError("student: trains in one process; run it without torchrun")
     teacher.check_corpus(corpus)
     member = _member(teacher, config.encoder.backbone)
@@ -58,22 +60,11 @@ def train_student(job: Job) -> None:
         train_stage(student, Schedule(config.student.epochs, _WARMUP, weight_decay=0.0, patience=0), job.context)
     with job.clock.step("index and encoder to disk"):
         ids = [article.article_id for article in corpus.articles]
-        ArticleIndex.build(student.index_vectors(), ids, unit_length=True).save(job.folder / artifacts.RUN_INDEX)
-        with artifacts.replaced_folder(job.folder / artifacts.RUN_QUERY_ENCODER) as staging:
+        ArticleIndex.build(student.index_vectors(), ids, unit_length=True).save(job.folder / parts.INDEX)
+        with artifacts.replaced_folder(job.folder / parts.QUERY_ENCODER) as staging:
             encoder.save(staging)
             add_query_graph(staging)
-    (job.folder / artifacts.RUN_LESSONS).unlink()
-
-
-def check_teacher(teacher: Run) -> None:
-    """Raise UsageError if a run cannot teach."""
-    if not teacher.config.is_ensemble:
-        raise UsageError(f"--teacher: {teacher.folder} is no ensemble; name one")
-    if teacher.final:
-        raise UsageError(
-            f"--teacher: {teacher.folder} was trained on the dev questions too, so that none could choose the "
-            f"student's epoch; name {teacher.final}"
-        )
+    (job.folder / parts.LESSONS).unlink()
 
 
 def _member(teacher: Run, backbone: str) -> Run:
@@ -91,7 +82,7 @@ def _member(teacher: Run, backbone: str) -> Run:
 
 def _lessons(job: Job, teacher: Run) -> Lessons:
     """Return the teacher's rankings, from the folder where an interrupted run has kept them."""
-    path, config = job.folder / artifacts.RUN_LESSONS, job.config.student
+    path, config = job.folder / parts.LESSONS, job.config.student
     key = artifacts.key_of(teacher.to_dict())
     texts = _texts(job.corpus, config.texts, np.random.default_rng(derived_seed(job.config.seed, "lessons")))
     if not path.exists():

@@ -1,6 +1,7 @@
 import ctypes
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -305,7 +306,7 @@ def test_there_must_be_something_to_resume(refused, town):
 
 def test_two_trainings_never_write_one_folder(refused, town, tmp_path):
     from statgraph.corpus.store import read_corpus
-    from statgraph.runs.claiming import claimed
+    from statgraph.runs.folders import claimed
     from statgraph.systems.presets import resolve_config
 
     with claimed(tmp_path / "run", read_corpus(town), resolve_config("bm25", []), resume=False):
@@ -404,3 +405,22 @@ def test_a_folder_that_cannot_be_written_to_is_named(run_bound, town, bm25_run, 
     done = run_bound("search", "lamps", "--run", bm25_run, "-k", 1, cwd=closed)
     assert (done.returncode, done.stderr) == (0, "")
     assert list(closed.iterdir()) == []
+
+
+def test_a_dry_run_takes_a_step_of_each_stage_and_writes_nothing(run_here, tmp_path, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    status, stdout, stderr = run_here("train", "--system", "gdsr", "--set", "regime=paper", "--dry-run")
+    assert (status, stderr, list(tmp_path.iterdir())) == (0, "", [])
+    assert re.sub(r"\d+\.\d{4}|\(\d+\.\d s\)", "#", stdout).splitlines() == [
+        "gdsr on valmere, camembert-base (full)",
+        "A step of stage1 with a tiny model: loss #, then # #",
+        "A step of stage2 with a tiny model: loss #, then # #",
+        "Nothing was written.",
+    ]
+
+
+@pytest.mark.parametrize("system", ["bm25", "ensemble", "student"])
+def test_systems_without_a_transformer_of_their_own_have_no_dry_run(refused, system):
+    assert refused("train", "--system", system, "--dry-run", code=2) == (
+        f"--dry-run: '{system}' is no system of its own transformer; name one, such as --system qabisar"
+    )

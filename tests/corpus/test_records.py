@@ -87,6 +87,17 @@ def test_a_split_is_of_the_main_set_unless_another_is_named(town):
     assert [question.question_id for question in corpus.split("test", "titles")] == ["t2"]
 
 
+def test_held_out_questions_are_in_no_split_and_their_texts_are_not_usable(town):
+    corpus = citing_town(town, ("A", "a", "q1"), ("B", "b", "q0"), ("C", "c", ""))
+    masked = corpus.holding_out({"q1"})
+    assert (masked.split("train"), masked.questions) == ((), corpus.questions)
+    assert masked.split("dev") == corpus.split("dev")
+    assert usable(masked) == ["c3"]
+    assert masked.content_hash != corpus.content_hash
+    assert corpus.holding_out(()) == corpus
+    assert masked.holding_out({"q0"}).held_out == {"q0", "q1"}
+
+
 LONG = "The person who breaks a lamp in the street pays for it."
 
 
@@ -118,13 +129,13 @@ def test_test_questions_and_their_texts_can_be_left_out_of_train(town):
     corpus = citing_town(town, ("A", "a", "q1"), ("B", "b", "q0"), ("C", "c", "q2"), ("D", "d", ""))
     splits = {question.question_id: question.split for question in corpus.questions}
     assert sorted(splits.values()) == ["dev", "test", "train"]
-    kept = corpus.all_in_train(but_test=True)
+    kept = corpus.all_in_train(exclude_test=True)
     held_out = [question_id for question_id, split in splits.items() if split == "test"]
     assert [question.question_id for question in kept.split("test")] == held_out
     assert (len(kept.split("train")), kept.split("dev")) == (2, ())
     texts_of = {"q1": "c1", "q0": "c2", "q2": "c3"}
     assert usable(kept) == [text for text in ("c1", "c2", "c3", "c4") if text != texts_of[held_out[0]]]
-    assert kept.all_in_train(but_test=True) == kept
+    assert kept.all_in_train(exclude_test=True) == kept
     assert len({kept.content_hash, corpus.content_hash, corpus.all_in_train().content_hash}) == 3
 
 

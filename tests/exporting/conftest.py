@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Article, Corpus, Question
 from statgraph.index.article_index import ArticleIndex
+from statgraph.runs import parts
 
 WORDS = {"[UNK]": [0, 0], "deposit": [1, 0], "notice": [0, 1], "keys": [0.5, 0.5]}
 VECTORS = np.array([[1, 0], [0, 1], [0.6, 0.8]], dtype=np.float32)
@@ -42,7 +42,7 @@ def dense_run(write_run, word_level, save_modules, tmp_path, corpus) -> Path:
     """Return a run for which "deposit" is east, "notice" north, "keys" both."""
     folder = write_run(tmp_path / "run", corpus, RunConfig())
     vectors = np.array(list(WORDS.values()), dtype=np.float32)
-    save_modules(folder / artifacts.RUN_QUERY_ENCODER, word_level(list(WORDS)), vectors=vectors)
+    save_modules(folder / parts.QUERY_ENCODER, word_level(list(WORDS)), vectors=vectors)
     ids = [article.article_id for article in corpus.articles]
-    ArticleIndex.build(VECTORS, ids, device="cpu").save(folder / artifacts.RUN_INDEX)
+    ArticleIndex.build(VECTORS, ids, device="cpu").save(folder / parts.INDEX)
     return folder

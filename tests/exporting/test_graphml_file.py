@@ -3,11 +3,11 @@ import dataclasses
 import networkx
 import pytest
 
-from statgraph import artifacts
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Article
 from statgraph.errors import UsageError
 from statgraph.exporting.graphml_file import export_corpus_graphml, export_run_graphml, law_graph
+from statgraph.runs import parts
 
 EDGES = {
     ("heading:0", "heading:1", "contains_heading"),
@@ -45,7 +45,7 @@ def test_a_run_has_its_articles_and_with_a_graph_its_questions(corpus, bm25_run,
     export_run_graphml(bm25_run, tmp_path / "plain.graphml")
     assert edges(networkx.read_graphml(tmp_path / "plain.graphml")) == EDGES
     write_run(bm25_run, corpus, RunConfig(system="bm25", retriever="bm25"), n_headings=3)
-    (bm25_run / artifacts.RUN_GRAPH_ENCODER).touch()
+    (bm25_run / parts.GRAPH_ENCODER).touch()
     assert export_run_graphml(bm25_run, tmp_path / "graph.graphml") == (7, 9)
     assert edges(networkx.read_graphml(tmp_path / "graph.graphml")) == EDGES | CITATIONS
 

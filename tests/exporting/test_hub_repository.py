@@ -1,5 +1,6 @@
 """A run as a repository of the hub, whose client is replaced by one that keeps what it is given in a folder."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import huggingface_hub
@@ -7,8 +8,10 @@ import pytest
 from huggingface_hub import CommitOperationDelete
 
 from statgraph import Retriever
+from statgraph.config import EnsembleConfig, RunConfig
 from statgraph.errors import RunError, UsageError
 from statgraph.exporting.hub_repository import push_run
+from statgraph.runs.run import Run
 
 
 @pytest.fixture
@@ -69,10 +72,12 @@ def test_what_is_nobodys_business_stays_here(hub, dense_run):
 
 
 def test_members_of_an_ensemble_go_along(hub, bm25_run, dense_run):
+    config = RunConfig(system="ensemble", retriever="ensemble", ensemble=EnsembleConfig(members=("heads@e5",)))
+    replace(Run.read(bm25_run), config=config).write()
     (bm25_run / "members").mkdir()
-    (bm25_run / "members" / "heads@e5").symlink_to(dense_run)
+    (bm25_run / "members" / "heads-e5").symlink_to(dense_run)
     push_run(bm25_run, "court/law")
-    assert (hub.folder / "members" / "heads@e5" / "index" / "ids.json").is_file()
+    assert (hub.folder / "members" / "heads-e5" / "index" / "ids.json").is_file()
 
 
 def test_a_new_commit_takes_the_place_of_the_old(hub, dense_run, bm25_run):

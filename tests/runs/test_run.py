@@ -5,6 +5,7 @@ import pytest
 
 from statgraph import artifacts
 from statgraph.errors import RunError
+from statgraph.runs import parts
 from statgraph.runs.run import FORMAT, Run
 
 
@@ -28,7 +29,7 @@ def test_what_is_no_finished_run_is_refused(read, dense_run, tmp_path):
         Run.read(tmp_path / "none")
     with pytest.raises(RunError, match="not a run folder"):
         read(None)
-    (dense_run / artifacts.RUN_CONFIG).touch()
+    (dense_run / parts.CONFIG).touch()
     with pytest.raises(RunError, match="an unfinished run"):
         Run.read(dense_run)
 

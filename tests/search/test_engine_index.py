@@ -7,6 +7,7 @@ from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.where import ANYWHERE, Where
 from statgraph.errors import EngineError, RunError, UsageError
 from statgraph.index.engines.contract import EngineAddress, RankedIds
+from statgraph.runs import parts
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
 from statgraph.search.engine_index import EngineIndex, write_to_engine
@@ -25,7 +26,7 @@ def test_an_engine_answers_as_the_run_s_own_index_does(dense_run, address):
     own = Retriever.load(dense_run, device="cpu")
     summary = write_to_engine(Run.read(dense_run), address, IndexConfig())
     assert (summary.written.articles, summary.written.changed, summary.written.removed) == (3, 3, 0)
-    (dense_run / artifacts.RUN_INDEX / "index.faiss").unlink()  # a reader of an engine does without it
+    (dense_run / parts.INDEX / "index.faiss").unlink()  # a reader of an engine does without it
     from_engine = Retriever.load(dense_run, device="cpu", engine=address)
     for limits in (
         {},
@@ -80,7 +81,7 @@ def test_a_run_without_vectors_is_refused(bm25_run, address):
 
 
 def test_an_engine_without_the_run_is_refused_before_the_encoder_is_read(dense_run, address):
-    (dense_run / artifacts.RUN_QUERY_ENCODER).unlink()
+    (dense_run / parts.QUERY_ENCODER).unlink()
     with pytest.raises(EngineError, match=r"no such file or folder"):
         Retriever.load(dense_run, device="cpu", engine=address)
     with pytest.raises(UsageError, match="annoy"):

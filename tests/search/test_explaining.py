@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from statgraph import Retriever, artifacts
+from statgraph import Retriever
 from statgraph.errors import UsageError
+from statgraph.runs import parts
 from statgraph.search.hits import ITSELF
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
@@ -41,7 +42,7 @@ def test_the_explained_score_is_that_of_the_hit(explained):
 
 def test_the_score_of_the_own_text_is_that_of_the_vector_before_the_graph(graph_run, explained, town_corpus):
     hits, explanations = explained
-    own_vectors = np.load(graph_run / artifacts.RUN_GRAPH_INPUTS / "article.npy")
+    own_vectors = np.load(graph_run / parts.GRAPH_INPUTS / "article.npy")
     query = Retriever.load(graph_run, device="cpu")._ranker.question_vectors([QUESTION])[0]
     expected = [own_vectors[town_corpus.article_rows[hit.article_id]] @ query for hit in hits]
     assert [why.own_text_score for why in explanations] == pytest.approx(expected, abs=1e-6)
@@ -119,7 +120,7 @@ def test_a_run_without_a_graph_scores_by_the_own_text(dense_run):
 
 def test_a_run_that_kept_no_inputs_says_so(graph_run, tmp_path):
     folder = shutil.copytree(graph_run, tmp_path / "old")
-    shutil.rmtree(folder / artifacts.RUN_GRAPH_INPUTS)
+    shutil.rmtree(folder / parts.GRAPH_INPUTS)
     retriever = Retriever.load(folder, device="cpu")
     hits = retriever.search(QUESTION, k=2)
     for hit, why in zip(hits, retriever.explain(QUESTION, hits), strict=True):
@@ -129,7 +130,7 @@ def test_a_run_that_kept_no_inputs_says_so(graph_run, tmp_path):
 
 def test_inputs_of_another_graph_are_not_taken_for_an_explanation(graph_run, tmp_path):
     folder = shutil.copytree(graph_run, tmp_path / "changed")
-    path = folder / artifacts.RUN_GRAPH_INPUTS / "article.npy"
+    path = folder / parts.GRAPH_INPUTS / "article.npy"
     np.save(path, -np.load(path))
     retriever = Retriever.load(folder, device="cpu")
     hits = retriever.search(QUESTION, k=1)

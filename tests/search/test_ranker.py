@@ -3,11 +3,11 @@ import shutil
 import numpy as np
 import pytest
 
-from statgraph import artifacts
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import DependencyError, RunError
 from statgraph.inference import query_encoder
 from statgraph.lexical.bm25 import BM25
+from statgraph.runs import parts
 from statgraph.runs.run import Run
 from statgraph.search.ranker import DenseRanker, LexicalRanker
 
@@ -17,7 +17,7 @@ HALF = np.sqrt(0.5)
 @pytest.fixture
 def own_encoder(dense_run, query_encoder):
     """Return the run's encoder folder, a copy that a test may damage."""
-    folder = dense_run / artifacts.RUN_QUERY_ENCODER
+    folder = dense_run / parts.QUERY_ENCODER
     folder.unlink()
     shutil.copytree(query_encoder, folder)
     return folder

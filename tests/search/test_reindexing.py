@@ -8,13 +8,14 @@ from statgraph import artifacts
 from statgraph.config import IndexConfig, IvfPqConfig
 from statgraph.errors import RunError, UsageError
 from statgraph.index.article_index import ArticleIndex
+from statgraph.runs import parts
 from statgraph.search.reindexing import reindex
 from statgraph.search.retriever import Retriever
 
 
 @pytest.fixture
 def index_folder(dense_run) -> Path:
-    return dense_run / artifacts.RUN_INDEX
+    return dense_run / parts.INDEX
 
 
 @pytest.fixture

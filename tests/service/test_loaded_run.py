@@ -7,7 +7,7 @@ import pytest
 
 from statgraph.corpus.query import Query
 from statgraph.errors import RunError, UsageError
-from statgraph.search import retriever
+from statgraph.search import explaining
 from statgraph.search.explaining import LexicalExplainer
 from statgraph.service.loaded_run import LoadedRun, heading_id_of
 
@@ -43,7 +43,7 @@ def test_before_and_after_within_a_code(loaded_run):
 
 def test_after_warming_up_nothing_is_made_at_the_first_explanation(village_run, monkeypatch):
     made = []
-    monkeypatch.setattr(retriever, "LexicalExplainer", lambda *parts: made.append(1) or LexicalExplainer(*parts))
+    monkeypatch.setattr(explaining, "LexicalExplainer", lambda *given: made.append(1) or LexicalExplainer(*given))
     loaded_run = LoadedRun(village_run, device="cpu")
     loaded_run.warm_up(lambda: True)
     assert made == []

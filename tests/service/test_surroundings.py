@@ -2,10 +2,10 @@
 
 import pytest
 
-from statgraph import artifacts
 from statgraph.corpus.records import Article, Question
 from statgraph.errors import RunError
 from statgraph.graph.relations import ARTICLE, HEADING, QUESTION
+from statgraph.runs import parts
 from statgraph.runs.article_store import ArticleStore, write_article_store
 from statgraph.service.surroundings import QuestionCitations, Surroundings
 
@@ -83,6 +83,6 @@ def test_a_run_that_keeps_none_has_none(loaded_run, tmp_path):
 
 
 def test_damage_is_told(loaded_run, tmp_path):
-    (tmp_path / artifacts.RUN_GRAPH_INPUTS).mkdir()
+    (tmp_path / parts.GRAPH_INPUTS).mkdir()
     with pytest.raises(RunError, match="train the run again"):
         QuestionCitations.load(tmp_path, loaded_run.article_rows)

@@ -9,7 +9,6 @@ from statgraph.studies.reproduce import Request, reproduce
 from statgraph.studies.running import CorpusRuns, planned_runs
 from statgraph.studies.spec import RowSpec, TableSpec, read_table
 from statgraph.studies.store import RunStore
-from statgraph.systems import pipeline
 
 
 @pytest.fixture
@@ -73,7 +72,7 @@ def test_a_row_is_the_ensemble_that_training_would_have_made(plan, town_corpus, 
 def test_members_are_trained_once_for_all_rows(plan, town_corpus, tmp_path, monkeypatch):
     rows = AblationRuns(town_corpus, "test", RunStore(tmp_path))
     first = rows.finished(plan("bm25"))
-    monkeypatch.setattr(pipeline, "train_dense", None)
+    monkeypatch.setattr("statgraph.systems.dense.train_dense", None)
     rows.close([plan()])
     assert not list(tmp_path.glob("runs/*/run"))
     again = AblationRuns(town_corpus, "test", RunStore(tmp_path))

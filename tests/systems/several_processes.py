@@ -29,13 +29,13 @@ def _stop(step) -> None:
 
 
 def main(folder: Path, runs: list) -> None:
-    with launched(report) as world:
+    with launched(report):
         for name, corpus, system, settings in runs:
             arguments = read_corpus(folder / corpus), resolve_config(system, settings), folder / name
             if "resumed" in name:
                 with suppress(_StopError):
-                    train_run(*arguments, TrainingOptions(progress=_stop, world=world))
-            run = train_run(*arguments, TrainingOptions(resume="resumed" in name, world=world))
+                    train_run(*arguments, TrainingOptions(progress=_stop))
+            run = train_run(*arguments, TrainingOptions(resume="resumed" in name))
             measured = read_run_report(run.folder)
             precision = measured and round(measured.strata["all"].metrics["mAP"].mean, 3)
             print(name, run.processes, precision)

@@ -8,13 +8,13 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from statgraph import artifacts
 from statgraph.corpus.store import write_corpus
 from statgraph.errors import UsageError
 from statgraph.gnn.graph_inputs import read_graph_inputs
 from statgraph.graph.build import build_graph
 from statgraph.index.article_index import ArticleIndex
 from statgraph.registry import LAYERS
+from statgraph.runs import parts
 from statgraph.runs.article_store import write_article_store
 from statgraph.runs.run import CorpusFacts, Run
 from statgraph.search.evaluating import evaluate_split
@@ -307,7 +307,7 @@ def test_two_processes_end_as_one_process(together, alone, name):
     assert abs(losses[1] - losses[2]) > 1e-3  # what is compared has moved
     for expected, found in zip(log_of(one), log_of(two), strict=True):
         assert found == {key: near(value) for key, value in expected.items()}
-    assert (two / artifacts.RUN_REPORT).read_text() == (one / artifacts.RUN_REPORT).read_text()
+    assert (two / parts.REPORT).read_text() == (one / parts.REPORT).read_text()
 
 
 def test_one_process_writes_and_all_know_the_outcome(together):

@@ -1,6 +1,5 @@
 import shutil
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,15 +7,17 @@ import pytest
 
 from statgraph import Retriever, artifacts
 from statgraph.corpus.records import CitingText, Question
+from statgraph.distributed import in_world
 from statgraph.errors import RunError, UsageError
 from statgraph.evaluation.report import Report
 from statgraph.plotting.training import training_drawings
+from statgraph.runs import parts
+from statgraph.runs.kind import kind_of
 from statgraph.runs.run import Run
-from statgraph.search.ensemble_run import learnt_from, member_folders, read_ensemble, write_trees
+from statgraph.search.ensemble_run import learnt_from, member_folders, read_ensemble
 from statgraph.signals.signal import Asked
 from statgraph.systems import ensemble
-from statgraph.systems.ensemble import for_corpus
-from statgraph.systems.job import TrainingOptions
+from statgraph.systems.job import Job, TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 from statgraph.systems.updating.update import update_run
@@ -60,7 +61,7 @@ def test_an_ensemble_is_trained_measured_and_searched(trained, town_corpus):
     assert Run.read(run.folder) == run
     assert [folder.is_dir() for folder in member_folders(run).values()] == [True, True]
     assert sorted(path.name for path in run.signals.iterdir()) == ["bm25", "citation", "headings", "votes"]
-    assert Report.from_dict(artifacts.read_json(run.folder / artifacts.RUN_REPORT)).strata["all"].n_questions == 4
+    assert Report.from_dict(artifacts.read_json(run.folder / parts.REPORT)).strata["all"].n_questions == 4
     card = (run.folder / artifacts.MODEL_CARD).read_text(encoding="utf-8")
     assert "| an ensemble: " in card
     assert "BM25, no vectors" not in card
@@ -148,23 +149,24 @@ def test_without_questions_nothing_learns_from_them(train, town_corpus, settings
     assert alone.config.ensemble.members == (f"structure@{quick_backbone}",)
     assert len(Retriever.load(alone.folder).search(QUESTION)) == 10
     config = resolve_config("ensemble", settings)
-    assert for_corpus(config, town_corpus) is config
+    assert kind_of(config).for_corpus(config, town_corpus) is config
 
 
 def test_with_few_questions_no_transformer_is_trained_unless_it_is_named(town_corpus):
     config = resolve_config("ensemble")
     trained, static, zero_shot = config.ensemble.members
-    assert for_corpus(config, town_corpus).ensemble.members == (static, zero_shot)
+    assert kind_of(config).for_corpus(config, town_corpus).ensemble.members == (static, zero_shot)
     named = resolve_config("ensemble", (f"ensemble.members={trained}",))
-    assert for_corpus(named, town_corpus) is named
+    assert kind_of(config).for_corpus(named, town_corpus) is named
     many = replace(town_corpus, questions=town_corpus.split("train") * 300)
-    assert for_corpus(config, many) is config
+    assert kind_of(config).for_corpus(config, many) is config
 
 
 def test_an_update_remembers_what_the_trees_have_learnt_from(train, tmp_path, town_corpus):
     run = train(None, "ranker.kind=fixed", "ensemble.members=none")
     assert learnt_from(run) is None
-    write_trees(run, SimpleNamespace(write=Path.touch), "dev")
+    run.trees.touch()
+    ensemble.write_learnt_from(run, "dev")
     assert learnt_from(run) == "dev"
     amended = replace(town_corpus.articles[0], text="Lamps are free.")
     update_run(
@@ -218,16 +220,13 @@ def test_a_final_run_knows_every_question_and_its_texts(train, guided):
     assert final.trees.read_bytes() == run.trees.read_bytes()
     assert said == [f"ranker with the trees of {run.folder}"]
     assert final.data["questions"] == {"train": 16, "dev": 0, "test": 0}
-    assert not (folder / artifacts.RUN_REPORT).exists()
+    assert not (folder / parts.REPORT).exists()
 
     votes = [np.load(r.signals / "votes" / "vectors.npy") for r in (run, final)]
     assert [len(vectors) for vectors in votes] == [8, 16]
     brook = [signal_scores(r, "citing", "brook") for r in (run, final)]
     assert [scores.any() for scores in brook] == [False, True]
-    logs = [
-        MetricsLog(member_folders(r)[config.ensemble.members[0]] / artifacts.RUN_METRICS).records()
-        for r in (run, final)
-    ]
+    logs = [MetricsLog(member_folders(r)[config.ensemble.members[0]] / parts.METRICS).records() for r in (run, final)]
     assert logs[1][-1]["epoch"] == chosen_epochs(logs[0], "quality")["stage2"]
 
     for member in (final, *map(Run.read, member_folders(final).values())):
@@ -324,14 +323,10 @@ def test_what_needs_the_vectors_of_one_system_names_the_members(trained):
 @pytest.mark.parametrize("unfinished", [False, True])
 def test_a_process_goes_on_with_a_member_only_if_the_first_one_does(tmp_path, settings, town_corpus, unfinished):
     """It may see the member's folder after the first process has begun there."""
-    (tmp_path / artifacts.RUN_CONFIG).write_text("{}")
+    (tmp_path / parts.CONFIG).write_text("{}")
     world = SimpleNamespace(json_from_first=lambda value: [False, unfinished])
-    config = resolve_config("ensemble", settings)
-    job = SimpleNamespace(
-        corpus=town_corpus, config=config, world=world, options=TrainingOptions(world=world, resume=False)
-    )
-    seen = []
-    ensemble._train_member(
-        job, config.ensemble.members[0], tmp_path, lambda *arguments: seen.append(arguments[-1].resume)
-    )
-    assert seen == [unfinished]
+    config, resumed = resolve_config("ensemble", settings), []
+    job = Job(town_corpus, config, tmp_path, train=lambda *arguments: resumed.append(arguments[-1].resume))
+    with in_world(world):
+        ensemble._train_member(job, config.ensemble.members[0], tmp_path)
+    assert resumed == [unfinished]

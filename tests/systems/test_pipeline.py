@@ -9,17 +9,19 @@ from statgraph import Retriever, artifacts
 from statgraph.augmentation.store import read_synthetic
 from statgraph.config import RunConfig
 from statgraph.corpus.catalogue import sample_folder
+from statgraph.corpus.records import CitingText
 from statgraph.corpus.store import read_corpus
 from statgraph.errors import CorpusError, UsageError
 from statgraph.evaluation.report import Report
 from statgraph.index.article_index import ArticleIndex
 from statgraph.runs.folders import is_finished
 from statgraph.runs.provenance import commit
+from statgraph.runs.run import Run
 from statgraph.settings import overlaid
-from statgraph.systems import pipeline
+from statgraph.systems import lexical, pipeline
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.model_card import model_card, read_run_report
-from statgraph.systems.pipeline import train_run
+from statgraph.systems.pipeline import train_run, untrained_run
 from statgraph.systems.presets import resolve_config, system_names
 
 
@@ -55,6 +57,7 @@ def test_a_run_folder_holds_what_the_architecture_promises(tmp_path, town_corpus
         "graph_encoder.safetensors", "graph_inputs", "index", "manifest.json", "metrics.jsonl", "query_encoder",
         "report.json",
     ]  # fmt: skip
+    assert {path.name for path in run.folder.iterdir()} <= {part.name for part in run.kind.parts}
     manifest = artifacts.read_json(run.folder / "manifest.json")
     assert manifest == run.to_dict()
     assert overlaid(RunConfig(), manifest["config"], place="manifest") == config
@@ -105,7 +108,7 @@ def test_an_interrupted_doct5query_goes_on(tmp_path, town_corpus, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             train_run(town_corpus, config, tmp_path / "run")
     written = (tmp_path / "run" / "synthetic.jsonl").read_bytes()
-    monkeypatch.setattr(pipeline, "write_expansion", None)  # nothing is asked a second time
+    monkeypatch.setattr(lexical, "write_expansion", None)  # nothing is asked a second time
     assert is_finished(train_run(town_corpus, config, tmp_path / "run", RESUMED).folder)
     assert (tmp_path / "run" / "synthetic.jsonl").read_bytes() == written
 
@@ -174,3 +177,33 @@ def test_the_adapted_static_encoder_trains_on_the_sample(tmp_path):
     config = resolve_config("dsr-adapted", (*short, "stage1.min_epoch_steps=0", "stage1.epochs=1"))
     run = train_run(read_corpus(sample_folder()), config, tmp_path / "run")
     assert len(Retriever.load(run.folder, device="cpu").search("Who gets the deposit back?", k=5)) == 5
+
+
+@pytest.fixture
+def own_cache_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path))
+
+
+@pytest.mark.usefixtures("own_cache_folder")
+def test_an_untrained_run_is_kept_for_its_state_of_the_corpus(town_corpus):
+    run = untrained_run(town_corpus)
+    assert untrained_run(town_corpus) == run
+    amended = dataclasses.replace(town_corpus.articles[0], text="Unicorns are free.")
+    other = untrained_run(dataclasses.replace(town_corpus, articles=(amended, *town_corpus.articles[1:])))
+    assert other != run
+    assert Retriever.load(other).search("unicorns")[0].article_id == amended.article_id
+
+
+@pytest.mark.usefixtures("own_cache_folder")
+def test_a_citing_text_of_a_test_question_is_not_indexed(town_corpus):
+    """One of a training question is."""
+    splits = {split: town_corpus.split(split)[0] for split in ("train", "test")}
+    citing = tuple(
+        CitingText(f"c-{split}", "Guide", f"A word for {split}: {split}ish.", ("lamps1",), question.question_id)
+        for split, question in splits.items()
+    )
+    run = Run.read(untrained_run(dataclasses.replace(town_corpus, citing=citing)))
+    assert (run.signals / "citing").is_dir()
+    retriever = Retriever.of(run)
+    assert [hit.article_id for hit in retriever.search("trainish")][:1] == ["lamps1"]
+    assert retriever.search("testish") == []

@@ -8,6 +8,7 @@ from statgraph.config import RunConfig
 from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC
 from statgraph.errors import UsageError
 from statgraph.registry import LAYERS
+from statgraph.runs.kind import kind_of
 from statgraph.settings import overlaid
 from statgraph.systems import presets
 from statgraph.systems.presets import member_config, resolve_config, system_names, without_transformers
@@ -98,7 +99,7 @@ def test_the_recipe_then_the_systems_own_then_the_users(own_presets):
 def test_what_a_system_is():
     configs = {system: resolve_config(system, ["device=cpu"]) for system in system_names()}
     assert [name for name, config in configs.items() if config.retriever == "bm25"] == ["bm25", "doct5query"]
-    assert [name for name, config in configs.items() if config.is_ensemble] == ["ensemble"]
+    assert [name for name, config in configs.items() if kind_of(config).has_members] == ["ensemble"]
     assert {name for name, config in configs.items() if not config.stage2.epochs} == {
         *(
             "cusines-dsr",

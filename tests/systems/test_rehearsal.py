@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from statgraph.errors import UsageError
+from statgraph.runs.kind import kind_of
 from statgraph.systems.presets import resolve_config, system_names
 from statgraph.systems.rehearsal import rehearsed
 
@@ -37,7 +38,7 @@ def test_a_step_of_each_paper_recipe(system, town_corpus, tmp_path, monkeypatch)
 def test_every_recipe_is_rehearsed():
     def has_recipe(system):
         try:
-            return resolve_config(system, ("regime=paper", "device=cpu")).has_vectors
+            return kind_of(resolve_config(system, ("regime=paper", "device=cpu"))).has_encoder
         except UsageError:
             return False
 

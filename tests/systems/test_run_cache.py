@@ -4,8 +4,9 @@ import pytest
 
 from statgraph import artifacts
 from statgraph.errors import RunError
+from statgraph.runs import parts
 from statgraph.runs.folders import is_finished
-from statgraph.systems import ensemble, pipeline
+from statgraph.systems import dense, ensemble
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import member_config, resolve_config
@@ -35,9 +36,9 @@ def train(tmp_path, town_corpus, cache, config):
 def test_an_equal_run_is_not_trained_again(train, cache, config, monkeypatch):
     first = train("a")
     assert cache.taken == []
-    monkeypatch.setattr(pipeline, "train_dense", None)
+    monkeypatch.setattr(dense, "train_dense", None)
     second = train("b", replace(config, ranker=replace(config.ranker, trees=20)))
-    names = {path.name for path in first.folder.iterdir()} - {artifacts.RUN_CHECKPOINTS}
+    names = {path.name for path in first.folder.iterdir()} - {parts.CHECKPOINTS.name}
     assert {path.name for path in second.folder.iterdir()} == names
     assert is_finished(second.folder)
     (taken,) = cache.taken
@@ -85,7 +86,7 @@ def test_ensembles_share_members_and_folds(town_corpus, quick_settings, quick_ba
     assert cache.taken == []
     train_run(town_corpus, member_config(config(member), member), tmp_path / "alone", options)
     assert len(cache.taken) == 1
-    monkeypatch.setattr(pipeline, "train_dense", None)
+    monkeypatch.setattr(dense, "train_dense", None)
     learn = ensemble.learn
     found = []
     monkeypatch.setattr(ensemble, "learn", lambda *known, **named: found.append(known[0]) or learn(*known, **named))

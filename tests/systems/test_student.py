@@ -7,12 +7,14 @@ from statgraph import Retriever, artifacts
 from statgraph.errors import RunError, UsageError
 from statgraph.exporting.encoder_folder import export_encoder_folder
 from statgraph.index.article_index import ArticleIndex
+from statgraph.runs import parts
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import member_folders
 from statgraph.systems import student
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
+from statgraph.systems.request import training_request
 from statgraph.systems.updating.update import update_run
 
 
@@ -47,7 +49,7 @@ def test_a_student_is_a_run_of_one_encoder_that_knows_its_teacher(learn, teacher
     assert Run.read(run.folder).teacher == str(teacher.folder)
     assert str(teacher.folder) in (run.folder / artifacts.MODEL_CARD).read_text(encoding="utf-8")
     assert Retriever.load(run.folder).search("Who taxes my bridges?")
-    assert not (run.folder / artifacts.RUN_LESSONS).exists()
+    assert not (run.folder / parts.LESSONS).exists()
     export_encoder_folder(run.folder, tmp_path / "exported")
     assert len(np.load(tmp_path / "exported" / "articles" / "vectors.npy")) == len(town_corpus.articles)
 
@@ -94,13 +96,14 @@ def test_without_a_teacher_or_a_member_to_begin_as_it_is_refused(learn, tmp_path
     assert not list(tmp_path.iterdir())
 
 
-def test_a_teacher_is_an_ensemble_of_the_same_corpus(learn, teacher, town_corpus):
+def test_a_teacher_is_an_ensemble_of_the_same_corpus(learn, teacher, town_corpus, tmp_path):
     shorter = replace(town_corpus, articles=town_corpus.articles[:-1], questions=())
     with pytest.raises(RunError, match="another state"):
         learn(corpus=shorter)
-    for unfit in (replace(teacher, final="elsewhere"), learn()):
+    replace(teacher, folder=tmp_path, final="elsewhere").write()
+    for unfit in (tmp_path, learn().folder):
         with pytest.raises(UsageError, match="--teacher"):
-            student.check_teacher(unfit)
+            training_request(teacher=unfit)
 
 
 def test_a_student_cannot_be_updated_nor_be_a_member(learn, town_corpus, settings):

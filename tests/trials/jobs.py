@@ -11,11 +11,12 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.graph.dgl_loader import load_dgl
+from statgraph.runs import parts
 from statgraph.runs.folders import is_finished, is_unfinished
 from statgraph.training.checkpoints import PROGRESS
 from tests.trials.material import Material
 
-_TIMED = (artifacts.MANIFEST, artifacts.RUN_METRICS, PROGRESS)
+_TIMED = (artifacts.MANIFEST, parts.METRICS, PROGRESS)
 # In these: how long things took, the hash of DGL's bytes, the checkout's commit.
 UNEQUAL_KEYS = ("steps", "seconds", "peak_mib", "sha256", "commit")
 

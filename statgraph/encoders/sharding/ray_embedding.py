@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from statgraph import artifacts
 from statgraph.config import EncoderConfig
 from statgraph.device import pick_device
 from statgraph.encoders.article_encoder import ArticleEncoder, load_article_encoder
@@ -22,9 +21,10 @@ from statgraph.encoders.sharding.article_shards import SHARD_KIB, check_package,
 from statgraph.encoders.sharding.vector_shards import EmbeddingPlan, VectorShards, encoder_of
 from statgraph.errors import CorpusError, RunError, StatgraphError, UsageError, described, reason_of
 from statgraph.progress import Progress, Step, silent
+from statgraph.runs import parts
 from statgraph.runs.run import Run
 
-_PARTS = (artifacts.RUN_ARTICLE_ENCODER, artifacts.RUN_QUERY_ENCODER)
+_PARTS = (parts.ARTICLE_ENCODER.name, parts.QUERY_ENCODER.name)
 _RETRIES = 20  # of a shard, where its machine or process is lost
 _GRAPHS = ".onnx"  # of the query encoder, for questions alone
 
@@ -75,7 +75,7 @@ def embed(run: Run, what: Embedding, progress: Progress = silent) -> EmbeddingSu
     check_package("ray")
     start = time.perf_counter()
     run.require_vectors()
-    if not (run.folder / artifacts.RUN_ARTICLE_ENCODER).is_dir():
+    if not (run.folder / parts.ARTICLE_ENCODER).is_dir():
         raise RunError(
             f"{run.folder}: has no encoder of articles (distilled, or of an older version); embed with another"
         )

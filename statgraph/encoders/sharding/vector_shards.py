@@ -22,6 +22,7 @@ from statgraph.encoders.article_text import HASH_BYTES, text_hashes
 from statgraph.encoders.frozen import split_keys
 from statgraph.encoders.sharding.article_shards import ArticleShard, check_package, placed
 from statgraph.errors import RunError, reason_of
+from statgraph.runs import parts
 
 PLAN = "embedding.json"
 FORMAT = 1
@@ -31,7 +32,7 @@ _REMEDY = "run 'statgraph embed' again with the same --out"
 def encoder_of(run: Path, config: EncoderConfig) -> str:
     """Return a fingerprint of the article encoder of a run, in hex: of its weights and its settings."""
     digest = hashlib.sha256(json.dumps(artifacts.as_json(asdict(config)), sort_keys=True).encode())
-    for part in (artifacts.RUN_ARTICLE_ENCODER, artifacts.RUN_QUERY_ENCODER):
+    for part in (parts.ARTICLE_ENCODER.name, parts.QUERY_ENCODER.name):
         for path in sorted((run / part).rglob("*.safetensors")):
             digest.update(path.relative_to(run).as_posix().encode())
             with path.open("rb") as file:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from statgraph.config import RunConfig
 from statgraph.errors import UsageError
+from statgraph.runs.kind import kind_of
 from statgraph.settings import overlaid
-from statgraph.systems.presets import regime_of
 
 _PRESETS = Path(__file__).parent / "spaces.yaml"
 _RANGE_KEYS, _CHOICE_KEYS = {"low", "high", "log"}, {"choices"}
@@ -56,10 +56,7 @@ def preset_space(config: RunConfig) -> SearchSpace:
     Raises:
         UsageError: if the system is an ensemble.
     """
-    if config.is_ensemble:
-        raise UsageError("ensemble: learns its weights when it is trained; tune a system that is a member of it")
-    part = regime_of(config.encoder) if config.has_vectors else config.retriever
-    space = read_space(_PRESETS, config, part=part)
+    space = read_space(_PRESETS, config, part=kind_of(config).tuning_space(config))
     return {name: values for name, values in space.items() if not _is_idle(name, config)}
 
 
@@ -157,7 +154,7 @@ def _values(path: Path, name: str, given: object, config: RunConfig) -> Range | 
         return values
     if not {"low", "high"} <= keys <= _RANGE_KEYS:
         raise UsageError(f"{place}: is '{given}'; give {{low, high}}, {{low, high, log}} or {{choices}}")
-    # Unknown settings are told apart here, before their type is asked for.
+    # An unknown setting is refused here, before its type is needed.
     _check_setting(path, name, _text(given["low"]), config)
     _check_setting(path, name, _text(given["high"]), config)
     kind = type(_current(config, name))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from statgraph import __version__, artifacts
 from statgraph.augmentation.store import synthetic_of_run, write_synthetic
-from statgraph.corpus.records import Corpus
+from statgraph.corpus.records import Corpus, Question
 from statgraph.device import pick_device
 from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_texts
@@ -24,20 +24,14 @@ from statgraph.progress import Progress, silent
 from statgraph.runs.article_store import ArticleStore, StoredArticle, write_article_store
 from statgraph.runs.folders import changed_run, refuse_full_folder
 from statgraph.runs.run import CorpusFacts, Run
-from statgraph.search.ensemble_run import member_folders
+from statgraph.search.ensemble_run import learnt_from, member_folders
 from statgraph.search.graph_run import load_graph_run
-from statgraph.search.ranker import write_lexical_index
+from statgraph.systems.ensemble import write_learnt_from, write_parts
 from statgraph.systems.job import StepClock
+from statgraph.systems.lexical import write_lexical_index
 from statgraph.systems.model_card import corpus_entry, write_model_cards
 from statgraph.systems.updating.changes import ArticleChanges, article_changes
-from statgraph.systems.updating.ensemble import write_updated_ensemble
 from statgraph.systems.updating.vectors import VectorPlan, carried_out, plan_with_graph, plan_without_graph
-
-# What an update writes again. The report is of the law as it was: `statgraph evaluate` measures the run again.
-_REPLACED = (
-    *artifacts.RUN_ARTICLES, artifacts.MANIFEST, artifacts.RUN_INDEX, artifacts.RUN_LEXICAL_INDEX,
-    artifacts.RUN_GRAPH_INPUTS, artifacts.RUN_SYNTHETIC, artifacts.RUN_REPORT, artifacts.MODEL_CARD,
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -57,11 +51,11 @@ class TextVectors:
     def check(self, *runs: Run) -> None:
         """Raise RunError unless the shards are whole, and of the encoder of one of the runs."""
         if self.shards is not None:
-            self.shards.check_whole([encoder_of(run.folder, run.config.encoder) for run in runs if run.has_vectors])
+            self.shards.check_whole([encoder_of(run.folder, run.config.encoder) for run in runs])
 
     def only_of(self, run: Run) -> TextVectors:
         """Return this, without the shards where they are of another encoder than that of a run."""
-        if self.shards is None or not run.has_vectors:
+        if self.shards is None:
             return self
         same = self.shards.plan.encoder == encoder_of(run.folder, run.config.encoder)
         return self if same else replace(self, shards=None)
@@ -85,7 +79,7 @@ class UpdateSummary:
         changes: what has become of the articles.
         articles: how many the new version has.
         headings: of a run with a graph, (added, gone); else None.
-        citations: of training questions, (added, gone); None likewise.
+        citations: of training questions, (added, gone); else None.
         embedded: how many texts had no vector in the run.
         taken: how many of these had one in shards.
         recomputed: how many article vectors of the index are not those of before.
@@ -141,180 +135,193 @@ def update_run(
     """
     start = time.perf_counter()
     opened, clock = Run.read(run), StepClock()
-    _refuse_student(opened)
     corpus = opened.as_trained(corpus)
-    _prepare_place(opened.folder.resolve(), out)
+    if out is not None:
+        refuse_full_folder(out)
+    target = opened.folder if out is None else out
+    artifacts.remove_abandoned(target.resolve())  # what a killed update has left beside it
     with clock.step("comparison"):
         store = ArticleStore(opened.folder)
         old = store.read_all()
         changes = article_changes(old, corpus.articles, store.days_in_force)
         _refuse_other_law(opened, corpus, changes)
-    update = _Update(opened, corpus, changes, clock)
-    if opened.config.is_ensemble:
-        return _updated_ensemble(update, out, start, dry_run=dry_run, full=full, texts=texts)
-    texts.check(opened)
-    if opened.has_vectors:
-        with clock.step("graph and what it reaches" if opened.has_graph else "what has changed"):
-            index = _index(opened, old)
-            update = replace(update, index=index, plan=_plan(opened, old, index, corpus, full=full))
-    written = not dry_run and (out is not None or full or not update.same)
-    taken = update.write(out, texts) if written else 0
+    # The hash of a corpus is that of its texts and questions: dates are not in it.
+    same = opened.corpus.content_hash == corpus.content_hash and not changes.amended["dates"]
+    written = not dry_run and (out is not None or full or not same)
+    plan = opened.kind.update(Update(opened, corpus, old, texts, clock, full=full, dry_run=not written))
+    if written:
+        _write(opened, corpus, changes, plan, out, clock)
     return UpdateSummary(
-        run=opened.folder if out is None else out,
+        run=target,
         changes=changes,
         articles=len(corpus.articles),
-        **_graph_changes(update.plan),
-        embedded=update.embedded,
-        taken=taken,
-        recomputed=update.recomputed,
+        headings=plan.headings,
+        citations=plan.citations,
+        embedded=plan.embedded,
+        taken=plan.taken,
+        recomputed=plan.recomputed,
         steps=tuple(clock.steps),
         seconds=time.perf_counter() - start,
         written=written,
     )
 
 
-def _prepare_place(run: Path, out: Path | None) -> None:
-    """Refuse a place that is in use, and remove what a killed update has left beside it."""
-    if out is not None:
-        refuse_full_folder(out)
-    artifacts.remove_abandoned(run if out is None else out)
-
-
-def _refuse_student(run: Run) -> None:
-    if run.teacher:
-        raise RunError(
-            f"{run.folder}: distilled from {run.teacher}, and has no encoder of articles; update that run, and distil "
-            "it again with 'statgraph train --teacher'"
+def _write(run: Run, corpus: Corpus, changes: ArticleChanges, plan: Plan, out: Path | None, clock: StepClock) -> None:
+    """Write the updated run in place of the run, or to `out`."""
+    versions = {"from": run.corpus.content_hash, "to": corpus.content_hash}
+    entry = versions | {"articles": changes.counts(), **plan.entry, "statgraph": __version__}
+    renewed = [part.name for part in run.kind.parts if part.renewed]
+    with changed_run(run.folder, out, without=renewed) as folder:
+        updated = replace(
+            run,
+            folder=folder,
+            corpus=CorpusFacts.of(corpus),
+            data=corpus_entry(corpus),
+            updates=(*run.updates, entry),
         )
-
-
-def _updated_ensemble(
-    update: _Update, out: Path | None, start: float, *, dry_run: bool, full: bool, texts: TextVectors
-) -> UpdateSummary:
-    """Bring the members of an ensemble to the new version, and write again what stands beside them."""
-    opened = [Run.read(folder) for folder in member_folders(update.run).values()]
-    for member in opened:
-        if member.has_graph:
-            member.check_layer()
-    texts.check(*opened)
-
-    def update_member(folder: Path, **what) -> UpdateSummary:
-        return update_run(folder, update.corpus, full=full, texts=texts.only_of(Run.read(folder)), **what)
-
-    written = not dry_run and (out is not None or full or not update.same)
-    if written:
-        counts = update.changes.counts()
-        members = write_updated_ensemble(update.run, update.corpus, counts, out, update_member, update.clock)
-    else:
-        members = [update_member(folder, dry_run=True) for folder in member_folders(update.run).values()]
-    return UpdateSummary(
-        run=update.run.folder if out is None else out,
-        changes=update.changes,
-        articles=len(update.corpus.articles),
-        headings=next((member.headings for member in members if member.headings), None),
-        citations=next((member.citations for member in members if member.citations), None),
-        embedded=sum(member.embedded for member in members),
-        taken=sum(member.taken for member in members),
-        recomputed=sum(member.recomputed for member in members),
-        steps=tuple(update.clock.steps),
-        seconds=time.perf_counter() - start,
-        written=written,
-    )
+        with clock.step("articles"):
+            write_article_store(corpus.articles, folder)
+        plan.write(updated)
+        write_model_cards(updated, None)
+        updated.write()
 
 
 @dataclass(frozen=True)
-class _Update:
-    """A run and the new version of its corpus; `plan` and `index` where the run has vectors."""
+class Update:
+    """A run that is brought to a new version of its corpus: `old` are its articles by row; the rest as in `update_run`,
+    `dry_run` also where there is nothing to write."""
 
     run: Run
     corpus: Corpus
-    changes: ArticleChanges
+    old: Sequence[StoredArticle]
+    texts: TextVectors
     clock: StepClock
-    index: ArticleIndex | None = None
-    plan: VectorPlan | None = None
+    full: bool = False
+    dry_run: bool = False
+
+
+class Plan:
+    """What an update of one kind of run does beside its articles; the counts are those of `UpdateSummary`, known once
+    it is written."""
+
+    headings: tuple[int, int] | None = None
+    citations: tuple[int, int] | None = None
+    embedded = taken = recomputed = 0
+
+    def __init__(self, update: Update):
+        self._update = update
 
     @property
-    def same(self) -> bool:
-        """Return whether the new version is the old one. The hash of a corpus is that of its texts and questions: dates
-        are not in it."""
-        return self.run.corpus.content_hash == self.corpus.content_hash and not self.changes.amended["dates"]
+    def entry(self) -> dict[str, object]:
+        """Return what the manifest says of it."""
+        return {"embedded": self.embedded, "recomputed": self.recomputed}
 
-    @property
-    def embedded(self) -> int:
-        """Return how many texts have no vector yet."""
-        return len(self.plan.unknown) if self.plan else 0
+    def write(self, updated: Run) -> None:
+        """Write the parts that are renewed, of a run whose articles are those of the new version."""
+        raise NotImplementedError
 
-    @property
-    def recomputed(self) -> int:
-        """Return how many article vectors are computed."""
-        return int(self.plan.stale.sum()) if self.plan else 0
 
-    def write(self, out: Path | None, texts: TextVectors) -> int:
-        """Write the updated run in place of the run, or to `out`; return how many vectors came from shards."""
-        taken = 0
-        entry = {
-            "from": self.run.corpus.content_hash,
-            "to": self.corpus.content_hash,
-            "articles": self.changes.counts(),
-            "embedded": self.embedded,
-            "recomputed": self.recomputed,
-            "statgraph": __version__,
-        }
-        with changed_run(self.run.folder, out, without=_REPLACED) as folder:
-            updated = replace(
-                self.run,
-                folder=folder,
-                corpus=CorpusFacts.of(self.corpus),
-                data=corpus_entry(self.corpus),
-                updates=(*self.run.updates, entry),
-            )
-            if self.plan is not None:
-                taken = self._write_vectors(updated, texts)
-            with self.clock.step("articles"):
-                write_article_store(self.corpus.articles, folder)
-                _write_synthetic(self.run, updated, self.corpus)
-                if not updated.has_vectors:
-                    write_lexical_index(updated, self.corpus.articles)
-            write_model_cards(updated, None)
-            updated.write()
-        return taken
+class LexicalPlan(Plan):
+    """BM25: the index is made again, of the synthetic questions about articles that are left."""
 
-    def _write_vectors(self, updated: Run, texts: TextVectors) -> int:
-        config, taken = self.run.config.encoder, 0
+    def __init__(self, update: Update):
+        super().__init__(update)
+        update.texts.check()
+
+    def write(self, updated: Run) -> None:
+        run, corpus = self._update.run, self._update.corpus
+        with self._update.clock.step("BM25 index"):
+            if run.synthetic.is_file():
+                file, rows = synthetic_of_run(run.synthetic), corpus.article_rows
+                kept = [question for question in file.questions if any(key in rows for key in question.article_ids)]
+                if not kept and run.config.bm25.expansion:
+                    raise RunError(
+                        f"{run.synthetic}: no question asks about an article that is left, and articles are expanded "
+                        "by them; train again"
+                    )
+                if kept:
+                    write_synthetic(updated.synthetic, [question.only(rows) for question in kept], file.manifest)
+            write_lexical_index(updated, corpus.articles)
+
+
+class DensePlan(Plan):
+    """One encoder: changed texts are embedded, and the vectors that a change reaches through the graph computed."""
+
+    def __init__(self, update: Update):
+        super().__init__(update)
+        run, corpus = update.run, update.corpus
+        update.texts.check(run)
+        with update.clock.step("graph and what it reaches" if run.has_graph else "what has changed"):
+            self._index = _index(run, update.old)
+            self._vectors = _vector_plan(run, update.old, self._index, corpus, full=update.full)
+        self.embedded, self.recomputed = len(self._vectors.unknown), int(self._vectors.stale.sum())
+        if self._vectors.graph is not None:
+            then, now = self._vectors.graph_run, self._vectors
+            self.headings = _difference(then.graph.headings, now.graph.headings)
+            self.citations = _difference(_citations(then.inputs.questions), _citations(now.questions))
+
+    def write(self, updated: Run) -> None:
+        update, config = self._update, self._update.run.config.encoder
 
         def encode(unknown: Sequence[str]) -> np.ndarray:
-            nonlocal taken
-            with self.clock.step("embedding"):
-                vectors, taken = texts.of(unknown, self.run)
+            with update.clock.step("embedding"):
+                vectors, self.taken = update.texts.of(unknown, update.run)
             return vectors
 
-        with self.clock.step("vectors, embedding included"):
-            vectors, inputs = carried_out(self.plan, self.index.vectors, encode)
-        with self.clock.step("index"):
-            ids = [article.article_id for article in self.corpus.articles]
+        with update.clock.step("vectors, embedding included"):
+            vectors, inputs = carried_out(self._vectors, self._index.vectors, encode)
+        with update.clock.step("index"):
+            ids = [article.article_id for article in update.corpus.articles]
             unit_length = similarity_of(config.similarity).unit_length
-            self.index.renewed(vectors, ids, device="cpu", unit_length=unit_length).save(updated.index)
+            self._index.renewed(vectors, ids, device="cpu", unit_length=unit_length).save(updated.index)
             if inputs is not None:
                 write_graph_inputs(inputs, updated.graph_inputs)
-        return taken
 
 
-def _write_synthetic(run: Run, updated: Run, corpus: Corpus) -> None:
-    """Write the run's synthetic questions without what they asked of articles that are no longer there."""
-    if not run.synthetic.is_file():
-        return
-    file, rows = synthetic_of_run(run.synthetic), corpus.article_rows
-    kept = [question for question in file.questions if any(article_id in rows for article_id in question.article_ids)]
-    if not kept and run.config.bm25.expansion:
-        raise RunError(
-            f"{run.synthetic}: no question asks about an article that is left, and articles are expanded by them; "
-            "train again"
-        )
-    if kept:
-        write_synthetic(updated.synthetic, [question.only(rows) for question in kept], file.manifest)
+class EnsemblePlan(Plan):
+    """The members are updated, and what stands beside them made again. The trees stay."""
+
+    def __init__(self, update: Update):
+        super().__init__(update)
+        folders = member_folders(update.run).values()
+        members = [Run.read(folder) for folder in folders]
+        for member in members:
+            if member.has_graph:
+                member.check_layer()
+        update.texts.check(*members)
+        if update.dry_run:
+            self._count([self._updated(folder, dry_run=True) for folder in folders])
+
+    @property
+    def entry(self) -> dict[str, object]:
+        return {}  # the members' manifests count
+
+    def _updated(self, folder: Path, *, dry_run: bool = False) -> UpdateSummary:
+        update = self._update
+        texts = update.texts.only_of(Run.read(folder))
+        return update_run(folder, update.corpus, full=update.full, dry_run=dry_run, texts=texts)
+
+    def _count(self, members: Sequence[UpdateSummary]) -> None:
+        self.headings = next((member.headings for member in members if member.headings), None)
+        self.citations = next((member.citations for member in members if member.citations), None)
+        self.embedded = sum(member.embedded for member in members)
+        self.taken = sum(member.taken for member in members)
+        self.recomputed = sum(member.recomputed for member in members)
+
+    def write(self, updated: Run) -> None:
+        learnt, members = learnt_from(self._update.run), []
+        for name, folder in member_folders(updated).items():
+            with self._update.clock.step(f"member {name}"):
+                members.append(self._updated(folder))
+        self._count(members)
+        write_parts(updated, self._update.corpus, self._update.clock)
+        if learnt is not None:
+            write_learnt_from(updated, learnt)
 
 
-def _plan(run: Run, old: list[StoredArticle], index: ArticleIndex, corpus: Corpus, *, full: bool) -> VectorPlan:
+def _vector_plan(
+    run: Run, old: Sequence[StoredArticle], index: ArticleIndex, corpus: Corpus, *, full: bool
+) -> VectorPlan:
     if run.has_graph:
         return plan_with_graph(load_graph_run(run), corpus, full=full)
     encoder = run.config.encoder
@@ -322,7 +329,7 @@ def _plan(run: Run, old: list[StoredArticle], index: ArticleIndex, corpus: Corpu
     return plan_without_graph(texts, index, corpus, encoder, full=full)
 
 
-def _index(run: Run, old: list[StoredArticle]) -> ArticleIndex:
+def _index(run: Run, old: Sequence[StoredArticle]) -> ArticleIndex:
     index = ArticleIndex.load(run.index, device="cpu")
     if list(index.article_ids) != [article.article_id for article in old]:
         raise RunError(f"{run.folder}: its index and its articles differ; train the run again")
@@ -342,16 +349,8 @@ def _refuse_other_law(run: Run, corpus: Corpus, changes: ArticleChanges) -> None
         )
 
 
-def _graph_changes(plan: VectorPlan | None) -> dict[str, tuple[int, int] | None]:
-    """Return how many headings and citations of training questions are (added, gone); None without a graph."""
-    if plan is None or plan.graph is None:
-        return {"headings": None, "citations": None}
-    headings = plan.graph_run.graph.headings, plan.graph.headings
-    citations = (
-        {(question.question_id, article_id) for question in questions for article_id in question.article_ids}
-        for questions in (plan.graph_run.inputs.questions, plan.questions)
-    )
-    return {"headings": _difference(*headings), "citations": _difference(*citations)}
+def _citations(questions: Iterable[Question]) -> Iterator[tuple[str, str]]:
+    return ((question.question_id, article_id) for question in questions for article_id in question.article_ids)
 
 
 def _difference(before: Iterable, after: Iterable) -> tuple[int, int]:

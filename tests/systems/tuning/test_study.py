@@ -8,6 +8,7 @@ from statgraph.errors import CorpusError, RunError, UsageError
 from statgraph.evaluation.report import Report, Stratum
 from statgraph.evaluation.significance import Estimate
 from statgraph.progress import TrainingStep
+from statgraph.runs import parts
 from statgraph.systems.tuning import study as search
 from statgraph.systems.tuning.results import BEST, HISTORY, TRIALS
 from statgraph.systems.tuning.spaces import Choice, Range
@@ -42,7 +43,7 @@ def trained(monkeypatch):
             (folder / "weights").touch()
             value = result(config, options.progress)
             report = Report("dev", {"all": Stratum(4, {config.select_by: Estimate(value, value, value)})})
-            artifacts.write_json(folder / artifacts.RUN_REPORT, report.to_dict())
+            artifacts.write_json(folder / parts.REPORT, report.to_dict())
             return SimpleNamespace(folder=folder)
 
         monkeypatch.setattr(search, "train_run", train)

@@ -1,0 +1,226 @@
+"""The kinds of system that statgraph has: BM25, one dense encoder, an ensemble, and a student of one.
+
+What trains is imported where it is called: these classes are loaded by every search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from statgraph.config import EnsembleConfig, RunConfig
+from statgraph.corpus.records import Corpus
+from statgraph.encoders.backbones import check_sharing, is_static, width_of
+from statgraph.errors import RunError, UsageError
+from statgraph.runs import parts
+from statgraph.runs.kind import SystemKind
+from statgraph.systems.presets import ENOUGH_TO_FOLD, PAPER, decided, learns_from_questions, member_config, regime_of
+
+
+class Bm25(SystemKind):
+    """BM25 over the articles, with synthetic questions behind them where `bm25.expansion` is above 0 (doct5query)."""
+
+    parts = (*parts.COMMON, parts.SYNTHETIC, parts.LEXICAL_INDEX)
+    settings = ("encoder", "augment", "bm25")
+
+    def resolved(self, config: RunConfig, settings: Sequence[str]) -> RunConfig:
+        return replace(config, encoder=decided(config))
+
+    def train(self, job) -> None:
+        from statgraph.systems.lexical import train_lexical
+
+        train_lexical(job)
+
+    def ranker(self, run, articles, *, device, precision, engine=None):
+        from statgraph.search.ranker import LexicalRanker, lexical_index
+
+        return LexicalRanker(lexical_index(run, articles))
+
+    def explainer(self, run, ranker, articles):
+        from statgraph.search.explaining import LexicalExplainer
+
+        return LexicalExplainer(run, ranker, articles)
+
+    def update(self, update):
+        from statgraph.systems.updating.update import LexicalPlan
+
+        return LexicalPlan(update)
+
+
+class Dense(SystemKind):
+    """A query encoder and the vectors of the articles, from text encoders and the graph where stage 2 runs."""
+
+    parts = (
+        *parts.COMMON, parts.SYNTHETIC, parts.METRICS, parts.CHECKPOINTS, parts.STAGE1, parts.STAGE2,
+        parts.QUERY_ENCODER, parts.ARTICLE_ENCODER, parts.GRAPH_ENCODER, parts.GRAPH_INPUTS, parts.INDEX,
+    )  # fmt: skip
+    settings = ("encoder", "pretrain", "augment", "negatives", "stage1", "graph", "gnn", "stage2", "bm25")
+    has_encoder = True
+    is_shared = True
+    no_member = ""
+
+    def resolved(self, config: RunConfig, settings: Sequence[str]) -> RunConfig:
+        config = replace(config, encoder=decided(config))
+        encoder = config.encoder
+        if config.regime == PAPER and is_static(encoder.backbone):
+            raise UsageError(
+                f"encoder.backbone: '{encoder.backbone}' cannot be used with regime=paper, which trains a "
+                "transformer; name one, such as camembert-base or its folder"
+            )
+        check_sharing(encoder, static=is_static(encoder.backbone))
+        if config.stage2.epochs:
+            from statgraph.gnn.encoder import check_layer  # loads torch
+
+            check_layer(config.gnn, width=width_of(encoder.backbone))
+        return config
+
+    def backbones(self, config: RunConfig) -> tuple[str, ...]:
+        return tuple(filter(None, (config.encoder.backbone, config.encoder.article_backbone)))
+
+    def tuning_space(self, config: RunConfig) -> str:
+        return regime_of(config.encoder)
+
+    def train(self, job) -> None:
+        from statgraph.systems.dense import train_dense
+
+        train_dense(job)
+
+    def signal_kind(self, config: RunConfig) -> str:
+        from statgraph.signals.signal import FROM_LAW, TRAINED, ZERO_SHOT
+
+        if learns_from_questions(config):
+            return TRAINED
+        return FROM_LAW if config.from_law and config.stage1.epochs + config.stage2.epochs else ZERO_SHOT
+
+    def rehearsed(self, corpus: Corpus, config: RunConfig) -> list:
+        from statgraph.systems.rehearsal import rehearsed
+
+        return rehearsed(corpus, config)
+
+    def ranker(self, run, articles, *, device, precision, engine=None):
+        from statgraph.search.ranker import DenseRanker
+
+        ranker = DenseRanker(run, device=device, precision=precision, engine=engine)
+        ids, ends = ranker.article_ids, [0, len(articles) - 1]  # reading all takes long
+        if len(ids) != len(articles) or [ids[end] for end in ends] != [a.article_id for a in articles.read(ends)]:
+            raise RunError(
+                f"{run.folder}: its index and its {parts.ARTICLES.name} hold different articles; train the run again"
+            )
+        return ranker
+
+    def explainer(self, run, ranker, articles):
+        from statgraph.search.explaining import DenseExplainer
+
+        return DenseExplainer(run, ranker, articles)
+
+    def update(self, update):
+        from statgraph.systems.updating.update import DensePlan
+
+        return DensePlan(update)
+
+
+class Student(Dense):
+    """A dense encoder that has learnt the ranking of an ensemble, its teacher."""
+
+    parts = (*parts.COMMON, parts.METRICS, parts.CHECKPOINTS, parts.LESSONS, parts.QUERY_ENCODER, parts.INDEX)
+    settings = ("encoder", "student")
+    is_shared = False  # a cached run would not say whose student it is
+    no_member = "learns from an ensemble and is none of its members; leave it out"
+
+    rehearsed = SystemKind.rehearsed
+
+    def train(self, job) -> None:
+        from statgraph.systems.student import train_student
+
+        train_student(job)
+
+    def update(self, update):
+        raise RunError(
+            f"{update.run.folder}: distilled from {update.run.teacher}, and has no encoder of articles; update that "
+            "run, and distil it again with 'statgraph train --teacher'"
+        )
+
+
+class Ensemble(SystemKind):
+    """Several signals, some of them the vectors of members trained as runs of their own, and a ranker over them."""
+
+    parts = (
+        *parts.COMMON, parts.METRICS, parts.MEMBERS, parts.SIGNALS, parts.RANKER, parts.TREES,
+    )  # fmt: skip
+    settings = ("bm25", "ensemble", "ranker")  # the others are its members'
+    has_members = True
+
+    def resolved(self, config: RunConfig, settings: Sequence[str]) -> RunConfig:
+        """Return the configuration that passes on to the members what is theirs alone of the user's settings."""
+        theirs = [group for group in Dense.settings if group not in self.settings]
+        passed = tuple(text for text in settings if text.partition(".")[0] in theirs)
+        if any(text.startswith("encoder.backbone=") for text in passed):
+            raise UsageError(
+                "encoder.backbone: an ensemble has several; name them in ensemble.members=SYSTEM@BACKBONE,..."
+            )
+        config = replace(config, ensemble=replace(config.ensemble, settings=(*config.ensemble.settings, *passed)))
+        for member in config.ensemble.members:
+            member_config(config, member)
+        return config
+
+    def for_corpus(self, config: RunConfig, corpus: Corpus) -> RunConfig:
+        """Return the configuration with members that can be trained on a corpus.
+
+        Without training questions, members that learn from them are left out; with fewer than 300, of the default
+        members the one that trains a transformer. If no other is left, they are replaced by members that learn from the
+        law itself (system `structure`), which add nothing beside a zero-shot transformer (docs/ranking.md); of a law
+        without headings, by none.
+        """
+        n_questions = len(corpus.split("train"))
+        are_default = config.ensemble.members == EnsembleConfig().members
+        if n_questions >= (ENOUGH_TO_FOLD if are_default else 1):
+            return config
+        configs = {name: member_config(config, name) for name in config.ensemble.members}
+        members = [
+            name
+            for name, member in configs.items()
+            if not learns_from_questions(member) or (n_questions and is_static(member.encoder.backbone))
+        ]
+        if not members and any(len(article.path) > 1 for article in corpus.articles):
+            members = list(dict.fromkeys(f"structure@{member.encoder.backbone}" for member in configs.values()))
+        return replace(config, ensemble=replace(config.ensemble, members=tuple(members)))
+
+    def tuning_space(self, config: RunConfig) -> str:
+        raise UsageError("ensemble: learns its weights when it is trained; tune a system that is a member of it")
+
+    def train(self, job):
+        from statgraph.systems.ensemble import train_ensemble
+
+        return train_ensemble(job)
+
+    def ranker(self, run, articles, *, device, precision, engine=None):
+        from statgraph.search.ensemble_run import read_ensemble
+
+        return read_ensemble(run, len(articles), device=device, precision=precision)
+
+    def explainer(self, run, ranker, articles):
+        from statgraph.search.explaining import EnsembleExplainer
+
+        return EnsembleExplainer(run, ranker, articles)
+
+    def no_encoder(self, run, remedy: str) -> str:
+        return (
+            f"{run.folder}: an ensemble; name one of its members with --run {run.members}/NAME, or distil it "
+            f"into one encoder with 'statgraph train --teacher {run.folder}'"
+        )
+
+    def member_folders(self, run) -> dict[str, Path]:
+        from statgraph.search.ensemble_run import member_folders
+
+        return member_folders(run)
+
+    def learnt_from(self, run) -> str | None:
+        from statgraph.search.ensemble_run import learnt_from
+
+        return learnt_from(run)
+
+    def update(self, update):
+        from statgraph.systems.updating.update import EnsemblePlan
+
+        return EnsemblePlan(update)
