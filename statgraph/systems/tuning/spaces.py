@@ -35,6 +35,14 @@ class Range:
         # Rounding must not lead out of the range, whose ends may have more digits.
         return rounded if self.low <= float(rounded) <= self.high else repr(value)
 
+    def standing(self, value: float) -> float | None:
+        """Return a configuration's value as a trial's, None where it is out of the range."""
+        return value if self.low <= value <= self.high else None
+
+    def as_json(self) -> dict[str, object]:
+        """Return JSON values."""
+        return {"low": self.low, "high": self.high, "log": self.log}
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -45,6 +53,14 @@ class Choice:
     def suggested(self, trial, name: str) -> str:
         """Return the value that an Optuna trial draws."""
         return trial.suggest_categorical(name, self.values)
+
+    def standing(self, value: object) -> str | None:
+        """Return a configuration's value as a trial's, None where it is no choice."""
+        return str(value) if str(value) in self.values else None
+
+    def as_json(self) -> dict[str, object]:
+        """Return JSON values."""
+        return {"choices": list(self.values)}
 
 
 SearchSpace = Mapping[str, Range | Choice]
@@ -101,28 +117,13 @@ def without_fixed(space: SearchSpace, settings: Iterable[str]) -> SearchSpace:
 
 def standing_values(space: SearchSpace, config: RunConfig) -> dict[str, object]:
     """Return the configuration's own values of what is searched, as far as the space holds them."""
-    standing = {name: _current(config, name) for name in space}
-    return {
-        name: str(value) if isinstance(space[name], Choice) else value
-        for name, value in standing.items()
-        if _holds(space[name], value)
-    }
+    standing = {name: values.standing(_current(config, name)) for name, values in space.items()}
+    return {name: value for name, value in standing.items() if value is not None}
 
 
 def space_as_json(space: SearchSpace) -> dict[str, object]:
     """Return a space as JSON values."""
-    return {
-        name: {"choices": list(values.values)}
-        if isinstance(values, Choice)
-        else {"low": values.low, "high": values.high, "log": values.log}
-        for name, values in space.items()
-    }
-
-
-def _holds(values: Range | Choice, value: object) -> bool:
-    if isinstance(values, Choice):
-        return str(value) in values.values
-    return values.low <= value <= values.high
+    return {name: values.as_json() for name, values in space.items()}
 
 
 def _is_idle(name: str, config: RunConfig) -> bool:
