@@ -12,6 +12,7 @@ with `retriever: NAME`.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ class SystemKind:
     Attributes:
         parts: what the folder of a run holds.
         settings: the groups of settings that decide its runs.
+        trainer, rehearsal, explains, updates: "module:attribute" of what `train`, `rehearsed`, `explainer` and `update`
+            call; no rehearsal where it is blank.
         has_encoder: whether its articles are found by the vectors of one encoder: the run has an index and a query
             encoder.
         has_members: whether its runs hold other runs.
@@ -38,6 +41,7 @@ class SystemKind:
 
     parts: tuple[Part, ...] = COMMON
     settings: tuple[str, ...] = ()
+    trainer = rehearsal = explains = updates = ""
     has_encoder = False
     has_members = False
     is_shared = False
@@ -73,7 +77,7 @@ class SystemKind:
         Returns:
             what ranks the dev questions for the report (`rank(questions, k)`); None for a retriever of the run.
         """
-        raise NotImplementedError
+        return _imported(self.trainer)(job)
 
     def signal_kind(self, config: RunConfig) -> str:
         """Return what an ensemble's signal by the vectors of such a run is: zero-shot, from the law, or trained."""
@@ -85,9 +89,11 @@ class SystemKind:
         Raises:
             UsageError: if the kind trains no transformer of its own.
         """
-        raise UsageError(
-            f"--dry-run: '{config.system}' is no system of its own transformer; name one, such as --system qabisar"
-        )
+        if not self.rehearsal:
+            raise UsageError(
+                f"--dry-run: '{config.system}' is no system of its own transformer; name one, such as --system qabisar"
+            )
+        return _imported(self.rehearsal)(corpus, config)
 
     def ranker(self, run: Any, articles: Any, *, device: str, precision: str, engine: Any = None) -> Any:
         """Return what ranks the articles of a run (`statgraph.search.ranker.Ranker`).
@@ -99,7 +105,7 @@ class SystemKind:
 
     def explainer(self, run: Any, ranker: Any, articles: Any) -> Any:
         """Return what explains the hits of a run."""
-        raise NotImplementedError
+        return _imported(self.explains)(run, ranker, articles)
 
     def no_encoder(self, run: Any, remedy: str) -> str:
         """Return why a run cannot be used for what needs the vectors of one encoder, with the remedy."""
@@ -119,9 +125,14 @@ class SystemKind:
         Raises:
             RunError: if the run cannot be updated.
         """
-        raise NotImplementedError
+        return _imported(self.updates)(update)
 
 
 def kind_of(config: RunConfig) -> SystemKind:
     """Return the kind of the system that a configuration describes."""
     return KINDS.load("student" if config.student.epochs else config.retriever)()
+
+
+def _imported(place: str) -> Any:
+    module, _, attribute = place.partition(":")
+    return getattr(importlib.import_module(module), attribute)

@@ -1,6 +1,6 @@
 """The kinds of system that statgraph has: BM25, one dense encoder, an ensemble, and a student of one.
 
-What trains is imported where it is called: these classes are loaded by every search.
+What trains is named by its module, and imported when it is called: these classes are loaded by every search.
 """
 
 from __future__ import annotations
@@ -23,29 +23,17 @@ class Bm25(SystemKind):
 
     parts = (*parts.COMMON, parts.SYNTHETIC, parts.LEXICAL_INDEX)
     settings = ("encoder", "augment", "bm25")
+    trainer = "statgraph.systems.lexical:train_lexical"
+    explains = "statgraph.search.explaining:LexicalExplainer"
+    updates = "statgraph.systems.updating.update:LexicalPlan"
 
     def resolved(self, config: RunConfig, settings: Sequence[str]) -> RunConfig:
         return replace(config, encoder=decided(config))
-
-    def train(self, job) -> None:
-        from statgraph.systems.lexical import train_lexical
-
-        train_lexical(job)
 
     def ranker(self, run, articles, *, device, precision, engine=None):
         from statgraph.search.ranker import LexicalRanker, lexical_index
 
         return LexicalRanker(lexical_index(run, articles))
-
-    def explainer(self, run, ranker, articles):
-        from statgraph.search.explaining import LexicalExplainer
-
-        return LexicalExplainer(run, ranker, articles)
-
-    def update(self, update):
-        from statgraph.systems.updating.update import LexicalPlan
-
-        return LexicalPlan(update)
 
 
 class Dense(SystemKind):
@@ -56,6 +44,10 @@ class Dense(SystemKind):
         parts.QUERY_ENCODER, parts.ARTICLE_ENCODER, parts.GRAPH_ENCODER, parts.GRAPH_INPUTS, parts.INDEX,
     )  # fmt: skip
     settings = ("encoder", "pretrain", "augment", "negatives", "stage1", "graph", "gnn", "stage2", "bm25")
+    trainer = "statgraph.systems.dense:train_dense"
+    rehearsal = "statgraph.systems.rehearsal:rehearsed"
+    explains = "statgraph.search.explaining:DenseExplainer"
+    updates = "statgraph.systems.updating.update:DensePlan"
     has_encoder = True
     is_shared = True
     no_member = ""
@@ -81,22 +73,12 @@ class Dense(SystemKind):
     def tuning_space(self, config: RunConfig) -> str:
         return regime_of(config.encoder)
 
-    def train(self, job) -> None:
-        from statgraph.systems.dense import train_dense
-
-        train_dense(job)
-
     def signal_kind(self, config: RunConfig) -> str:
         from statgraph.signals.signal import FROM_LAW, TRAINED, ZERO_SHOT
 
         if learns_from_questions(config):
             return TRAINED
         return FROM_LAW if config.from_law and config.stage1.epochs + config.stage2.epochs else ZERO_SHOT
-
-    def rehearsed(self, corpus: Corpus, config: RunConfig) -> list:
-        from statgraph.systems.rehearsal import rehearsed
-
-        return rehearsed(corpus, config)
 
     def ranker(self, run, articles, *, device, precision, engine=None):
         from statgraph.search.ranker import DenseRanker
@@ -109,31 +91,16 @@ class Dense(SystemKind):
             )
         return ranker
 
-    def explainer(self, run, ranker, articles):
-        from statgraph.search.explaining import DenseExplainer
-
-        return DenseExplainer(run, ranker, articles)
-
-    def update(self, update):
-        from statgraph.systems.updating.update import DensePlan
-
-        return DensePlan(update)
-
 
 class Student(Dense):
     """A dense encoder that has learnt the ranking of an ensemble, its teacher."""
 
     parts = (*parts.COMMON, parts.METRICS, parts.CHECKPOINTS, parts.LESSONS, parts.QUERY_ENCODER, parts.INDEX)
     settings = ("encoder", "student")
+    trainer = "statgraph.systems.student:train_student"
+    rehearsal = ""
     is_shared = False  # a cached run would not say whose student it is
     no_member = "learns from an ensemble and is none of its members; leave it out"
-
-    rehearsed = SystemKind.rehearsed
-
-    def train(self, job) -> None:
-        from statgraph.systems.student import train_student
-
-        train_student(job)
 
     def update(self, update):
         raise RunError(
@@ -149,6 +116,9 @@ class Ensemble(SystemKind):
         *parts.COMMON, parts.METRICS, parts.MEMBERS, parts.SIGNALS, parts.RANKER, parts.TREES,
     )  # fmt: skip
     settings = ("bm25", "ensemble", "ranker")  # the others are its members'
+    trainer = "statgraph.systems.ensemble:train_ensemble"
+    explains = "statgraph.search.explaining:EnsembleExplainer"
+    updates = "statgraph.systems.updating.update:EnsemblePlan"
     has_members = True
 
     def resolved(self, config: RunConfig, settings: Sequence[str]) -> RunConfig:
@@ -189,20 +159,10 @@ class Ensemble(SystemKind):
     def tuning_space(self, config: RunConfig) -> str:
         raise UsageError("ensemble: learns its weights when it is trained; tune a system that is a member of it")
 
-    def train(self, job):
-        from statgraph.systems.ensemble import train_ensemble
-
-        return train_ensemble(job)
-
     def ranker(self, run, articles, *, device, precision, engine=None):
         from statgraph.search.ensemble_run import read_ensemble
 
         return read_ensemble(run, len(articles), device=device, precision=precision)
-
-    def explainer(self, run, ranker, articles):
-        from statgraph.search.explaining import EnsembleExplainer
-
-        return EnsembleExplainer(run, ranker, articles)
 
     def no_encoder(self, run, remedy: str) -> str:
         return (
@@ -219,8 +179,3 @@ class Ensemble(SystemKind):
         from statgraph.search.ensemble_run import learnt_from
 
         return learnt_from(run)
-
-    def update(self, update):
-        from statgraph.systems.updating.update import EnsemblePlan
-
-        return EnsemblePlan(update)
