@@ -40,8 +40,8 @@ class CommandResult(NamedTuple):
     stderr: str
 
 
-# Rooms with slow files: first, so that no worker is left alone with one at the end.
-_FIRST = ("trials", "cli", "studies", "service", "systems", "benchmarks", "training")
+# The longest file, and rooms with slow files: first, so that no worker is left alone with one at the end.
+_FIRST = ("test_guard.py", "trials", "cli", "studies", "service", "systems", "benchmarks", "training")
 
 
 def pytest_collection_modifyitems(items):
