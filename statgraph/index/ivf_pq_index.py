@@ -110,7 +110,7 @@ class IvfPqIndex:
         return self._codes.ntotal
 
     def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
-        """Return the best `k` articles found for each query (queries, width), best first, ties by row.
+        """Return the best `k` candidates of each query (queries, width), best first, ties by row.
 
         Few allowed rows are compared one by one; of more, the number of lists read grows as the rows become fewer.
 

@@ -37,7 +37,7 @@ def reindex(run: Path, config: IndexConfig) -> IndexSummary:
             process changes it.
         UsageError: if a setting is out of range.
     """
-    Run.read(run)  # a folder that is none is told before it is held
+    Run.read(run)  # refuse what is not a run before locking it
     with held_run(run):
         opened = Run.read(run)
         opened.require_vectors()
