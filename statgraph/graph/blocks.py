@@ -136,10 +136,10 @@ class BlockSampler:
         no_rows = torch.empty(0, dtype=torch.int64)
         seeds = {node_type: output_nodes.get(node_type, no_rows) for node_type in self._graph.node_types}
         heterograph = self._heterograph.local_var()
-        hidden = self._hidden(seeds[QUESTION] if target_questions is None else target_questions, generator)
-        for relation, edges in hidden.items():
+        visible = self._visible(seeds[QUESTION] if target_questions is None else target_questions, generator)
+        for relation, edges in visible.items():
             for edge_type in relation.edge_types:  # an edge and its reverse have the same id
-                heterograph.edges[edge_type].data[_VISIBLE] = ~edges
+                heterograph.edges[edge_type].data[_VISIBLE] = edges
         layers, nodes = [], seeds
         with single_threaded():
             for fanout in reversed(self._fanouts):
@@ -147,23 +147,23 @@ class BlockSampler:
                 layers.insert(0, _block(self._graph, layer))
         return Blocks(tuple(layers), input_nodes=nodes, output_nodes=seeds)
 
-    def _hidden(self, questions: torch.Tensor, generator: torch.Generator | None) -> dict[Relation, torch.Tensor]:
-        """Return which edges of the readers' relations are hidden, (edges,) bool each; none of what is not named."""
-        counts = self._graph.node_counts
-        hidden_articles = torch.zeros(counts[ARTICLE], dtype=torch.bool)
+    def _visible(self, questions: torch.Tensor, generator: torch.Generator | None) -> dict[Relation, torch.Tensor]:
+        """Return which edges of the readers' relations may be sampled, (edges,) bool each."""
+        graph, open_articles = self._graph.heterograph, None
         if self._readers and self._citation_dropout:
-            hidden_articles = torch.rand(counts[ARTICLE], generator=generator) < self._citation_dropout
-        hidden_questions = torch.zeros(counts[QUESTION] + 1, dtype=torch.bool)  # the last: of texts without a question
-        if self._masks:
-            hidden_questions[questions] = True
-        hidden_readers = {QUESTION: hidden_questions, CITING: hidden_questions[self._citing_questions]}
-        hidden = {}
+            draw = torch.rand(self._graph.node_counts[ARTICLE], generator=generator)
+            open_articles = draw >= self._citation_dropout
+        visible = {}
         for relation in self._readers:
-            readers, articles = self._graph.heterograph.edges(etype=relation.forward_type)
-            edges = hidden_readers[relation.source][readers] | hidden_articles[articles]
-            if edges.any():
-                hidden[relation] = edges
-        return hidden
+            edges = torch.ones(graph.num_edges(relation.forward_type), dtype=torch.bool)
+            if self._masks:
+                texts = torch.isin(self._citing_questions, questions).nonzero().flatten()
+                rows = {QUESTION: questions, CITING: texts}[relation.source]
+                edges[graph.out_edges(rows, form="eid", etype=relation.forward_type)] = False
+            if open_articles is not None:
+                edges &= open_articles[graph.edges(etype=relation.forward_type)[1]]
+            visible[relation] = edges
+        return visible
 
 
 def _sampled(
