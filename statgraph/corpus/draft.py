@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from statgraph.corpus.citations.references import cited_articles
 from statgraph.corpus.html_text import has_html, plain_text
@@ -65,7 +66,7 @@ class Draft:
         if splits != HASH:
             source = f"{source}; splits {splits}"
         self.name, self.language = name, language
-        self._about = {"name": name, "language": language, "licence": licence, "source": source}
+        self._about: dict[str, Any] = {"name": name, "language": language, "licence": licence, "source": source}
         self.reading = reading
         self.left_out: list[str] = []
         self._columns_met: set[str] = set()

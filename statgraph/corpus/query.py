@@ -36,7 +36,8 @@ def reciprocal_rank_fusion(ranks: Iterable[np.ndarray], constant: float) -> np.n
         ranks: of each ranking (items,), from 1; infinite where it does not hold an item.
         constant: how little the first ranks differ; 60 in the paper.
     """
-    return sum(1.0 / (constant + of_ranking) for of_ranking in ranks)
+    first, *others = (1.0 / (constant + ranking) for ranking in ranks)
+    return sum(others, start=first)
 
 
 def check_k(k: Any) -> int:
@@ -86,12 +87,12 @@ class Query:
         object.__setattr__(self, "day", asked_day(self.as_of))
 
     @property
-    def limits(self) -> tuple:
+    def limits(self) -> tuple[object, ...]:
         """Return a key that is equal for queries that can be ranked together: those that differ in their text alone."""
         return self.k, self.codes, self.heading, self.day, id(self.among)
 
 
-def queries_of(questions: Iterable[str | Query], k: int, limits: Mapping[str, object]) -> list[Query]:
+def queries_of(questions: Iterable[str | Query], k: int, limits: Mapping[str, Any]) -> list[Query]:
     """Return the query of each question: a text's has `k` and the limits (fields of `Query`), a `Query` its own.
 
     Raises:

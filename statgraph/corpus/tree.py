@@ -81,7 +81,8 @@ class Tree:
         under = np.arange(len(self.headings)) == heading
         for _ in range(self.depth - self.headings[heading].depth):
             under |= under[self.heading_parents] & (self.heading_parents >= 0)
-        return under[self.article_parents]
+        below: np.ndarray = under[self.article_parents]
+        return below
 
     def _sums_below(self, counts: list[int]) -> list[int]:
         """Return the sum of the counts of each heading and all below it."""
