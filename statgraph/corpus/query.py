@@ -92,13 +92,19 @@ class Query:
         return self.k, self.codes, self.heading, self.day, id(self.among)
 
 
-def queries_of(questions: Iterable[str | Query], k: int, limits: Mapping[str, Any]) -> list[Query]:
+def queries_of(
+    questions: Iterable[str | Query], k: int, limits: Mapping[str, Any], **defaults: Any
+) -> list[Query]:
     """Return the query of each question: a text's has `k` and the limits (fields of `Query`), a `Query` its own.
 
     Raises:
-        UsageError: as `Query` does.
+        UsageError: as `Query` does, and if limits are given beside a `Query`.
     """
-    return [question if isinstance(question, Query) else Query(question, k, **limits) for question in questions]
+    questions = list(questions)
+    if limits and any(isinstance(question, Query) for question in questions):
+        raise UsageError(f"{next(iter(limits))}: a Query has its own limits; give it there")
+    settings = {"k": k, **defaults, **limits}
+    return [question if isinstance(question, Query) else Query(question, **settings) for question in questions]
 
 
 def _check_question(text: object) -> None:

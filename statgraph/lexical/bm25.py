@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,8 +90,7 @@ class BM25:
                     bm25._index = bm25s.BM25.load(folder, mmap=True, show_progress=False, override_params=known)
                 bm25._vocabulary = bm25._index.vocab_dict
                 bm25._vocabulary.pop("", None)  # bm25s adds it, without a column
-                _check_arrays(bm25._index.scores, len(bm25._vocabulary), bm25._n_texts)
-                _check_columns(bm25._vocabulary.values(), len(bm25._vocabulary))
+                _check_matrix(bm25._index.scores, bm25._vocabulary, bm25._n_texts)
         except (OSError, ValueError, EOFError, KeyError, TypeError, AttributeError) as error:
             raise RunError(f"{folder}: a damaged BM25 index ({reason_of(error)}); {REMEDY}") from None
         expected = _made_with(language, k1, b)
@@ -223,8 +222,9 @@ def _made_with(language: str, k1: float, b: float) -> dict[str, object]:
     return {"language": language, "stemmer": stemmer_name(language), "k1": k1, "b": b}
 
 
-def _check_arrays(scores: Mapping[str, np.ndarray], n_terms: int, n_texts: int) -> None:
-    """Raise ValueError unless the arrays are those of a sparse matrix (texts, terms) by columns."""
+def _check_matrix(scores: Mapping[str, np.ndarray], columns: Mapping[str, object], n_texts: int) -> None:
+    """Raise ValueError unless the arrays are those of a sparse matrix (texts, terms) with each term's column."""
+    n_terms = len(columns)
     data, rows, starts = scores["data"], scores["indices"], scores["indptr"]
     if not (data.ndim == rows.ndim == starts.ndim == 1 and data.dtype == np.float32):
         raise ValueError("arrays of another kind")
@@ -232,11 +232,7 @@ def _check_arrays(scores: Mapping[str, np.ndarray], n_terms: int, n_texts: int) 
         raise ValueError("arrays that do not fit together")
     if starts[0] or (np.diff(starts) < 0).any() or rows.min() < 0 or rows.max() >= n_texts:
         raise ValueError("rows out of range")
-
-
-def _check_columns(columns: Collection[object], n_terms: int) -> None:
-    """Raise ValueError unless each term's column is one of the matrix's."""
-    if {*map(type, columns)} != {int} or min(columns) < 0 or max(columns) >= n_terms:
+    if {*map(type, columns.values())} != {int} or min(columns.values()) < 0 or max(columns.values()) >= n_terms:
         raise ValueError("columns out of range")
 
 

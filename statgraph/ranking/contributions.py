@@ -70,10 +70,11 @@ class _Ranking:
         ranked = [row for row in rows.tolist() if row in self._ranks]
         if not ranked:
             return [[] for _ in rows]
-        found = self._finalists
-        places = np.searchsorted(found.rows, ranked)
-        amounts = self._ensemble.ranker.contributions(Features(found.rows[places], found.names, found.values[places]))
-        sources = [*map(_source, found.names), BASE]
+        finalists = self._finalists
+        places = np.searchsorted(finalists.rows, ranked)
+        shown = Features(finalists.rows[places], finalists.names, finalists.values[places])
+        amounts = self._ensemble.ranker.contributions(shown)
+        sources = [*map(_source, finalists.names), BASE]
         parts = {row: self._parts_of(row, sources, of_row) for row, of_row in zip(ranked, amounts, strict=True)}
         return [parts.get(row, []) for row in rows.tolist()]
 

@@ -23,10 +23,10 @@ class CandidateRanker(Protocol):
 
     kind: str
 
-    def scores(self, found: Features) -> np.ndarray:
+    def scores(self, candidates: Features) -> np.ndarray:
         """Return the score of each candidate, (candidates,) float32; higher is better."""
 
-    def contributions(self, found: Features) -> np.ndarray:
+    def contributions(self, candidates: Features) -> np.ndarray:
         """Return what each feature adds to the score and, last, what every candidate is given, (candidates,
         features + 1) float32: they add up to the score."""
 

@@ -42,15 +42,15 @@ class FixedRanker:
         self._parts = {(signal, "scaled"): weight for signal, weight in weights.items()}
         self._parts |= {(SUM, aspect): weight for aspect, weight in SURROUNDINGS.items()}
 
-    def scores(self, found: Features) -> np.ndarray:
+    def scores(self, candidates: Features) -> np.ndarray:
         """Return the score of each candidate, (candidates,) float32."""
-        return self._weighted(found).sum(axis=1)
+        return self._weighted(candidates).sum(axis=1)
 
-    def contributions(self, found: Features) -> np.ndarray:
+    def contributions(self, candidates: Features) -> np.ndarray:
         """Return what each feature adds to the score and, last, 0 for every candidate, (candidates, features + 1)
         float32."""
-        return np.pad(self._weighted(found), ((0, 0), (0, 1)))
+        return np.pad(self._weighted(candidates), ((0, 0), (0, 1)))
 
-    def _weighted(self, found: Features) -> np.ndarray:
-        weights = np.array([self._parts.get(name, 0.0) for name in found.names], dtype=np.float32)
-        return found.values * weights
+    def _weighted(self, candidates: Features) -> np.ndarray:
+        weights = np.array([self._parts.get(name, 0.0) for name in candidates.names], dtype=np.float32)
+        return candidates.values * weights

@@ -38,19 +38,20 @@ class LambdaMartRanker:
         self._fixed = fixed
         self._booster = booster
 
-    def scores(self, found: Features) -> np.ndarray:
+    def scores(self, candidates: Features) -> np.ndarray:
         """Return the score of each candidate, (candidates,) float32."""
-        if not len(found.rows):
+        if not len(candidates.rows):
             return np.zeros(0, dtype=np.float32)
-        return (self._fixed.scores(found) + self._booster.predict(found.values, num_threads=1)).astype(np.float32)
+        trees = self._booster.predict(candidates.values, num_threads=1)
+        return (self._fixed.scores(candidates) + trees).astype(np.float32)
 
-    def contributions(self, found: Features) -> np.ndarray:
+    def contributions(self, candidates: Features) -> np.ndarray:
         """Return what each feature adds to the score and, last, the trees' mean, which every candidate is given,
         (candidates, features + 1) float32: in the trees by SHAP values (Lundberg et al. 2020)."""
-        if not len(found.rows):
-            return self._fixed.contributions(found)
-        trees = self._booster.predict(found.values, pred_contrib=True, num_threads=1)
-        return self._fixed.contributions(found) + trees.astype(np.float32)
+        if not len(candidates.rows):
+            return self._fixed.contributions(candidates)
+        trees = self._booster.predict(candidates.values, pred_contrib=True, num_threads=1)
+        return self._fixed.contributions(candidates) + trees.astype(np.float32)
 
     def write(self, path: Path) -> None:
         """Write the trees as LightGBM's text."""
@@ -171,8 +172,8 @@ def _scores_and_labels(
     candidates: Sequence[Features], labels: Sequence[Sequence[int]], fixed: FixedRanker
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Return (the fixed scores of each question's candidates, which of them are relevant)."""
-    relevant = [np.isin(found.rows, rows) for found, rows in zip(candidates, labels, strict=True)]
-    return [fixed.scores(found) for found in candidates], relevant
+    relevant = [np.isin(features.rows, rows) for features, rows in zip(candidates, labels, strict=True)]
+    return [fixed.scores(features) for features in candidates], relevant
 
 
 def _folds(answerable: np.ndarray, groups: np.ndarray, max_folds: int, seed: int) -> np.ndarray:
@@ -189,7 +190,9 @@ def _folds(answerable: np.ndarray, groups: np.ndarray, max_folds: int, seed: int
 
 def ranked(candidates: Sequence[Features], scores: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Return each question's candidate rows by score, best first."""
-    return [found.rows[np.argsort(-values, kind="stable")] for found, values in zip(candidates, scores, strict=True)]
+    return [
+        features.rows[np.argsort(-values, kind="stable")] for features, values in zip(candidates, scores, strict=True)
+    ]
 
 
 def _booster(

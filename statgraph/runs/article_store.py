@@ -14,6 +14,7 @@ import numpy as np
 
 from statgraph.artifacts import array_damage_told, read_array, replaced_file
 from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.corpus.citations.named_articles import NamedArticles
 from statgraph.corpus.records import Article
 from statgraph.corpus.structure import Structure
 from statgraph.corpus.tree import Tree, tree_of
@@ -78,7 +79,8 @@ class ArticleStore:
         except (OSError, ValueError) as error:
             raise RunError(f"{folder}: the articles of the run are not readable ({error}); train it again") from None
         self._structure: Structure | None = None
-        self._lock = threading.Lock()
+        self._named: NamedArticles | None = None
+        self._lock = threading.Lock()  # of what is made once
         self._in_force: dict[int, AllowedRows | None] = {}  # by day
         if n_dimensions != 1 or self._offsets.dtype != np.int64 or not len(self._offsets):
             raise RunError(f"{Path(folder) / OFFSETS}: not the offsets of articles; train the run again")
@@ -122,10 +124,24 @@ class ArticleStore:
                     self._structure = Structure.of(self.read_all(), self.tree)
             return self._structure
 
+    @property
+    def named_articles(self) -> NamedArticles:
+        """Return what finds the articles that a text names by number; made once, a second for a large law."""
+        with self._lock:
+            if self._named is None:
+                titles, paths = zip(*((outline.title, outline.path) for outline in self.outlines), strict=True)
+                self._named = NamedArticles(titles, paths)
+            return self._named
+
     @cached_property
     def days_in_force(self) -> np.ndarray | None:
-        """Return (articles, 2) int32, the first day in force and the first after, or None where none has a date."""
-        return read_article_dates(self._path.parent, len(self))
+        """Return (articles, 2) int32, the first day in force and the first after, or None where none has a date.
+
+        Raises:
+            RunError: if the file is damaged, or of other articles.
+        """
+        path = self._path.parent / DATES
+        return read_array(path, (len(self), 2), "int32", remedy="train the run again") if path.is_file() else None
 
     def in_force(self, day: int | None) -> AllowedRows | None:
         """Return the article rows that are in force on a day (an ordinal, None for any day); None is all of them."""
@@ -133,7 +149,8 @@ class ArticleStore:
             return None
         kept = dict(self._in_force)  # another thread may write it meanwhile
         if day not in kept:
-            rows = rows_in_force(self.days_in_force, day)
+            first, after = self.days_in_force.T
+            rows = AllowedRows.of_mask((first <= day) & (day < after), Where(day=day))
             kept = {} if len(kept) >= _MAX_DAYS else kept
             kept[day] = None if len(rows) == len(self) else rows
             self._in_force = kept
@@ -179,18 +196,3 @@ def write_article_dates(articles: Sequence[Article], folder: Path) -> None:
 def _write_array(path: Path, array: np.ndarray) -> None:
     with replaced_file(path) as staging, staging.open("wb") as file:
         np.save(file, array, allow_pickle=False)
-
-
-def read_article_dates(folder: Path, n_articles: int) -> np.ndarray | None:
-    """Return (articles, 2) int32 as they were written, or None where no article has a date.
-
-    Raises:
-        RunError: if the file is damaged, or of other articles.
-    """
-    path = folder / DATES
-    return read_array(path, (n_articles, 2), "int32", remedy="train the run again") if path.is_file() else None
-
-
-def rows_in_force(days: np.ndarray, day: int) -> AllowedRows:
-    """Return the article rows that are in force on a day (an ordinal), of `days` as `read_article_dates` returns."""
-    return AllowedRows.of_mask((days[:, 0] <= day) & (day < days[:, 1]), Where(day=day))

@@ -129,7 +129,7 @@ class Retriever:
         Raises:
             UsageError: as in `search`.
         """
-        return self._rank(queries_of(questions, k, {"as_of": ALWAYS} | limits))
+        return self._rank(queries_of(questions, k, limits, as_of=ALWAYS))
 
     def found(self, questions: Sequence[str | Query], k: int = 10, **limits: object) -> list[Ranked]:
         """Return the rows and scores of each question's hits in `search`: the ranking less what BM25 gives 0.

@@ -74,7 +74,10 @@ def explanation_answer(why: Explanation) -> schemas.ExplanationAnswer:
         schemas.Neighbour(**vars(neighbour), id=heading_id_of(neighbour.path) if neighbour.path else neighbour.node_id)
         for neighbour in why.neighbours
     ]
-    return schemas.ExplanationAnswer(**vars(why) | {"neighbours": neighbours}, without_graph_score=why.own_text_score)
+    terms = [schemas.Term(**vars(term)) for term in why.terms]
+    contributions = [schemas.Contribution(**vars(part)) for part in why.contributions]
+    shown = vars(why) | {"neighbours": neighbours, "terms": terms, "contributions": contributions}
+    return schemas.ExplanationAnswer(**shown, without_graph_score=why.own_text_score)
 
 
 def article_answer(loaded_run: LoadedRun, row: int) -> schemas.ArticleAnswer:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Iterable
 from typing import Annotated
 
 from statgraph import __version__
 from statgraph.corpus.allowed_rows import placed_rows
-from statgraph.corpus.citations.named_articles import NamedArticles
 from statgraph.corpus.query import Query
 from statgraph.corpus.validity import asked_day
 from statgraph.encoders.article_text import PATH_SEPARATOR
@@ -101,9 +99,6 @@ class LawTools:
 
     def __init__(self, run: LoadedRun):
         self._run = run
-        self._named: NamedArticles | None = None
-        self._versions: dict[tuple[str, str], list[int]] = {}  # rows by code and title
-        self._named_lock = threading.Lock()
 
     def search_law(
         self,
@@ -181,20 +176,21 @@ class LawTools:
 
     def _named_rows(self, articles: str) -> list[int]:
         """Return the rows of the articles that a text names by number, every version of each."""
-        outlines = self._run.outlines
-        with self._named_lock:
-            if self._named is None:
-                titles, paths = [outline.title for outline in outlines], [outline.path for outline in outlines]
-                self._named = NamedArticles(titles, paths)
-                for row, outline in enumerate(outlines):
-                    self._versions.setdefault((outline.path[0], outline.title), []).append(row)
-        named = (outlines[row] for row in self._named.rows(articles))
-        rows = dict.fromkeys(row for outline in named for row in self._versions[outline.path[0], outline.title])
+        named = [self._run.outlines[row] for row in self._run.articles.named_articles.rows(articles)]
+        rows = [row for outline in named for row in self._versions[outline.path[0], outline.title]]
         if not rows:
             raise UsageError(
                 f"articles '{articles}': names no article of this law by its number; find it by search_law"
             )
-        return list(rows)
+        return list(dict.fromkeys(rows))
+
+    @functools.cached_property
+    def _versions(self) -> dict[tuple[str, str], list[int]]:
+        """Return the rows of each article's versions, by code and title."""
+        versions: dict[tuple[str, str], list[int]] = {}
+        for row, outline in enumerate(self._run.outlines):
+            versions.setdefault((outline.path[0], outline.title), []).append(row)
+        return versions
 
     def _record(self, row: int) -> ArticleRecord:
         outline = self._run.outlines[row]

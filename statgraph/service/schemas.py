@@ -8,9 +8,6 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from statgraph.lexical.bm25 import TermWeight
-from statgraph.search.hits import Contribution
-
 MAX_QUESTION = 2000
 MAX_K = 500
 DEFAULT_K = 10
@@ -124,6 +121,27 @@ class Neighbour(BaseModel):
     most: float
 
 
+class Term(BaseModel):
+    """A word of the question that the article holds, in whatever form, and its share of the article's BM25 score."""
+
+    term: str
+    weight: float
+
+
+class Contribution(BaseModel):
+    """What adds to the score of an ensemble's hit. Source: the name of a signal, or `section`, `parent` (the best
+    article under the same heading, under the heading above), `cited_by`, `cites` (the best that cites it, that it
+    cites), `article` (facts such as its length), `all` (the sum of the signals), `base` (what every candidate is
+    given). Where another article lends it, that is named, and the rank is that article's, else the hit's own by that
+    source alone."""
+
+    source: str
+    amount: float
+    rank: int | None
+    article_id: str | None
+    title: str
+
+
 class ExplanationAnswer(BaseModel):
     """Why an article was found; `note` says why a part is missing. The contributions, of ensembles only, add up to the
     score."""
@@ -133,7 +151,7 @@ class ExplanationAnswer(BaseModel):
     without_graph_score: float | None
     without_questions_score: float | None
     neighbours: list[Neighbour]
-    terms: list[TermWeight]
+    terms: list[Term]
     contributions: list[Contribution]
     note: str
 

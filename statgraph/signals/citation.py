@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from statgraph.corpus.citations.named_articles import NamedArticles
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
 from statgraph.signals.signal import AllScores, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
@@ -35,8 +33,6 @@ class CitationSignal:
 
     def __init__(self, store: ArticleStore):
         self._store = store
-        self._named: NamedArticles | None = None
-        self._lock = threading.Lock()
 
     @staticmethod
     def write(source: SignalSource, folder: Path) -> bool:
@@ -55,13 +51,6 @@ class CitationSignal:
     def _scores(self, question: str) -> np.ndarray:
         scores = np.zeros(len(self._store), dtype=np.float32)
         if _HAS_NUMBER.search(question):
-            rows = self._ready().rows(question)
+            rows = self._store.named_articles.rows(question)
             scores[rows] = 1 / np.arange(1, len(rows) + 1)
         return scores
-
-    def _ready(self) -> NamedArticles:
-        with self._lock:
-            if self._named is None:
-                titles, paths = zip(*((article.title, article.path) for article in self._store.outlines), strict=True)
-                self._named = NamedArticles(titles, paths)
-            return self._named

@@ -7,10 +7,9 @@ from statgraph.corpus.records import Article
 from statgraph.errors import RunError
 from statgraph.runs.article_store import (
     DATES,
+    STRUCTURE,
     ArticleStore,
     StoredArticle,
-    read_article_dates,
-    rows_in_force,
     write_article_dates,
     write_article_store,
 )
@@ -96,32 +95,39 @@ def dated(*dates: dict) -> list[Article]:
 
 
 def test_an_article_is_in_force_from_its_first_day_up_to_its_last(tmp_path):
-    write_article_dates(dated({"valid_from": "0001-01-03", "valid_to": "0001-01-05"}, {}), tmp_path)
-    days = read_article_dates(tmp_path, 2)
-    assert days.tolist() == [[3, 5], [0, 2**31 - 1]]
-    assert [rows_in_force(days, day).rows.tolist() for day in (2, 3, 4, 5)] == [[1], [0, 1], [0, 1], [1]]
+    write_article_store(dated({"valid_from": "0001-01-03", "valid_to": "0001-01-05"}, {}), tmp_path)
+    store = ArticleStore(tmp_path)
+    assert store.days_in_force.tolist() == [[3, 5], [0, 2**31 - 1]]
+    assert [store.in_force(day).rows.tolist() for day in (2, 5)] == [[1], [1]]
+    assert [store.in_force(day) for day in (3, 4, None)] == [None, None, None]  # every article
+    assert store.in_force(2) is store.in_force(2)
 
 
 def test_without_dates_there_is_no_file_and_an_old_one_goes(tmp_path):
-    write_article_dates(dated({"valid_to": "2026-01-31"}), tmp_path)
+    write_article_store(dated({"valid_to": "2026-01-31"}), tmp_path)
     assert (tmp_path / DATES).is_file()
-    write_article_dates(dated({}, {"etat": "VIGUEUR"}), tmp_path)
+    write_article_dates(dated({"etat": "VIGUEUR"}), tmp_path)
     assert not (tmp_path / DATES).exists()
-    assert read_article_dates(tmp_path, 2) is None
+    assert ArticleStore(tmp_path).days_in_force is None
 
 
 def test_a_damaged_file_or_one_of_other_articles_is_refused(tmp_path):
+    write_article_store(dated({}, {}), tmp_path)
     np.save(tmp_path / DATES, np.zeros((3, 2), dtype=np.int32))
     with pytest.raises(RunError, match=r"int32 of shape \(3, 2\) where int32 of shape \(2, 2\) was written"):
-        read_article_dates(tmp_path, 2)
+        ArticleStore(tmp_path).in_force(1)
     (tmp_path / DATES).write_bytes(b"x")
     with pytest.raises(RunError, match=r"articles\.dates\.npy: not readable \(.*\); train the run again"):
-        read_article_dates(tmp_path, 2)
+        ArticleStore(tmp_path).in_force(1)
 
 
-def test_the_rows_of_a_day_are_made_once(tmp_path):
-    write_article_store(dated({"valid_from": "0001-01-03", "valid_to": "0001-01-05"}, {}), tmp_path)
-    store = ArticleStore(tmp_path)
-    assert store.in_force(2).rows.tolist() == [1]
-    assert store.in_force(2) is store.in_force(2)
-    assert store.in_force(3) is None  # every article
+def test_the_structure_is_saved_beside_the_articles_or_made_from_them(tmp_path, corpus):
+    write_article_store(corpus.articles, tmp_path)
+    saved = ArticleStore(tmp_path).structure
+    (tmp_path / STRUCTURE).unlink()
+    made = ArticleStore(tmp_path).structure
+    assert made.section.tolist() == saved.section.tolist() == ArticleStore(tmp_path).tree.article_parents.tolist()
+    assert made.citations.starts.tolist() == saved.citations.starts.tolist()
+    (tmp_path / STRUCTURE).write_bytes(b"x")
+    with pytest.raises(RunError, match=r"structure\.npz: not readable"):
+        ArticleStore(tmp_path).structure  # noqa: B018

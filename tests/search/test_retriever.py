@@ -181,6 +181,8 @@ def test_a_query_has_its_own_limits(retriever):
         retriever.search(queries[2]),
     ]
     assert [hit.article_id for hit in hits[1]] == ["X1", "N1"]
+    with pytest.raises(UsageError, match=r"^as_of: a Query has its own limits"):
+        retriever.search(Query("notice"), as_of="always")
 
 
 def test_an_event_loop_goes_on_while_a_question_is_searched(retriever):
