@@ -55,7 +55,7 @@ def test_a_run_folder_holds_what_the_architecture_promises(tmp_path, town_corpus
     assert sorted(path.name for path in run.folder.iterdir()) == [
         "README.md", "article_encoder", "articles.jsonl", "articles.offsets.npy", "checkpoints", "config.json",
         "graph_encoder.safetensors", "graph_inputs", "index", "manifest.json", "metrics.jsonl", "query_encoder",
-        "report.json",
+        "report.json", "structure.npz",
     ]  # fmt: skip
     assert {path.name for path in run.folder.iterdir()} <= {part.name for part in run.kind.parts}
     manifest = artifacts.read_json(run.folder / "manifest.json")
@@ -83,6 +83,7 @@ def test_bm25_writes_its_index_articles_and_report_alone(tmp_path, town_corpus, 
     run = train_run(town_corpus, bm25, tmp_path / "run")
     assert sorted(path.name for path in run.folder.iterdir()) == [
         "README.md", "articles.jsonl", "articles.offsets.npy", "config.json", "lexical", "manifest.json", "report.json",
+        "structure.npz",
     ]  # fmt: skip
     assert Retriever.load(run.folder).search("Who taxes my fences?")[0].article_id == "fences2"
 
