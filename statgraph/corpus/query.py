@@ -92,9 +92,7 @@ class Query:
         return self.k, self.codes, self.heading, self.day, id(self.among)
 
 
-def queries_of(
-    questions: Iterable[str | Query], k: int, limits: Mapping[str, Any], **defaults: Any
-) -> list[Query]:
+def queries_of(questions: Iterable[str | Query], k: int, limits: Mapping[str, Any], **defaults: Any) -> list[Query]:
     """Return the query of each question: a text's has `k` and the limits (fields of `Query`), a `Query` its own.
 
     Raises:

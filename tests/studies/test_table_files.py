@@ -59,7 +59,9 @@ def test_the_json_may_be_plain_and_is_the_same_file_each_time(table, tmp_path):
     assert check_table("small-table", plain) == check_table("small-table", table)
 
 
-@pytest.mark.parametrize("content", [b"{}", gzip.compress(b"{", mtime=0), gzip.compress(b"[]", mtime=0), gzip.compress(b"{}", mtime=0)[:-9]])
+@pytest.mark.parametrize(
+    "content", [b"{}", gzip.compress(b"{", mtime=0), gzip.compress(b"[]", mtime=0), gzip.compress(b"{}", mtime=0)[:-9]]
+)
 def test_a_damaged_json_is_refused(tmp_path, content):
     path = tmp_path / "table.json.gz"
     path.write_bytes(content)
