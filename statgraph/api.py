@@ -181,14 +181,11 @@ def train(
     from statgraph.runs.folders import new_run_folder
     from statgraph.systems.job import TrainingOptions
     from statgraph.systems.pipeline import train_run
-    from statgraph.systems.presets import resolve_config, without_transformers
+    from statgraph.systems.request import training_request
 
-    chosen = (f"seed={seed}", *_assignments(settings))
-    if fast:
-        chosen = (*chosen, without_transformers(system, chosen))
-    config = resolve_config(system, chosen)
+    request = training_request(system, _assignments(settings), seed=seed, fast=fast)
     folder = Path(out) if out is not None else new_run_folder(corpus.name, system)
-    train_run(corpus, config, folder, TrainingOptions(progress=progress))
+    train_run(corpus, request.config, folder, TrainingOptions(progress=progress))
     return Run(folder, corpus)
 
 

@@ -294,7 +294,11 @@ class Draft:
             if question_id in self._labels
         )
         return Corpus(
-            **self._about, articles=tuple(articles), questions=tuple(questions), citing=tuple(self._citing_texts())
+            **self._about,
+            articles=tuple(articles),
+            questions=tuple(questions),
+            citing=tuple(self._citing_texts()),
+            held_out=frozenset(),
         )
 
     def _made_splits(self) -> dict[str, str]:

@@ -246,10 +246,3 @@ class Retriever:
             for rank, (score, article) in enumerate(zip(ranked.scores, articles, strict=True), start=1)
         ]
         return self.with_passages(query.text, hits) if passages else hits
-
-
-def _same_articles(index_ids: Sequence[str], articles: ArticleStore) -> bool:
-    """Return whether an index fits the stored articles by number and by its first and last: reading all takes long."""
-    if len(index_ids) != len(articles):
-        return False
-    return [index_ids[0], index_ids[-1]] == [article.article_id for article in articles.read([0, len(articles) - 1])]

@@ -15,7 +15,6 @@ from statgraph.artifacts import remove_folder
 from statgraph.config import RankerConfig
 from statgraph.corpus.query import Ranked
 from statgraph.corpus.records import MAIN_SET, Corpus, Question
-from statgraph.corpus.structure import Structure
 from statgraph.distributed import SINGLE, current_world, in_world
 from statgraph.errors import UsageError
 from statgraph.evaluation.metrics import QUALITY, question_metrics
@@ -76,7 +75,7 @@ def train_ensemble(job: Job) -> DevRankings | None:
 def write_parts(run: Run, corpus: Corpus, clock: StepClock, *, reuse_from: Run | None = None) -> None:
     """Write what an ensemble has beside its trained members and what its ranker has learnt; what depends on the
     articles alone is copied from `reuse_from`, a run of the same articles and settings, if there is one."""
-    with clock.step("signals and structure"):
+    with clock.step("signals"):
         questions = corpus.split("train")
         members = list(member_signals(run, device=run.config.device))
         source = SignalSource(
@@ -89,12 +88,8 @@ def write_parts(run: Run, corpus: Corpus, clock: StepClock, *, reuse_from: Run |
             reuse_from.signals if reuse_from is not None else None,
         )
         _write_signals(run, source)
-        if reuse_from is None:
-            Structure.of(corpus.articles).write(run.structure)
-        else:
-            shutil.copyfile(reuse_from.structure, run.structure)
         signals = [*other_signals(run, members), *members]
-        weights = signal_weights([signal.kind for signal in signals], len(questions))
+        weights = signal_weights(signals, len(questions))
         entry = {signal.name: round(float(weight), 4) for signal, weight in zip(signals, weights, strict=True)}
         artifacts.write_json(run.ranker, {"weights": entry})
 

@@ -1,5 +1,6 @@
 import dataclasses
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ from statgraph.errors import RunError
 from statgraph.evaluation.metrics import DEPTH, METRICS, QuestionMetrics, left_out
 from statgraph.search.evaluating import SplitMetrics, evaluate_split, split_metrics
 from statgraph.search.retriever import Retriever
+
+UNDATED = SimpleNamespace(in_force=lambda day: None)  # articles
 
 
 class FixedRanker:
@@ -25,7 +28,7 @@ class FixedRanker:
 
 def test_means_over_all_seen_and_unseen_questions(corpus):
     ranker = FixedRanker(1, 2, 0)  # N1, X1, D1
-    report = evaluate_split(Retriever(ranker, None), corpus, "test", rng=np.random.default_rng(0))
+    report = evaluate_split(Retriever(ranker, UNDATED), corpus, "test", rng=np.random.default_rng(0))
     assert ranker.asked == [(["deposit when", "notice when"], DEPTH)]
     assert report.split == "test"
     # q2 (D1, N1) is seen through q1's D1; q3 (X1) is not.
@@ -47,7 +50,7 @@ def test_means_over_all_seen_and_unseen_questions(corpus):
 
 
 def test_metrics_of_each_question_in_corpus_order(corpus):
-    measured = split_metrics(Retriever(FixedRanker(1, 2, 0), None), corpus, "test")
+    measured = split_metrics(Retriever(FixedRanker(1, 2, 0), UNDATED), corpus, "test")
     assert measured.question_ids == ("q2", "q3")
     assert list(measured.metrics.values) == [name for name in METRICS if name not in left_out(3)]
     assert measured.metrics["mAP"].tolist() == pytest.approx([5 / 6, 1 / 2])
@@ -59,7 +62,7 @@ def test_topics_come_from_the_questions_metadata(corpus):
     topics = {"q2": {"topic": "Deposits"}, "q3": {"kind": "question"}}
     questions = tuple(dataclasses.replace(q, metadata=topics.get(q.question_id, {})) for q in corpus.questions)
     corpus = dataclasses.replace(corpus, questions=questions)
-    measured = split_metrics(Retriever(FixedRanker(1), None), corpus, "test")
+    measured = split_metrics(Retriever(FixedRanker(1), UNDATED), corpus, "test")
     assert measured.masks["topic: Deposits"].tolist() == [True, False]
     assert measured.masks["kind: question"].tolist() == [False, True]
 
@@ -103,6 +106,6 @@ def test_what_does_not_fit_together_is_refused(changed, message):
 
 def test_without_training_questions_all_are_unseen(corpus):
     corpus = dataclasses.replace(corpus, questions=corpus.questions[1:])
-    report = evaluate_split(Retriever(FixedRanker(0), None), corpus, "test", rng=np.random.default_rng(0))
+    report = evaluate_split(Retriever(FixedRanker(0), UNDATED), corpus, "test", rng=np.random.default_rng(0))
     assert (report.strata["seen"].n_questions, report.strata["unseen"].n_questions) == (0, 2)
     assert report.strata["seen"].metrics == {}

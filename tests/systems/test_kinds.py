@@ -5,6 +5,7 @@ import pytest
 
 from statgraph import Retriever
 from statgraph.config import RunConfig
+from statgraph.corpus.query import Ranked
 from statgraph.errors import RunError, UsageError
 from statgraph.registry import KINDS
 from statgraph.runs import parts
@@ -28,6 +29,9 @@ class Alphabetical(SystemKind):
     def ranker(self, run, articles, *, device, precision, engine=None):
         return _Ordered(np.load(run.folder / ORDER))
 
+    def explainer(self, run, ranker, articles):
+        return None
+
     def update(self, update):
         return _NewOrder(update)
 
@@ -36,8 +40,10 @@ class _Ordered:
     def __init__(self, order):
         self._order = order
 
+    by_words, floor, signals = False, None, ()
+
     def rank(self, questions, k, allowed=None):
-        return [self._order[:k]] * len(questions), [np.arange(k, 0, -1, dtype=np.float32)] * len(questions)
+        return [Ranked(self._order[:k], np.arange(k, 0, -1, dtype=np.float32))] * len(questions)
 
 
 class _NewOrder(Plan):
