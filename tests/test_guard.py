@@ -48,7 +48,7 @@ PINNED = {
     "bm25": {"dev": Figures(0.45781, 0.28921), "test": Figures(0.46117, 0.32116)},
     "dsr": {"dev": Figures(0.40401, 0.27151), "test": Figures(0.48706, 0.28132)},
     "dsr, short": {"dev": Figures(0.35865, 0.26995), "test": Figures(0.37379, 0.24855)},
-    "qabisar": {"dev": Figures(0.46097, 0.27337), "test": Figures(0.46926, 0.28077)},
+    "qabisar": {"dev": Figures(0.48629, 0.28942), "test": Figures(0.44175, 0.27305)},
 }
 TRAINED = Figures(0.02, 0.01)
 TOLERANCE = {"bm25": Figures(1e-4, 1e-4), "dsr": TRAINED, "dsr, short": TRAINED, "qabisar": TRAINED}

@@ -82,7 +82,9 @@ engine_uri = click.option(
     help="Where `index --engine NAME --to URI` wrote the run's vectors.  [default: the run's own index]",
 )
 seed = of_setting(RunConfig, "seed")
-open_seed = of_setting(RunConfig, "seed", help=f"{help_of(RunConfig, 'seed')}  [default: 0]", default=None)
+open_seed = of_setting(
+    RunConfig, "seed", default=None, help=f"{help_of(RunConfig, 'seed')}  [default: {RunConfig.seed}]"
+)
 json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 

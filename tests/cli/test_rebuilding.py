@@ -62,7 +62,7 @@ def test_rounding_is_told(run_here, run):
         (
             ["--set", "ivf_pq.rerank=0"],
             "ivf_pq.rerank: must be at least 1 (got 0). Candidates ranked again, at least four for each article "
-            "asked for; those whose codes score too little are left out.",
+            "asked for.",
         ),
         (["--set", "kind=flat"], "--set: 'kind' has its own option; use --kind flat"),
     ],

@@ -137,7 +137,13 @@ def own_service(sample_loaded_run, tmp_path_factory) -> Iterator[Service]:
 def chromium_address(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return the address by which Chromium, started once for all files, is driven."""
     folder = tmp_path_factory.mktemp("chromium")
-    options = ("--headless=new", "--remote-debugging-port=0", f"--user-data-dir={folder}", "about:blank")
+    options = (
+        "--headless=new",
+        "--hide-scrollbars",
+        "--remote-debugging-port=0",
+        f"--user-data-dir={folder}",
+        "about:blank",
+    )
     with subprocess.Popen(
         [chromium, *CHROMIUM_ARGS, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as process:
