@@ -104,7 +104,6 @@ def write_onnx(exported: ExportedEncoder, encoder: Path, folder: Path) -> None:
         tokenizer.enable_truncation(exported.max_tokens)
     tokenizer.enable_padding(pad_id=exported.pad_id, pad_token=tokenizer.id_to_token(exported.pad_id))
     tokenizer.save(str(folder / TOKENIZER_FILE))
-    exported.put_words(exported.model)
     apart = exported.model.ByteSize() > MOST_IN_ONE_FILE
     path = str(folder / MODEL_FILE)
     onnx.save_model(exported.model, path, save_as_external_data=apart, location=WEIGHTS_FILE)

@@ -1,10 +1,10 @@
-"""A query encoder as ONNX: as `statgraph export` writes it, and optimised for ONNX Runtime beside its own weights."""
+"""A query encoder as ONNX: as `statgraph export` writes it, and optimised for ONNX Runtime beside its weights."""
 
 from __future__ import annotations
 
-import io
 import json
 import logging
+import tempfile
 import warnings
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -19,15 +19,12 @@ from statgraph.encoders.loading import quiet_transformers
 from statgraph.errors import DependencyError, ModelError, reason_of
 from statgraph.inference.onnx_query import (
     FACTS,
-    MODULE_WEIGHTS,
     POOLED,
     QUERY_GRAPHS,
     TOKEN_IDS,
     TOKEN_MASK,
     VECTORS,
     OnnxQueryEncoder,
-    weight_marks,
-    word_vectors_place,
 )
 from statgraph.inference.static_query import read_static_encoder
 
@@ -38,8 +35,6 @@ if TYPE_CHECKING:
 OPSET = 17  # the first with LayerNormalization; later ones shut out older runtimes
 # Of a component, where the longest vector has length 1. In int8, those of a trained e5-small differ by 0.002.
 TOLERANCES = {"float32": 1e-5, "int8": 0.03}
-# Tracing needs a few word vectors only. The rest, most of a small encoder's size, is put in afterwards.
-_TRACED_WORDS = 16
 _BLOCK = 32  # weights that share a scale
 _BYTE_PRODUCTS = 4  # ONNX Runtime's accuracy level at which the inputs are bytes too
 _PROBES = (
@@ -47,33 +42,25 @@ _PROBES = (
     "Who gets the deposit back?",
     "Wie betaalt de herstelling van het dak?",
     "Puis-je être licencié pendant un arrêt maladie ?",
-    "Mon voisin a planté un arbre à moins de deux mètres de ma clôture ; puis-je exiger qu'il l'enlève, même s'il est "
-    "là depuis dix ans et que l'ancien propriétaire du terrain ne s'en est jamais plaint ?",
     "Le loyer, les charges et la caution. " * 80,  # truncated
 )
 
 
 @dataclass(frozen=True, eq=False)
 class ExportedEncoder:
-    """A query encoder as ONNX, with a few of its word vectors only until they are put in.
+    """A query encoder as ONNX.
 
     Inputs: `input_ids` and `attention_mask` (texts, tokens) int64, padded on the right. Output: `sentence_embedding`
     (texts, width) float32.
 
     Attributes:
-        model: the graph, in standard operators.
-        words_name: the initializer that the word vectors belong in.
-        words: all word vectors, (pieces, width) float32.
-        words_key: their name in the safetensors file of the first module.
-        first_folder: that module's folder, relative to the encoder's.
+        model: the graph with its weights, in standard operators.
+        first_folder: the folder of the first module, relative to the encoder's.
         source: the encoder as sentence-transformers loads it.
         is_static: whether it takes the mean of token vectors, without layers.
     """
 
     model: onnx.ModelProto
-    words_name: str
-    words: np.ndarray
-    words_key: str
     first_folder: Path
     source: SentenceTransformer
     is_static: bool
@@ -93,29 +80,6 @@ class ExportedEncoder:
         """Return the longest text in tokens; None without a limit beside the tokenizer's own."""
         return None if self.is_static else self.source.max_seq_length
 
-    def put_words(self, model: onnx.ModelProto, place: dict[str, object] | None = None) -> None:
-        """Put the word vectors into `model`, this encoder's or one derived from it.
-
-        Args:
-            place: the location, offset and length of the vectors in a file that the model is to read; without it they
-                are copied into the model.
-
-        Raises:
-            ModelError: if an optimiser has removed their initializer.
-        """
-        from onnx import TensorProto, numpy_helper
-
-        tensor = next((each for each in model.graph.initializer if each.name == self.words_name), None)
-        if tensor is None:
-            raise ModelError(f"the word vectors '{self.words_name}' are missing from the exported graph")
-        if place is None:
-            tensor.CopyFrom(numpy_helper.from_array(self.words, self.words_name))
-            return
-        about = {"name": self.words_name, "dims": self.words.shape, "data_type": TensorProto.FLOAT}
-        tensor.CopyFrom(TensorProto(**about, data_location=TensorProto.EXTERNAL))
-        for key, value in place.items():
-            tensor.external_data.add(key=key, value=str(value))
-
 
 def check_packages() -> None:
     """Raise DependencyError if a package of the extra `onnx` is missing."""
@@ -131,8 +95,8 @@ def exported_encoder(folder: Path, *, with_pooled: bool = False) -> ExportedEnco
 
     Args:
         folder: a sentence-transformers folder.
-        with_pooled: whether a transformer's graph gives its pooled vectors too, `pooled` (texts, width), where
-            something stands behind the pooling.
+        with_pooled: whether a transformer's graph also returns its pooled vectors, `pooled` (texts, width), where a
+            module follows the pooling.
 
     Raises:
         DependencyError: if onnx or onnxruntime is missing.
@@ -140,7 +104,6 @@ def exported_encoder(folder: Path, *, with_pooled: bool = False) -> ExportedEnco
         Exception: whatever sentence-transformers raises for a damaged file.
     """
     check_packages()
-    import onnx
     from sentence_transformers import SentenceTransformer
     from torch import nn
 
@@ -150,36 +113,18 @@ def exported_encoder(folder: Path, *, with_pooled: bool = False) -> ExportedEnco
     # ONNX Runtime's optimiser recognises plain attention, not that of scaled_dot_product_attention.
     plain = {"attn_implementation": "eager"}
     source = SentenceTransformer(str(folder), device="cpu", local_files_only=True, model_kwargs=plain)
-    first, kind = source[0], type(source[0]).__name__
-    if kind == "StaticEmbedding":
-        mean, key = _token_mean(first.embedding.weight), "embedding.weight"
-        words, owner, attribute, chain = mean.words, mean, "words", nn.ModuleList([mean, *list(source)[1:]])
-    elif kind == "Transformer":
-        words, chain = first.model.get_input_embeddings(), nn.ModuleList(source)
-        key = _name_of(first.model, words.weight)
-        parent, _, attribute = key.removesuffix(".weight").rpartition(".")
-        owner = first.model.get_submodule(parent)
-    else:
+    kind = type(source[0]).__name__
+    if kind not in ("StaticEmbedding", "Transformer"):
         raise ModelError(f"{folder}: begins with {kind}, not Transformer or StaticEmbedding")
-    name = f"chain.{_name_of(chain, words.weight)}"
-    words_array = words.weight.detach().float().numpy()
-    few = nn.Embedding.from_pretrained(words.weight.detach()[:_TRACED_WORDS].clone())
-    setattr(owner, attribute, few)
+    is_static = kind == "StaticEmbedding"
+    first = _token_mean(source[0].embedding.weight) if is_static else source[0]
+    modules = nn.ModuleList([first, *list(source)[1:]])
     try:
-        traced = _traced(
-            chain, few.num_embeddings, with_pooled=with_pooled and kind == "Transformer" and len(source) > 2
-        )
+        model = _traced(modules, with_pooled=with_pooled and not is_static and len(modules) > 2)
     except Exception as error:  # of the tracer, the exporter or the model itself
         raise ModelError(f"{folder}: torch cannot export it to ONNX ({reason_of(error)})") from error
-    finally:
-        setattr(owner, attribute, words)
     first_folder = Path(json.loads((folder / MODULES).read_text(encoding="utf-8"))[0]["path"])
-    model = onnx.load_from_string(traced)
-    return ExportedEncoder(model, name, words_array, key, first_folder, source, kind == "StaticEmbedding")
-
-
-def _name_of(module, weight) -> str:
-    return next(name for name, parameter in module.named_parameters() if parameter is weight)
+    return ExportedEncoder(model, first_folder, source, is_static)
 
 
 def _token_mean(vectors):
@@ -199,9 +144,9 @@ def _token_mean(vectors):
     return TokenMean()
 
 
-def _traced(modules, n_words: int, *, with_pooled: bool) -> bytes:
-    """Return the ONNX model of a chain of modules that knows so many words; with `with_pooled` the second module's
-    vectors are an output too."""
+def _traced(modules, *, with_pooled: bool) -> onnx.ModelProto:
+    """Return the ONNX model of a chain of modules; with `with_pooled` the second module's vectors are an output too."""
+    import onnx
     import torch
     from torch import nn
 
@@ -217,33 +162,36 @@ def _traced(modules, n_words: int, *, with_pooled: bool) -> bytes:
                 steps.append(features.get(VECTORS))
             return (steps[-1], steps[1]) if with_pooled else steps[-1]
 
-    ids = torch.arange(14).reshape(2, 7) % n_words
+    ids = torch.arange(14).reshape(2, 7) % 3
     mask = torch.ones_like(ids)
     mask[1, 4:] = 0
     axes = {0: "texts", 1: "tokens"}
     outputs = [VECTORS, POOLED] if with_pooled else [VECTORS]
-    buffer = io.BytesIO()
-    with warnings.catch_warnings(action="ignore"), torch.inference_mode():
+    # To a file: more than 2 GB of weights are written beside it.
+    with (
+        tempfile.TemporaryDirectory(prefix="statgraph-") as folder,
+        warnings.catch_warnings(action="ignore"),
+        torch.inference_mode(),
+    ):
         # The exporter that needs no onnxscript; its graph is the one that ONNX Runtime's optimiser knows.
         torch.onnx.export(
             Chain().eval(),
             (ids, mask),
-            buffer,
+            f"{folder}/model.onnx",
             dynamo=False,
             opset_version=OPSET,
             input_names=[TOKEN_IDS, TOKEN_MASK],
             output_names=outputs,
             dynamic_axes={TOKEN_IDS: axes, TOKEN_MASK: axes} | {name: {0: "texts"} for name in outputs},
         )
-    return buffer.getvalue()
+        return onnx.load(f"{folder}/model.onnx")
 
 
 def write_query_graph(folder: Path, precision: str = "float32") -> float:
     """Write `query.onnx` (float32) or `query.int8.onnx` into a query encoder's folder; return the largest difference of
     a component from sentence-transformers, with the longest of its vectors taken as 1.
 
-    The layers' weights are copied into the graph; the word vectors stay in `model.safetensors`, which the graph points
-    to, unless they are not float32 there. The file is installed only if its vectors are within the precision's
+    The graph holds a copy of the weights. The file is installed only if its vectors are within the precision's
     tolerance, alone and padded; until then a previous one stays. sentence-transformers ignores it.
 
     Args:
@@ -261,13 +209,13 @@ def write_query_graph(folder: Path, precision: str = "float32") -> float:
         model = _optimized(exported)
         if precision == "int8":
             model = _quantised(model)
-        path = exported.first_folder / MODULE_WEIGHTS
-        place = word_vectors_place(folder / path, exported.words_key)
-        exported.put_words(model, place and {"location": path.as_posix(), **place})
-        _add_facts(model, exported, folder)
-        staging.write_bytes(model.SerializeToString())
+        _add_facts(model, exported)
+        try:
+            staging.write_bytes(model.SerializeToString())
+        except ValueError as error:  # of protobuf, whose messages hold 2 GB
+            raise ModelError(f"{folder}: too large for an ONNX file ({reason_of(error)})") from error
         ours = OnnxQueryEncoder(folder, precision, graph=staging)
-        vectors = [ours.encode(_PROBES, most_padding=share) for share in (0.0, 1.0)]  # alone, padded
+        vectors = [np.concatenate([ours.encode([probe]) for probe in _PROBES]), ours.encode(_PROBES)]  # alone, padded
         expected = exported.source.encode(list(_PROBES), show_progress_bar=False)  # (probes, width)
         difference = max(largest_difference(each, expected) for each in vectors)
         if not difference <= TOLERANCES[precision]:
@@ -304,14 +252,17 @@ def largest_difference(vectors: np.ndarray, expected: np.ndarray) -> float:
 def _optimized(exported: ExportedEncoder) -> onnx.ModelProto:
     """Return the model with ONNX Runtime's fused operators (attention, bias and GELU, sum and LayerNorm)."""
     from onnx import helper
+    from onnxruntime.transformers.fusion_options import FusionOptions
     from onnxruntime.transformers.optimizer import optimize_model
 
-    # "word_embedding_table size 16 <= position_embedding_table": the rest is put in afterwards.
-    logging.getLogger("fusion_embedlayer").setLevel(logging.ERROR)
+    options = FusionOptions("bert")
+    options.enable_embed_layer_norm = False  # it would take token ids of 32 bits
     config = exported.source[0].config
     heads, width = (getattr(config, name, 0) for name in ("num_attention_heads", "hidden_size"))
     # opt_level 0: what ONNX Runtime optimises by itself it does whenever it loads the graph.
-    model = optimize_model(exported.model, "bert", num_heads=heads, hidden_size=width, opt_level=0).model
+    model = optimize_model(
+        exported.model, "bert", num_heads=heads, hidden_size=width, optimization_options=options, opt_level=0
+    ).model
     if all(opset.domain != "com.microsoft" for opset in model.opset_import):
         model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
     return model
@@ -332,7 +283,7 @@ def _quantised(model: onnx.ModelProto) -> onnx.ModelProto:
     return quantizer.model.model
 
 
-def _add_facts(model: onnx.ModelProto, exported: ExportedEncoder, folder: Path) -> None:
+def _add_facts(model: onnx.ModelProto, exported: ExportedEncoder) -> None:
     """Note in the model what its reader needs to know beside it."""
     from onnx import helper
 
@@ -341,6 +292,5 @@ def _add_facts(model: onnx.ModelProto, exported: ExportedEncoder, folder: Path) 
         "prompt": exported.prompt,
         "max_tokens": exported.max_tokens,
         "pad_id": exported.pad_id,
-        "weights": weight_marks(folder),
     }
     helper.set_model_props(model, {FACTS: json.dumps(facts)})

@@ -12,16 +12,17 @@ from typing import Protocol
 
 import numpy as np
 
+from statgraph.artifacts import reading
 from statgraph.device import PRECISIONS, pick_device, surely_cpu
 from statgraph.encoders.backbones import MODULES
 from statgraph.errors import DependencyError, RunError, StatgraphError, UsageError, reason_of, unknown_name
-from statgraph.inference.onnx_query import MODULE_WEIGHTS, QUERY_GRAPHS, read_query_graph, weight_marks
-from statgraph.inference.static_query import read_static_encoder
+from statgraph.inference.onnx_query import QUERY_GRAPHS, read_query_graph
+from statgraph.inference.static_query import MODULE_WEIGHTS, read_static_encoder
 
 _CHAIN = ("Transformer", "Pooling", "Dense")
 _NORMALIZE = "Normalize"
 _UNUSED = "pooler."  # BERT's own, which no encoder uses and which is drawn at random where a model has none
-_NOT_READ = ("README.md", MODULES)
+_NOT_READ = (MODULES,)
 
 
 class QueryEncoder(Protocol):
@@ -49,7 +50,7 @@ def read_query_encoder(folder: Path, *, device: str = "auto", precision: str = "
         RunError: if the folder is missing or damaged.
         UsageError: if the device or the precision is unknown or not available.
         DependencyError: if onnxruntime is missing, and int8 was asked for.
-        ModelError: if the graph is damaged or older than the weights.
+        ModelError: if the graph is damaged or of an earlier version.
     """
     if precision not in PRECISIONS:
         raise unknown_name("precision", precision, PRECISIONS)
@@ -61,7 +62,7 @@ def read_query_encoder(folder: Path, *, device: str = "auto", precision: str = "
     except StatgraphError:
         raise
     except Exception as error:  # each file of the folder has a reader with exceptions of its own
-        raise _not_loadable(folder, error) from None
+        raise RunError(f"{folder}: not loadable ({reason_of(error)}); train the run again") from None
 
 
 def read_query_encoders(
@@ -100,10 +101,6 @@ def _encoder(folder: Path, device: str, precision: str) -> QueryEncoder:
     return SentenceTransformerEncoder(folder, device, precision)
 
 
-def _not_loadable(folder: Path, error: Exception) -> RunError:
-    return RunError(f"{folder}: not loadable ({reason_of(error)}); train the run again")
-
-
 def _no_int8(folder: Path, *, on_cpu: bool) -> Exception:
     if not on_cpu:
         return UsageError("precision 'int8' is for the CPU; use --device cpu, or another precision")
@@ -136,7 +133,7 @@ class SentenceTransformerEncoder:
 
     def encode(self, questions: Sequence[str]) -> np.ndarray:
         """Return vectors (questions, width) float32."""
-        return self._encoded(self._model, questions)
+        return self._model.encode(list(questions), show_progress_bar=False).astype(np.float32)
 
     def pooled(self, questions: Sequence[str]) -> np.ndarray:
         """Return the pooled vectors of the transformer, (questions, width) float32."""
@@ -150,12 +147,7 @@ class SentenceTransformerEncoder:
                 prompts=whole.prompts,
                 default_prompt_name=whole.default_prompt_name,
             )
-        return self._encoded(self._pooling, questions)
-
-    @staticmethod
-    def _encoded(model, questions: Sequence[str]) -> np.ndarray:
-        vectors = model.encode(list(questions), show_progress_bar=False, convert_to_numpy=True)
-        return vectors.astype(np.float32)
+        return self._pooling.encode(list(questions), show_progress_bar=False).astype(np.float32)
 
 
 def _in_float32(module, inputs, features: dict) -> dict:
@@ -163,11 +155,7 @@ def _in_float32(module, inputs, features: dict) -> dict:
 
 
 class PooledEncoder:
-    """What a query encoder's transformer and pooling give, before the map behind them.
-
-    Args:
-        encoder: one with `pooled`.
-    """
+    """The transformer and pooling of a query encoder, before the map behind them."""
 
     def __init__(self, encoder):
         self._encoder = encoder
@@ -207,13 +195,21 @@ class HeadEncoder:
 
 def _transformer_key(folder: Path) -> str | None:
     """Return what is equal for equal transformers, with their tokenizers, prompts and pooling; None for an encoder that
-    is no transformer with a linear map behind it."""
+    is not a transformer with a linear map behind it."""
+    from safetensors import safe_open
+
     try:
         modules = json.loads((folder / MODULES).read_text(encoding="utf-8"))
         names = tuple(module["type"].rpartition(".")[2] for module in modules)
         if names[:3] != _CHAIN or names[3:] not in ((), (_NORMALIZE,)):
             return None
-        digest = hashlib.sha256(weight_marks(folder, without=_UNUSED)[MODULE_WEIGHTS].encode())
+        digest = hashlib.sha256()
+        with safe_open(folder / modules[0]["path"] / MODULE_WEIGHTS, framework="numpy") as weights:
+            for name in sorted(name for name in weights.keys() if not name.startswith(_UNUSED)):  # noqa: SIM118
+                weight = weights.get_slice(name)
+                digest.update(
+                    f"{name} {weight.get_shape()}".encode() + weight[:1].tobytes()
+                )  # training changes them all
         behind = {module["path"] for module in modules[2:]}
         for path in sorted(folder.rglob("*.json")):
             name = path.relative_to(folder).as_posix()
@@ -221,17 +217,14 @@ def _transformer_key(folder: Path) -> str | None:
                 digest.update(name.encode())
                 digest.update(path.read_bytes())
         return digest.hexdigest()
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return None  # reading the encoder will tell what is wrong with it
+    except Exception:  # of safetensors or JSON: reading the encoder reports the damage
+        return None
 
 
 def _head(folder: Path, base: PooledEncoder) -> HeadEncoder:
     from safetensors.numpy import load_file
 
-    try:
+    with reading(folder, "train the run again"):
         modules = json.loads((folder / MODULES).read_text(encoding="utf-8"))
         weights = load_file(folder / modules[2]["path"] / MODULE_WEIGHTS)
-        weight, bias = weights["linear.weight"], weights["linear.bias"]
-    except Exception as error:  # safetensors has an exception of its own
-        raise _not_loadable(folder, error) from None
-    return HeadEncoder(base, weight, bias, unit_length=len(modules) > 3)
+        return HeadEncoder(base, weights["linear.weight"], weights["linear.bias"], unit_length=len(modules) > 3)
