@@ -25,9 +25,8 @@ from statgraph.errors import RunError, UsageError
 # One process may pre-train a backbone for days while the others wait; torchrun ends the others when one dies.
 _PATIENCE = timedelta(days=7)
 _JOINING = timedelta(minutes=10)
-_LAST_WORD = timedelta(seconds=30)
-_LEAVING_S = 5.0
-_FAILED, _SAID, _LEFT = "statgraph/failed", "statgraph/said", "statgraph/left"
+_LAST_WORD_S = 2.0  # torchrun ends all processes once one has ended
+_FAILED = "statgraph/failed"
 _VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
 
 
@@ -123,9 +122,8 @@ class World:
         """Return on every process the array that `make` returns on the first; only that one calls it."""
         if self.size == 1:
             return make()
-        return self.tensors_from_first(lambda: {"array": torch.from_numpy(np.ascontiguousarray(make()))})[
-            "array"
-        ].numpy()
+        tensors = self.tensors_from_first(lambda: {"array": torch.from_numpy(np.ascontiguousarray(make()))})
+        return tensors["array"].numpy()
 
     @contextmanager
     def first_goes_first(self) -> Iterator[None]:
@@ -171,8 +169,8 @@ def is_elastic() -> bool:
 def launched(report: Callable[[BaseException], int]) -> Iterator[World]:
     """Yield this process's place among those that torchrun started, `SINGLE` where it did not.
 
-    An error on any process ends them all: the one that failed first hands it to `report`, which says it and returns the
-    exit code; the others, left with a broken connection or the same error, end silently.
+    An error on any process ends them all: the one that failed first hands it to `report`, which prints it and returns
+    the exit code; the others, left with a broken connection or the same error, end silently with code 1.
 
     Raises:
         UsageError: if the environment does not say where the others are.
@@ -214,31 +212,16 @@ def _joined() -> World:
 
 
 def _ended(world: World, error: BaseException, report: Callable[[BaseException], int]) -> int:
-    """Return the exit code after an error; the first process to come here says it, the others wait until it has."""
-    status = 1
-    with suppress(RuntimeError):  # the store has gone with the process that kept it, which has had its say
+    """Return the exit code after an error; the first process to fail reports it, the others leave it time to."""
+    with suppress(RuntimeError):  # the store has gone with the process that kept it, which has reported
         if world.store.add(_FAILED, 1) == 1:
-            status = report(_explained(error))
-            world.store.set(_SAID, str(status))
-        else:
-            world.store.wait([_SAID], _LAST_WORD)
-            status = int(world.store.get(_SAID))
-        _leave(world)
-    return status
-
-
-def _leave(world: World) -> None:
-    """Release the processes that wait for this one; the first keeps the store and stays until all have left it."""
-    distributed.destroy_process_group()
-    n_left = world.store.add(_LEFT, 1)
-    deadline = time.monotonic() + _LEAVING_S
-    while world.is_first and n_left < world.size and time.monotonic() < deadline:
-        time.sleep(0.02)
-        n_left = world.store.add(_LEFT, 0)
+            return report(_explained(error))
+        time.sleep(_LAST_WORD_S)
+    return 1
 
 
 def _explained(error: BaseException) -> BaseException:
-    """Return what to say of an error: a broken connection that no process has owned to means that one was killed."""
+    """Return the error to report: a broken connection before any process has failed means that one was killed."""
     if isinstance(error, RuntimeError) and ("gloo" in str(error) or isinstance(error, distributed.DistBackendError)):
         return RunError(
             "a training process died, possibly out of memory; free memory or start fewer processes, then "

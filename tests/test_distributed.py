@@ -171,7 +171,8 @@ def test_loss_and_gradients_are_those_of_one_process(talk, name, n_rows):
 def test_an_error_ends_all_with_one_line(run_processes, who):
     done = run_processes(2, "-c", FAIL, who)
     assert sorted(each.stderr for each in done) == ["", "Error: graph.layers: 0 is no depth; give 1 or more\n"]
-    assert [(each.returncode, each.stdout) for each in done] == [(2, "")] * 2
+    assert max(each.returncode for each in done) == 2
+    assert [each.stdout for each in done] == [""] * 2
 
 
 def test_a_killed_process_ends_all(run_processes):

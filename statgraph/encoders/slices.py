@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TypeVar
 
 import numpy as np
 import torch
@@ -23,30 +22,22 @@ CALLS_A_STEP = 4
 USED_SHARE = 0.75
 # Bytes of a trained parameter: it and its gradient, AdamW's two moments, and autocast's copy.
 BYTES_PER_PARAMETER = 18
-_Part = TypeVar("_Part")
 
 
 def in_slices(
-    encode: Callable[[_Part], torch.Tensor],
-    slices: Iterator[tuple[list[int], _Part]],
-    after_each: Callable[[], None] = lambda: None,
+    encode: Callable[[ChunkTokens], torch.Tensor], slices: Iterator[tuple[list[int], ChunkTokens]]
 ) -> torch.Tensor:
-    """Return the vectors of all slices, (chunks, width), in the order of the chunks.
+    """Return the vectors of all slices (the places of a slice's chunks among all, and the slice), (chunks, width), in
+    the order of the chunks.
 
     A slice is encoded without what its gradient needs, and again, with the same dropout, when its gradient is asked
     for. So the loss is over all vectors at once, and one slice's activations are held at a time (GradCache: Gao et al.
     2021, by torch's checkpoints).
-
-    Args:
-        encode: gives the vectors of a slice.
-        slices: the places of a slice's chunks among all, and the slice.
-        after_each: is called behind each slice.
     """
     places, vectors = [], []
     for slice_places, part in slices:
         places += slice_places
         vectors.append(checkpoint(encode, part, use_reentrant=False))
-        after_each()
     return torch.cat(vectors)[torch.from_numpy(np.argsort(places)).to(vectors[0].device)]
 
 
@@ -65,45 +56,30 @@ def padded_tokens(inputs: ChunkTokens) -> int:
     return len(inputs.chunk_ids) * max(map(len, inputs.chunk_ids), default=0)
 
 
-def slice_tokens(config: EncoderConfig, model, device: torch.device, *, n_parameters: int) -> int:
-    """Return the most tokens that are encoded at once, `WHOLE` for any number: `encoder.slice_tokens`, or what it
-    stands for on a device.
-
-    On CUDA a step's calls, each of so many tokens, fit into the memory that the encoders leave; on a CPU all is encoded
-    at once, as it was before there were slices.
+def slice_tokens(config: EncoderConfig, about, device: torch.device, *, n_parameters: int) -> int:
+    """Return the most tokens that are encoded at once, `WHOLE` for any number: `encoder.slice_tokens`; in place of auto
+    on a CPU `WHOLE`, on CUDA what the calls of a step can keep in the memory that the encoders leave.
 
     Args:
-        model: a transformers model.
+        about: the configuration of a transformers model.
         n_parameters: how many parameters train.
     """
     if config.slice_tokens != _AUTO:
         return config.slice_tokens
     if device.type != "cuda":
         return WHOLE
-    return fitting_tokens(model.config, device_memory(device), n_parameters=n_parameters)
+    left = USED_SHARE * device_memory(device) - BYTES_PER_PARAMETER * n_parameters
+    return max(_MIN_TOKENS, int(left / (CALLS_A_STEP * bytes_per_token(about))))
 
 
-def fitting_tokens(about, memory: int, *, n_parameters: int) -> int:
-    """Return how many tokens each call of a step may encode at once on a device of so many bytes."""
-    left = USED_SHARE * memory - BYTES_PER_PARAMETER * n_parameters
-    return max(_MIN_TOKENS, int(left / (CALLS_A_STEP * bytes_per_token(about, half=True))))
+def bytes_per_token(about) -> int:
+    """Return what a transformer of this configuration keeps of one token for the gradient, in bytes, in 16 bits under
+    autocast, attention fused.
 
-
-def bytes_per_token(about, *, half: bool) -> int:
-    """Return what a transformer keeps of one token for the gradient, in bytes, attention fused.
-
-    By layer, of width h and intermediate width f. In 16 bits under autocast: a copy of the input for each of query, key
-    and value (3h), these (3h), what attention gives (h), the copy for the intermediate layer (h), what the activation
-    takes and gives (2f), at 2 bytes; the inputs of both layer norms (2h) at 4; two dropout masks (2h) at 1. In float32
-    at 4 bytes: the input (h), query, key and value (3h), what attention gives (h), the inputs of both norms (2h), that
-    of the intermediate layer (h), 2f; the masks (2h) at 4, as torch keeps them on a CPU.
-
-    Args:
-        about: a transformers configuration.
-        half: whether in 16 bits under autocast, or else in float32.
+    By layer, of width h and intermediate width f: a copy of the input for each of query, key and value (3h), these
+    (3h), what attention gives (h), the copy for the intermediate layer (h), what the activation takes and gives (2f),
+    at 2 bytes; the inputs of both layer norms (2h) at 4; two dropout masks (2h) at 1.
     """
     width = about.hidden_size
     inner = getattr(about, "intermediate_size", None) or getattr(about, "hidden_dim", 4 * width)
-    in_half = 2 * (8 * width + 2 * inner) + 4 * 2 * width + 2 * width
-    in_full = 4 * (8 * width + 2 * inner) + 4 * 2 * width
-    return about.num_hidden_layers * (in_half if half else in_full)
+    return about.num_hidden_layers * (2 * (8 * width + 2 * inner) + 4 * 2 * width + 2 * width)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from statgraph.artifacts import replaced_file, write_tensors
-from statgraph.cache import place_of
+from statgraph.artifacts import write_tensors
+from statgraph.cache import cached
 from statgraph.config import EncoderConfig
-from statgraph.distributed import current_world
+from statgraph.encoders.article_text import text_hashes
 from statgraph.encoders.backbones import EMBEDDED_STATIC, Backbone, backbone_fingerprint, check_sharing
 from statgraph.encoders.biencoder import BiEncoder, dense_module
 from statgraph.encoders.loading import load_backbone, quiet_transformers
@@ -24,7 +24,7 @@ from statgraph.progress import Progress, silent
 
 ARTICLE_WEIGHTS = "model.safetensors"
 TOKENIZER = "tokenizer.json"
-_DISTILLATION = 1  # counts the ways of distilling: raise it with one that gives other vectors
+_DISTILLATION = 2  # counts the ways of distilling: raise it with one that gives other vectors
 
 
 class StaticBiEncoder(BiEncoder):
@@ -50,8 +50,7 @@ class StaticBiEncoder(BiEncoder):
 
     def article_inputs(self, texts: Sequence[str], progress: Progress = silent) -> TokenBags:
         """Return articles or headings as bags of tokens."""
-        with current_world().first_goes_first():
-            return cached_token_bags(self.tokenizer, texts, max_tokens=self.max_tokens)
+        return token_bags(self.tokenizer, texts, max_tokens=self.max_tokens)
 
     @property
     def similarity(self) -> Similarity:
@@ -130,21 +129,23 @@ def build_static_biencoder(
 def _distilled(backbone: Backbone, corpus_texts: Sequence[str]):
     """Return (tokenizer, token vectors, token weights) of this model over the pieces of these texts, from the cache
     where it holds them."""
+    from safetensors.torch import load_file
     from tokenizers import Tokenizer
 
-    def distil() -> tuple[dict[str, torch.Tensor], dict[str, str]]:
+    def distil(folder: Path) -> None:
         full = _plain_tokenizer(Path(backbone.location) / TOKENIZER)
         tokenizer, piece_ids = pruned_tokenizer(full, used_piece_ids(full, corpus_texts))
         ids = token_bags(tokenizer, corpus_texts, max_tokens=2**20).ids.numpy()
         _, model = load_backbone(backbone)
         counts = np.bincount(ids, minlength=len(piece_ids))
         vectors, weights = distilled_token_vectors(model, full, piece_ids, counts=counts)
-        return {"vectors": vectors.contiguous(), "weights": weights}, {_TOKENIZER: tokenizer.to_str()}
+        write_tensors(folder / ARTICLE_WEIGHTS, {"vectors": vectors, "weights": weights})
+        tokenizer.save(str(folder / TOKENIZER))
 
-    digest = hashlib.sha256(f"{_DISTILLATION} {backbone_fingerprint(backbone)} ".encode())
-    digest.update(_texts_digest(corpus_texts))
-    tensors, notes = _kept_tensors("static", digest.hexdigest()[:24], distil)
-    return Tokenizer.from_str(notes[_TOKENIZER]), tensors["vectors"], tensors["weights"]
+    texts = hashlib.sha256(text_hashes(corpus_texts).tobytes()).hexdigest()
+    folder = cached("static", [_DISTILLATION, backbone_fingerprint(backbone), texts], distil)
+    tensors = load_file(folder / ARTICLE_WEIGHTS)
+    return Tokenizer.from_file(str(folder / TOKENIZER)), tensors["vectors"], tensors["weights"]
 
 
 def _loaded(backbone: Backbone, corpus_texts: Sequence[str]):
@@ -172,51 +173,3 @@ def _plain_tokenizer(path: Path):
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
-
-
-_TOKENIZER = "tokenizer"
-MIN_CACHED_TEXTS = 1000  # fewer are tokenised sooner than they are looked up
-
-
-def cached_token_bags(tokenizer, texts: Sequence[str], *, max_tokens: int) -> TokenBags:
-    """Return `token_bags(...)`, from the cache where the same texts were tokenised before."""
-    if len(texts) < MIN_CACHED_TEXTS:
-        return token_bags(tokenizer, texts, max_tokens=max_tokens)
-
-    def tokenise() -> tuple[dict[str, torch.Tensor], dict[str, str]]:
-        bags = token_bags(tokenizer, texts, max_tokens=max_tokens)
-        return {"ids": bags.ids.int(), "offsets": bags.offsets}, {}
-
-    digest = hashlib.sha256(f"{max_tokens} {tokenizer.to_str()}".encode("utf-8", "surrogatepass"))
-    digest.update(_texts_digest(texts))
-    tensors, _ = _kept_tensors("bags", digest.hexdigest()[:24], tokenise)
-    return TokenBags(tensors["ids"].long(), tensors["offsets"])
-
-
-def _texts_digest(texts: Sequence[str]) -> bytes:
-    """Return the SHA-256 of texts in their order."""
-    digest = hashlib.sha256()
-    for text in texts:
-        encoded = text.encode("utf-8", "surrogatepass")
-        digest.update(len(encoded).to_bytes(8, "little"))
-        digest.update(encoded)
-    return digest.digest()
-
-
-def _kept_tensors(
-    kind: str, name: str, make: Callable[[], tuple[dict[str, torch.Tensor], dict[str, str]]]
-) -> tuple[Mapping[str, torch.Tensor], Mapping[str, str]]:
-    """Return (tensors, notes) by name from the file `<cache>/<kind>/<name>.safetensors`, which is made where it is
-    missing or damaged."""
-    from safetensors import SafetensorError, safe_open
-    from safetensors.torch import save_file
-
-    path = place_of(kind, f"{name}.safetensors")
-    try:
-        with safe_open(path, framework="pt") as file:
-            return {key: file.get_tensor(key) for key in file.keys()}, file.metadata() or {}  # noqa: SIM118
-    except (OSError, SafetensorError):
-        tensors, notes = make()
-    with replaced_file(path) as staging:
-        save_file(tensors, staging, metadata=notes)
-    return tensors, notes

@@ -76,7 +76,7 @@ class TransformerBiEncoder(BiEncoder):
         if config.train == "none":
             self.requires_grad_(False)
         n_trained = sum(parameter.numel() for parameter in self.parameters() if parameter.requires_grad)
-        self._slice_tokens = slice_tokens(config, model, device, n_parameters=n_trained)
+        self._slice_tokens = slice_tokens(config, model.config, device, n_parameters=n_trained)
 
     def question_inputs(self, texts: Sequence[str], progress: Progress = silent) -> ChunkVectors | ChunkTokens:
         """Return questions as one chunk each, at most as long as the backbone takes."""

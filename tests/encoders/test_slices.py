@@ -8,7 +8,7 @@ from transformers import BertConfig, BertModel
 from statgraph.config import EncoderConfig
 from statgraph.encoders import slices
 from statgraph.encoders.chunking import ChunkTokens
-from statgraph.encoders.slices import bytes_per_token, fitting_tokens, padded_tokens, slice_tokens, token_slices
+from statgraph.encoders.slices import bytes_per_token, padded_tokens, slice_tokens, token_slices
 from statgraph.encoders.transformer_biencoder import build_transformer_biencoder
 
 CPU = torch.device("cpu")
@@ -89,28 +89,29 @@ def camembert_base():
 
 
 def test_bytes_of_a_token_by_hand(camembert_base):
-    assert bytes_per_token(camembert_base, half=True) == 12 * (16 * 768 + 4 * 3072 + 10 * 768) == 387_072
-    assert bytes_per_token(camembert_base, half=False) == 12 * (32 * 768 + 8 * 3072 + 8 * 768) == 663_552
+    assert bytes_per_token(camembert_base) == 12 * (16 * 768 + 4 * 3072 + 10 * 768) == 387_072
 
 
-def test_what_fits_into_a_device(camembert_base, monkeypatch):
-    # 18 GiB of 24, less 3.96 GB of 220M parameters, in four parts of 387,072 bytes a token.
-    assert fitting_tokens(camembert_base, 24 * 2**30, n_parameters=220_000_000) == 9_925
-    assert fitting_tokens(camembert_base, 2**30, n_parameters=220_000_000) == 1024
-    monkeypatch.setattr(slices, "device_memory", lambda device: 24 * 2**30)
-    model = type("Model", (), {"config": camembert_base})
-    model = type("Model", (), {"config": camembert_base})
+@pytest.mark.parametrize(
+    ("setting", "device", "gib", "limit"),
+    [
+        # 18 GiB of 24, less 3.96 GB of 220M parameters, in four parts of 387,072 bytes a token.
+        (-1, "cuda", 24, 9_925),
+        (-1, "cuda", 1, 1024),
+        (0, "cuda", 24, 0),
+        (500, "cuda", 24, 500),
+        (-1, "cpu", 24, 0),
+        (500, "cpu", 24, 500),
+    ],
+)
+def test_what_fits_into_a_device(camembert_base, monkeypatch, setting, device, gib, limit):
+    monkeypatch.setattr(slices, "device_memory", lambda device: gib * 2**30)
+    config = replace(CONFIG, slice_tokens=setting)
+    assert slice_tokens(config, camembert_base, torch.device(device), n_parameters=220_000_000) == limit
 
-    def limit(asked, device):
-        config = replace(CONFIG, slice_tokens=asked)
-        return slice_tokens(config, model, torch.device(device), n_parameters=220_000_000)
 
-    assert [limit(asked, "cuda") for asked in (-1, 0, 500)] == [9_925, 0, 500]
-    assert [limit(asked, "cpu") for asked in (-1, 0, 500)] == [0, 0, 500]
-
-
-@pytest.mark.parametrize(("dropout", "half"), [(0.0, False), (0.1, False), (0.0, True), (0.1, True)])
-def test_what_is_kept_of_a_token_is_a_fifth_off_at_most(bytes_held, dropout, half):
+@pytest.mark.parametrize("dropout", [0.0, 0.1])
+def test_what_is_kept_of_a_token_is_a_fifth_off_at_most(bytes_held, dropout):
     about = BertConfig(
         vocab_size=50, hidden_size=64, num_hidden_layers=3, num_attention_heads=4, intermediate_size=256,
         hidden_dropout_prob=dropout, attention_probs_dropout_prob=0.0,
@@ -118,10 +119,10 @@ def test_what_is_kept_of_a_token_is_a_fifth_off_at_most(bytes_held, dropout, hal
     model, ids = BertModel(about, add_pooling_layer=False).train(), torch.zeros(32, 64, dtype=torch.int64)
 
     def encode():
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=half):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
             return model(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state
 
-    assert bytes_held(encode)[0] == pytest.approx(bytes_per_token(about, half=half) * ids.numel(), rel=0.2)
+    assert bytes_held(encode)[0] == pytest.approx(bytes_per_token(about) * ids.numel(), rel=0.2)
 
 
 def test_slices_hold_one_slice_at_a_time(bytes_held):
@@ -140,5 +141,4 @@ def test_slices_hold_one_slice_at_a_time(bytes_held):
         parameter.grad = torch.zeros_like(parameter)
     whole = bytes_held(lambda: encode(inputs).sum().backward())[1]
     in_slices = bytes_held(lambda: slices.in_slices(encode, token_slices(inputs, 128)).sum().backward())[1]
-    assert whole > 0.8 * bytes_per_token(about, half=False) * 32 * 32
     assert in_slices < 0.25 * whole  # an eighth, and the vectors

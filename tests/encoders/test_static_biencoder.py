@@ -7,13 +7,12 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
-from tokenizers import Tokenizer
 
 from statgraph.config import EncoderConfig
 from statgraph.encoders import static_biencoder
 from statgraph.encoders.backbones import EMBEDDED_STATIC, Backbone, resolve_backbone
 from statgraph.encoders.static import StaticEncoder
-from statgraph.encoders.static_biencoder import StaticBiEncoder, build_static_biencoder, cached_token_bags
+from statgraph.encoders.static_biencoder import StaticBiEncoder, build_static_biencoder
 from statgraph.errors import ModelError, UsageError
 
 TEXTS = ("the tenant pays rent", "", "Work!", "child " * 50)
@@ -149,17 +148,6 @@ def test_other_pieces_counts_or_weights_are_distilled_again(distilled, tmp_path,
     assert len(cached(tmp_path)) == 4
 
 
-@pytest.mark.parametrize("damage", ["cut", "empty"])
-def test_a_damaged_cache_entry_is_distilled_again(distilled, tmp_path, damage):
-    first = distilled("the tenant pays rent")
-    (path,) = cached(tmp_path)
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2] if damage == "cut" else b"")
-
-    assert same(distilled("the tenant pays rent"), first)
-    assert path.read_bytes() == whole
-
-
 @pytest.mark.usefixtures("e5_folder")
 def test_distilled_from_the_embedded_encoder(tmp_path):
     corpus = ["The tenant pays the rent on the first day.", "The landlord repairs the roof.", "An employer hires."]
@@ -176,61 +164,3 @@ def test_distilled_from_the_embedded_encoder(tmp_path):
     texts = [*corpus, "", "quel loyer ?", "roof " * 40]
     found = SentenceTransformer(str(tmp_path / "static"), device="cpu").encode(texts)
     np.testing.assert_allclose(found, vectors_of(pair, texts), atol=1e-5)
-
-
-LETTERS = ["a b", "", "b b a"]
-
-
-@pytest.fixture
-def tokenizer(word_level) -> Tokenizer:
-    return word_level(["?", "a", "b"])
-
-
-@pytest.fixture(autouse=True)
-def few(monkeypatch):
-    monkeypatch.setattr(static_biencoder, "MIN_CACHED_TEXTS", 2)
-
-
-@pytest.fixture
-def bags_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path))
-    return tmp_path / "bags"
-
-
-def test_other_texts_have_other_digests():
-    digests = {
-        static_biencoder._texts_digest(texts)
-        for texts in ([], [""], ["", ""], ["ab"], ["a", "b"], ["b", "a"], ["\ud800"])
-    }
-    assert len(digests) == 7
-
-
-def test_bags_are_tokenised_once(bags_folder, tokenizer, monkeypatch):
-    first = cached_token_bags(tokenizer, LETTERS, max_tokens=8)
-    assert (first.ids.tolist(), first.offsets.tolist()) == ([1, 2, 2, 2, 1], [0, 2, 2, 5])
-    with monkeypatch.context() as patch:
-        patch.setattr(static_biencoder, "token_bags", lambda *_, **__: pytest.fail("tokenised again"))
-        again = cached_token_bags(tokenizer, LETTERS, max_tokens=8)
-    assert (again.ids.tolist(), again.ids.dtype) == (first.ids.tolist(), torch.int64)
-    assert again.offsets.tolist() == first.offsets.tolist()
-
-
-def test_other_texts_lengths_or_tokenizers_are_other_bags(bags_folder, tokenizer):
-    cached_token_bags(tokenizer, LETTERS, max_tokens=8)
-    assert cached_token_bags(tokenizer, LETTERS, max_tokens=1).ids.tolist() == [1, 2]
-    assert cached_token_bags(tokenizer, LETTERS[::-1], max_tokens=8).ids.tolist() == [2, 2, 1, 1, 2]
-    tokenizer.add_tokens(["b a"])
-    assert cached_token_bags(tokenizer, LETTERS, max_tokens=8).ids.tolist() == [1, 2, 2, 3]
-    assert len(list(bags_folder.iterdir())) == 4
-
-
-def test_damaged_bags_are_tokenised_again(bags_folder, tokenizer):
-    first = cached_token_bags(tokenizer, LETTERS, max_tokens=8)
-    (path,) = bags_folder.iterdir()
-    path.write_bytes(path.read_bytes()[:40])
-    assert cached_token_bags(tokenizer, LETTERS, max_tokens=8).ids.tolist() == first.ids.tolist()
-
-
-def test_a_few_texts_leave_no_file(bags_folder, tokenizer):
-    assert cached_token_bags(tokenizer, LETTERS[:1], max_tokens=8).ids.tolist() == [1, 2]
-    assert not bags_folder.exists()

@@ -177,10 +177,7 @@ class IndexEngine(ABC):
         if not len(ids):
             raise EngineError(f"{self.uri}: no articles to write; give some")
         if not len(ids) == len(columns.paths) == len(columns.days):
-            raise UsageError(
-                f"{len(ids)} ids, {len(columns.paths)} paths and {len(columns.days)} days; give one of each for each "
-                "article"
-            )
+            raise UsageError(f"{len(ids)} ids, {len(columns.paths)} paths, {len(columns.days)} days; give one of each")
         check_ids(self.uri, len(ids), ids)
         return self._write(ids, self._checked(ids, tiles), columns)
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from statgraph.config import IndexConfig
-from statgraph.corpus.where import ANYWHERE, Where
+from statgraph.corpus.where import Where
 from statgraph.errors import DependencyError, EngineError, reason_of
 from statgraph.index.engines.contract import KEPT_STATES, Columns, RankedIds, State, Written
 from statgraph.index.engines.faiss_engine import LocalArticles
@@ -22,9 +22,6 @@ TABLE = "articles"
 HELD_MOST = IndexConfig.flat_most
 _IDS_AT_ONCE = 10_000  # in one request
 _DIGEST_BYTES = 8
-# LanceDB lists all rows that meet a condition before it searches them. Where at least this share does, it is quicker to
-# search all for so many times as many as asked for, and to leave out the others.
-_WIDE, _WIDE_DEPTH = 0.5, 4
 _REFINE = 40  # times as many candidates as hits are ranked again by their vectors
 _COMPACTION = timedelta(days=1)  # LanceDB counts the age of a version once it has merged files, which can take long
 _WITHOUT_CLEANUP = timedelta(days=365_000)
@@ -117,27 +114,17 @@ class LanceEngine(TableEngine):
     def _search(self, vectors: np.ndarray, k: int, where: Where) -> list[RankedIds]:
         if self._local is not None:
             return self._local.search(vectors, k, where)
-        sql = condition_sql(where)
         with _errors_at(self.uri):
             probes = self._probes(k, where)
-            wide = probes > 0 and where != ANYWHERE and self._counts[where] >= _WIDE * self._counts[ANYWHERE]
-            if not wide:
-                return [self._nearest(vector, k, k, sql, probes) for vector in vectors]
-            rankings = [self._nearest(vector, k, _WIDE_DEPTH * k, sql, probes) for vector in vectors]
-            return [
-                ranking if len(ranking.ids) == k else self._nearest(vector, k, k, sql, probes)
-                for ranking, vector in zip(rankings, vectors, strict=True)
-            ]
+            return [self._nearest(vector, k, condition_sql(where), probes) for vector in vectors]
 
-    def _nearest(self, vector: np.ndarray, k: int, depth: int, sql: str | None, probes: int) -> RankedIds:
-        """Return the best `k` that meet a condition: of those alone, or if `depth` is more than `k` of the best `depth`
-        of all, which may hold fewer."""
+    def _nearest(self, vector: np.ndarray, k: int, sql: str | None, probes: int) -> RankedIds:
+        """Return the best `k` that meet a condition."""
         query = self._table.search(vector, vector_column_name="vector").distance_type("dot")
         if sql is not None:
-            query = query.where(sql, prefilter=depth == k)
-        refined = -(-_REFINE * k // depth)
-        query = query.nprobes(probes).refine_factor(refined) if probes else query.bypass_vector_index()
-        rows = query.select(["id", "vector", "_distance"]).limit(depth).to_arrow()
+            query = query.where(sql, prefilter=True)
+        query = query.nprobes(probes).refine_factor(_REFINE) if probes else query.bypass_vector_index()
+        rows = query.select(["id", "vector", "_distance"]).limit(k).to_arrow()
         return ranked_ids(rows["id"].to_pylist(), _matrix(rows["vector"], self.width), vector, k)
 
     def _newest(self):
@@ -242,12 +229,12 @@ def _batch(ids: Sequence[str], vectors: np.ndarray, columns: Columns, digests: S
 
 def _digests(vectors: np.ndarray, columns: Columns) -> list[int]:
     """Return for each article a number that changes with its vector or columns."""
-    digests = []
-    for vector, path, days in zip(vectors, columns.paths, columns.days, strict=True):
-        content = vector.tobytes() + path_key(path).encode("utf-8") + days.tobytes()
-        digest = hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
-        digests.append(int.from_bytes(digest, "little", signed=True))
-    return digests
+    contents = (
+        vector.tobytes() + path_key(path).encode("utf-8") + days.tobytes()
+        for vector, path, days in zip(vectors, columns.paths, columns.days, strict=True)
+    )
+    digests = (hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest() for content in contents)
+    return [int.from_bytes(digest, "little", signed=True) for digest in digests]
 
 
 def _saved_digests(table) -> dict[str, int]:
