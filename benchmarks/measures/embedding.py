@@ -97,7 +97,7 @@ def embed_texts(backbone: Backbone, tokenizer, model, texts: Sequence[str], devi
         frozen = FrozenModel(
             copy.deepcopy(model), backbone.pooling, tokenizer.pad_token_id, device, inference_dtype(device)
         )
-        vectors = embedded_chunks(frozen, chunks.ids, cache=VectorCache(Path(cache)))
+        vectors = embedded_chunks(frozen, chunks.chunk_ids, cache=VectorCache(Path(cache)))
     return functional.normalize(torch.from_numpy(vectors).float(), dim=1).numpy()
 
 

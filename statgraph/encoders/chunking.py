@@ -11,22 +11,41 @@ import torch
 
 from statgraph.errors import UsageError
 
+CPU = torch.device("cpu")
 _BATCH = 1024
 
 
 @dataclass(frozen=True)
-class Chunks:
-    """Texts as chunks of token ids, special tokens included: chunk c is `ids[c]`; text t has the chunks
-    `offsets[t]` to `offsets[t + 1]`."""
+class ChunkTokens:
+    """Texts as chunks of token ids, special tokens included, padded where they are used: chunk c is `chunk_ids[c]`;
+    text t has the chunks `offsets[t]` to `offsets[t + 1]`."""
 
-    ids: tuple[Sequence[int], ...]
+    chunk_ids: Sequence[Sequence[int]]
     offsets: np.ndarray  # (texts + 1,) int64
+    pad_id: int = 0
+    device: torch.device = CPU
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    def take(self, rows: torch.Tensor) -> ChunkTokens:
+        """Return the inputs of these rows, in their order."""
+        places, offsets = chunk_places(self.offsets, rows)
+        return ChunkTokens([self.chunk_ids[place] for place in places], offsets, self.pad_id, self.device)
 
-def chunked(tokenizer, texts: Sequence[str], *, prefix: str, chunk_tokens: int = 128, max_tokens: int = 1024) -> Chunks:
+    def to(self, device: torch.device) -> ChunkTokens:
+        """Return the same inputs on a device."""
+        return ChunkTokens(self.chunk_ids, self.offsets, self.pad_id, device)
+
+    def padded(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return (ids, mask), each (chunks, longest) int64, on the device."""
+        ids, mask = padded(self.chunk_ids, self.pad_id)
+        return ids.to(self.device), mask.to(self.device)
+
+
+def chunked(
+    tokenizer, texts: Sequence[str], *, prefix: str, chunk_tokens: int = 128, max_tokens: int = 1024, pad_id: int = 0
+) -> ChunkTokens:
     """Return every text as chunks of at most `chunk_tokens` tokens, `max_tokens` in all (G-DSR, section 3.1).
 
     Each chunk is a text of its own to the backbone: it has the prefix in front and the special tokens around it.
@@ -54,7 +73,7 @@ def chunked(tokenizer, texts: Sequence[str], *, prefix: str, chunk_tokens: int =
             cuts = range(0, max(len(pieces), 1), room)
             ids.extend(array("i", (*begin, *prefix_ids, *pieces[cut : cut + room], *end)) for cut in cuts)
             counts.append(len(cuts))
-    return Chunks(tuple(ids), np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64))
+    return ChunkTokens(ids, np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64), pad_id)
 
 
 def _special_ids(tokenizer) -> tuple[list[int], list[int]]:
@@ -103,35 +122,3 @@ class ChunkVectors:
     def to(self, device: torch.device) -> ChunkVectors:
         """Return the same inputs on a device."""
         return ChunkVectors(self.vectors.to(device), self.offsets)
-
-
-@dataclass(frozen=True)
-class ChunkTokens:
-    """Texts as chunks of token ids, padded where they are used: `ids` and `mask` (chunks, tokens)."""
-
-    chunk_ids: Sequence[Sequence[int]]
-    offsets: np.ndarray
-    pad_id: int
-    device: torch.device
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def take(self, rows: torch.Tensor) -> ChunkTokens:
-        """Return the inputs of these rows, in their order."""
-        places, offsets = chunk_places(self.offsets, rows)
-        return ChunkTokens([self.chunk_ids[place] for place in places], offsets, self.pad_id, self.device)
-
-    def to(self, device: torch.device) -> ChunkTokens:
-        """Return the same inputs on a device."""
-        return ChunkTokens(self.chunk_ids, self.offsets, self.pad_id, device)
-
-    def padded(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return (ids, mask), each (chunks, longest) int64, on the device."""
-        ids, mask = padded(self.chunk_ids, self.pad_id)
-        return ids.to(self.device), mask.to(self.device)
-
-
-def token_inputs(chunks: Chunks, pad_id: int) -> ChunkTokens:
-    """Return chunked texts as inputs of a backbone that trains."""
-    return ChunkTokens(chunks.ids, chunks.offsets, pad_id, torch.device("cpu"))

