@@ -182,19 +182,6 @@ def test_shards_of_something_else_count_as_absent(tmp_path):
     assert not any(key in VectorCache(tmp_path) for key in (KEYS[0], bytes(16)))
 
 
-def test_an_interrupted_write_is_not_read(tmp_path, monkeypatch):
-    def killed(file, **arrays):
-        file.write(b"half")
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(np, "savez", killed)
-    with pytest.raises(KeyboardInterrupt):
-        VectorCache(tmp_path).add(KEYS, VECTORS)
-
-    assert shards(tmp_path) == []
-    assert KEYS[0] not in VectorCache(tmp_path)
-
-
 def test_two_writers(tmp_path):
     first, second = VectorCache(tmp_path), VectorCache(tmp_path)
     first.add(KEYS[:4], VECTORS[:4])
@@ -203,14 +190,4 @@ def test_two_writers(tmp_path):
 
     np.testing.assert_array_equal(first.vectors(KEYS[:4]), VECTORS[:4])
     np.testing.assert_array_equal(VectorCache(tmp_path).vectors(KEYS), VECTORS)
-    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".npz", ".npz"]
-
-
-def test_two_processes_fill_one_folder_without_mixing(tmp_path):
-    first, second = VectorCache(tmp_path), VectorCache(tmp_path)
-    ones, twos = np.ones((1, 4), np.float32), np.full((1, 4), 2, np.float32)
-    first.add([b"a" * 16], ones)
-    second.add([b"a" * 16], ones)
-    second.add([b"b" * 16], twos)
-    np.testing.assert_array_equal(VectorCache(tmp_path).vectors([b"b" * 16, b"a" * 16]), np.concatenate([twos, ones]))
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".npz", ".npz"]

@@ -139,13 +139,6 @@ def test_the_export_computes_what_the_cache_holds(build, tmp_path, train):
     np.testing.assert_allclose(found, expected.numpy(), atol=1e-5)
 
 
-def test_building_and_exporting_say_nothing(build, tmp_path, capfd):
-    capfd.readouterr()
-    build().save_question_encoder(tmp_path / "query_encoder")
-
-    assert capfd.readouterr() == ("", "")
-
-
 def test_head_trains_what_is_above_the_backbone(build):
     pair = build()
     reached = with_gradients(pair)
@@ -206,13 +199,6 @@ def test_two_towers_share_what_is_frozen_in_them(build):
     assert shared == {name for name in towers[0] if not name.startswith("encoder.layer.2.")}
     assert all(torch.equal(towers[0][name], towers[1][name]) for name in towers[0])
     assert all(towers[1][name].requires_grad for name in towers[1].keys() - shared)
-
-
-def test_more_last_layers_than_there_are(build):
-    pair = build(train="last-9")
-
-    assert pair.query_model.encoder.layer[0].output.dense.weight.requires_grad
-    assert not pair.query_model.embeddings.word_embeddings.weight.requires_grad
 
 
 def test_last_layers_of_another_family(build, backbone, tiny_folder):
@@ -326,9 +312,3 @@ def test_each_side_has_its_own_backbone(build, build_two, train, prune_vocabular
     torch.testing.assert_close(questions, as_questions)
     torch.testing.assert_close(articles, as_articles)
     assert not torch.allclose(articles, vectors_of(build(ARTICLES, **changes))[1], atol=1e-2)
-
-
-def test_each_side_has_its_own_vectors_in_the_cache(build_two, tmp_path):
-    vectors_of(build_two[0]())
-
-    assert len(list((tmp_path / "cache" / "vectors").iterdir())) == 2

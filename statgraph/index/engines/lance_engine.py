@@ -13,9 +13,19 @@ import numpy as np
 from statgraph.config import IndexConfig
 from statgraph.corpus.where import Where
 from statgraph.errors import DependencyError, EngineError, reason_of
-from statgraph.index.engines.contract import KEPT_STATES, Columns, RankedIds, State, Written
+from statgraph.index.engines.contract import (
+    KEPT_STATES,
+    PATH_END,
+    Columns,
+    RankedIds,
+    State,
+    TableEngine,
+    Written,
+    expression,
+    path_key,
+    ranked_ids,
+)
 from statgraph.index.engines.faiss_engine import LocalArticles
-from statgraph.index.engines.table_engine import PATH_END, TableEngine, expression, path_key, ranked_ids
 from statgraph.index.folder import default_lists
 
 TABLE = "articles"

@@ -13,8 +13,17 @@ import numpy as np
 from statgraph.config import IndexConfig
 from statgraph.corpus.where import Where
 from statgraph.errors import DependencyError, EngineError, UsageError, reason_of
-from statgraph.index.engines.contract import KEPT_STATES, Columns, RankedIds, State, Written
-from statgraph.index.engines.table_engine import TableEngine, expression, path_key, ranked_ids
+from statgraph.index.engines.contract import (
+    KEPT_STATES,
+    Columns,
+    RankedIds,
+    State,
+    TableEngine,
+    Written,
+    expression,
+    path_key,
+    ranked_ids,
+)
 from statgraph.index.folder import default_lists
 
 TOKEN_VARIABLE = "MILVUS_TOKEN"

@@ -14,7 +14,7 @@ import pytest
 from statgraph.config import IndexConfig
 from statgraph.corpus.where import ANYWHERE, Where
 from statgraph.errors import DependencyError, EngineError, RunError, UsageError
-from statgraph.index.engines.contract import State
+from statgraph.index.engines.contract import State, path_range, probes_of, ranked_ids
 from tests.index.engines.conftest import BOOKS, FIRST, LAST, N_ARTICLES, REPEALED, WIDTH
 
 REPO = Path(__file__).parents[3]
@@ -180,3 +180,22 @@ def test_a_package_that_is_missing_is_named_with_its_extra(name, package, tmp_pa
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(DependencyError, match=rf"{package}.*statgraph\[{name}\]"):
         ENGINES.load(name).create(str(tmp_path / "law"), FIRST, IndexConfig())
+
+
+def test_paths_are_ranges_of_texts():
+    first, after = path_range(("A", "B"))
+    assert first <= "A\x1fB\x1f" < after
+    assert first <= "A\x1fB\x1f\U0010ffff" < after
+    assert not first <= "A\x1fB0\x1f" < after
+
+
+def test_ranked_by_inner_product():
+    ranking = ranked_ids(["a", "b", "c"], np.array([[1, 0], [3, 0], [2, 5]], dtype=np.float32), np.float32([2, 0]), 2)
+    assert (ranking.ids, ranking.scores.tolist()) == (("b", "c"), [6, 4])
+
+
+def test_lists_that_are_read_grow_as_a_condition_narrows():
+    assert probes_of(1024, 1_000_000, 1_000_000, 10) == 128
+    assert probes_of(1024, 250_000, 1_000_000, 10) == 512
+    assert probes_of(1024, 50_000, 1_000_000, 10) == 1024
+    assert probes_of(1024, 20_000, 1_000_000, 10) == 0  # all are compared
