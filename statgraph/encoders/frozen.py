@@ -18,7 +18,6 @@ from statgraph.encoders.chunking import padded
 TOKENS_PER_BATCH = 8192
 _SHARD_CHUNKS = 4096
 
-Progress = Callable[[int, int], None]
 _Item = TypeVar("_Item")
 
 
@@ -54,7 +53,7 @@ def embedded_chunks(
     chunk_ids: Sequence[Sequence[int]],
     *,
     cache: VectorCache | None,
-    progress: Progress = lambda done, total: None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> np.ndarray:
     """Return the pooled vector of every chunk, (chunks, width) float16, taking from the cache what is there.
 

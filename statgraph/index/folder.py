@@ -32,9 +32,7 @@ KINDS: dict[str, type[VectorIndex]] = {kind.kind: kind for kind in (FlatIndex, I
 def chosen_index(config: IndexConfig, n_articles: int, width: int) -> IndexConfig:
     """Return the configuration with `auto` resolved and every setting that depends on the size filled in.
 
-    Raises:
-        UsageError: if the kind is unknown, or a setting is out of range.
-        RunError: if there are too few articles for the kind.
+    Raises UsageError if a setting is out of range, RunError if there are too few articles for the kind.
     """
     check_settings(config)
     kind = config.kind

@@ -22,15 +22,9 @@ _LEAST_LENGTH = 1e-12  # of a vector that is brought to length 1, as torch's nor
 
 
 class StaticQueryEncoder:
-    """The mean of a question's token vectors, then a linear map where there is one, then unit length if asked.
-
-    Args:
-        tokenizer: a `tokenizers.Tokenizer` that truncates and never pads.
-        vectors: (vocabulary, width) float32.
-        dense: `linear.weight` (width out, width) and `linear.bias` (width out,), or None.
-        unit_length: whether the vectors are brought to length 1.
-        prompt: what is put before every question.
-    """
+    """The mean of a question's token vectors (vocabulary, width), after the prompt and the truncation of the tokenizer;
+    then the linear map `dense` where there is one (`linear.weight` (width out, width), `linear.bias`); then
+    unit length if set."""
 
     def __init__(self, tokenizer, vectors: np.ndarray, dense: dict | None, *, unit_length: bool, prompt: str):
         self._tokenizer = tokenizer

@@ -75,6 +75,10 @@ def test_a_graph_without_map_and_norm(save_modules, tiny_folder, tmp_path):
     vectors = vectors_of(folder)
     np.testing.assert_allclose(vectors, theirs(folder), rtol=0, atol=1e-5)
     assert abs(np.linalg.norm(vectors, axis=1) - 1).min() > 0.1
+    model = onnx.load(folder / QUERY_GRAPH, load_external_data=False)
+    outside = [tensor for tensor in model.graph.initializer if tensor.external_data]
+    assert [list(tensor.dims) for tensor in outside] == [[53, 32]]
+    assert outside[0].external_data[0].value == "model.safetensors"
 
 
 def test_int8_is_near_alone_and_in_a_batch(folder):
@@ -85,7 +89,7 @@ def test_int8_is_near_alone_and_in_a_batch(folder):
 
 
 def earlier_version(path):
-    model = onnx.load(path)
+    model = onnx.load(path, load_external_data=False)
     helper.set_model_props(model, {"weights": "{}"})
     path.write_bytes(model.SerializeToString())
 

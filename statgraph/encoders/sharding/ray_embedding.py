@@ -97,15 +97,8 @@ def embed(run: Run, what: Embedding, progress: Progress = silent) -> EmbeddingSu
 
 @dataclass(frozen=True)
 class _Sent:
-    """What a process of the cluster is sent, once.
-
-    Attributes:
-        encoder: of `encoder_of`.
-        out: URI of the vectors.
-        cuda: whether to encode on a GPU.
-        config: the encoder's part of the run's configuration.
-        files: a reference to `_packed`, in a list, since Ray would fetch a bare one with every shard.
-    """
+    """What a process of the cluster is sent, once; `encoder` is the fingerprint of `encoder_of`, `files` a reference to
+    `_packed`, in a list, since Ray would fetch a bare one with every shard."""
 
     encoder: str
     out: str

@@ -109,8 +109,6 @@ class IndexEngine(ABC):
 
     Attributes:
         name: in `statgraph.registry.ENGINES`.
-        uri: where the vectors are.
-        state: what they are of.
         width: of a vector; 0 for a writer.
     """
 
@@ -124,12 +122,7 @@ class IndexEngine(ABC):
 
     @classmethod
     def create(cls, uri: str, state: State, config: IndexConfig | None = None) -> Self:
-        """Return the writer of a state.
-
-        Args:
-            uri: where to keep it, beside what is there.
-            state: what the vectors will be of.
-            config: how `write` indexes them, or None for the defaults.
+        """Return the writer of a state; `config` is how `write` indexes it, None for the defaults.
 
         Raises:
             DependencyError: if the engine's package is not installed.
@@ -209,15 +202,11 @@ class IndexEngine(ABC):
 
     @abstractmethod
     def _write(self, ids: Sequence[str], tiles: Iterator[tuple[int, np.ndarray]], columns: Columns) -> Written:
-        """Do what `write` says with checked arguments; the last tile must be taken before readers see the state."""
+        """Write checked arguments; the last tile must be taken before readers see the state."""
 
     @abstractmethod
     def _load(self) -> None:
-        """Find the state as it was last written, and set `width`.
-
-        Raises:
-            EngineError: if it is not there.
-        """
+        """Find the state as it was last written, and set `width`; raise EngineError if it is not there."""
 
     @abstractmethod
     def _search(self, vectors: np.ndarray, k: int, where: Where) -> list[RankedIds]: ...
@@ -265,13 +254,8 @@ class TableEngine(IndexEngine):
 
 
 def expression(where: Where, quoted: Callable[[str], str], brackets: str) -> str:
-    """Return a condition as databases write it; blank where there is none.
-
-    Args:
-        where: the condition.
-        quoted: returns a text as the database's literal.
-        brackets: what opens and closes a list of them.
-    """
+    """Return a condition as databases write it, blank for none; `quoted` returns a text as the database's literal,
+    `brackets` open and close a list of them."""
 
     def listed(texts: Sequence[str]) -> str:
         return f"{brackets[0]}{', '.join(map(quoted, texts))}{brackets[1]}"
@@ -299,14 +283,8 @@ def ranked_ids(ids: Sequence[str], vectors: np.ndarray, query: np.ndarray, k: in
 
 
 def probes_of(lists: int, n_met: int, n_articles: int, k: int) -> int:
-    """Return how many of the lists to read for a question; 0 to compare all articles that meet the condition.
-
-    Args:
-        lists: how many there are.
-        n_met: how many articles meet the condition: where these are few, all are compared, and recall is exact.
-        n_articles: how many there are.
-        k: how many are asked for.
-    """
+    """Return how many of the lists to read for the best `k` of the `n_met` articles that meet a condition; 0, where
+    these are few, to compare all of them: then recall is exact."""
     if n_met <= max(_EXACT_MOST, k):
         return 0
     # As many articles that meet it as the lists hold of all that are read without a condition.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,6 @@ from statgraph.index.article_index import ArticleIndex
 from statgraph.index.engines.contract import KEPT_STATES, Columns, IndexEngine, RankedIds, State, Written
 
 _INDEX, _PATHS, _COLUMNS = "index", "paths.json", "columns.npy"
-_KEPT_CONDITIONS = 32  # readers browse: the same conditions come many times
 
 
 class FaissEngine(IndexEngine):
@@ -58,21 +57,14 @@ class FaissEngine(IndexEngine):
 
 
 class LocalArticles:
-    """An `ArticleIndex` and, by its rows, the columns: each article's headings by number, and its days in force.
-
-    Args:
-        index: the vectors and ids.
-        paths: the different paths of headings.
-        numbers: (articles,) int32, which of the paths each article has.
-        days: (articles, 2) int32, as `Columns` has them.
-    """
+    """An `ArticleIndex` and, by its rows, the columns: which of the paths of headings each article has (`numbers`,
+    (articles,) int32), and its days in force as in `Columns`."""
 
     def __init__(self, index: ArticleIndex, paths: Sequence[tuple[str, ...]], numbers: np.ndarray, days: np.ndarray):
         self.index = index
         self._paths = paths
         self._numbers = numbers
         self._days = days
-        self._allowed = lru_cache(_KEPT_CONDITIONS)(self._allowed_rows)
 
     @classmethod
     def of(
@@ -109,7 +101,7 @@ class LocalArticles:
     def search(self, vectors: np.ndarray, k: int, where: Where) -> list[RankedIds]:
         """Return the best `k` articles for each vector, as `IndexEngine.search` does."""
         ids = self.index.article_ids
-        ranked = self.index.search(vectors, k, self._allowed(where))
+        ranked = self.index.search(vectors, k, self._allowed_rows(where))
         return [RankedIds(tuple(ids[row] for row in rows), scores) for rows, scores in ranked]
 
     @cached_property
