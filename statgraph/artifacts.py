@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from statgraph.disk import exchanged, locked, made_here, refused_write_named
+from statgraph.disk import exchanged, locked, made_here, refused_write_named, require_room
 from statgraph.errors import RunError, described, reason_of
 
 if TYPE_CHECKING:
@@ -36,9 +36,6 @@ GRAPH_NODES = "nodes.json"
 _MARK_BYTES = 4
 _MARK = "[0-9a-f]" * 2 * _MARK_BYTES
 
-# safetensors gives such a file to its owner alone; here it gets what the umask leaves, as any other file.
-_WEIGHTS = ".safetensors"
-
 
 @contextmanager
 def replaced_folder(target: Path) -> Iterator[Path]:
@@ -46,29 +43,17 @@ def replaced_folder(target: Path) -> Iterator[Path]:
 
     Until then `target` stays as it was; after an error or a kill nothing half-written takes its place. Where the system
     cannot exchange two names, a kill between the two renames of the end leaves the old folder whole beside it, as
-    `.NAME-old-*`.
+    `.NAME-*.old`.
     """
-    target = Path(target)
-    with _staging(target, folder=True) as staging:
-        mode = staging.stat().st_mode
-        with refused_write_named(target, staging):
-            yield staging
-        for weights in staging.rglob(f"*{_WEIGHTS}"):
-            _give_mode(weights, mode)
-        _swap_in(staging, target)
+    with _staging(Path(target), folder=True) as staging:
+        yield staging
 
 
 @contextmanager
 def replaced_file(target: Path) -> Iterator[Path]:
     """Yield an empty file beside `target` to write to; it replaces `target` once the block ends without an error."""
-    target = Path(target)
-    with _staging(target, folder=False) as staging:
-        mode = staging.stat().st_mode
-        with refused_write_named(target, staging):
-            yield staging
-        if target.suffix == _WEIGHTS:
-            _give_mode(staging, mode)
-        os.replace(staging, target)
+    with _staging(Path(target), folder=False) as staging:
+        yield staging
 
 
 def remove_abandoned(target: Path) -> None:
@@ -81,8 +66,7 @@ def remove_abandoned(target: Path) -> None:
 def remove_abandoned_under(folder: Path) -> None:
     """Remove what killed processes have left half-written anywhere in a folder that is held."""
     for path in list(folder.rglob(f".*-{_MARK}")):
-        if not path.name.removesuffix(path.name[-2 * _MARK_BYTES :]).endswith("-old-"):
-            _remove_if_free(path)
+        _remove_if_free(path)
 
 
 def _remove_if_free(path: Path) -> None:
@@ -98,7 +82,7 @@ def _remove_if_free(path: Path) -> None:
 def remove_folder(folder: Path) -> None:
     """Remove a folder at once: a kill leaves it whole, or out of the way, for the next that removes or writes it."""
     remove_abandoned(folder)
-    retired = _beside(folder, "")
+    retired = _beside(folder)
     with suppress(OSError):
         os.rename(folder, retired)
         _remove(retired)
@@ -219,61 +203,61 @@ def read_tensors(path: Path, *, remedy: str) -> dict[str, torch.Tensor]:
         return load_file(path)
 
 
-def _give_mode(path: Path, mode: int) -> None:
-    """Let a file be read and written by whom a mode says; one that has other names too is not ours to change."""
-    if not path.is_symlink() and path.stat().st_nlink == 1:
-        path.chmod(mode & 0o666)
-
-
 @contextmanager
 def _staging(target: Path, *, folder: bool) -> Iterator[Path]:
-    """Yield a new folder or file beside `target` that this process holds until it is done; what is left of it then, and
-    what killed processes have left, is removed."""
+    """Yield a new folder or file beside `target`, held by this process, that replaces it once the block ends without an
+    error; what is left of it then, and what killed processes have left, is removed."""
     target.parent.mkdir(parents=True, exist_ok=True)
     remove_abandoned(target)
     with refused_write_named(target):
         staging, descriptor = _new_and_held(target, folder=folder)
-    try:
-        with made_here(descriptor):
-            yield staging
-    finally:
-        with suppress(FileNotFoundError):
-            _remove(staging)
-        os.close(descriptor)
+        try:
+            with made_here(descriptor):
+                yield staging
+            require_room(target)
+            _give_mode(staging.rglob("*.safetensors") if folder else [staging], os.fstat(descriptor).st_mode)
+            if folder:
+                _swap_in(staging, target)
+            else:
+                os.replace(staging, target)
+        finally:
+            with suppress(FileNotFoundError):
+                _remove(staging)
+            os.close(descriptor)
 
 
 def _new_and_held(target: Path, *, folder: bool) -> tuple[Path, int]:
     """Return a new folder or file beside `target` and the descriptor that holds its lock."""
     while True:
-        staging = _beside(target, "")
+        staging = _beside(target)
         if folder:
             staging.mkdir()
         else:
             staging.touch(exist_ok=False)
-        # Until it is locked, another process may take it for abandoned.
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError):  # until it is locked, another process may take it for abandoned
             descriptor = os.open(staging, os.O_RDONLY)
             locked(descriptor, wait=True)
-            try:
-                if os.path.samestat(os.fstat(descriptor), staging.stat()):
-                    return staging, descriptor
-            except FileNotFoundError:
-                pass
+            if staging.exists():
+                return staging, descriptor
             os.close(descriptor)
 
 
+def _give_mode(paths: Iterable[Path], mode: int) -> None:
+    """Give weights, which safetensors writes for their owner alone, what the umask leaves; files linked elsewhere keep
+    theirs."""
+    for path in paths:
+        if not path.is_symlink() and path.stat().st_nlink == 1:
+            path.chmod(mode & 0o666)
+
+
 def _swap_in(staging: Path, target: Path) -> None:
-    """Put a folder in the place of `target`; what stood there stays, if anywhere, under the name of `staging`."""
+    """Put a folder in the place of `target`; what was there stays, if anywhere, under the name of `staging`."""
     if not os.path.lexists(target):
         os.rename(staging, target)
     elif not exchanged(staging, target):
-        retired = _beside(target, "old-")
+        retired = staging.with_name(f"{staging.name}.old")
         os.rename(target, retired)
-        try:
-            os.rename(staging, target)
-        except BaseException:
-            os.rename(retired, target)
-            raise
+        os.rename(staging, target)
         _remove(retired)
 
 
@@ -284,6 +268,6 @@ def _remove(path: Path) -> None:
         path.unlink()
 
 
-def _beside(target: Path, mark: str) -> Path:
+def _beside(target: Path) -> Path:
     """Return a hidden name beside `target` that nothing has yet."""
-    return target.with_name(f".{target.name}-{mark}{secrets.token_hex(_MARK_BYTES)}")
+    return target.with_name(f".{target.name}-{secrets.token_hex(_MARK_BYTES)}")

@@ -15,66 +15,47 @@ from statgraph.errors import StatgraphError
 
 _REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 _NO_ROOM_BYTES = 1 << 20
-_C_BUFFER_BYTES = 1 << 13  # more than the C library holds back of a file
 _LATER_NS = 10**9  # some disks keep whole seconds
 _EXCHANGE = 2  # RENAME_EXCHANGE of Linux
 _MADE_HERE: set[tuple[int, int]] = set()  # device and inode of what this process makes and holds
 
 
 @contextmanager
-def refused_write_named(place: Path, written: Path | None = None) -> Iterator[None]:
+def refused_write_named(place: Path) -> Iterator[None]:
     """Raise an OSError with the place where the block fails because the disk there refuses to be written.
 
     NumPy, safetensors, DGL, FAISS and LightGBM each raise another error, most of them without its number, none with
-    the place. Of what is `written`, a file or folder, NumPy, DGL and FAISS
-    lose the last bytes without any error; room for more shows that they are there.
+    the place.
     """
     try:
         yield
-        if written is not None:
-            _require_room(written)
     except StatgraphError:
         raise
     except Exception as error:
-        code = None if getattr(error, "filename", None) is not None else _refusal(error, place, written)
+        code = None if getattr(error, "filename", None) is not None else _refusal(error, place)
         if code is None:
             raise
         raise OSError(code, os.strerror(code), str(place)) from error
 
 
-def _refusal(error: Exception, place: Path, written: Path | None) -> int | None:
+def require_room(place: Path) -> None:
+    """Raise OSError if the disk of a place is full: NumPy, DGL and FAISS lose the last bytes of a file without any."""
+    if _is_full(place):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _refusal(error: Exception, place: Path) -> int | None:
     """Return the number of the disk's refusal that an error stems from, None where it is another's."""
     code = getattr(error, "errno", None)
     if code is not None:
         return code if code in _REFUSALS else None
-    named = next((known for known in _REFUSALS if os.strerror(known) in str(error)), None)
-    if named is None and written is not None:
-        try:
-            _require_room(written)
-        except OSError as refused:
-            return refused.errno
-    return named or (errno.ENOSPC if _is_full(place) else None)
+    named = (known for known in _REFUSALS if os.strerror(known) in str(error))
+    return next(named, errno.ENOSPC if _is_full(place) else None)
 
 
 def _is_full(place: Path) -> bool:
-    """Return whether the disk of a place, which may not be there yet, has no room."""
     there = next((path for path in (place, *place.absolute().parents) if path.exists()), Path())
     return shutil.disk_usage(there).free < _NO_ROOM_BYTES
-
-
-def _require_room(written: Path) -> None:
-    """Raise OSError unless each file that is ours alone could be longer."""
-    for path in (written, *written.rglob("*")):
-        if path.is_symlink() or not path.is_file() or path.stat().st_nlink > 1:
-            continue
-        with suppress(PermissionError), path.open("ab", buffering=0) as file:  # copied from one that none may write
-            size = file.seek(0, os.SEEK_END)
-            try:
-                left = _C_BUFFER_BYTES
-                while left:
-                    left -= file.write(bytes(left))  # what fits is written first, and the rest refused
-            finally:
-                file.truncate(size)
 
 
 @contextmanager
@@ -128,13 +109,13 @@ def locked(descriptor: int, *, wait: bool = False) -> bool | None:
 def stamp_newest(path: Path, others: Iterable[Path]) -> None:
     """Give a file or folder a later time of change than the others have, whatever the clock said when they were
     written: it may have been put back since."""
-    newest = -1
-    for other in others:
-        with suppress(FileNotFoundError):  # another process removes it
-            if other != path:
-                newest = max(newest, other.stat().st_mtime_ns)
-    if path.stat().st_mtime_ns <= newest:
-        os.utime(path, ns=(newest + _LATER_NS,) * 2)
+    with suppress(FileNotFoundError):  # another process removes one
+        newest = max(
+            (other.stat().st_mtime_ns for other in others if other != path and other.exists()),
+            default=-1,
+        )
+        if path.stat().st_mtime_ns <= newest:
+            os.utime(path, ns=(newest + _LATER_NS,) * 2)
 
 
 def exchanged(first: Path, second: Path) -> bool:

@@ -89,27 +89,6 @@ def no_exchange(monkeypatch):
     monkeypatch.setattr(artifacts, "exchanged", lambda first, second: False)
 
 
-@pytest.mark.usefixtures("no_exchange")
-@pytest.mark.parametrize("error", [OSError("no"), KeyboardInterrupt()])
-@pytest.mark.parametrize("failing_one", [1, 2])
-def test_where_a_rename_fails_the_old_folder_is_there(target, tmp_path, monkeypatch, error, failing_one):
-    rename, calls = os.rename, []
-
-    def failing(source, destination):
-        calls.append(Path(source).name)
-        if len(calls) == failing_one:
-            raise error
-        rename(source, destination)
-
-    monkeypatch.setattr(os, "rename", failing)
-    with pytest.raises(type(error)):
-        fill(target)
-
-    assert len(calls) == {1: 1, 2: 3}[failing_one]
-    assert tree(tmp_path) == {"out/version": "old"}
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
 KILLED_IN_THE_BLOCK = """
 with replaced_folder(target) as staging:
     (staging / "version").write_text("half")
@@ -145,7 +124,7 @@ def test_a_kill_in_the_block_leaves_the_old_folder(target):
 def test_a_kill_between_the_renames_loses_nothing(target, tmp_path):
     run_killed(KILLED_BETWEEN_THE_RENAMES, target)
 
-    (old,) = tmp_path.glob(".out-old-*")
+    (old,) = tmp_path.glob(".out-*.old")
     assert tree(old) == {"version": "old"}
     assert not target.exists()
     fill(target)

@@ -96,9 +96,8 @@ def _tune_by_trials(
     space_file: Path | None,
     n_trials: int | None,
 ) -> None:
-    from statgraph.systems.tuning.results import BEST, HISTORY, TRIALS
     from statgraph.systems.tuning.spaces import preset_space, read_space, without_fixed
-    from statgraph.systems.tuning.study import DEFAULT_TRIALS, tune_system
+    from statgraph.systems.tuning.study import BEST, DEFAULT_TRIALS, HISTORY, TRIALS, tune_system
 
     space = preset_space(config) if space_file is None else read_space(space_file, config)
     space = without_fixed(space, fixed)

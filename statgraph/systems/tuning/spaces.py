@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
 from statgraph.config import RunConfig
 from statgraph.errors import UsageError
@@ -16,54 +16,8 @@ _PRESETS = Path(__file__).parent / "spaces.yaml"
 _RANGE_KEYS, _CHOICE_KEYS = {"low", "high", "log"}, {"choices"}
 _SIGNIFICANT_DIGITS = 3
 
-
-@dataclass(frozen=True)
-class Range:
-    """Numbers from `low` to `high`, both included; `log` searches by ratios; `whole` allows whole numbers only."""
-
-    low: float
-    high: float
-    log: bool
-    whole: bool
-
-    def suggested(self, trial, name: str) -> str:
-        """Return the value that an Optuna trial draws, as text of three significant digits."""
-        if self.whole:
-            return str(trial.suggest_int(name, int(self.low), int(self.high), log=self.log))
-        value = trial.suggest_float(name, self.low, self.high, log=self.log)
-        rounded = f"{value:.{_SIGNIFICANT_DIGITS}g}"
-        # Rounding must not lead out of the range, whose ends may have more digits.
-        return rounded if self.low <= float(rounded) <= self.high else repr(value)
-
-    def standing(self, value: float) -> float | None:
-        """Return a configuration's value as a trial's, None where it is out of the range."""
-        return value if self.low <= value <= self.high else None
-
-    def as_json(self) -> dict[str, object]:
-        """Return JSON values."""
-        return {"low": self.low, "high": self.high, "log": self.log}
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One of some values, each as text that `--set` takes."""
-
-    values: tuple[str, ...]
-
-    def suggested(self, trial, name: str) -> str:
-        """Return the value that an Optuna trial draws."""
-        return trial.suggest_categorical(name, self.values)
-
-    def standing(self, value: object) -> str | None:
-        """Return a configuration's value as a trial's, None where it is no choice."""
-        return str(value) if str(value) in self.values else None
-
-    def as_json(self) -> dict[str, object]:
-        """Return JSON values."""
-        return {"choices": list(self.values)}
-
-
-SearchSpace = Mapping[str, Range | Choice]
+# What each setting may be; choices are texts that `--set` takes.
+SearchSpace = Mapping[str, FloatDistribution | IntDistribution | CategoricalDistribution]
 
 
 def preset_space(config: RunConfig) -> SearchSpace:
@@ -99,7 +53,20 @@ def read_space(path: Path, config: RunConfig, *, part: str | None = None) -> Sea
         space = space[part]
     if not isinstance(space, dict) or not space:
         raise UsageError(f"{path}: holds no settings; write lines like 'stage1.lr: {{low: 1.0e-5, high: 1.0e-3}}'")
-    return {str(name): _values(path, str(name), given, config) for name, given in space.items()}
+    return {str(name): _distribution(path, str(name), given, config) for name, given in space.items()}
+
+
+def as_settings(drawn: Mapping[str, object], space: SearchSpace) -> dict[str, str]:
+    """Return the values that a trial has drawn as `--set` takes them, numbers to three significant digits."""
+    return {name: _rounded(drawn[name], values) for name, values in space.items()}
+
+
+def _rounded(value: object, values: object) -> str:
+    if not isinstance(values, FloatDistribution):
+        return str(value)
+    rounded = f"{value:.{_SIGNIFICANT_DIGITS}g}"
+    # Rounding must not lead out of the range, whose ends may have more digits.
+    return rounded if values.low <= float(rounded) <= values.high else repr(value)
 
 
 def without_fixed(space: SearchSpace, settings: Iterable[str]) -> SearchSpace:
@@ -115,15 +82,27 @@ def without_fixed(space: SearchSpace, settings: Iterable[str]) -> SearchSpace:
     return left
 
 
-def standing_values(space: SearchSpace, config: RunConfig) -> dict[str, object]:
-    """Return the configuration's own values of what is searched, as far as the space holds them."""
-    standing = {name: values.standing(_current(config, name)) for name, values in space.items()}
-    return {name: value for name, value in standing.items() if value is not None}
+def current_values(space: SearchSpace, config: RunConfig) -> dict[str, object]:
+    """Return the configuration's own values of what is searched, as far as the space contains them."""
+    values = {}
+    for name, allowed in space.items():
+        value = _current(config, name)
+        if isinstance(allowed, CategoricalDistribution):
+            if str(value) in allowed.choices:
+                values[name] = str(value)
+        elif allowed.low <= value <= allowed.high:
+            values[name] = value
+    return values
 
 
 def space_as_json(space: SearchSpace) -> dict[str, object]:
     """Return a space as JSON values."""
-    return {name: values.as_json() for name, values in space.items()}
+    return {
+        name: {"choices": list(values.choices)}
+        if isinstance(values, CategoricalDistribution)
+        else {"low": values.low, "high": values.high, "log": values.log}
+        for name, values in space.items()
+    }
 
 
 def _is_idle(name: str, config: RunConfig) -> bool:
@@ -140,35 +119,25 @@ def _is_idle(name: str, config: RunConfig) -> bool:
     return False
 
 
-def _values(path: Path, name: str, given: object, config: RunConfig) -> Range | Choice:
+def _distribution(path: Path, name: str, given: object, config: RunConfig):
     place = f"{path}: '{name}'"
     keys = set(given) if isinstance(given, dict) else set()
-    if keys == _CHOICE_KEYS:
-        choices = given["choices"]
-        if not isinstance(choices, list) or not choices:
-            raise UsageError(f"{place}: choices is '{choices}'; give a list of values")
-        values = Choice(tuple(_text(choice) for choice in choices))
-        if len(set(values.values)) < len(choices):
-            raise UsageError(f"{place}: lists a choice twice; give each once")
-        for value in values.values:
-            _check_setting(path, name, value, config)
-        return values
-    if not {"low", "high"} <= keys <= _RANGE_KEYS:
-        raise UsageError(f"{place}: is '{given}'; give {{low, high}}, {{low, high, log}} or {{choices}}")
-    # An unknown setting is refused here, before its type is needed.
-    _check_setting(path, name, _text(given["low"]), config)
-    _check_setting(path, name, _text(given["high"]), config)
+    are_choices = keys == _CHOICE_KEYS and isinstance(given["choices"], list)
+    if not are_choices and not {"low", "high"} <= keys <= _RANGE_KEYS:
+        raise UsageError(f"{place}: is '{given}'; give {{low, high}}, {{low, high, log}} or {{choices}} as a list")
+    values = [_text(value) for value in (given["choices"] if are_choices else (given["low"], given["high"]))]
+    for value in values:  # refuses an unknown setting too
+        _check_setting(path, name, value, config)
     kind = type(_current(config, name))
-    if kind not in (int, float):
+    if not are_choices and kind not in (int, float):
         raise UsageError(f"{place}: is not a number; give {{choices}} for it")
-    low, high, log = float(given["low"]), float(given["high"]), given.get("log", False)
-    if not isinstance(log, bool):
-        raise UsageError(f"{place}: log is '{log}'; give true or false")
-    if not low < high:
-        raise UsageError(f"{place}: low is {low:g} and high is {high:g}; give a low below the high")
-    if log and (low <= 0 or not math.isfinite(math.log(high / low))):
-        raise UsageError(f"{place}: low is {low:g}; a range by ratios (log) starts above 0")
-    return Range(low, high, log, whole=kind is int)
+    try:
+        if are_choices:
+            return CategoricalDistribution(values)
+        range_of = IntDistribution if kind is int else FloatDistribution
+        return range_of(*map(kind, values), log=bool(given.get("log")))
+    except ValueError as error:
+        raise UsageError(f"{place}: {error}") from None
 
 
 def _check_setting(path: Path, name: str, value: str, config: RunConfig) -> None:

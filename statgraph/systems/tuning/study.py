@@ -5,12 +5,19 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import optuna
+import yaml
+from optuna.trial import TrialState
 
 from statgraph import artifacts
 from statgraph.corpus.records import Corpus
 from statgraph.errors import RunError, UsageError, reason_of
 from statgraph.evaluation.metrics import deciding_metric
+from statgraph.evaluation.plots import Labels, line_chart
 from statgraph.progress import Progress, Step, TrainingStep
 from statgraph.search.evaluating import split_questions
 from statgraph.settings import changed_settings
@@ -18,19 +25,55 @@ from statgraph.systems.job import TrainingOptions
 from statgraph.systems.model_card import read_run_report
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
-from statgraph.systems.tuning.results import FAILED, FINISHED, PRUNED, TrialRecord, Tuning, write_tuning
-from statgraph.systems.tuning.spaces import SearchSpace, space_as_json, standing_values
+from statgraph.systems.tuning.spaces import SearchSpace, as_settings, current_values, space_as_json
 from statgraph.training.seeding import derived_seed
 
 STUDY = "study.db"
+TRIALS = "trials.json"
+BEST = "best.yaml"
+HISTORY = "history.png"
 DEFAULT_TRIALS = 20
 _NAME = "statgraph"
 _BEGUN = "begun"
 _RUN = ".trial"  # the folder of the trial that is under way
 _UNPRUNED_TRIALS = 5
 _UNPRUNED_EPOCHS = 1
+_STATES = {TrialState.COMPLETE: "finished", TrialState.PRUNED: "pruned", TrialState.FAIL: "failed"}
 
-TrialListener = Callable[[TrialRecord, int], None]
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """One trial that has ended. `value` is the dev metric of a finished one; `epoch_values` are those that training
+    reported on the way; `settings` is what the search chose; `error` says why it failed."""
+
+    number: int
+    state: str
+    value: float | None
+    settings: Mapping[str, str]
+    epoch_values: tuple[float, ...]
+    seconds: float
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """All trials of a study, the settings that were fixed, but for seed and device, and the metric that decides."""
+
+    folder: Path
+    trials: tuple[TrialRecord, ...]
+    fixed: tuple[str, ...]
+    metric: str
+
+    @property
+    def ranked(self) -> tuple[TrialRecord, ...]:
+        """Return the finished trials, best first, equal ones by number."""
+        finished = (trial for trial in self.trials if trial.value is not None)
+        return tuple(sorted(finished, key=lambda trial: (-trial.value, trial.number)))
+
+    @property
+    def best_settings(self) -> tuple[str, ...]:
+        """Return the fixed settings and those of the best trial, each as `a.b=c`."""
+        return (*self.fixed, *(f"{name}={value}" for name, value in self.ranked[0].settings.items()))
 
 
 def tune_system(
@@ -41,7 +84,7 @@ def tune_system(
     folder: Path,
     *,
     n_trials: int,
-    on_trial: TrialListener = lambda trial, n_trials: None,
+    on_trial: Callable[[TrialRecord, int], None] = lambda trial, n_trials: None,
 ) -> Tuning:
     """Search for the settings of a system that are best on dev until the study in a folder has `n_trials` trials.
 
@@ -57,8 +100,6 @@ def tune_system(
         UsageError: for an unknown system or setting, `n_trials` below 1, or a corpus without dev questions.
         RunError: if the folder holds another study or a damaged one, or no trial finishes.
     """
-    import optuna
-
     if n_trials < 1:
         raise UsageError(f"{n_trials} trials: nothing to try; ask for at least 1")
     config = resolve_config(system, settings)
@@ -70,16 +111,15 @@ def tune_system(
         "space": space_as_json(space),
     }
     study = _opened(folder, artifacts.as_json(begun))
-    states = optuna.trial.TrialState
-    for killed in study.get_trials(deepcopy=False, states=(states.RUNNING,)):
-        study.tell(killed.number, state=states.FAIL)
+    for killed in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
+        study.tell(killed.number, state=TrialState.FAIL)
     done = len(_records(study))
-    if not done and not study.get_trials(deepcopy=False, states=(states.WAITING,)):
-        study.enqueue_trial(standing_values(space, config))
+    if not done and not study.get_trials(deepcopy=False, states=(TrialState.WAITING,)):
+        study.enqueue_trial(current_values(space, config))
     while done < n_trials:
         # A sampler of its own for each trial: it draws the same whether or not the search was killed in between.
         study.sampler = optuna.samplers.TPESampler(seed=derived_seed(config.seed, "trial", done) % 2**32)
-        trial = study.ask()
+        trial = study.ask(space)
         _try(study, trial, corpus, system, settings, space, folder / _RUN)
         done += 1
         on_trial(_records(study)[-1], n_trials)
@@ -91,8 +131,6 @@ def tune_system(
 
 def _pruning(trial) -> Progress:
     """Return a listener that reports the worth of every epoch on dev to a trial, and ends one that falls behind."""
-    import optuna
-
     reported: set[tuple[str, int]] = set()
 
     def listen(step: Step) -> None:
@@ -108,11 +146,8 @@ def _pruning(trial) -> Progress:
 
 def _try(study, trial, corpus: Corpus, system: str, settings: Sequence[str], space: SearchSpace, folder: Path) -> None:
     """Run one trial and tell the study how it ended; whatever happens, its run folder is gone afterwards."""
-    import optuna
-
-    states = optuna.trial.TrialState
     start = time.perf_counter()
-    chosen = {name: values.suggested(trial, name) for name, values in space.items()}
+    chosen = as_settings(trial.params, space)
     trial.set_user_attr("settings", chosen)
     shutil.rmtree(folder, ignore_errors=True)
     try:
@@ -121,10 +156,10 @@ def _try(study, trial, corpus: Corpus, system: str, settings: Sequence[str], spa
         metric = deciding_metric(config.select_by, len(corpus.articles))
         result = {"values": read_run_report(run.folder).strata["all"].metrics[metric].mean}
     except optuna.TrialPruned:
-        result = {"state": states.PRUNED}
+        result = {"state": TrialState.PRUNED}
     except (RunError, UsageError) as error:
         trial.set_user_attr("error", str(error))
-        result = {"state": states.FAIL}
+        result = {"state": TrialState.FAIL}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     trial.set_user_attr("seconds", round(time.perf_counter() - start, 2))
@@ -137,7 +172,6 @@ def _opened(folder: Path, begun: dict):
     Raises:
         RunError: if it was begun with something else, is damaged, or the folder is a file.
     """
-    import optuna
     from sqlalchemy.exc import SQLAlchemyError
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -151,53 +185,31 @@ def _opened(folder: Path, begun: dict):
         study = optuna.create_study(
             storage=storage, study_name=_NAME, load_if_exists=True, direction="maximize", pruner=pruner
         )
-        known = study.user_attrs.get(_BEGUN)
-        if known is None:
+        if _BEGUN not in study.user_attrs:
             study.set_user_attr(_BEGUN, begun)
-            known = begun
+        known = study.user_attrs[_BEGUN]
     except (SQLAlchemyError, optuna.exceptions.StorageInternalError, RuntimeError, ValueError) as error:
         raise RunError(
             f"{path}: no study of statgraph's, or damaged ({reason_of(error)}); choose another --out"
         ) from None
-    _check_same(path, known, begun)
-    return study
-
-
-def _check_same(path: Path, known: Mapping, begun: Mapping) -> None:
-    remedy = "choose another --out"
-    if known["system"] != begun["system"]:
-        raise RunError(f"{path}: a study of system '{known['system']}', not of '{begun['system']}'; {remedy}")
-    if known["corpus"]["content_hash"] != begun["corpus"]["content_hash"]:
-        other = "another state of corpus" if known["corpus"]["name"] == begun["corpus"]["name"] else "corpus"
-        raise RunError(f"{path}: a study on {other} '{known['corpus']['name']}'; name that one, or {remedy}")
-    changed = changed_settings(known["config"], begun["config"])
+    changed = changed_settings({**known, **known["config"], "config": 0}, {**begun, **begun["config"], "config": 0})
     if changed:
-        raise RunError(f"{path}: a study with other settings ({changed}); give the same ones, or {remedy}")
-    if known["space"] != begun["space"]:
-        names = known["space"].keys() | begun["space"].keys()
-        changed = sorted(name for name in names if known["space"].get(name) != begun["space"].get(name))
-        raise RunError(
-            f"{path}: a study of another search space ({', '.join(changed)}); give the same --space and --set, "
-            f"or {remedy}"
-        )
+        raise RunError(f"{path}: a study with other settings ({changed}); give the same ones, or choose another --out")
+    return study
 
 
 def _records(study) -> list[TrialRecord]:
     """Return the trials that ended by themselves; one that was killed is tried again, and is not among them."""
-    import optuna
-
-    states = optuna.trial.TrialState
-    names = {states.COMPLETE: FINISHED, states.PRUNED: PRUNED, states.FAIL: FAILED}
     ended = (
         trial
         for trial in study.get_trials(deepcopy=False)
-        if trial.state in names and (trial.state is not states.FAIL or "error" in trial.user_attrs)
+        if trial.state in _STATES and (trial.state is not TrialState.FAIL or "error" in trial.user_attrs)
     )
     return [
         TrialRecord(
             number,
-            names[trial.state],
-            trial.value if trial.state is states.COMPLETE else None,
+            _STATES[trial.state],
+            trial.value if trial.state is TrialState.COMPLETE else None,
             dict(trial.user_attrs["settings"]),
             tuple(value for _, value in sorted(trial.intermediate_values.items())),
             trial.user_attrs.get("seconds", 0.0),
@@ -205,3 +217,49 @@ def _records(study) -> list[TrialRecord]:
         )
         for number, trial in enumerate(ended, start=1)
     ]
+
+
+def write_tuning(tuning: Tuning) -> None:
+    """Write trials, best settings and history into the study's folder.
+
+    Raises:
+        RunError: if no trial finished.
+    """
+    artifacts.write_json(tuning.folder / TRIALS, {"trials": [asdict(trial) for trial in tuning.trials]})
+    if not tuning.ranked:
+        raise RunError(
+            f"{tuning.folder}: none of {len(tuning.trials)} trials finished (the last: {tuning.trials[-1].error}); "
+            "narrow the --space, or choose other settings with --set"
+        )
+    best = yaml.safe_dump(_nested(tuning.best_settings), sort_keys=False, allow_unicode=True)
+    artifacts.write_text(tuning.folder / BEST, best)
+    finished = sorted(tuning.ranked, key=lambda trial: trial.number)
+    numbers = [trial.number for trial in finished]
+    values = [100 * trial.value for trial in finished]
+    best_so_far = [max(values[: place + 1]) for place in range(len(values))]
+    line_chart(
+        {"best so far": (numbers, best_so_far), "trial": (numbers, values)},
+        tuning.folder / HISTORY,
+        Labels(f"{len(finished)} finished of {len(tuning.trials)} trials", "trial", f"dev {tuning.metric}, %"),
+        points_only=("trial",),
+    )
+
+
+def _nested(settings: Sequence[str]) -> dict[str, object]:
+    """Return `a.b=c` settings as the groups of a system's YAML file; a later one replaces an earlier."""
+    nested: dict[str, object] = {}
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        *groups, last = name.strip().split(".")
+        place = nested
+        for group in groups:
+            place = place.setdefault(group, {})
+        place[last] = _number_or_text(value.strip())
+    return nested
+
+
+def _number_or_text(value: str) -> int | float | str:
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(value)
+    return value

@@ -2,21 +2,33 @@ import dataclasses
 from types import SimpleNamespace
 
 import pytest
+import yaml
+from optuna.distributions import CategoricalDistribution as Choice
+from optuna.distributions import FloatDistribution as Range
 
 from statgraph import artifacts
+from statgraph.config import RunConfig
 from statgraph.errors import CorpusError, RunError, UsageError
 from statgraph.evaluation.report import Report, Stratum
 from statgraph.evaluation.significance import Estimate
 from statgraph.progress import TrainingStep
 from statgraph.runs import parts
+from statgraph.settings import overlaid, with_settings
 from statgraph.systems.tuning import study as search
-from statgraph.systems.tuning.results import BEST, HISTORY, TRIALS
-from statgraph.systems.tuning.spaces import Choice, Range
-from statgraph.systems.tuning.study import STUDY, tune_system
+from statgraph.systems.tuning.study import (
+    BEST,
+    HISTORY,
+    STUDY,
+    TRIALS,
+    TrialRecord,
+    Tuning,
+    tune_system,
+    write_tuning,
+)
 
 SPACE = {
-    "stage2.lr": Range(1e-4, 1e-1, log=True, whole=False),
-    "gnn.dropout": Range(0.0, 0.5, log=False, whole=False),
+    "stage2.lr": Range(1e-4, 1e-1, log=True),
+    "gnn.dropout": Range(0.0, 0.5),
     "gnn.heads": Choice(("1", "2", "4")),
 }
 OPEN = ("device=cpu", "encoder.backbone=embedded:static")
@@ -193,11 +205,11 @@ def test_another_study_is_refused(tune, trained, town_corpus, tmp_path):
     village = dataclasses.replace(town_corpus, name="village", questions=town_corpus.questions[:-1])
     grown = dataclasses.replace(town_corpus, questions=town_corpus.questions[:-1])
     for other, reason in (
-        ({"system": "dsr"}, "system 'qabisar', not of 'dsr'"),
-        ({"corpus": village}, "on corpus 'town'"),
-        ({"corpus": grown}, "another state of corpus 'town'"),
+        ({"system": "dsr"}, "system: qabisar then, dsr now"),
+        ({"corpus": village}, "corpus.name: town then, village now"),
+        ({"corpus": grown}, "corpus.content_hash: "),
         ({"settings": (*OPEN, "stage2.epochs=9", "seed=3")}, "seed: 0 then, 3 now; stage2.epochs: 4 then, 9 now"),
-        ({"space": {**SPACE, "gnn.heads": Choice(("1", "2"))}}, r"search space \(gnn\.heads\)"),
+        ({"space": {**SPACE, "gnn.heads": Choice(("1", "2"))}}, r"space\.gnn\.heads\.choices: "),
     ):
         with pytest.raises(RunError, match=rf"{STUDY}: a study .*{reason}"):
             tune(2, **other)
@@ -227,3 +239,38 @@ def test_what_cannot_be_searched_leaves_nothing(tune, town_corpus, tmp_path):
         with pytest.raises(UsageError, match=reason):
             tune(n_trials, **options)
     assert not (tmp_path / "study").exists()
+
+
+FIXED = ("stage2.epochs=2", "encoder.backbone=some/model")
+TRIALS_RUN = (
+    TrialRecord(1, "finished", 0.5, {"stage2.lr": "1e-03", "gnn.layers": "1"}, (0.4, 0.5), 1.0),
+    TrialRecord(2, "pruned", None, {"stage2.lr": "1e-05", "gnn.layers": "2"}, (0.1,), 0.5),
+    TrialRecord(3, "finished", 0.75, {"stage2.lr": "2e-05", "gnn.layers": "3"}, (0.6, 0.7), 1.0),
+    TrialRecord(4, "failed", None, {"stage2.lr": "9", "gnn.layers": "3"}, (), 0.1, "the loss is nan"),
+    TrialRecord(5, "finished", 0.75, {"stage2.lr": "3e-05", "gnn.layers": "3"}, (0.6, 0.7), 1.0),
+)
+
+
+def test_finished_trials_are_ranked_equal_ones_by_number(tmp_path):
+    tuning = Tuning(tmp_path, TRIALS_RUN, FIXED, "mAP")
+    assert [trial.number for trial in tuning.ranked] == [3, 5, 1]
+    assert tuning.best_settings == (*FIXED, "stage2.lr=2e-05", "gnn.layers=3")
+
+
+def test_what_is_written(tmp_path):
+    tuning = Tuning(tmp_path, TRIALS_RUN, FIXED, "mAP")
+    write_tuning(tuning)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([BEST, HISTORY, TRIALS])
+    saved = artifacts.read_json(tmp_path / TRIALS)["trials"]
+    assert saved == artifacts.as_json([dataclasses.asdict(trial) for trial in TRIALS_RUN])
+    best = yaml.safe_load((tmp_path / BEST).read_text(encoding="utf-8"))
+    assert best == {
+        "stage2": {"epochs": 2, "lr": 2e-05}, "encoder": {"backbone": "some/model"}, "gnn": {"layers": 3},
+    }  # fmt: skip
+    assert overlaid(RunConfig(), best, place=BEST) == with_settings(RunConfig(), tuning.best_settings)
+
+
+def test_a_search_without_a_finished_trial_says_why_and_keeps_its_trials(tmp_path):
+    with pytest.raises(RunError, match=r"none of 1 trials finished \(the last: the loss is nan\)"):
+        write_tuning(Tuning(tmp_path, TRIALS_RUN[3:4], FIXED, "mAP"))
+    assert [path.name for path in tmp_path.iterdir()] == [TRIALS]
