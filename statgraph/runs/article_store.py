@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from statgraph.artifacts import array_damage_told, read_array, replaced_file
+from statgraph.artifacts import read_array, reading, replaced_file
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.citations.named_articles import NamedArticles
 from statgraph.corpus.records import Article
@@ -20,13 +19,10 @@ from statgraph.corpus.structure import Structure
 from statgraph.corpus.tree import Tree, tree_of
 from statgraph.corpus.validity import FOR_EVER, SINCE_EVER, days_in_force
 from statgraph.corpus.where import Where
-from statgraph.errors import RunError
 from statgraph.runs import parts
 
 ARTICLES, OFFSETS, DATES = (part.name for part in (parts.ARTICLES, parts.ARTICLE_OFFSETS, parts.ARTICLE_DATES))
 STRUCTURE = parts.STRUCTURE.name
-_READ_AT_ONCE = 256
-_MAX_DAYS = 16  # whose rows in force are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +65,16 @@ class ArticleStore:
     """
 
     def __init__(self, folder: Path):
-        self._path = Path(folder) / ARTICLES
-        try:
-            with array_damage_told():
-                self._offsets = np.load(Path(folder) / OFFSETS, mmap_mode="r", allow_pickle=False)
-                n_dimensions = self._offsets.ndim
+        self._folder = Path(folder)
+        self._path = self._folder / ARTICLES
+        with reading(self._folder, "train the run again"):
+            self._offsets = np.load(self._folder / OFFSETS, mmap_mode="r", allow_pickle=False)
             self._file = self._path.open("rb", buffering=0)
             size = os.fstat(self._file.fileno()).st_size
-        except (OSError, ValueError) as error:
-            raise RunError(f"{folder}: the articles of the run are not readable ({error}); train it again") from None
-        self._structure: Structure | None = None
-        self._named: NamedArticles | None = None
-        self._lock = threading.Lock()  # of what is made once
-        self._in_force: dict[int, AllowedRows | None] = {}  # by day
-        if n_dimensions != 1 or self._offsets.dtype != np.int64 or not len(self._offsets):
-            raise RunError(f"{Path(folder) / OFFSETS}: not the offsets of articles; train the run again")
-        if size != self._offsets[-1]:
-            raise RunError(f"{self._path}: {size} bytes where {self._offsets[-1]} were written; train the run again")
+            if self._offsets.ndim != 1 or self._offsets.dtype != np.int64 or not len(self._offsets):
+                raise ValueError(f"{OFFSETS} are not the offsets of articles")
+            if size != self._offsets[-1]:
+                raise ValueError(f"{ARTICLES} has {size} bytes where {self._offsets[-1]} were written")
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -107,31 +96,24 @@ class ArticleStore:
     @property
     def has_structure(self) -> bool:
         """Return whether the run has saved the law's structure; runs of older versions have not."""
-        return (self._path.parent / STRUCTURE).is_file()
+        return (self._folder / STRUCTURE).is_file()
 
-    @property
+    @cached_property
     def structure(self) -> Structure:
         """Return the law's structure as the run has saved it, or made from its articles: seconds, for a large law.
 
         Raises:
             RunError: if what it has saved is damaged.
         """
-        with self._lock:
-            if self._structure is None:
-                if self.has_structure:
-                    self._structure = Structure.read(self._path.parent / STRUCTURE, len(self))
-                else:
-                    self._structure = Structure.of(self.read_all(), self.tree)
-            return self._structure
+        if self.has_structure:
+            return Structure.read(self._folder / STRUCTURE, len(self))
+        return Structure.of(self.read_all(), self.tree)
 
-    @property
+    @cached_property
     def named_articles(self) -> NamedArticles:
-        """Return what finds the articles that a text names by number; made once, a second for a large law."""
-        with self._lock:
-            if self._named is None:
-                titles, paths = zip(*((outline.title, outline.path) for outline in self.outlines), strict=True)
-                self._named = NamedArticles(titles, paths)
-            return self._named
+        """Return what finds the articles that a text names by number; a second's work for a large law."""
+        titles, paths = zip(*((outline.title, outline.path) for outline in self.outlines), strict=True)
+        return NamedArticles(titles, paths)
 
     @cached_property
     def days_in_force(self) -> np.ndarray | None:
@@ -140,21 +122,16 @@ class ArticleStore:
         Raises:
             RunError: if the file is damaged, or of other articles.
         """
-        path = self._path.parent / DATES
+        path = self._folder / DATES
         return read_array(path, (len(self), 2), "int32", remedy="train the run again") if path.is_file() else None
 
     def in_force(self, day: int | None) -> AllowedRows | None:
         """Return the article rows that are in force on a day (an ordinal, None for any day); None is all of them."""
         if day is None or self.days_in_force is None:
             return None
-        kept = dict(self._in_force)  # another thread may write it meanwhile
-        if day not in kept:
-            first, after = self.days_in_force.T
-            rows = AllowedRows.of_mask((first <= day) & (day < after), Where(day=day))
-            kept = {} if len(kept) >= _MAX_DAYS else kept
-            kept[day] = None if len(rows) == len(self) else rows
-            self._in_force = kept
-        return kept[day]
+        first, after = self.days_in_force.T
+        rows = AllowedRows.of_mask((first <= day) & (day < after), Where(day=day))
+        return None if len(rows) == len(self) else rows
 
     def read(self, rows: Sequence[int]) -> list[StoredArticle]:
         """Return the articles of these rows, in the order of the rows.
@@ -162,22 +139,19 @@ class ArticleStore:
         Raises:
             RunError: if one of them is damaged.
         """
-        articles = []
-        for row in rows:
+        return [self._article(int(row)) for row in rows]
+
+    def _article(self, row: int) -> StoredArticle:
+        with reading(f"{self._path}:{row + 1}", "train the run again"):
             start, end = int(self._offsets[row]), int(self._offsets[row + 1])
-            try:
-                if not 0 <= start < end <= self._offsets[-1]:
-                    raise ValueError("not the place of an article")
-                article_id, title, text, path = json.loads(os.pread(self._file.fileno(), end - start, start))
-            except ValueError:
-                raise RunError(f"{self._path}:{row + 1}: damaged; train the run again") from None
-            articles.append(StoredArticle(article_id, title, text, tuple(path)))
-        return articles
+            if not 0 <= start < end <= self._offsets[-1]:
+                raise ValueError("not the place of an article")
+            article_id, title, text, path = json.loads(os.pread(self._file.fileno(), end - start, start))
+            return StoredArticle(article_id, title, text, tuple(path))
 
     def __iter__(self) -> Iterator[StoredArticle]:
-        """Yield every article, in row order, with a few in memory at a time."""
-        for start in range(0, len(self), _READ_AT_ONCE):
-            yield from self.read(range(start, min(start + _READ_AT_ONCE, len(self))))
+        """Yield every article, in row order, one in memory at a time."""
+        return (self._article(row) for row in range(len(self)))
 
     def read_all(self) -> list[StoredArticle]:
         """Return every article, in row order."""

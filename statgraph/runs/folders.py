@@ -110,9 +110,7 @@ def changed_run(run: Path, out: Path | None, *, without: Collection[str]) -> Ite
         without = {*without, parts.CHECKPOINTS.name}
     target = run.resolve() if out is None else out
     with held_run(target), artifacts.replaced_folder(target) as staging:
-        for path in sorted(run.iterdir()):
-            if path.name not in without:
-                _bring(path, staging / path.name, in_place=out is None)
+        _bring(run, staging, without, in_place=out is None)
         yield staging
 
 
@@ -120,9 +118,7 @@ def link_run(run: Path, target: Path) -> None:
     """Make a folder the same run as another, its files linked where the disk has links, else copied; what stood there
     is replaced. Checkpoints are left out, which only an unfinished training needs."""
     with artifacts.replaced_folder(target) as staging:
-        for path in sorted(run.iterdir()):
-            if path.name != parts.CHECKPOINTS.name:
-                _bring(path, staging / path.name, in_place=True)
+        _bring(run, staging, {parts.CHECKPOINTS.name}, in_place=True)
 
 
 @contextmanager
@@ -163,7 +159,10 @@ def claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> N
         return
     if not path.is_file():
         raise RunError(f"{folder}: no run to resume; start it without --resume")
-    begun = _begun(path)
+    with artifacts.reading(path, "train into another folder"):
+        begun = artifacts.read_json(path)
+        if not isinstance(begun["config"], dict) or not isinstance(begun["corpus_hash"], str):
+            raise ValueError("not the configuration of a run")
     if begun["corpus_hash"] != wanted["corpus_hash"]:
         raise RunError(
             f"{folder}: was started on another corpus, or another state of this one; name that one with --corpus, "
@@ -204,15 +203,6 @@ def _used_settings(folder: Path, run_parts: Iterable[Part], config: Mapping[str,
     return lambda name: bool(begun) and ("." not in name or not used.isdisjoint((name, name.partition(".")[0])))
 
 
-def _begun(path: Path) -> dict:
-    """Return what a run was begun with; raise RunError if the file is damaged."""
-    with artifacts.reading(path, "train into another folder"):
-        begun = artifacts.read_json(path)
-        if not isinstance(begun["config"], dict) or not isinstance(begun["corpus_hash"], str):
-            raise ValueError("not the configuration of a run")
-        return begun
-
-
 def refuse_full_folder(out: Path, remedy: str | None = None) -> None:
     """Raise RunError unless a folder is empty or not there yet; `remedy` is that for a full one."""
     if out.exists() and not out.is_dir():
@@ -225,12 +215,16 @@ def _age(path: Path) -> tuple[int, str]:
     return path.stat().st_mtime_ns, str(path)
 
 
-def _bring(source: Path, target: Path, *, in_place: bool) -> None:
-    copy = _link if in_place else shutil.copy2
-    if source.is_dir() and not (in_place and source.is_symlink()):
-        shutil.copytree(source, target, symlinks=in_place, copy_function=copy)
-    else:
-        copy(source, target)
+def _bring(run: Path, target: Path, without: Collection[str], *, in_place: bool) -> None:
+    """Copy a run into a folder but for some of its parts: in place as links."""
+    shutil.copytree(
+        run,
+        target,
+        symlinks=in_place,
+        copy_function=_link if in_place else shutil.copy2,
+        ignore=lambda folder, names: set(without).intersection(names) if Path(folder) == run else (),
+        dirs_exist_ok=True,
+    )
 
 
 def _link(source: Path, target: Path) -> None:

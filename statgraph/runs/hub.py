@@ -9,10 +9,7 @@ from pathlib import Path
 from statgraph.errors import RunError, UsageError, reason_of
 
 SCHEME = "hf://"
-_NAME = r"[\w-][\w.-]*/[\w-][\w.-]*"
-_ADDRESS = re.compile(rf"{SCHEME}(?P<name>{_NAME})(?:@(?P<revision>[\w./-]+))?")
-# A model's own code would be run when it is loaded.
-_LEFT = ("*.py",)
+_ADDRESS = re.compile(rf"{SCHEME}(?P<name>[\w-][\w.-]*/[\w-][\w.-]*)(?:@(?P<revision>[\w./-]+))?")
 
 
 @dataclass(frozen=True)
@@ -51,8 +48,8 @@ def local_run(run: Path | str) -> Path:
     from huggingface_hub import snapshot_download
 
     address = HubAddress.of(run)
-    try:
-        return Path(snapshot_download(address.name, revision=address.revision, ignore_patterns=list(_LEFT)))
+    try:  # without code, which would be run when the model is loaded
+        return Path(snapshot_download(address.name, revision=address.revision, ignore_patterns=["*.py"]))
     except Exception as error:  # the client raises its own errors, its transport's and the system's
         raise RunError(
             f"{address}: cannot be downloaded ({reason_of(error)}); check the name and the network, and for a private "
