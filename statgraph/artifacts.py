@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from statgraph.disk import exchanged, locked, made_here, refused_write_named, require_room
+from statgraph.disk import exchanged, locked, refused_write_named, require_room
 from statgraph.errors import RunError, described, reason_of
 
 if TYPE_CHECKING:
@@ -212,8 +212,7 @@ def _staging(target: Path, *, folder: bool) -> Iterator[Path]:
     with refused_write_named(target):
         staging, descriptor = _new_and_held(target, folder=folder)
         try:
-            with made_here(descriptor):
-                yield staging
+            yield staging
             require_room(target)
             _give_mode(staging.rglob("*.safetensors") if folder else [staging], os.fstat(descriptor).st_mode)
             if folder:

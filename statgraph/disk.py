@@ -17,7 +17,6 @@ _REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 _NO_ROOM_BYTES = 1 << 20
 _LATER_NS = 10**9  # some disks keep whole seconds
 _EXCHANGE = 2  # RENAME_EXCHANGE of Linux
-_MADE_HERE: set[tuple[int, int]] = set()  # device and inode of what this process makes and holds
 
 
 @contextmanager
@@ -71,28 +70,12 @@ def held_folder(folder: Path, *, wait: bool = False) -> Iterator[bool]:
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        yield _identity(descriptor) in _MADE_HERE or locked(descriptor, wait=wait) is not False
+        yield locked(descriptor, wait=wait) is not False
     finally:
         if made:
             with suppress(OSError):
                 folder.rmdir()
         os.close(descriptor)
-
-
-@contextmanager
-def made_here(descriptor: int) -> Iterator[None]:
-    """Let this process hold, until the block ends, a folder whose lock it has by a descriptor."""
-    made = _identity(descriptor)
-    _MADE_HERE.add(made)
-    try:
-        yield
-    finally:
-        _MADE_HERE.discard(made)
-
-
-def _identity(descriptor: int) -> tuple[int, int]:
-    status = os.fstat(descriptor)
-    return status.st_dev, status.st_ino
 
 
 def locked(descriptor: int, *, wait: bool = False) -> bool | None:

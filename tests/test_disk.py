@@ -115,13 +115,6 @@ def test_a_disk_without_locks_holds_nothing():
     assert locked(read) is None
 
 
-def test_what_this_process_is_making_is_its_own_to_hold(tmp_path):
-    with replaced_folder(tmp_path / "out") as staging, held_folder(staging) as free:
-        assert free
-    with held_folder(tmp_path / "out") as free, held_folder(tmp_path / "out") as twice:
-        assert (free, twice) == (True, False)
-
-
 def test_what_is_written_last_is_the_newest_though_the_clock_was_put_back(tmp_path):
     paths = [tmp_path / name for name in "abc"]
     for path, seconds in zip(paths, (10, 4_000_000_000, 20), strict=True):

@@ -155,10 +155,10 @@ class Case:
     def stage2(self, **gnn: object) -> Stage:
         """Return our stage, `gnn` settings changed."""
         config = replace(self.config, gnn=replace(self.config.gnn, **gnn))
-        stages = StageBuilder(Job(self.corpus, config, Path(tempfile.gettempdir())), self.model, self.texts)
+        job = Job(self.corpus, config, Path(tempfile.gettempdir()))
         encoder = graph_encoder(config, self.graph, self.model.encoders)
         graph_model = GraphModel(encoder, block_sampler(config, self.graph), whole_graph_block(self.graph))
-        return stages.stage2(self.graph, graph_model)
+        return StageBuilder(job, self.model, self.texts, self.graph, graph_model).stage2()
 
 
 def _epoch(stage: Stage, case: Case, *, steps: int | None = None) -> Callable[[], None]:

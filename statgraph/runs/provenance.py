@@ -56,8 +56,9 @@ def published(value: object) -> object:
 
 def _installed_commit() -> str:
     with suppress(metadata.PackageNotFoundError, ValueError, KeyError):
-        origin = metadata.distribution("statgraph").read_text("direct_url.json")
-        return json.loads(origin or "{}")["vcs_info"]["commit_id"]
+        return json.loads(metadata.distribution("statgraph").read_text("direct_url.json") or "{}")["vcs_info"][
+            "commit_id"
+        ]
     return ""
 
 

@@ -116,27 +116,22 @@ class Run:
             RunError: if it is not the manifest of a run, or one of another version.
         """
         path = folder / artifacts.MANIFEST
-        corpus = manifest.get("corpus")
-        if (
-            not isinstance(corpus, dict)
-            or not isinstance(manifest.get("config"), dict)
-            or not all(isinstance(corpus.get(key), str) for key in _TEXTS)
-        ):
-            raise RunError(f"{path}: not the manifest of a run; name a run folder, or train the run again")
         known = manifest.get("format", 1)
         if known not in range(1, FORMAT + 1):
             raise RunError(
                 f"{path}: format {known}, and this statgraph reads up to {FORMAT}; update statgraph, or train the run "
                 "again"
             )
+        with artifacts.reading(path, "name a run folder, or train the run again"):
+            corpus, settings = manifest["corpus"], dict(manifest["config"])
+            facts = {name: manifest[name] for name in _FACTS if name in manifest}
+            facts |= {name: tuple(facts.get(name, ())) for name in ("steps", "updates")}
+            facts["corpus"] = CorpusFacts(*(corpus[key] for key in _TEXTS), corpus.get("articles"))
         try:
-            config = overlaid(RunConfig(), manifest["config"], place=str(path))
+            config = overlaid(RunConfig(), settings, place=str(path))
         except UsageError as error:
             raise RunError(f"{error} (the run is damaged, or another version's; train it again)") from None
-        facts = {name: manifest[name] for name in _FACTS if name in manifest}
-        with artifacts.reading(path, "train the run again"):
-            facts |= {name: tuple(facts.get(name, ())) for name in ("steps", "updates")}
-        return cls(folder, config, CorpusFacts(*(corpus[key] for key in _TEXTS), corpus.get("articles")), **facts)
+        return cls(folder, config, **facts)
 
     def to_dict(self) -> dict[str, object]:
         """Return the manifest, as JSON values; facts that the run does not have are left out."""

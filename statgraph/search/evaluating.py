@@ -53,9 +53,6 @@ class SplitMetrics:
             for name, column in values.items():
                 if column.shape != (len(question_ids),):
                     raise ValueError(f"{name} has shape {column.shape} for {len(question_ids)} questions")
-            for name, held in strata.items():
-                if strange := held.difference(question_ids):
-                    raise ValueError(f"stratum '{name}' holds '{min(strange, key=str)}', not a question of the split")
         masks = {name: np.array([key in held for key in question_ids], dtype=bool) for name, held in strata.items()}
         return cls(question_ids, QuestionMetrics(values), masks)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from statgraph.config import IndexConfig
 from statgraph.index.article_index import ArticleIndex
@@ -13,8 +13,7 @@ from statgraph.runs.folders import held_run
 from statgraph.runs.run import Run
 
 
-@dataclass(frozen=True)
-class IndexSummary:
+class IndexSummary(NamedTuple):
     """The new index: its kind, the number of articles, its size, how long it took to build.
 
     `memory_bytes` is what a search loads, `disk_bytes` the size of the index folder. `rounded` says whether its vectors

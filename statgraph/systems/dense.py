@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from statgraph import artifacts
 from statgraph.augmentation.law_questions import with_law_questions
-from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.distributed import current_world
 from statgraph.encoders.article_text import article_texts, citing_text, heading_texts, text_hashes
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.encoders.building import build_biencoder
-from statgraph.errors import CorpusError
+from statgraph.errors import CorpusError, RunError
 from statgraph.gnn.encoder import write_graph_encoder
 from statgraph.gnn.graph_inputs import GraphInputs, write_graph_inputs
 from statgraph.graph.blocks import whole_graph_block
@@ -29,7 +29,8 @@ from statgraph.inference.onnx_export import add_query_graph
 from statgraph.memory import give_back, kept_memory
 from statgraph.runs import parts
 from statgraph.systems.job import Job
-from statgraph.systems.stages import Stage1Cache, StageBuilder, block_sampler, graph_encoder
+from statgraph.systems.stages import StageBuilder, block_sampler, graph_encoder
+from statgraph.training.checkpoints import load_progress, load_weights, save_checkpoint
 from statgraph.training.loop import Schedule, train_stage
 from statgraph.training.pretraining import adapted_backbone
 from statgraph.training.seeding import derived_seed, seed_everything
@@ -50,17 +51,17 @@ def train_dense(job: Job) -> None:
     if job.config.from_law:
         job = replace(job, corpus=with_law_questions(job.corpus, seed=job.config.seed))
     clock, writes = job.clock, current_world().is_first
-    prepared = prepared_stages(job)
-    stages, encoders = prepared.stages, prepared.stages.encoders
-    if prepared.trains_encoders:
+    stages = prepared_stages(job)
+    encoders = stages.encoders
+    if stages.trains_encoders:
         with clock.step("stage 1"):
             _train_stage1(job, stages)
-    if prepared.graph is not None:
-        vectors = _train_graph(job, stages, prepared.graph, prepared.graph_model)
+    if stages.graph is not None:
+        vectors = _train_graph(job, stages)
     else:
         encoders.eval()
         with clock.step("article vectors"):
-            vectors = prepared.model.index_vectors()
+            vectors = stages.model.index_vectors()
         if writes:
             _save_article_encoder(encoders, job.folder)
     if writes:
@@ -68,22 +69,14 @@ def train_dense(job: Job) -> None:
             _export(encoders, vectors, job.corpus, job.folder)
 
 
-@dataclass(frozen=True)
-class PreparedStages:
-    """A run before its first step: `stages` builds its stages over `model`; `trains_encoders` says whether there is a
-    first; the graph and its model are there where there is a second."""
-
-    stages: StageBuilder
-    model: TextModel
-    trains_encoders: bool
-    graph: LegalGraph | None
-    graph_model: GraphModel | None
-
-
-def prepared_stages(job: Job) -> PreparedStages:
+def prepared_stages(job: Job) -> StageBuilder:
     """Return what a run trains, before the first step; the errors are those of `train_dense`."""
     corpus, config, clock, device = job.corpus, job.config, job.clock, job.device
-    check_questions(corpus, config)
+    if (config.stage1.epochs or config.stage2.epochs) and not corpus.split("train"):
+        raise CorpusError(
+            f"{corpus.name}: has no training questions; add some, each with an article that answers it, to the "
+            "questions that you import, or use --system ensemble"
+        )
     graph = sampler = graph_model = None
     if config.stage2.epochs:
         with clock.step("graph"):
@@ -103,17 +96,7 @@ def prepared_stages(job: Job) -> PreparedStages:
             dev_labels=corpus.label_rows(dev),
             device=device,
         )
-    trains_encoders = bool(config.stage1.epochs and encoders.parameter_groups(lr=1.0, weight_lr=1.0))
-    return PreparedStages(StageBuilder(job, model, texts), model, trains_encoders, graph, graph_model)
-
-
-def check_questions(corpus: Corpus, config: RunConfig) -> None:
-    """Raise CorpusError if a stage is asked for and the corpus has no training questions."""
-    if (config.stage1.epochs or config.stage2.epochs) and not corpus.split("train"):
-        raise CorpusError(
-            f"{corpus.name}: has no training questions; add some, each with an article that answers it, to the "
-            "questions that you import, or use --system ensemble"
-        )
+    return StageBuilder(job, model, texts, graph, graph_model)
 
 
 def _graph(job: Job) -> LegalGraph:
@@ -137,23 +120,35 @@ def _encoders(job: Job, article_texts: Sequence[str]) -> BiEncoder:
 
 
 def _train_stage1(job: Job, stages: StageBuilder) -> None:
-    stage, folder = stages.stage1(), job.options.stage1_cache
-    kept = Stage1Cache(folder, job) if folder is not None and current_world().size == 1 else None
-    best = kept.load_into(stage) if kept else None
-    if best is not None:
-        job.context.log.take_back(stage.name, -1)
-        job.context.log.append(**best)
-        return
+    """Train the text encoders, or take the weights that a run kept which differs from this one in its graph alone."""
+    stage, kept = stages.stage1(), None
+    if job.options.stage1_cache is not None and current_world().size == 1:
+        kept = job.options.stage1_cache / stage1_key(job)
+        with suppress(RunError):  # what cannot be read is trained again
+            best = load_progress(kept)
+            if best is not None:
+                stage.load_weights(load_weights(kept))
+                stage.set_training(False)
+                job.context.log.take_back(stage.name, -1)
+                job.context.log.append(**best)
+                return
     best = train_stage(stage, _schedule(job.config.stage1), job.context)
-    if kept:
-        kept.keep(stage, best)
+    if kept is not None:
+        save_checkpoint(kept, stage.weights(), best)
 
 
-def _train_graph(job: Job, stages: StageBuilder, graph: LegalGraph, graph_model: GraphModel) -> np.ndarray:
+def stage1_key(job: Job) -> str:
+    """Return a name for all that the weights after stage 1 depend on."""
+    values = job.config.to_dict()
+    used = {name: values[name] for name in (*parts.STAGE1.uses, "seed", "select_by")}
+    return artifacts.key_of(used | {"corpus": job.corpus.content_hash, "device": job.device.type})
+
+
+def _train_graph(job: Job, stages: StageBuilder) -> np.ndarray:
     """Train the graph encoder and its student, write its side of the run, and return the articles' index vectors."""
-    config, clock = job.config.stage2, job.clock
+    config, clock, graph = job.config.stage2, job.clock, stages.graph
     with clock.step("stage 2"), kept_memory():
-        stage2 = stages.stage2(graph, graph_model)
+        stage2 = stages.stage2()
         trains_articles = config.train_encoders == "both"
         if current_world().is_first and not trains_articles:
             _save_article_encoder(stages.encoders, job.folder)
@@ -173,7 +168,7 @@ def _train_graph(job: Job, stages: StageBuilder, graph: LegalGraph, graph_model:
     hashes = {node_type: hashes[node_type] for node_type in graph.node_types}
     inputs = GraphInputs(stage2.input_vectors(), hashes, job.corpus.split("train"), graph.citing)
     if current_world().is_first:
-        write_graph_encoder(graph_model.encoder, job.folder / parts.GRAPH_ENCODER)
+        write_graph_encoder(stages.graph_model.encoder, job.folder / parts.GRAPH_ENCODER)
         write_graph_inputs(inputs, job.folder / parts.GRAPH_INPUTS)
     return vectors
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.artifacts import remove_folder
 from statgraph.config import RankerConfig
 from statgraph.corpus.query import Ranked
 from statgraph.corpus.records import MAIN_SET, Corpus, Question
@@ -87,20 +86,15 @@ def write_parts(run: Run, corpus: Corpus, clock: StepClock, *, reuse_from: Run |
             members,
             reuse_from.signals if reuse_from is not None else None,
         )
-        _write_signals(run, source)
+        with artifacts.replaced_folder(run.signals) as staging:
+            for name in run.config.ensemble.signals:
+                (staging / name).mkdir()
+                if not SIGNALS.load(name).write(source, staging / name):  # nothing to say about this law
+                    (staging / name).rmdir()
         signals = [*other_signals(run, members), *members]
         weights = signal_weights(signals, len(questions))
         entry = {signal.name: round(float(weight), 4) for signal, weight in zip(signals, weights, strict=True)}
         artifacts.write_json(run.ranker, {"weights": entry})
-
-
-def _write_signals(run: Run, source: SignalSource) -> None:
-    """Write the signals beside the members, those that have something to say about this law."""
-    with artifacts.replaced_folder(run.signals) as staging:
-        for name in run.config.ensemble.signals:
-            (staging / name).mkdir()
-            if not SIGNALS.load(name).write(source, staging / name):
-                (staging / name).rmdir()
 
 
 def write_learnt_from(run: Run, split: str) -> None:
@@ -166,7 +160,7 @@ def _learn_ranker(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[F
         write_learnt_from(run, split)
         ensemble.ranker = learning.ranker
     for folder in _fold_folders(job):
-        remove_folder(folder)
+        artifacts.remove_folder(folder)
     job.options.announce(_training_summary(learning, len(questions), split))
     return ranked(dev_candidates, learning.held_out[: len(dev_candidates)]) if split == "dev" else None
 
@@ -260,12 +254,10 @@ def _compare_with_signals(
 
     if rankings is None:
         rankings = ranked(dev_candidates, [ensemble.ranker.scores(candidates) for candidates in dev_candidates])
-    alone = {
-        signal.name: quality(
-            ranked(dev_candidates, [candidates.column(signal.name, "score") for candidates in dev_candidates])
-        )
-        for signal in ensemble.signals
-    }
+    alone = {}
+    for signal in ensemble.signals:
+        scores = [candidates.column(signal.name, "score") for candidates in dev_candidates]
+        alone[signal.name] = quality(ranked(dev_candidates, scores))
     best = max(alone, key=alone.get)
     reached = quality(rankings)
     job.options.announce(

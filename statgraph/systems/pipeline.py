@@ -113,5 +113,6 @@ def untrained_run(corpus: Corpus) -> Path:
     # Without dev questions there is nothing to measure, which would take longer than the rest.
     train = tuple(question for question in corpus.questions if question.split == "train")
     seen = replace(corpus, questions=train, citing=corpus.usable_citing())
-    inputs = [__version__, corpus.content_hash, config.to_dict()]
-    return cached("untrained", inputs, lambda folder: train_run(seen, config, folder))
+    inputs = [corpus.content_hash, config.to_dict(), __version__]
+    # In a folder of its own: training holds the folder that it writes, and the cache holds this one.
+    return cached("untrained", inputs, lambda folder: train_run(seen, config, folder / "run")) / "run"

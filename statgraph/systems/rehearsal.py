@@ -50,13 +50,12 @@ def rehearsed(corpus: Corpus, config: RunConfig) -> list[RehearsedStep]:
         backbone = write_tiny_backbone(Path(folder) / "tiny", [*texts, *questions])
         job = Job(part, tiny_config(config, backbone), Path(folder) / "run")
         job.folder.mkdir()
-        prepared = prepared_stages(job)
+        stages = prepared_stages(job)
         steps = []
-        if prepared.trains_encoders:
-            steps.append(_one_step(prepared.stages.stage1(), job, clip=config.stage1.clip))
-        if prepared.graph is not None:
-            stage2 = prepared.stages.stage2(prepared.graph, prepared.graph_model)
-            steps.append(_one_step(stage2, job, clip=config.stage2.clip))
+        if stages.trains_encoders:
+            steps.append(_one_step(stages.stage1(), job, clip=config.stage1.clip))
+        if stages.graph is not None:
+            steps.append(_one_step(stages.stage2(), job, clip=config.stage2.clip))
         return steps
 
 

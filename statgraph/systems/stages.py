@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cached_property
-from pathlib import Path
 
 import torch
 
@@ -16,7 +15,6 @@ from statgraph.config import RunConfig, Stage1Config, Stage2Config
 from statgraph.distributed import current_world
 from statgraph.encoders.article_text import citing_text, heading_texts
 from statgraph.encoders.biencoder import BiEncoder
-from statgraph.errors import RunError
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import BlockSampler
 from statgraph.graph.build import LegalGraph
@@ -26,7 +24,6 @@ from statgraph.negatives.source import NegativeSource
 from statgraph.registry import NEGATIVES
 from statgraph.runs import parts
 from statgraph.systems.job import Job
-from statgraph.training.checkpoints import load_progress, load_weights, save_checkpoint
 from statgraph.training.distillation import AfterGraph
 from statgraph.training.pairs import (
     PairSource,
@@ -79,19 +76,25 @@ class StageBuilder:
         job: the run.
         model: the text encoders, which every stage trains, with articles and dev questions.
         article_texts: the articles as text.
+        graph: with its model, of a run that has a second stage.
     """
 
-    def __init__(self, job: Job, model: TextModel, article_texts: Sequence[str]):
-        self._job = job
-        self._corpus = job.corpus
-        self._config = job.config
-        self._model = model
-        self.article_texts = article_texts
+    def __init__(
+        self,
+        job: Job,
+        model: TextModel,
+        article_texts: Sequence[str],
+        graph: LegalGraph | None = None,
+        graph_model: GraphModel | None = None,
+    ):
+        self._job, self._corpus, self._config = job, job.corpus, job.config
+        self.model, self.encoders, self.article_texts = model, model.encoders, article_texts
+        self.graph, self.graph_model = graph, graph_model
 
     @property
-    def encoders(self) -> BiEncoder:
-        """Return the text encoders."""
-        return self._model.encoders
+    def trains_encoders(self) -> bool:
+        """Return whether there is a first stage, which has weights to train."""
+        return bool(self._config.stage1.epochs and self.encoders.parameter_groups(lr=1.0, weight_lr=1.0))
 
     def stage1(self) -> Stage1:
         """Return the training of the text encoders."""
@@ -99,11 +102,11 @@ class StageBuilder:
         sources = self._sources(config)
         negatives = self._negatives(config.negatives, config.negatives_per_pair)
         order = question_order(config.question_order, self._gold, lambda: self._bm25, self._config.seed)
-        return Stage1(self._model, sources, config, negatives, order)
+        return Stage1(self.model, sources, config, negatives, order)
 
-    def stage2(self, graph: LegalGraph, graph_model: GraphModel) -> Stage2:
+    def stage2(self) -> Stage2:
         """Return the training of the graph encoder."""
-        config, encoders = self._config.stage2, self._model.encoders
+        config, encoders, graph = self._config.stage2, self.encoders, self.graph
         headings = heading_texts(graph.headings, heading_path=self._config.graph.heading_path)
         citing = [citing_text(text) for text in graph.citing]
         progress = self._job.options.progress
@@ -114,12 +117,12 @@ class StageBuilder:
         )
         sources = self._sources(config)
         negatives = self._negatives(config.negatives, config.negatives_per_pair)
-        return Stage2(self._model, graph_model, texts, sources, config, negatives)
+        return Stage2(self.model, self.graph_model, texts, sources, config, negatives)
 
     def after_graph(self, stage2: Stage2) -> AfterGraph:
         """Return the distillation that follows a finished stage 2."""
-        questions = self._model.encoders.question_inputs(self._gold.texts, self._job.options.progress)
-        return AfterGraph(self._model, stage2.node_vectors(), self._gold, questions, self._config.stage2)
+        questions = self.encoders.question_inputs(self._gold.texts, self._job.options.progress)
+        return AfterGraph(self.model, stage2.node_vectors(), self._gold, questions, self._config.stage2)
 
     @cached_property
     def _gold(self) -> PairSource:
@@ -163,31 +166,3 @@ class StageBuilder:
         if not per_pair:
             return None
         return NEGATIVES.load(name)(self._corpus, self._config.negatives, bm25=lambda: self._bm25)
-
-
-class Stage1Cache:
-    """Weights after stage 1, kept between runs that differ in their graph alone, in a folder named by all that they
-    depend on."""
-
-    def __init__(self, folder: Path, job: Job):
-        values = job.config.to_dict()
-        about = {name: values[name] for name in (*parts.STAGE1.uses, "seed", "select_by")}
-        about |= {"corpus": job.corpus.content_hash, "device": job.device.type}
-        self._folder = folder / artifacts.key_of(about)
-
-    def load_into(self, stage: Stage1) -> dict | None:
-        """Put the kept weights into a stage and return the record of their best epoch; None where there are none, or
-        none that can be read."""
-        try:
-            record = load_progress(self._folder)
-            if record is None:
-                return None
-            stage.load_weights(load_weights(self._folder))
-        except RunError:
-            return None
-        stage.set_training(False)
-        return record
-
-    def keep(self, stage: Stage1, record: dict) -> None:
-        """Keep a trained stage's weights with the record of their epoch."""
-        save_checkpoint(self._folder, stage.weights(), record)

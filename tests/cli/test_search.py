@@ -306,7 +306,7 @@ def test_bytes_that_are_no_text_are_refused(refused, bm25_run):
         ),
         (
             "manifest.json", b"{}",
-            "run/manifest.json: not the manifest of a run; name a run folder, or train the run again",
+            "run/manifest.json: not readable (KeyError: 'corpus'); name a run folder, or train the run again",
         ),
         (
             "manifest.json", b"{",
@@ -323,8 +323,7 @@ def test_bytes_that_are_no_text_are_refused(refused, bm25_run):
         ),
         (
             "articles.jsonl", None,
-            "run: the articles of the run are not readable ([Errno 2] No such file or directory: "
-            "'run/articles.jsonl'); train it again",
+            "run: not readable ([Errno 2] No such file or directory: 'run/articles.jsonl'); train the run again",
         ),
     ],
 )  # fmt: skip

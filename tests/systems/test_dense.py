@@ -2,12 +2,14 @@ import dataclasses
 import json
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
 
+from statgraph.config import RunConfig
 from statgraph.corpus.store import write_corpus
 from statgraph.errors import UsageError
 from statgraph.gnn.graph_inputs import read_graph_inputs
@@ -19,8 +21,9 @@ from statgraph.runs.article_store import write_article_store
 from statgraph.runs.run import CorpusFacts, Run
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.retriever import Retriever
+from statgraph.settings import with_settings
 from statgraph.systems import dense
-from statgraph.systems.dense import train_dense
+from statgraph.systems.dense import stage1_key, train_dense
 from statgraph.systems.job import Job, TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
@@ -346,3 +349,24 @@ def test_memory_is_kept_while_stage_2_trains_and_no_longer(train, monkeypatch):
     train("qabisar")
     assert seen[-3:] == ["kept", "stage2", "given back"]
     assert "kept" not in seen[:-3]
+
+
+@pytest.mark.parametrize(
+    ("settings", "about", "same"),
+    [
+        (("gnn.layers=4",), {}, True),
+        (("stage2.epochs=1",), {}, True),
+        (("seed=1",), {}, False),
+        (("stage1.lr=0.1",), {}, False),
+        (("encoder.max_tokens=64",), {}, False),
+        (("negatives.buckets=4",), {}, False),
+        ((), {"corpus": "c2"}, False),
+        ((), {"device": "cuda"}, False),
+    ],
+)
+def test_weights_are_taken_from_a_run_that_differs_in_what_they_do_not_depend_on(settings, about, same):
+    def key(*settings, corpus="c1", device="cpu") -> str:
+        config, corpus = with_settings(RunConfig(), settings), SimpleNamespace(content_hash=corpus)
+        return stage1_key(SimpleNamespace(config=config, corpus=corpus, device=torch.device(device)))
+
+    assert (key(*settings, **about) == key()) == same

@@ -85,18 +85,13 @@ def article_changes(
 
 def _longest_ascent(rows: Sequence[int]) -> set[int]:
     """Return the positions of a longest ascending subsequence of distinct numbers (Fredman, 1975)."""
-    least_ends: list[int] = []  # of the ascents of each length so far, the least last number
-    ends_at: list[int] = []  # and where it stands
-    came_from = [-1] * len(rows)
+    ends: list[tuple[int, int]] = []  # of the ascents of each length so far, the least last number and its position
+    came_from = []
     for at, row in enumerate(rows):
-        length = bisect_left(least_ends, row)
-        came_from[at] = ends_at[length - 1] if length else -1
-        if length == len(least_ends):
-            least_ends.append(row)
-            ends_at.append(at)
-        else:
-            least_ends[length], ends_at[length] = row, at
-    positions, at = set(), ends_at[-1] if ends_at else -1
+        length = bisect_left(ends, (row, at))
+        came_from.append(ends[length - 1][1] if length else -1)
+        ends[length : length + 1] = [(row, at)]
+    positions, at = set(), ends[-1][1] if ends else -1
     while at >= 0:
         positions.add(at)
         at = came_from[at]

@@ -31,7 +31,7 @@ from statgraph.systems.job import StepClock
 from statgraph.systems.lexical import write_lexical_index
 from statgraph.systems.model_card import corpus_entry, write_model_cards
 from statgraph.systems.updating.changes import ArticleChanges, article_changes
-from statgraph.systems.updating.vectors import VectorPlan, carried_out, plan_with_graph, plan_without_graph
+from statgraph.systems.updating.vectors import carried_out, plan_with_graph, plan_without_graph
 
 
 @dataclass(frozen=True)
@@ -71,18 +71,32 @@ class TextVectors:
 
 
 @dataclass(frozen=True)
-class UpdateSummary:
+class UpdateCounts:
+    """What an update has to do beside the articles themselves.
+
+    Attributes:
+        headings: of a run with a graph, (added, gone); else None.
+        citations: of training questions, (added, gone); else None.
+        embedded: how many texts had no vector in the run.
+        taken: how many of these had one in shards.
+        recomputed: how many article vectors of the index are not those of before.
+    """
+
+    headings: tuple[int, int] | None = None
+    citations: tuple[int, int] | None = None
+    embedded: int = 0
+    taken: int = 0
+    recomputed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpdateSummary(UpdateCounts):
     """What an update did, or a dry run would do.
 
     Attributes:
         run: where the updated run is.
         changes: what has become of the articles.
         articles: how many the new version has.
-        headings: of a run with a graph, (added, gone); else None.
-        citations: of training questions, (added, gone); else None.
-        embedded: how many texts had no vector in the run.
-        taken: how many of these had one in shards.
-        recomputed: how many article vectors of the index are not those of before.
         steps: wall time and memory of each step, as in a run's manifest.
         seconds: of the whole.
         written: whether anything was.
@@ -91,19 +105,13 @@ class UpdateSummary:
     run: Path
     changes: ArticleChanges
     articles: int
-    headings: tuple[int, int] | None
-    citations: tuple[int, int] | None
-    embedded: int
-    taken: int
-    recomputed: int
     steps: tuple[dict, ...]
     seconds: float
     written: bool
 
     def to_dict(self) -> dict[str, object]:
         """Return JSON values, the articles as counts."""
-        named = {name: value for name, value in vars(self).items() if name not in ("run", "changes")}
-        return artifacts.as_json({"run": str(self.run), "changes": self.changes.counts(), **named})
+        return artifacts.as_json(vars(self) | {"run": str(self.run), "changes": self.changes.counts()})
 
 
 def update_run(
@@ -155,11 +163,7 @@ def update_run(
         run=target,
         changes=changes,
         articles=len(corpus.articles),
-        headings=plan.headings,
-        citations=plan.citations,
-        embedded=plan.embedded,
-        taken=plan.taken,
-        recomputed=plan.recomputed,
+        **vars(plan.counts),
         steps=tuple(clock.steps),
         seconds=time.perf_counter() - start,
         written=written,
@@ -201,12 +205,9 @@ class Update:
 
 
 class Plan:
-    """What an update of one kind of run does beside its articles; the counts are those of `UpdateSummary`, known once
-    it is written."""
+    """What an update of one kind of run does beside its articles; its counts are whole once it is written."""
 
-    headings: tuple[int, int] | None = None
-    citations: tuple[int, int] | None = None
-    embedded = taken = recomputed = 0
+    counts = UpdateCounts()
 
     def __init__(self, update: Update):
         self._update = update
@@ -214,7 +215,7 @@ class Plan:
     @property
     def entry(self) -> dict[str, object]:
         """Return what the manifest says of it."""
-        return {"embedded": self.embedded, "recomputed": self.recomputed}
+        return {"embedded": self.counts.embedded, "recomputed": self.counts.recomputed}
 
     def write(self, updated: Run) -> None:
         """Write the parts that are renewed, of a run whose articles are those of the new version."""
@@ -252,20 +253,30 @@ class DensePlan(Plan):
         run, corpus = update.run, update.corpus
         update.texts.check(run)
         with update.clock.step("graph and what it reaches" if run.has_graph else "what has changed"):
-            self._index = _index(run, update.old)
-            self._vectors = _vector_plan(run, update.old, self._index, corpus, full=update.full)
-        self.embedded, self.recomputed = len(self._vectors.unknown), int(self._vectors.stale.sum())
+            self._index = ArticleIndex.load(run.index, device="cpu")
+            if list(self._index.article_ids) != [article.article_id for article in update.old]:
+                raise RunError(f"{run.folder}: its index and its articles differ; train the run again")
+            if run.has_graph:
+                self._vectors = plan_with_graph(load_graph_run(run), corpus, full=update.full)
+            else:
+                encoder = run.config.encoder
+                texts = article_texts(update.old, heading_path=encoder.heading_path)
+                self._vectors = plan_without_graph(texts, self._index, corpus, encoder, full=update.full)
+        headings = citations = None
         if self._vectors.graph is not None:
             then, now = self._vectors.graph_run, self._vectors
-            self.headings = _difference(then.graph.headings, now.graph.headings)
-            self.citations = _difference(_citations(then.inputs.questions), _citations(now.questions))
+            headings = _difference(then.graph.headings, now.graph.headings)
+            citations = _difference(_citations(then.inputs.questions), _citations(now.questions))
+        n_unknown, n_stale = len(self._vectors.unknown), int(self._vectors.stale.sum())
+        self.counts = UpdateCounts(headings, citations, n_unknown, 0, n_stale)
 
     def write(self, updated: Run) -> None:
         update, config = self._update, self._update.run.config.encoder
 
         def encode(unknown: Sequence[str]) -> np.ndarray:
             with update.clock.step("embedding"):
-                vectors, self.taken = update.texts.of(unknown, update.run)
+                vectors, taken = update.texts.of(unknown, update.run)
+            self.counts = replace(self.counts, taken=taken)
             return vectors
 
         with update.clock.step("vectors, embedding included"):
@@ -302,11 +313,12 @@ class EnsemblePlan(Plan):
         return update_run(folder, update.corpus, full=update.full, dry_run=dry_run, texts=texts)
 
     def _count(self, members: Sequence[UpdateSummary]) -> None:
-        self.headings = next((member.headings for member in members if member.headings), None)
-        self.citations = next((member.citations for member in members if member.citations), None)
-        self.embedded = sum(member.embedded for member in members)
-        self.taken = sum(member.taken for member in members)
-        self.recomputed = sum(member.recomputed for member in members)
+        first = {
+            name: next((getattr(member, name) for member in members if getattr(member, name)), None)
+            for name in ("headings", "citations")
+        }
+        total = {name: sum(getattr(member, name) for member in members) for name in ("embedded", "taken", "recomputed")}
+        self.counts = UpdateCounts(**first, **total)
 
     def write(self, updated: Run) -> None:
         learnt, members = learnt_from(self._update.run), []
@@ -317,23 +329,6 @@ class EnsemblePlan(Plan):
         write_parts(updated, self._update.corpus, self._update.clock)
         if learnt is not None:
             write_learnt_from(updated, learnt)
-
-
-def _vector_plan(
-    run: Run, old: Sequence[StoredArticle], index: ArticleIndex, corpus: Corpus, *, full: bool
-) -> VectorPlan:
-    if run.has_graph:
-        return plan_with_graph(load_graph_run(run), corpus, full=full)
-    encoder = run.config.encoder
-    texts = article_texts(old, heading_path=encoder.heading_path)
-    return plan_without_graph(texts, index, corpus, encoder, full=full)
-
-
-def _index(run: Run, old: Sequence[StoredArticle]) -> ArticleIndex:
-    index = ArticleIndex.load(run.index, device="cpu")
-    if list(index.article_ids) != [article.article_id for article in old]:
-        raise RunError(f"{run.folder}: its index and its articles differ; train the run again")
-    return index
 
 
 def _refuse_other_law(run: Run, corpus: Corpus, changes: ArticleChanges) -> None:

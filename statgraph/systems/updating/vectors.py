@@ -104,26 +104,24 @@ def kept_questions(questions: Sequence[Question], corpus: Corpus) -> tuple[Quest
     text, that one's citations count; elsewhere the old ones. An article that the new version does not have is no longer
     cited.
     """
-    now = {question.question_id: question for question in corpus.split("train")}
-    rows = corpus.article_rows
-    kept = []
-    for question in questions:
-        same = now.get(question.question_id)
-        cited = same.article_ids if same is not None and same.text == question.text else question.article_ids
-        kept.append(replace(question, article_ids=tuple(article_id for article_id in cited if article_id in rows)))
-    return tuple(kept)
+    return _kept(questions, corpus.split("train"), corpus, lambda question: (question.question_id, question.text))
 
 
 def kept_citing(texts: Sequence[CitingText], corpus: Corpus) -> tuple[CitingText, ...]:
     """Return the citing texts of a run as the nodes of a new version's graph, by the rule of `kept_questions`."""
-    now = {text.citing_id: text for text in corpus.usable_citing()} if texts else {}
+    now = corpus.usable_citing() if texts else ()
+    return _kept(texts, now, corpus, lambda text: (text.citing_id, citing_text(text)))
+
+
+def _kept(then: Sequence, now: Sequence, corpus: Corpus, identity: Callable) -> tuple:
+    cited = {identity(reader): reader.article_ids for reader in now}
     rows = corpus.article_rows
-    kept = []
-    for text in texts:
-        same = now.get(text.citing_id)
-        cited = same.article_ids if same is not None and citing_text(same) == citing_text(text) else text.article_ids
-        kept.append(replace(text, article_ids=tuple(article_id for article_id in cited if article_id in rows)))
-    return tuple(kept)
+    return tuple(
+        replace(
+            reader, article_ids=tuple(key for key in cited.get(identity(reader), reader.article_ids) if key in rows)
+        )
+        for reader in then
+    )
 
 
 def carried_out(plan: VectorPlan, old_vectors: np.ndarray, encode: Encode) -> tuple[np.ndarray, GraphInputs | None]:
