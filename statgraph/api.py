@@ -181,7 +181,7 @@ def train(
     from statgraph.runs.folders import new_run_folder
     from statgraph.systems.job import TrainingOptions
     from statgraph.systems.pipeline import train_run
-    from statgraph.systems.request import training_request
+    from statgraph.systems.presets import training_request
 
     request = training_request(system, _assignments(settings), seed=seed, fast=fast)
     folder = Path(out) if out is not None else new_run_folder(corpus.name, system)

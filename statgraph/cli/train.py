@@ -13,8 +13,7 @@ from statgraph.cli.terminal import TerminalProgress, print_steps
 from statgraph.errors import UsageError
 from statgraph.registry import LAYERS
 from statgraph.runs.folders import is_finished, is_unfinished, new_run_folder, newest_unfinished_run
-from statgraph.systems.presets import DEFAULT_SYSTEM, system_names
-from statgraph.systems.request import TrainingRequest, training_request
+from statgraph.systems.presets import DEFAULT_SYSTEM, TrainingRequest, system_names, training_request
 
 if TYPE_CHECKING:  # these take seconds to load, and --help needs none of them
     from statgraph.config import RunConfig

@@ -31,11 +31,11 @@ def newest_run(runs: Path = RUNS, *, remedy: str | None = None) -> Path:
     Raises:
         RunError: if there is none.
     """
-    finished = sorted(runs.glob(f"*/{artifacts.MANIFEST}"), key=_age)
-    if not finished:
+    newest = max(runs.glob(f"*/{artifacts.MANIFEST}"), key=_age, default=None)
+    if newest is None:
         remedy = remedy or "train one with 'statgraph train', or name one with --run"
         raise RunError(f"{runs}: holds no finished run; {remedy}")
-    return finished[-1].parent
+    return newest.parent
 
 
 def newest_unfinished_run(runs: Path = RUNS) -> Path:
@@ -44,11 +44,11 @@ def newest_unfinished_run(runs: Path = RUNS) -> Path:
     Raises:
         RunError: if there is none.
     """
-    begun = sorted(runs.glob(f"*/{parts.CONFIG.name}"), key=_age)
-    open_runs = [path.parent for path in begun if is_unfinished(path.parent)]
-    if not open_runs:
+    begun = (path for path in runs.glob(f"*/{parts.CONFIG.name}") if is_unfinished(path.parent))
+    newest = max(begun, key=_age, default=None)
+    if newest is None:
         raise RunError(f"{runs}: holds no unfinished run; start one with 'statgraph train', or name one with --out")
-    return open_runs[-1]
+    return newest.parent
 
 
 def newest_of_its_name(path: Path) -> None:

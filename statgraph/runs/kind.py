@@ -48,11 +48,8 @@ class SystemKind:
     no_member = "has no vectors; name a dense system, such as qabisar@{backbone}"
 
     def resolved(self, config: RunConfig, settings: Sequence[str]) -> RunConfig:
-        """Return a configuration with what the machine decides in it; `settings` are the user's own.
-
-        Raises:
-            UsageError: for values that this kind cannot have.
-        """
+        """Return a configuration with what the machine decides in it; `settings` are the user's own. UsageError for
+        values that this kind cannot have."""
         return config
 
     def for_corpus(self, config: RunConfig, corpus: Corpus) -> RunConfig:
@@ -64,19 +61,12 @@ class SystemKind:
         return ()
 
     def tuning_space(self, config: RunConfig) -> str:
-        """Return which search space of `tuning/spaces.yaml` is the system's.
-
-        Raises:
-            UsageError: if it cannot be tuned.
-        """
+        """Return which search space of `tuning/spaces.yaml` is the system's; UsageError if it cannot be tuned."""
         return config.retriever
 
     def train(self, job: Any) -> Any:
-        """Train a `Job` into its folder, on every process of the world; the first alone writes.
-
-        Returns:
-            what ranks the dev questions for the report (`rank(questions, k)`); None for a retriever of the run.
-        """
+        """Train a `Job` into its folder, on every process of the world, and return what ranks the dev questions for the
+        report (`rank(questions, k)`), None for a retriever of the run; the first process alone writes."""
         return _imported(self.trainer)(job)
 
     def signal_kind(self, config: RunConfig) -> str:
@@ -84,11 +74,8 @@ class SystemKind:
         raise NotImplementedError
 
     def rehearsed(self, corpus: Corpus, config: RunConfig) -> list:
-        """Return one step of each stage of a training, taken with a tiny model.
-
-        Raises:
-            UsageError: if the kind trains no transformer of its own.
-        """
+        """Return one step of each stage of a training, taken with a tiny model; UsageError if the kind trains no
+        transformer of its own."""
         if not self.rehearsal:
             raise UsageError(
                 f"--dry-run: '{config.system}' is no system of its own transformer; name one, such as --system qabisar"
@@ -96,11 +83,8 @@ class SystemKind:
         return _imported(self.rehearsal)(corpus, config)
 
     def ranker(self, run: Any, articles: Any, *, device: str, precision: str, engine: Any = None) -> Any:
-        """Return what ranks the articles of a run (`statgraph.search.ranker.Ranker`).
-
-        Raises:
-            RunError: if a part is missing or damaged, or does not fit the others.
-        """
+        """Return what ranks the articles of a run (`statgraph.search.ranker.Ranker`); RunError if a part is missing or
+        damaged, or does not fit the others."""
         raise NotImplementedError
 
     def explainer(self, run: Any, ranker: Any, articles: Any) -> Any:
@@ -120,11 +104,8 @@ class SystemKind:
         return None
 
     def update(self, update: Any) -> Any:
-        """Return the plan that brings a run to a new version of its law (`statgraph.systems.updating.update.Plan`).
-
-        Raises:
-            RunError: if the run cannot be updated.
-        """
+        """Return the plan that brings a run to a new version of its law (`statgraph.systems.updating.update.Plan`);
+        RunError if the run cannot be updated."""
         return _imported(self.updates)(update)
 
 

@@ -183,16 +183,12 @@ class Run:
     def check_measurable(self, split: str | None) -> None:
         """Raise RunError if the questions of a split cannot measure the run, since it is a final one and was trained on
         them."""
-        if self.keeps_test and split != SPLITS[-1]:
-            raise RunError(
-                f"{self.folder}: trained on all questions but those of test (--final), which alone can measure it; "
-                f"name the split test, or evaluate {self.final}, the run whose epochs and trees it took"
-            )
-        if self.final and not self.keeps_test:
-            raise RunError(
-                f"{self.folder}: trained on all questions of corpus '{self.corpus.name}' (--final), so that none can "
-                f"measure it; evaluate {self.final}, the run whose epochs and trees it took"
-            )
+        if not self.final or (self.keeps_test and split == SPLITS[-1]):
+            return
+        on = f"all questions of corpus '{self.corpus.name}' (--final), so that none can measure it;"
+        if self.keeps_test:
+            on = "all questions but those of test (--final), which alone can measure it; name the split test, or"
+        raise RunError(f"{self.folder}: trained on {on} evaluate {self.final}, the run whose epochs and trees it took")
 
     def check_corpus(self, corpus: Corpus) -> None:
         """Raise RunError if a corpus is not the one that the run was trained on, or updated to since."""

@@ -11,7 +11,7 @@ from statgraph.corpus.structure import Structure
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.query_encoder import read_query_encoders
-from statgraph.ranking.ensemble import CandidateRanker, Ensemble
+from statgraph.ranking.ensemble import Ensemble
 from statgraph.ranking.fixed import FixedRanker
 from statgraph.ranking.learnt import LambdaMartRanker
 from statgraph.registry import SIGNALS
@@ -73,7 +73,7 @@ def read_ensemble(run: Run, n_articles: int, *, device: str = "auto", precision:
         near=run.config.ensemble.near,
     )
     if run.trees.is_file():
-        ensemble.ranker = _learnt(run.trees, ensemble)
+        ensemble.ranker = LambdaMartRanker.read(run.trees, ensemble.fixed, len(ensemble.feature_names))
     return ensemble
 
 
@@ -84,10 +84,6 @@ def other_signals(run: Run, members: Sequence[DenseSignal]) -> list[Signal]:
         for name in run.config.ensemble.signals
         if (run.signals / name).is_dir()
     ]
-
-
-def _learnt(path: Path, ensemble: Ensemble) -> CandidateRanker:
-    return LambdaMartRanker.read(path, ensemble.fixed, len(ensemble.feature_names))
 
 
 def ranker_entries(path: Path) -> Mapping[str, object]:

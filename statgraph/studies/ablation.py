@@ -29,9 +29,8 @@ from statgraph.studies.running import CorpusRuns, PlannedRun, run_id
 from statgraph.studies.spec import RowSpec, TableSpec
 from statgraph.studies.store import RunResult
 from statgraph.systems.ensemble import fold_runs, learns_from, questions_to_learn_from
-from statgraph.systems.job import DEFAULT_OPTIONS, Job, TrainingOptions
+from statgraph.systems.job import DEFAULT_OPTIONS, Job, RunCache, TrainingOptions
 from statgraph.systems.pipeline import train_run
-from statgraph.systems.run_cache import RunCache
 
 # Parts beside signals that a row can leave out, each by the features that go with it.
 FEATURES: Mapping[str, Callable[[str, str], bool]] = {

@@ -30,10 +30,9 @@ from statgraph.signals.signal import Asked, Signal
 from statgraph.studies.spec import RowSpec, TableSpec
 from statgraph.studies.store import FOLLOWED, RunResult, RunStore
 from statgraph.studies.summary import COMPARED_BY_SET
-from statgraph.systems.job import DEFAULT_OPTIONS, TrainingOptions
+from statgraph.systems.job import DEFAULT_OPTIONS, RunCache, TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import regime_of, resolve_config, without_transformers
-from statgraph.systems.run_cache import RunCache
 from statgraph.systems.tuning.bm25_grid import tuned_bm25
 from statgraph.training.checkpoints import MetricsLog
 

@@ -1,22 +1,29 @@
-"""Training the dense systems: text encoders, the graph, and what search needs of them."""
+"""Training the dense systems: text encoders, the graph, and what search needs of them; and a rehearsal of it with a
+tiny model, in a folder that is gone afterwards."""
 
 from __future__ import annotations
 
 import gc
+import tempfile
+import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from statgraph import artifacts
 from statgraph.augmentation.law_questions import with_law_questions
+from statgraph.cache import cache_in
+from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.distributed import current_world
 from statgraph.encoders.article_text import article_texts, citing_text, heading_texts, text_hashes
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.encoders.building import build_biencoder
+from statgraph.encoders.tiny import write_tiny_backbone
 from statgraph.errors import CorpusError, RunError
 from statgraph.gnn.encoder import write_graph_encoder
 from statgraph.gnn.graph_inputs import GraphInputs, write_graph_inputs
@@ -29,13 +36,17 @@ from statgraph.inference.onnx_export import add_query_graph
 from statgraph.memory import give_back, kept_memory
 from statgraph.runs import parts
 from statgraph.systems.job import Job
+from statgraph.systems.presets import tiny_config
 from statgraph.systems.stages import StageBuilder, block_sampler, graph_encoder
 from statgraph.training.checkpoints import load_progress, load_weights, save_checkpoint
-from statgraph.training.loop import Schedule, train_stage
+from statgraph.training.loop import Schedule, Stage, train_stage
 from statgraph.training.pretraining import adapted_backbone
 from statgraph.training.seeding import derived_seed, seed_everything
 from statgraph.training.stage2 import GraphModel
+from statgraph.training.steps import OptimizerSteps
 from statgraph.training.text_model import TextModel
+
+_REHEARSED_QUESTIONS, _REHEARSED_ARTICLES = 6, 40
 
 
 def train_dense(job: Job) -> None:
@@ -194,3 +205,65 @@ def _export(encoders: BiEncoder, vectors: np.ndarray, corpus: Corpus, folder: Pa
         gc.collect()
         give_back()
         add_query_graph(staging)
+
+
+@dataclass(frozen=True)
+class RehearsedStep:
+    """The step of a stage: its loss before it and after, and the seconds of both."""
+
+    stage: str
+    first_loss: float
+    second_loss: float
+    seconds: float
+
+
+def rehearsed(corpus: Corpus, config: RunConfig) -> list[RehearsedStep]:
+    """Return the steps of a dense run's stages, taken with a tiny model over a part of the corpus.
+
+    All settings are the run's but those of size. Nothing is left on disk.
+
+    Raises:
+        CorpusError, UsageError: as in training.
+    """
+    part = _part(corpus)
+    with tempfile.TemporaryDirectory(prefix="statgraph-") as folder, cache_in(Path(folder) / "cache"):
+        texts = article_texts(part.articles, heading_path=config.encoder.heading_path)
+        questions = [question.text for question in part.questions]
+        backbone = write_tiny_backbone(Path(folder) / "tiny", [*texts, *questions])
+        job = Job(part, tiny_config(config, backbone), Path(folder) / "run")
+        job.folder.mkdir()
+        stages = prepared_stages(job)
+        steps = []
+        if stages.trains_encoders:
+            steps.append(_one_step(stages.stage1(), job, clip=config.stage1.clip))
+        if stages.graph is not None:
+            steps.append(_one_step(stages.stage2(), job, clip=config.stage2.clip))
+        return steps
+
+
+def _part(corpus: Corpus) -> Corpus:
+    """Return some training questions with the articles that answer them, and the first of the other articles."""
+    questions = corpus.split("train")[:_REHEARSED_QUESTIONS]
+    wanted = {article_id for question in questions for article_id in question.article_ids}
+    others = [article.article_id for article in corpus.articles if article.article_id not in wanted]
+    wanted |= set(others[: max(0, _REHEARSED_ARTICLES - len(wanted))])
+    articles = tuple(article for article in corpus.articles if article.article_id in wanted)
+    return replace(corpus, articles=articles, questions=tuple(questions), citing=())
+
+
+def _one_step(stage: Stage, job: Job, *, clip: float) -> RehearsedStep:
+    start = time.perf_counter()
+    rng = seed_everything(job.config.seed, with_graph=stage.uses_graph)
+    groups = stage.parameter_groups()
+    parameters = [parameter for group in groups for parameter in group["params"]]
+    steps = OptimizerSteps(torch.optim.AdamW(groups, fused=True), parameters, job.device, clip=clip)
+    stage.begin_epoch(1, 1)
+    stage.set_training(True)
+    batch = next(iter(stage.batches(rng)))
+    losses = []
+    for _ in range(2):
+        losses.append(steps.take(lambda: stage.loss(batch)))
+        stage.weights_changed()
+    if not np.isfinite(losses).all():
+        raise ValueError(f"{stage.name}: the loss of a rehearsed step is {losses}")
+    return RehearsedStep(stage.name, *losses, time.perf_counter() - start)

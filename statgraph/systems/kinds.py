@@ -45,7 +45,7 @@ class Dense(SystemKind):
     )  # fmt: skip
     settings = ("encoder", "pretrain", "augment", "negatives", "stage1", "graph", "gnn", "stage2", "bm25")
     trainer = "statgraph.systems.dense:train_dense"
-    rehearsal = "statgraph.systems.rehearsal:rehearsed"
+    rehearsal = "statgraph.systems.dense:rehearsed"
     explains = "statgraph.search.explaining:DenseExplainer"
     updates = "statgraph.systems.updating.update:DensePlan"
     has_encoder = True

@@ -1,9 +1,10 @@
-"""From a system's name to its configuration: defaults, the regime's overlay, the system's, then the user's settings."""
+"""From a system's name to its configuration: defaults, the regime's overlay, the system's, then the user's settings;
+and the request for a training, by a system's name or by another run to follow or to learn from."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from statgraph.config import EncoderConfig, RunConfig
@@ -12,10 +13,12 @@ from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC, is_static
 from statgraph.errors import UsageError, unknown_name
 from statgraph.registry import LAYERS
 from statgraph.runs.kind import kind_of
+from statgraph.runs.run import Run
 from statgraph.settings import overlaid, with_settings
 
 AUTO, PAPER = "auto", "paper"
 DEFAULT_SYSTEM = "ensemble"  # of `statgraph train`
+STUDENT = "student"
 REGIMES = "regimes"
 # Training questions: with fewer, members trained without a fold are too unlike the others, and trained heads of a
 # transformer were not tried.
@@ -63,7 +66,8 @@ def _resolved(system: str, settings: Sequence[str]) -> RunConfig:
     requested = with_settings(overlaid(RunConfig(system=system), overlay, place=place), settings)
     regime = PAPER if requested.regime == PAPER else regime_of(decided(requested))
     if regime == PAPER and PAPER not in by_regime:
-        raise UsageError(f"regime=paper: '{system}' has no recipe of a paper; choose from {', '.join(_of_papers())}")
+        known = [name for name in system_names() if PAPER in _read(_FOLDER / f"{name}.yaml").get(REGIMES, {})]
+        raise UsageError(f"regime=paper: '{system}' has no recipe of a paper; choose from {', '.join(known)}")
     config = overlaid(RunConfig(system=system), _read(_FOLDER / REGIMES / f"{regime}.yaml"), place=f"{regime}.yaml")
     config = overlaid(config, overlay, place=place)
     config = overlaid(config, by_regime.get(regime, {}), place=f"{place} ({regime})")
@@ -77,11 +81,6 @@ def tiny_config(config: RunConfig, backbone: Path) -> RunConfig:
     pooling = "cls" if config.encoder.pooling == AUTO else config.encoder.pooling
     config = replace(config, encoder=replace(config.encoder, backbone=str(backbone), pooling=pooling))
     return overlaid(config, _read(_FOLDER / REGIMES / "tiny.yaml"), place="tiny.yaml")
-
-
-def _of_papers() -> list[str]:
-    """Return the systems that have a paper's recipe."""
-    return [name for name in system_names() if PAPER in _read(_FOLDER / f"{name}.yaml").get(REGIMES, {})]
 
 
 def member_config(config: RunConfig, member: str) -> RunConfig:
@@ -139,3 +138,78 @@ def _read(path: Path) -> dict:
     import yaml
 
     return yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
+
+
+@dataclass(frozen=True)
+class TrainingRequest:
+    """What to train: its configuration, the run whose choices a final run takes, and the teacher of a student."""
+
+    config: RunConfig
+    final: Run | None = None
+    teacher: Run | None = None
+
+
+def training_request(
+    system: str | None = None,
+    settings: Sequence[str] = (),
+    *,
+    seed: int | None = None,
+    device: str = "auto",
+    fast: bool = False,
+    final: Path | None = None,
+    teacher: Path | None = None,
+) -> TrainingRequest:
+    """Return what to train; None, false and empty are what the user has left open.
+
+    Args:
+        system: its name; the default is the ensemble.
+        settings: `a.b=c` in place of its own.
+        fast: leave transformers out of an ensemble.
+        final: a run to be trained again on all questions, as it was.
+        teacher: an ensemble to be distilled into a student.
+
+    Raises:
+        UsageError: for options that exclude each other, or runs that cannot be followed or learnt from; else as in
+            `resolve_config`.
+        RunError: if `final` or `teacher` is not a finished run.
+    """
+    chosen = (f"seed={seed or 0}", f"device={device}", *settings)
+    if teacher is not None:
+        given = {"--system": system not in (None, STUDENT), "--fast": fast, "--final": final is not None}
+        _refuse(given, "cannot be given with --teacher, which trains a student; omit one of them")
+        return TrainingRequest(resolve_config(STUDENT, chosen), teacher=_teacher(teacher))
+    if final is not None:
+        given = {"--system": system is not None, "--fast": fast, "--seed": seed is not None, "--set": bool(settings)}
+        _refuse(given, f"a final run is trained as {final} was; omit it, or train another run first")
+        followed = _followed(final)
+        return TrainingRequest(replace(followed.config, device=device), final=followed)
+    system = system or DEFAULT_SYSTEM
+    if fast:
+        chosen = (*chosen, without_transformers(system, chosen))
+    return TrainingRequest(resolve_config(system, chosen))
+
+
+def _refuse(given: Mapping[str, bool], why: str) -> None:
+    for option, is_given in given.items():
+        if is_given:
+            raise UsageError(f"{option}: {why}")
+
+
+def _teacher(folder: Path) -> Run:
+    teacher = Run.read(folder)
+    if not teacher.kind.has_members:
+        raise UsageError(f"--teacher: {teacher.folder} is no ensemble; name one")
+    if teacher.final:
+        raise UsageError(
+            f"--teacher: {teacher.folder} was trained on the dev questions too, so that none could choose the "
+            f"student's epoch; name {teacher.final}"
+        )
+    return teacher
+
+
+def _followed(folder: Path) -> Run:
+    run = Run.read(folder)
+    if run.final:
+        raise UsageError(f"--final: {folder} is a final run itself; name {run.final}, which it went by")
+    run.check_layer()
+    return run

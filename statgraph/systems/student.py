@@ -28,7 +28,7 @@ from statgraph.training.seeding import derived_seed
 from statgraph.training.student import Lessons, Student, StudentEncoder
 from statgraph.training.text_model import vector_metrics
 
-_ASKED_AT_ONCE = 128
+_TEXTS_AT_ONCE = 128
 _WARMUP = 0.1
 
 
@@ -111,11 +111,11 @@ def _ranked(ensemble: Ensemble, texts: Sequence[str], best: int, job: Job) -> tu
     come last with a score of -inf."""
     rows = np.zeros((len(texts), best), dtype=np.int32)
     scores = np.full((len(texts), best), -np.inf, dtype=np.float32)
-    for start in range(0, len(texts), _ASKED_AT_ONCE):
-        asked = texts[start : start + _ASKED_AT_ONCE]
-        for place, (found, values) in enumerate(ensemble.rank(asked, best), start=start):
-            rows[place, : len(found)], scores[place, : len(found)] = found, values
-        job.options.progress(Step("ranking lessons", min(start + _ASKED_AT_ONCE, len(texts)), len(texts)))
+    for start in range(0, len(texts), _TEXTS_AT_ONCE):
+        batch = texts[start : start + _TEXTS_AT_ONCE]
+        for place, ranked in enumerate(ensemble.rank(batch, best), start=start):
+            rows[place, : len(ranked.rows)], scores[place, : len(ranked.rows)] = ranked
+        job.options.progress(Step("ranking lessons", start + len(batch), len(texts)))
     return rows, scores
 
 

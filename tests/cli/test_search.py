@@ -229,7 +229,7 @@ def test_a_corpus_is_searched_without_training(answer, town, tmp_path, monkeypat
     first = answer(QUESTION, "--corpus", town, "-k", 1)
     assert (first.exit_code, first.stderr) == (0, UNTRAINED.format(town))
     assert first.stdout.splitlines()[0].endswith("Art. 2 on fences")
-    (kept,) = (tmp_path / "cache" / "untrained").iterdir()
+    (kept,) = (tmp_path / "cache" / "untrained").glob("*/run")
     written = (kept / "manifest.json").stat().st_mtime_ns
     assert answer("xylophone", "--corpus", town).stdout.startswith("No article shares a word with the question; ")
     again = answer(QUESTION, "--corpus", town, "-k", 1)

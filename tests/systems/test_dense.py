@@ -1,5 +1,6 @@
 import dataclasses
 import json
+import os
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,15 +19,16 @@ from statgraph.index.article_index import ArticleIndex
 from statgraph.registry import LAYERS
 from statgraph.runs import parts
 from statgraph.runs.article_store import write_article_store
+from statgraph.runs.kind import kind_of
 from statgraph.runs.run import CorpusFacts, Run
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.retriever import Retriever
 from statgraph.settings import with_settings
 from statgraph.systems import dense
-from statgraph.systems.dense import stage1_key, train_dense
+from statgraph.systems.dense import rehearsed, stage1_key, train_dense
 from statgraph.systems.job import Job, TrainingOptions
 from statgraph.systems.pipeline import train_run
-from statgraph.systems.presets import resolve_config
+from statgraph.systems.presets import resolve_config, system_names
 
 
 @pytest.fixture
@@ -370,3 +372,51 @@ def test_weights_are_taken_from_a_run_that_differs_in_what_they_do_not_depend_on
         return stage1_key(SimpleNamespace(config=config, corpus=corpus, device=torch.device(device)))
 
     assert (key(*settings, **about) == key()) == same
+
+
+# Of the recipes those that train; `dpr` is the backbone as it comes, the others are BM25's.
+RECIPES = {
+    "cusines-dsr": ["stage1"],
+    "cusines-gdsr": ["stage1", "stage2"],
+    "dpr": [],
+    "dsr": ["stage1"],
+    "dsr-adapted": ["stage1"],
+    "dsr-augmented": ["stage1"],
+    "dsr-flat": ["stage1"],
+    "gdsr": ["stage1", "stage2"],
+    "qabisar": ["stage1", "stage2"],
+}
+
+
+@pytest.mark.parametrize("system", RECIPES)
+def test_a_step_of_each_paper_recipe(system, town_corpus, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = resolve_config(system, ("regime=paper", "device=cpu", "stage1.lr=0.001", "stage2.lr=0.001"))
+    before = os.environ.get("STATGRAPH_CACHE")
+    steps = rehearsed(town_corpus, config)
+    assert [step.stage for step in steps] == RECIPES[system]
+    assert all(step.second_loss != step.first_loss > 0 for step in steps)
+    assert list(Path(tmp_path).iterdir()) == []
+    assert os.environ.get("STATGRAPH_CACHE") == before
+
+
+def test_every_recipe_is_rehearsed():
+    def has_recipe(system):
+        try:
+            return kind_of(resolve_config(system, ("regime=paper", "device=cpu"))).has_encoder
+        except UsageError:
+            return False
+
+    assert {system for system in system_names() if has_recipe(system)} == set(RECIPES)
+
+
+@pytest.mark.parametrize(
+    ("system", "along", "dtype"), [("qabisar", "both", torch.float16), ("gdsr", "none", torch.bfloat16)]
+)
+def test_a_step_in_16_bits_and_slices_as_on_cuda(system, along, dtype, town_corpus, monkeypatch):
+    for module in ("training.steps", "encoders.biencoder"):
+        monkeypatch.setattr(f"statgraph.{module}.training_dtype", lambda device: dtype)
+    monkeypatch.setattr("statgraph.gnn.message_passing.runs_here", lambda nodes, block: False)
+    settings = ("device=cpu", f"stage2.train_encoders={along}", "encoder.slice_tokens=32", "encoder.adapted=false")
+    steps = rehearsed(town_corpus, resolve_config(system, ("regime=paper", *settings)))
+    assert [step.stage for step in steps] == ["stage1", "stage2"]

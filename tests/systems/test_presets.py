@@ -11,7 +11,13 @@ from statgraph.registry import LAYERS
 from statgraph.runs.kind import kind_of
 from statgraph.settings import overlaid
 from statgraph.systems import presets
-from statgraph.systems.presets import member_config, resolve_config, system_names, without_transformers
+from statgraph.systems.presets import (
+    member_config,
+    resolve_config,
+    system_names,
+    training_request,
+    without_transformers,
+)
 
 SYSTEMS = (
     "bm25, cusines-dsr, cusines-gdsr, doct5query, dpr, dsr, dsr-adapted, dsr-augmented, dsr-flat, ensemble, gdsr, "
@@ -254,3 +260,26 @@ def test_only_what_the_user_types_lets_a_module_be_imported(tmp_path, monkeypatc
         config = resolve_config("ensemble", [members, typed])
         assert member_config(config, "qabisar@embedded:static").gnn.layer == "preset_layers:GcnLayer"
         LAYERS._allowed.clear()
+
+
+def test_what_is_left_open_is_the_ensemble_with_seed_0():
+    config = training_request().config
+    assert (config.system, config.seed) == ("ensemble", 0)
+
+
+@pytest.mark.parametrize(
+    ("option", "given"),
+    [("--system", {"system": "bm25"}), ("--fast", {"fast": True}), ("--final", {"final": "elsewhere"})],
+)
+def test_a_student_has_no_other_system(tmp_path, option, given):
+    with pytest.raises(UsageError, match=f"^{option}: cannot be given with --teacher"):
+        training_request(teacher=tmp_path, **given)
+
+
+@pytest.mark.parametrize(
+    ("option", "given"),
+    [("--system", {"system": "bm25"}), ("--seed", {"seed": 0}), ("--set", {"settings": ("gnn.heads=2",)})],
+)
+def test_a_final_run_has_the_settings_of_the_other(tmp_path, option, given):
+    with pytest.raises(UsageError, match=f"^{option}: a final run is trained as"):
+        training_request(final=tmp_path, **given)

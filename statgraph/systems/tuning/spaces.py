@@ -10,7 +10,7 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 from statgraph.config import RunConfig
 from statgraph.errors import UsageError
 from statgraph.runs.kind import kind_of
-from statgraph.settings import overlaid
+from statgraph.settings import with_settings
 
 _PRESETS = Path(__file__).parent / "spaces.yaml"
 _RANGE_KEYS, _CHOICE_KEYS = {"low", "high", "log"}, {"choices"}
@@ -107,16 +107,11 @@ def space_as_json(space: SearchSpace) -> dict[str, object]:
 
 def _is_idle(name: str, config: RunConfig) -> bool:
     """Return whether a setting changes nothing in a system, since it leaves out what the setting is about."""
-    group = name.partition(".")[0]
-    if group == "stage1":
-        return not config.stage1.epochs
+    group, one, two = name.partition(".")[0], config.stage1.epochs, config.stage2.epochs
     if name.startswith("stage2.encoder_"):
-        return not config.stage2.epochs or config.stage2.train_encoders == "none"
-    if group in ("gnn", "graph", "stage2"):
-        return not config.stage2.epochs
-    if group == "encoder":
-        return not config.stage1.epochs and not config.stage2.epochs
-    return False
+        return not two or config.stage2.train_encoders == "none"
+    uses = {"stage1": one, "gnn": two, "graph": two, "stage2": two, "encoder": one or two}
+    return not uses.get(group, True)
 
 
 def _distribution(path: Path, name: str, given: object, config: RunConfig):
@@ -141,14 +136,10 @@ def _distribution(path: Path, name: str, given: object, config: RunConfig):
 
 
 def _check_setting(path: Path, name: str, value: str, config: RunConfig) -> None:
-    overlay: object = value
-    for part in reversed(name.split(".")):
-        overlay = {part: overlay}
-    changed = overlaid(config, overlay, place=str(path))
     try:
-        changed.check()
+        with_settings(config, [f"{name}={value}"]).check()
     except UsageError as error:
-        raise UsageError(f"{path}: {error}") from None
+        raise UsageError(f"{path}: {str(error).removeprefix('--set: ')}") from None
 
 
 def _current(config: RunConfig, name: str) -> object:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -344,8 +344,8 @@ def _refuse_other_law(run: Run, corpus: Corpus, changes: ArticleChanges) -> None
         )
 
 
-def _citations(questions: Iterable[Question]) -> Iterator[tuple[str, str]]:
-    return ((question.question_id, article_id) for question in questions for article_id in question.article_ids)
+def _citations(questions: Iterable[Question]) -> set[tuple[str, str]]:
+    return {(question.question_id, article_id) for question in questions for article_id in question.article_ids}
 
 
 def _difference(before: Iterable, after: Iterable) -> tuple[int, int]:
