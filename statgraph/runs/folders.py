@@ -216,7 +216,9 @@ def _age(path: Path) -> tuple[int, str]:
 
 
 def _bring(run: Path, target: Path, without: Collection[str], *, in_place: bool) -> None:
-    """Copy a run into a folder but for some of its parts: in place as links."""
+    """Copy a run into a folder but for some of its parts: in place as links. The folder keeps its own mode, since the
+    run's may be read-only."""
+    mode = target.stat().st_mode
     shutil.copytree(
         run,
         target,
@@ -225,6 +227,7 @@ def _bring(run: Path, target: Path, without: Collection[str], *, in_place: bool)
         ignore=lambda folder, names: set(without).intersection(names) if Path(folder) == run else (),
         dirs_exist_ok=True,
     )
+    target.chmod(mode)
 
 
 def _link(source: Path, target: Path) -> None:

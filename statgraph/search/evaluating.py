@@ -114,16 +114,15 @@ def metrics_of_sets(retriever: Retriever, corpus: Corpus, split: str) -> SplitMe
     """
     by_set = {name: split_metrics(retriever, corpus, split, name) for name in sets_of_split(corpus, split)}
     parts = list(by_set.values())
-    names = parts[0].metrics.values
-    masks, start, n_questions = {}, 0, sum(len(part.question_ids) for part in parts)
-    for set_name, part in by_set.items():
-        for stratum, held in part.masks.items():
-            mask = np.zeros(n_questions, dtype=bool)
-            mask[start : start + len(held)] = held
-            masks[stratum if set_name == MAIN_SET else f"{set_name}: {stratum}"] = mask
-        start += len(part.question_ids)
-    values = {name: np.concatenate([part.metrics[name] for part in parts]) for name in names}
     ids = tuple(question_id for part in parts for question_id in part.question_ids)
+    values = {name: np.concatenate([part.metrics[name] for part in parts]) for name in parts[0].metrics.values}
+    masks, start = {}, 0
+    for set_name, part in by_set.items():
+        end = start + len(part.question_ids)
+        for stratum, held in part.masks.items():
+            name = stratum if set_name == MAIN_SET else f"{set_name}: {stratum}"
+            masks[name] = np.pad(held, (start, len(ids) - end))
+        start = end
     return SplitMetrics(ids, QuestionMetrics(values), masks)
 
 

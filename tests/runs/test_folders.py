@@ -157,9 +157,11 @@ def test_two_changes_of_one_run_at_once_are_one(run):
 
 def test_another_folder_shares_nothing_with_the_run(run, tmp_path):
     out = tmp_path / "deep" / "out"
+    run.chmod(0o555)  # somebody else's
     with changed_run(run, out, without=["manifest.json"]) as folder:
         (folder / "manifest.json").write_text("new")
     assert files(out) == ["encoder", "linked", "manifest.json", "notes.txt"]
+    assert out.stat().st_mode & 0o200
     (out / "encoder" / "weights").write_text("changed")
     (out / "linked" / "weights").write_text("changed")
     assert (run / "encoder" / "weights").read_text() == "w"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -254,12 +255,7 @@ def _nested(settings: Sequence[str]) -> dict[str, object]:
         place = nested
         for group in groups:
             place = place.setdefault(group, {})
-        place[last] = _number_or_text(value.strip())
-    return nested
-
-
-def _number_or_text(value: str) -> int | float | str:
-    for kind in (int, float):
+        place[last] = value.strip()
         with suppress(ValueError):
-            return kind(value)
-    return value
+            place[last] = json.loads(value)
+    return nested

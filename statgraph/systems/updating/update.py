@@ -333,15 +333,12 @@ class EnsemblePlan(Plan):
 
 def _refuse_other_law(run: Run, corpus: Corpus, changes: ArticleChanges) -> None:
     if run.corpus.language != corpus.language:
-        raise RunError(
-            f"{run.folder}: its law is in '{run.corpus.language}', corpus '{corpus.name}' in '{corpus.language}'; "
-            "name a new version of the same law with --corpus, or train on this one"
-        )
-    if not changes.n_kept:
-        raise RunError(
-            f"{run.folder}: corpus '{corpus.name}' has none of its article ids, and equal ids are the same article; "
-            "name a new version of the same law with --corpus, or train on this one"
-        )
+        problem = f"its law is in '{run.corpus.language}', corpus '{corpus.name}' in '{corpus.language}'"
+    elif not changes.n_kept:
+        problem = f"corpus '{corpus.name}' has none of its article ids, and equal ids are the same article"
+    else:
+        return
+    raise RunError(f"{run.folder}: {problem}; name a new version of the same law with --corpus, or train on this one")
 
 
 def _citations(questions: Iterable[Question]) -> set[tuple[str, str]]:
