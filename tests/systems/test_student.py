@@ -13,8 +13,7 @@ from statgraph.search.ensemble_run import member_folders
 from statgraph.systems import student
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.pipeline import train_run
-from statgraph.systems.presets import resolve_config
-from statgraph.systems.request import training_request
+from statgraph.systems.presets import resolve_config, training_request
 from statgraph.systems.updating.update import update_run
 
 

@@ -16,7 +16,7 @@ from statgraph.runs.folders import is_finished, is_unfinished
 from statgraph.training.checkpoints import PROGRESS
 from tests.trials.material import Material
 
-_TIMED = (artifacts.MANIFEST, parts.METRICS, PROGRESS)
+_TIMED = (artifacts.MANIFEST, parts.METRICS.name, PROGRESS)
 # In these: how long things took, the hash of DGL's bytes, the checkout's commit.
 UNEQUAL_KEYS = ("steps", "seconds", "peak_mib", "sha256", "commit")
 
