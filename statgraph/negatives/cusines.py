@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import rankdata
 
 from statgraph.config import NegativesConfig
 from statgraph.corpus.query import reciprocal_rank_fusion
@@ -77,40 +78,19 @@ def bucket_numbers(scores: np.ndarray, bounds: Sequence[int]) -> np.ndarray:
         bounds: how many scores are below each cut, ascending, less than n. Of equal scores at a cut, the first count as
             easier.
     """
-    bounds = list(bounds)
-    numbers = np.zeros(len(scores), dtype=np.int8)
-    # Only which bucket matters, not the order in it: a partition costs a fraction of a sort.
-    for bound, cut in zip(bounds, np.partition(scores, bounds)[bounds] if bounds else (), strict=True):
-        above = scores >= cut
-        ties = np.flatnonzero(scores == cut)
-        above[ties[: bound - np.count_nonzero(scores < cut)]] = False
-        numbers += above
+    numbers = np.empty(len(scores), dtype=np.int8)
+    numbers[np.argsort(scores, kind="stable")] = np.searchsorted(bounds, np.arange(len(scores)), side="right")
     return numbers
 
 
-def competition_ranks(distances: np.ndarray) -> np.ndarray:
-    """Return the rank of each of the (n,) distances, int64: 1 for the smallest; equal ones share the best rank, and the
-    next one's rank is 1 more than the number of those before it."""
-    if distances.dtype.kind == "i" and len(distances):
-        lowest, highest = int(distances.min()), int(distances.max())
-        if highest - lowest < len(distances):  # path lengths: to count them costs a fraction of a sort
-            steps = distances.astype(np.int64) - lowest
-            counts = np.bincount(steps)  # by distance
-            return (np.cumsum(counts) - counts + 1)[steps]
-    from scipy.stats import rankdata
-
-    return rankdata(distances, method="min").astype(np.int64)
-
-
 QUESTIONS_AT_ONCE = 32
-# Fused scores of the rankings that stay the same are kept from epoch to epoch up to this much, or else computed again.
-KEPT_BYTES = 512 * 2**20
 
 
 class CusinesNegatives:
     """Draws negatives by difficulty: rankings fused, cut into buckets, and the buckets' shares change over the epochs.
 
-    Holds one byte for each question and article (the bucket), and four where a fused score is kept.
+    Holds one byte for each question and article (the bucket), and four more (the fused score of the rankings that stay
+    the same) where another ranking changes with the epochs.
 
     Raises:
         UsageError: for a value of `config` outside its limits.
@@ -191,14 +171,12 @@ class CusinesNegatives:
 
     def _fixed_part(self, question_rows: np.ndarray) -> np.ndarray:
         """Return the fused scores of the rankings that stay the same, (questions, articles) float32."""
+        if not self.needs_vectors:  # the buckets are cut once
+            return self._fused(self._fixed, question_rows, None)
         first = int(question_rows[0])
-        if first in self._fixed_scores:
-            return self._fixed_scores[first]
-        scores = self._fused(self._fixed, question_rows, None)
-        kept = sum(block.nbytes for block in self._fixed_scores.values())
-        if self.needs_vectors and kept + scores.nbytes <= KEPT_BYTES:
-            self._fixed_scores[first] = scores
-        return scores
+        if first not in self._fixed_scores:
+            self._fixed_scores[first] = self._fused(self._fixed, question_rows, None)
+        return self._fixed_scores[first]
 
     def _fused(self, rankings: list[Ranking], question_rows: np.ndarray, vectors: EpochVectors | None) -> np.ndarray:
         """Return the sums of reciprocal ranks among the articles that do not answer, (questions, articles) float32."""
@@ -207,6 +185,6 @@ class CusinesNegatives:
             distances = ranking.distances(question_rows, vectors)
             for place, question_row in enumerate(question_rows):
                 wrong = self._questions.wrong_rows(question_row)
-                ranks = competition_ranks(distances[place, wrong])
+                ranks = rankdata(distances[place, wrong], method="min").astype(np.int64)
                 scores[place, wrong] += reciprocal_rank_fusion([ranks], self._config.rrf_k).astype(np.float32)
         return scores

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import dijkstra
 
 from statgraph.config import NegativesConfig
 from statgraph.corpus.records import Corpus
@@ -30,11 +32,6 @@ class HierarchicalRanking:
 
     Articles are leaves under the last heading of their path; each edge has length 1. Codes hang from a root by edges
     as long as the tree is deep, so that every path to another code is longer than any path within one.
-
-    The way from an article to the nearest answer goes up to some heading and down from there. How far down the nearest
-    answer is, only the headings above answers need to know; from above to below, each heading then takes the better of
-    that and its parent's distance plus the edge. The cost is that of one pass over the headings, whatever the number
-    of answers.
     """
 
     needs_vectors = False
@@ -43,40 +40,21 @@ class HierarchicalRanking:
         hierarchy = tree_of(corpus.articles)
         self._answers = questions.answers
         self._article_parents = hierarchy.article_parents
-        self._root = len(hierarchy.headings)
-        self._parents = np.where(hierarchy.heading_parents < 0, self._root, hierarchy.heading_parents)
-        self._code_edge = hierarchy.depth
-        depths = np.array([heading.depth for heading in hierarchy.headings], dtype=np.int64)
-        self._levels = [np.flatnonzero(depths == depth) for depth in range(1, hierarchy.depth + 1)]
+        n_headings, parents = len(hierarchy.headings), hierarchy.heading_parents
+        edges = np.where(parents < 0, hierarchy.depth, 1)
+        ends = np.arange(n_headings), np.where(parents < 0, n_headings, parents)  # the root comes last
+        self._tree = csr_matrix((edges, ends), shape=(n_headings + 1, n_headings + 1))
 
     def distances(self, question_rows: np.ndarray, vectors: EpochVectors | None) -> np.ndarray:
         """Return the path lengths to the nearest answer, (questions, articles) int32; an answer's own is 0."""
-        distances = np.empty((len(question_rows), len(self._article_parents)), dtype=np.int32)
-        for place, row in enumerate(question_rows):
-            distances[place] = self._to_nearest(self._answers[row])
-        return distances
+        return np.stack([self._to_nearest(self._answers[row]) for row in question_rows])
 
     def _to_nearest(self, answers: np.ndarray) -> np.ndarray:
-        nearest = self._down_to(answers)  # (headings + 1,)
-        for depth, rows in enumerate(self._levels, start=1):
-            edge = self._code_edge if depth == 1 else 1
-            nearest[rows] = np.minimum(nearest[rows], nearest[self._parents[rows]] + edge)
-        distances = nearest[self._article_parents] + 1  # (articles,)
+        above = np.unique(self._article_parents[answers])
+        nearest = dijkstra(self._tree, directed=False, indices=above, min_only=True)  # (headings + 1,)
+        distances = nearest[self._article_parents].astype(np.int32) + 2  # (articles,)
         distances[answers] = 0
         return distances
-
-    def _down_to(self, answers: np.ndarray) -> np.ndarray:
-        """Return for each heading and, last, the root how far down the nearest answer is; very far if there is none."""
-        down = np.full(self._root + 1, np.iinfo(np.int32).max // 2, dtype=np.int32)
-        rows, length = np.unique(self._article_parents[answers]), 1
-        while len(rows):
-            down[rows] = np.minimum(down[rows], length)
-            above = np.unique(self._parents[rows])
-            if above[-1] == self._root:
-                down[self._root] = min(down[self._root], length + self._code_edge)
-                above = above[:-1]
-            rows, length = above, length + 1
-        return down
 
 
 class SequentialRanking:

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import rankdata
 
 from statgraph.config import NegativesConfig
 from statgraph.corpus.catalogue import sample_folder
@@ -16,7 +15,6 @@ from statgraph.negatives.cusines import (
     SCHEDULES,
     CusinesNegatives,
     bucket_numbers,
-    competition_ranks,
     curriculum_shares,
     even_bounds,
 )
@@ -97,40 +95,6 @@ def test_buckets_from_easy_to_difficult(scores, bounds, numbers):
 def test_ties_at_a_cut_go_by_place():
     assert bucket_numbers(np.array([1, 1, 1, 1, 1, 1]), (2, 4)).tolist() == [0, 0, 1, 1, 2, 2]
     assert bucket_numbers(np.array([2, 1, 2, 0, 2, 2]), (2, 4)).tolist() == [1, 0, 1, 0, 2, 2]
-
-
-@pytest.mark.parametrize(
-    ("distances", "ranks"),
-    [
-        ([3, 1, 1, 2], [4, 1, 1, 3]),
-        ([5, 5, 5], [1, 1, 1]),
-        ([7], [1]),
-        ([], []),
-        ([-0.5, 2.0, -0.5, -9.0, 2.0], [2, 4, 2, 1, 4]),
-    ],
-)
-def test_ties_share_the_best_rank(distances, ranks):
-    assert competition_ranks(np.array(distances)).tolist() == ranks
-
-
-@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32])
-def test_ranks_are_those_of_scipy(dtype):
-    distances = np.random.default_rng(0).integers(-50, 50, 1_000).astype(dtype)
-    assert competition_ranks(distances).tolist() == rankdata(distances, method="min").tolist()
-
-
-@pytest.mark.parametrize(
-    ("distances", "dtype", "ranks"),
-    [
-        ([100, -100, 100, 0], np.int8, [3, 1, 3, 2]),  # 200 apart, more than int8 holds
-        ([2**62, -(2**62), 0], np.int64, [3, 1, 2]),  # too far apart to be counted
-        ([7, 5, 6, 5], np.int16, [4, 1, 3, 1]),
-    ],
-)
-def test_whole_numbers_near_and_far_apart(distances, dtype, ranks):
-    assert competition_ranks(np.array(distances * 100, dtype=dtype)).tolist()[: len(ranks)] == [
-        (rank - 1) * 100 + 1 for rank in ranks
-    ]
 
 
 STRUCTURE = ("hierarchical", "sequential")
@@ -264,18 +228,6 @@ def test_a_resumed_epoch_draws_the_same(sample, no_bm25):
     assert draws(0) == draws(2) == draws(2)
 
 
-def test_scores_found_again_are_those_that_were_kept(sample, no_bm25, monkeypatch):
-    def draws() -> list:
-        source = CusinesNegatives(sample, NegativesConfig(), bm25=no_bm25)
-        for epoch in (1, 2):
-            source.begin_epoch(epoch, 2, vectors_of(sample, epoch))
-        return source.draw(np.arange(20), 4, np.random.default_rng(0)).tolist()
-
-    kept = draws()
-    monkeypatch.setattr(cusines, "KEPT_BYTES", 0)
-    assert draws() == kept
-
-
 @pytest.mark.parametrize("block", [1, 3, 1000])
 def test_blocks_of_questions_change_nothing(sample, no_bm25, monkeypatch, block):
     def draws() -> list:
@@ -322,12 +274,6 @@ def test_misuse_is_told(two_codes, no_bm25):
     wrong = EpochVectors(np.zeros((3, 2), dtype=np.float32), np.zeros((7, 2), dtype=np.float32))
     with pytest.raises(ValueError, match=r"2 training questions and 7 articles \(got 3 and 7\)"):
         source.begin_epoch(1, 3, wrong)
-
-
-@given(distances=st.lists(st.integers(0, 4), min_size=1, max_size=12))
-def test_ties_share_the_best_rank_wherever_they_stand(distances):
-    distances = np.array(distances)
-    assert competition_ranks(distances).tolist() == [1 + int((distances < distance).sum()) for distance in distances]
 
 
 @given(
