@@ -10,13 +10,6 @@ from statgraph.graph.dgl_loader import DGL_RANGE, load_dgl, single_threaded
 
 REPO = Path(__file__).parents[2]
 
-# heading 0 contains articles 0 and 1, heading 1 contains article 2; question 0 cites article 0, question 1 article 2.
-EDGES = {
-    ("heading", "contains", "article"): ([0, 0, 1], [0, 1, 2]),
-    ("article", "in", "heading"): ([0, 1, 2], [0, 0, 1]),
-    ("question", "cites", "article"): ([0, 1], [0, 2]),
-}
-
 
 def test_loading_twice_gives_the_same_module():
     assert load_dgl() is load_dgl()
@@ -60,21 +53,6 @@ def test_loading_says_nothing_and_leaves_the_home_alone(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_ctypes_front_where_the_compiled_one_fails(tmp_path):
-    breaks_the_compiled_front = """
-import sys
-class Finder:
-    def find_spec(name, path, target=None):
-        if name == "dgl._ffi._cy3.core":
-            raise AttributeError("compiled for another Python")
-sys.meta_path.insert(0, Finder)
-from statgraph.graph.dgl_loader import load_dgl
-dgl = load_dgl()
-print(dgl._ffi.base._FFI_MODE, dgl.graph(([0, 1], [1, 2])).in_degrees().tolist())
-"""
-    assert run_python(breaks_the_compiled_front, home=tmp_path).stdout == "ctypes [0, 1, 1]\n"
-
-
 def test_graphbolt_without_a_library_for_this_torch_is_passed_over(tmp_path):
     fake = fake_dgl(tmp_path / "fake", "from . import graphbolt as gb\nanswer = vars(gb).get('built_for')")
     (fake / "dgl" / "graphbolt").mkdir()
@@ -85,19 +63,6 @@ def test_graphbolt_without_a_library_for_this_torch_is_passed_over(tmp_path):
     assert done.stdout == "None\n"
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the library's name is Linux's")
-def test_graphbolt_with_a_library_for_this_torch_is_kept(tmp_path):
-    fake = fake_dgl(tmp_path / "fake", "from . import graphbolt as gb\nanswer = vars(gb).get('built_for')")
-    (fake / "dgl" / "graphbolt").mkdir()
-    (fake / "dgl" / "graphbolt" / "__init__.py").write_text("built_for = 'this torch'")
-    torch_version = torch.__version__.split("+")[0]
-    (fake / "dgl" / "graphbolt" / f"libgraphbolt_pytorch_{torch_version}.so").touch()
-
-    done = run_python(f"{LOAD}\nprint(load_dgl().answer)", home=tmp_path, first_on_path=fake)
-
-    assert done.stdout == "this torch\n"
-
-
 def test_a_dgl_that_does_not_load_is_one_line(tmp_path):
     fake = fake_dgl(tmp_path / "fake", 'raise OSError("libdgl.so: wrong ELF class\\nmore")')
     (fake / "dgl-9.8.7.dist-info").mkdir()
@@ -106,8 +71,7 @@ def test_a_dgl_that_does_not_load_is_one_line(tmp_path):
     done = run_python(LOAD_AND_SHOW_ERROR, home=tmp_path, first_on_path=fake)
 
     line = (
-        f"{fake / 'dgl'}: dgl 9.8.7 does not load with torch {torch.__version__} "
-        "(OSError: libdgl.so: wrong ELF class); "
+        "dgl 9.8.7 does not load (OSError: libdgl.so: wrong ELF class); "
         f"install a clean one with: pip install --force-reinstall --no-deps '{DGL_RANGE}'"
     )
     assert done.stdout.splitlines() == [line, line]
@@ -128,10 +92,9 @@ def test_a_package_that_dgl_misses_is_named(tmp_path, module, distribution):
 
 
 def test_no_dgl_at_all_is_one_line(tmp_path):
-    without = "import importlib.util\nfind = importlib.util.find_spec\n"
-    without += "importlib.util.find_spec = lambda name: None if name == 'dgl' else find(name)\n"
+    fake = fake_dgl(tmp_path / "fake", "raise ModuleNotFoundError(\"No module named 'dgl'\", name='dgl')")
 
-    done = run_python(without + LOAD_AND_SHOW_ERROR, home=tmp_path)
+    done = run_python(LOAD_AND_SHOW_ERROR, home=tmp_path, first_on_path=fake)
 
     assert done.stdout.splitlines()[0] == (
         f"the graph needs the package 'dgl'; install it with: pip install '{DGL_RANGE}' packaging"
