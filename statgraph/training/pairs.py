@@ -10,6 +10,7 @@ import numpy as np
 
 from statgraph.augmentation.law_questions import wordings_of
 from statgraph.augmentation.store import SyntheticQuestion
+from statgraph.config import Stage1Config, Stage2Config
 from statgraph.corpus.records import PARTS, Corpus, Heading
 from statgraph.lexical.bm25 import BM25
 from statgraph.training.seeding import derived_seed
@@ -149,6 +150,35 @@ def batch_shares(weights: Mapping[str, float], batch_size: int) -> dict[str, int
         share = round(batch_size * weights[name] / total)
         sizes[name] = left if name == names[-1] else min(left, max(share, 1 if place == 0 else 0))
     return sizes
+
+
+class PairMix:
+    """Batches of pairs from several sources, each giving its share; an epoch is one pass over the pairs of the leading
+    source, the first that has a weight.
+
+    Args:
+        sources: the pairs by name.
+        config: of a stage: the weight of each source under its name, `batch_size`, `min_epoch_steps`.
+
+    Attributes:
+        sources: those that have a part in a batch, the leading one first.
+        steps: batches of an epoch.
+    """
+
+    def __init__(self, sources: Mapping[str, PairSource], config: Stage1Config | Stage2Config):
+        sizes = batch_shares({name: getattr(config, name) for name in sources}, config.batch_size)
+        self.sources = {name: source for name, source in sources.items() if sizes[name]}
+        self._sizes = sizes
+        self._leading = next(iter(self.sources))
+        self.steps = epoch_steps(len(self.sources[self._leading].pairs), sizes[self._leading], config.min_epoch_steps)
+
+    def epoch(self, rng: np.random.Generator, gold: np.ndarray | None = None) -> Iterator[dict[str, np.ndarray]]:
+        """Yield the pairs of each source, (pairs, 2), batch by batch; the gold ones out of these where given, in as
+        many steps."""
+        others = {name: PairStream(source, rng) for name, source in self.sources.items() if name != self._leading}
+        drawn_from = self.sources[self._leading].pairs if gold is None else gold
+        for pairs in epoch_of(drawn_from, self._sizes[self._leading], rng, min_steps=self.steps):
+            yield {self._leading: pairs} | {name: stream.draw(self._sizes[name]) for name, stream in others.items()}
 
 
 def answers_among(source: PairSource, text_rows: Sequence[int], article_rows: np.ndarray) -> np.ndarray:

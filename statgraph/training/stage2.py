@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from statgraph.graph.blocks import Block, Blocks, BlockSampler
 from statgraph.graph.relations import ARTICLE, QUESTION
 from statgraph.negatives.source import NegativeSource
 from statgraph.training.losses import contrastive_loss, distillation_losses, similarities
-from statgraph.training.pairs import PairSource, PairStream, answers_among, batch_shares, epoch_of, epoch_steps
+from statgraph.training.pairs import PairMix, PairSource, answers_among
 from statgraph.training.text_model import EncoderStage, GraphTexts, NodeBank, TextModel, with_fresh
 
 GRAPH_PREFIX, TEXT_PREFIX = "graph.", "text."
@@ -43,15 +43,12 @@ class GraphVectors:
 
 @dataclass(frozen=True)
 class _Batch:
-    """Pairs, and the nodes they need: sorted rows without doubles, this process's share of them, and the blocks of that
-    share."""
+    """Pairs, the nodes they need (sorted rows without doubles), and the blocks of this process's share of them."""
 
     gold: np.ndarray  # (gold pairs, 2)
     beside: Mapping[str, np.ndarray]  # of the other sources by name, (pairs, 2)
     questions: np.ndarray  # (questions,)
     articles: np.ndarray  # (articles,)
-    own_questions: np.ndarray
-    own_articles: np.ndarray
     blocks: Blocks
 
 
@@ -99,19 +96,15 @@ class Stage2(EncoderStage):
         super().__init__(model, negatives)
         self._graph_encoder = graph.encoder
         self._sampler = graph.sampler
-        whole = graph.whole_graph
-        self._whole_graph = [whole.to(model.device)] * len(graph.encoder.layers)
-        # What the index holds are articles, which come first among the nodes: the last layer need give no others.
-        to_articles = whole if graph.encoder.needs_whole_graph else whole.first_outputs(len(model.articles))
-        self._to_articles = [*self._whole_graph[:-1], to_articles.to(model.device)]
+        self._whole_graph = [graph.whole_graph.to(model.device)] * len(graph.encoder.layers)
         self._texts = texts
         self._gold = sources["gold"]
         self._trains_both = config.train_encoders == "both"
         taught = sources if self._trains_both else ("gold", *_OF_THE_GRAPH)
-        self._sources = {name: source for name, source in sources.items() if name in taught}
         self._config = config
-        self._sizes = batch_shares({name: getattr(config, name) for name in self._sources}, config.batch_size)
-        self._beside = {name: source for name, source in self._sources.items() if name != "gold" and self._sizes[name]}
+        self._mix = PairMix({name: source for name, source in sources.items() if name in taught}, config)
+        self.steps_per_epoch = self._mix.steps
+        self._beside = {name: source for name, source in self._mix.sources.items() if name != "gold"}
         self._beside_inputs = {
             name: self._encoders.question_inputs(source.texts) for name, source in self._beside.items()
         }
@@ -121,7 +114,6 @@ class Stage2(EncoderStage):
                 name: torch.from_numpy(model.encoded(self._encoders.questions, inputs))
                 for name, inputs in self._beside_inputs.items()
             }
-        self.steps_per_epoch = epoch_steps(len(self._gold.pairs), self._sizes["gold"], config.min_epoch_steps)
         self._bank = NodeBank(model, texts)
 
     def parameter_groups(self) -> list[dict]:
@@ -163,25 +155,22 @@ class Stage2(EncoderStage):
     def batches(self, rng: np.random.Generator) -> Iterator[_Batch]:
         """Yield one pass over the gold pairs with their blocks."""
         generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
-        streams = {name: PairStream(source, rng) for name, source in self._beside.items()}
         n_articles = len(self._model.articles)
-        for gold in epoch_of(self._gold.pairs, self._sizes["gold"], rng, min_steps=self._config.min_epoch_steps):
-            beside = {name: stream.draw(self._sizes[name]) for name, stream in streams.items()}
+        for beside in self._mix.epoch(rng):
+            gold = beside.pop("gold")
             random = rng.integers(0, n_articles, self._config.random_negatives)
-            hard = gold[:0, 0]
-            if self._negatives is not None:
-                hard = self._negatives.draw(gold[:, 0], self._config.negatives_per_pair, rng).ravel()
+            hard = self._hard_negatives(gold, self._config.negatives_per_pair, rng)
             questions = np.unique(gold[:, 0])
             articles = np.unique(
                 np.concatenate([gold[:, 1], *(pairs[:, 1] for pairs in beside.values()), random, hard])
             )
-            own_questions, own_articles = current_world().share(questions), current_world().share(articles)
+            share = current_world().share
             blocks = self._sampler.sample(
-                {ARTICLE: torch.from_numpy(own_articles), QUESTION: torch.from_numpy(own_questions)},
+                {ARTICLE: torch.from_numpy(share(articles)), QUESTION: torch.from_numpy(share(questions))},
                 target_questions=torch.from_numpy(questions),
                 generator=generator,
             )
-            yield _Batch(gold, beside, questions, articles, own_questions, own_articles, blocks)
+            yield _Batch(gold, beside, questions, articles, blocks)
 
     def loss(self, batch: _Batch) -> torch.Tensor:
         """Return the batch's loss: each source's pairs weigh as many as they are."""
@@ -214,12 +203,14 @@ class Stage2(EncoderStage):
 
     def _new_index_vectors(self) -> np.ndarray:
         """Return the graph-enriched vectors of all articles."""
-        articles = self._enriched(self._to_articles)[: len(self._model.articles)]
+        articles = self.node_vectors().articles
         return self._encoders.similarity.index_vectors(articles.float().cpu().numpy())
 
     def node_vectors(self) -> GraphVectors:
         """Return the vectors of articles and training questions in the whole graph, without gradients."""
-        enriched = self._enriched(self._whole_graph)
+        self._bank.renew()
+        with torch.no_grad():
+            enriched = self._graph_encoder(self._bank.nodes, self._whole_graph)
         n_articles, n_headings = len(self._model.articles), len(self._texts.headings)
         questions = enriched[n_articles + n_headings :][: len(self._texts.questions)]
         return GraphVectors(enriched[:n_articles], questions)
@@ -229,17 +220,11 @@ class Stage2(EncoderStage):
         self._bank.renew()
         return {node_type: self._bank[node_type].float().cpu().numpy() for node_type in self._bank.node_types}
 
-    def _enriched(self, blocks: Sequence[Block]) -> torch.Tensor:
-        """Return the vectors of the last block's outputs, (outputs, width), from the bank, without gradients."""
-        self._bank.renew()
-        with torch.no_grad():
-            return self._graph_encoder(self._bank.nodes, blocks)
-
     def _vectors(self, batch: _Batch) -> _Vectors:
         model, encoders, nodes, plain = self._model, self._encoders, batch.blocks.input_nodes, None
         inputs = {node_type: self._bank[node_type][rows.to(model.device)] for node_type, rows in nodes.items()}
         if self._config.train_encoders == "none":
-            own = torch.from_numpy(batch.own_questions).to(model.device)
+            own = torch.from_numpy(current_world().share(batch.questions)).to(model.device)
             student = current_world().gathered(self._bank[QUESTION][own], len(batch.questions))
         else:
             student = model.vectors(encoders.questions, self._texts.questions, batch.questions)
@@ -249,7 +234,8 @@ class Stage2(EncoderStage):
             inputs[QUESTION] = with_fresh(inputs[QUESTION], nodes[QUESTION], student, batch.questions)
         vectors = torch.cat(list(inputs.values()))
         enriched = self._graph_encoder(vectors, [block.to(model.device) for block in batch.blocks.layers])
-        articles, teacher = enriched[: len(batch.own_articles)], enriched[len(batch.own_articles) :]
+        n_own = len(batch.blocks.output_nodes[ARTICLE])
+        articles, teacher = enriched[:n_own], enriched[n_own:]
         articles = current_world().gathered(articles, len(batch.articles))
         return _Vectors(student, plain, current_world().gathered(teacher, len(batch.questions)), articles)
 

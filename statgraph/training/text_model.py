@@ -110,6 +110,12 @@ class EncoderStage(Stage):
         """Return the dev metrics as at inference: the question encoder over the articles' index vectors."""
         return self._model.dev_metrics(self.index_vectors()) if self._model.dev_labels else None
 
+    def _hard_negatives(self, gold: np.ndarray | None, per_pair: int, rng: np.random.Generator) -> np.ndarray:
+        """Return article rows that do not answer the questions of gold pairs (pairs, 2); none without a source."""
+        if self._negatives is None or gold is None:
+            return np.empty(0, dtype=np.int64)
+        return self._negatives.draw(gold[:, 0], per_pair, rng).ravel()
+
     def _begin_negatives(self, epoch: int, epochs: int, questions: Inputs) -> None:
         """Show the current model to the source of hard negatives."""
         if self._negatives is None:
@@ -137,11 +143,8 @@ def vector_metrics(
         label_rows: the rows that answer each question.
     """
     scores = question_vectors @ article_vectors.T  # (questions, articles)
-    n_articles = scores.shape[1]
-    depth = min(DEPTH, n_articles)
-    best = np.sort(np.argpartition(-scores, depth - 1, axis=1)[:, :depth], axis=1)
-    order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
-    metrics = aggregate(question_metrics(np.take_along_axis(best, order, axis=1), label_rows, n_articles))
+    ranked = np.argsort(-scores, axis=1, kind="stable")[:, :DEPTH]
+    metrics = aggregate(question_metrics(ranked, label_rows, scores.shape[1]))
     return {name: round(value, 5) for name, value in metrics.items()}
 
 
@@ -210,8 +213,6 @@ def with_fresh(old: torch.Tensor, nodes: torch.Tensor, fresh: torch.Tensor, fres
         fresh: (fresh nodes, width), with gradients; not all of them need be among the inputs.
         fresh_nodes: (fresh nodes,), their rows, sorted.
     """
-    if np.array_equal(nodes[: len(fresh)].numpy(), fresh_nodes):  # where one process has a whole batch, they come first
-        return torch.cat([fresh, old[len(fresh) :]])
     places = np.searchsorted(fresh_nodes, nodes.numpy()).clip(max=len(fresh_nodes) - 1)
     known = np.flatnonzero(fresh_nodes[places] == nodes.numpy())
     own, given = (torch.from_numpy(rows).to(old.device) for rows in (known, places[known]))

@@ -121,16 +121,6 @@ def test_own_rows_are_the_inputs_themselves_where_all_are_kept(own_inputs, n_inp
     assert (block.own(nodes) is nodes) == keeps_all
 
 
-def test_the_first_outputs_alone_get_the_same_vectors(random_corpus):
-    graph = build_graph(random_corpus(60, 20, cited=5))
-    encoder, block = random_encoder(graph, 2), whole_graph_block(graph)
-    nodes = torch.randn(block.n_inputs, 12)
-    with torch.no_grad():
-        whole, first = encoder(nodes, [block, block]), encoder(nodes, [block, block.first_outputs(60)])
-    assert first.shape == (60, 12)
-    assert torch.allclose(first, whole[:60], atol=1e-6)
-
-
 @pytest.mark.parametrize("fanout", [-1, 2])
 def test_seeds_come_first_among_the_inputs_of_their_type(dense_graph, fanout):
     seeds = {"article": rows(31, 4, 59, 0), "heading": rows(6, 1), "question": rows(19, 3, 11)}
