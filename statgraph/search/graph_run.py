@@ -192,34 +192,26 @@ class GraphExplainer:
         rows = list(rows)
         with self._explaining, torch.inference_mode():
             blocks = self._sampler.sample({ARTICLE: torch.tensor(rows)}, target_questions=_NO_ROWS)
-            enriched = self._whole_graph_vectors[rows] if self._needs_whole_graph else self._enriched(blocks)
+            enriched = (
+                self._whole_graph_vectors[rows] if self._run.encoder.needs_whole_graph else self._enriched(blocks)
+            )
             own = self._run.similarity.index_vectors(np.array(self._run.inputs.vectors[ARTICLE][rows]))
             scores, own_scores = (enriched @ query).tolist(), (own @ query).tolist()
             without_questions = [self._without_questions(query, row) for row in rows]
             return list(map(GraphPart, scores, own_scores, without_questions, self._neighbours(blocks, len(rows))))
 
-    @property
-    def _needs_whole_graph(self) -> bool:
-        return self._run.encoder.needs_whole_graph
-
     @cached_property
     def _whole_graph_vectors(self) -> np.ndarray:
         return enriched_article_vectors(self._run)
 
-    @cached_property
-    def _citing(self) -> dict[int, list[int]]:
-        """Return the rows of the training questions that cite each article row."""
-        citing: dict[int, list[int]] = {}
-        if CITES.forward_type in self._run.graph.edge_types:
-            for question, article in zip(*self._run.graph.ends(CITES.forward_type), strict=True):
-                citing.setdefault(int(article), []).append(int(question))
-        return citing
-
     def _without_questions(self, query: np.ndarray, row: int) -> float | None:
         """Return an article's score where no training question that cites it is seen; None where none does."""
-        if self._needs_whole_graph or row not in self._citing:
+        graph = self._run.graph
+        hidden = _NO_ROWS
+        if CITES.forward_type in graph.edge_types:
+            hidden = graph.heterograph.predecessors(row, etype=CITES.forward_type)
+        if self._run.encoder.needs_whole_graph or not len(hidden):
             return None
-        hidden = torch.tensor(self._citing[row])
         blocks = self._sampler.sample({ARTICLE: torch.tensor([row])}, target_questions=hidden)
         return float(self._enriched(blocks)[0] @ query)
 

@@ -40,7 +40,6 @@ class AfterGraph(EncoderStage):
         self.steps_per_epoch = epoch_steps(len(gold.pairs), config.batch_size, config.min_epoch_steps)
 
     def parameter_groups(self) -> list[dict]:
-        """Return the query encoder's groups."""
         return self._encoders.question_parameter_groups(
             lr=self._config.encoder_lr, weight_lr=self._config.encoder_weight_lr
         )

@@ -131,7 +131,6 @@ class Stage2(EncoderStage):
         return graph | {TEXT_PREFIX + name: tensor for name, tensor in self._encoders.trained_state().items()}
 
     def load_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
-        """Put back what `weights` returned."""
         self._graph_encoder.load_state_dict(_part(weights, GRAPH_PREFIX))
         self._encoders.load_trained_state(_part(weights, TEXT_PREFIX))
         self.weights_changed()
@@ -143,7 +142,6 @@ class Stage2(EncoderStage):
         self._bank.is_outdated = self._trains_both
 
     def set_training(self, on: bool) -> None:
-        """Switch dropout on or off."""
         super().set_training(on)
         self._graph_encoder.train(on)
 

@@ -147,7 +147,6 @@ class Student(Stage):
         self.steps_per_epoch = -(-len(lessons.texts) // config.batch_size)
 
     def parameter_groups(self) -> list[dict]:
-        """Return the encoder's group and that of the articles."""
         config = self._config
         return [
             {"params": list(self.encoder.parameters()), "lr": config.lr},
@@ -155,18 +154,15 @@ class Student(Stage):
         ]
 
     def weights(self) -> Mapping[str, torch.Tensor]:
-        """Return the encoder's parameters and the article vectors."""
         return {**self.encoder.state_dict(), "articles": self.articles.detach()}
 
     def load_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
-        """Put back what `weights` returned."""
         state = dict(weights)
         with torch.no_grad():
             self.articles.copy_(state.pop("articles"))
         self.encoder.load_state_dict(state)
 
     def set_training(self, on: bool) -> None:
-        """Switch dropout on or off."""
         self.encoder.train(on)
 
     def batches(self, rng: np.random.Generator) -> Iterator[tuple[np.ndarray, np.ndarray]]:

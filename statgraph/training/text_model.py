@@ -80,20 +80,16 @@ class EncoderStage(Stage):
         self._index_vectors: np.ndarray | None = None  # of the current weights, once they are known
 
     def weights(self) -> Mapping[str, torch.Tensor]:
-        """Return what training can change in the encoders."""
         return self._encoders.trained_state()
 
     def load_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
-        """Put the encoders' weights back."""
         self._encoders.load_trained_state(dict(weights))
         self.weights_changed()
 
     def weights_changed(self) -> None:
-        """Drop the articles' vectors."""
         self._index_vectors = None
 
     def set_training(self, on: bool) -> None:
-        """Switch dropout on or off."""
         self._encoders.train(on)
 
     def index_vectors(self) -> np.ndarray:

@@ -5,7 +5,6 @@ import torch
 
 from statgraph.config import Stage1Config
 from statgraph.encoders.similarity import SIMILARITIES
-from statgraph.errors import UsageError
 from statgraph.training.losses import (
     contrastive_loss,
     feature_distillation,
@@ -67,13 +66,9 @@ def test_a_pair_without_negatives_has_no_triplet_loss():
 
 def test_losses_by_name():
     scores, own = torch.tensor([[0.9, 0.5, 0.2], [0.3, 0.4, 0.1]]), torch.tensor([0, 2])
-    triplet, entropy, hinge = (
-        Stage1Config(loss=name, temperature=0.1, margin=0.5) for name in ("triplet", "cross-entropy", "hinge")
-    )
+    triplet, entropy = (Stage1Config(loss=name, temperature=0.1, margin=0.5) for name in ("triplet", "cross-entropy"))
     assert ranking_loss(triplet, scores, own, NONE) == triplet_loss(scores, own, NONE, margin=0.5)
     assert ranking_loss(entropy, scores, own, NONE) == contrastive_loss(scores, own, NONE, temperature=0.1)
-    with pytest.raises(UsageError, match=r"stage1\.loss: .*'hinge'"):
-        ranking_loss(hinge, scores, own, NONE)
 
 
 # Two articles along the axes: a question's scores by inner product are its components.
