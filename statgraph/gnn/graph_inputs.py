@@ -13,7 +13,7 @@ import numpy as np
 from statgraph import __version__, artifacts
 from statgraph.corpus.records import CitingText, Question
 from statgraph.encoders.article_text import HASH_BYTES
-from statgraph.errors import RunError, described
+from statgraph.errors import RunError
 from statgraph.graph.relations import CITING, NODE_TYPES, TRAIN_SPLIT
 
 QUESTIONS, CITING_TEXTS = "questions.jsonl", "citing.jsonl"
@@ -79,14 +79,11 @@ def read_graph_inputs(folder: Path) -> GraphInputs:
             f"{folder}: missing, since the run was trained by a version that did not save its graph encoder's inputs; "
             f"{REMEDY}"
         )
-    path = folder / artifacts.MANIFEST
-    try:
-        manifest = artifacts.read_json(path)
+    with artifacts.reading(folder / artifacts.MANIFEST, REMEDY):
+        manifest = artifacts.read_json(folder / artifacts.MANIFEST)
         more = [CITING] if CITING in manifest["nodes"] else []
         counts = {node_type: int(manifest["nodes"][node_type]) for node_type in (*NODE_TYPES, *more)}
         width = int(manifest["width"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RunError(f"{path}: damaged ({described(error)}); {REMEDY}") from None
 
     def arrays(name: str, n_columns: int, dtype: str) -> dict[str, np.ndarray]:
         return {
@@ -110,8 +107,5 @@ def read_graph_inputs(folder: Path) -> GraphInputs:
 
 
 def _read_lines(path: Path, record: Callable[..., Record]) -> tuple[Record, ...]:
-    try:
-        with path.open(encoding="utf-8") as file:
-            return tuple(record(*json.loads(line)) for line in file)
-    except (OSError, ValueError, TypeError) as error:
-        raise RunError(f"{path}: not readable ({error}); {REMEDY}") from None
+    with artifacts.reading(path, REMEDY), path.open(encoding="utf-8") as file:
+        return tuple(record(*json.loads(line)) for line in file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 import torch
 
@@ -35,20 +36,9 @@ class Block:
         """Return the number of output nodes."""
         return len(self.own_inputs)
 
-    @property
-    def keeps_all(self) -> bool:
-        """Return whether the outputs are the inputs, in their order."""
-        if "keeps all" not in self.derived:
-            own = self.own_inputs
-            self.derived["keeps all"] = len(own) == self.n_inputs and torch.equal(
-                own, torch.arange(self.n_inputs, device=own.device)
-            )
-        return self.derived["keeps all"]
-
     def own(self, nodes: torch.Tensor) -> torch.Tensor:
-        """Return the rows of the outputs, (outputs, ...), among those of the inputs, (inputs, ...); not a copy where
-        the outputs are the inputs."""
-        return nodes if self.keeps_all else nodes[self.own_inputs]
+        """Return the rows of the outputs, (outputs, ...), among those of the inputs, (inputs, ...)."""
+        return nodes[self.own_inputs]
 
     def to(self, device: torch.device) -> Block:
         """Return the same block on a device."""
@@ -173,35 +163,23 @@ def _sampled(
 
 def whole_graph_block(graph: LegalGraph) -> Block:
     """Return the block whose inputs and outputs are all nodes: inference uses it once a layer."""
-    return _merged(graph, graph.node_counts, graph.node_counts, graph.heterograph)
+    return _block(graph, graph.heterograph)
 
 
 def _block(graph: LegalGraph, layer: object) -> Block:
-    """Return a DGL block, whose outputs come first among its inputs, with its node types in one numbering."""
-    inputs = {node_type: layer.num_src_nodes(node_type) for node_type in graph.node_types}
-    outputs = {node_type: layer.num_dst_nodes(node_type) for node_type in graph.node_types}
-    return _merged(graph, inputs, outputs, layer)
-
-
-def _merged(
-    graph: LegalGraph, input_counts: Mapping[str, int], output_counts: Mapping[str, int], heterograph: object
-) -> Block:
-    """Return the edges of a heterograph, types side by side, between inputs and outputs numbered type after type."""
-    input_starts, output_starts = _starts(input_counts), _starts(output_counts)
+    """Return a DGL block, whose outputs come first among its inputs, or a whole graph, its types side by side in one
+    numbering."""
+    n_inputs, n_outputs = (
+        [count(node_type) for node_type in graph.node_types] for count in (layer.num_src_nodes, layer.num_dst_nodes)
+    )
+    input_starts, output_starts = (
+        dict(zip(graph.node_types, accumulate(counts, initial=0), strict=False)) for counts in (n_inputs, n_outputs)
+    )
     parts = []
-    for number, edge_type in enumerate(graph.edge_types):
-        sources, targets = heterograph.edges(etype=edge_type)
-        source_start, target_start = input_starts[edge_type[0]], output_starts[edge_type[2]]
-        parts.append((sources + source_start, targets + target_start, torch.full_like(sources, number)))
-    own_inputs = [torch.arange(output_counts[node_type]) + start for node_type, start in input_starts.items()]
+    for number, (source_type, name, target_type) in enumerate(graph.edge_types):
+        sources, targets = layer.edges(etype=(source_type, name, target_type))
+        sources, targets = sources + input_starts[source_type], targets + output_starts[target_type]
+        parts.append((sources, targets, torch.full_like(sources, number)))
+    own_inputs = [torch.arange(count) + start for count, start in zip(n_outputs, input_starts.values(), strict=True)]
     ends_and_types = map(torch.cat, zip(*parts, strict=True))
-    return Block(*ends_and_types, torch.cat(own_inputs), n_inputs=sum(input_counts.values()))
-
-
-def _starts(node_counts: Mapping[str, int]) -> dict[str, int]:
-    """Return where each node type begins in one numbering of all."""
-    starts, at = {}, 0
-    for node_type, count in node_counts.items():
-        starts[node_type] = at
-        at += count
-    return starts
+    return Block(*ends_and_types, torch.cat(own_inputs), n_inputs=sum(n_inputs))

@@ -64,7 +64,10 @@ def read_graph(folder: Path, corpus: Corpus) -> LegalGraph:
         )
     # DGL reads altered bytes as edges, or crashes the process: it gets only what was written.
     for name in _SUMMED_FILES:
-        _refuse_altered(folder / name, manifest["sha256"][name])
+        if not (folder / name).is_file():
+            raise GraphError(f"{folder / name}: missing; {_REMEDY}")
+        if _sha256(folder / name) != manifest["sha256"][name]:
+            raise GraphError(f"{folder / name}: damaged (its SHA-256 differs from {artifacts.MANIFEST}); {_REMEDY}")
     dgl = load_dgl()
     try:
         (heterograph,), _ = dgl.load_graphs(str(folder / artifacts.GRAPH_FILE))
@@ -99,27 +102,27 @@ def graph_for(corpus: Corpus, relations: Sequence[str], folder: Path | None = No
         return build_graph(corpus, relations), ""
     try:
         graph = read_graph(folder, corpus)
+        if set(graph.relations) == set(relations):
+            return graph, f"read from {folder}"
+        reason = f"{folder} has other relations ({', '.join(graph.relations) or 'none'})"
     except GraphError as error:
-        return build_graph(
-            corpus, relations
-        ), f"built, because the saved graph cannot be read ({str(error).partition(';')[0]})"
-    if set(graph.relations) == set(relations):
-        return graph, f"read from {folder}"
-    held = ", ".join(graph.relations) or "none"
-    return build_graph(corpus, relations), f"built, because {folder} has other relations ({held})"
+        reason = f"the saved graph cannot be read ({str(error).partition(';')[0]})"
+    return build_graph(corpus, relations), f"built, because {reason}"
 
 
 def _refuse_foreign_folder(folder: Path) -> None:
     """Raise GraphError if writing a graph to a folder would replace anything else."""
-    remedy = "choose a folder that does not exist yet"
-    if folder.exists() and not folder.is_dir():
-        raise GraphError(f"{folder}: is a file; {remedy}")
-    names = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
     foreign = [name for name in names if name not in GRAPH_FOLDER_FILES]
-    if foreign:
-        raise GraphError(f"{folder}: contains '{foreign[0]}', which is not part of a graph; {remedy}")
-    if names and artifacts.GRAPH_FILE not in names:
-        raise GraphError(f"{folder}: has no {artifacts.GRAPH_FILE}, so it is not a graph folder; {remedy}")
+    reason = ""
+    if folder.exists() and not folder.is_dir():
+        reason = "is a file"
+    elif foreign:
+        reason = f"contains '{foreign[0]}', which is not part of a graph"
+    elif names and artifacts.GRAPH_FILE not in names:
+        reason = f"has no {artifacts.GRAPH_FILE}, so it is not a graph folder"
+    if reason:
+        raise GraphError(f"{folder}: {reason}; choose a folder that does not exist yet")
 
 
 def _read_manifest(folder: Path) -> dict:
@@ -135,13 +138,6 @@ def _read_manifest(folder: Path) -> dict:
     except (ValueError, KeyError, TypeError, UsageError) as error:
         raise GraphError(f"{path}: damaged ({described(error)}); {_REMEDY}") from None
     return manifest
-
-
-def _refuse_altered(path: Path, sha256: str) -> None:
-    if not path.is_file():
-        raise GraphError(f"{path}: missing; {_REMEDY}")
-    if _sha256(path) != sha256:
-        raise GraphError(f"{path}: damaged (its SHA-256 differs from {artifacts.MANIFEST}); {_REMEDY}")
 
 
 def _sha256(path: Path) -> str:

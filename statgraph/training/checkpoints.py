@@ -114,15 +114,14 @@ class MetricsLog:
 
 def _is_record(record: object) -> bool:
     """Return whether a value is what `append` writes for an epoch."""
-    if not isinstance(record, dict) or not isinstance(record.get("stage"), str) or "loss" not in record:
+    if not isinstance(record, dict) or "loss" not in record or not isinstance(record.get("epoch"), int):
         return False
-    numbers = {name: value for name, value in record.items() if name not in ("stage", "step_losses")}
     losses = record.get("step_losses", [])
+    others = [value for name, value in record.items() if name not in ("stage", "step_losses") and value is not None]
     return (
-        isinstance(record.get("epoch"), int)
-        and all(value is None or isinstance(value, int | float) for value in numbers.values())
+        isinstance(record.get("stage"), str)
         and isinstance(losses, list)
-        and all(isinstance(loss, int | float) for loss in losses)
+        and all(isinstance(value, int | float) for value in [*others, *losses])
     )
 
 

@@ -54,11 +54,6 @@ class TextModel:
         """Return the articles' vectors for an inner-product search, one row an article, float32."""
         return self.encoders.similarity.index_vectors(self.encoded(self.encoders.articles, self.articles))
 
-    def epoch_vectors(self, questions: Inputs, index_vectors: np.ndarray) -> EpochVectors:
-        """Return what a source of hard negatives ranks with: the questions' vectors beside those of the articles."""
-        vectors = self.encoded(self.encoders.questions, questions)
-        return EpochVectors(self.encoders.similarity.query_vectors(vectors), index_vectors)
-
     def dev_metrics(self, index_vectors: np.ndarray) -> dict[str, float]:
         """Return the dev metrics of ranking the articles' index vectors with the question encoder."""
         questions = self.encoded(self.encoders.questions, self.dev_questions)
@@ -123,7 +118,8 @@ class EncoderStage(Stage):
             own = self.index_vectors()
             # A GPU's sums differ between processes, and the rankings that all draw their batches from must not.
             articles = current_world().array_from_first(lambda: own)
-            vectors = self._model.epoch_vectors(questions, articles)
+            encoded_questions = self._model.encoded(self._encoders.questions, questions)
+            vectors = EpochVectors(self._encoders.similarity.query_vectors(encoded_questions), articles)
             self.set_training(was_training)
         self._negatives.begin_epoch(epoch, epochs, vectors)
 

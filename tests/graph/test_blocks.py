@@ -6,7 +6,7 @@ import torch
 from statgraph.config import GnnConfig
 from statgraph.errors import UsageError
 from statgraph.gnn.encoder import GraphEncoder
-from statgraph.graph.blocks import Block, BlockSampler, whole_graph_block
+from statgraph.graph.blocks import BlockSampler, whole_graph_block
 from statgraph.graph.build import LegalGraph, build_graph
 from statgraph.graph.dgl_loader import load_dgl
 from statgraph.graph.relations import CITES, NODE_TYPES
@@ -107,18 +107,6 @@ def test_whole_graph_block_holds_every_edge(dense_graph, edges_of):
     assert block.own_inputs.tolist() == list(range(len(nodes)))
     ends = zip(block.edge_types.tolist(), block.sources.tolist(), block.targets.tolist(), strict=True)
     assert {(dense_graph.edge_types[kind], nodes[s][1], nodes[t][1]) for kind, s, t in ends} == edges_of(dense_graph)
-
-
-@pytest.mark.parametrize(
-    ("own_inputs", "n_inputs", "keeps_all"), [([0, 1], 2, True), ([1, 0], 2, False), ([0, 1], 3, False), ([], 0, True)]
-)
-def test_own_rows_are_the_inputs_themselves_where_all_are_kept(own_inputs, n_inputs, keeps_all):
-    none = torch.empty(0, dtype=torch.int64)
-    block = Block(none, none, none, rows(*own_inputs), n_inputs)
-    nodes = torch.arange(n_inputs * 2.0).view(n_inputs, 2)
-    assert block.keeps_all == keeps_all
-    assert block.own(nodes).equal(nodes[rows(*own_inputs)])
-    assert (block.own(nodes) is nodes) == keeps_all
 
 
 @pytest.mark.parametrize("fanout", [-1, 2])
