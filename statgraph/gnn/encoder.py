@@ -67,15 +67,7 @@ class GraphEncoder(nn.Module):
         return any(getattr(layer, "counts_outgoing_edges", False) for layer in self.layers)
 
     def forward(self, nodes: torch.Tensor, blocks: Sequence[Block]) -> torch.Tensor:
-        """Return vectors (outputs of the last block, width) from the inputs' (inputs, width).
-
-        Raises:
-            ValueError: if the blocks are not as many as the layers, or the vectors as the inputs of the first.
-        """
-        if len(blocks) != len(self.layers):
-            raise ValueError(f"expected one block for each of {len(self.layers)} layers (got {len(blocks)})")
-        if len(nodes) != blocks[0].n_inputs:
-            raise ValueError(f"expected one vector for each of {blocks[0].n_inputs} inputs (got {len(nodes)})")
+        """Return vectors (outputs of the last block, width) from the inputs' (inputs, width); a block a layer."""
         nodes = self._passed(nodes, blocks)
         return functional.normalize(nodes, dim=1) if self.unit_length else nodes
 

@@ -52,11 +52,13 @@ def _rewired(old: LegalGraph, new: LegalGraph, rows: Mapping[str, np.ndarray]) -
         old_sources, old_targets = old.ends(edge_type)
         before = new_rows[source_type][old_sources], new_rows[target_type][old_targets]
         after = new.ends(edge_type)
-        lost_source = (before[0] == NEW) & (before[1] != NEW)
-        rewired[target_type][before[1][lost_source]] = True
-        both = (before[0] != NEW) & (before[1] != NEW)
+        # An edge whose source is gone counts as one from row -1.
+        stays = before[1] != NEW
         n_targets = max(1, new.node_counts[target_type])
-        differing = np.setxor1d(before[0][both] * n_targets + before[1][both], after[0] * n_targets + after[1])
+        codes = [
+            (sources + 1) * n_targets + targets for sources, targets in ((before[0][stays], before[1][stays]), after)
+        ]
+        differing = np.setxor1d(*codes)
         rewired[target_type][differing % n_targets] = True
     return rewired
 

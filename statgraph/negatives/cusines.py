@@ -112,17 +112,9 @@ class CusinesNegatives:
         self._buckets: np.ndarray | None = None  # (questions, articles) int8; -1 where the article answers
 
     def begin_epoch(self, epoch: int, epochs: int, vectors: EpochVectors | None) -> None:
-        """Set the epoch's shares, and cut the buckets again where they depend on the model in training.
-
-        Raises:
-            ValueError: if the epoch is not one of 1 to `epochs`, or vectors are needed and missing or misshapen.
-        """
-        if not 1 <= epoch <= epochs:
-            raise ValueError(f"epoch {epoch} of {epochs}: epochs count from 1")
+        """Set the epoch's shares, and cut the buckets again where they depend on the model in training."""
         self._shares = self._schedule.shares(self._n_buckets, epoch, epochs)
-        if self.needs_vectors:
-            self._check(vectors)
-        elif self._buckets is not None:
+        if self._buckets is not None and not self.needs_vectors:
             return
         n_questions, n_articles = len(self._questions.texts), self._questions.n_articles
         self._buckets = np.full((n_questions, n_articles), -1, dtype=np.int8)
@@ -140,12 +132,7 @@ class CusinesNegatives:
 
         A pair's negatives are spread over the buckets by their shares, 7, 2 and 1 of 10 at 0.7, 0.2 and 0.1: what a
         share leaves of a whole number is drawn at random. Within a bucket each article is equally likely.
-
-        Raises:
-            ValueError: if no epoch has begun.
         """
-        if self._buckets is None:
-            raise ValueError("no epoch has begun; call begin_epoch before draw")
         uniforms = rng.random((len(question_rows), per_pair, 2))
         # One number a pair, then at even steps (systematic sampling): each negative has its own part of the shares.
         uniforms[..., 0] = (uniforms[:, :1, 0] + np.arange(per_pair)) / max(per_pair, 1)
@@ -157,17 +144,6 @@ class CusinesNegatives:
             for pair in np.flatnonzero(places == place):
                 drawn[pair] = drawn_rows(pools, self._shares, uniforms[pair])
         return drawn
-
-    def _check(self, vectors: EpochVectors | None) -> None:
-        if vectors is None:
-            raise ValueError("negatives.semantic=dynamic needs the vectors of the model in training")
-        given = len(vectors.questions), len(vectors.articles)
-        wanted = len(self._questions.texts), self._questions.n_articles
-        if given != wanted:
-            raise ValueError(
-                f"expected vectors of {wanted[0]} training questions and {wanted[1]} articles (got {given[0]} and "
-                f"{given[1]})"
-            )
 
     def _fixed_part(self, question_rows: np.ndarray) -> np.ndarray:
         """Return the fused scores of the rankings that stay the same, (questions, articles) float32."""

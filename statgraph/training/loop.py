@@ -117,7 +117,6 @@ def train_stage(stage: Stage, schedule: Schedule, context: TrainingContext) -> d
 
     Raises:
         RunError: if a loss is not finite, a checkpoint is damaged, or `stops` lacks the stage.
-        ValueError: if the stage yields more or fewer batches than its `steps_per_epoch`.
     """
     return _StageTrainer(stage, schedule, context).run()
 
@@ -211,10 +210,6 @@ class _StageTrainer:
                 )
             metric = self._context.metric
             self._context.progress(TrainingStep(stage.name, step, steps, epoch, epochs, losses[-1], dev, metric))
-        if len(losses) != stage.steps_per_epoch:
-            raise ValueError(
-                f"{stage.name}: yielded {len(losses)} batches, but steps_per_epoch is {stage.steps_per_epoch}"
-            )
         return losses
 
     def _record(self, epoch: int, *, loss: float | None, seconds: float) -> dict[str, object]:

@@ -216,14 +216,14 @@ class Stage2(EncoderStage):
     def input_vectors(self) -> dict[str, np.ndarray]:
         """Return the text vectors of all nodes by type, (nodes, width) float32: what `node_vectors` enriches."""
         self._bank.renew()
-        return {node_type: self._bank[node_type].float().cpu().numpy() for node_type in self._bank.node_types}
+        return {node_type: vectors.float().cpu().numpy() for node_type, vectors in self._bank.by_type.items()}
 
     def _vectors(self, batch: _Batch) -> _Vectors:
         model, encoders, nodes, plain = self._model, self._encoders, batch.blocks.input_nodes, None
-        inputs = {node_type: self._bank[node_type][rows.to(model.device)] for node_type, rows in nodes.items()}
+        inputs = {node_type: self._bank.by_type[node_type][rows.to(model.device)] for node_type, rows in nodes.items()}
         if self._config.train_encoders == "none":
             own = torch.from_numpy(current_world().share(batch.questions)).to(model.device)
-            student = current_world().gathered(self._bank[QUESTION][own], len(batch.questions))
+            student = current_world().gathered(self._bank.by_type[QUESTION][own], len(batch.questions))
         else:
             student = model.vectors(encoders.questions, self._texts.questions, batch.questions)
         if self._trains_both:

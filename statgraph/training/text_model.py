@@ -159,6 +159,7 @@ class NodeBank:
 
     Attributes:
         nodes: (nodes, width) on the device, types one after the other in the order of `LegalGraph.node_types`.
+        by_type: by node type its part of them, (nodes of the type, width).
         is_outdated: whether the encoders have changed since the nodes were encoded.
     """
 
@@ -167,15 +168,6 @@ class NodeBank:
         self._texts = texts
         self.is_outdated = True
         self.renew()
-
-    def __getitem__(self, node_type: str) -> torch.Tensor:
-        """Return the vectors of a type's nodes, (nodes of the type, width)."""
-        return self._by_type[node_type]
-
-    @property
-    def node_types(self) -> tuple[str, ...]:
-        """Return the types of the nodes, in their order."""
-        return tuple(self._by_type)
 
     def renew(self) -> None:
         """Encode all nodes with the current weights, without dropout, where those in the bank are outdated."""
@@ -192,7 +184,7 @@ class NodeBank:
         parts = [self._model.encoded(*how).reshape(-1, encoders.width) for how in encode_of.values()]
         vectors = [torch.from_numpy(part).to(device) for part in parts]
         self.nodes = torch.cat(vectors)
-        self._by_type = dict(zip(encode_of, self.nodes.split([len(part) for part in vectors]), strict=True))
+        self.by_type = dict(zip(encode_of, self.nodes.split([len(part) for part in vectors]), strict=True))
         self.is_outdated = False
 
 

@@ -182,12 +182,6 @@ def test_inputs_stay_as_they_were(encoder_of, path):
     assert nodes.equal(EAST_AND_NORTH)
 
 
-@pytest.mark.parametrize(("n_nodes", "n_blocks", "got"), [(2, 0, 0), (2, 1, 1), (2, 3, 3), (3, 2, 3)])
-def test_another_number_of_blocks_or_inputs_is_refused(encoder_of, path, n_nodes, n_blocks, got):
-    with pytest.raises(ValueError, match=rf"^expected one .*\(got {got}\)"):
-        encoder_of(width=2, heads=1)(torch.ones(n_nodes, 2), [path] * n_blocks)
-
-
 @pytest.mark.parametrize(
     ("name", "value"), [("layer", "gatt"), ("layers", 0), ("dropout", 1.0), ("dropout", -0.1), ("heads", 3)]
 )

@@ -263,19 +263,6 @@ def test_every_ranking_gives_a_number_for_each_article(name, two_codes):
     assert (distances[0] != distances[1]).any()
 
 
-def test_misuse_is_told(two_codes, no_bm25):
-    source = CusinesNegatives(two_codes, NegativesConfig(), bm25=no_bm25)
-    with pytest.raises(ValueError, match="begin_epoch"):
-        source.draw(np.array([0]), 1, np.random.default_rng(0))
-    with pytest.raises(ValueError, match="epoch 0 of 3"):
-        source.begin_epoch(0, 3, None)
-    with pytest.raises(ValueError, match=r"negatives\.semantic=dynamic"):
-        source.begin_epoch(1, 3, None)
-    wrong = EpochVectors(np.zeros((3, 2), dtype=np.float32), np.zeros((7, 2), dtype=np.float32))
-    with pytest.raises(ValueError, match=r"2 training questions and 7 articles \(got 3 and 7\)"):
-        source.begin_epoch(1, 3, wrong)
-
-
 @given(
     scores=st.lists(st.integers(0, 3), min_size=1, max_size=20).map(lambda values: np.array(values, dtype=np.float32)),
     buckets=st.integers(1, 127),

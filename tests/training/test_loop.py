@@ -382,14 +382,6 @@ def test_without_resume_an_old_checkpoint_is_forgotten(train, tmp_path):
     assert log_of(tmp_path / "run.jsonl") == log_of(tmp_path / "fresh.jsonl")
 
 
-@pytest.mark.parametrize(("said", "number"), [(3, 4), (5, 4)])
-def test_a_wrong_number_of_batches_is_refused(train, said, number):
-    stage = LineStage()
-    stage.steps_per_epoch = said
-    with pytest.raises(ValueError, match=f"line: yielded {number} batches"):
-        train(stage)
-
-
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_a_loss_that_is_not_finite_stops_the_run(train, tmp_path, value):
     class Diverging(LineStage):

@@ -71,8 +71,8 @@ def test_nodes_are_the_types_one_after_the_other(bank_of, static_encoders, texts
             wanted = encoders.questions(encoders.question_inputs(of_type))
         else:
             wanted = encoders.articles(encoders.article_inputs(of_type))
-        assert torch.allclose(bank[node_type], wanted, atol=1e-6)
-        assert bank.nodes[start : start + len(of_type)].equal(bank[node_type])
+        assert torch.allclose(bank.by_type[node_type], wanted, atol=1e-6)
+        assert bank.nodes[start : start + len(of_type)].equal(bank.by_type[node_type])
         start += len(of_type)
     assert start == len(bank.nodes)
     assert not bank.nodes.requires_grad
@@ -83,9 +83,9 @@ def test_citing_texts_are_encoded_as_questions_are(texts, village, text_model, s
     citing = encoders.question_inputs(["Whoever breaks a lamp pays.", "Wells"])
     inputs = GraphTexts(encoders.article_inputs(texts["heading"]), encoders.question_inputs(texts["question"]), citing)
     bank = NodeBank(text_model(encoders, village), inputs)
-    assert bank.node_types == ("article", "heading", "question", "citing")
-    assert torch.allclose(bank["citing"], encoders.questions(citing), atol=1e-6)
-    assert bank.nodes[-2:].equal(bank["citing"])
+    assert tuple(bank.by_type) == ("article", "heading", "question", "citing")
+    assert torch.allclose(bank.by_type["citing"], encoders.questions(citing), atol=1e-6)
+    assert bank.nodes[-2:].equal(bank.by_type["citing"])
 
 
 def test_it_changes_with_the_encoders_when_it_is_renewed(bank_of, static_encoders):
@@ -100,7 +100,7 @@ def test_it_changes_with_the_encoders_when_it_is_renewed(bank_of, static_encoder
     assert bank.nodes.equal(before)
     bank.renew()
     assert not bank.nodes.equal(before)
-    assert bank["article"].equal(bank.nodes[:12])
+    assert bank.by_type["article"].equal(bank.nodes[:12])
 
 
 @pytest.mark.parametrize(
