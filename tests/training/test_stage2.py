@@ -441,7 +441,7 @@ def test_a_seed_fixes_every_choice(built, tmp_path, trained):
             replace(ALONG, batch_size=8, headings=1.0, random_negatives=3),
             dev=False, fanout=1, citation_dropout=0.3, token_dropout=0.3,
         )  # fmt: skip
-        weights.append(trained(stage, tmp_path / str(number), seed=seed)[1])
+        weights.append(trained(stage, tmp_path / str(number), seed=seed, epochs=1)[1])
     assert {name.split(".")[0] for name in weights[0]} == {"graph", "text"}
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
     assert any(not torch.equal(weights[0][name], weights[2][name]) for name in weights[0])
