@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from statgraph.config import GraphConfig, RunConfig
-from statgraph.corpus.catalogue import CATALOGUE, sample_folder
-from statgraph.corpus.fetching import default_folder, fetch_corpus
+from statgraph.corpus.catalogue import CATALOGUE, default_folder, fetch_corpus, sample_folder
 from statgraph.corpus.records import MAIN_SET, Corpus
 from statgraph.corpus.splitting import HASH
 from statgraph.corpus.store import read_corpus

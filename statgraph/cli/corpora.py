@@ -9,10 +9,9 @@ from pathlib import Path
 import click
 
 from statgraph.cli import options
-from statgraph.corpus.catalogue import CATALOGUE
+from statgraph.corpus.catalogue import CATALOGUE, CORPORA, default_folder, fetch_corpus
 from statgraph.corpus.draft import Draft, Reading
 from statgraph.corpus.feedback import FeedbackSummary, read_marks, with_feedback
-from statgraph.corpus.fetching import CORPORA, default_folder, fetch_corpus
 from statgraph.corpus.formats.tables import COLUMNS
 from statgraph.corpus.html_text import has_html
 from statgraph.corpus.importing import About, draft_source

@@ -124,8 +124,7 @@ help_settings = click.option(
 
 def chosen_corpus(folder: Path | None):
     """Return the corpus in a folder, or the one of that name under corpora/, or the embedded sample if None."""
-    from statgraph.corpus.catalogue import sample_folder
-    from statgraph.corpus.fetching import CORPORA
+    from statgraph.corpus.catalogue import CORPORA, sample_folder
     from statgraph.corpus.store import read_corpus
 
     if folder is None:
