@@ -307,7 +307,8 @@ def unpack(archive: Path, pattern: str, folder: Path) -> None:
                     )
                 target = folder.joinpath(*name.parts)
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(members.extractfile(member).read())
+                data = members.extractfile(member)
+                target.write_bytes(data.read() if data else b"")
     except (tarfile.TarError, EOFError) as error:
         raise FetchError(f"{archive.name}: damaged archive ({error}); fetch it again") from error
 

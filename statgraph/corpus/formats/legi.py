@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,9 @@ from statgraph.corpus.citations.references import article_number
 from statgraph.corpus.draft import Draft, SourceFormat
 from statgraph.corpus.html_text import plain_text
 from statgraph.corpus.validity import VALID_FROM, VALID_TO, validity_problem
+from statgraph.errors import described
 
 FILE_PATTERN = "LEGITEXT*.json"
-MAX_DEPTH = 100
 IN_FORCE = ("VIGUEUR", "VIGUEUR_DIFF", "ABROGE_DIFF")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -52,82 +51,56 @@ def draft_legi(draft: Draft, source: Path) -> LegiIndex:
     if not files:
         draft.add_problem(str(source), f"holds no {FILE_PATTERN}; name the folder of the codes or one of its files")
     for file in files:
-        root = _read_tree(draft, file)
-        if root is not None:
-            _draft_code(draft, index, file.name, root)
+        try:
+            root = json.loads(file.read_bytes())
+            json.dumps(root, ensure_ascii=False).encode("utf-8")  # no lone surrogates
+            code = _title(root, "code")
+            if code in index.order:
+                raise ValueError(f"'{code}' is in another file too")
+            _CodeReader(draft, index, file.name, code, _milliseconds(root["data"].get("dateDebutVersion"))).walk(root)
+        except FileNotFoundError:
+            draft.add_problem(str(file), "no such file or folder; name a LEGITEXT*.json or the folder of them")
+        except OSError as error:
+            draft.add_problem(str(file), f"cannot be read ({error.strerror}); put a readable file there")
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            draft.add_problem(file.name, f"is not the tree of a code ({described(error)}); download the file again")
     return index
 
 
-def _draft_code(draft: Draft, index: LegiIndex, place: str, root: Mapping[str, Any]) -> None:
-    code = _title(root["data"])
-    if not code:
-        draft.add_problem(place, "the code has no title; give its data a 'title'")
-    elif code in index.order:
-        draft.add_problem(place, f"'{code}' is in another file too; keep one file per code")
-    else:
-        _CodeReader(draft, index, place, code, _milliseconds(root["data"].get("dateDebutVersion"))).read(root)
+def _title(node: Mapping[str, Any], kind: str) -> str:
+    """Return the title of a node of a kind, spaces collapsed."""
+    title = " ".join(str(node["data"].get("title") or "").split())
+    if node["type"] != kind or not title:
+        raise ValueError(f"a node of type '{node['type']}' and title '{title}' where a {kind} belongs")
+    return title
 
 
 class _CodeReader:
     """Walks one code's tree in order; `order` in the corpus is the running position of the article in that walk."""
 
     def __init__(self, draft: Draft, index: LegiIndex, place: str, code: str, day_ms: float | None):
-        self._draft = draft
-        self._index = index
-        self._place = place
-        self._add_problem = partial(draft.add_problem, place)
-        self._code = code
-        self._day_ms = day_ms
+        self._draft, self._index, self._place, self._code, self._day_ms = draft, index, place, code, day_ms
         self._order = index.order.setdefault(code, [])
         self._numbers = index.numbers.setdefault(code, {})
         self._ambiguous: set[str] = set()
 
-    def read(self, root: Mapping[str, Any]) -> None:
-        self._walk_children(root, path=(self._code,), above=())
-
-    def _walk_children(self, node: Mapping[str, Any], path: tuple[str, ...], above: tuple[str, ...]) -> None:
-        children = node.get("children", [])
-        if not isinstance(children, list):
-            return self._add_problem(f"children of '{path[-1]}' are not a list; download the file again")
-        for child in children:
-            if not _is_node(child):
-                self._add_problem(f"a child of '{path[-1]}' is not a node; a node is an object with 'type' and 'data'")
-            elif child["type"] == "article":
+    def walk(self, node: Mapping[str, Any], path: tuple[str, ...] = ()) -> None:
+        path = path or (self._code,)
+        for child in node.get("children", []):
+            if child["type"] == "article":
                 self._add_article(child["data"], path)
-            elif child["type"] == "section":
-                self._walk_section(child, path, above)
-            else:
-                self._add_problem(f"unknown node type '{child['type']}' under '{path[-1]}'; use section or article")
-
-    def _walk_section(self, section: Mapping[str, Any], path: tuple[str, ...], above: tuple[str, ...]) -> None:
-        data = section["data"]
-        title = _title(data)
-        identities = {str(data[key]) for key in ("id", "cid") if data.get(key)}
-        if not title:
-            return self._add_problem(f"a section under '{path[-1]}' has no title; give its data a 'title'")
-        if identities & set(above):
-            return self._add_problem(
-                f"section '{title}' ({min(identities & set(above))}) is nested in itself; "
-                "remove the inner one or download the file again",
-            )
-        if len(path) >= MAX_DEPTH:
-            return self._add_problem(
-                f"section '{title}' is {len(path) + 1} levels deep; a code has at most {MAX_DEPTH}"
-            )
-        first = len(self._order)
-        self._walk_children(section, (*path, title), (*above, *identities))
-        for identity in identities:
-            self._index.sections.setdefault(identity, []).extend(self._order[first:])
-        return None
+                continue
+            first = len(self._order)
+            self.walk(child, (*path, _title(child, "section")))
+            for identity in {str(child["data"][key]) for key in ("id", "cid") if child["data"].get(key)}:
+                self._index.sections.setdefault(identity, []).extend(self._order[first:])
 
     def _add_article(self, data: Mapping[str, Any], path: tuple[str, ...]) -> None:
-        article_id = data.get("id")
-        if not isinstance(article_id, str) or not article_id:
-            return self._add_problem(f"an article under '{path[-1]}' has no id; give its data an 'id'")
+        article_id = data["id"]
         text = plain_text(str(data.get("texteHtml") or data.get("texte") or ""))
         if not text or not _in_force(data, self._day_ms):
-            return None
-        number = re.sub(r"\s+", " ", str(data.get("num") or "")).strip()
+            return
+        number = " ".join(str(data.get("num") or "").split())
         self._order.append(article_id)
         self._draft.add_article(
             self._place,
@@ -140,7 +113,6 @@ class _CodeReader:
         )
         self._register_number(article_number(number), article_id)
         self._register_versions(data, article_id)
-        return None
 
     def _register_number(self, number: str, article_id: str) -> None:
         """Keep numbers that name one article: a code has several 'Annexe I', and none of them can be cited alone."""
@@ -149,52 +121,11 @@ class _CodeReader:
             self._numbers.pop(number, None)
 
     def _register_versions(self, data: Mapping[str, Any], article_id: str) -> None:
-        versions = data.get("articleVersions")
-        earlier = [v.get("id") for v in versions if isinstance(v, Mapping)] if isinstance(versions, list) else []
+        earlier = [version.get("id") for version in data.get("articleVersions") or []]
         for known_id in (data.get("cid"), *earlier):
-            if isinstance(known_id, str):
+            if known_id:
                 self._index.versions.setdefault(known_id, article_id)
         self._index.versions[article_id] = article_id
-
-
-def _read_tree(draft: Draft, file: Path) -> Mapping[str, Any] | None:
-    """Return the root of a code's tree, or None with the problem recorded."""
-    place = file.name
-    try:
-        text = file.read_bytes().decode("utf-8-sig")
-        root = json.loads(text)
-        if "\\ud" in text.lower():
-            json.dumps(root, ensure_ascii=False).encode("utf-8")
-        if _is_node(root) and root["type"] == "code":
-            return dict(root)
-        problem = "does not hold a code; its outermost object must have the type 'code' and 'data'"
-    except FileNotFoundError:
-        place, problem = str(file), "no such file or folder; name a LEGITEXT*.json or the folder of them"
-    except OSError as error:
-        place, problem = str(file), f"cannot be read ({error.strerror}); put a readable file there"
-    except UnicodeEncodeError:
-        problem = "contains a lone surrogate (\\ud800 to \\udfff); write the character itself"
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        place = f"{file.name}:{line}"
-        problem = f"byte 0x{error.object[error.start]:02x} is not UTF-8; save the file as UTF-8"
-    except json.JSONDecodeError as error:
-        place = f"{file.name}:{error.lineno}"
-        problem = f"invalid JSON at column {error.colno} ({error.msg}); download the file again"
-    except ValueError as error:  # a number of thousands of digits
-        problem = f"invalid JSON ({error}); download the file again"
-    except RecursionError:
-        problem = "is nested too deeply for a code; download the file again"
-    draft.add_problem(place, problem)
-    return None
-
-
-def _is_node(value: object) -> bool:
-    return isinstance(value, Mapping) and isinstance(value.get("type"), str) and isinstance(value.get("data"), Mapping)
-
-
-def _title(data: Mapping[str, Any]) -> str:
-    return re.sub(r"\s+", " ", str(data.get("title") or "")).strip()
 
 
 def _citation(number: str) -> str:
