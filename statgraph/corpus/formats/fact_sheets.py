@@ -58,8 +58,8 @@ class _Sheet:
 class _SheetGroup:
     """Sheets that ask the same question, smallest id first, and what each of their references cites."""
 
-    sheets: tuple[_Sheet, ...]
-    cited: Mapping[_Reference, tuple[str, ...]]
+    sheets: list[_Sheet]
+    cited: Mapping[_Reference, list[str]]
 
     @property
     def first(self) -> _Sheet:
@@ -105,71 +105,63 @@ def draft_fact_sheets(draft: Draft, folder: Path, index: LegiIndex) -> None:
     title, are one question with the labels of all: left apart, one could train and the other test.
     """
     resolver = ReferenceResolver(index)
-    rank = {article_id: row for row, article_id in enumerate(a for order in index.order.values() for a in order)}
+    ranked = [article_id for order in index.order.values() for article_id in order]
+    drafter = _Drafter(draft, {article_id: row for row, article_id in enumerate(ranked)})
     groups = [
-        _SheetGroup(tuple(sheets), {r: tuple(resolver.resolve(r.words, r.link)) for s in sheets for r in s.references})
+        _SheetGroup(sheets, {r: resolver.resolve(r.words, r.link) for sheet in sheets for r in sheet.references})
         for sheets in _doubles_merged(_question_sheets(draft, Path(folder)))
     ]
     for group in groups:
         if group.is_question:
-            _draft_question(draft, group, rank)
+            first = group.first
+            about = {"kind": first.kind, **group.metadata, "description": first.description}
+            drafter.add_question(group, first.sheet_id, first.title, about, group.article_ids)
     for group in groups:
-        _draft_references(draft, group, rank)
+        drafter.add_citing_texts(group)
+
+
+@dataclass(frozen=True)
+class _Drafter:
+    """Adds the questions and citing texts of sheets to a draft, with article ids in the order of `rank`."""
+
+    draft: Draft
+    rank: Mapping[str, int]
+
+    def add_question(
+        self, group: _SheetGroup, question_id: str, text: str, metadata: Mapping[str, object], article_ids: set[str]
+    ) -> None:
+        """Add a question of the sheets, all of whose questions are in the split of the first sheet's."""
+        first = group.first
+        self.draft.add_question(first.place, question_id=question_id, text=text, metadata=metadata)
+        for article_id in sorted(article_ids, key=self.rank.__getitem__):
+            self.draft.add_label(first.place, question_id=question_id, article_id=article_id, follows=first.sheet_id)
+
+    def add_citing_texts(self, group: _SheetGroup) -> None:
+        """Add each reference as a question of its own set and as a citing text, then the sections and paragraphs.
+
+        A reference belongs to the sheet's question, or, where the sheet cites too many articles for one, to its own.
+        """
+        sheet_id, numbers = group.first.sheet_id, Counter[str]()
+        texts = [(REFERENCE, *reference) for reference in group.references()]
         if group.is_question:
-            _draft_texts(draft, group, rank)
-
-
-def _draft_question(draft: Draft, group: _SheetGroup, rank: Mapping[str, int]) -> None:
-    first = group.first
-    metadata = {"kind": first.kind, **group.metadata, "description": first.description}
-    draft.add_question(first.place, question_id=first.sheet_id, text=first.title, metadata=metadata)
-    _draft_labels(draft, group, first.sheet_id, sorted(group.article_ids, key=rank.__getitem__))
-
-
-def _draft_references(draft: Draft, group: _SheetGroup, rank: Mapping[str, int]) -> None:
-    """Add each reference as a question of its own set and as a citing text.
-
-    The text belongs to the sheet's question, or, where the sheet cites too many articles for one, to its own.
-    """
-    first = group.first
-    for number, (title, complement, cited) in enumerate(group.references(), start=1):
-        reference_id = f"{first.sheet_id}-{REFERENCE}-{number}"
-        article_ids = sorted(cited, key=rank.__getitem__)
-        metadata = {SET_KEY: REFERENCES, **group.metadata}
-        draft.add_question(first.place, question_id=reference_id, text=f"{title} : {complement}", metadata=metadata)
-        _draft_labels(draft, group, reference_id, article_ids)
-        draft.add_citing(
-            first.place,
-            citing_id=reference_id,
-            title=title,
-            text=complement,
-            article_ids=article_ids,
-            question_id=first.sheet_id if group.is_question else reference_id,
-            part=REFERENCE,
-        )
-
-
-def _draft_texts(draft: Draft, group: _SheetGroup, rank: Mapping[str, int]) -> None:
-    first, article_ids = group.first, sorted(group.article_ids, key=rank.__getitem__)
-    numbers: Counter[str] = Counter()
-    for part, title, text in group.texts():
-        numbers[part] += 1
-        draft.add_citing(
-            first.place,
-            citing_id=f"{first.sheet_id}-{part}-{numbers[part]}",
-            title=title,
-            text=text,
-            article_ids=article_ids,
-            question_id=first.sheet_id,
-            part=part,
-        )
-
-
-def _draft_labels(draft: Draft, group: _SheetGroup, question_id: str, article_ids: Iterable[str]) -> None:
-    """Add labels of a question of the sheets, all of whose questions are in the split of the first sheet's."""
-    first = group.first
-    for article_id in article_ids:
-        draft.add_label(first.place, question_id=question_id, article_id=article_id, follows=first.sheet_id)
+            texts += [(*text, group.article_ids) for text in group.texts()]
+        for part, title, text, article_ids in texts:
+            numbers[part] += 1
+            text_id = question_id = f"{sheet_id}-{part}-{numbers[part]}"
+            if part == REFERENCE:
+                about = {SET_KEY: REFERENCES, **group.metadata}
+                self.add_question(group, text_id, f"{title} : {text}", about, article_ids)
+            if group.is_question:
+                question_id = sheet_id
+            self.draft.add_citing(
+                group.first.place,
+                citing_id=text_id,
+                title=title,
+                text=text,
+                article_ids=sorted(article_ids, key=self.rank.__getitem__),
+                question_id=question_id,
+                part=part,
+            )
 
 
 def _doubles_merged(sheets: Iterable[_Sheet]) -> Iterator[list[_Sheet]]:
@@ -232,7 +224,7 @@ def _sheet(place: str, publication: Mapping[str, Any]) -> _Sheet | None:
             for child in children
             if child.get("name") == "Reference"
         ),
-        texts=tuple(_body_texts(children)),
+        texts=tuple(text for child in children if child.get("name") in _BODY for text in _texts(child)),
     )
 
 
@@ -241,17 +233,11 @@ def _child_text(children: Iterable[Mapping[str, Any]], name: str) -> str:
     return next((_line(child) for child in children if child.get("name") == name), "")
 
 
-def _body_texts(children: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Yield (`SECTION`, title) and (`PARAGRAPH`, text) of a sheet in its order.
+def _texts(element: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield (`SECTION`, title) and (`PARAGRAPH`, text) below an element in its order.
 
     Paragraphs shorter than `SHORTEST_PARAGRAPH` characters are left out.
     """
-    for child in children:
-        if child.get("name") in _BODY:
-            yield from _texts(child)
-
-
-def _texts(element: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     children = element.get("children") or []
     if element.get("name") in _SECTIONS and (title := _child_text(children, "Titre")):
         yield SECTION, title
@@ -267,10 +253,12 @@ def _texts(element: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _line(node: Mapping[str, Any]) -> str:
     """Return all text in an element, spaces collapsed."""
-    return " ".join(_element_text(node).split())
+    return " ".join("".join(_strings(node)).split())
 
 
-def _element_text(node: Mapping[str, Any]) -> str:
+def _strings(node: Mapping[str, Any]) -> Iterator[str]:
     if node.get("type") == "text":
-        return str(node.get("text", ""))
-    return "".join(map(_element_text, node.get("children") or []))
+        yield str(node.get("text", ""))
+    else:
+        for child in node.get("children") or []:
+            yield from _strings(child)
