@@ -19,7 +19,7 @@ from statgraph.corpus.lines import (
     path_field,
     string_field,
 )
-from statgraph.corpus.records import MAIN_SET, SPLITS, Article, CitingText, Corpus, headings_of
+from statgraph.corpus.records import MAIN_SET, SPLITS, Article, CitingText, Corpus, Question, headings_of
 from statgraph.disk import held_folder
 from statgraph.errors import CorpusError
 
@@ -278,35 +278,41 @@ def _format_of(folder: Path) -> str:
 
 def write_corpus_files(corpus: Corpus, folder: Path) -> None:
     """Write the files of a corpus to an empty folder."""
-    artifacts.write_json_lines(folder / artifacts.CORPUS_ARTICLES, map(_article_record, corpus.articles))
-    questions = ({"_id": q.question_id, "text": q.text, "metadata": dict(q.metadata)} for q in corpus.questions)
-    artifacts.write_json_lines(folder / artifacts.CORPUS_QUESTIONS, questions)
+    artifacts.write_json_lines(folder / artifacts.CORPUS_ARTICLES, map(article_record, corpus.articles))
+    artifacts.write_json_lines(folder / artifacts.CORPUS_QUESTIONS, map(question_record, corpus.questions))
     (folder / artifacts.CORPUS_LABELS).mkdir()
     for file_name, split in LABEL_FILES.items():
         with (folder / artifacts.CORPUS_LABELS / file_name).open("w", encoding="utf-8", newline="") as file:
             rows = csv.writer(file, delimiter="\t", lineterminator="\n")
             rows.writerow(LABEL_COLUMNS)
-            for question in (question for question in corpus.questions if question.split == split):
-                rows.writerows((question.question_id, article_id, 1) for article_id in question.article_ids)
+            rows.writerows(label_rows(corpus, split))
     if corpus.citing:
-        artifacts.write_json_lines(folder / artifacts.CORPUS_CITING, map(_citing_record, corpus.citing))
+        artifacts.write_json_lines(folder / artifacts.CORPUS_CITING, map(citing_record, corpus.citing))
     artifacts.write_json(folder / artifacts.MANIFEST, _manifest(corpus))
 
 
-def _article_record(article: Article) -> dict[str, object]:
+def article_record(article: Article) -> dict[str, object]:
+    """Return an article as `corpus.jsonl` holds it."""
     metadata = {**article.metadata, "path": list(article.path), "order": article.order}
     return {"_id": article.article_id, "title": article.title, "text": article.text, "metadata": metadata}
 
 
-def _citing_record(text: CitingText) -> dict[str, object]:
+def question_record(question: Question) -> dict[str, object]:
+    """Return a question as `queries.jsonl` holds it."""
+    return {"_id": question.question_id, "text": question.text, "metadata": dict(question.metadata)}
+
+
+def citing_record(text: CitingText) -> dict[str, object]:
+    """Return a citing text as `citing.jsonl` holds it."""
     optional = {"question_id": text.question_id, "part": text.part}
-    record: dict[str, object] = {
-        "_id": text.citing_id,
-        "title": text.title,
-        "text": text.text,
-        "cites": list(text.article_ids),
-    }
+    record = {"_id": text.citing_id, "title": text.title, "text": text.text, "cites": list(text.article_ids)}
     return record | {key: value for key, value in optional.items() if value}
+
+
+def label_rows(corpus: Corpus, split: str) -> Iterator[tuple[str, str, int]]:
+    """Yield the values of `LABEL_COLUMNS` for each label of a split."""
+    questions = (question for question in corpus.questions if question.split == split)
+    return ((question.question_id, article_id, 1) for question in questions for article_id in question.article_ids)
 
 
 def _manifest(corpus: Corpus) -> dict[str, object]:

@@ -17,19 +17,29 @@ import json
 from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from statgraph import artifacts
 from statgraph.corpus.draft import Draft, SourceFormat
 from statgraph.corpus.formats.tables import split_path
 from statgraph.corpus.records import SET_KEY, SPLITS, Corpus
-from statgraph.corpus.store import BEIR_LABEL_FILES, LABEL_COLUMNS, draft_article, draft_citing, draft_question
+from statgraph.corpus.store import (
+    BEIR_LABEL_FILES,
+    LABEL_COLUMNS,
+    article_record,
+    citing_record,
+    draft_article,
+    draft_citing,
+    draft_question,
+    label_rows,
+    question_record,
+)
 from statgraph.corpus.validity import VALID_FROM, VALID_TO
 from statgraph.errors import DependencyError, reason_of
 
 ARTICLES, QUESTIONS, CITING = "corpus", "queries", "citing"
 _SUFFIX = ".parquet"
 _OWN_COLUMNS = {ARTICLES: ("_id", "title", "text", "metadata"), QUESTIONS: ("_id", "text", "metadata")}
-_NEEDED = {ARTICLES: ("_id", "text"), QUESTIONS: ("_id", "text"), CITING: ("_id", "text")}
 
 
 def draft_parquet(draft: Draft, source: Path) -> None:
@@ -39,30 +49,17 @@ def draft_parquet(draft: Draft, source: Path) -> None:
         DependencyError: if pyarrow is missing.
     """
     _check_package()
-    if source.is_file():
-        with draft.articles_from(source.name):
-            _draft_articles(draft, source, source.name)
-        return
-    if not _files(source, ARTICLES):
-        draft.add_problem(str(source), f"holds no {ARTICLES}{_SUFFIX}; put a table of the articles there")
-        return
-    with draft.articles_from(f"{ARTICLES}{_SUFFIX}"):
-        for path in _files(source, ARTICLES):
-            _draft_articles(draft, path, _name(path, source))
-    for path in _files(source, QUESTIONS):
-        for place, row in _rows(draft, path, _name(path, source), _NEEDED[QUESTIONS]):
-            draft_question(draft, place, _record(draft, place, row, QUESTIONS))
-    for path in _files(source, CITING):
-        for place, row in _rows(draft, path, _name(path, source), _NEEDED[CITING]):
-            draft_citing(draft, place, row)
+    with draft.articles_from(source.name if source.is_file() else f"{ARTICLES}{_SUFFIX}"):
+        for place, row in _table(draft, source, ARTICLES):
+            parquet_article(draft, place, row, default_path=(draft.name,))
+    for place, row in _table(draft, source, QUESTIONS):
+        draft_question(draft, place, _record(draft, place, row, QUESTIONS))
+    for place, row in _table(draft, source, CITING):
+        draft_citing(draft, place, row)
     for label_file, split in BEIR_LABEL_FILES.items():
-        for path in _files(source / artifacts.CORPUS_LABELS, label_file.removesuffix(".tsv")):
-            _draft_labels(draft, path, _name(path, source), split)
-
-
-def _draft_articles(draft: Draft, path: Path, name: str) -> None:
-    for place, row in _rows(draft, path, name, _NEEDED[ARTICLES]):
-        parquet_article(draft, place, row, default_path=(draft.name,))
+        table = f"{artifacts.CORPUS_LABELS}/{label_file.removesuffix('.tsv')}"
+        for place, row in _table(draft, source, table, needed=LABEL_COLUMNS[:2]):
+            _draft_label(draft, place, row, split)
 
 
 def parquet_article(draft: Draft, place: str, row: Mapping[str, object], *, default_path: tuple[str, ...] = ()) -> None:
@@ -72,25 +69,30 @@ def parquet_article(draft: Draft, place: str, row: Mapping[str, object], *, defa
     draft_article(draft, place, _record(draft, place, row, ARTICLES), default_path=default_path)
 
 
-def _draft_labels(draft: Draft, path: Path, name: str, split: str) -> None:
+def _draft_label(draft: Draft, place: str, row: Mapping[str, object], split: str) -> None:
     question, article, score = LABEL_COLUMNS
-    for place, row in _rows(draft, path, name, (question, article)):
-        relevance = row.get(score, 1)
-        if isinstance(relevance, bool) or not isinstance(relevance, int | float):
-            draft.add_problem(place, f"score {relevance!r} is not a number; use 1 for an article that answers")
-        elif relevance > 0:
-            ids = {"question_id": str(row[question] or ""), "article_id": str(row[article] or "")}
-            draft.add_label(place, **ids, split=split)
+    relevance = row.get(score, 1)
+    if isinstance(relevance, bool) or not isinstance(relevance, int | float):
+        draft.add_problem(place, f"score {relevance!r} is not a number; use 1 for an article that answers")
+    elif relevance > 0:
+        ids = {"question_id": str(row[question] or ""), "article_id": str(row[article] or "")}
+        draft.add_label(place, **ids, split=split)
 
 
-def _files(folder: Path, table: str) -> list[Path]:
-    """Return the files of a table in their order; none where it is not there."""
-    single = folder / f"{table}{_SUFFIX}"
-    return [single] if single.is_file() else sorted((folder / table).glob(f"*{_SUFFIX}"))
-
-
-def _name(path: Path, source: Path) -> str:
-    return path.relative_to(source).as_posix()
+def _table(
+    draft: Draft, source: Path, table: str, needed: tuple[str, ...] = ("_id", "text")
+) -> Iterator[tuple[str, dict[str, object]]]:
+    """Yield (place, values by column) for each row of a table: NAME.parquet, or all such files in a folder NAME."""
+    if source.is_file():
+        files = [source] if table == ARTICLES else []
+    elif (single := source / f"{table}{_SUFFIX}").is_file():
+        files = [single]
+    else:
+        files = sorted((source / table).glob(f"*{_SUFFIX}"))
+    if not files and table == ARTICLES:
+        draft.add_problem(str(source), f"holds no {ARTICLES}{_SUFFIX}; put a table of the articles there")
+    for path in files:
+        yield from _rows(draft, path, path.name if path == source else path.relative_to(source).as_posix(), needed)
 
 
 def _rows(draft: Draft, path: Path, name: str, needed: tuple[str, ...]) -> Iterator[tuple[str, dict[str, object]]]:
@@ -106,11 +108,9 @@ def _rows(draft: Draft, path: Path, name: str, needed: tuple[str, ...]) -> Itera
                 found = ", ".join(columns)
                 draft.add_problem(name, f"no column {', '.join(missing)} (found: {found}); add it to the table")
                 return
-            number = 0
-            for batch in file.iter_batches():
-                for row in batch.to_pylist():
-                    number += 1
-                    yield f"{name} row {number}", row
+            rows = (row for batch in file.iter_batches() for row in batch.to_pylist())
+            for number, row in enumerate(rows, start=1):
+                yield f"{name} row {number}", row
     except (pyarrow.ArrowException, OSError) as error:
         draft.add_problem(name, f"cannot be read as Parquet ({reason_of(error)}); write it again")
 
@@ -158,12 +158,16 @@ def write_parquet(corpus: Corpus, folder: Path) -> None:
         QUESTIONS: {"_id": string(), "text": string(), SET_KEY: string(), "metadata": string()},
         CITING: texts | {"cites": list_(string()), "question_id": string(), "part": string()},
     }
-    rows = {ARTICLES: _articles(corpus), QUESTIONS: _questions(corpus), CITING: _citing(corpus)}
+    rows = {
+        ARTICLES: [_row(article_record(article), columns[ARTICLES]) for article in corpus.articles],
+        QUESTIONS: [_row(question_record(question), columns[QUESTIONS]) for question in corpus.questions],
+        CITING: [{"question_id": "", "part": "", **citing_record(text)} for text in corpus.citing],
+    }
+    (folder / artifacts.CORPUS_LABELS).mkdir()
     for split in SPLITS:
         table = f"{artifacts.CORPUS_LABELS}/{split}"
         columns[table] = dict(zip(LABEL_COLUMNS, (string(), string(), uint32()), strict=True))
-        rows[table] = _labels(corpus, split)
-    (folder / artifacts.CORPUS_LABELS).mkdir()
+        rows[table] = [dict(zip(LABEL_COLUMNS, row, strict=True)) for row in label_rows(corpus, split)]
     for table, of_table in rows.items():
         if of_table or table != CITING:
             parquet.write_table(Table.from_pylist(of_table, schema(columns[table])), folder / f"{table}{_SUFFIX}")
@@ -171,45 +175,11 @@ def write_parquet(corpus: Corpus, folder: Path) -> None:
     artifacts.write_json(folder / artifacts.MANIFEST, about)
 
 
-def _articles(corpus: Corpus) -> list[dict[str, object]]:
-    return [
-        {"_id": article.article_id, "title": article.title, "text": article.text}
-        | {"path": list(article.path), "order": article.order}
-        | _split_metadata(article.metadata, (VALID_FROM, VALID_TO))
-        for article in corpus.articles
-    ]
-
-
-def _questions(corpus: Corpus) -> list[dict[str, object]]:
-    return [
-        {"_id": question.question_id, "text": question.text} | _split_metadata(question.metadata, (SET_KEY,))
-        for question in corpus.questions
-    ]
-
-
-def _citing(corpus: Corpus) -> list[dict[str, object]]:
-    return [
-        {"_id": text.citing_id, "title": text.title, "text": text.text}
-        | {"cites": list(text.article_ids), "question_id": text.question_id, "part": text.part}
-        for text in corpus.citing
-    ]
-
-
-def _labels(corpus: Corpus, split: str) -> list[dict[str, object]]:
-    return [
-        dict(zip(LABEL_COLUMNS, (question.question_id, article_id, 1), strict=True))
-        for question in corpus.questions
-        if question.split == split
-        for article_id in question.article_ids
-    ]
-
-
-def _split_metadata(metadata: Mapping[str, object], columns: tuple[str, ...]) -> dict[str, object]:
-    """Return some of what a record says besides as columns, the rest as JSON text; None for what it does not say."""
+def _row(record: dict[str, Any], columns: Mapping[str, object]) -> dict[str, object]:
+    """Return a record with the metadata that has a column there, and the rest as JSON text."""
+    metadata = record["metadata"]
     rest = {name: value for name, value in metadata.items() if name not in columns}
-    return {name: metadata.get(name) for name in columns} | {
-        "metadata": json.dumps(rest, ensure_ascii=False) if rest else None
-    }
+    return {**metadata, **record, "metadata": json.dumps(rest, ensure_ascii=False) if rest else None}
 
 
 FORMAT = SourceFormat("corpus.parquet, queries.parquet, qrels/*.parquet", draft_parquet)
