@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.clustered import ClusteredVectors
 from benchmarks.trial_steps import print_step
-from statgraph.corpus.where import ANYWHERE, Where
+from statgraph.corpus.allowed_rows import ANYWHERE, Where
 from statgraph.index.engines.contract import Columns, State
 from statgraph.index.vectors import best_of, float32_tiles
 from statgraph.registry import ENGINES

@@ -10,14 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from statgraph.artifacts import array_damage_told, replaced_file
+from statgraph.artifacts import reading, replaced_file
 from statgraph.corpus.citations.references import Citations, PlacedText, Ragged, citations_among
 from statgraph.corpus.tree import Tree, tree_of
-from statgraph.errors import RunError, reason_of
 
 _LETTERS = re.compile(r"\W*(?:art\w*\.?|sections?|§+)?\s*((?:[A-Z]{1,2}(?=[.\s*]*\d))?)", re.IGNORECASE)
-
-
 _ROWS = ("section", "parent", "place", "depth", "length", "number_kind")  # int32, one for each article
 
 
@@ -71,14 +68,11 @@ class Structure:
         Raises:
             RunError: if the file is damaged, or of another number of articles.
         """
-        try:
-            with array_damage_told(), np.load(path, allow_pickle=False) as saved:
-                citations = Citations(saved["cited"], saved["cited_starts"])
-                structure = cls(**{name: saved[name] for name in _ROWS}, citations=citations)
+        with reading(path, "train the run again"), np.load(path, allow_pickle=False) as saved:
+            citations = Citations(saved["cited"], saved["cited_starts"])
+            structure = cls(**{name: saved[name] for name in _ROWS}, citations=citations)
             structure._check(n_articles)
-        except (OSError, ValueError, KeyError) as error:
-            raise RunError(f"{path}: not readable ({reason_of(error)}); train the run again") from None
-        return structure
+            return structure
 
     def write(self, path: Path) -> None:
         """Write the arrays as one npz file."""
@@ -90,10 +84,9 @@ class Structure:
         cited, starts = self.citations.targets, self.citations.starts
         if {len(getattr(self, name)) for name in _ROWS} != {n_articles} or len(starts) != n_articles + 1:
             raise ValueError(f"not of {n_articles} articles")
-        if starts[-1] != len(cited) or (np.diff(starts) < 0).any():
+        ordered = starts[-1] == len(cited) and (np.diff(starts) >= 0).all()
+        if not ordered or not (cited.min(initial=0) >= 0 and cited.max(initial=-1) < n_articles):
             raise ValueError("citations that do not fit together")
-        if len(cited) and not (cited.min() >= 0 and cited.max() < n_articles):
-            raise ValueError("citations of articles that are not there")
 
     def __len__(self) -> int:
         return len(self.section)

@@ -12,13 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from statgraph.artifacts import read_array, reading, replaced_file
-from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.corpus.allowed_rows import AllowedRows, Where
 from statgraph.corpus.citations.named_articles import NamedArticles
 from statgraph.corpus.records import Article
 from statgraph.corpus.structure import Structure
 from statgraph.corpus.tree import Tree, tree_of
 from statgraph.corpus.validity import FOR_EVER, SINCE_EVER, days_in_force
-from statgraph.corpus.where import Where
 from statgraph.runs import parts
 
 ARTICLES, OFFSETS, DATES = (part.name for part in (parts.ARTICLES, parts.ARTICLE_OFFSETS, parts.ARTICLE_DATES))

@@ -12,10 +12,9 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import IndexConfig
-from statgraph.corpus.allowed_rows import AllowedRows
+from statgraph.corpus.allowed_rows import ANYWHERE, AllowedRows, Where
 from statgraph.corpus.query import Ranked
 from statgraph.corpus.validity import FOR_EVER, SINCE_EVER
-from statgraph.corpus.where import ANYWHERE, Where
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.index.engines.contract import Columns, EngineAddress, IndexEngine, State, Written

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from statgraph.corpus.allowed_rows import AllowedRows, placed_rows
+from statgraph.corpus.allowed_rows import ANYWHERE, AllowedRows, Where, placed_rows
 from statgraph.corpus.tree import tree_of
 from statgraph.errors import UsageError
 
@@ -101,3 +101,18 @@ def test_an_unknown_heading_is_refused(tree):
 def test_headings_of_the_title_that_was_typed_are_named(tree):
     with pytest.raises(UsageError, match=r"heading 'i': .*; did you mean 'C > I' or 'D > I'\?$"):
         placed_rows(tree, heading=("i",))
+
+
+def test_conditions_on_other_columns_are_one():
+    of_code, on_day = Where(codes=("Rent Code",)), Where(day=738_000)
+    assert of_code & on_day == Where(codes=("Rent Code",), day=738_000)
+    assert of_code & ANYWHERE == of_code
+
+
+def test_two_conditions_on_one_column_are_not():
+    assert Where(day=1) & Where(day=2) is None
+    assert Where(ids=()) & Where(ids=("a",)) is None
+
+
+def test_no_ids_are_a_condition():
+    assert Where(ids=()) & Where(day=1) == Where(day=1, ids=())

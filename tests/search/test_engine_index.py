@@ -3,8 +3,7 @@ import pytest
 
 from statgraph import artifacts
 from statgraph.config import IndexConfig
-from statgraph.corpus.allowed_rows import AllowedRows
-from statgraph.corpus.where import ANYWHERE, Where
+from statgraph.corpus.allowed_rows import ANYWHERE, AllowedRows, Where
 from statgraph.errors import EngineError, RunError, UsageError
 from statgraph.index.engines.contract import EngineAddress, RankedIds
 from statgraph.runs import parts

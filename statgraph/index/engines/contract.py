@@ -11,8 +11,8 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from statgraph.config import IndexConfig
+from statgraph.corpus.allowed_rows import ANYWHERE, Where
 from statgraph.corpus.query import check_k
-from statgraph.corpus.where import ANYWHERE, Where
 from statgraph.errors import EngineError, UsageError
 from statgraph.index.folder import default_probes
 from statgraph.index.vectors import best_of, check_ids

@@ -11,8 +11,7 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import IndexConfig
-from statgraph.corpus.allowed_rows import AllowedRows
-from statgraph.corpus.where import ANYWHERE, Where
+from statgraph.corpus.allowed_rows import ANYWHERE, AllowedRows, Where
 from statgraph.disk import stamp_newest
 from statgraph.errors import EngineError
 from statgraph.index.article_index import ArticleIndex

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from statgraph.config import IndexConfig
-from statgraph.corpus.where import Where
+from statgraph.corpus.allowed_rows import Where
 from statgraph.errors import DependencyError, EngineError, UsageError, reason_of
 from statgraph.index.engines.contract import (
     KEPT_STATES,

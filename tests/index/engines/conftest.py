@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from statgraph.corpus.where import Where
+from statgraph.corpus.allowed_rows import Where
 from statgraph.index.engines.contract import Columns, IndexEngine, State
 from statgraph.registry import ENGINES
 

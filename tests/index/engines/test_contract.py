@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from statgraph.config import IndexConfig
-from statgraph.corpus.where import ANYWHERE, Where
+from statgraph.corpus.allowed_rows import ANYWHERE, Where
 from statgraph.errors import DependencyError, EngineError, RunError, UsageError
 from statgraph.index.engines.contract import State, path_range, probes_of, ranked_ids
 from tests.index.engines.conftest import BOOKS, FIRST, LAST, N_ARTICLES, REPEALED, WIDTH

@@ -5,7 +5,7 @@ import pytest
 
 from statgraph import artifacts
 from statgraph.config import IndexConfig
-from statgraph.corpus.where import ANYWHERE, Where
+from statgraph.corpus.allowed_rows import ANYWHERE, Where
 from statgraph.errors import EngineError, RunError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.index.engines.contract import Columns, State

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from statgraph.config import IndexConfig
-from statgraph.corpus.where import ANYWHERE, Where
+from statgraph.corpus.allowed_rows import ANYWHERE, Where
 from statgraph.errors import EngineError
 from statgraph.index.engines.contract import Columns, State
 from statgraph.index.engines.lance_engine import LanceEngine, condition_sql, kept_for, storage_options

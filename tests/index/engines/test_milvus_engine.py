@@ -1,4 +1,4 @@
-from statgraph.corpus.where import ANYWHERE, Where
+from statgraph.corpus.allowed_rows import ANYWHERE, Where
 from statgraph.index.engines.milvus_engine import condition_expression
 
 
