@@ -45,6 +45,17 @@ class Reading:
 AS_IT_STANDS = Reading()
 
 
+@dataclass(frozen=True)
+class _Labels:
+    """The labels of a question: its split with the place that names it first, the question whose split it follows, and
+    the place of each label by the article's id."""
+
+    split: str | None
+    place: str
+    follows: str
+    places: dict[str, str] = field(default_factory=dict)
+
+
 class Draft:
     """Collects articles, questions, labels and citing texts with the place each was read from, and every problem met.
 
@@ -72,22 +83,17 @@ class Draft:
         self._columns_met: set[str] = set()
         self._problems: list[str] = []
         self._refused: set[str] = set()
+        self._places: dict[tuple[str, str], str] = {}  # by kind and id
         self._articles: dict[str, Article] = {}
-        self._article_places: dict[str, str] = {}
         self._questions: dict[str, tuple[str, Mapping[str, object]]] = {}
-        self._question_places: dict[str, str] = {}
-        self._labels: dict[str, dict[str, str]] = {}
-        self._splits: dict[str, tuple[str | None, str]] = {}
-        self._follows: dict[str, str] = {}
+        self._labels: dict[str, _Labels] = {}
         self._splitting = splits
         self._split_conflicts: set[tuple[str, str | None]] = set()
         self._orders: dict[str, int] = {}
         self._citing: dict[str, CitingText] = {}
-        self._citing_places: dict[str, str] = {}
 
     @property
     def problem_count(self) -> int:
-        """Return how many problems have been recorded so far."""
         return len(self._problems)
 
     def add_problem(self, place: str, problem: str, *, refused: Iterable[str] = ()) -> None:
@@ -131,10 +137,8 @@ class Draft:
         """Add one article. Without an `order` it comes after the articles of its code that were added before."""
         article_id = article_id.strip()
         title, text = self.reading.plain(title), self.reading.plain(text)
-        if not self._is_new("article", article_id, place, self._article_places):
+        if not self.is_new("article", article_id, place, text=text):
             return
-        if not text.strip():
-            self.add_problem(place, f"article '{article_id}' has an empty text; fill it or remove the article")
         problem = validity_problem(metadata or {})
         if problem:
             self.add_problem(place, f"article '{article_id}' {problem}")
@@ -156,23 +160,26 @@ class Draft:
     ) -> None:
         """Add one question; its labels come by `add_label`, before or after."""
         question_id, text = question_id.strip(), self.reading.plain(text)
-        if not self._is_new("question", question_id, place, self._question_places):
+        if not self.is_new("question", question_id, place, text=text):
             return
-        if not text.strip():
-            self.add_problem(place, f"question '{question_id}' has an empty text; fill it or remove the question")
         if not isinstance((metadata or {}).get(SET_KEY) or "", str):
             self.add_problem(place, f"question '{question_id}' has a '{SET_KEY}' that is not a string; name its set")
         self._questions[question_id] = (text.strip(), metadata or {})
 
-    def _is_new(self, kind: str, identifier: str, place: str, places: dict[str, str]) -> bool:
-        """Return whether an id is given and new, and remember its place; else record the problem."""
+    def is_new(self, kind: str, identifier: str, place: str, **needed: str) -> bool:
+        """Return whether an id is given and new, and remember its place; record the problem if not, or if one of the
+        needed values of the record is blank."""
+        first = self._places.get((kind, identifier))
         if not identifier:
             self.add_problem(place, f"{kind} has no id; give every {kind} a unique id")
-        elif identifier in places:
-            first = relative_place(places[identifier], place)
+        elif first is not None:
+            in_file, file = first.rpartition(":"), place.rpartition(":")[0]
+            first = f"line {in_file[2]}" if file and in_file[0] == file else first
             self.add_problem(place, f"{kind} id '{identifier}' appears twice (first on {first}); ids must be unique")
         else:
-            places[identifier] = place
+            self._places[kind, identifier] = place
+            for name in (name for name, value in needed.items() if not value.strip()):
+                self.add_problem(place, f"{kind} '{identifier}' has an empty {name}; fill it or remove the {kind}")
             return True
         return False
 
@@ -188,18 +195,17 @@ class Draft:
         question_id, article_id = question_id.strip(), article_id.strip()
         if not question_id or not article_id:
             return self.add_problem(place, "label lacks an id; name one question and one article on each line")
-        known_split, first = self._splits.setdefault(question_id, (split, place))
-        if known_split != split:
-            if (question_id, split) not in self._split_conflicts:
-                self._split_conflicts.add((question_id, split))
-                self.add_problem(
-                    place,
-                    f"question '{question_id}' is in split '{split}' and in '{known_split}' ({first}); "
-                    "keep it in one split, or its answer leaks",
-                )
-            return None
-        self._follows.setdefault(question_id, follows or question_id)
-        self._labels.setdefault(question_id, {}).setdefault(article_id, place)
+        labels = self._labels.setdefault(question_id, _Labels(split, place, follows or question_id))
+        if labels.split == split:
+            labels.places.setdefault(article_id, place)
+        elif (question_id, split) not in self._split_conflicts:
+            self._split_conflicts.add((question_id, split))
+            self.add_problem(
+                place,
+                f"question '{question_id}' is in split '{split}' and in '{labels.split}' ({labels.place}); "
+                "keep it in one split, or its answer leaks",
+            )
+        return None
 
     def add_citing(
         self,
@@ -215,10 +221,8 @@ class Draft:
         """Add one citing text. Without `article_ids`, those that its title and text name by number are looked up."""
         citing_id, part = citing_id.strip(), part.strip()
         title, text = self.reading.plain(title), self.reading.plain(text)
-        if not self._is_new("citing text", citing_id, place, self._citing_places):
+        if not self.is_new("citing text", citing_id, place, text=text):
             return
-        if not text.strip():
-            self.add_problem(place, f"citing text '{citing_id}' has an empty text; fill it or remove the citing text")
         if part and part not in PARTS:
             self.add_problem(place, f"unknown part '{part}'; use one of {', '.join(PARTS)}, or none")
         cited = tuple(dict.fromkeys(article_id.strip() for article_id in article_ids))
@@ -230,7 +234,8 @@ class Draft:
         Raises:
             CorpusError: with every problem found, if there is one.
         """
-        self._refuse_problems()
+        if self._problems:
+            raise CorpusError(*self._problems)
         return [(question_id, text) for question_id, (text, _) in self._questions.items()]
 
     @property
@@ -259,14 +264,10 @@ class Draft:
         """Return the articles as they were added: part of a corpus, or none.
 
         Raises:
-            CorpusError: with every problem found, if there is one.
+            CorpusError: as `questions` does.
         """
-        self._refuse_problems()
+        self.questions()
         return tuple(self._articles.values())
-
-    def _refuse_problems(self) -> None:
-        if self._problems:
-            raise CorpusError(*self._problems)
 
     def corpus(self) -> Corpus:
         """Return the corpus, articles code by code in their order.
@@ -289,7 +290,7 @@ class Draft:
         articles = sorted(self._articles.values(), key=lambda article: (code_rank[article.code], article.order))
         splits = self._made_splits()
         questions = (
-            Question(question_id, text, splits[question_id], tuple(self._labels[question_id]), metadata)
+            Question(question_id, text, splits[question_id], tuple(self._labels[question_id].places), metadata)
             for question_id, (text, metadata) in self._questions.items()
             if question_id in self._labels
         )
@@ -303,12 +304,10 @@ class Draft:
 
     def _made_splits(self) -> dict[str, str]:
         """Return the split of each labelled question, given or made."""
-        leaders = {self._follows[question_id] for question_id in self._labels if not self._splits[question_id][0]}
-        made = SPLITTINGS[self._splitting]({leader: self._labels.get(leader, ()) for leader in leaders})
-        return {
-            question_id: self._splits[question_id][0] or made[self._follows[question_id]]
-            for question_id in self._labels
-        }
+        leaders = {labels.follows for labels in self._labels.values() if not labels.split}
+        cited = {leader: self._labels[leader].places if leader in self._labels else () for leader in leaders}
+        made = SPLITTINGS[self._splitting](cited)
+        return {question_id: labels.split or made[labels.follows] for question_id, labels in self._labels.items()}
 
     def _citing_texts(self) -> Iterator[CitingText]:
         for text in self._citing.values():
@@ -318,11 +317,10 @@ class Draft:
                 yield replace(text, article_ids=article_ids, question_id=question_id)
 
     def _label_problems(self) -> Iterator[str]:
-        for question_id, article_places in self._labels.items():
+        for question_id, labels in self._labels.items():
             if self._misses_question(question_id):
-                place = next(iter(article_places.values()))
-                yield f"{place}: label names question '{question_id}', which does not exist; add the question"
-            for article_id, place in article_places.items():
+                yield f"{labels.place}: label names question '{question_id}', which does not exist; add the question"
+            for article_id, place in labels.places.items():
                 if self._misses_article(article_id):
                     yield (
                         f"{place}: label of question '{question_id}' names article '{article_id}', "
@@ -331,7 +329,7 @@ class Draft:
 
     def _citing_problems(self) -> Iterator[str]:
         for citing_id, text in self._citing.items():
-            where = f"{self._citing_places[citing_id]}: citing text '{citing_id}'"
+            where = f"{self._places['citing text', citing_id]}: citing text '{citing_id}'"
             if text.question_id and self._misses_question(text.question_id):
                 yield f"{where} belongs to question '{text.question_id}', which does not exist; add the question"
             for article_id in filter(self._misses_article, text.article_ids):
@@ -348,20 +346,13 @@ class Draft:
         return bool(self._articles) and article_id not in self._articles and article_id not in self._refused
 
     def _split_problems(self) -> Iterator[str]:
-        given = [(place, question_id, split) for question_id, (split, place) in self._splits.items() if split]
+        given = next(((question_id, labels) for question_id, labels in self._labels.items() if labels.split), None)
         if given and self._splitting != HASH:
-            place, question_id, split = given[0]
+            question_id, labels = given
             yield (
-                f"{place}: question '{question_id}' comes in split '{split}'; --splits {self._splitting} makes splits "
-                "where the source has none, so leave either out"
+                f"{labels.place}: question '{question_id}' comes in split '{labels.split}'; --splits {self._splitting} "
+                "makes splits where the source has none, so leave either out"
             )
-
-
-def relative_place(first: str, place: str) -> str:
-    """Return a place as seen from another: "line 3" where both are in one file, else the whole place."""
-    first_file, _, first_line = first.rpartition(":")
-    file, _, _ = place.rpartition(":")
-    return f"line {first_line}" if file and first_file == file else first
 
 
 @dataclass(frozen=True)

@@ -67,11 +67,14 @@ def test_repeated_ids_name_their_first_place(draft, problems_of):
     add_article(draft, place="a.csv:2")
     add_article(draft, place="a.csv:5")
     add_article(draft, place="b.csv:2")
+    add_article(draft, "a2", place="code.json")
+    add_article(draft, "a2", place="code.json")
     draft.add_question("q.csv:2", question_id="q1", text="Why?")
     draft.add_question("q.csv:3", question_id="q1", text="When?")
     assert problems_of(draft) == [
         "a.csv:5: article id 'a1' appears twice (first on line 2); ids must be unique",
         "b.csv:2: article id 'a1' appears twice (first on a.csv:2); ids must be unique",
+        "code.json: article id 'a2' appears twice (first on code.json); ids must be unique",
         "q.csv:3: question id 'q1' appears twice (first on line 2); ids must be unique",
     ]
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from statgraph.corpus.draft import Draft, SourceFormat, relative_place
+from statgraph.corpus.draft import Draft, SourceFormat
 from statgraph.corpus.lines import UNREADABLE, csv_rows, id_field, ids_field, json_lines, path_field, string_field
 from statgraph.corpus.records import SPLITS
 from statgraph.corpus.store import draft_citing
@@ -134,22 +134,8 @@ def heading_paths(draft: Draft, rows: Iterable[HeadingRow]) -> dict[str, tuple[s
 
 
 def _unique_headings(draft: Draft, rows: Iterable[HeadingRow]) -> dict[str, HeadingRow]:
-    headings: dict[str, HeadingRow] = {}
-    for row in rows:
-        if not row.heading_id:
-            draft.add_problem(row.place, "heading has no id; give every heading a unique id")
-        elif row.heading_id in headings:
-            first = relative_place(headings[row.heading_id].place, row.place)
-            draft.add_problem(
-                row.place, f"heading id '{row.heading_id}' appears twice (first on {first}); ids must be unique"
-            )
-        else:
-            headings[row.heading_id] = row if row.title else replace(row, title=UNREADABLE)
-            if not row.title:
-                draft.add_problem(
-                    row.place, f"heading '{row.heading_id}' has an empty title; fill it or remove the heading"
-                )
-    return headings
+    new = (row for row in rows if draft.is_new("heading", row.heading_id, row.place, title=row.title))
+    return {row.heading_id: row if row.title else replace(row, title=UNREADABLE) for row in new}
 
 
 def _add_cycle(draft: Draft, headings: Mapping[str, HeadingRow], cycle: list[str]) -> None:
