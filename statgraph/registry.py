@@ -62,7 +62,8 @@ class Registry:
         added = installed(self.group).get(name, ())
         if name not in self:
             raise unknown_name(self.kind, name, self)
-        providers = ["statgraph"] * (name in self._built_in) + [_package(point) for point in added]
+        packages = [point.dist.name if point.dist else point.module for point in added]
+        providers = ["statgraph"] * (name in self._built_in) + packages
         if len(providers) > 1:
             raise UsageError(
                 f"{self.kind} '{name}': provided by {' and by '.join(providers)} (entry points {self.group}); "
@@ -154,10 +155,6 @@ def installed(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
     for point in entry_points(group=group):
         found[point.name] = (*found.get(point.name, ()), point)
     return found
-
-
-def _package(point: EntryPoint) -> str:
-    return point.dist.name if point.dist else point.module
 
 
 LAYERS = LayerRegistry(

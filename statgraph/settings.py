@@ -49,45 +49,33 @@ class Limits:
 
     def problem(self, value: object) -> str | None:
         """Return what is wrong with a value, as it follows the setting's name; None where nothing is."""
-        if isinstance(value, tuple):
-            return self._problem_of_list(value)
         if isinstance(value, bool) or value is None:
             return None
         if isinstance(value, int | float):
             return None if self._holds(value) else f"must be {self._range_in_words()} (got {value})"
-        if self.choices and str(value) not in self.choices:
-            return f"must be one of {self._listed()} (got '{value}')"
-        if self.pattern and not re.fullmatch(self.pattern, str(value)):
-            return f"must be {self.words} (got '{value}')"
-        return None
+        names = value if isinstance(value, tuple) else (str(value),)
+        unknown = [name for name in names if self.choices and name not in self.choices]
+        unfit = [name for name in names if self.pattern and not re.fullmatch(self.pattern, name)]
+        if unknown or (self.distinct and not names):
+            return f"must be {self._known(type(value))} (got {repr(unknown[0]) if unknown else 'none'})"
+        if unfit:
+            return f"{'each ' if isinstance(value, tuple) else ''}must be {self.words} (got '{unfit[0]}')"
+        twice = [name for name in names if self.distinct and names.count(name) > 1]
+        return f"must name each once (got '{twice[0]}' twice)" if twice else None
 
     def in_words(self, wanted: type) -> str:
         """Return what a value of a type must be."""
         if wanted in (int, float) and any(limit is not None for limit in (self.at_least, self.above, self.at_most)):
             return f"{_KINDS[wanted]} {self._range_in_words()}"
         if self.choices:
-            return f"one of {self._listed()}" if wanted is str else self._known()
+            return self._known(wanted)
         if self.pattern:
             return self.words if wanted is str else f"{_NAMES}; each {self.words}"
         return _KINDS.get(wanted, _NAMES)
 
-    def _problem_of_list(self, names: tuple[str, ...]) -> str | None:
-        if self.pattern:
-            unfit = next((name for name in names if not re.fullmatch(self.pattern, name)), None)
-            return None if unfit is None else f"each must be {self.words} (got '{unfit}')"
-        if not self.choices:
-            return None
-        unknown = [name for name in names if name not in self.choices]
-        if unknown or (self.distinct and not names):
-            return f"must be {self._known()} (got {repr(unknown[0]) if unknown else 'none'})"
-        twice = [name for name in names if names.count(name) > 1]
-        return f"must name each once (got '{twice[0]}' twice)" if self.distinct and twice else None
-
-    def _known(self) -> str:
-        return f"{'at least one' if self.distinct else 'none or some'} of {self._listed()}"
-
-    def _listed(self) -> str:
-        return self.choices.listed() if isinstance(self.choices, Registry) else ", ".join(self.choices)
+    def _known(self, wanted: type) -> str:
+        listed = self.choices.listed() if isinstance(self.choices, Registry) else ", ".join(self.choices)
+        return f"{'one' if wanted is str else 'at least one' if self.distinct else 'none or some'} of {listed}"
 
     def _holds(self, value: float) -> bool:
         if self.special and value in self.special:

@@ -188,7 +188,12 @@ class PartialFile:
         self._about = dict(about)
         whole = path.read_bytes().rpartition(b"\n")[0] if path.exists() else b""
         self._size = len(whole) + 1 if whole else 0
-        lines = [self._parsed(line) for line in whole.split(b"\n")] if whole else []
+        try:
+            lines = [json.loads(line) for line in whole.split(b"\n")] if whole else []
+            if not all(isinstance(line, dict) for line in lines):
+                raise ValueError
+        except ValueError:
+            raise UsageError(f"{path}: damaged; delete it to start over") from None
         if lines and lines[0] != self._about:
             changed = changed_settings(lines[0], self._about)
             raise UsageError(
@@ -213,12 +218,3 @@ class PartialFile:
             os.fsync(file.fileno())
         self._size += len(data)
         self.batches.append(dict(batch))
-
-    def _parsed(self, line: bytes) -> dict:
-        try:
-            value = json.loads(line)
-        except ValueError:
-            value = None
-        if not isinstance(value, dict):
-            raise UsageError(f"{self._path}: damaged; delete it to start over")
-        return value

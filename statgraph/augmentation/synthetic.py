@@ -101,12 +101,8 @@ def synthetic_questions(
         ModelError: if the generator's model cannot be loaded.
         CorpusError: if the file is faulty or of another corpus.
     """
-    _check(config, options.rank)
-    if config.file:
-        questions = list(synthetic_of(Path(config.file), corpus))
-    else:
-        questions = _generated(corpus, config, options, partial)
-    return _kept(questions, corpus, config, options)
+    _, kept = _made_and_kept(corpus, config, options, partial)
+    return kept
 
 
 def write_expansion(corpus: Corpus, config: AugmentConfig, out: Path, options: GenerationOptions, *, most: int) -> None:
@@ -116,7 +112,7 @@ def write_expansion(corpus: Corpus, config: AugmentConfig, out: Path, options: G
     `synthetic_questions`, which raises the same, with at least `most` questions an article. A model's finished batches
     are kept in `OUT.partial`, until the file is whole.
     """
-    _check(config, rank=None)
+    _check_round_trip(config, options.rank)
     partial = partial_beside(out)
     if not config.file and generator_kind(config.generator) == HEADINGS:
         questions = path_questions(corpus.articles, most=most)
@@ -138,15 +134,29 @@ def write_generated(corpus: Corpus, config: AugmentConfig, out: Path, options: G
     Raises:
         CorpusError: if the file exists.
     """
-    _check(config, options.rank)
     if out.exists():
         raise CorpusError(f"{out}: already exists; choose another --out, or delete it first")
     partial = partial_beside(out)
-    made = _generated(corpus, config, options, partial)
-    kept = _kept(made, corpus, config, options)
+    made, kept = _made_and_kept(corpus, config, options, partial)
     write_synthetic(out, kept, _manifest(corpus, config, options))
     partial.unlink(missing_ok=True)
-    return Written(len(made), len(kept), len({article_id for question in kept for article_id in question.article_ids}))
+    return Written(made, len(kept), len({article_id for question in kept for article_id in question.article_ids}))
+
+
+def _made_and_kept(
+    corpus: Corpus, config: AugmentConfig, options: GenerationOptions, partial: Path | None
+) -> tuple[int, list[SyntheticQuestion]]:
+    """Return how many questions there are, and those that the round trip keeps."""
+    _check_round_trip(config, options.rank)
+    if config.file:
+        questions = list(synthetic_of(Path(config.file), corpus))
+    else:
+        questions = _generated(corpus, config, options, partial)
+    if not config.round_trip:
+        return len(questions), questions
+    rows, progress = corpus.article_rows, options.progress
+    kept = kept_by_round_trip(questions, options.rank, k=config.round_trip, article_rows=rows, progress=progress)
+    return len(questions), kept
 
 
 def _generated(
@@ -177,24 +187,12 @@ def _manifest(corpus: Corpus, config: AugmentConfig, options: GenerationOptions)
     return {**_corpus_of(corpus), **origin, "round_trip": config.round_trip, "statgraph": __version__}
 
 
-def _check(config: AugmentConfig, rank: Rank | None) -> None:
-    if not config.file:
-        generator_kind(config.generator)
+def _check_round_trip(config: AugmentConfig, rank: Rank | None) -> None:
     if config.round_trip and rank is None:
         raise UsageError(
             f"augment.round_trip: {config.round_trip} needs a finished run; filter with 'statgraph augment "
             "--round-trip K --run RUN --out FILE', then set augment.file=FILE and augment.round_trip=0"
         )
-
-
-def _kept(
-    questions: list[SyntheticQuestion], corpus: Corpus, config: AugmentConfig, options: GenerationOptions
-) -> list[SyntheticQuestion]:
-    """Return the questions that the round trip keeps."""
-    if not config.round_trip:
-        return questions
-    rows, progress = corpus.article_rows, options.progress
-    return kept_by_round_trip(questions, options.rank, k=config.round_trip, article_rows=rows, progress=progress)
 
 
 def _corpus_of(corpus: Corpus) -> dict[str, object]:

@@ -94,18 +94,18 @@ def with_feedback(corpus: Corpus, marks: Iterable[Mark]) -> tuple[Corpus, Feedba
     latest: dict[tuple[str, str], Mark] = {}
     for mark in marks:
         latest[comparable_question(mark.question), mark.article_id] = mark
-    right = {key: mark for key, mark in latest.items() if mark.right}
     known_questions = {
         comparable_question(question.text): question
         for question in corpus.questions
         if question.split != TRAIN or question.question_set == MAIN_SET
     }
-    order = {article_id: row for row, article_id in enumerate(corpus.article_rows)}
     added: dict[str, list[str]] = {}
     texts: dict[str, str] = {}
     known = held_out = 0
-    for (key, article_id), mark in right.items():
+    for (key, article_id), mark in latest.items():
         question = known_questions.get(key)
+        if not mark.right:
+            continue
         if question is not None and question.split != TRAIN:
             held_out += 1
         elif question is not None and article_id in question.article_ids:
@@ -120,7 +120,12 @@ def with_feedback(corpus: Corpus, marks: Iterable[Mark]) -> tuple[Corpus, Feedba
         for question in corpus.questions
     ]
     new = [
-        Question(_question_id(key), texts[key], TRAIN, tuple(sorted(article_ids, key=order.__getitem__)))
+        Question(
+            ID_PREFIX + hashlib.sha256(key.encode("utf-8")).hexdigest()[:_ID_LENGTH],
+            texts[key],
+            TRAIN,
+            tuple(sorted(article_ids, key=corpus.article_rows.__getitem__)),
+        )
         for key, article_ids in added.items()
         if key not in known_questions
     ]
@@ -140,10 +145,6 @@ def with_feedback(corpus: Corpus, marks: Iterable[Mark]) -> tuple[Corpus, Feedba
 def comparable_question(text: str) -> str:
     """Return a question in comparable form: composed characters, folded case, single spaces."""
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())
-
-
-def _question_id(key: str) -> str:
-    return ID_PREFIX + hashlib.sha256(key.encode("utf-8")).hexdigest()[:_ID_LENGTH]
 
 
 def _mark(draft: Draft, place: str, record: Mapping[str, object]) -> Mark:

@@ -65,19 +65,18 @@ def import_corpus(
     return draft_source(format, source, about, splits=splits, reading=reading).corpus()
 
 
-def corpus_of_rows(tables: Mapping[str, Iterable[Mapping[str, object]]], about: About, *, splits: str = HASH) -> Corpus:
-    """Return the corpus of tables in memory: `articles`, and as far as there are any `headings`, `questions`, `citing`,
-    with the keys of `statgraph.corpus.formats.tables`.
-
-    Raises:
-        UsageError: if a value has the wrong type, or the language is not given.
-        CorpusError: if the rows are inconsistent; every problem is listed.
-    """
-    _check_types(about, splits)
-    known = {name: value for name, value in vars(about).items() if value is not None}
-    if "language" not in known:
+def corpus_of_rows(
+    tables: Mapping[str, Iterable[Mapping[str, object]]], *, language: str, splits: str = HASH, **about: str
+) -> Corpus:
+    """Return the corpus of tables in memory: see `Corpus.from_dicts`."""
+    unknown = set(about) - {"name", "licence", "source"}
+    if unknown:
+        raise unknown_name("option", min(unknown), ("name", "licence", "source", "splits"))
+    _check_types(About(language=language, **about), splits)
+    if language is None:
         raise UsageError("language: not given; name that of the statutes, such as language='fr'")
-    draft = Draft(**({"name": "corpus"} | known), splits=splits)
+    known = {name: value for name, value in about.items() if value is not None}
+    draft = Draft(name=known.pop("name", "corpus"), language=language, splits=splits, **known)  # type: ignore[arg-type]
     draft_rows(draft, tables)
     return draft.corpus()
 

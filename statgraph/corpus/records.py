@@ -12,8 +12,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from statgraph.errors import unknown_name
-
 SPLITS = ("train", "dev", "test")
 UNSEEN_SPLITS = ("dev", "test")
 
@@ -167,13 +165,8 @@ class Corpus:
             UsageError: if an option is unknown or has the wrong type.
             CorpusError: if the rows are inconsistent; every problem is listed.
         """
-        importing, splits = _importing(), options.pop("splits", "hash")
-        unknown = set(options) - {"name", "licence", "source"}
-        if unknown:
-            raise unknown_name("option", min(unknown), ("name", "licence", "source", "splits"))
         tables = {"articles": articles, "headings": headings, "questions": questions, "citing": citing}
-        about = importing.About(language=language, **options)
-        corpus: Corpus = importing.corpus_of_rows(tables, about, splits=splits)
+        corpus: Corpus = _importing().corpus_of_rows(tables, language=language, **options)
         return corpus
 
     @cached_property

@@ -305,8 +305,8 @@ def question_record(question: Question) -> dict[str, object]:
 def citing_record(text: CitingText) -> dict[str, object]:
     """Return a citing text as `citing.jsonl` holds it."""
     optional = {"question_id": text.question_id, "part": text.part}
-    record = {"_id": text.citing_id, "title": text.title, "text": text.text, "cites": list(text.article_ids)}
-    return record | {key: value for key, value in optional.items() if value}
+    given = {key: value for key, value in optional.items() if value}
+    return {"_id": text.citing_id, "title": text.title, "text": text.text, "cites": list(text.article_ids), **given}
 
 
 def label_rows(corpus: Corpus, split: str) -> Iterator[tuple[str, str, int]]:

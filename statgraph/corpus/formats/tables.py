@@ -109,38 +109,32 @@ def heading_paths(draft: Draft, rows: Iterable[HeadingRow]) -> dict[str, tuple[s
     Headings with the same title and parent become one heading. A repeated or missing id, an empty title, a missing
     parent and a heading that is its own ancestor become problems of the draft.
     """
-    headings = _unique_headings(draft, rows)
+    new = (row for row in rows if draft.is_new("heading", row.heading_id, row.place, title=row.title))
+    headings = {row.heading_id: row if row.title else replace(row, title=UNREADABLE) for row in new}
     paths: dict[str, tuple[str, ...]] = {}
     for heading_id in headings:
-        chain: dict[str, None] = {}  # the ids from this heading upwards, in that order
+        chain: list[str] = []  # the ids from this heading upwards
         above = heading_id
         while above in headings and above not in paths and above not in chain:
-            chain[above] = None
+            chain.append(above)
             above = headings[above].parent_id
         if above in chain:
-            _add_cycle(draft, headings, list(chain)[list(chain).index(above) :])
+            _add_cycle(draft, headings, chain[chain.index(above) :])
         elif above and above not in headings:
-            lowest = headings[next(reversed(chain))]
+            lowest = headings[chain[-1]]
             draft.add_problem(
                 lowest.place,
                 f"heading '{lowest.heading_id}' has the parent '{above}', which does not exist; "
                 "add that heading or leave the parent empty",
             )
-        path = paths.get(above, ()) if not above or above in paths else (UNREADABLE,)
+        path = paths.get(above, (UNREADABLE,)) if above else ()
         for below in reversed(chain):
-            path = (*path, headings[below].title)
-            paths[below] = path
+            path = paths[below] = (*path, headings[below].title)
     return paths
 
 
-def _unique_headings(draft: Draft, rows: Iterable[HeadingRow]) -> dict[str, HeadingRow]:
-    new = (row for row in rows if draft.is_new("heading", row.heading_id, row.place, title=row.title))
-    return {row.heading_id: row if row.title else replace(row, title=UNREADABLE) for row in new}
-
-
 def _add_cycle(draft: Draft, headings: Mapping[str, HeadingRow], cycle: list[str]) -> None:
-    rank = {heading_id: rank for rank, heading_id in enumerate(headings)}
-    start = cycle.index(min(cycle, key=rank.__getitem__))
+    start = cycle.index(next(heading_id for heading_id in headings if heading_id in cycle))
     round_trip = [*cycle[start:], *cycle[: start + 1]]
     if len(round_trip) > MAX_LISTED_CYCLE:
         round_trip = [*round_trip[: MAX_LISTED_CYCLE - 2], "...", round_trip[-1]]
