@@ -57,8 +57,11 @@ def inference_dtype(device: torch.device) -> torch.dtype:
     import torch
 
     if device.type == "cuda":
-        return torch.bfloat16 if _computes_bfloat16() else torch.float32
-    return torch.bfloat16 if _cpu_has("amx_tile") or _cpu_has("avx512_bf16") else torch.float32
+        multiplies = torch.cuda.is_bf16_supported(including_emulation=False)
+    else:  # as Linux lists the instructions; other systems do not
+        listed = _CPU_INFO.read_text(encoding="utf-8", errors="replace") if _CPU_INFO.is_file() else ""
+        multiplies = "amx_tile" in listed or "avx512_bf16" in listed
+    return torch.bfloat16 if multiplies else torch.float32
 
 
 def training_dtype(device: torch.device) -> torch.dtype:
@@ -68,13 +71,7 @@ def training_dtype(device: torch.device) -> torch.dtype:
 
     if device.type != "cuda":
         return torch.float32
-    return torch.bfloat16 if _computes_bfloat16() else torch.float16
-
-
-def _computes_bfloat16() -> bool:
-    import torch
-
-    return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
 
 
 def device_memory(device: torch.device) -> int:
@@ -84,11 +81,6 @@ def device_memory(device: torch.device) -> int:
 
         return int(torch.cuda.get_device_properties(device).total_memory)
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-def _cpu_has(instructions: str) -> bool:
-    """Return whether Linux lists these instructions; false on other systems."""
-    return _CPU_INFO.is_file() and instructions in _CPU_INFO.read_text(encoding="utf-8", errors="replace")
 
 
 def _torch_versions() -> dict[str, object] | None:

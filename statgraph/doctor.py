@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -104,23 +105,20 @@ def check_faiss() -> Check:
     import numpy as np
 
     installed = _installed_faiss()
+    build = installed[-1] if installed else "faiss-cpu"
+    remedy = (f"pip uninstall -y {' '.join(installed)} && " if installed else "") + _install_command(build)
     try:
         import faiss
     except ImportError as error:
-        build = installed[-1] if installed else "faiss-cpu"
-        clear = f"pip uninstall -y {' '.join(installed)} && " if installed else ""
-        remedy = clear + _install_command(build)
         return Check("FAISS", _version(build), False, described(error), remedy)
     index = faiss.IndexFlatIP(4)
     index.add(np.eye(4, dtype=np.float32))
     _, rows = index.search(np.array([[0.1, 0.9, 0.0, 0.0]], dtype=np.float32), 2)
     ok = rows.tolist() == [[1, 0]]
-    gpu_build = hasattr(faiss, "StandardGpuResources")
-    build = f"GPU build, {faiss.get_num_gpus()} GPUs" if gpu_build else "CPU build"
+    kind = f"GPU build, {faiss.get_num_gpus()} GPUs" if hasattr(faiss, "StandardGpuResources") else "CPU build"
     if len(installed) > 1:
-        remedy = f"pip uninstall -y {' '.join(installed)} && {_install_command(installed[-1])}"
-        return Check("FAISS", faiss.__version__, ok, f"{build}; {' and '.join(installed)} overwrite each other", remedy)
-    return Check("FAISS", faiss.__version__, ok, f"{build}, searches")
+        return Check("FAISS", faiss.__version__, ok, f"{kind}; {' and '.join(installed)} overwrite each other", remedy)
+    return Check("FAISS", faiss.__version__, ok, f"{kind}, searches")
 
 
 def check_sentence_transformers() -> Check:
@@ -227,15 +225,11 @@ def _install_command(distribution: str) -> str:
     """Return the pip command for a distribution, in the range that the installed statgraph requires."""
     if not distribution:
         return ""
-    try:
-        wanted = map(Requirement, importlib.metadata.requires("statgraph") or [])
-    except importlib.metadata.PackageNotFoundError:
-        wanted = iter(())
-    for requirement in wanted:
-        if requirement.name == distribution and (
-            not requirement.marker or requirement.marker.evaluate({"extra": "gpu"})
-        ):
-            return f"pip install '{requirement.name}{requirement.specifier}'"
+    with suppress(importlib.metadata.PackageNotFoundError):
+        for requirement in map(Requirement, importlib.metadata.requires("statgraph") or []):
+            applies = not requirement.marker or requirement.marker.evaluate({"extra": "gpu"})
+            if requirement.name == distribution and applies:
+                return f"pip install '{requirement.name}{requirement.specifier}'"
     return f"pip install {distribution}"
 
 

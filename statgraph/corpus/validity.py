@@ -34,11 +34,10 @@ def days_in_force(metadata: Mapping[str, object]) -> tuple[int, int]:
 def validity_problem(metadata: Mapping[str, object]) -> str | None:
     """Return what is wrong with an article's dates, to follow its name; None if nothing is."""
     for key in (VALID_FROM, VALID_TO):
-        value = metadata.get(key)
         try:
-            days_in_force({key: value})
+            days_in_force({key: metadata.get(key)})
         except ValueError:
-            return f"has an invalid {key} {value!r}; write it like 2026-01-31"
+            return f"has an invalid {key} {metadata[key]!r}; write it like 2026-01-31"
     first, after = days_in_force(metadata)
     if first >= after:
         return (

@@ -49,20 +49,17 @@ def draft_bsard(draft: Draft, source: Path) -> None:
     if not source.is_dir():
         return draft.add_problem(str(source), "is a file; name the folder that holds the articles and questions")
     folder = source / draft.language if (source / draft.language).is_dir() else source
-    articles = _first_file(folder, ARTICLE_FILES, language=draft.language)
+    articles = _first_file(draft, folder, ARTICLE_FILES)
     if articles is None:
-        return _add_missing(draft, folder, ARTICLE_FILES, language=draft.language)
+        return None
     _draft_articles(draft, articles)
-    dev = _first_file(folder, QUESTION_FILES, language=draft.language, split="dev")
+    dev, synthetic = (_first_file(draft, folder, QUESTION_FILES, split, needed=False) for split in ("dev", "synthetic"))
     for split in ("train", "test"):
-        questions = _first_file(folder, QUESTION_FILES, language=draft.language, split=split)
-        if questions is None:
-            _add_missing(draft, folder, QUESTION_FILES, language=draft.language, split=split)
-        else:
+        questions = _first_file(draft, folder, QUESTION_FILES, split)
+        if questions is not None:
             _draft_questions(draft, questions, split, hold_out=split == "train" and dev is None)
     if dev is not None:
         _draft_questions(draft, dev, "dev", hold_out=False)
-    synthetic = _first_file(folder, QUESTION_FILES, language=draft.language, split="synthetic")
     if synthetic is not None:
         draft.left_out.append(f"synthetic questions; train on them with --set augment.file={synthetic}")
     return None
@@ -110,19 +107,16 @@ def _draft_questions(draft: Draft, path: Path, split: str, *, hold_out: bool) ->
                 draft.add_label(place, question_id=question_id, article_id=article_id, split=own_split)
 
 
-def _first_file(folder: Path, patterns: Sequence[str], **words: str) -> Path | None:
-    return next((folder / name for name in _names(patterns, **words) if (folder / name).exists()), None)
-
-
-def _add_missing(draft: Draft, folder: Path, patterns: Sequence[str], **words: str) -> None:
-    found = ", ".join(sorted(path.name for path in folder.iterdir())[:8]) or "nothing"
-    draft.add_problem(
-        str(folder), f"holds none of {', '.join(_names(patterns, **words))} (found: {found}); put that file there"
-    )
-
-
-def _names(patterns: Sequence[str], **words: str) -> list[str]:
-    return [pattern.format(**words) for pattern in patterns]
+def _first_file(
+    draft: Draft, folder: Path, patterns: Sequence[str], split: str = "", *, needed: bool = True
+) -> Path | None:
+    """Return the first file there is of the patterns; None, with the problem recorded if it is needed."""
+    names = [pattern.format(language=draft.language, split=split) for pattern in patterns]
+    file = next((folder / name for name in names if (folder / name).exists()), None)
+    if file is None and needed:
+        found = ", ".join(sorted(path.name for path in folder.iterdir())[:8]) or "nothing"
+        draft.add_problem(str(folder), f"holds none of {', '.join(names)} (found: {found}); put that file there")
+    return file
 
 
 def _kept(row: Mapping[str, str], columns: Sequence[str]) -> dict[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
 from statgraph.corpus.citations.references import article_number
 from statgraph.corpus.formats.legi import LegiIndex
@@ -54,17 +55,10 @@ class ReferenceResolver:
     def __init__(self, index: LegiIndex):
         self._index = index
         self._codes = {comparable_title(code): code for code in index.order}
-        self._positions = {
-            code: {article_id: row for row, article_id in enumerate(order)} for code, order in index.order.items()
-        }
-        self._keys = {
-            code: [
-                (*key, self._positions[code][article_id])
-                for number, article_id in numbers.items()
-                if (key := _number_key(number))
-            ]
-            for code, numbers in index.numbers.items()
-        }
+        self._rows: dict[str, dict[str, int]] = {}  # of each code, the place of an article by its number
+        for code, order in index.order.items():
+            places = {article_id: row for row, article_id in enumerate(order)}
+            self._rows[code] = {number: places[article_id] for number, article_id in index.numbers[code].items()}
 
     def resolve(self, words: str, link: str) -> list[str]:
         """Return the ids of the cited articles; none if they are of another text or no longer in force.
@@ -87,18 +81,15 @@ class ReferenceResolver:
         Where an end is no longer in force, the outermost numbers between the two replace it: with a letter of
         the two, as one code has both an R351-1 and a D351-1.
         """
-        numbers, positions = self._index.numbers[code], self._positions[code]
-        if first in numbers and last in numbers:
-            rows = [positions[numbers[first]], positions[numbers[last]]]
-            return self._index.order[code][rows[0] : rows[1] + 1]
-        first_key, last_key = _number_key(first), _number_key(last)
-        if first == last or first_key is None or last_key is None:
+        order, rows = self._index.order[code], self._rows[code]
+        if first in rows and last in rows:
+            return order[rows[first] : rows[last] + 1]
+        low, high = _number_key(first), _number_key(last)
+        if first == last or low is None or high is None:
             return []
-        letters = {first_key[0], last_key[0]}
-        rows = [
-            row for letter, key, row in self._keys[code] if letter in letters and first_key[1] <= key <= last_key[1]
-        ]
-        return self._index.order[code][min(rows) : max(rows) + 1] if rows else []
+        keyed = ((_number_key(number), row) for number, row in rows.items())
+        found = [row for key, row in keyed if key and key[0] in (low[0], high[0]) and low[1] <= key[1] <= high[1]]
+        return order[min(found) : max(found) + 1] if found else []
 
     def _linked(self, linked_id: str) -> list[str]:
         if linked_id in self._index.versions:
@@ -106,6 +97,7 @@ class ReferenceResolver:
         return self._index.sections.get(linked_id, [])
 
 
+@cache
 def _number_key(number: str) -> tuple[str, tuple[tuple[int, int, str], ...]] | None:
     """Return the letter of an article number and a key that sorts as a code does, or None if it is not a number.
 
