@@ -195,18 +195,40 @@ def check_settings(config: Any, group: str = "") -> None:
             check_setting(type(config), item.name, value, place=name)
 
 
-def overlaid(config: Config, overlay: Mapping[str, object], *, place: str) -> Config:
+def overlaid(
+    config: Config, overlay: Mapping[str, object], *, place: str, group: str = "", whole: type | None = None
+) -> Config:
     """Return the configuration with the nested values of an overlay in place of its own.
 
     Args:
         config: a frozen dataclass, `RunConfig` or another.
         place: where the overlay comes from, for messages.
+        group: the dotted name of `config` with a "." in a `whole` configuration that it is a group of.
 
     Raises:
         UsageError: for an unknown key (the nearest known one is named) or a value of the wrong type.
     """
-    changed: Config = _overlaid(config, overlay, place=place, prefix="", root=config)
-    return changed
+    kind: Any = type(config)
+    changed: dict[str, object] = {}
+    for key, value in overlay.items():
+        name = f"{group}{key}"
+        current: Any = getattr(config, str(key), None)
+        if key not in _fields(kind):
+            about = {row.name: row.help for row in described(whole or kind)}
+            nearest = _nearest_setting(name, about)
+            raise UsageError(f"{place}: '{name}' is not a setting; did you mean '{nearest}'? {about[nearest]}".rstrip())
+        if is_dataclass(current):
+            if not isinstance(value, Mapping):
+                inner = ", ".join(f"{name}.{item.name}" for item in fields(current))
+                raise UsageError(f"{place}: '{name}' is a group of settings; set one of {inner}")
+            changed[key] = overlaid(current, value, place=place, group=f"{name}.", whole=whole or kind)
+        else:
+            try:
+                changed[key] = _converted(value, _field_types(kind)[key])
+            except ValueError as error:
+                raise UsageError(with_help(f"{place}: '{name}' {error}", kind, key)) from None
+    updated: Config = replace(config, **changed)  # type: ignore[type-var]
+    return updated
 
 
 def _nearest_setting(name: str, known: Mapping[str, str]) -> str:
@@ -265,31 +287,6 @@ def _field_types(config_type: Any) -> dict[str, Any]:
     return get_type_hints(config_type)
 
 
-def _overlaid(config: Any, overlay: Mapping[str, object], *, place: str, prefix: str, root: Any) -> Any:
-    known = [item.name for item in fields(config)]
-    config_type: Any = type(config)
-    types = _field_types(config_type)
-    changed = {}
-    for key, value in overlay.items():
-        name = f"{prefix}{key}"
-        if key not in known:
-            about = {row.name: row.help for row in described(type(root))}
-            nearest = _nearest_setting(name, about)
-            raise UsageError(f"{place}: '{name}' is not a setting; did you mean '{nearest}'? {about[nearest]}".rstrip())
-        current = getattr(config, key)
-        if is_dataclass(current):
-            if not isinstance(value, Mapping):
-                inner = ", ".join(f"{name}.{item.name}" for item in fields(current))
-                raise UsageError(f"{place}: '{name}' is a group of settings; set one of {inner}")
-            changed[key] = _overlaid(current, value, place=place, prefix=f"{name}.", root=root)
-        else:
-            try:
-                changed[key] = _converted(value, types[key])
-            except ValueError as error:
-                raise UsageError(with_help(f"{place}: '{name}' {error}", type(config), key)) from None
-    return replace(config, **changed)
-
-
 def _converted(value: object, wanted: type) -> object:
     """Return a value as the field's type; text is parsed, so that the command line and YAML end alike.
 
@@ -303,14 +300,9 @@ def _converted(value: object, wanted: type) -> object:
         parts = value if isinstance(value, list | tuple) else [part.strip() for part in text.split(",")]
         return tuple(str(part) for part in parts if str(part) not in ("", "none"))
     try:
-        if value is None or isinstance(value, list | tuple):
+        converted = {"true": True, "false": False}[text.lower()] if wanted is bool else wanted(text)
+        if value is None or isinstance(value, list | tuple) or (wanted is float and not math.isfinite(converted)):
             raise ValueError
-        return {"true": True, "false": False}[text.lower()] if wanted is bool else _finite(wanted(text))
+        return converted
     except (KeyError, ValueError):
         raise ValueError(f"must be {_KINDS.get(wanted, _NAMES)} (got '{text}')") from None
-
-
-def _finite(value: str | float) -> str | float:
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError
-    return value
