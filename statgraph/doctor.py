@@ -200,11 +200,6 @@ def run_checks(parts: Iterable[Part] = PARTS) -> Iterator[Check]:
         yield replace(check, required=part.required, seconds=round(time.perf_counter() - start, 3))
 
 
-def all_required_work(checks: Iterable[Check]) -> bool:
-    """Return whether every required part works."""
-    return all(check.ok or not check.required for check in checks)
-
-
 def _tried(part: Part) -> Check:
     version, remedy = _version(part.distribution), _install_command(part.distribution)
     try:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from statgraph import doctor
-from statgraph.doctor import Check, Part, all_required_work, run_checks
+from statgraph.doctor import Check, Part, run_checks
 from statgraph.errors import DependencyError
 
 
@@ -46,13 +46,6 @@ def test_a_wrong_answer_is_told_with_the_way_to_install_the_part():
     (check,) = checks_of(Part("x", lambda: Check("x", "1", False, "wrong answer"), "no-such-distribution"))
 
     assert check.remedy == "pip install no-such-distribution"
-
-
-@pytest.mark.parametrize(
-    ("ok", "required", "works"), [(True, True, True), (False, True, False), (False, False, True), (True, False, True)]
-)
-def test_only_required_parts_count(ok, required, works):
-    assert all_required_work([Check("x", "1", ok, "", required=required)]) is works
 
 
 def test_an_extra_that_is_not_there_is_told_with_what_it_is_for(monkeypatch):

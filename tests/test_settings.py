@@ -226,5 +226,5 @@ def test_two_overlays_are_one_in_which_the_last_wins(first, second):
 def test_any_unknown_setting_is_refused_with_a_known_one(name, group):
     holder = getattr(DEFAULT, group.rstrip(".")) if group else DEFAULT
     if name not in {item.name for item in fields(holder)}:
-        with pytest.raises(UsageError, match=r"is not a setting; did you mean '[a-z_0-9.]+'\? [A-Z]"):
+        with pytest.raises(UsageError, match=r"is not a setting; did you mean '[a-z_0-9.]+'\? [A-Za-z]"):
             overlaid(DEFAULT, {group.rstrip("."): {name: 1}} if group else {name: 1}, place="x.yaml")

@@ -16,7 +16,7 @@ from statgraph.errors import reason_of
 # Statutes hold articles far longer than the csv module's default limit of 131,072 characters a field.
 MAX_FIELD_CHARS = 2**31 - 1
 DELIMITERS = ",;\t"
-_FOREIGN = re.compile("[\udc80-\udcff]")
+_FOREIGN, _SURROGATE = re.compile("[\udc80-\udcff]"), re.compile("[\ud800-\udfff]")
 _UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")  # its byte order marks
 
 
@@ -98,11 +98,7 @@ def _refuse_constant(constant: str) -> None:
 
 
 def _holds_lone_surrogate(value: dict[str, Any]) -> bool:
-    try:
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError:
-        return True
-    return False
+    return _SURROGATE.search(json.dumps(value, ensure_ascii=False)) is not None
 
 
 def csv_rows(
@@ -127,7 +123,10 @@ def csv_rows(
             missing = [names.replace("|", " or ") for names in needed if not set(names.split("|")) & set(header)]
             if missing:  # the file's own names: the user knows no others
                 draft.add_problem(place, f"no column {', '.join(missing)} (found: {', '.join(values)}); {remedy}")
-            if not _all_once(draft, place, header) or missing:
+            doubled = [column for column in dict.fromkeys(header) if column and header.count(column) > 1]
+            if doubled:
+                draft.add_problem(place, f"column {', '.join(doubled)} appears twice; column names must be unique")
+            if doubled or missing:
                 return
         elif len(values) != len(header):
             draft.add_problem(
@@ -164,13 +163,6 @@ def _placed_rows(draft: Draft, path: Path, name: str, delimiter: str) -> Iterato
             f"broken quoting in the row that starts here ({error}); write a quote inside a quoted field twice",
             refused=(field.strip(' "') for line in unread for field in line.split(delimiter)),
         )
-
-
-def _all_once(draft: Draft, place: str, header: Sequence[str]) -> bool:
-    doubled = [column for column in dict.fromkeys(header) if column and header.count(column) > 1]
-    if doubled:
-        draft.add_problem(place, f"column {', '.join(doubled)} appears twice; column names must be unique")
-    return not doubled
 
 
 # Replaces a value whose problem is recorded, so that the rest of the record is still checked.
