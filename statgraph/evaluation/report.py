@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from statgraph.errors import RunError
+from statgraph.artifacts import reading
 from statgraph.evaluation.metrics import QUALITY, QuestionMetrics, left_out_note, quality_cut
 from statgraph.evaluation.significance import CONFIDENCE, SIGNIFICANCE_LEVEL, Estimate, MetricComparison, mean_estimate
 from statgraph.evaluation.strata import ALL, STRATA, TOPIC
@@ -58,17 +58,18 @@ class Report:
         Raises:
             RunError: if a part is missing or has another shape.
         """
-        try:
+        with reading("report", "evaluate the run again"):
             strata = {
                 name: Stratum(
                     int(stratum["n_questions"]),
-                    {metric: _estimate(values) for metric, values in stratum["metrics"].items()},
+                    {
+                        metric: Estimate(*(float(values[end]) for end in ("mean", "low", "high")))
+                        for metric, values in stratum["metrics"].items()
+                    },
                 )
                 for name, stratum in saved["strata"].items()
             }
             return cls(str(saved["split"]), strata, float(saved["confidence"]), saved.get("n_articles"))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise RunError(f"report: not as 'statgraph evaluate' writes it ({error}); evaluate the run again") from None
 
 
 def evaluation_report(
@@ -89,10 +90,6 @@ def evaluation_report(
         estimates = {metric: mean_estimate(values, rng) for metric, values in part.values.items() if len(values)}
         strata[name] = Stratum(len(part), estimates)
     return Report(split, strata, n_articles=n_articles)
-
-
-def _estimate(saved: Mapping[str, float]) -> Estimate:
-    return Estimate(float(saved["mean"]), float(saved["low"]), float(saved["high"]))
 
 
 ABSENT = "-"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import threading
 from pathlib import Path
 from typing import Any
@@ -85,13 +86,7 @@ class StatgraphRetriever:
         return {"documents": documents}
 
     @component.output_types(documents=list[Document])
-    async def run_async(
-        self,
-        query: str,
-        top_k: int | None = None,
-        codes: list[str] | None = None,
-        heading: list[str] | None = None,
-        as_of: str | None = None,
-    ) -> dict[str, list[Document]]:
+    @functools.wraps(run)  # Haystack demands the same parameters
+    async def run_async(self, *given: Any, **named: Any) -> dict[str, list[Document]]:
         """Return the same, computed on a thread: the event loop goes on meanwhile."""
-        return await asyncio.to_thread(self.run, query, top_k, codes, heading, as_of)
+        return await asyncio.to_thread(self.run, *given, **named)

@@ -17,7 +17,6 @@ from statgraph.lexical.analysis import analyser, stemmer_name
 
 REMEDY = "delete the folder to have the index built from the texts at each load, or train the run again"
 _ANALYSIS = "analysis.json"
-_GROUP = 32
 # Of bm25s: not read from the file, where they may be damaged, but those that every index here is made with.
 _PARAMETERS = ("k1", "b", "delta", "method", "idf_method", "dtype", "int_dtype", "backend")
 
@@ -239,21 +238,10 @@ def _check_matrix(scores: Mapping[str, np.ndarray], columns: Mapping[str, object
 def best_rows(scores: np.ndarray, k: int) -> np.ndarray:
     """Return the rows (int64) of the best `k` of one or more scores, or of all if fewer; best first, ties by row."""
     k = min(k, len(scores))
-    rows = np.flatnonzero(scores >= _reached_by(k, scores)) if k < len(scores) else np.arange(len(scores))
+    rows = np.arange(len(scores))
     if k < len(rows):
-        among = scores[rows]
-        lowest = np.partition(among, -k)[-k]
+        lowest = np.partition(scores, -k)[-k]
         # A tie at the cut is settled by row too, so that the ranking does not depend on the partition.
-        above, ties = rows[among > lowest], rows[among == lowest]
+        above, ties = np.flatnonzero(scores > lowest), np.flatnonzero(scores == lowest)
         rows = np.concatenate([above, ties[: k - len(above)]])
     return rows[np.lexsort((rows, -scores[rows]))].astype(np.int64)
-
-
-def _reached_by(k: int, scores: np.ndarray) -> float:
-    """Return what at least `k` of many scores reach: the k-th best of the maxima of groups, which is found in a tenth
-    of the time of the k-th best of all, and hardly lower; minus infinity of a few scores."""
-    n_groups = len(scores) // _GROUP
-    if n_groups < 2 * k:
-        return -np.inf
-    # The rows of a group lie far apart: neighbouring articles often score alike.
-    return np.partition(scores[: n_groups * _GROUP].reshape(_GROUP, n_groups).max(axis=0), -k)[-k]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from statgraph.corpus.allowed_rows import AllowedRows
-from statgraph.corpus.structure import Structure, gathered
+from statgraph.corpus.citations.references import ragged_row
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.ranking.features import ARTICLE, OF_CITED, OF_CITING, OF_PARENT, OF_SECTION, SUM, Features
 
@@ -20,15 +20,10 @@ _OF_ASPECT = {OF_SECTION: SECTION, OF_PARENT: PARENT, OF_CITING: CITED_BY, OF_CI
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the score of an article.
+    """A part of the score of an article, as `statgraph.search.hits.Contribution` explains.
 
-    Attributes:
-        source: a signal's name, or one of the sources above.
-        amount: what it adds to the score.
-        rank: of a signal, and of `all`, the article's place by that alone; of `section`, `parent`, `cited_by` and
-            `cites`, the lender's place in the ranking; None where that is too far down to count, and of other sources.
-        lender: the row of the article that stands best in the section and so on, by the sum of the signals; it may be
-            the article itself. None for other sources, and where the best has nothing to lend.
+    `lender` is the row of the article that is best in the section and so on, by the sum of the signals; None for other
+    sources, and where the best has nothing to lend.
     """
 
     source: str
@@ -63,8 +58,6 @@ class _Ranking:
         self._sums = candidates.column(SUM, "scaled") if len(candidates.rows) else np.zeros(0, dtype=np.float32)
         order = np.argsort(-ensemble.ranker.scores(finalists), kind="stable")
         self._ranks = {int(row): rank for rank, row in enumerate(finalists.rows[order], start=1)}
-        around = (SECTION, PARENT, CITED_BY, CITES)
-        self._around = {source: _Around(ensemble.structure, source, candidates.rows) for source in around}
 
     def parts(self, rows: np.ndarray) -> list[list[Part]]:
         ranked = [row for row in rows.tolist() if row in self._ranks]
@@ -86,7 +79,7 @@ class _Ranking:
         return sorted(parts, key=lambda part: (part.source == BASE, -abs(part.amount)))
 
     def _part(self, row: int, source: str, amount: float) -> Part:
-        if source in self._around:
+        if source in _OF_ASPECT.values():
             lender = self._lender(row, source)
             return Part(source, amount, self._ranks.get(lender), lender)
         if source in (ARTICLE, BASE):
@@ -94,11 +87,22 @@ class _Ranking:
         return Part(source, amount, self._place(row, SUM if source == ALL else source))
 
     def _lender(self, row: int, source: str) -> int | None:
-        places = self._around[source].places(row)
+        places = self._around(row, source)
         if not len(places):
             return None
         best = places[np.argmax(self._sums[places])]
         return int(self._candidates.rows[best]) if self._sums[best] > 0 else None
+
+    def _around(self, row: int, source: str) -> np.ndarray:
+        """Return the places of the candidates in an article's section, of those that cite it, and so on."""
+        structure, rows = self._ensemble.structure, self._candidates.rows
+        if source in (SECTION, PARENT):
+            groups = structure.section if source == SECTION else structure.parent
+            return np.flatnonzero(groups[rows] == groups[row])
+        citations = structure.citations
+        return np.flatnonzero(
+            np.isin(rows, ragged_row(citations.referred_by if source == CITED_BY else citations.refers_to, row))
+        )
 
     def _place(self, row: int, subject: str) -> int | None:
         """Return an article's place by a signal alone; None where it is not above the scale's zero."""
@@ -107,22 +111,6 @@ class _Ranking:
             return None
         scores = self._sums if subject == SUM else self._candidates.column(subject, "score")
         return 1 + int((scores > scores[place]).sum())
-
-
-class _Around:
-    """The candidates that stand around an article in one way."""
-
-    def __init__(self, structure: Structure, source: str, candidates: np.ndarray):
-        self._candidates = candidates
-        self._groups = {SECTION: structure.section, PARENT: structure.parent}.get(source)
-        self._edges = structure.citations.referred_by if source == CITED_BY else structure.citations.refers_to
-
-    def places(self, row: int) -> np.ndarray:
-        """Return their places among the candidates."""
-        if self._groups is not None:
-            return np.flatnonzero(self._groups[self._candidates] == self._groups[row])
-        others, _ = gathered(self._edges, np.array([row]))
-        return np.flatnonzero(np.isin(self._candidates, others))
 
 
 def _source(feature: tuple[str, str]) -> str:

@@ -65,7 +65,8 @@ def direction(name: tuple[str, str]) -> int:
 
 
 def features(candidates: Candidates, structure: Structure, signals: Sequence[str], weights: np.ndarray) -> Features:
-    """Return the features of a question's candidates.
+    """Return the features of a question's candidates; their surroundings are candidates too: an article that no signal
+    proposes has no say.
 
     Args:
         candidates: with the signals' scores.
@@ -73,72 +74,38 @@ def features(candidates: Candidates, structure: Structure, signals: Sequence[str
         signals: the signals' names, in the order of the scores.
         weights: (signals,) of the sum.
     """
-    rows, around = candidates.rows, _Around(candidates.rows, structure)
+    rows, citations = candidates.rows, structure.citations
+    section, parent = (np.unique(key[rows], return_inverse=True)[1] for key in (structure.section, structure.parent))
+    citing, cited = (_edges_among(rows, edges) for edges in (citations.referred_by, citations.refers_to))
     columns: list[np.ndarray] = []
     for raw, scaled in zip(candidates.raw, candidates.scaled, strict=True):
-        columns += raw, scaled, around.best_of_section(scaled), around.best_of_parent(scaled)
+        columns += raw, scaled, _best_of_group(section, scaled), _best_of_group(parent, scaled)
     total = weights @ candidates.scaled  # (candidates,)
     rank = np.empty(len(rows), dtype=np.float32)
     rank[np.argsort(-total, kind="stable")] = np.log1p(np.arange(len(rows)))
-    columns += total, rank, around.best_of_section(total), around.best_of_parent(total)
-    columns += around.best_of_citing(total), around.best_of_cited(total)
+    columns += total, rank, _best_of_group(section, total), _best_of_group(parent, total)
+    columns += _best_along(citing, total), _best_along(cited, total)
     columns += (fact[rows] for fact in structure.facts)
     return Features(rows, feature_names(signals), np.stack(columns, axis=1, dtype=np.float32, casting="same_kind"))
 
 
-class _Around:
-    """The surroundings of a question's candidates among themselves: an article that no signal proposes has no say."""
-
-    def __init__(self, rows: np.ndarray, structure: Structure):
-        self._rows = rows
-        self._sections = _Groups(structure.section[rows])
-        self._parents = _Groups(structure.parent[rows])
-        self._citing = self._edges(structure.citations.referred_by)
-        self._cited = self._edges(structure.citations.refers_to)
-
-    def best_of_section(self, scores: np.ndarray) -> np.ndarray:
-        """Return the best score of the candidates directly under the same heading, the article among them."""
-        return self._sections.best(scores)
-
-    def best_of_parent(self, scores: np.ndarray) -> np.ndarray:
-        """Return the best score of the candidates anywhere under the heading above that."""
-        return self._parents.best(scores)
-
-    def best_of_citing(self, scores: np.ndarray) -> np.ndarray:
-        """Return the best score of the candidates that cite each; 0 where none does."""
-        return self._best_along(self._citing, scores)
-
-    def best_of_cited(self, scores: np.ndarray) -> np.ndarray:
-        """Return the best score of the candidates that each cites; 0 where it cites none."""
-        return self._best_along(self._cited, scores)
-
-    def _edges(self, ragged: Ragged) -> tuple[np.ndarray, np.ndarray]:
-        """Return (places of the candidates at the other end, places of the candidates themselves)."""
-        others, owners = gathered(ragged, self._rows)
-        places = np.searchsorted(self._rows, others)
-        places[places == len(self._rows)] = 0
-        known = self._rows[places] == others if len(self._rows) else np.zeros(0, dtype=bool)
-        return places[known], owners[known]
-
-    def _best_along(self, edges: tuple[np.ndarray, np.ndarray], scores: np.ndarray) -> np.ndarray:
-        best = np.zeros(len(self._rows), dtype=np.float32)
-        others, owners = edges
-        np.maximum.at(best, owners, scores[others])
-        return best
+def _best_of_group(groups: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Return for each candidate the best score in its group, its own included."""
+    best = np.full(len(scores), -np.inf, dtype=np.float32)
+    np.maximum.at(best, groups, scores)
+    return best[groups]
 
 
-class _Groups:
-    """Candidates that belong together, and the best of each one's group."""
+def _edges_among(rows: np.ndarray, edges: Ragged) -> tuple[np.ndarray, np.ndarray]:
+    """Return (places of the candidates at the other end, places of the candidates themselves)."""
+    others, owners = gathered(edges, rows)
+    known = np.isin(others, rows)
+    return np.searchsorted(rows, others[known]), owners[known]
 
-    def __init__(self, keys: np.ndarray):
-        self._order = np.argsort(keys, kind="stable")
-        begins = np.diff(keys[self._order], prepend=-1) != 0
-        self._starts = np.flatnonzero(begins)
-        self._group = np.cumsum(begins) - 1
 
-    def best(self, scores: np.ndarray) -> np.ndarray:
-        """Return for each the best score of its group."""
-        best = np.empty(len(scores), dtype=np.float32)
-        if len(scores):
-            best[self._order] = np.maximum.reduceat(scores[self._order], self._starts)[self._group]
-        return best
+def _best_along(edges: tuple[np.ndarray, np.ndarray], scores: np.ndarray) -> np.ndarray:
+    """Return for each candidate the best score at the other end of its edges; 0 where it has none."""
+    best = np.zeros(len(scores), dtype=np.float32)
+    others, owners = edges
+    np.maximum.at(best, owners, scores[others])
+    return best

@@ -11,7 +11,7 @@ import numpy as np
 
 from statgraph import artifacts
 from statgraph.config import RankerConfig
-from statgraph.errors import RunError, reason_of
+from statgraph.errors import RunError
 from statgraph.ranking.features import Features, direction
 from statgraph.ranking.fixed import FixedRanker
 
@@ -66,10 +66,8 @@ class LambdaMartRanker:
         """
         import lightgbm
 
-        try:
+        with artifacts.reading(path, "train the run again"):
             booster = lightgbm.Booster(model_str=path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, lightgbm.basic.LightGBMError) as error:
-            raise RunError(f"{path}: not readable ({reason_of(error)}); train the run again") from None
         if booster.num_feature() != n_features:
             raise RunError(
                 f"{path}: trees over {booster.num_feature()} features, where the run's signals have {n_features}; "

@@ -7,8 +7,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from statgraph.corpus.query import Query, queries_of
@@ -27,12 +25,7 @@ class BatcherClosedError(StatgraphError):
     """A question after `QuestionBatcher.close`."""
 
 
-@dataclass(frozen=True)
-class _Waiting:
-    """A query that waits for its batch."""
-
-    query: Query
-    future: Future[list[Hit]] = field(default_factory=Future)
+_Waiting = tuple[Query, "Future[list[Hit]]"]
 
 
 class QuestionBatcher:
@@ -62,13 +55,11 @@ class QuestionBatcher:
         max_waiting: int = 256,
         on_batch: Callable[[int], None] = lambda questions: None,
     ):
-        for name, value, least in (
-            ("max_batch", max_batch, 1),
-            ("max_wait_ms", max_wait_ms, 0),
-            ("max_waiting", max_waiting, 1),
-        ):
-            if not value >= least:
-                raise UsageError(f"{name} is {value}; give at least {least}")
+        if not (max_batch >= 1 and max_wait_ms >= 0 and max_waiting >= 1):
+            raise UsageError(
+                f"max_batch ({max_batch}) and max_waiting ({max_waiting}) must be at least 1, "
+                f"max_wait_ms ({max_wait_ms}) at least 0"
+            )
         self._retriever = retriever
         self._max_batch, self._max_wait_s, self._max_waiting = max_batch, max_wait_ms / 1000, max_waiting
         self._on_batch = on_batch
@@ -95,7 +86,7 @@ class QuestionBatcher:
             BatcherClosedError: after `close`.
         """
         (query,) = queries_of([question], k, limits)
-        waiting = _Waiting(query)
+        future: Future[list[Hit]] = Future()
         with self._changed:
             if self._closed:
                 raise BatcherClosedError("the questions' batcher is closed; make another one")
@@ -103,9 +94,9 @@ class QuestionBatcher:
                 raise QueueFullError(
                     f"{len(self._queue)} questions wait already (max_waiting={self._max_waiting}); ask again later"
                 )
-            self._queue.append(waiting)
+            self._queue.append((query, future))
             self._changed.notify()
-        return waiting.future
+        return future
 
     def search(
         self, question: str | Query, k: int = 10, *, timeout_s: float | None = None, **limits: object
@@ -133,25 +124,21 @@ class QuestionBatcher:
     def __enter__(self) -> QuestionBatcher:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _work(self) -> None:
         last = 1
         while batch := self._next_batch(last):
             last = len(batch)
-            running = [waiting for waiting in batch if waiting.future.set_running_or_notify_cancel()]
-            if running:
-                self._answer(running)
-                self._report(len(running))
-
-    def _report(self, questions: int) -> None:
-        try:
-            self._on_batch(questions)
-        except Exception:  # a thread that ended here would leave every later caller waiting
-            logging.getLogger(__name__).exception("on_batch failed")
+            running = [(query, future) for query, future in batch if future.set_running_or_notify_cancel()]
+            if not running:
+                continue
+            self._answer(running)
+            try:
+                self._on_batch(len(running))
+            except Exception:  # a thread that ended here would leave every later caller waiting
+                logging.getLogger(__name__).exception("on_batch failed")
 
     def _next_batch(self, expected: int) -> list[_Waiting]:
         """Return the questions to search next, none once the batcher is closed and all are answered."""
@@ -164,14 +151,14 @@ class QuestionBatcher:
     def _answer(self, batch: Sequence[_Waiting]) -> None:
         """Search the queries together, or each alone where that fails: the error may be of one of them."""
         try:
-            hits = self._retriever.search_many([waiting.query for waiting in batch])
-            answers = list(zip(batch, hits, strict=True))
+            found = self._retriever.search_many([query for query, _ in batch])
+            answers = list(zip(batch, found, strict=True))
         except Exception as error:  # whatever it is, it is the caller's
             if len(batch) == 1:
-                batch[0].future.set_exception(error)
+                batch[0][1].set_exception(error)
             else:
                 for waiting in batch:
                     self._answer([waiting])
             return
-        for waiting, found in answers:
-            waiting.future.set_result(found)
+        for (_, future), hits in answers:
+            future.set_result(hits)

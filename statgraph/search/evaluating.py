@@ -49,11 +49,9 @@ class SplitMetrics:
         with reading("split metrics", "evaluate the run again"):
             question_ids = tuple(map(str, saved["question_ids"]))
             values = {name: np.array(column, dtype=np.float64) for name, column in saved["metrics"].items()}
-            strata = {name: set(held) for name, held in saved["strata"].items()}
-            for name, column in values.items():
-                if column.shape != (len(question_ids),):
-                    raise ValueError(f"{name} has shape {column.shape} for {len(question_ids)} questions")
-        masks = {name: np.array([key in held for key in question_ids], dtype=bool) for name, held in strata.items()}
+            if any(column.shape != (len(question_ids),) for column in values.values()):
+                raise ValueError(f"a metric does not have {len(question_ids)} values, one for each question")
+            masks = {name: np.isin(question_ids, list(held)) for name, held in saved["strata"].items()}
         return cls(question_ids, QuestionMetrics(values), masks)
 
 

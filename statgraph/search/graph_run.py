@@ -153,6 +153,11 @@ class GraphExplainer:
     """Runs the graph encoder again on the L-hop neighbourhood of an article, as inference did on the whole graph; safe
     to use from any thread.
 
+    Attributes:
+        article_ids: the id of every article row.
+        layer: the name of the graph layer.
+        has_attention: whether the last layer weighs its neighbours by attention.
+
     Raises:
         RunError: if the run has no graph, did not keep its graph's inputs, or is damaged.
     """
@@ -160,25 +165,13 @@ class GraphExplainer:
     def __init__(self, run: Run, articles: Sequence[StoredArticle]):
         loaded = load_graph_run(run)
         self._run = loaded
+        self.article_ids = loaded.graph.article_ids
+        self.layer = loaded.config.gnn.layer
+        self.has_attention = hasattr(loaded.encoder.layers[-1], "attention_weights")
         self._titles = [article.title for article in articles]
         depth = len(loaded.encoder.layers)
         self._sampler = BlockSampler(loaded.graph, fanouts=[-1] * depth, target_edges="mask")
         self._explaining = threading.Lock()  # sampling on one thread changes the number of threads of the process
-
-    @property
-    def article_ids(self) -> tuple[str, ...]:
-        """Return the id of every article row."""
-        return self._run.graph.article_ids
-
-    @property
-    def layer(self) -> str:
-        """Return the name of the graph layer."""
-        return self._run.config.gnn.layer
-
-    @property
-    def has_attention(self) -> bool:
-        """Return whether the last layer weighs its neighbours by attention."""
-        return hasattr(self._run.encoder.layers[-1], "attention_weights")
 
     def explain(self, query: np.ndarray, rows: Sequence[int]) -> list[GraphPart]:
         """Return what the graph did for the articles of these rows, each at most once.

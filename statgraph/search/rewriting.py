@@ -73,10 +73,9 @@ class Rewriter:
             rewritten = " ".join(said.split())[:_MOST_CHARACTERS]
         except urllib.error.HTTPError as error:
             raise self._failed(f"status {error.code}") from None
-        except urllib.error.URLError as error:
-            raise self._failed(reason_of(error.reason) if isinstance(error.reason, OSError) else "no answer") from None
-        except (OSError, http.client.HTTPException) as error:  # a timeout while it answers, a lost connection
-            raise self._failed(reason_of(error)) from None
+        except (OSError, http.client.HTTPException) as error:  # no connection, a timeout, a lost connection
+            cause = getattr(error, "reason", error)
+            raise self._failed(reason_of(cause) if isinstance(cause, Exception) else "no answer") from None
         except (ValueError, LookupError, TypeError, AttributeError):
             raise self._failed("not the answer of a chat endpoint") from None
         if not rewritten:

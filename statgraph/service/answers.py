@@ -66,7 +66,7 @@ def excerpt(text: str, passage: tuple[int, int] | None, *, most: int) -> dict[st
 
 
 def explanation_answer(why: Explanation) -> schemas.ExplanationAnswer:
-    """Return why an article was found; of the records here and elsewhere a model takes the fields that it has.
+    """Return why an article was found.
 
     The question's vector does not pass through the graph, so the score without the graph is that of the own text.
     """
@@ -74,10 +74,9 @@ def explanation_answer(why: Explanation) -> schemas.ExplanationAnswer:
         schemas.Neighbour(**vars(neighbour), id=heading_id_of(neighbour.path) if neighbour.path else neighbour.node_id)
         for neighbour in why.neighbours
     ]
-    terms = [schemas.Term(**vars(term)) for term in why.terms]
-    contributions = [schemas.Contribution(**vars(part)) for part in why.contributions]
-    shown = vars(why) | {"neighbours": neighbours, "terms": terms, "contributions": contributions}
-    return schemas.ExplanationAnswer(**shown, without_graph_score=why.own_text_score)
+    return schemas.ExplanationAnswer(
+        **vars(why) | {"neighbours": neighbours, "without_graph_score": why.own_text_score}
+    )
 
 
 def article_answer(loaded_run: LoadedRun, row: int) -> schemas.ArticleAnswer:
@@ -136,7 +135,7 @@ def _graph_node(loaded_run: LoadedRun, node: Node, hops: int) -> schemas.GraphNo
         link = _heading_link(loaded_run, row)
         node_id, title = link.heading_id, link.title
     elif kind == QUESTION:
-        question = loaded_run.surroundings.questions.questions[row]
+        question = loaded_run.surroundings.questions[row]
         node_id, title = question.question_id, question.text
     else:
         outline = loaded_run.outlines[row]

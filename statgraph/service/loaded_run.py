@@ -9,10 +9,11 @@ from pathlib import Path
 
 from statgraph.corpus.validity import FOR_EVER, SINCE_EVER
 from statgraph.errors import UsageError
+from statgraph.gnn.graph_inputs import read_graph_inputs
 from statgraph.index.engines.contract import EngineAddress
 from statgraph.runs.run import Run
 from statgraph.search.retriever import Retriever
-from statgraph.service.surroundings import QuestionCitations, Surroundings
+from statgraph.service.surroundings import Surroundings
 
 MAX_EXAMPLES = 6
 LONGEST_EXAMPLE = 120
@@ -67,8 +68,9 @@ class LoadedRun:
         self.article_rows = {outline.article_id: row for row, outline in enumerate(self.outlines)}
         self.heading_ids = tuple(heading_id_of(heading.path) for heading in self.tree.headings)
         self.heading_rows = {heading_id: row for row, heading_id in enumerate(self.heading_ids)}
-        questions = QuestionCitations.load(run, self.article_rows)
-        self.surroundings = Surroundings(self.articles, questions)
+        kept = opened.graph_inputs  # none without a graph, or from before they were kept
+        questions = read_graph_inputs(kept).questions if kept.is_dir() else ()
+        self.surroundings = Surroundings(self.articles, self.article_rows, questions)
 
     def __len__(self) -> int:
         return len(self.outlines)
@@ -76,9 +78,7 @@ class LoadedRun:
     @property
     def examples(self) -> list[str]:
         """Return a few short training questions, spread over the list."""
-        short = [
-            question.text for question in self.surroundings.questions.questions if len(question.text) <= LONGEST_EXAMPLE
-        ]
+        short = [question.text for question in self.surroundings.questions if len(question.text) <= LONGEST_EXAMPLE]
         return short[:: max(1, len(short) // MAX_EXAMPLES)][:MAX_EXAMPLES]
 
     def heading_path(self, heading_id: str | None) -> tuple[str, ...]:

@@ -89,20 +89,18 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         length = Headers(scope=scope).get("content-length", "0")
+        status, detail = 413, f"the body is longer than {self._max_bytes:,} bytes; send a shorter one"
         body: bytes | None = None
         try:
             if not (length.isdecimal() and int(length) > self._max_bytes):
                 async with asyncio.timeout(self._timeout_s):
                     body = await self._body(receive)
         except TimeoutError:
-            detail = f"the body did not arrive within {self._timeout_s:g} s; send it in one go"
-            await problem_response(408, detail, headers=_CLOSE)(scope, receive, send)
-            return
+            status, detail = 408, f"the body did not arrive within {self._timeout_s:g} s; send it in one go"
         if body is None:
-            detail = f"the body is longer than {self._max_bytes:,} bytes; send a shorter one"
-            await problem_response(413, detail, headers=_CLOSE)(scope, receive, send)
-            return
-        await self._app(scope, _replayed(body, receive), send)
+            await problem_response(status, detail, headers=_CLOSE)(scope, receive, send)
+        else:
+            await self._app(scope, _replayed(body, receive), send)
 
     async def _body(self, receive: Receive) -> bytes | None:
         """Return the body; None as soon as it is too long."""

@@ -11,6 +11,7 @@ from fastapi import Query as QueryParameter
 from fastapi.concurrency import run_in_threadpool
 
 from statgraph.corpus.query import Query
+from statgraph.corpus.validity import TODAY
 from statgraph.service import answers, schemas
 from statgraph.service.feedback import FeedbackFullError
 from statgraph.service.loaded_run import LoadedRun
@@ -88,7 +89,8 @@ async def search(asked: schemas.SearchRequest, request: Request, opened: Opened,
     run = opened.loaded_run
     start = time.perf_counter()
     setattr(request.state, QUESTION, asked.question)
-    query = Query(asked.question, asked.k, **asked.limits(), heading=run.heading_path(asked.heading))
+    heading = run.heading_path(asked.heading)
+    query = Query(asked.question, asked.k, codes=asked.codes, heading=heading, as_of=asked.as_of or TODAY)
     allowed = run.retriever.allowed(query)
     if asked.explain and state.config.rewriter is not None:
         raise ProblemError(422, "explain: this service rewrites questions, and explains no fused hits; leave it out")

@@ -8,6 +8,9 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from statgraph.lexical.bm25 import TermWeight
+from statgraph.search.hits import Contribution
+
 MAX_QUESTION = 2000
 MAX_K = 500
 DEFAULT_K = 10
@@ -46,10 +49,6 @@ class SearchRequest(_Asked):
         None, description="Only articles in force on this date; default: today."
     )
     explain: bool = Field(False, description="Whether to explain why each hit was found, if the run can.")
-
-    def limits(self) -> dict[str, object]:
-        """Return the fields of `Query` that are given as it takes them: all but the heading, which has an id here."""
-        return self.model_dump(exclude={"question", "k", "heading", "explain"}, exclude_none=True)
 
 
 class FeedbackRequest(_Asked):
@@ -121,27 +120,6 @@ class Neighbour(BaseModel):
     most: float
 
 
-class Term(BaseModel):
-    """A word of the question that the article holds, in whatever form, and its share of the article's BM25 score."""
-
-    term: str
-    weight: float
-
-
-class Contribution(BaseModel):
-    """What adds to the score of an ensemble's hit. Source: the name of a signal, or `section`, `parent` (the best
-    article under the same heading, under the heading above), `cited_by`, `cites` (the best that cites it, that it
-    cites), `article` (facts such as its length), `all` (the sum of the signals), `base` (what every candidate is
-    given). Where another article lends it, that is named, and the rank is that article's, else the hit's own by that
-    source alone."""
-
-    source: str
-    amount: float
-    rank: int | None
-    article_id: str | None
-    title: str
-
-
 class ExplanationAnswer(BaseModel):
     """Why an article was found; `note` says why a part is missing. The contributions, of ensembles only, add up to the
     score."""
@@ -151,7 +129,7 @@ class ExplanationAnswer(BaseModel):
     without_graph_score: float | None
     without_questions_score: float | None
     neighbours: list[Neighbour]
-    terms: list[Term]
+    terms: list[TermWeight]
     contributions: list[Contribution]
     note: str
 

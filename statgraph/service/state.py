@@ -25,6 +25,7 @@ from statgraph.service.problems import ProblemError
 from statgraph.service.request_log import Metrics
 
 _Answer = TypeVar("_Answer")
+_SHUTTING_DOWN = "the service is shutting down; retry in a moment"
 _REWRITTEN_AT_ONCE = 16
 # How long the warm-up thread keeps the interpreter from the others. The default is 5 ms, and a search switches threads
 # dozens of times.
@@ -152,7 +153,7 @@ class ServiceState:
         except QueueFullError:
             raise self._unavailable("too many questions are in progress; retry in a moment") from None
         except BatcherClosedError:
-            raise self._unavailable("the service is shutting down; retry in a moment") from None
+            raise self._unavailable(_SHUTTING_DOWN) from None
         return await self._in_time(future, "search")
 
     async def search_rewritten(self, run: OpenRun, query: Query) -> tuple[list[Hit], str | None, str | None]:
@@ -165,15 +166,13 @@ class ServiceState:
         rewriter = self.config.rewriter
         if rewriter is None:
             return await self.search(run, query), None, None
+        future = self._submitted(self._rewriting, rewriter.rewrite, query.text)
         try:
-            future = self._rewriting.submit(rewriter.rewrite, query.text)
             async with asyncio.timeout(rewriter.timeout_s):
                 rewritten = await asyncio.wrap_future(future)
         except (RewritingError, TimeoutError) as error:
             slow = f"{rewriter.url}: the question was not rewritten within {rewriter.timeout_s:g} s"
             return await self.search(run, query), None, str(error) or slow
-        except RuntimeError:  # after `shutdown`
-            raise self._unavailable("the service is shutting down; retry in a moment") from None
         deeper = replace(query, k=max(query.k, DEPTH))
         wordings = deeper, replace(deeper, text=rewritten)
         found = await asyncio.gather(*(self.search(run, wording) for wording in wordings))
@@ -187,10 +186,7 @@ class ServiceState:
         """
         if self._explanations_waiting >= self.config.most_waiting:
             raise self._unavailable("too many explanations are in progress; retry in a moment")
-        try:
-            future = self._explaining.submit(run.loaded_run.retriever.explain, query, hits)
-        except RuntimeError:  # after `shutdown`
-            raise self._unavailable("the service is shutting down; retry in a moment") from None
+        future = self._submitted(self._explaining, run.loaded_run.retriever.explain, query, hits)
         self._explanations_waiting += 1
         try:
             return await self._in_time(future, "explanation")
@@ -205,6 +201,14 @@ class ServiceState:
             raise ProblemError(
                 504, f"the {what} took longer than {self.config.timeout_s:g} s and was cancelled; retry later"
             ) from None
+
+    def _submitted(
+        self, threads: ThreadPoolExecutor, call: Callable[..., _Answer], *arguments: object
+    ) -> Future[_Answer]:
+        try:
+            return threads.submit(call, *arguments)
+        except RuntimeError:  # after `shutdown`
+            raise self._unavailable(_SHUTTING_DOWN) from None
 
     def _unavailable(self, detail: str) -> ProblemError:
         return ProblemError(503, detail, headers={"Retry-After": str(self.config.retry_after_s)})

@@ -3,58 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from statgraph.corpus.citations.references import REFERS_TO, ragged_row
 from statgraph.corpus.records import Question
-from statgraph.gnn.graph_inputs import read_graph_inputs
 from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS_HEADING, HEADING, QUESTION
-from statgraph.runs import parts
 from statgraph.runs.article_store import ArticleStore
 
 MAX_NODES = 150
 
 Node = tuple[str, int]  # (kind, row)
 Edge = tuple[Node, Node, str]  # (source, target, relation)
-
-
-class QuestionCitations:
-    """The training questions of a run by row, and the articles they cite; articles that are gone are left out.
-
-    Args:
-        questions: of the run.
-        article_rows: the row of each article id.
-    """
-
-    def __init__(self, questions: Iterable[Question], article_rows: Mapping[str, int]):
-        self.questions = tuple(questions)
-        self._cites: list[list[int]] = []
-        self._citing: dict[int, list[int]] = {}
-        for question_row, question in enumerate(self.questions):
-            cited = [article_rows[article_id] for article_id in question.article_ids if article_id in article_rows]
-            self._cites.append(cited)
-            for row in cited:
-                self._citing.setdefault(row, []).append(question_row)
-
-    @classmethod
-    def load(cls, run: Path, article_rows: Mapping[str, int]) -> QuestionCitations:
-        """Return the questions that a run keeps: none where it has no graph, or is from before they were kept.
-
-        Raises:
-            RunError: if what it keeps is damaged.
-        """
-        folder = run / parts.GRAPH_INPUTS
-        return cls(read_graph_inputs(folder).questions if folder.is_dir() else (), article_rows)
-
-    def cites(self, question_row: int) -> list[int]:
-        """Return the rows of the articles that a question cites."""
-        return self._cites[question_row]
-
-    def citing(self, article_row: int) -> list[int]:
-        """Return the rows of the questions that cite an article."""
-        return self._citing.get(article_row, [])
 
 
 @dataclass(frozen=True)
@@ -66,20 +26,34 @@ class Neighbourhood:
     cut: bool
 
 
-@dataclass(frozen=True)
 class Surroundings:
-    """The graph around each article, for drawing."""
+    """The graph around each article, for drawing.
 
-    articles: ArticleStore
-    questions: QuestionCitations
+    Args:
+        articles: the run's.
+        article_rows: the row of each article id.
+        questions: the training questions of the run; articles that they cite and that are gone are left out.
+    """
+
+    def __init__(self, articles: ArticleStore, article_rows: Mapping[str, int], questions: Sequence[Question]):
+        self._articles = articles
+        self.questions = questions
+        self._cited = [
+            [article_rows[article_id] for article_id in question.article_ids if article_id in article_rows]
+            for question in questions
+        ]
+        self._citing: dict[int, list[int]] = {}
+        for question_row, rows in enumerate(self._cited):
+            for row in rows:
+                self._citing.setdefault(row, []).append(question_row)
 
     def refers_to(self, article_row: int) -> list[int]:
         """Return the rows of the articles that an article names, in the order of its text."""
-        return ragged_row(self.articles.structure.citations.refers_to, article_row)
+        return ragged_row(self._articles.structure.citations.refers_to, article_row)
 
     def referred_by(self, article_row: int) -> list[int]:
         """Return the rows of the articles that name an article, ascending."""
-        return ragged_row(self.articles.structure.citations.referred_by, article_row)
+        return ragged_row(self._articles.structure.citations.referred_by, article_row)
 
     def neighbourhood(self, article_row: int, *, hops: int, most: int = MAX_NODES) -> Neighbourhood:
         """Return the nodes within `hops` edges of an article, at most `most` of them.
@@ -108,12 +82,12 @@ class Surroundings:
 
     def _edges(self, node: Node, centre: int) -> Iterator[Edge]:
         """Yield every edge at a node."""
-        (kind, row), tree = node, self.articles.tree
+        (kind, row), tree = node, self._articles.tree
         if kind == ARTICLE:
             yield (HEADING, int(tree.article_parents[row])), node, CONTAINS_ARTICLE.name
             yield from ((node, (ARTICLE, other), REFERS_TO) for other in self.refers_to(row))
             yield from (((ARTICLE, other), node, REFERS_TO) for other in self.referred_by(row))
-            yield from (((QUESTION, question), node, CITES.name) for question in self.questions.citing(row))
+            yield from (((QUESTION, question), node, CITES.name) for question in self._citing.get(row, ()))
         elif kind == HEADING:
             parent = tree.parent(row)
             if parent is not None:
@@ -122,4 +96,4 @@ class Surroundings:
             yield from ((node, (ARTICLE, article), CONTAINS_ARTICLE.name) for article in nearest)
             yield from ((node, (HEADING, heading), CONTAINS_HEADING.name) for heading in tree.child_headings[row])
         else:
-            yield from ((node, (ARTICLE, article), CITES.name) for article in self.questions.cites(row))
+            yield from ((node, (ARTICLE, article), CITES.name) for article in self._cited[row])

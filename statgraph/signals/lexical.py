@@ -9,7 +9,6 @@ from pathlib import Path
 from statgraph import artifacts
 from statgraph.config import Bm25Config
 from statgraph.encoders.article_text import PATH_SEPARATOR, article_text
-from statgraph.errors import RunError, reason_of
 from statgraph.lexical.bm25 import BM25
 from statgraph.runs.run import Run
 from statgraph.signals.signal import ZERO_SHOT, AllScores, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
@@ -163,7 +162,5 @@ class CitingSignal(LexicalSignal):
 def _read_doubt(path: Path) -> float:
     if not path.is_file():
         return 0.0
-    try:
+    with artifacts.reading(path, "train the run again"):
         return min(1.0, max(0.0, float(artifacts.read_json(path))))
-    except (ValueError, TypeError) as error:
-        raise RunError(f"{path}: not readable ({reason_of(error)}); train the run again") from None

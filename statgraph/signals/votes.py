@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.errors import RunError, reason_of
+from statgraph.errors import RunError
 from statgraph.inference.query_encoder import QueryEncoder
 from statgraph.runs.run import Run
 from statgraph.signals.signal import TRAINED, AllScores, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
@@ -74,16 +74,13 @@ class VotesSignal:
         Raises:
             RunError: if it is damaged, or the member whose encoder it needs is not in the run.
         """
-        try:
+        with artifacts.reading(folder, "train the run again"):
             name = artifacts.read_json(folder / _MEMBER)
-            with artifacts.array_damage_told():
-                vectors = np.load(folder / _VECTORS, allow_pickle=False)
-                with np.load(folder / _LABELS, allow_pickle=False) as saved:
-                    labels, n_articles = saved["labels"], int(saved["n_articles"])
+            vectors = np.load(folder / _VECTORS, allow_pickle=False)
+            with np.load(folder / _LABELS, allow_pickle=False) as saved:
+                labels, n_articles = saved["labels"], int(saved["n_articles"])
             if (labels < 0).any() or (labels >= (len(vectors), n_articles)).any():
                 raise ValueError("labels of questions or articles that are not there")
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise RunError(f"{folder}: not readable ({reason_of(error)}); train the run again") from None
         member = next((member for member in members if member.name == name), None)
         if member is None:
             raise RunError(f"{folder}: made by member '{name}', which the run does not have; train it again")

@@ -47,7 +47,7 @@ def test_a_stratum_without_questions_has_no_metrics():
 
 @pytest.mark.parametrize("saved", [{}, {"split": "test", "strata": []}, {"split": "test", "strata": {"all": 3}}])
 def test_what_is_no_report_is_refused(saved):
-    with pytest.raises(RunError, match=r"^report: not as 'statgraph evaluate' writes it .*; evaluate the run again$"):
+    with pytest.raises(RunError, match=r"^report: not readable \(.*\); evaluate the run again$"):
         Report.from_dict(saved)
 
 

@@ -93,7 +93,7 @@ def test_best_rows_settles_a_tie_at_the_cut_by_row():
 
 @pytest.mark.parametrize("k", [1, 3, 9])
 def test_the_best_of_many_scores_are_those_of_sorting(k):
-    # With 640 scores the cut is looked for among 20 maxima, unless 9 are asked for; most scores tie.
+    # Most scores tie.
     scores = np.random.default_rng(k).integers(0, 30, 640).astype(np.float32)
     assert best_rows(scores, k).tolist() == sorted(range(640), key=lambda row: (-scores[row], row))[:k]
     assert best_rows(np.zeros(640), k).tolist() == list(range(k))
@@ -198,9 +198,6 @@ def test_every_text_needs_its_list():
         expanded_texts(PLACES, [[]], most=1)
 
 
-COUNTED = ["cat dog cat", "cat", "bird bird bird bird bird"]
-
-
 @pytest.mark.parametrize(("k1", "b"), [(2.5, 0.2), (0.9, 1.0), (1.2, 0.0)])
 def test_weights_of_counted_terms_are_those_of_the_index(k1, b):
     generator = np.random.default_rng(7)
@@ -219,9 +216,9 @@ def test_weights_of_counted_terms_are_those_of_the_index(k1, b):
 
 
 def test_counted_terms_of_nothing_weigh_nothing():
-    counted = TermStatistics([*COUNTED, ""], language="xx")
-    assert counted.term_weights("", COUNTED) == [[], [], []]
-    assert counted.term_weights("whale", COUNTED) == [[], [], []]
+    counted = TermStatistics([*TEXTS, ""], language="xx")
+    assert counted.term_weights("", TEXTS) == [[], [], []]
+    assert counted.term_weights("whale", TEXTS) == [[], [], []]
     assert counted.term_weights("cat", [""]) == [[]]
     assert counted.term_weights("cat", []) == []
     assert TermStatistics([], language="xx").term_weights("cat", []) == []

@@ -91,7 +91,7 @@ def test_split_metrics_are_saved_with_six_digits_and_come_back():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"metrics": {"mAP": [0.5]}}, r"mAP has shape \(1,\) for 2 questions"),
+        ({"metrics": {"mAP": [0.5]}}, "a metric does not have 2 values, one for each question"),
         ({"metrics": {"mAP": ["high", 0.5]}}, "could not convert string to float: 'high'"),
         ({"metrics": [0.5]}, "AttributeError: 'list' object has no attribute 'items'"),
         ({"question_ids": None}, "TypeError: 'NoneType' object is not iterable"),

@@ -3,11 +3,9 @@
 import pytest
 
 from statgraph.corpus.records import Article, Question
-from statgraph.errors import RunError
 from statgraph.graph.relations import ARTICLE, HEADING, QUESTION
-from statgraph.runs import parts
 from statgraph.runs.article_store import ArticleStore, write_article_store
-from statgraph.service.surroundings import QuestionCitations, Surroundings
+from statgraph.service.surroundings import Surroundings
 
 H1, H2, H3, W5, W6 = ((ARTICLE, row) for row in range(5))
 HOUSING, LEASES, KEYS, WORK, WAGES = ((HEADING, row) for row in range(5))
@@ -55,7 +53,7 @@ def test_the_nearest_nodes_are_kept_where_there_are_too_many(surroundings):
 def test_siblings_come_by_how_near_they_stand(tmp_path):
     articles = [Article(f"A{row}", f"Art. {row}", "Text.", ("Code",), row) for row in range(200)]
     write_article_store(articles, tmp_path)
-    found = Surroundings(ArticleStore(tmp_path), QuestionCitations((), {})).neighbourhood(100, hops=2)
+    found = Surroundings(ArticleStore(tmp_path), {}, ()).neighbourhood(100, hops=2)
     assert len(found.hops) == 150
     assert found.cut
     assert sorted(row for kind, row in found.hops if kind == ARTICLE) == list(range(26, 175))
@@ -66,23 +64,13 @@ def test_references_both_ways_without_an_article_itself(surroundings):
     assert [surroundings.referred_by(row) for row in range(5)] == [[1], [], [], [1, 4], []]
 
 
-def test_questions_of_a_run_by_the_articles_they_cite(loaded_run, village_run, village):
-    questions = QuestionCitations.load(village_run, loaded_run.article_rows)
-    assert questions.questions == village.questions
-    assert [questions.cites(row) for row in range(2)] == [[0, 2], [3]]
-    assert [questions.citing(row) for row in range(5)] == [[0], [], [0], [1], []]
+def test_questions_of_a_run_by_the_articles_they_cite(surroundings, village):
+    assert surroundings.questions == village.questions
+    edges = surroundings.neighbourhood(0, hops=2).edges
+    assert {edge for edge in edges if edge[2] == "cites"} == {(Q1, H1, "cites"), (Q1, H3, "cites")}
 
 
 def test_articles_that_are_not_there_are_passed_over(loaded_run):
-    questions = QuestionCitations([Question("q", "?", "train", ("H9", "H1"))], loaded_run.article_rows)
-    assert questions.cites(0) == [0]
-
-
-def test_a_run_that_keeps_none_has_none(loaded_run, tmp_path):
-    assert QuestionCitations.load(tmp_path, loaded_run.article_rows).questions == ()
-
-
-def test_damage_is_told(loaded_run, tmp_path):
-    (tmp_path / parts.GRAPH_INPUTS).mkdir()
-    with pytest.raises(RunError, match="train the run again"):
-        QuestionCitations.load(tmp_path, loaded_run.article_rows)
+    questions = [Question("q", "?", "train", ("H9", "H1"))]
+    edges = Surroundings(loaded_run.articles, loaded_run.article_rows, questions).neighbourhood(0, hops=2).edges
+    assert [edge for edge in edges if edge[2] == "cites"] == [(Q1, H1, "cites")]
