@@ -25,18 +25,8 @@ class StatgraphRetriever:
     A document's `content` is the article's text, its `id` the article's, and its `meta` what `hit_metadata` gives.
     Whatever limits the search can be given again with a question.
 
-    Args:
-        run: a run folder, loaded by `warm_up` or with the first question.
-        top_k: how many articles.
-        codes: titles of the codes to search, none for all; this and the next two as in `Retriever.search`.
-        heading: the path of the heading to search under, none for all.
-        as_of: the day whose law is searched.
-        device: `auto`, `cpu` or `cuda`.
-
-    Raises:
-        RunError: at the loading, if `run` is not a finished run, or is damaged.
-        UsageError: at the loading if `device` is unknown or not available, at a search if the question is blank,
-            `top_k` is below 1, a code or the heading unknown, or `as_of` not a date.
+    `run`, loaded by `warm_up` or with the first question, and `device` are those of `Retriever.load`; `top_k`, `codes`,
+    `heading` and `as_of` those of `Retriever.search`; and so are the errors.
     """
 
     def __init__(

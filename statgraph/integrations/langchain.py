@@ -26,10 +26,8 @@ class StatgraphRetriever(BaseRetriever):
     gives.
 
     Raises:
-        ValidationError: pydantic's, for an unknown option or a value out of range.
-        RunError: if `run` is not a finished run, or is damaged.
-        UsageError: if `device` is unknown or not available; at a search if the question is blank, a code or the heading
-            unknown, or `as_of` not a date.
+        ValidationError: pydantic's, for an unknown option or a value out of range; else as `Retriever.load` and
+            `Retriever.search`.
     """
 
     # An unknown option is refused: with a misspelt `as_of` today's law would be searched unnoticed.

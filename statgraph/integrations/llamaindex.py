@@ -23,19 +23,8 @@ class StatgraphRetriever(BaseRetriever):
 
     A node's `text` is the article's, its `node_id` the article's id, and its `metadata` what `hit_metadata` gives.
 
-    Args:
-        run: a run folder.
-        k: how many articles.
-        codes: titles of the codes to search, none for all; this and the next two as in `Retriever.search`.
-        heading: the path of the heading to search under, none for all.
-        as_of: the day whose law is searched.
-        device: `auto`, `cpu` or `cuda`.
-        options: what LlamaIndex's own `BaseRetriever` takes, such as `callback_manager`.
-
-    Raises:
-        RunError: if `run` is not a finished run, or is damaged.
-        UsageError: if `device` is unknown or not available, and at a search if the question is blank, `k` is below 1, a
-            code or the heading unknown, or `as_of` not a date.
+    `run` and `device` are those of `Retriever.load`, `k`, `codes`, `heading` and `as_of` those of `Retriever.search`,
+    and so are the errors; `options` is what LlamaIndex's own `BaseRetriever` takes, such as `callback_manager`.
     """
 
     def __init__(

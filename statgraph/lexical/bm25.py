@@ -151,13 +151,7 @@ class BM25:
 class TermStatistics:
     """The terms of texts, counted: what BM25 weighs the terms of a few texts by, without an index of all of them.
 
-    The texts themselves are not kept. Weights are those of `BM25`, and its defaults.
-
-    Args:
-        texts: the articles' texts, headings in front where they count; gone through once.
-        language: ISO 639-1 code that picks the stemmer.
-        k1: term-frequency saturation.
-        b: length normalisation.
+    The texts, gone through once, are not kept. Arguments and weights are those of `BM25`.
 
     Attributes:
         terms: the function from a text to its terms.

@@ -50,14 +50,8 @@ class CandidateFinder:
     def candidates(
         self, answers: Sequence[Answer], proposed: Sequence[Ranked], weights: np.ndarray, allowed: AllowedRows | None
     ) -> Candidates:
-        """Return the candidates for one question.
-
-        Args:
-            answers: of the signals.
-            proposed: the best candidates of each.
-            weights: (signals,) of the sum that ranks the proposals; the surroundings of the best are added.
-            allowed: the rows that may be candidates; None is all.
-        """
+        """Return the candidates for one question among the allowed rows (None is all): those that the signals propose,
+        and what surrounds the best of these by the sum of `weights`, (signals,)."""
         scales = [
             _Scale.of(best.scores, self._scale_depth, answer) for answer, best in zip(answers, proposed, strict=True)
         ]

@@ -37,14 +37,7 @@ def score_parts(
 ) -> list[list[Part]]:
     """Return for each article the parts that add up to its score, largest first whatever their sign, `base` last.
 
-    There are none for an article that is not in the ranking.
-
-    Args:
-        ensemble: what ranked them.
-        question: what it was asked.
-        rows: article rows.
-        k: how many articles it was asked for.
-        allowed: the rows that it ranked; None is all.
+    There are none for an article that is not in the ranking of `k` among the allowed rows.
     """
     (candidates,) = ensemble.candidates([question], k, allowed)
     return _Ranking(ensemble, candidates, ensemble.finalists(candidates, k)).parts(np.asarray(rows, dtype=np.int64))

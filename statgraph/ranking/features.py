@@ -66,13 +66,7 @@ def direction(name: tuple[str, str]) -> int:
 
 def features(candidates: Candidates, structure: Structure, signals: Sequence[str], weights: np.ndarray) -> Features:
     """Return the features of a question's candidates; their surroundings are candidates too: an article that no signal
-    proposes has no say.
-
-    Args:
-        candidates: with the signals' scores.
-        structure: of the law.
-        signals: the signals' names, in the order of the scores.
-        weights: (signals,) of the sum.
+    proposes has no say. `signals` are the signals' names, `weights` (signals,) those of their sum.
     """
     rows, citations = candidates.rows, structure.citations
     section, parent = (np.unique(key[rows], return_inverse=True)[1] for key in (structure.section, structure.parent))

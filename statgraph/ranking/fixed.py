@@ -18,10 +18,6 @@ def signal_weights(signals: Sequence[Signal], n_questions: int) -> np.ndarray:
 
     One that has learnt from n questions weighs n / (n + 100) of its kind's weight: with a few, an untrained encoder
     knows more.
-
-    Args:
-        signals: of the ensemble.
-        n_questions: how many training questions there were.
     """
     share = n_questions / (n_questions + _HALF_AT)
     infos = map(signal_info, signals)
@@ -31,9 +27,6 @@ def signal_weights(signals: Sequence[Signal], n_questions: int) -> np.ndarray:
 class FixedRanker:
     """Score = sum of the scaled signals by weight + 0.3 * the best such sum under the same heading + 0.1 * the best of
     an article that cites it + 0.1 * the best of one that it cites.
-
-    Args:
-        weights: by signal, those of the features' sum.
     """
 
     kind = "fixed"

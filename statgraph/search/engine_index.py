@@ -38,11 +38,6 @@ def write_to_engine(run: Run, address: EngineAddress, config: IndexConfig) -> En
 
     Readers of the run as it was go on with the state that they have opened.
 
-    Args:
-        run: the run.
-        address: where to write them.
-        config: how they are indexed.
-
     Raises:
         RunError: if the run has no vectors, or is damaged.
         DependencyError: if the engine's package is not installed.
@@ -97,12 +92,7 @@ class EngineIndex:
         return cls(ENGINES.load(address.name).open(address.uri, state_of(run)), read_article_ids(run.index))
 
     def search(self, queries: np.ndarray, k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
-        """Return the best `k` articles for each query, best first, ties by row.
-
-        Args:
-            queries: (queries, width) float32.
-            k: how many articles to find for each.
-            allowed: the article rows to search, or None for all.
+        """Return the best `k` articles for each query, (queries, width) float32, as `ArticleIndex.search` does.
 
         Raises:
             EngineError: if the engine cannot be reached.

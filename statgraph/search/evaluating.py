@@ -88,11 +88,7 @@ def split_questions(corpus: Corpus, split: str, question_set: str = MAIN_SET) ->
 
 
 def split_metrics(retriever: Retriever, corpus: Corpus, split: str, question_set: str = MAIN_SET) -> SplitMetrics:
-    """Return the metrics of a retriever for every question of a split and a question set, in corpus order.
-
-    Raises:
-        UsageError: if the split is unknown, or has no questions of the set.
-    """
+    """Return the metrics of a retriever for each of `split_questions`, in corpus order."""
     questions = split_questions(corpus, split, question_set)
     labels = corpus.label_rows(questions)
     rankings = [ranked.rows for ranked in retriever.rank([question.text for question in questions], DEPTH)]
@@ -106,9 +102,6 @@ def metrics_of_sets(retriever: Retriever, corpus: Corpus, split: str) -> SplitMe
 
     The strata of the main set have their own names, so that "all" is all of the main set; those of another set have its
     name in front, as in "references: all".
-
-    Raises:
-        UsageError: if the split is unknown or has no questions.
     """
     by_set = {name: split_metrics(retriever, corpus, split, name) for name in sets_of_split(corpus, split)}
     parts = list(by_set.values())
@@ -125,10 +118,6 @@ def metrics_of_sets(retriever: Retriever, corpus: Corpus, split: str) -> SplitMe
 
 
 def evaluate_split(retriever: Retriever, corpus: Corpus, split: str, *, rng: np.random.Generator) -> Report:
-    """Return the report of a retriever on a split of the main set: all metrics with intervals, in every stratum.
-
-    Raises:
-        UsageError: if the split is unknown or has no questions.
-    """
+    """Return the report of a retriever on a split of the main set: all metrics with intervals, in every stratum."""
     measured = split_metrics(retriever, corpus, split)
     return evaluation_report(measured.metrics, measured.masks, split=split, n_articles=len(corpus.articles), rng=rng)

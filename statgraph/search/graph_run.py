@@ -133,15 +133,7 @@ def _node_vectors(vectors: Mapping[str, np.ndarray], nodes: Mapping[str, torch.T
 
 @dataclass(frozen=True)
 class GraphPart:
-    """What the graph did for one article and one question.
-
-    Attributes:
-        score: of the article's vector behind the graph encoder.
-        own_text_score: of its vector before: what the text encoder made of it.
-        without_questions_score: behind the graph encoder, but with no edge of the training questions that cite it; None
-            where none does, or where the layers need the whole graph.
-        neighbours: the last layer's attention, heaviest first, the article itself among them; none where it has none.
-    """
+    """What the graph did for one article and one question: fields of `statgraph.search.hits.Explanation`."""
 
     score: float
     own_text_score: float

@@ -38,23 +38,12 @@ class Ranker(Protocol):
     signals: Sequence[Signal]
 
     def rank(self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
-        """Return the best `k` articles for each question.
-
-        `allowed` is the article rows to rank; None is all. Where there are fewer than `k`, these are all that is
-        returned.
-        """
+        """Return the best `k` allowed article rows (None allows all) for each question, or all if there are fewer."""
 
 
 class DenseRanker:
     """The distilled query encoder (a plain sentence-transformers folder) over the run's index, or over the vectors
-    that an engine has of the run.
-
-    Raises:
-        RunError: if the index or the encoder is missing or damaged.
-        EngineError: if the engine cannot be reached, or does not have the run's vectors.
-        ModelError: if the graph beside the encoder is.
-        UsageError: if the device or the precision is unknown or not available.
-        DependencyError: if onnxruntime is missing, and int8 was asked for.
+    that an engine has of the run; the arguments and errors are those of `Retriever.load`.
     """
 
     by_words, floor, signals = False, None, ()

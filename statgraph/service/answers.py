@@ -8,9 +8,8 @@ from statgraph import __version__
 from statgraph.graph.relations import HEADING, QUESTION
 from statgraph.search.hits import Explanation, Hit
 from statgraph.service import schemas
-from statgraph.service.loaded_run import LoadedRun, heading_id_of
+from statgraph.service.loaded_run import LoadedRun, Node, heading_id_of
 from statgraph.service.schemas import MAX_SHOWN
-from statgraph.service.surroundings import Node
 
 
 def about(loaded_run: LoadedRun, *, takes_feedback: bool, explains: bool = True) -> schemas.About:

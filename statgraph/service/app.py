@@ -19,9 +19,8 @@ from starlette.exceptions import HTTPException
 from statgraph import __version__
 from statgraph.errors import EngineError, UsageError
 from statgraph.service.config import PageConfig
-from statgraph.service.middleware import BearerToken, BodyLimit, SecurityHeaders
+from statgraph.service.middleware import BearerToken, BodyLimit, RequestLog, SecurityHeaders
 from statgraph.service.problems import ProblemError, add_problem_schema, invalid_field, problem_response
-from statgraph.service.request_log import RequestLog
 from statgraph.service.routes import router
 from statgraph.service.state import ServiceState
 

@@ -1,24 +1,34 @@
-"""What the service answers from: a run's retriever, its articles and headings by their ids."""
+"""What the service answers from: a run's retriever, its articles and headings by their ids, the graph around each
+article."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from statgraph.corpus.citations.references import REFERS_TO, ragged_row
+from statgraph.corpus.records import Question
 from statgraph.corpus.validity import FOR_EVER, SINCE_EVER
 from statgraph.errors import UsageError
 from statgraph.gnn.graph_inputs import read_graph_inputs
+from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS_HEADING, HEADING, QUESTION
 from statgraph.index.engines.contract import EngineAddress
+from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
 from statgraph.search.retriever import Retriever
-from statgraph.service.surroundings import Surroundings
 
 MAX_EXAMPLES = 6
 LONGEST_EXAMPLE = 120
 HEADING_ID_LENGTH = 12
 _SEPARATOR = "\x1f"
+MAX_NODES = 150
+
+Node = tuple[str, int]  # (kind, row)
+Edge = tuple[Node, Node, str]  # (source, target, relation)
 
 
 def heading_id_of(path: Sequence[str]) -> str:
@@ -26,32 +36,94 @@ def heading_id_of(path: Sequence[str]) -> str:
     return hashlib.sha256(_SEPARATOR.join(path).encode("utf-8")).hexdigest()[:HEADING_ID_LENGTH]
 
 
+@dataclass(frozen=True)
+class Neighbourhood:
+    """Nodes with their distance, nearest first, the edges between them, and whether nodes were left out."""
+
+    hops: dict[Node, int]
+    edges: tuple[Edge, ...]
+    cut: bool
+
+
+class Surroundings:
+    """The graph around each article, for drawing; what the training questions cite and is gone is left out."""
+
+    def __init__(self, articles: ArticleStore, article_rows: Mapping[str, int], questions: Sequence[Question]):
+        self._articles = articles
+        self.questions = questions
+        self._cited = [
+            [article_rows[article_id] for article_id in question.article_ids if article_id in article_rows]
+            for question in questions
+        ]
+        self._citing: dict[int, list[int]] = {}
+        for question_row, rows in enumerate(self._cited):
+            for row in rows:
+                self._citing.setdefault(row, []).append(question_row)
+
+    def refers_to(self, article_row: int) -> list[int]:
+        """Return the rows of the articles that an article names, in the order of its text."""
+        return ragged_row(self._articles.structure.citations.refers_to, article_row)
+
+    def referred_by(self, article_row: int) -> list[int]:
+        """Return the rows of the articles that name an article, ascending."""
+        return ragged_row(self._articles.structure.citations.referred_by, article_row)
+
+    def neighbourhood(self, article_row: int, *, hops: int, most: int = MAX_NODES) -> Neighbourhood:
+        """Return the nodes within `hops` edges of an article, at most `most` of them.
+
+        Of equally near nodes the headings come first, then references, articles under one heading by distance from the
+        article asked for, and questions.
+        """
+        start: Node = (ARTICLE, article_row)
+        found, waiting, cut = {start: 0}, deque([start]), False
+        edges: dict[Edge, None] = {}
+        while waiting:
+            node = waiting.popleft()
+            for edge in self._edges(node, article_row):
+                source, target, _ = edge
+                other = target if source == node else source
+                if other not in found:
+                    if found[node] == hops:
+                        continue
+                    if len(found) == most:
+                        cut = True
+                        continue
+                    found[other] = found[node] + 1
+                    waiting.append(other)
+                edges[edge] = None
+        return Neighbourhood(found, tuple(edges), cut)
+
+    def _edges(self, node: Node, centre: int) -> Iterator[Edge]:
+        """Yield every edge at a node."""
+        (kind, row), tree = node, self._articles.tree
+        if kind == ARTICLE:
+            yield (HEADING, int(tree.article_parents[row])), node, CONTAINS_ARTICLE.name
+            yield from ((node, (ARTICLE, other), REFERS_TO) for other in self.refers_to(row))
+            yield from (((ARTICLE, other), node, REFERS_TO) for other in self.referred_by(row))
+            yield from (((QUESTION, question), node, CITES.name) for question in self._citing.get(row, ()))
+        elif kind == HEADING:
+            parent = tree.parent(row)
+            if parent is not None:
+                yield (HEADING, parent), node, CONTAINS_HEADING.name
+            nearest = sorted(tree.child_articles[row], key=lambda article: abs(article - centre))
+            yield from ((node, (ARTICLE, article), CONTAINS_ARTICLE.name) for article in nearest)
+            yield from ((node, (HEADING, heading), CONTAINS_HEADING.name) for heading in tree.child_headings[row])
+        else:
+            yield from ((node, (ARTICLE, article), CITES.name) for article in self._cited[row])
+
+
 class LoadedRun:
     """A run in memory.
 
-    Args:
-        run: the run folder.
-        device: `auto`, `cpu` or `cuda`.
-        precision: of the query encoder, as in `Retriever.load`.
-        engine: that has the run's vectors, as in `Retriever.load`.
+    The arguments and errors are those of `Retriever.load`; `run` is a folder.
 
     Attributes:
-        name: of the run folder.
-        corpus: the name of the corpus that it was trained on.
-        language: the ISO 639 code of that corpus.
-        retriever: the run's.
-        articles: the texts of its articles.
-        outlines: its articles without their texts, in row order.
-        tree: the tree above them.
+        name: of the run folder; `corpus` and `language` are those of the law.
+        articles: the texts of the articles; `outlines` are the articles without them, in row order.
+        tree: the headings above them.
         article_rows: the row of each article id.
-        heading_ids: the id in addresses of each heading of the tree.
-        heading_rows: the row of each heading id.
+        heading_ids: the id in addresses of each heading of the tree; `heading_rows` leads back.
         surroundings: the graph around each article.
-
-    Raises:
-        RunError: if the folder is not a finished run, or is damaged.
-        EngineError: as in `Retriever.load`.
-        UsageError: if the device or the precision is not available.
     """
 
     def __init__(

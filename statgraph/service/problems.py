@@ -64,12 +64,8 @@ def problem_response(
 
 
 def invalid_field(error: Mapping[str, Any], *, content_type: str) -> dict[str, str]:
-    """Return the place and the detail of an invalid field, as `Problem.errors` lists them.
-
-    Args:
-        error: as pydantic reports it.
-        content_type: the header of the request: a body that is not declared as JSON is not read as such.
-    """
+    """Return the place and the detail of an invalid field, as `Problem.errors` lists them, from pydantic's report: a
+    body whose content type is not JSON is not read as such."""
     place, detail = ".".join(map(str, error["loc"])), _REMEDIES.get(error["type"], error["msg"])
     if error["type"] == "json_invalid":
         _, position = error["loc"]

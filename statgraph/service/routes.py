@@ -15,8 +15,8 @@ from statgraph.corpus.validity import TODAY
 from statgraph.service import answers, schemas
 from statgraph.service.feedback import FeedbackFullError
 from statgraph.service.loaded_run import LoadedRun
+from statgraph.service.middleware import METRICS_TYPE, QUESTION, WARNING
 from statgraph.service.problems import ProblemError, documented
-from statgraph.service.request_log import METRICS_TYPE, QUESTION, WARNING
 from statgraph.service.state import OpenRun, ServiceState
 
 
@@ -51,13 +51,8 @@ router = APIRouter()
 
 
 def linked(*, article: str | None = None, heading: str | None = None, asked: bool = False) -> dict:
-    """Return the part of an operation's `responses` that links its answer.
-
-    Args:
-        article: where in the answer an article's id stands, as a JSON pointer.
-        heading: where a heading's id stands.
-        asked: whether the request held a question, of which the article can be marked as an answer.
-    """
+    """Return the part of an operation's `responses` that links its answer, from JSON pointers to the ids of an article
+    and a heading in it; where the request held a question (`asked`), the article can be marked as an answer."""
     links = {}
     if article is not None:
         named = {"article_id": f"$response.body#{article}"}

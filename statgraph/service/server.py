@@ -44,14 +44,7 @@ def serve(
     """Serve a run until SIGTERM or Ctrl-C; requests in progress are answered first. SIGHUP reads the folder again: new
     requests are then answered from what it holds; if it cannot be loaded, from what was loaded before.
 
-    Args:
-        run: the run folder.
-        config: the settings.
-        host: the address to listen at.
-        port: the port; 0 for any that is free.
-        device: `auto`, `cpu` or `cuda`.
-        announce: called with the service's address once it answers.
-        precision: of the query encoder, as in `Retriever.load`.
+    A port of 0 is any that is free; `announce` is called with the service's address once it answers.
 
     Raises:
         RunError: if the run cannot be loaded, or the port is taken.

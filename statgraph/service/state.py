@@ -21,8 +21,8 @@ from statgraph.search.rewriting import DEPTH, fused
 from statgraph.service.config import ServiceConfig
 from statgraph.service.feedback import FeedbackLog
 from statgraph.service.loaded_run import LoadedRun
+from statgraph.service.middleware import Metrics
 from statgraph.service.problems import ProblemError
-from statgraph.service.request_log import Metrics
 
 _Answer = TypeVar("_Answer")
 _SHUTTING_DOWN = "the service is shutting down; retry in a moment"
@@ -33,17 +33,7 @@ _TURN_S = 0.0005
 
 
 class OpenRun:
-    """A run in memory with the queue of its questions; used from one thread, that of the event loop.
-
-    Args:
-        loaded_run: the run.
-        most_waiting: how many questions may wait for their search.
-        on_batch: called with how many questions are searched together.
-
-    Attributes:
-        loaded_run: the run.
-        questions: their queue.
-    """
+    """A run in memory with the queue of its questions; used from one thread, that of the event loop."""
 
     def __init__(self, loaded_run: LoadedRun, *, most_waiting: int, on_batch: Callable[[int], None]):
         self.loaded_run = loaded_run
@@ -95,13 +85,7 @@ def _closed_and_freed(held: list[OpenRun]) -> None:
 
 
 class ServiceState:
-    """Answers 503 to every question until `open` gives it a run.
-
-    Attributes:
-        config: the settings.
-        metrics: the service's metrics.
-        feedback: where marks are appended; None takes none.
-    """
+    """Answers 503 to every question until `open` gives it a run; without a `feedback` log it takes no marks."""
 
     def __init__(self, config: ServiceConfig):
         self.config = config
@@ -158,11 +142,7 @@ class ServiceState:
 
     async def search_rewritten(self, run: OpenRun, query: Query) -> tuple[list[Hit], str | None, str | None]:
         """Return the hits of a query, fused with those of its question in the law's words where the service rewrites
-        questions; those words, and why there are none (None where that is not asked, or nothing went wrong).
-
-        Raises:
-            ProblemError: as in `search`.
-        """
+        questions; those words, and why there are none (None where that is not asked, or nothing went wrong)."""
         rewriter = self.config.rewriter
         if rewriter is None:
             return await self.search(run, query), None, None

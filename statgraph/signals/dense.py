@@ -26,14 +26,7 @@ KINDS = {
 
 
 class DenseSignal:
-    """A run's query encoder over its index.
-
-    Args:
-        name: of the member of the ensemble.
-        kind: one of `KINDS`.
-        index: the articles' vectors.
-        encoder: of the questions.
-    """
+    """A member's query encoder over its index, of one of `KINDS`."""
 
     def __init__(self, name: str, kind: str, index: ArticleIndex, encoder: QueryEncoder):
         self.name = name
