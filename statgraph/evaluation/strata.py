@@ -42,13 +42,8 @@ def strata_masks(
     """Return for each stratum which questions it holds, (questions,) bool: `STRATA`, then each family's.
 
     A question is seen if a training question is labelled with any of its articles. Bins come in their own order,
-    kinds and topics by their number of questions, most first.
-
-    Args:
-        questions: those that are evaluated.
-        relevant_rows: the article rows of each of them, at least one.
-        articles: what the rows are of.
-        training_rows: the article rows of each training question.
+    kinds and topics by their number of questions, most first. `relevant_rows` are the article rows of each question, at
+    least one; `training_rows` those of each training question.
     """
     cited = {row for rows in training_rows for row in rows}
     seen = np.array([not cited.isdisjoint(rows) for rows in relevant_rows], dtype=bool)

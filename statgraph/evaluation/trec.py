@@ -20,12 +20,7 @@ def write_trec_run(
     """Write one line per hit, `question-id Q0 article-id rank score tag`; ranks start at 1.
 
     Scores keep nine digits, enough to distinguish any two float32: trec_eval sorts by score and disregards the rank.
-
-    Args:
-        stream: a text stream.
-        question_ids: one for each ranking.
-        rankings: of each question.
-        article_ids: the id of each article row.
+    `article_ids` has the id of each article row.
 
     Raises:
         UsageError: if an id holds white space, which separates the columns of a run.

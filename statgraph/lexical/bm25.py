@@ -12,13 +12,11 @@ import numpy as np
 from statgraph import artifacts
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.query import Ranked, check_k
-from statgraph.errors import RunError, reason_of
+from statgraph.errors import RunError
 from statgraph.lexical.analysis import analyser, stemmer_name
 
 REMEDY = "delete the folder to have the index built from the texts at each load, or train the run again"
 _ANALYSIS = "analysis.json"
-# Of bm25s: not read from the file, where they may be damaged, but those that every index here is made with.
-_PARAMETERS = ("k1", "b", "delta", "method", "idf_method", "dtype", "int_dtype", "backend")
 
 
 @dataclass(frozen=True)
@@ -80,18 +78,14 @@ class BM25:
         import bm25s
 
         bm25 = cls((), language=language, k1=k1, b=b)
-        try:
+        with artifacts.reading(folder, REMEDY):
             saved = artifacts.read_json(folder / _ANALYSIS)
             bm25._n_texts = saved.pop("texts")
             if saved.pop("terms"):
-                with artifacts.array_damage_told():
-                    known = {name: getattr(bm25._index, name) for name in _PARAMETERS}
-                    bm25._index = bm25s.BM25.load(folder, mmap=True, show_progress=False, override_params=known)
+                bm25._index = bm25s.BM25.load(folder, mmap=True, show_progress=False)
                 bm25._vocabulary = bm25._index.vocab_dict
                 bm25._vocabulary.pop("", None)  # bm25s adds it, without a column
-                _check_matrix(bm25._index.scores, bm25._vocabulary, bm25._n_texts)
-        except (OSError, ValueError, EOFError, KeyError, TypeError, AttributeError) as error:
-            raise RunError(f"{folder}: a damaged BM25 index ({reason_of(error)}); {REMEDY}") from None
+                _check_matrix(bm25._index.scores, len(bm25._vocabulary), bm25._n_texts)
         expected = _made_with(language, k1, b)
         if saved != expected:
             raise RunError(f"{folder}: a BM25 index made with {saved}, where the run has {expected}; {REMEDY}")
@@ -215,9 +209,8 @@ def _made_with(language: str, k1: float, b: float) -> dict[str, object]:
     return {"language": language, "stemmer": stemmer_name(language), "k1": k1, "b": b}
 
 
-def _check_matrix(scores: Mapping[str, np.ndarray], columns: Mapping[str, object], n_texts: int) -> None:
-    """Raise ValueError unless the arrays are those of a sparse matrix (texts, terms) with each term's column."""
-    n_terms = len(columns)
+def _check_matrix(scores: Mapping[str, np.ndarray], n_terms: int, n_texts: int) -> None:
+    """Raise ValueError unless the arrays are those of a sparse matrix (texts, terms)."""
     data, rows, starts = scores["data"], scores["indices"], scores["indptr"]
     if not (data.ndim == rows.ndim == starts.ndim == 1 and data.dtype == np.float32):
         raise ValueError("arrays of another kind")
@@ -225,8 +218,6 @@ def _check_matrix(scores: Mapping[str, np.ndarray], columns: Mapping[str, object
         raise ValueError("arrays that do not fit together")
     if starts[0] or (np.diff(starts) < 0).any() or rows.min() < 0 or rows.max() >= n_texts:
         raise ValueError("rows out of range")
-    if {*map(type, columns.values())} != {int} or min(columns.values()) < 0 or max(columns.values()) >= n_terms:
-        raise ValueError("columns out of range")
 
 
 def best_rows(scores: np.ndarray, k: int) -> np.ndarray:

@@ -75,10 +75,7 @@ class QuestionBatcher:
         return len(self._queue)
 
     def submit(self, question: str | Query, k: int = 10, **limits: object) -> Future[list[Hit]]:
-        """Return the future hits of a question; cancelling it in time spares the search.
-
-        `k` and the limits are as in `Retriever.search`. What the search raises is in the future, and in no other
-        caller's.
+        """Return the future hits of a question, as of `Retriever.search`; cancelling it in time spares the search.
 
         Raises:
             UsageError: as `Query` does.

@@ -29,12 +29,7 @@ _OTHER_SEARCH = "the hit is of another search; explain it with the same articles
 
 
 class Explainer:
-    """Explains the hits of one run by the words that they share with the question; safe to use from any thread.
-
-    Args:
-        articles: the run's.
-        language: their ISO 639-1 code.
-    """
+    """Explains the hits of one run by the words that they share with the question; safe to use from any thread."""
 
     note = ""  # of every explanation
 
@@ -43,12 +38,8 @@ class Explainer:
         self._rows = {article.article_id: row for row, article in enumerate(articles)}
 
     def explain(self, question: str, hits: Sequence[Hit], allowed: AllowedRows | None = None) -> list[Explanation]:
-        """Return why each of these hits was found for a question, in their order.
-
-        Args:
-            question: what the search was asked.
-            hits: all that it found, or the first of them.
-            allowed: the rows that it ranked; None is all.
+        """Return why each of these hits, all of a search or its first ones, was found, in their order; `allowed` is the
+        rows that the search ranked, None for all.
 
         Raises:
             UsageError: if a hit is not an article of the run, or occurs twice.

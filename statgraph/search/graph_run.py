@@ -109,11 +109,8 @@ def enriched_article_vectors(run: GraphRun) -> np.ndarray:
 def enriched_articles(
     encoder: GraphEncoder, graph: LegalGraph, vectors: Mapping[str, np.ndarray], rows: np.ndarray
 ) -> np.ndarray:
-    """Return the graph encoder's vectors of some article rows, (rows, width) float32.
-
-    Args:
-        vectors: the text vectors of all nodes by type, (nodes, width) float32.
-    """
+    """Return the graph encoder's vectors of some article rows, (rows, width) float32, from the text vectors of all
+    nodes by type, (nodes, width) float32."""
     n_layers = len(encoder.layers)
     with torch.inference_mode():
         if len(rows) == graph.node_counts[ARTICLE]:
@@ -166,12 +163,8 @@ class GraphExplainer:
         self._explaining = threading.Lock()  # sampling on one thread changes the number of threads of the process
 
     def explain(self, query: np.ndarray, rows: Sequence[int]) -> list[GraphPart]:
-        """Return what the graph did for the articles of these rows, each at most once.
-
-        Args:
-            query: (width,) float32, what the index was searched with.
-            rows: article rows.
-        """
+        """Return what the graph did for these article rows, each at most once; `query` is what the index was searched
+        with, (width,) float32."""
         if not len(rows):
             return []
         rows = list(rows)

@@ -113,31 +113,20 @@ class Retriever:
         self, questions: Sequence[str | Query], k: int = 10, *, passages: bool = False, **limits: object
     ) -> list[list[Hit]]:
         """Return the hits of each question, as `search` does, in one pass through the encoder and the index for all
-        that have the same limits.
-
-        Raises:
-            UsageError: as in `search`.
-        """
+        that have the same limits."""
         queries = queries_of(questions, k, limits)
         ranked = zip(queries, self._rank(queries), strict=True)
         return [self._hits(query, ranking, passages=passages) for query, ranking in ranked]
 
     def rank(self, questions: Sequence[str | Query], k: int = 10, **limits: object) -> list[Ranked]:
         """Return the ranking of each question; the rest as in `search`, but without a day all articles are ranked, so
-        that what is measured does not change from day to day.
-
-        Raises:
-            UsageError: as in `search`.
-        """
+        that what is measured does not change from day to day."""
         return self._rank(queries_of(questions, k, limits, as_of=ALWAYS))
 
     def allowed(self, query: Query) -> AllowedRows | None:
         """Return the article rows that a query searches; None for all.
 
         The first query that names a code or a heading reads the place of every article.
-
-        Raises:
-            UsageError: as in `search`.
         """
         rows = self._limited(query.codes, query.heading, query.day)
         if query.among is None:
@@ -155,12 +144,8 @@ class Retriever:
     def explain(self, question: str | Query, hits: Sequence[Hit], **limits: object) -> list[Explanation]:
         """Return why each of these hits was found for a question, in their order; each at most once.
 
-        The first call reads the graph and counts the articles' words: seconds, for tens of thousands of articles.
-
-        Args:
-            question: what the search was asked.
-            hits: what it found.
-            limits: those of the search: an ensemble's scores depend on the articles that it searched.
+        The first call reads the graph and counts the articles' words: seconds, for tens of thousands of articles. Give
+        the limits of the search: an ensemble's scores depend on the articles that it searched.
 
         Raises:
             UsageError: as in `search`, and if a hit is not an article of the run.

@@ -21,12 +21,7 @@ class FeedbackFullError(Exception):
 
 
 class FeedbackLog:
-    """A JSONL file that marks are appended to, by several threads or processes.
-
-    Args:
-        path: the file; made with the first mark.
-        max_bytes: how large it may grow.
-    """
+    """A JSONL file, made with the first mark, that several threads or processes append marks to, up to `max_bytes`."""
 
     def __init__(self, path: Path, *, max_bytes: int):
         self.path = Path(path)

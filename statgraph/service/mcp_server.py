@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from typing import Annotated
 
 from statgraph import __version__
@@ -195,13 +196,7 @@ class LawTools:
     def _record(self, row: int) -> ArticleRecord:
         outline = self._run.outlines[row]
         valid_from, valid_to = self._run.validity(row)
-        return ArticleRecord(
-            article_id=outline.article_id,
-            title=outline.title,
-            path=list(outline.path),
-            valid_from=valid_from,
-            valid_to=valid_to,
-        )
+        return ArticleRecord(**asdict(outline), valid_from=valid_from, valid_to=valid_to)
 
     def _records(self, rows: Iterable[int]) -> list[ArticleRecord]:
         return [self._record(row) for row in rows]

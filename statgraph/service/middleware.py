@@ -137,7 +137,6 @@ WARNING = "warning"  # and what went wrong without keeping it from an answer
 UNKNOWN_ROUTE = "other"
 _METHODS = ("GET", "POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS")
 
-METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _QUESTIONS = (1, 2, 4, 8, 16, 32, 64)
 
@@ -224,12 +223,8 @@ class RequestLog:
             self._write(json.dumps(line))
             self._metrics.answered(
                 method=scope["method"] if scope["method"] in _METHODS else "other",
-                route=_route(scope),
+                # With names in place of ids: each article would be a figure of its own.
+                route=getattr(scope.get("route"), "path", UNKNOWN_ROUTE),
                 status=status,
                 seconds=seconds,
             )
-
-
-def _route(scope: Scope) -> str:
-    """Return the address of a request with names in place of ids: each article would be a figure of its own."""
-    return getattr(scope.get("route"), "path", UNKNOWN_ROUTE)

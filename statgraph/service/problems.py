@@ -29,7 +29,7 @@ _MEANINGS = {
 _REFERENCE = {"$ref": "#/components/schemas/Problem"}
 _REMEDIES = {
     "string_pattern_mismatch": "not a date; give a date as YYYY-MM-DD",  # dates alone have a pattern
-    "no_such_day": "not a day of the calendar; give a date as YYYY-MM-DD",
+    "value_error": "not a day of the calendar; give a date as YYYY-MM-DD",
 }
 
 

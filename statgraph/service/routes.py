@@ -9,13 +9,14 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi import Query as QueryParameter
 from fastapi.concurrency import run_in_threadpool
+from prometheus_client import CONTENT_TYPE_LATEST
 
 from statgraph.corpus.query import Query
 from statgraph.corpus.validity import TODAY
 from statgraph.service import answers, schemas
 from statgraph.service.feedback import FeedbackFullError
 from statgraph.service.loaded_run import LoadedRun
-from statgraph.service.middleware import METRICS_TYPE, QUESTION, WARNING
+from statgraph.service.middleware import QUESTION, WARNING
 from statgraph.service.problems import ProblemError, documented
 from statgraph.service.state import OpenRun, ServiceState
 
@@ -168,7 +169,7 @@ async def ready(run: Run) -> schemas.Status:
 )
 async def metrics(state: State) -> Response:
     """The service's metrics, in Prometheus's text format."""
-    return Response(state.metrics.text(), media_type=METRICS_TYPE)
+    return Response(state.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
 
 def _article_row(run: LoadedRun, article_id: str) -> int:

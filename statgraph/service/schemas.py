@@ -6,7 +6,6 @@ from datetime import date
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-from pydantic_core import PydanticCustomError
 
 from statgraph.lexical.bm25 import TermWeight
 from statgraph.search.hits import Contribution
@@ -18,14 +17,6 @@ MAX_CODES = 100
 MAX_SHOWN = 2000
 MAX_COMMENT = 1000
 MAX_ID = 500
-
-
-def _is_date(text: str) -> str:
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        raise PydanticCustomError("no_such_day", "no day of the calendar") from None
-    return text
 
 
 DateText = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$", json_schema_extra={"format": "date"})]
@@ -45,7 +36,7 @@ class SearchRequest(_Asked):
     k: int = Field(DEFAULT_K, ge=1, le=MAX_K, description="How many hits.")
     codes: list[str] = Field([], max_length=MAX_CODES, description="Titles of codes; empty for all.")
     heading: str | None = Field(None, max_length=MAX_ID, description="Id of a heading: only articles under it.")
-    as_of: Annotated[DateText, AfterValidator(_is_date)] | None = Field(
+    as_of: Annotated[DateText, AfterValidator(lambda day: date.fromisoformat(day).isoformat())] | None = Field(
         None, description="Only articles in force on this date; default: today."
     )
     explain: bool = Field(False, description="Whether to explain why each hit was found, if the run can.")

@@ -1,4 +1,3 @@
-import json
 import math
 import warnings
 
@@ -155,26 +154,6 @@ def test_a_damaged_index_is_refused(tmp_path, name, damage):
     with pytest.raises(RunError, match="delete the folder") as refused:
         BM25.read(tmp_path, language="en")
     assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize(("name", "damaged"), [("dtype", "floa2"), ("method", "bm25+")])
-def test_damaged_parameters_are_not_read(tmp_path, name, damaged):
-    whole = BM25(TEXTS, language="en")
-    whole.write(tmp_path)
-    path = tmp_path / "params.index.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {name: damaged}))
-    assert np.array_equal(BM25.read(tmp_path, language="en").scores(TEXTS[0]), whole.scores(TEXTS[0]))
-
-
-@pytest.mark.parametrize("column", [-1, 10**30, 2.0, True, "1", None])
-def test_a_column_that_is_none_is_refused(tmp_path, column):
-    BM25(TEXTS, language="en").write(tmp_path)
-    path = tmp_path / "vocab.index.json"
-    columns = json.loads(path.read_text())
-    columns[next(iter(columns))] = column
-    path.write_text(json.dumps(columns))
-    with pytest.raises(RunError, match="delete the folder"):
-        BM25.read(tmp_path, language="en")
 
 
 @pytest.mark.parametrize("made_with", [{"language": "fr"}, {"k1": 1.0}, {"b": 0.5}])
