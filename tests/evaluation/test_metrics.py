@@ -33,44 +33,32 @@ MANY = 100_000  # articles, so many that no metric is left out
 FOUND = np.array([False, True, True, False, False, True])
 
 
-def test_recall_counts_the_found_among_all_relevant():
-    assert recall(FOUND, 4, cut=1) == 0.0
-    assert recall(FOUND, 4, cut=3) == 2 / 4
-    assert recall(FOUND, 4, cut=100) == 3 / 4
+@pytest.mark.parametrize(
+    ("metric", "n_relevant", "options", "value"),
+    [
+        (recall, 4, {"cut": 1}, 0.0),
+        (recall, 4, {"cut": 3}, 2 / 4),
+        (recall, 4, {"cut": 100}, 3 / 4),
+        (success, 4, {"cut": 1}, 0.0),
+        (success, 4, {"cut": 2}, 1.0),
+        (average_precision, 4, {}, (1 / 2 + 2 / 3 + 3 / 6 + 0) / 4),
+        (r_precision, 4, {}, 2 / 4),
+        (r_precision, 2, {}, 1 / 2),
+        (reciprocal_rank, 4, {"cut": 10}, 1 / 2),
+        (reciprocal_rank, 4, {"cut": 1}, 0.0),
+        (quality, 4, {"cut": 3}, ((1 / 2 + 2 / 3 + 3 / 6) / 4 + 2 / 4) / 2),
+    ],
+)
+def test_metrics_of_one_ranking_by_hand(metric, n_relevant, options, value):
+    assert metric(FOUND, n_relevant, **options) == pytest.approx(value)
 
 
-def test_success_is_one_relevant_article_within_the_cut():
-    assert [success(FOUND, 4, cut=cut) for cut in (1, 2, 3)] == [0.0, 1.0, 1.0]
-
-
-def test_average_precision_gives_nothing_for_an_article_that_is_not_found():
-    assert average_precision(FOUND, 4) == pytest.approx((1 / 2 + 2 / 3 + 3 / 6 + 0) / 4)
-
-
-def test_r_precision_looks_as_deep_as_there_are_relevant_articles():
-    assert r_precision(FOUND, 4) == 2 / 4
-    assert r_precision(FOUND, 2) == 1 / 2
-
-
-def test_ndcg_discounts_by_the_logarithm_of_the_place():
+def test_ndcg_discounts_by_the_logarithm_of_the_place_and_asks_no_more_than_the_cut_can_hold():
     gain = 1 / math.log2(3) + 1 / math.log2(4) + 1 / math.log2(7)
     ideal = 1 + 1 / math.log2(3) + 1 / math.log2(4) + 1 / math.log2(5)
     assert ndcg(FOUND, 4, cut=10) == pytest.approx(gain / ideal)
-
-
-def test_ndcg_asks_no_more_than_the_cut_can_hold():
-    ideal = 1 + 1 / math.log2(3)
-    assert ndcg(FOUND, 4, cut=2) == pytest.approx((1 / math.log2(3)) / ideal)
+    assert ndcg(FOUND, 4, cut=2) == pytest.approx((1 / math.log2(3)) / (1 + 1 / math.log2(3)))
     assert ndcg(np.ones(20, dtype=bool), 20, cut=10) == pytest.approx(1.0)
-
-
-def test_reciprocal_rank_is_that_of_the_first_within_the_cut():
-    assert reciprocal_rank(FOUND, 4, cut=10) == 1 / 2
-    assert reciprocal_rank(FOUND, 4, cut=1) == 0.0
-
-
-def test_quality_is_the_mean_of_average_precision_and_recall():
-    assert quality(FOUND, 4, cut=3) == pytest.approx(((1 / 2 + 2 / 3 + 3 / 6) / 4 + 2 / 4) / 2)
 
 
 @pytest.mark.parametrize(

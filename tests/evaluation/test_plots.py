@@ -27,10 +27,6 @@ def pixels(path):
     return imread(path)
 
 
-def texts(axes):
-    return [text.get_text() for text in axes.texts]
-
-
 def test_a_heat_map_shows_each_value_in_its_cell(tmp_path, drawn):
     heat_map(
         np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]]), [0.0, 0.5, 1.0], ["low", "high"], tmp_path / "map.png",
@@ -44,11 +40,8 @@ def test_a_heat_map_shows_each_value_in_its_cell(tmp_path, drawn):
     assert axes.get_ylim() == (-0.5, 1.5)
     assert (axes.get_title(), axes.get_xlabel(), axes.get_ylabel()) == ("Title", "b", "k1")
     assert pixels(tmp_path / "map.png").std() > 0
-
-
-def test_a_large_heat_map_has_no_numbers(tmp_path, drawn):
     heat_map(np.eye(21), range(21), range(21), tmp_path / "map.png")
-    assert texts(drawn[0]) == []
+    assert not drawn[1].texts  # no room for numbers
 
 
 def test_labels_of_another_number_are_refused(tmp_path):

@@ -36,10 +36,14 @@ def first_hits(labels):
     )
 
 
+def learning_of(found, labels, config=CONFIG):
+    return learn(found, labels, FIXED, config, first_hits(labels), groups=range(len(found)), seed=0)
+
+
 def test_trees_learn_what_the_weights_do_not_know(tmp_path):
     found, labels = questions(40, useful=True)
 
-    learning = learn(found, labels, FIXED, CONFIG, first_hits(labels), groups=range(len(found)), seed=0)
+    learning = learning_of(found, labels)
     assert learning.trees > 0
     assert learning.gain[0] > 0.8
     assert first_hits(labels)(ranked(found, learning.held_out)).mean() > 0.9
@@ -55,7 +59,7 @@ def test_trees_learn_what_the_weights_do_not_know(tmp_path):
 
 def test_so_many_trees_as_are_asked_for():
     found, labels = questions(40, useful=True)
-    learning = learn(found, labels, FIXED, CONFIG, first_hits(labels), groups=range(len(found)), seed=0)
+    learning = learning_of(found, labels)
     again = with_trees(found, labels, FIXED, CONFIG, learning.trees, seed=0)
     fewer = with_trees(found, labels, FIXED, CONFIG, 1, seed=0)
     assert again.scores(found[0]).tolist() == learning.ranker.scores(found[0]).tolist()
@@ -64,7 +68,7 @@ def test_so_many_trees_as_are_asked_for():
 
 def test_contributions_add_up_with_what_all_candidates_are_given():
     found, labels = questions(40, useful=True)
-    ranker = learn(found, labels, FIXED, CONFIG, first_hits(labels), groups=range(len(found)), seed=0).ranker
+    ranker = learning_of(found, labels).ranker
 
     parts = ranker.contributions(found[0])
     assert parts.shape == (30, len(NAMES) + 1)
@@ -76,7 +80,7 @@ def test_contributions_add_up_with_what_all_candidates_are_given():
 def test_without_a_gain_the_weights_stay():
     found, labels = questions(20, useful=False)
 
-    learning = learn(found, labels, FIXED, CONFIG, first_hits(labels), groups=range(len(found)), seed=0)
+    learning = learning_of(found, labels)
     assert (learning.ranker, learning.trees) == (None, 0)
     assert ranked(found, learning.held_out)[0][0] == labels[0][0]
 
@@ -88,9 +92,9 @@ def test_no_candidates():
 
 def test_a_few_questions_teach_nothing_unless_they_must():
     found, labels = questions(9, useful=True)
-    assert learn(found, labels, FIXED, CONFIG, first_hits(labels), groups=range(len(found)), seed=0).ranker is None
+    assert learning_of(found, labels).ranker is None
     must = replace(CONFIG, kind="lambdamart")
-    assert learn(found, labels, FIXED, must, first_hits(labels), groups=range(len(found)), seed=0).trees > 0
+    assert learning_of(found, labels, must).trees > 0
 
 
 def test_a_group_is_held_out_together_and_each_fold_has_some_to_learn_from():
@@ -108,7 +112,7 @@ def test_a_score_never_falls_where_a_signals_rises():
     for of_question, rows in zip(found, labels, strict=True):
         of_question.values[:, column] = ~np.isin(of_question.rows, rows)  # what answers scores lowest
     must = replace(CONFIG, kind="lambdamart")
-    ranker = learn(found, labels, FIXED, must, first_hits(labels), groups=range(len(found)), seed=0).ranker
+    ranker = learning_of(found, labels, must).ranker
     values = np.repeat(found[0].values[:1], 3, axis=0)
     values[:, column] = 0, 0.5, 1
     asked = Features(np.arange(3), NAMES, values)

@@ -41,22 +41,13 @@ def held_batcher(**options):
 
 def test_what_waits_is_searched_together():
     recorder, batcher, first = held_batcher()
-    futures = [batcher.submit(question, 3) for question in "abc"]
+    futures = [batcher.submit("a", 3), batcher.submit(Query("b", 5, codes=["Town Code"])), batcher.submit("c", 3)]
     assert batcher.waiting == 3
     recorder.go.set()
-    assert [future.result(WAIT_S) for future in futures] == [[("a", 3)], [("b", 3)], [("c", 3)]]
+    assert [future.result(WAIT_S) for future in futures] == [[("a", 3)], [("b", 5)], [("c", 3)]]
     assert first.result(WAIT_S) == [("first", 1)]
     batcher.close()
     assert recorder.calls == [["first"], ["a", "b", "c"]]
-
-
-def test_queries_with_other_limits_wait_for_the_same_batch():
-    recorder, batcher, _ = held_batcher()
-    futures = [batcher.submit("a", 3), batcher.submit(Query("b", 5, codes=["Town Code"]))]
-    recorder.go.set()
-    assert [future.result(WAIT_S) for future in futures] == [[("a", 3)], [("b", 5)]]
-    batcher.close()
-    assert recorder.calls == [["first"], ["a", "b"]]
 
 
 def test_no_batch_is_larger_than_allowed():

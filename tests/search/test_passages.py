@@ -80,12 +80,25 @@ def test_the_best_passage_shares_the_rarest_words():
     assert best_passage("Who returns the deposit?", text) == "The lessor returns it."
 
 
-def test_a_common_word_counts_less_than_a_rare_one():
-    assert best_passage("the zebra", "The the the. A zebra. The end.") == "A zebra."
-
-
-def test_of_equals_the_first_is_taken():
-    assert best_passage("deposit", "A deposit is held. A deposit is safe.") == "A deposit is held."
+@pytest.mark.parametrize(
+    ("question", "text", "options", "passage"),
+    [
+        ("the zebra", "The the the. A zebra. The end.", {}, "A zebra."),  # a rare word counts more
+        ("deposit", "A deposit is held. A deposit is safe.", {}, "A deposit is held."),  # the first of equals
+        (
+            "restituer la clé",
+            "Rien ici. Le bailleur restitue les clés.",
+            {"language": "fr"},
+            "Le bailleur restitue les clés.",
+        ),
+        ("zebra", "Keys are due.", {}, None),
+        ("zebra", "", {}, None),
+        ("?", "Keys are due.", {"background": ()}, None),
+        ("keys", "𝔡 é. Keys 👩‍⚖️ are due.", {}, "Keys 👩‍⚖️ are due."),  # offsets count code points
+    ],
+)
+def test_the_passage_by_hand(question, text, options, passage):
+    assert best_passage(question, text, **options) == passage
 
 
 def test_each_text_has_its_own():
@@ -97,18 +110,3 @@ def test_the_background_is_asked_once():
     asked = []
     finder = PassageFinder("en", lambda: asked.append(1) or BACKGROUND)
     assert (finder.passages("keys", ["Keys."]), finder.passages("lamp", ["Keys."]), asked) == ([(0, 5)], [None], [1])
-
-
-def test_inflected_words_are_shared_in_the_language_of_the_articles():
-    text = "Rien ici. Le bailleur restitue les clés."
-    assert best_passage("restituer la clé", text, language="fr") == "Le bailleur restitue les clés."
-
-
-def test_nothing_shared_is_no_passage():
-    assert best_passage("zebra", "Keys are due.") is None
-    assert best_passage("zebra", "") is None
-    assert best_passage("?", "Keys are due.", background=()) is None
-
-
-def test_offsets_count_code_points():
-    assert best_passage("keys", "𝔡 é. Keys 👩‍⚖️ are due.") == "Keys 👩‍⚖️ are due."

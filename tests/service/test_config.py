@@ -56,13 +56,6 @@ def test_a_name_or_language_that_cannot_be_is_refused(name, language):
         PageConfig(name, language=language)
 
 
-def test_a_photograph_by_either_of_its_endings(make_client, tmp_path):
-    for name in ("arms.jpg", "arms.JPEG"):
-        (tmp_path / name).write_bytes(PIXEL)
-        answer = make_client(page=PageConfig(logo=tmp_path / name)).get("/logo")
-        assert answer.headers["content-type"] == "image/jpeg"
-
-
 def test_a_logo_that_is_none_is_refused(tmp_path):
     text, large = tmp_path / "logo.txt", tmp_path / "logo.png"
     text.write_text("logo")
