@@ -10,12 +10,9 @@ import numpy as np
 
 
 def recall(hits: np.ndarray, n_relevant: int, *, cut: int) -> float:
-    """Return R@cut: the share of the relevant articles in the first `cut` places.
+    """Return R@cut: the share of the relevant articles, ranked or not and at least one, in the first `cut` places.
 
-    Args:
-        hits: (depth,) bool, whether the article at each place is relevant.
-        n_relevant: the number of relevant articles, ranked or not; at least 1.
-        cut: how many places count.
+    `hits` (depth,) bool says of each place whether its article is relevant; so in every metric here.
     """
     return float(hits[:cut].sum() / n_relevant)
 

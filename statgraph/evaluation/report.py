@@ -75,15 +75,8 @@ class Report:
 def evaluation_report(
     metrics: QuestionMetrics, masks: Mapping[str, np.ndarray], *, split: str, n_articles: int, rng: np.random.Generator
 ) -> Report:
-    """Return the report of the questions' metrics in each stratum.
-
-    Args:
-        metrics: of every question of the split.
-        masks: stratum name -> (questions,) bool, as `statgraph.evaluation.strata.strata_masks` returns them.
-        split: the split of the questions.
-        n_articles: the number of articles ranked.
-        rng: draws the bootstrap's resamples.
-    """
+    """Return the report of the questions' metrics in each stratum of `strata_masks`, (questions,) bool each; `rng`
+    draws the bootstrap's resamples."""
     strata = {}
     for name, mask in masks.items():
         part = metrics.where(mask)

@@ -86,11 +86,7 @@ def compare(
     swapped. It is exact where `N_PERMUTATIONS` hold every way to swap them, else drawn at random (Smucker, Allan and
     Carterette 2007).
 
-    Args:
-        baseline: the metrics of each seed, over the same questions in the same order.
-        system: the same of the other; it may have another number of seeds.
-        metric: one that all of them have.
-        rng: draws the resamples.
+    Both have the metrics of each seed, over the same questions in the same order; the number of seeds may differ.
 
     Raises:
         ValueError: if one has no seed, or the number of questions differs.

@@ -32,11 +32,8 @@ class ArticleDoc(NamedTuple):
 
 def register(corpus: Corpus, name: str | None = None) -> tuple[str, ...]:
     """Register the articles of a corpus as `statgraph/NAME`, and with the main questions of a split and their labels as
-    `statgraph/NAME/SPLIT`; return these ids, which `ir_datasets.load` takes in this process.
-
-    Args:
-        corpus: a corpus.
-        name: what to call it, or None for its own name.
+    `statgraph/NAME/SPLIT`; return these ids, which `ir_datasets.load` takes in this process. The name is the corpus's
+    unless another is given.
 
     Raises:
         UsageError: if an id is registered already.

@@ -34,15 +34,8 @@ class StatgraphSearch:
     """A run's retriever as MTEB's `SearchProtocol`: `mteb.evaluate(StatgraphSearch(run), StatgraphTask(corpus))`.
 
     It ranks the articles of its run, so that a task must hold the same ones. Of several articles with one score MTEB
-    would order by id what statgraph orders by row: such scores are lowered by as little as makes them differ.
-
-    Args:
-        run: a run folder.
-        device: `auto`, `cpu` or `cuda`.
-
-    Raises:
-        RunError: if `run` is not a finished run, or is damaged.
-        UsageError: if `device` is unknown or not available.
+    would order by id what statgraph orders by row: such scores are lowered by as little as makes them differ. The
+    arguments and errors are those of `Retriever.load`.
     """
 
     def __init__(self, run: Path | str, *, device: str = "auto"):

@@ -94,13 +94,7 @@ def bm25_grid(
 
 
 class TermCounts:
-    """How often each term of some questions occurs in each text: all that BM25 needs to rank the texts for them.
-
-    Args:
-        texts: the articles' texts.
-        language: ISO 639-1 code that picks the stemmer.
-        questions: the texts to rank the articles for.
-    """
+    """How often each term of some questions occurs in each text: all that BM25 needs to rank the texts for them."""
 
     def __init__(self, texts: Sequence[str], language: str, questions: Sequence[str]):
         terms_of = analyser(language)

@@ -33,13 +33,8 @@ class Candidates:
 
 
 class CandidateFinder:
-    """Finds the candidates of a question.
-
-    Args:
-        structure: of the law.
-        near: for how many of the best articles those of the same section, those that they cite and those that cite
-            them are candidates too.
-    """
+    """Finds the candidates of a question: of the `near` best articles those of the same section, those that they cite
+    and those that cite them are candidates too."""
 
     def __init__(self, structure: Structure, *, near: int):
         self._structure = structure

@@ -25,11 +25,7 @@ class LambdaMartRanker:
     """Score = the fixed ranker's + the trees'.
 
     The trees begin from the fixed score and learn what is to be corrected: the fewer they are, the more of it stays.
-    Their score never falls where a signal's rises.
-
-    Args:
-        fixed: what they begin from.
-        booster: a `lightgbm.Booster` over all features.
+    Their score never falls where a signal's rises. The booster is LightGBM's, over all features.
     """
 
     kind = "lambdamart"

@@ -31,11 +31,8 @@ class PassageFinder:
     """Finds passages by the words that they share with a question, rare words first.
 
     Spans were tried by their vectors too, those of the run's query encoder and of its article encoder: what that gave,
-    and what it takes, is in docs/explaining.md.
-
-    Args:
-        language: the ISO 639 code that picks the stemmer.
-        background: gives texts that show which words are rare; called once, at the first question.
+    and what it takes, is in docs/explaining.md. `background` gives texts that show which words are rare; it is called
+    once, at the first question.
     """
 
     def __init__(self, language: str, background: Callable[[], Sequence[str]]):

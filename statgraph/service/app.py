@@ -46,11 +46,8 @@ def create_app(
 ) -> FastAPI:
     """Return the application; it answers 503 until a run is opened.
 
-    Args:
-        state: what the routes ask.
-        load: opens the run, and others after it; called when the application starts, which does not wait for it, and
-            cancelled when it ends.
-        write_log: takes one line for each request.
+    `load` opens the run, and others after it: it is called when the application starts, which does not wait for it, and
+    cancelled when it ends. `write_log` takes one line for each request.
     """
     config = state.config
 

@@ -85,11 +85,8 @@ class BoundedConnection(H11Protocol):
     """uvicorn's connection by h11, closed where a client does not send all headers of a request in time, or does not
     read its answer. A client that only says that it sends no more still gets its answer.
 
-    `BodyLimit` bounds the time of the body, uvicorn that between requests.
-
-    Args:
-        timeout_s: seconds for the headers, and for each time that the answer waits to be taken.
-        options: uvicorn's.
+    `BodyLimit` bounds the time of the body, uvicorn that between requests; `timeout_s` is for the headers, and for each
+    time that the answer waits to be taken.
     """
 
     def __init__(self, *arguments, timeout_s: float, **options):

@@ -20,11 +20,8 @@ _DOUBT = "doubt.json"
 
 
 class LexicalSignal:
-    """BM25 over one text for each article.
-
-    Args:
-        bm25: the index.
-        doubt: how little a question counts that shares hardly a word with the law, from 0 to 1 (not at all).
+    """BM25 over one text for each article; `doubt` is how little a question counts that shares hardly a word with the
+    law, from 0 to 1 (not at all).
 
     Attributes of a class:
         parameters: of BM25; None for those of the run.

@@ -21,10 +21,8 @@ class VotesSignal:
     """Each training question votes for its articles by softmax(cosine / 0.05) over all training questions.
 
     Args:
-        vectors: of the training questions, (questions, width) float32.
+        vectors: of the training questions by the encoder, (questions, width) float32.
         labels: (labels, 2) int64: a row of `vectors` and that of an article that answers it.
-        n_articles: of the law.
-        encoder: what made the vectors.
     """
 
     kind = name = "votes"
