@@ -17,6 +17,7 @@ from statgraph.lexical.analysis import analyser, stemmer_name
 
 REMEDY = "delete the folder to have the index built from the texts at each load, or train the run again"
 _ANALYSIS = "analysis.json"
+_GROUP = 32
 
 
 @dataclass(frozen=True)
@@ -223,10 +224,21 @@ def _check_matrix(scores: Mapping[str, np.ndarray], n_terms: int, n_texts: int) 
 def best_rows(scores: np.ndarray, k: int) -> np.ndarray:
     """Return the rows (int64) of the best `k` of one or more scores, or of all if fewer; best first, ties by row."""
     k = min(k, len(scores))
-    rows = np.arange(len(scores))
+    rows = np.flatnonzero(scores >= _reached_by(k, scores)) if k < len(scores) else np.arange(len(scores))
     if k < len(rows):
-        lowest = np.partition(scores, -k)[-k]
+        among = scores[rows]
+        lowest = np.partition(among, -k)[-k]
         # A tie at the cut is settled by row too, so that the ranking does not depend on the partition.
-        above, ties = np.flatnonzero(scores > lowest), np.flatnonzero(scores == lowest)
+        above, ties = rows[among > lowest], rows[among == lowest]
         rows = np.concatenate([above, ties[: k - len(above)]])
     return rows[np.lexsort((rows, -scores[rows]))].astype(np.int64)
+
+
+def _reached_by(k: int, scores: np.ndarray) -> float:
+    """Return what at least `k` of many scores reach: the k-th best of the maxima of groups, hardly below the k-th best
+    of all; minus infinity of a few scores. A million scores, most of them 0, take 1 ms in place of 80."""
+    n_groups = len(scores) // _GROUP
+    if n_groups < 2 * k:
+        return -np.inf
+    # The rows of a group lie far apart: neighbouring articles often score alike.
+    return np.partition(scores[: n_groups * _GROUP].reshape(_GROUP, n_groups).max(axis=0), -k)[-k]
