@@ -123,6 +123,10 @@ class Retriever:
         that what is measured does not change from day to day."""
         return self._rank(queries_of(questions, k, limits, as_of=ALWAYS))
 
+    def found(self, questions: Sequence[str | Query], k: int = 10, **limits: object) -> list[Ranked]:
+        """Return the rows and scores of each question's hits in `search`: the ranking less what BM25 gives 0."""
+        return [self._above_floor(ranked) for ranked in self._rank(queries_of(questions, k, limits))]
+
     def allowed(self, query: Query) -> AllowedRows | None:
         """Return the article rows that a query searches; None for all.
 

@@ -100,6 +100,7 @@ def test_what_shares_no_word_is_no_hit_of_bm25_but_is_ranked(bm25_run):
     questions = ["deposit", "xylophone"]
     assert retriever.by_words
     assert [[hit.article_id for hit in hits] for hits in retriever.search_many(questions, 3)] == [["D1"], []]
+    assert [ranked.rows.tolist() for ranked in retriever.found(questions, 3)] == [[0], []]
     rankings = retriever.rank(questions, 3)
     assert [ranked.rows.tolist() for ranked in rankings] == [[0, 1, 2], [0, 1, 2]]
     assert [(ranked.scores > 0).tolist() for ranked in rankings] == [[True, False, False], [False] * 3]
