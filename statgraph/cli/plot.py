@@ -41,7 +41,7 @@ def plot(
     training  loss, dev metrics by epoch, map of the article vectors coloured by code
     """
     from statgraph.plotting.corpus import corpus_drawings, tree_drawing
-    from statgraph.plotting.page import write_drawings
+    from statgraph.plotting.drawing import write_drawings
     from statgraph.plotting.training import training_drawings
 
     if code is not None and subject != "graph":

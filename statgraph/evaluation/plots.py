@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,43 +15,25 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 _MOST_CELLS_WITH_TEXT = 400
 _LEGEND_COLUMNS = 4
 HEAT = "viridis"
-# `statgraph.plotting.page` replaces these by the colours of its page.
+# `statgraph.plotting.drawing` replaces these by the colours of its page.
 INK, FAINT_INK, PAPER = "#1b1b1f", "#8e8e93", "#ffffff"
 
 
-@dataclass(frozen=True)
-class Labels:
-    """The title of a figure and the names of its axes."""
-
-    title: str = ""
-    x_name: str = ""
-    y_name: str = ""
-
-
-NO_LABELS = Labels()
-
-
 def heat_map(
-    values: np.ndarray, x_labels: Sequence[object], y_labels: Sequence[object], path: Path, labels: Labels = NO_LABELS
+    values: np.ndarray, x_labels: Sequence[object], y_labels: Sequence[object], path: Path, **names: str
 ) -> None:
     """Write a heat map with the number in each cell where there is room.
 
     Args:
         values: (y_labels, x_labels); the first row is drawn at the bottom.
-
-    Raises:
-        ValueError: if the labels are not as many as the rows and columns.
+        names: the figure's title, and those of its axes: xlabel, ylabel.
     """
-    if values.shape != (len(y_labels), len(x_labels)):
-        raise ValueError(
-            f"values {values.shape}: {len(y_labels)} y labels, {len(x_labels)} x labels; give one for each"
-        )
     width, height = 2.2 + 0.5 * len(x_labels), 1.6 + 0.36 * len(y_labels)
     figure, (axes,) = new_panels(max(4.5, width), max(3.0, height))
     image = axes.imshow(values, cmap=HEAT, origin="lower", aspect="auto")
     axes.set_xticks(range(len(x_labels)), [_label(label) for label in x_labels])
     axes.set_yticks(range(len(y_labels)), [_label(label) for label in y_labels])
-    _name_axes(axes, labels)
+    axes.set(**names)
     if values.size <= _MOST_CELLS_WITH_TEXT:
         middle = (np.nanmin(values) + np.nanmax(values)) / 2
         for (row, column), value in np.ndenumerate(values):
@@ -65,15 +46,16 @@ def heat_map(
 def bar_chart(
     groups: Sequence[str],
     series: Mapping[str, Sequence[float]],
-    errors: Mapping[str, Sequence[tuple[float, float]]] | None,
+    errors: Mapping[str, Sequence[float]],
     path: Path,
-    labels: Labels = NO_LABELS,
+    **names: str,
 ) -> None:
     """Write groups of bars, one bar a series in each group.
 
     Args:
         series: name -> one value for each group.
-        errors: name -> the (low, high) ends of each value's interval; None for bars without.
+        errors: name -> half the length of each value's whiskers.
+        names: as of a heat map.
     """
     figure, (axes,) = new_panels(max(5.0, 1.8 + 0.3 * len(groups) * (len(series) + 1)), 4.0)
     bar_width = 0.8 / max(1, len(series))
@@ -81,29 +63,26 @@ def bar_chart(
     for number, (name, values) in enumerate(series.items()):
         places = centres + (number - (len(series) - 1) / 2) * bar_width
         axes.bar(places, values, bar_width, label=name, color=COLOURS[number % len(COLOURS)], zorder=2)
-        if errors is not None:
-            low, high = np.asarray(errors[name], dtype=float).T
-            whiskers = np.stack([np.asarray(values) - low, high - np.asarray(values)])  # (2, values)
-            axes.errorbar(places, values, whiskers, fmt="none", ecolor="#333333", elinewidth=1, capsize=2.5, zorder=3)
-    names = [_label(group) for group in groups]
-    crowded = sum(map(len, names)) > 12 * figure.get_figwidth()
-    axes.set_xticks(centres, names, rotation=30 if crowded else 0, ha="right" if crowded else "center")
-    _finish(axes, labels, n_series=len(series))
+        axes.errorbar(places, values, errors[name], fmt="none", ecolor="#333333", elinewidth=1, capsize=2.5, zorder=3)
+    crowded = sum(map(len, groups)) > 12 * figure.get_figwidth()
+    axes.set_xticks(centres, groups, rotation=30 if crowded else 0, ha="right" if crowded else "center")
+    _finish(axes, names, n_series=len(series))
     save_png(figure, path)
 
 
 def line_chart(
     series: Mapping[str, tuple[Sequence[float], Sequence[float]]],
     path: Path,
-    labels: Labels = NO_LABELS,
     *,
     points_only: Sequence[str] = (),
+    **names: str,
 ) -> None:
     """Write one line a series, with a mark at each of its points.
 
     Args:
         series: name -> (x values, y values).
         points_only: the series whose points no line joins.
+        names: as of a heat map.
     """
     figure, (axes,) = new_panels(6.0, 4.0)
     for number, (name, (xs, ys)) in enumerate(series.items()):
@@ -111,7 +90,7 @@ def line_chart(
         axes.plot(xs, ys, linestyle=line, marker="o", markersize=4, label=name, color=COLOURS[number % len(COLOURS)])
     if all(float(x).is_integer() for xs, _ in series.values() for x in xs):
         axes.xaxis.get_major_locator().set_params(integer=True)
-    _finish(axes, labels, n_series=len(series))
+    _finish(axes, names, n_series=len(series))
     save_png(figure, path)
 
 
@@ -138,18 +117,12 @@ def save_png(figure, path: Path) -> None:
         figure.savefig(staging, format="png", **options)
 
 
-def _finish(axes, labels: Labels, *, n_series: int) -> None:
-    _name_axes(axes, labels)
+def _finish(axes, names: Mapping[str, str], *, n_series: int) -> None:
+    axes.set(**names)
     axes.grid(axis="y", color="#dddddd", linewidth=0.8, zorder=0)
     axes.set_axisbelow(True)
     if n_series > 1:  # outside the axes, where it hides no value
         axes.figure.legend(loc="outside lower center", ncols=min(n_series, _LEGEND_COLUMNS), frameon=False)
-
-
-def _name_axes(axes, labels: Labels) -> None:
-    axes.set_title(labels.title, fontsize=11)
-    axes.set_xlabel(labels.x_name)
-    axes.set_ylabel(labels.y_name)
 
 
 def _label(value: object) -> str:

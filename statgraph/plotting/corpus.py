@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,14 +12,13 @@ from statgraph.corpus.records import SPLITS, Article, Corpus
 from statgraph.corpus.tree import Tree, tree_of
 from statgraph.errors import UsageError
 from statgraph.evaluation.plots import PAPER, new_panels
-from statgraph.plotting.drawing import HUES, REST, Drawing, Hovers, Outline, bars_figure, shortened
+from statgraph.plotting.drawing import HUES, REST, Drawing, Hovers, Outline, bars_figure
 
 _MOST_BARS = 30
 _SINGLE = 10  # each number of labels up to this has a bar of its own
 _WIDER = ((11, 20), (21, 50), (51, 100))
 _WIDTH, _HEIGHT = 12.0, 11.0  # inches, of a tree
 _MOST_LEVELS = 6
-_FIRST_COLUMN = 0.4  # inches: holds the code's title, upright
 _POINTS = 6.5
 _LINE = _POINTS * 1.22  # points from line to line
 _CHARACTER = _POINTS * 0.51  # points, of DejaVu Sans
@@ -95,66 +93,17 @@ def chosen_code(articles: Sequence[Article], name: str | None) -> str:
     )
 
 
-class CodeTree:
-    """The tree of one code: `children[row]` are the headings directly under a heading, `n_articles` and `n_headings`
-    (headings,) int64 count what is under it at any depth."""
-
-    def __init__(self, tree: Tree):
-        self.headings = tree.headings
-        self.children: list[list[int]] = [[] for _ in tree.headings]
-        self.n_articles = np.bincount(tree.article_parents, minlength=len(tree.headings))
-        self.n_headings = np.zeros(len(tree.headings), dtype=np.int64)
-        for row in range(len(tree.headings) - 1, 0, -1):  # parents come before children
-            parent = tree.heading_parents[row]
-            self.children[parent].insert(0, row)
-            self.n_articles[parent] += self.n_articles[row]
-            self.n_headings[parent] += self.n_headings[row] + 1
-
-    def label(self, row: int) -> str:
-        """Return a heading's title and its number of articles."""
-        count = int(self.n_articles[row])
-        return f"{self.headings[row].title}: {count:,} article{'s' * (count != 1)}"
-
-    def outline(self, row: int = 0) -> Outline:
-        """Return all headings under a heading."""
-        return [(self.label(child), self.outline(child)) for child in self.children[row]]
-
-
-@dataclass(frozen=True)
-class Box:
-    """The box of one heading.
-
-    Attributes:
-        row: of the heading.
-        level: 0 for the code.
-        top, bottom: from 0 to 1 down the plot.
-        family: the number of the code's child that it belongs to; -1 for the code.
-    """
-
-    row: int
-    level: int
-    top: float
-    bottom: float
-    family: int
-
-
-def boxes_of(tree: CodeTree, *, least: float, levels: int) -> Iterator[Box]:
-    """Yield the boxes of a tree, each as high as its share of the code's articles, parents first; headings lower than
-    `least`, and what is under them, have none."""
-    waiting = [Box(0, 0, 0.0, 1.0, -1)]
-    while waiting:
-        box = waiting.pop()
-        yield box
-        top = box.top
-        for number, row in enumerate(tree.children[box.row]):
-            bottom = top + tree.n_articles[row] / tree.n_articles[0]
-            if box.level + 1 < levels and bottom - top >= least:
-                waiting.append(Box(row, box.level + 1, top, bottom, number if box.level == 0 else box.family))
-            top = bottom
+def outline_of(tree: Tree, row: int = 0) -> Outline:
+    """Return all headings under a heading, each with its number of articles."""
+    return [
+        (f"{tree.headings[child].title}: {count:,} article{'s' * (count != 1)}", outline_of(tree, child))
+        for child in tree.child_headings[row]
+        for count in [tree.articles_below[child]]
+    ]
 
 
 def tree_drawing(corpus: Corpus, code: str | None = None) -> Drawing:
-    """Return the headings of one code, from left to right.
+    """Return the headings of one code, from left to right; a box is as high as its share of the code's articles.
 
     Args:
         code: its title, or a part of it; None is the code with the most articles.
@@ -163,59 +112,55 @@ def tree_drawing(corpus: Corpus, code: str | None = None) -> Drawing:
         UsageError: if no code, or more than one, matches.
     """
     title = chosen_code(corpus.articles, code)
-    tree = CodeTree(tree_of(tuple(article for article in corpus.articles if article.code == title)))
-    boxes = list(boxes_of(tree, least=LEAST, levels=_MOST_LEVELS))
-    figure, (axes,) = new_panels(_WIDTH, min(_HEIGHT, max(3.0, 0.16 * len(boxes))))
+    tree = tree_of(article for article in corpus.articles if article.code == title)
+    share = np.array(tree.articles_below) / tree.articles_below[0]  # (headings,)
+    height = min(_HEIGHT, max(3.0, 0.16 * len(tree.headings)))
+    levels = min(_MOST_LEVELS, tree.depth)
+    figure, (axes,) = new_panels(_WIDTH, height)
     axes.set_axis_off()
-    axes.set_xlim(0, _WIDTH)
-    axes.set_ylim(1, 0)
-    levels = 1 + max(box.level for box in boxes)
-    lefts = [0.0, *np.linspace(_FIRST_COLUMN, _WIDTH, max(2, levels))]
+    axes.set(xlim=(0, levels), ylim=(1, 0))
     hovers = Hovers()
-    for number, box in enumerate(boxes):
-        left, right = lefts[box.level : box.level + 2]
-        place = {"bottom": box.top, "align": "edge", "edgecolor": PAPER, "linewidth": 0.6}
-        (bar,) = axes.bar(left, box.bottom - box.top, right - left, color=_colour(box), zorder=2, **place)
-        hovers.put(f"box-{number}", bar, f"{' > '.join(tree.headings[box.row].path)}: {tree.n_articles[box.row]:,}")
-        if box.level + 1 < levels and tree.children[box.row]:  # shows where headings are too small for a box
-            under = sum(tree.n_articles[row] for row in tree.children[box.row]) / tree.n_articles[0]
-            axes.bar(right, under, lefts[box.level + 2] - right, color=REST, alpha=0.35, zorder=1, **place)
-        height = (box.bottom - box.top) * figure.get_figheight() * 72  # points
-        text = _fitted(tree.headings[box.row].title, 0.98 * 72 * (right - left) - 8, height)
-        style = {"va": "center", "color": _DARK_TEXT, "zorder": 3}
-        if box.level == 0:
-            upright = shortened(title, int(height / _CHARACTER))
-            axes.text(right / 2, 0.5, upright, rotation=90, ha="center", fontsize=8, **style)
-        else:
-            axes.text(left + 4 / 72, (box.top + box.bottom) / 2, text, fontsize=_POINTS, linespacing=1.15, **style)
+    characters = int(0.96 * 72 * _WIDTH / levels / _CHARACTER)  # of a line
+
+    def draw(row: int, level: int, top: float, hue: str) -> None:
+        style = {"bottom": top, "align": "edge", "edgecolor": PAPER, "linewidth": 0.6}
+        (bar,) = axes.bar(level, share[row], 1, color=_tint(hue, level), zorder=2, **style)
+        path = " > ".join(tree.headings[row].path)
+        hovers.put(f"box-{row}", bar, f"{path}: {tree.articles_below[row]:,}")
+        most = max(1, int(share[row] * height * 72 / _LINE))  # lines
+        text = textwrap.fill(tree.headings[row].title, characters, max_lines=most, placeholder="…")
+        axes.text(level + 0.02, top + share[row] / 2, text, va="center", color=_DARK_TEXT, fontsize=_POINTS, zorder=3)
+        children = tree.child_headings[row] if level + 1 < levels else []
+        if children:  # shows where headings are too small for a box
+            axes.bar(level + 1, share[children].sum(), 1, color=REST, alpha=0.35, zorder=1, **style)
+        for number, child in enumerate(children):
+            if share[child] >= LEAST:
+                draw(child, level + 1, top, hue if level else HUES[number % len(HUES)])
+            top += share[child]
+
+    draw(0, 0, 0.0, REST)
     return Drawing(
         name="tree",
         title=f"{title}: headings by number of articles",
         description=(
-            f"From left to right the headings of {title}: {tree.n_articles[0]:,} articles under {tree.n_headings[0]:,} "
-            "headings. The height of a box is its number of articles. Grey stands for headings too small for a box; "
-            "the list below has them all."
+            f"From left to right the headings of {title}: {tree.articles_below[0]:,} articles under "
+            f"{tree.headings_below[0]:,} headings. The height of a box is its number of articles. Grey stands for "
+            "headings too small for a box; the list below has them all."
         ),
         figure=figure,
         columns=("heading directly under the code", "headings under it", "articles"),
         rows=tuple(
-            (tree.headings[row].title, int(tree.n_headings[row]), int(tree.n_articles[row])) for row in tree.children[0]
+            (tree.headings[row].title, tree.headings_below[row], tree.articles_below[row])
+            for row in tree.child_headings[0]
         ),
         hovers=hovers,
-        outline=tree.outline(),
+        outline=outline_of(tree),
     )
 
 
-def _colour(box: Box) -> str:
-    """Return a tint of the family's hue, lighter with every level; grey for the code."""
+def _tint(hue: str, level: int) -> str:
+    """Return a hue made lighter with every level."""
     from matplotlib.colors import to_hex, to_rgb
 
-    hue = REST if box.family < 0 else HUES[box.family % len(HUES)]
-    white = min(0.85, 0.45 + 0.09 * box.level)
+    white = min(0.85, 0.45 + 0.09 * level)
     return to_hex([white + (1 - white) * part for part in to_rgb(hue)])
-
-
-def _fitted(text: str, width: float, height: float) -> str:
-    """Return as many lines of a text as a box of so many points holds, an ellipsis where some is left out."""
-    characters, most = max(4, int(width / _CHARACTER)), max(1, int(height / _LINE))
-    return "\n".join(textwrap.wrap(text, characters, max_lines=most, placeholder="…"))

@@ -18,8 +18,7 @@ _LEAST_POINTS = 5  # of the map
 _CURVES = ("mAP", "R@10", "R@100")  # beside the metric that chose the epoch
 _FORMER_METRIC = "R@200"  # by which statgraph 0.1 chose
 _MARKS = ("o", "^", "s", "D", "v")
-_PROJECTIONS = {"tsne": "t-SNE", "pca": "PCA"}
-PROJECTIONS = tuple(_PROJECTIONS)
+PROJECTIONS = {"tsne": "t-SNE", "pca": "PCA"}
 MOST_POINTS = 2_000
 _MOST_CODES = 5  # in colours and marks of their own
 _PERPLEXITY = 30
@@ -181,7 +180,7 @@ def article_map_drawing(
     sample = f"All {len(rows):,}" if all_of_them else f"A random sample of {len(rows):,} of {len(vectors):,}"
     return Drawing(
         name="article-map",
-        title=f"Map of the article vectors ({_PROJECTIONS[projection]}), by code",
+        title=f"Map of the article vectors ({PROJECTIONS[projection]}), by code",
         description=(
             f"{sample} articles, by the vectors that the run searches, {how}; seed {seed}. Colours and marks show the "
             "codes."

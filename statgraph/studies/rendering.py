@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus
-from statgraph.evaluation.plots import Labels, bar_chart
+from statgraph.evaluation.plots import bar_chart
 from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, Comparison, adjusted_p_values
 from statgraph.studies.spec import TableSpec
 from statgraph.studies.store import RunResult
@@ -152,14 +152,10 @@ def time_table(rows: Sequence[RowSummary]) -> list[str]:
 
 def draw_rows(spec: TableSpec, rows: Sequence[RowSummary], path) -> None:
     """Draw the metrics of a table's figure as bars, in percent; the whiskers are one standard deviation over seeds."""
-    means, spread = {}, {}
-    for metric in spec.figure:
-        values = [row.strata[ALL][metric] for row in rows]
-        means[metric] = [100 * value.mean for value in values]
-        spread[metric] = [
-            (100 * (value.mean - (value.sd or 0)), 100 * (value.mean + (value.sd or 0))) for value in values
-        ]
-    bar_chart([row.spec.name for row in rows], means, spread, path, Labels(spec.title, y_name="%"))
+    values = {metric: [row.strata[ALL][metric] for row in rows] for metric in spec.figure}
+    means = {metric: [100 * value.mean for value in by_row] for metric, by_row in values.items()}
+    spread = {metric: [100 * (value.sd or 0) for value in by_row] for metric, by_row in values.items()}
+    bar_chart([row.spec.name for row in rows], means, spread, path, title=spec.title, ylabel="%")
 
 
 def header(names: Sequence[str]) -> list[str]:

@@ -22,7 +22,7 @@ def test_pictures_of_a_training(run_here, dense_run, tmp_path):
 
 
 def test_the_projections_are_those_there_are():
-    assert PROJECTIONS == training.PROJECTIONS
+    assert tuple(training.PROJECTIONS) == PROJECTIONS
 
 
 @pytest.mark.parametrize(

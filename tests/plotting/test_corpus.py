@@ -3,11 +3,8 @@ from dataclasses import replace
 import pytest
 
 from statgraph.corpus.records import Article, Corpus, Question
-from statgraph.corpus.tree import tree_of
 from statgraph.errors import UsageError
 from statgraph.plotting.corpus import (
-    CodeTree,
-    boxes_of,
     chosen_code,
     codes_drawing,
     corpus_drawings,
@@ -61,41 +58,6 @@ def law(*paths_and_counts):
     )
 
 
-@pytest.fixture
-def tree():
-    """Return a code of 10 articles: 6 in Book I (1 of its own, 5 in a title), 1 in Book II, 1 in Book III, 2 in IV."""
-    paths = ((("C", "I"), 1), (("C", "I", "t"), 5), (("C", "II"), 1), (("C", "III"), 1), (("C", "IV"), 2))
-    return CodeTree(tree_of(law(*paths)))
-
-
-def test_counts_of_a_tree(tree):
-    assert [heading.title for heading in tree.headings] == ["C", "I", "t", "II", "III", "IV"]
-    assert tree.n_articles.tolist() == [10, 6, 5, 1, 1, 2]
-    assert tree.n_headings.tolist() == [5, 1, 0, 0, 0, 0]
-    assert tree.children == [[1, 3, 4, 5], [2], [], [], [], []]
-
-
-@pytest.mark.parametrize(
-    ("limits", "expected"),
-    [
-        ({"least": 0.0, "levels": 3}, {"C": (0, 0, 1), "I": (1, 0, 0.6), "t": (2, 0, 0.5), "II": (1, 0.6, 0.7),
-                                       "III": (1, 0.7, 0.8), "IV": (1, 0.8, 1)}),
-        ({"least": 0.15, "levels": 2}, {"C": (0, 0, 1), "I": (1, 0, 0.6), "IV": (1, 0.8, 1)}),
-    ],
-)  # fmt: skip
-def test_boxes_are_as_high_as_their_articles_are_many(tree, limits, expected):
-    boxes = {
-        tree.headings[box.row].title: (box.level, round(box.top, 6), round(box.bottom, 6))
-        for box in boxes_of(tree, **limits)
-    }
-    assert boxes == expected
-
-
-def test_a_family_goes_down_the_tree(tree):
-    families = {tree.headings[box.row].title: box.family for box in boxes_of(tree, least=0.15, levels=3)}
-    assert families == {"C": -1, "I": 0, "t": 0, "IV": 3}
-
-
 @pytest.mark.parametrize(("name", "code"), [(None, "Labour Code"), ("Tax Code", "Tax Code"), ("LABOUR", "Labour Code")])
 def test_the_code_meant(name, code):
     assert chosen_code(law((("Tax Code",), 1), (("Labour Code",), 2)), name) == code
@@ -114,8 +76,14 @@ def test_the_tree_of_the_largest_code(two_codes):
     assert sorted(text for (text,) in drawing.hovers.values()) == [
         "Code A > Book I: 1", "Code A > Book II > Title <1>: 2", "Code A > Book II: 2", "Code A: 3",
     ]  # fmt: skip
-    drawn = {text.get_text() for text in drawing.figure.axes[0].texts}
-    assert drawn == {"Code A", "Book I", "Book II", "Title <1>"}
+    (axes,) = drawing.figure.axes
+    assert {text.get_text() for text in axes.texts} == {"Code A", "Book I", "Book II", "Title <1>"}
+    boxes = {
+        bar.get_gid(): (bar.get_x(), round(bar.get_y(), 3), round(bar.get_height(), 3))
+        for bar in axes.patches
+        if bar.get_gid()
+    }
+    assert boxes == {"box-0": (0, 0, 1), "box-1": (1, 0, 0.333), "box-2": (1, 0.333, 0.667), "box-3": (2, 0.333, 0.667)}
 
 
 def test_headings_too_small_for_a_box_are_in_the_list():

@@ -12,7 +12,7 @@ from statgraph import artifacts
 from statgraph.corpus.records import Corpus
 from statgraph.encoders.article_text import article_texts
 from statgraph.evaluation.metrics import DEPTH, QUALITY, aggregate, deciding_metric, question_metrics
-from statgraph.evaluation.plots import Labels, heat_map
+from statgraph.evaluation.plots import heat_map
 from statgraph.lexical.tuning import Grid, GridResult, TermCounts, bm25_grid
 from statgraph.search.evaluating import split_questions
 
@@ -71,5 +71,5 @@ def write_grid(result: GridResult, corpus: Corpus, folder: Path) -> None:
 
 def draw_grid(result: GridResult, corpus: Corpus, path: Path) -> None:
     """Draw the metric that decides, in percent, as a heat map over k1 and b."""
-    labels = Labels(f"BM25 on {corpus.name}: {SPLIT} {result.metric}, %", x_name="b", y_name="k1")
-    heat_map(100 * result.values[result.metric], result.bs, result.k1s, path, labels)
+    names = {"title": f"BM25 on {corpus.name}: {SPLIT} {result.metric}, %", "xlabel": "b", "ylabel": "k1"}
+    heat_map(100 * result.values[result.metric], result.bs, result.k1s, path, **names)

@@ -18,7 +18,7 @@ from statgraph import artifacts
 from statgraph.corpus.records import Corpus
 from statgraph.errors import RunError, UsageError, reason_of
 from statgraph.evaluation.metrics import deciding_metric
-from statgraph.evaluation.plots import Labels, line_chart
+from statgraph.evaluation.plots import line_chart
 from statgraph.progress import Progress, Step, TrainingStep
 from statgraph.search.evaluating import split_questions
 from statgraph.settings import changed_settings
@@ -241,7 +241,9 @@ def write_tuning(tuning: Tuning) -> None:
     line_chart(
         {"best so far": (numbers, best_so_far), "trial": (numbers, values)},
         tuning.folder / HISTORY,
-        Labels(f"{len(finished)} finished of {len(tuning.trials)} trials", "trial", f"dev {tuning.metric}, %"),
+        title=f"{len(finished)} finished of {len(tuning.trials)} trials",
+        xlabel="trial",
+        ylabel=f"dev {tuning.metric}, %",
         points_only=("trial",),
     )
 
