@@ -51,13 +51,13 @@ real: .venv/.installed
 # 700 MB of packages.
 engines: .venv-engines/.installed
 	$(ENGINES)/python -m pytest tests/index/engines tests/search/test_engine_index.py tests/encoders/sharding \
-		tests/cli/test_embed.py tests/systems/updating/test_update.py
+		tests/cli/test_updating.py tests/systems/updating/test_update.py
 
 # Kills, damaged inputs, full disks, odd clients: an hour or so. TRIAL="kills --cases 1000 --seed 7" runs one of them;
-# TRIAL=mutants finds small faults that no test notices; TRIAL="readers --corpus DIR --run DIR" wants `make engines` first.
+# TRIAL=mutants finds small faults that no test notices.
 trial: .venv/.installed
 	$(if $(filter mutants,$(TRIAL)),$(BIN)/python -m pip install --quiet --editable .[mutants] --no-build-isolation)
-	$(if $(filter readers,$(TRIAL)),$(ENGINES),$(BIN))/python -m tests.trials $(TRIAL)
+	$(BIN)/python -m tests.trials $(TRIAL)
 
 # Write the generated pages again, and build the site of docs/ into site/.
 docs: .venv/.installed

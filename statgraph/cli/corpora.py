@@ -1,7 +1,8 @@
-"""`statgraph fetch` and `statgraph import`: a corpus of the catalogue, or the user's own files, to a corpus folder."""
+"""`statgraph fetch`, `import` and `build-graph`: from a catalogue or the user's own files to a corpus and its graph."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import click
 
 from statgraph.cli import options
+from statgraph.config import GraphConfig
 from statgraph.corpus.catalogue import CATALOGUE, CORPORA, default_folder, fetch_corpus
 from statgraph.corpus.draft import Draft, Reading
 from statgraph.corpus.feedback import FeedbackSummary, read_marks, with_feedback
@@ -19,9 +21,11 @@ from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus, headings_of
 from statgraph.corpus.splitting import HASH, SPLITTINGS
 from statgraph.corpus.store import held_for_writing, read_corpus, write_corpus
 from statgraph.errors import UsageError, unknown_name
+from statgraph.graph.relations import CITING, RELATION_GROUPS, relations_of
 from statgraph.registry import FORMATS
 
 FEEDBACK = "feedback"
+_NODES = {CITING: "citing texts"}  # elsewhere the type with an s
 _SOURCES = {
     **{name: FORMATS.load(name).summary for name in FORMATS.built_in},
     **{name: "from an installed package" for name in FORMATS if name not in FORMATS.built_in},
@@ -110,41 +114,18 @@ def import_(
     strip_html: bool,
 ) -> None:
     reading = Reading(encoding, _mapping(columns), strip_html, code.strip())
-    if format_name != FEEDBACK:
-        if corpus is not None:
-            raise UsageError(f"--corpus: only for the format feedback, not {format_name}; omit it")
-        if format_name not in FORMATS:
-            raise unknown_name("format", format_name, _SOURCES)
-    elif corpus is None:
-        raise UsageError("feedback: needs the corpus that the marks are about; add --corpus DIR")
-    elif language or licence:
-        raise UsageError("feedback: the language and the licence are the corpus's; omit --language and --licence")
-    elif reading != Reading():
-        raise UsageError("feedback: marks have no columns; omit --encoding, --column, --code and --strip-html")
-    elif splits != HASH:
-        raise UsageError("feedback: questions keep their splits, and new ones are in train; omit --splits")
+    _refuse_contradictions(format_name, corpus, (language, licence), reading, splits)
     with held_for_writing(out, replace=force):
         if corpus is not None:
-            summary = _with_marks(source, corpus, out, name)
-        else:
-            draft = draft_source(format_name, source, About(name, language, licence), splits=splits, reading=reading)
-            summary = _imported(draft, out)
-    click.echo(summary)
-
-
-def _with_marks(source: Path, folder: Path, out: Path, name: str | None) -> str:
-    """Write a corpus with readers' marks, and return what became of them."""
-    before = read_corpus(folder)
-    after, summary = with_feedback(before, read_marks(source, before.article_rows))
-    after = replace(after, name=name or after.name)
-    write_corpus(after, out)
-    return _feedback_summary(summary, after.name, out)
-
-
-def _imported(draft: Draft, out: Path) -> str:
-    """Write the corpus of a draft, warn of HTML in it, and return what it holds."""
-    imported = draft.corpus()
-    write_corpus(imported, out)
+            before = read_corpus(corpus)
+            after, marks = with_feedback(before, read_marks(source, before.article_rows))
+            after = replace(after, name=name or after.name)
+            write_corpus(after, out)
+            click.echo(_feedback_summary(marks, after.name, out))
+            return
+        draft = draft_source(format_name, source, About(name, language, licence), splits=splits, reading=reading)
+        imported = draft.corpus()
+        write_corpus(imported, out)
     tagged = [article.article_id for article in imported.articles if has_html(article.text)]
     if tagged:
         click.echo(
@@ -154,7 +135,24 @@ def _imported(draft: Draft, out: Path) -> str:
         )
     resolved = len(draft.resolved_citing)
     note = f", of which {resolved:,} by the articles that the text names" if resolved else ""
-    return _summary(imported, out, citing_note=note, left_out=_left_out(draft))
+    click.echo(_summary(imported, out, citing_note=note, left_out=_left_out(draft)))
+
+
+def _refuse_contradictions(format_name, corpus, about, reading, splits) -> None:
+    """Raise UsageError if an option does not go with the format."""
+    marks = format_name == FEEDBACK
+    contradictions = {
+        f"--corpus: only for the format feedback, not {format_name}; omit it": not marks and corpus,
+        "feedback: needs the corpus that the marks are about; add --corpus DIR": marks and corpus is None,
+        "feedback: the language and the licence are the corpus's; omit --language and --licence": marks and any(about),
+        "feedback: marks have no columns; omit --encoding, --column, --code and --strip-html": (
+            marks and reading != Reading()
+        ),
+        "feedback: questions keep their splits, and new ones are in train; omit --splits": marks and splits != HASH,
+    }
+    options.refuse(contradictions)
+    if not marks and format_name not in FORMATS:
+        raise unknown_name("format", format_name, _SOURCES)
 
 
 def _mapping(columns: Iterable[str]) -> dict[str, str]:
@@ -209,10 +207,47 @@ def _summary(
 
 
 def _left_out(draft: Draft) -> Iterator[str]:
-    unlabelled = len(draft.unlabelled_questions)
+    unlabelled, unresolved = len(draft.unlabelled_questions), len(draft.unresolved_citing)
     if unlabelled:
-        yield f"{unlabelled:,} question{'s' if unlabelled > 1 else ''} that no article answers"
-    unresolved = len(draft.unresolved_citing)
+        yield f"{unlabelled:,} question{'s' * (unlabelled > 1)} that no article answers"
     if unresolved:
-        yield f"{unresolved:,} citing text{'s' if unresolved > 1 else ''} without an article"
+        yield f"{unresolved:,} citing text{'s' * (unresolved > 1)} without an article"
     yield from draft.left_out
+
+
+@click.command("build-graph")
+@click.argument("corpus", type=click.Path(path_type=Path), required=False)
+@options.path("--out", help="Graph folder.  [default: graphs/CORPUS]")
+@click.option(
+    "--relations",
+    metavar="A,B,...",
+    default=",".join(GraphConfig().relations),
+    help=f"Relation groups: {', '.join(RELATION_GROUPS)}; or none.",
+)
+def build_graph(corpus: Path | None, out: Path | None, relations: str) -> None:
+    """Build the graph of CORPUS: its tree of headings, and the questions that cite its articles.
+
+    CORPUS defaults to the embedded sample.
+    """
+    from statgraph.api import build_graph as build
+    from statgraph.graph.build import summary_of
+    from statgraph.graph.store import default_folder, write_graph
+
+    groups = tuple(group.strip() for group in relations.split(",") if group.strip() not in ("", "none"))
+    relations_of(groups)
+    records = options.chosen_corpus(corpus)
+    folder = out if out is not None else default_folder(records.name)
+    start = time.perf_counter()
+    graph = build(records, groups)
+    seconds = time.perf_counter() - start
+    write_graph(graph, folder)
+    summary = summary_of(graph)
+    click.echo(f"Built the graph of {records.name} in {seconds:.2f} s: {folder}")
+    click.echo(
+        "  nodes   " + ", ".join(f"{count:,} {_NODES.get(name, f'{name}s')}" for name, count in summary.nodes.items())
+    )
+    for name, count in summary.edges.items():
+        click.echo(f"  edges   {count:>9,}  {name}")
+    click.echo("  depth   " + ", ".join(f"{depth}: {count:,}" for depth, count in summary.headings_by_depth.items()))
+    click.echo(f"  cited   {summary.articles_cited:,} articles, by training questions")
+    click.echo(f"  orphans {summary.orphan_articles:,} articles without edges")

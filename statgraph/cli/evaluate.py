@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @options.json
 @options.device
 def evaluate(
-    run: Path | None,
+    run: str | None,
     corpus: Path | None,
     split: str,
     question_set: str | None,
@@ -66,7 +66,12 @@ def evaluate(
     baseline = Retriever.load(against, device=device) if against is not None else None
     measured = {name: _measured(retriever, baseline, records, split, name) for name in names}
     if as_json:
-        first, *others = (_json_values(report, comparisons, against) for report, comparisons in measured.values())
+        printed = [report.to_dict() for report, _ in measured.values()]
+        for values, (_, comparisons) in zip(printed, measured.values(), strict=True):
+            if against is not None:
+                metrics = {name: asdict(compared) for name, compared in comparisons.items()}
+                values["against"] = {"run": str(against), "metrics": metrics}
+        first, *others = printed
         apart = {"question_sets": dict(zip(names[1:], others, strict=True))} if others else {}
         click.echo(json.dumps({**first, **apart}, indent=2))
         return
@@ -99,13 +104,3 @@ def _measured(
         return report, {}
     known = split_metrics(baseline, records, split, question_set)
     return report, compare_metrics([known.metrics], [measured.metrics], np.random.default_rng(0))
-
-
-def _json_values(
-    report: Report, comparisons: Mapping[str, MetricComparison], against: Path | None
-) -> dict[str, object]:
-    printed = report.to_dict()
-    if against is not None:
-        metrics = {name: asdict(compared) for name, compared in comparisons.items()}
-        printed["against"] = {"run": str(against), "metrics": metrics}
-    return printed

@@ -3,112 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from statgraph.cli import options
 from statgraph.corpus.records import SPLITS
-from statgraph.errors import UsageError
+
+if TYPE_CHECKING:
+    from statgraph.corpus.records import Corpus
 
 
-@dataclass(frozen=True)
-class _Request:
-    """The options of an export."""
-
-    run: Path | None
-    corpus: Path | None
-    out: Path | None
-    name: str | None
-    split: str | None
-    public: bool
-    device: str
-
-
-def _encoder(request: _Request) -> str:
+# Each writes a run folder to a place, and returns a line about it.
+def _encoder(run: Path, out: Path) -> str:
     from statgraph.exporting.encoder_folder import export_encoder_folder
 
-    folder = options.chosen_run(request.run)
-    export_encoder_folder(folder, request.out)
-    return f"{request.out}: the query encoder and article vectors of {folder}"
+    export_encoder_folder(run, out)
+    return f"the query encoder and article vectors of {run}"
 
 
-def _onnx(request: _Request) -> str:
+def _onnx(run: Path, out: Path) -> str:
     from statgraph.exporting.onnx_folder import export_onnx
 
-    folder = options.chosen_run(request.run)
-    difference = export_onnx(folder, request.out)
-    return f"{request.out}: the query encoder of {folder}; vectors differ from torch's by at most {difference:.1e}"
+    return f"the query encoder of {run}; vectors differ from torch's by at most {export_onnx(run, out):.1e}"
 
 
-def _faiss(request: _Request) -> str:
+def _faiss(run: Path, out: Path) -> str:
     from statgraph.exporting.faiss_folder import export_faiss
 
-    folder = options.chosen_run(request.run)
-    return f"{request.out}: the index of {folder} ({export_faiss(folder, request.out)})"
+    return f"the index of {run} ({export_faiss(run, out)})"
 
 
-def _beir(request: _Request) -> str:
+def _beir(corpus: Corpus, out: Path, ranked_by: Path | None, split: str | None, device: str) -> str:
     from statgraph.exporting.corpus_folder import export_beir
 
-    if request.run is not None and request.split is None:
-        raise UsageError("--run: beir uses a run only for its rankings of a split; name the split with --split")
-    ranked_by = options.chosen_run(request.run) if request.split is not None else None
-    records = options.chosen_corpus(request.corpus)
-    export_beir(records, request.out, run=ranked_by, split=request.split, device=request.device)
-    ranked = f", and the rankings of {ranked_by} for {request.split}" if ranked_by else ""
-    n_questions = sum(len(records.split(split)) for split in SPLITS)
-    return f"{request.out}: {len(records.articles):,} articles and {n_questions:,} questions of {records.name}{ranked}"
+    export_beir(corpus, out, run=ranked_by, split=split, device=device)
+    ranked = f", and the rankings of {ranked_by} for {split}" if ranked_by else ""
+    n_questions = sum(len(corpus.split(split)) for split in SPLITS)
+    return f"{len(corpus.articles):,} articles and {n_questions:,} questions of {corpus.name}{ranked}"
 
 
-def _parquet(request: _Request) -> str:
+def _parquet(corpus: Corpus, out: Path) -> str:
     from statgraph.exporting.corpus_folder import export_parquet
 
-    if request.run is not None:
-        raise UsageError("--run: parquet is a format of corpora; name one with --corpus")
-    records = options.chosen_corpus(request.corpus)
-    export_parquet(records, request.out)
-    n_articles, n_questions = len(records.articles), len(records.questions)
-    return f"{request.out}: {n_articles:,} articles and {n_questions:,} questions of {records.name}"
+    export_parquet(corpus, out)
+    return f"{len(corpus.articles):,} articles and {len(corpus.questions):,} questions of {corpus.name}"
 
 
-def _graphml(request: _Request) -> str:
+def _graphml(run: Path | None, corpus: Path | None, out: Path) -> str:
     from statgraph.exporting.graphml_file import export_corpus_graphml, export_run_graphml
 
-    if request.run is not None and request.corpus is not None:
-        raise UsageError("--run and --corpus name two different graphs; give only one of them")
-    if request.corpus is not None:
-        nodes, edges = export_corpus_graphml(options.chosen_corpus(request.corpus), request.out)
+    if corpus is not None:
+        nodes, edges = export_corpus_graphml(options.chosen_corpus(corpus), out)
     else:
-        nodes, edges = export_run_graphml(options.chosen_run(request.run), request.out)
-    return f"{request.out}: {nodes:,} nodes and {edges:,} edges"
+        nodes, edges = export_run_graphml(options.chosen_run(run), out)
+    return f"{nodes:,} nodes and {edges:,} edges"
 
 
-def _hub(request: _Request) -> str:
-    from statgraph.exporting.hub_repository import push_run
-
-    folder = options.chosen_run(request.run)
-    return f"{push_run(folder, request.name, public=request.public)}: the run {folder}"
-
-
-# Each carries out an export and returns a line on it.
-EXPORTS: Mapping[str, Callable[[_Request], str]] = {
-    "sentence-transformers": _encoder,
-    "onnx": _onnx,
-    "faiss": _faiss,
-    "beir": _beir,
-    "parquet": _parquet,
-    "graphml": _graphml,
-    "hub": _hub,
-}
-_OF_CORPORA = ("beir", "parquet", "graphml")
+OF_RUNS: Mapping[str, Callable[[Path, Path], str]] = {"sentence-transformers": _encoder, "onnx": _onnx, "faiss": _faiss}
+OF_CORPORA = ("beir", "parquet", "graphml")
 
 
 @click.command()
 @click.argument("name", required=False)
 @options.run
-@click.option("--to", "target", type=click.Choice(tuple(EXPORTS)), required=True, help="Format to write.")
+@click.option(
+    "--to", "target", type=click.Choice((*OF_RUNS, *OF_CORPORA, "hub")), required=True, help="Format to write."
+)
 @options.path("--out", metavar="PATH", help="Folder to write, for graphml a file; must not exist yet.")
 @options.path(
     "--corpus",
@@ -139,14 +101,40 @@ def export(
     graphml                the tree and the citations of a run, or of --corpus
     hub                    a run as the repository OWNER/NAME of the Hugging Face hub
     """
-    if corpus is not None and target not in _OF_CORPORA:
-        raise UsageError(f"--corpus: {target} exports a run; name one with --run")
-    if split is not None and target != "beir":
-        raise UsageError("--split: only for --to beir; omit it")
-    if target == "hub" and (name is None or out is not None):
-        raise UsageError("hub: name the repository, as in 'statgraph export --to hub OWNER/NAME', in place of --out")
-    if target != "hub" and (name is not None or public):
-        raise UsageError(f"{name or '--public'}: only for --to hub; omit it")
-    if target != "hub" and out is None:
-        raise UsageError("--out: missing; name a folder, for graphml a file, that does not exist yet")
-    click.echo(EXPORTS[target](_Request(run, corpus, out, name, split, public, device)))
+    _refuse_contradictions(name, run, target, out, corpus, split, public)
+    if target == "hub":
+        from statgraph.exporting.hub_repository import push_run
+
+        folder = options.chosen_run(run)
+        click.echo(f"{push_run(folder, name, public=public)}: the run {folder}")
+        return
+    if target in OF_RUNS:
+        line = OF_RUNS[target](options.chosen_run(run), out)
+    elif target == "graphml":
+        line = _graphml(run, corpus, out)
+    elif target == "parquet":
+        line = _parquet(options.chosen_corpus(corpus), out)
+    else:
+        ranked_by = None if split is None else options.chosen_run(run)
+        line = _beir(options.chosen_corpus(corpus), out, ranked_by, split, device)
+    click.echo(f"{out}: {line}")
+
+
+def _refuse_contradictions(name, run, target, out, corpus, split, public) -> None:
+    """Raise UsageError if an option does not go with the format."""
+    hub = target == "hub"
+    contradictions = {
+        f"--corpus: {target} exports a run; name one with --run": corpus and target not in OF_CORPORA,
+        "--split: only for --to beir; omit it": split is not None and target != "beir",
+        "hub: name the repository, as in 'statgraph export --to hub OWNER/NAME', in place of --out": (
+            hub and (name is None or out is not None)
+        ),
+        f"{name or '--public'}: only for --to hub; omit it": not hub and (name is not None or public),
+        "--out: missing; name a folder, for graphml a file, that does not exist yet": not hub and out is None,
+        "--run: beir uses a run only for its rankings of a split; name the split with --split": (
+            target == "beir" and run and split is None
+        ),
+        "--run: parquet is a format of corpora; name one with --corpus": target == "parquet" and run,
+        "--run and --corpus name two different graphs; give only one of them": run and corpus and target == "graphml",
+    }
+    options.refuse(contradictions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -35,26 +35,9 @@ def of_setting(config_type: type, name: str, *, metavar: str = "N", **attributes
 corpus = path("--corpus", help="Corpus folder, or the name of a fetched corpus.  [default: the embedded sample]")
 
 
-OF_HUB = "statgraph.run_of_hub"
-
-
-class _RunOrHub(click.ParamType):
-    """A run folder, or the copy of a run on the hub; `OF_HUB` in the context's `meta` says which of the two."""
-
-    name = "run"
-
-    def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        from statgraph.runs.hub import SCHEME, local_run
-
-        if ctx is not None:
-            ctx.meta[OF_HUB] = str(value).startswith(SCHEME)
-        return local_run(value)
-
-
 run_or_hub = click.option(
     "--run",
     metavar="DIR",
-    type=_RunOrHub(),
     help="Run folder, or hf://OWNER/NAME of the Hugging Face hub.  [default: the newest under runs/]",
 )
 run = path("--run", help="Run folder.  [default: the newest under runs/]")
@@ -133,19 +116,24 @@ def chosen_corpus(folder: Path | None):
     return read_corpus(fetched if not folder.exists() and fetched.is_dir() else folder)
 
 
-def chosen_run(folder: Path | None, remedy: str | None = None) -> Path:
-    """Return the run folder named, or the newest; `remedy` is shown where no run exists."""
+def chosen_run(folder: Path | str | None, remedy: str | None = None) -> Path:
+    """Return the run folder named, downloaded if it is on the hub, or the newest; `remedy` is shown where no run
+    exists."""
     from statgraph.runs.folders import newest_run
+    from statgraph.runs.hub import local_run
 
-    return folder if folder is not None else newest_run(remedy=remedy)
+    return local_run(folder) if folder is not None else newest_run(remedy=remedy)
+
+
+def refuse(contradictions: Mapping[str, object]) -> None:
+    """Raise UsageError with the first message whose value is true."""
+    for message, applies in contradictions.items():
+        if applies:
+            raise UsageError(message)
 
 
 def rewriter_of(url: str | None, model: str | None):
-    """Return what rewrites questions at a URL, None without one.
-
-    Raises:
-        UsageError: if the URL is invalid, or there is a model without a URL.
-    """
+    """Return what rewrites questions at a URL, None without one."""
     from statgraph.search.rewriting import Rewriter
 
     if url is None and model is not None:
@@ -154,11 +142,7 @@ def rewriter_of(url: str | None, model: str | None):
 
 
 def engine_address(name: str, uri: str | None, option: str):
-    """Return the engine at the URI that an option names, or None for the run's own index.
-
-    Raises:
-        UsageError: if there is no such engine, or it is named without a URI.
-    """
+    """Return the engine at the URI that an option names, or None for the run's own index."""
     from statgraph.index.engines.contract import EngineAddress
     from statgraph.registry import ENGINES
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from statgraph.cli import options
-from statgraph.errors import UsageError
 
 SUBJECTS = ("corpus", "graph", "training")
 PROJECTIONS = ("tsne", "pca")  # those of statgraph.plotting.training, which loads NumPy
@@ -44,16 +43,17 @@ def plot(
     from statgraph.plotting.drawing import write_drawings
     from statgraph.plotting.training import training_drawings
 
-    if code is not None and subject != "graph":
-        raise UsageError(f"--code: only for graph, not {subject}; omit it")
-    if subject == "training":
-        if corpus is not None:
-            raise UsageError("--corpus: training is plotted from a run; name it with --run")
+    training = subject == "training"
+    contradictions = {
+        f"--code: only for graph, not {subject}; omit it": code is not None and subject != "graph",
+        "--corpus: training is plotted from a run; name it with --run": training and corpus,
+        f"--run: {subject} is plotted from a corpus; name it with --corpus": not training and run,
+    }
+    options.refuse(contradictions)
+    if training:
         folder = options.chosen_run(run)
         drawings, heading = training_drawings(folder, projection=projection, seed=seed), f"Training of {folder.name}"
     else:
-        if run is not None:
-            raise UsageError(f"--run: {subject} is plotted from a corpus; name it with --corpus")
         records = options.chosen_corpus(corpus)
         heading = f"Graph of {records.name}" if subject == "graph" else f"Corpus {records.name}"
         drawings = [tree_drawing(records, code)] if subject == "graph" else corpus_drawings(records)

@@ -66,7 +66,8 @@ def reproduce(
     from statgraph.runs.provenance import published, published_path
     from statgraph.studies.spec import read_table, with_backbones
 
-    spec = with_backbones(read_table(table), _names(backbones or "")) if table else None
+    names = tuple(name.strip() for name in (backbones or "").split(",") if name.strip())
+    spec = with_backbones(read_table(table), names) if table else None
     if listing or spec is None:
         _list(spec, listing)
         return
@@ -89,16 +90,8 @@ def reproduce(
     ctx.exit(_make(request, options.chosen_corpus(corpus), out))
 
 
-def _names(listed: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in listed.split(",") if name.strip())
-
-
 def _list(spec, listing: bool) -> None:
-    """Print the rows of a table, or all tables if none is named.
-
-    Raises:
-        UsageError: if no table is named and the list was not asked for.
-    """
+    """Print the rows of a table, or all tables if none is named and the list was asked for."""
     from statgraph.studies.spec import read_table, table_names
 
     if spec is not None:
@@ -113,7 +106,7 @@ def _list(spec, listing: bool) -> None:
 
 
 def _check(table: str, path: Path) -> int:
-    """Say whether a published table follows from its JSON, and return the exit code."""
+    """Print whether a published table follows from its JSON, and return the exit code."""
     from statgraph.studies.table_files import check_table, markdown_beside
 
     checked = check_table(table, path)

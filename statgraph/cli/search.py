@@ -11,12 +11,14 @@ from pathlib import Path
 import click
 
 from statgraph.cli import options
-from statgraph.cli.terminal import explanation_lines, folded, visible
-from statgraph.errors import UsageError
+from statgraph.cli.terminal import explanation_lines, visible
 
 SNIPPET_CHARACTERS = 160
 LONGEST_SHOWN_TITLE = 300
-_BESIDE_THE_ARTICLE = 12  # columns of a terminal that rank, score and the gaps take
+_UNTRAINED = (
+    "Nothing was trained: articles are found by words, headings and citations alone; "
+    "'statgraph train --corpus {}' adds vectors, which find other words of the same meaning"
+)
 _NO_RUN = "train one with 'statgraph train', name one with --run, or search a corpus without a run with --corpus"
 
 
@@ -50,7 +52,7 @@ _NO_RUN = "train one with 'statgraph train', name one with --run, or search a co
 @options.precision
 def search(
     question: str | None,
-    run: Path | None,
+    run: str | None,
     corpus: Path | None,
     k: int,
     as_json: bool,
@@ -75,28 +77,28 @@ def search(
     from statgraph.corpus.importing import read_question_file
     from statgraph.corpus.query import Query, queries_of
     from statgraph.search.retriever import Retriever
+    from statgraph.systems.pipeline import untrained_run
 
     _refuse_contradictions(**click.get_current_context().params)
     rewriter = options.rewriter_of(rewrite, rewrite_model)
     address = options.engine_address(engine, engine_uri, "--from")
-    folder = _untrained(corpus) if corpus is not None else options.chosen_run(run, _NO_RUN)
-    asked = read_question_file(questions) if questions is not None else None
+    folder = options.chosen_run(run, _NO_RUN) if corpus is None else untrained_run(options.chosen_corpus(corpus))
+    ids, texts = ([], []) if questions is None else read_question_file(questions)
     retriever = Retriever.load(folder, device=device, precision=precision, engine=address)
     limits = {"codes": codes, "heading": split_path(heading), "as_of": as_of}
-    if asked is not None:
-        _say_if_untrained(corpus)
-        ids, texts = asked
+    query = None if question is None else Query(question, k, **limits)
+    hits = [] if query is None else _hits(retriever, rewriter, query)
+    explanations = retriever.explain(query, hits) if explain else []
+    if corpus is not None:
+        click.echo(_UNTRAINED.format(corpus), err=True)
+    if query is None:
         _print_batch(retriever, ids, queries_of(texts, k, limits), trec=trec)
         return
-    query = Query(question, k, **limits)
-    hits = _hits(retriever, rewriter, query)
-    explanations = retriever.explain(query, hits) if explain else []
-    _say_if_untrained(corpus)
     if as_json:
-        found = [asdict(hit) for hit in hits]
-        for hit, explanation in zip(found, explanations, strict=False):
+        printed = [asdict(hit) for hit in hits]
+        for hit, explanation in zip(printed, explanations, strict=False):
             hit["explanation"] = asdict(explanation)
-        click.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        click.echo(json.dumps(printed, ensure_ascii=False, indent=2))
         return
     if as_of not in ("today", "always") and not retriever.has_dates:
         click.echo(f"Note: this corpus has no dates, so every article counts as in force on {as_of}", err=True)
@@ -104,27 +106,29 @@ def search(
         labels = {name: info.label(name) for name, info in retriever.signals.items()}
         _print_hits(hits, [explanation_lines(why, labels) for why in explanations])
     else:
-        click.echo(
-            _nothing_found(retriever, as_of, [*(["--code"] if codes else []), *(["--heading"] if heading else [])])
-        )
+        narrowed = [name for name, value in (("--code", codes), ("--heading", heading)) if value]
+        click.echo(_nothing_found(retriever, as_of, narrowed))
 
 
 def _refuse_contradictions(*, run, corpus, question, questions, **given) -> None:
     """Raise UsageError if options contradict one another."""
-    if run is not None and corpus is not None:
-        raise UsageError("--run and --corpus: give only one of them; a run has its own articles")
-    if corpus is not None and given["engine_uri"] is not None:
-        raise UsageError("--corpus and --from: a corpus without a run has no vectors; name a run with --run")
-    if (question is None) == (questions is None):
-        raise UsageError('give either a question in quotes or --questions FILE: statgraph search "..."')
-    if given["trec"] and questions is None:
-        raise UsageError("--trec: needs a file of questions; add --questions FILE")
-    if given["explain"] and questions is not None:
-        raise UsageError("--explain: works on a single question; give it in quotes")
-    if given["rewrite"] is not None and (given["explain"] or questions is not None):
-        raise UsageError("--rewrite: works on a single question, without --explain; leave one of them out")
-    if given["trec"] and given["as_json"]:
-        raise UsageError("--trec and --json are two formats; give only one of them")
+    rewrite, explain, trec = given["rewrite"], given["explain"], given["trec"]
+    contradictions = {
+        "--run and --corpus: give only one of them; a run has its own articles": run and corpus,
+        "--corpus and --from: a corpus without a run has no vectors; name a run with --run": (
+            corpus and given["engine_uri"] is not None
+        ),
+        'give either a question in quotes or --questions FILE: statgraph search "..."': (
+            (question is None) == (questions is None)
+        ),
+        "--trec: needs a file of questions; add --questions FILE": trec and not questions,
+        "--explain: works on a single question; give it in quotes": explain and questions,
+        "--rewrite: works on a single question, without --explain; leave one of them out": (
+            rewrite is not None and (explain or questions)
+        ),
+        "--trec and --json are two formats; give only one of them": trec and given["as_json"],
+    }
+    options.refuse(contradictions)
 
 
 def _hits(retriever, rewriter, query) -> list:
@@ -147,24 +151,6 @@ def _hits(retriever, rewriter, query) -> list:
     return retriever.with_passages(query.text, hits)
 
 
-def _untrained(corpus: Path) -> Path:
-    """Return the run folder, in the cache, of a corpus without training."""
-    from statgraph.systems.pipeline import untrained_run
-
-    return untrained_run(options.chosen_corpus(corpus))
-
-
-def _say_if_untrained(corpus: Path | None) -> None:
-    """Say what training would add, where a corpus is searched without."""
-    if corpus is None:
-        return
-    click.echo(
-        "Nothing was trained: articles are found by words, headings and citations alone; "
-        f"'statgraph train --corpus {corpus}' adds vectors, which find other words of the same meaning",
-        err=True,
-    )
-
-
 def _print_batch(retriever, ids: list[str], queries: Sequence, *, trec: bool) -> None:
     """Print the hits of every query: a TREC run, or one JSON line per query."""
     from statgraph.evaluation.trec import write_trec_run
@@ -185,17 +171,13 @@ def _nothing_found(retriever, as_of: str, narrowed: Sequence[str] = ()) -> str:
     """Return why a search has no hits, and the remedy; `narrowed` are the options that leave out articles by place."""
     limited = retriever.has_dates and as_of != "always"
     there = f" under {' and '.join(narrowed)}" if narrowed else ""
+    if not retriever.by_words and not limited:
+        return f"No article is{there}; leave out one of them"
     if not retriever.by_words:
-        if not limited:
-            return f"No article is{there}; leave out one of them"
         return f"No article{there} is in force (--as-of {as_of}); choose another day, or always"
-    remedy = "use other words, or a run with a dense retriever (--run)"
-    if limited:
-        return (
-            f"No article{there} in force (--as-of {as_of}) shares a word with the question; {remedy}, "
-            "or another --as-of"
-        )
-    return f"No article{there} shares a word with the question; {remedy}"
+    remedy = "use other words, or a run with a dense retriever (--run)" + (", or another --as-of" if limited else "")
+    force = f" in force (--as-of {as_of})" if limited else ""
+    return f"No article{there}{force} shares a word with the question; {remedy}"
 
 
 def _print_hits(hits, reasons) -> None:
@@ -223,7 +205,6 @@ def _print_hits(hits, reasons) -> None:
     table.add_column("score", justify="right")
     table.add_column("article", overflow="fold")
     for hit, (title, path, snippet, *why) in zip(hits, bodies, strict=True):
-        why = folded(why, max(1, console.width - _BESIDE_THE_ARTICLE))
         body = Text.assemble(
             (title, "bold"), (f"\n{path}", "dim"), f"\n{snippet}", *((f"\n{line}", "dim") for line in why)
         )

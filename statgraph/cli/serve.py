@@ -1,8 +1,9 @@
-"""`statgraph serve`: a run over HTTP, with a search page."""
+"""`statgraph serve` and `statgraph mcp`: a run over HTTP, with a search page, and as tools for assistants."""
 
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import click
@@ -49,7 +50,7 @@ _EXTRA = ("fastapi", "uvicorn", "prometheus_client")
 @options.device
 @options.precision
 def serve(
-    run: Path | None,
+    run: str | None,
     host: str,
     port: int,
     feedback: Path | None,
@@ -76,13 +77,14 @@ def serve(
     page = PageConfig(name, logo, contact, language)
     rewriter = options.rewriter_of(rewrite, rewrite_model)
     _check_extra()
+    from statgraph.runs.hub import SCHEME
     from statgraph.service.config import TOKEN_VARIABLE, ServiceConfig
     from statgraph.service.feedback import FEEDBACK_FILE, check_writable
     from statgraph.service.server import serve as serve_run
 
     folder = options.chosen_run(run)
     # The hub's cache is no place for what readers say.
-    no_feedback = no_feedback or (feedback is None and click.get_current_context().meta.get(options.OF_HUB, False))
+    no_feedback = no_feedback or (feedback is None and (run or "").startswith(SCHEME))
     if feedback is not None:  # the default is not checked: a run on a read-only disk is served, without feedback
         check_writable(feedback)
     config = ServiceConfig(
@@ -93,11 +95,11 @@ def serve(
         page=page,
         engine=options.engine_address(engine, engine_uri, "--from"),
     )
-    serve_run(folder, config, host=host, port=port, device=device, precision=precision, announce=_announce)
 
+    def announce(line: str) -> None:
+        click.echo(line, err=line.startswith("Warning"))
 
-def _announce(line: str) -> None:
-    click.echo(line, err=line.startswith("Warning"))
+    serve_run(folder, config, host=host, port=port, device=device, precision=precision, announce=announce)
 
 
 def _check_extra() -> None:
@@ -106,3 +108,25 @@ def _check_extra() -> None:
     missing = [package for package in _EXTRA if find_spec(package) is None]
     if missing:
         raise DependencyError(f"{missing[0]}: not installed; run: pip install 'statgraph[serve]'")
+
+
+@click.command()
+@options.run_or_hub
+@options.device
+@options.precision
+def mcp(run: str | None, device: str, precision: str) -> None:
+    """Serve a run to an assistant as tools of the Model Context Protocol, on standard input and output.
+
+    The tools search the law, show an article and what stands around it, and what was in force on a day. The assistant's
+    program starts this command itself, and ends it by closing its input.
+    """
+    from statgraph.service.loaded_run import LoadedRun
+    from statgraph.service.mcp_server import create_mcp_server
+
+    folder = options.chosen_run(run)
+    loaded_run = LoadedRun(folder, device=device, precision=precision)
+    server = create_mcp_server(loaded_run)
+    # Making the structure of a large law takes seconds, where an old run has not saved it.
+    threading.Thread(target=lambda: loaded_run.articles.structure, daemon=True).start()
+    click.echo(f"Serving {folder} to an assistant on standard input and output", err=True)
+    server.run("stdio")

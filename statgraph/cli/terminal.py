@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -82,22 +81,14 @@ class TerminalProgress(AbstractContextManager):
     def __call__(self, step: Step) -> None:
         """Show how far a step is."""
         if self._lines:
-            self._lines.add(step.name, step.done, step.total, step.detail)
-        task = self._task(step.name, step.total)
-        self._progress.update(task, completed=step.done, detail=step.detail)
-
-    def _task(self, what: str, total: int) -> int:
-        if what not in self._tasks:
-            self._tasks[what] = self._progress.add_task(what, total=total, detail="")
-        return self._tasks[what]
+            self._lines.add(step)
+        if step.name not in self._tasks:
+            self._tasks[step.name] = self._progress.add_task(step.name, total=step.total, detail="")
+        self._progress.update(self._tasks[step.name], completed=step.done, detail=step.detail)
 
 
 class ProgressLines:
-    """Lines on standard error: of a task that takes longer than ten seconds, one then and one each minute.
-
-    Args:
-        clock: seconds, from anywhere.
-    """
+    """Lines on standard error: of a step that takes longer than ten seconds, one then and one each minute."""
 
     _FIRST, _EVERY = 10.0, 60.0
 
@@ -107,19 +98,19 @@ class ProgressLines:
         self._last: dict[str, int] = {}
         self._due: dict[str, float] = {}
 
-    def add(self, what: str, done: int, total: int, detail: str = "") -> None:
-        """Take how far a task is; its first call begins it, and one that goes back begins it again."""
-        now = self._clock()
-        if what not in self._begun or done < self._last[what]:
-            self._begun[what], self._due[what] = (now, done), now + self._FIRST
-        self._last[what] = done
-        begin, done_before = self._begun[what]
-        if now < self._due[what] or not done_before < done < total:
+    def add(self, step: Step) -> None:
+        """Take how far a step is; its first call begins it, and one that goes back begins it again."""
+        now, name, done = self._clock(), step.name, step.done
+        if done < self._last.get(name, done + 1):
+            self._begun[name], self._due[name] = (now, done), now + self._FIRST
+        self._last[name] = done
+        begin, done_before = self._begun[name]
+        if now < self._due[name] or not done_before < done < step.total:
             return
-        self._due[what] = now + self._EVERY
-        left = (now - begin) * (total - done) / (done - done_before)
-        said = f"{round(left / 60)} min" if left >= 90 else f"{round(left)} s"
-        click.echo(f"{what}: {done / total:.0%}, about {said} left{detail and ', '}{detail}", err=True)
+        self._due[name] = now + self._EVERY
+        left = (now - begin) * (step.total - done) / (done - done_before)
+        shown = f"{round(left / 60)} min" if left >= 90 else f"{round(left)} s"
+        click.echo(f"{name}: {done / step.total:.0%}, about {shown} left{step.detail and ', '}{step.detail}", err=True)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -141,15 +132,6 @@ def print_steps(steps: Iterable[Mapping]) -> None:
         click.echo(f"  {step['name']:<28}{step['seconds']:>8.1f} s{step['peak_mib']:>8,} MiB")
 
 
-def folded(lines: Iterable[str], width: int) -> list[str]:
-    """Return the lines wrapped at words to a width; continuations are indented by two more than their line."""
-    parts = []
-    for line in lines:
-        indent = " " * (len(line) - len(line.lstrip()) + 2)
-        parts += textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
-    return parts
-
-
 def explanation_lines(explanation: Explanation, labels: Mapping[str, str] = MappingProxyType({})) -> list[str]:
     """Return an explanation as lines to read; `labels` are the words for an ensemble's signals, by their names."""
     note = [f"note: {explanation.note}"] if explanation.note else []
@@ -159,14 +141,15 @@ def explanation_lines(explanation: Explanation, labels: Mapping[str, str] = Mapp
 
 def _contribution_lines(explanation, labels: Mapping[str, str]) -> list[str]:
     own = [part for part in explanation.contributions if part.source != "base"]
-    shared = [part for part in explanation.contributions if part.source == "base"]
-    others = own[MOST_SHOWN:]
-    lines = [(part.amount, _contributed(part, explanation.article_id, labels)) for part in own[:MOST_SHOWN]]
-    if others:
-        rest = sum(part.amount for part in others)
-        lines.append((rest, f"{len(others)} {'others' if len(others) > 1 else 'other'}"))
-    lines += [(part.amount, _contributed(part, explanation.article_id, labels)) for part in shared]
+    base = [part for part in explanation.contributions if part.source == "base"]
+    lines = [(part.amount, _contributed(part, explanation.article_id, labels)) for part in (*own[:MOST_SHOWN], *base)]
+    if rest := own[MOST_SHOWN:]:
+        lines.insert(MOST_SHOWN, (sum(part.amount for part in rest), _others(rest)))
     return [f"score {explanation.score:.3f}, the sum of:", *(f"  {amount:+7.3f}  {words}" for amount, words in lines)]
+
+
+def _others(rest: Sequence) -> str:
+    return f"{len(rest)} other{'s' * (len(rest) > 1)}"
 
 
 def _contributed(part: Contribution, article_id: str, labels: Mapping[str, str]) -> str:
@@ -204,10 +187,8 @@ def _neighbour_lines(explanation) -> list[str]:
         kind = _NEIGHBOURS.get(neighbour.relation) or _NEIGHBOURS.get(neighbour.kind, neighbour.kind)
         named = "itself" if neighbour.relation == "itself" else f"{kind}: {_shortened(neighbour.title)}"
         lines.append(f"  {shares}  {named}")
-    others = neighbours[MOST_SHOWN:]
-    if others:
-        rest = sum(neighbour.weight for neighbour in others)
-        lines.append(f"  {rest:6.1%} {len(others)} {'others' if len(others) > 1 else 'other'}")
+    if rest := neighbours[MOST_SHOWN:]:
+        lines.append(f"  {sum(neighbour.weight for neighbour in rest):6.1%} {_others(rest)}")
     return lines
 
 

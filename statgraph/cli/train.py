@@ -122,12 +122,8 @@ def _train(corpus: Path | None, request: TrainingRequest, out: Path | None, *, r
         return
     folder = Path(folder)
     notes: list[str] = []
-
-    def resumable() -> bool:
-        return world.is_first and is_unfinished(folder)
-
     with (
-        options.resume_hint(f"with: --out {folder} --resume", resumable),
+        options.resume_hint(f"with: --out {folder} --resume", lambda: world.is_first and is_unfinished(folder)),
         TerminalProgress(shown=world.is_first) as progress,
     ):
         training = TrainingOptions(

@@ -51,18 +51,16 @@ def tune(
     """
     from statgraph.systems.presets import resolve_config
 
-    of_grid = {"--k1": k1s, "--b": bs}
-    of_trials = {"--trials": n_trials, "--space": space}
-    config = resolve_config(system, (f"seed={seed}", f"device={device}", *settings))
-    for option, value in (of_trials if system == GRID_SYSTEM else of_grid).items():
-        if value is not None:
-            raise UsageError(f"{option}: does not apply to 'statgraph tune {system}'; omit it")
+    fixed = (f"seed={seed}", f"device={device}", *settings)
+    config = resolve_config(system, fixed)
+    others = {"--trials": n_trials, "--space": space} if system == GRID_SYSTEM else {"--k1": k1s, "--b": bs}
+    message = "{}: does not apply to 'statgraph tune {}'; omit it"
+    options.refuse({message.format(name, system): value is not None for name, value in others.items()})
     records = options.chosen_corpus(corpus)
     folder = out if out is not None else RUNS / f"tuning-{folder_name(records.name)}-{system}"
     if system == GRID_SYSTEM:
         _tune_grid(records, config, folder, k1s, bs)
     else:
-        fixed = (f"seed={seed}", f"device={device}", *settings)
         _tune_by_trials(records, system, config, fixed, folder, space, n_trials)
 
 
@@ -117,12 +115,13 @@ def _tune_by_trials(
 
 
 def _echo_trial(trial, n_trials: int) -> None:
-    results = {
-        "finished": lambda: f"dev {100 * trial.value:.1f} %",
-        "pruned": lambda: f"pruned after {len(trial.epoch_values)} epochs",
-        "failed": lambda: f"failed: {trial.error}",
-    }
-    click.echo(f"trial {trial.number}/{n_trials}: {results[trial.state]()} ({trial.seconds:.1f} s)", err=True)
+    if trial.state == "finished":
+        outcome = f"dev {100 * trial.value:.1f} %"
+    elif trial.state == "pruned":
+        outcome = f"pruned after {len(trial.epoch_values)} epochs"
+    else:
+        outcome = f"failed: {trial.error}"
+    click.echo(f"trial {trial.number}/{n_trials}: {outcome} ({trial.seconds:.1f} s)", err=True)
 
 
 def _numbers(option: str, text: str) -> tuple[float, ...]:

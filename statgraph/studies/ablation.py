@@ -29,7 +29,7 @@ from statgraph.studies.running import CorpusRuns, PlannedRun, run_id
 from statgraph.studies.spec import RowSpec, TableSpec
 from statgraph.studies.store import RunResult
 from statgraph.systems.ensemble import fold_runs, learns_from, questions_to_learn_from
-from statgraph.systems.job import DEFAULT_OPTIONS, Job, RunCache, TrainingOptions
+from statgraph.systems.job import Job, TrainingOptions
 from statgraph.systems.pipeline import train_run
 
 # Parts beside signals that a row can leave out, each by the features that go with it.
@@ -84,54 +84,40 @@ class AblationRuns(CorpusRuns):
 
     _trained: dict[str, _Trained] = field(default_factory=dict)
 
-    def finished(self, planned: PlannedRun, options: TrainingOptions = DEFAULT_OPTIONS) -> RunResult:
-        """Return the result of a row, training the ensemble as far as it is not there.
-
-        Raises:
-            RunBusyError: if another process works on an ablation of the same ensemble.
-            StatgraphError: if it cannot be trained.
-        """
-        base = self._base(planned)
-        with self.store.claimed(base):
-            finished = self.result(planned)
-            if finished is not None:
-                return finished
-            start = time.perf_counter()
-            cache = RunCache(self.store.run_cache)
-            if base not in self._trained:
-                self._trained.clear()
-                self._trained[base] = self._train(planned, replace(options, run_cache=cache))
-            trained = self._trained[base]
-            ranks = _without(trained, planned.row.without, self.corpus)
-            metrics = metrics_of_sets(ranks, self.corpus, self.split)
-            seconds = time.perf_counter() - start
-            about = self._about(planned, trained.run.folder, False, seconds) | {
-                "config": artifacts.as_json(planned.config.to_dict()),
-                "without": planned.row.without,
-                "trees": ranks.trees,
-                "steps": [{"name": "row", "seconds": round(seconds, 1), "peak_mib": peak_memory_mib()}],
-                "taken": cache.taken,
-            }
-            result = RunResult(metrics, about)
-            self.store.finish(self._id(planned), result, keep_run=True)
-            return result
+    def _carried_out(self, planned: PlannedRun, options: TrainingOptions) -> RunResult:
+        """Return the result of a row, training the ensemble as far as it is not there."""
+        start = time.perf_counter()
+        base = self._claimed(planned)
+        if base not in self._trained:
+            self._trained.clear()
+            self._trained[base] = self._train(planned, options)
+        trained = self._trained[base]
+        ranks = _without(trained, planned.row.without, self.corpus)
+        metrics = metrics_of_sets(ranks, self.corpus, self.split)
+        step = {"name": "row", "seconds": round(time.perf_counter() - start, 1), "peak_mib": peak_memory_mib()}
+        about = self._about(planned, Run.read(trained.run.folder), False) | {
+            "config": artifacts.as_json(planned.config.to_dict()),
+            "without": planned.row.without,
+            "trees": ranks.trees,
+            "steps": [step],
+        }
+        return RunResult(metrics, about)
 
     def close(self, planned: Sequence[PlannedRun]) -> None:
         """Remove the ensembles of these rows, unless runs are kept; their members stay in the store."""
         self._trained.clear()
         if not self.keep:
-            for base in {self._base(run) for run in planned}:
+            for base in {self._claimed(run) for run in planned}:
                 shutil.rmtree(self.store.trained_folder(base), ignore_errors=True)
 
-    def _base(self, planned: PlannedRun) -> str:
+    def _claimed(self, planned: PlannedRun) -> str:
         return run_id(planned.config, self.corpus.content_hash, self.split, "ablation")
 
     def _train(self, planned: PlannedRun, options: TrainingOptions) -> _Trained:
         """Return the ensemble with its folds, its members and theirs from the store as far as they are there."""
         corpus, config = self.corpus, kind_of(planned.config).for_corpus(planned.config, self.corpus)
-        folder = self.store.trained_folder(self._base(planned))
+        folder = self.store.trained_folder(self._claimed(planned))
         fixed = replace(config, ranker=replace(config.ranker, kind="fixed"))
-        options = replace(options, stage1_cache=self.store.stage1_cache)
         if not is_finished(folder):
             train_run(corpus, fixed, folder, replace(options, resume=is_unfinished(folder)))
         run = Run.read(folder)

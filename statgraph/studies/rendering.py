@@ -5,7 +5,7 @@ A table `by_set` has a part for each question set, intervals beside its figures,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,8 +83,7 @@ def opening(spec: TableSpec, about: About) -> list[str]:
     lines.append(f"- Machine: {'; '.join(about.machines) or ABSENT}")
     if len(about.commits) > 1:
         lines.append("- Rows were trained at different commits: see `commit` of each run in the JSON")
-    lines += [f"- Missing: {line}" for line in about.missing]
-    return [*lines, ""]
+    return [*lines, *(f"- Missing: {line}" for line in about.missing), ""]
 
 
 def main_tables(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
@@ -124,14 +123,10 @@ def stratum_table(spec: TableSpec, rows: Sequence[RowSummary], stratum: str) -> 
 
 def differences_table(rows: Sequence[RowSummary], stratum: str = ALL) -> list[str]:
     """Return the difference of each row from the one that it is compared with, over the questions of a stratum."""
-    compared = [row for row in rows if stratum in row.differences]
+    compared = {(row.spec.name, row.against): row.differences[stratum] for row in rows if stratum in row.differences}
     if not compared:
         return ["No two rows to compare yet."]
-    lines = [_DIFFERENCES.format(adjusted=""), "", *header(["row", "against", *compared[0].differences[stratum]])]
-    for row in compared:
-        cells = [_difference(comparison, comparison.p_value) for comparison in row.differences[stratum].values()]
-        lines.append(line([row.spec.name, row.against, *cells]))
-    return lines
+    return [_DIFFERENCES.format(adjusted=""), "", *_comparison_table(("row", "against"), compared)]
 
 
 def time_table(rows: Sequence[RowSummary]) -> list[str]:
@@ -195,15 +190,16 @@ def _body_by_set(spec: TableSpec, rows: Sequence[RowSummary]) -> list[str]:
     if against:
         lines += [f"## Differences from {', '.join(against)}", "", _ADJUSTED, ""]
         for title, stratum in parts.items():
-            compared = {row.spec.name: row.differences[stratum] for row in rows if stratum in row.differences}
-            lines += [f"### {title}", "", *_adjusted_table(compared), ""]
+            compared = {(row.spec.name,): row.differences[stratum] for row in rows if stratum in row.differences}
+            lines += [f"### {title}", "", *_comparison_table(("row",), compared, adjusted=True), ""]
     if any(row.best_signals for row in rows):
         lines += ["## Beside the best signal alone", "", f"{_SIGNALS} {_ADJUSTED}", ""]
         for title, stratum in parts.items():
-            best = {row.spec.name: row.best_signals[stratum] for row in rows if stratum in row.best_signals}
+            best = {(row.spec.name,): row.best_signals[stratum] for row in rows if stratum in row.best_signals}
             signals = {name: [signal for signal, _ in pairs.values()] for name, pairs in best.items()}
             compared = {name: {metric: comparison for metric, (_, comparison) in best[name].items()} for name in best}
-            lines += [f"### {title}, best signal", "", *_adjusted_table(compared, signals), ""]
+            table = _comparison_table(("row",), compared, adjusted=True, signals=signals)
+            lines += [f"### {title}, best signal", "", *table, ""]
     return lines
 
 
@@ -218,24 +214,24 @@ def _figures(spec: TableSpec, row: RowSummary, stratum: str) -> list[str]:
     return cells
 
 
-def _adjusted_table(
-    compared: Mapping[str, Mapping[str, Comparison]], signals: Mapping[str, Sequence[str]] | None = None
+def _comparison_table(
+    columns: tuple[str, ...],
+    compared: Mapping[tuple[str, ...], Mapping[str, Comparison]],
+    *,
+    adjusted: bool = False,
+    signals: Mapping[tuple[str, ...], Sequence[str]] | None = None,
 ) -> list[str]:
-    """Return a table of comparisons (row -> metric -> comparison), p-values adjusted for their number; each may have
-    the name of a signal in front."""
-    lines = header(["row", *next(iter(compared.values()), {})])
-    cells = _adjusted([comparison for by_metric in compared.values() for comparison in by_metric.values()])
-    for name, by_metric in compared.items():
-        own = [next(cells) for _ in by_metric]
+    """Return a table of comparisons (names of a row, as many as `columns` -> metric -> comparison), where asked for
+    with p-values adjusted for their number, and with the name of a signal in front of each."""
+    lines = header([*columns, *next(iter(compared.values()), {})])
+    p_values = [comparison.p_value for by_metric in compared.values() for comparison in by_metric.values()]
+    shown = iter(adjusted_p_values(p_values) if adjusted else p_values)
+    for names, by_metric in compared.items():
+        cells = [_difference(comparison, next(shown)) for comparison in by_metric.values()]
         if signals:
-            own = [f"{signal}: {cell}" for signal, cell in zip(signals[name], own, strict=True)]
-        lines.append(line([name, *own]))
+            cells = [f"{signal}: {cell}" for signal, cell in zip(signals[names], cells, strict=True)]
+        lines.append(line([*names, *cells]))
     return lines
-
-
-def _adjusted(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    p_values = adjusted_p_values([comparison.p_value for comparison in comparisons])
-    return map(_difference, comparisons, p_values)
 
 
 def _difference(comparison: Comparison, p_value: float) -> str:

@@ -103,11 +103,7 @@ def run_id(config: RunConfig, corpus_hash: str, split: str, *variants: str) -> s
 
 
 def with_tuned_bm25(spec: TableSpec, corpus: Corpus, store: RunStore) -> TableSpec:
-    """Return the table with the k1 and b of the best dev quality in its `tuned` rows, over the text that each indexes.
-
-    Raises:
-        UsageError: if there are such rows, and the corpus has no dev questions.
-    """
+    """Return the table with the k1 and b of the best dev quality in its `tuned` rows."""
 
     def tuned(row: RowSpec) -> RowSpec:
         if not row.tuned:
@@ -153,43 +149,47 @@ class CorpusRuns:
     keep: bool = False
 
     def result(self, planned: PlannedRun) -> RunResult | None:
-        """Return the result of a run, or None where it is not finished.
-
-        Raises:
-            RunError: if the result is damaged.
-        """
+        """Return the result of a run, or None where it is not finished."""
         return self.store.result(self._id(planned))
 
     def finished(self, planned: PlannedRun, options: TrainingOptions = DEFAULT_OPTIONS) -> RunResult:
         """Return the result of a run, training what is missing of it.
 
         Raises:
-            RunBusyError: if another process works on it.
+            RunBusyError: if another process works on it, or on what it shares with other rows.
             StatgraphError: if the run cannot be trained.
         """
-        name = self._id(planned)
-        with self.store.claimed(name):
-            finished = self.store.result(name)
-            if finished is not None:
-                return finished
-            folder = self.store.trained_folder(name)
-            resumed = (folder / parts.CONFIG).is_file()
+        with self.store.claimed(self._claimed(planned)):
+            known = self.result(planned)
+            if known is not None:
+                return known
             start = time.perf_counter()
             _forget_peak_memory()
-            keeps = kind_of(planned.config).has_members  # for the next ensemble, whose members they are too
-            cache = RunCache(self.store.run_cache, keeps=keeps)
-            if not is_finished(folder):
-                corpus = _without_questions(self.corpus) if planned.row.without_questions else self.corpus
-                cached = replace(options, stage1_cache=self.store.stage1_cache, run_cache=cache)
-                if planned.row.retrained:
-                    followed = _followed(corpus, planned.config, folder, cached)
-                    cached = replace(options, final=followed, keep_test=True)
-                train_run(corpus, planned.config, folder, replace(cached, resume=resumed))
-            metrics, signals = self._measured(Run.read(folder))
-            about = self._about(planned, folder, resumed, time.perf_counter() - start)
-            result = RunResult(metrics, about | {"taken": cache.taken}, signals)
-            self.store.finish(name, result, keep_run=self.keep)
+            # Members are kept for the next ensemble, whose members they are too.
+            cache = RunCache(self.store.run_cache, keeps=kind_of(planned.config).has_members)
+            options = replace(options, stage1_cache=self.store.stage1_cache, run_cache=cache)
+            result = self._carried_out(planned, options)
+            about = {"seconds": round(time.perf_counter() - start, 1), "taken": cache.taken}
+            result = replace(result, about=result.about | about)
+            self.store.finish(self._id(planned), result, keep_run=self.keep)
             return result
+
+    def _carried_out(self, planned: PlannedRun, options: TrainingOptions) -> RunResult:
+        folder = self.store.trained_folder(self._id(planned))
+        resumed = (folder / parts.CONFIG).is_file()
+        if not is_finished(folder):
+            corpus = _without_questions(self.corpus) if planned.row.without_questions else self.corpus
+            how = replace(options, resume=resumed)
+            if planned.row.retrained:
+                how = replace(how, final=_followed(corpus, planned.config, folder, options), keep_test=True)
+            train_run(corpus, planned.config, folder, how)
+        run = Run.read(folder)
+        metrics, signals = self._measured(run)
+        return RunResult(metrics, self._about(planned, run, resumed), signals)
+
+    def _claimed(self, planned: PlannedRun) -> str:
+        """Return the id of what no other process may work on at the same time."""
+        return self._id(planned)
 
     def close(self, planned: Sequence[PlannedRun]) -> None:
         """Release what the runs of a table share."""
@@ -197,13 +197,10 @@ class CorpusRuns:
     def _id(self, planned: PlannedRun) -> str:
         # A corpus may get another question set, or its questions be put into sets.
         sets = [name for name in sets_of_split(self.corpus, self.split) if name != MAIN_SET]
+        row = planned.row
         variants = [f"set {name}" for name in sets]
-        if planned.row.without_questions:
-            variants.append("without questions")
-        if planned.row.retrained:
-            variants.append("retrained")
-        if planned.row.without:
-            variants.append(f"without {planned.row.without}")
+        variants += ["without questions"] * row.without_questions + ["retrained"] * row.retrained
+        variants += [f"without {row.without}"] if row.without else []
         return run_id(planned.config, self.corpus.content_hash, self.split, *variants)
 
     def _measured(self, run: Run) -> tuple[SplitMetrics, dict[str, SplitMetrics]]:
@@ -218,8 +215,7 @@ class CorpusRuns:
             signals[signal.name] = replace(alone, metrics=alone.metrics.only(COMPARED_BY_SET))
         return metrics_of_sets(ensemble, self.corpus, self.split), signals
 
-    def _about(self, planned: PlannedRun, folder: Path, resumed: bool, seconds: float) -> dict[str, object]:
-        run = Run.read(folder)
+    def _about(self, planned: PlannedRun, run: Run, resumed: bool) -> dict[str, object]:
         return {
             "config": artifacts.as_json(run.config.to_dict()),
             "seed": planned.seed,
@@ -231,9 +227,8 @@ class CorpusRuns:
             "machine": machine(planned.config.device),
             "command": planned.train_command(self.corpus_folder),
             "resumed": resumed,
-            "seconds": round(seconds, 1),
             "steps": list(run.steps),
-            "learning_curve": MetricsLog(folder / parts.METRICS).records(),
+            "learning_curve": MetricsLog(run.folder / parts.METRICS).records(),
         }
 
 

@@ -72,12 +72,7 @@ def summaries(spec: TableSpec, results: Mapping[str, Mapping[int, RunResult]]) -
     Args:
         results: row name -> seed -> result.
     """
-    rows = [
-        _summary(row, spec.against(row), results[row.name], results.get(spec.against(row)) or {}, by_set=spec.by_set)
-        for row in spec.rows
-        if results.get(row.name)
-    ]
-    return [_with_intervals(row, spec.metrics) for row in rows] if spec.by_set else rows
+    return [_summary(row, spec, results) for row in spec.rows if results.get(row.name)]
 
 
 def strata_by_set(strata: Iterable[str]) -> dict[str, dict[str, str]]:
@@ -93,29 +88,44 @@ def strata_by_set(strata: Iterable[str]) -> dict[str, dict[str, str]]:
     return shown
 
 
-def _shown(strata: Iterable[str]) -> list[str]:
-    return [stratum for parts in strata_by_set(strata).values() for stratum in parts.values()]
-
-
-def _with_intervals(row: RowSummary, metrics: Sequence[str]) -> RowSummary:
-    runs = [row.results[seed] for seed in sorted(row.results)]
-    strata = _shown(row.strata)
-    intervals = {
-        stratum: {
-            metric: mean_estimate(
-                np.mean([run.values(metric, stratum) for run in runs], axis=0), np.random.default_rng(0)
-            )
-            for metric in metrics
-        }
-        for stratum in strata
+def _summary(row: RowSpec, spec: TableSpec, results: Mapping[str, Mapping[int, RunResult]]) -> RowSummary:
+    runs, against = _by_seed(results[row.name]), spec.against(row)
+    counts = {stratum: int(mask.sum()) for stratum, mask in runs[0].metrics.masks.items()}
+    measured = runs[0].metrics.metrics.values  # a small corpus lacks some
+    strata = {
+        stratum: {metric: SeedSummary.of([run.mean(metric, stratum) for run in runs]) for metric in measured}
+        for stratum, count in counts.items()
+        if count
     }
-    best = {}
-    if all(run.signals for run in runs):
-        compared = [metric for metric in COMPARED_BY_SET if metric in metrics]
-        best = {
-            stratum: {metric: _beside_best_signal(runs, metric, stratum) for metric in compared} for stratum in strata
+    by_set = [stratum for parts in strata_by_set(strata).values() for stratum in parts.values()]
+    differences, intervals, best = {}, {}, {}
+    if results.get(against):
+        baseline = _by_seed(results[against])
+        compared = [metric for metric in (COMPARED_BY_SET if spec.by_set else COMPARED) if metric in measured]
+        differences = {
+            stratum: {metric: _comparison(baseline, runs, metric, stratum) for metric in compared}
+            for stratum in (by_set if spec.by_set else (ALL, *PARTS))
+            if counts.get(stratum)
         }
-    return replace(row, intervals=intervals, best_signals=best)
+    if spec.by_set:
+        intervals = {
+            stratum: {metric: _interval(runs, metric, stratum) for metric in spec.metrics} for stratum in by_set
+        }
+    if spec.by_set and all(run.signals for run in runs):
+        beside = [metric for metric in COMPARED_BY_SET if metric in spec.metrics]
+        best = {
+            stratum: {metric: _beside_best_signal(runs, metric, stratum) for metric in beside} for stratum in by_set
+        }
+    return RowSummary(row, results[row.name], strata, counts, against, differences, intervals, best)
+
+
+def _by_seed(results: Mapping[int, RunResult]) -> list[RunResult]:
+    return [results[seed] for seed in sorted(results)]
+
+
+# A generator for each, so that a row's interval does not depend on which other rows there are.
+def _interval(runs: Sequence[RunResult], metric: str, stratum: str) -> Estimate:
+    return mean_estimate(np.mean([run.values(metric, stratum) for run in runs], axis=0), np.random.default_rng(0))
 
 
 def _beside_best_signal(runs: Sequence[RunResult], metric: str, stratum: str) -> tuple[str, Comparison]:
@@ -126,39 +136,6 @@ def _beside_best_signal(runs: Sequence[RunResult], metric: str, stratum: str) ->
     return best, _comparison(alone[best], runs, metric, stratum)
 
 
-def _summary(
-    row: RowSpec,
-    against: str,
-    results: Mapping[int, RunResult],
-    others: Mapping[int, RunResult],
-    *,
-    by_set: bool,
-) -> RowSummary:
-    runs = [results[seed] for seed in sorted(results)]
-    counts = {stratum: int(mask.sum()) for stratum, mask in runs[0].metrics.masks.items()}
-    measured = runs[0].metrics.metrics.values  # a small corpus lacks some
-    strata = {
-        stratum: {metric: SeedSummary.of([run.mean(metric, stratum) for run in runs]) for metric in measured}
-        for stratum, count in counts.items()
-        if count
-    }
-    differences = {}
-    if others:
-        baseline = [others[seed] for seed in sorted(others)]
-        compared = [metric for metric in (COMPARED_BY_SET if by_set else COMPARED) if metric in measured]
-        differences = {
-            stratum: {metric: _comparison(baseline, runs, metric, stratum) for metric in compared}
-            for stratum in (_shown(strata) if by_set else (ALL, *PARTS))
-            if counts.get(stratum)
-        }
-    return RowSummary(row, dict(results), strata, counts, against, differences)
-
-
 def _comparison(baseline: Sequence[RunResult], runs: Sequence[RunResult], metric: str, stratum: str) -> Comparison:
-    # A generator for each, so that a row's interval does not depend on which other rows there are.
-    return compare(
-        [run.metrics.metrics.where(run.metrics.masks[stratum]) for run in baseline],
-        [run.metrics.metrics.where(run.metrics.masks[stratum]) for run in runs],
-        metric,
-        np.random.default_rng(0),
-    )
+    sides = [[run.metrics.metrics.where(run.metrics.masks[stratum]) for run in side] for side in (baseline, runs)]
+    return compare(*sides, metric, np.random.default_rng(0))

@@ -5,13 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.errors import RunError, UsageError, reason_of
+from statgraph.errors import UsageError
 from statgraph.runs.provenance import published
 from statgraph.search.evaluating import SplitMetrics
 from statgraph.studies.rendering import About, table_text
@@ -34,25 +33,21 @@ def write_values(path: Path, values: Mapping[str, object]) -> None:
 
 
 def read_values(path: Path) -> dict:
-    """Return the JSON object in a file, compressed or not.
+    """Return the JSON object in a compressed file.
 
     Raises:
         RunError: if the file is missing or damaged, or holds something else.
     """
-    if path.suffix != ".gz":
-        return artifacts.read_object(path, remedy=_REMEDY)
-    try:
+    with artifacts.reading(path, _REMEDY):
         values = json.loads(gzip.decompress(path.read_bytes()))
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        raise RunError(f"{path}: not readable ({reason_of(error)}); {_REMEDY}") from None
-    if not isinstance(values, dict):
-        raise RunError(f"{path}: not a JSON object; {_REMEDY}")
+        if not isinstance(values, dict):
+            raise ValueError("not a JSON object")
     return values
 
 
 def markdown_beside(path: Path) -> Path:
-    """Return the Markdown file of the same table as a .json or .json.gz."""
-    return path.with_name(path.name.removesuffix(".gz").removesuffix(".json") + ".md")
+    """Return the Markdown file of the same table as a .json.gz."""
+    return path.with_name(path.name.removesuffix(".json.gz") + ".md")
 
 
 def table_values(spec: TableSpec, rows: Sequence[RowSummary], about: About) -> dict[str, object]:
@@ -90,7 +85,7 @@ def check_table(name: str, path: Path) -> Checked:
 
     Args:
         name: the name of the table.
-        path: the JSON, compressed or not; its Markdown has the same name but for the suffix.
+        path: the compressed JSON; its Markdown has the same name but for the suffix.
 
     Raises:
         UsageError: if the JSON is of another table.
@@ -99,14 +94,11 @@ def check_table(name: str, path: Path) -> Checked:
     values = read_values(path)
     if values.get("table") != name:
         raise UsageError(f"--check {path}: is of the table '{values.get('table')}' (got '{name}')")
-    if missing := _missing(values):
-        raise RunError(f"{path}: cannot be checked without {missing}; {_REMEDY}")
     markdown = markdown_beside(path)
-    try:
+    with artifacts.reading(markdown, _REMEDY):
         printed = _table_rows(markdown.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RunError(f"{markdown}: not found; {_REMEDY}") from None
-    computed = _table_rows(table_text(*read_table_values(values)))
+    with artifacts.reading(path, _REMEDY):
+        computed = _table_rows(table_text(*read_table_values(values)))
     problems = [
         f"{markdown}:{number}: '{row}' does not follow from {path.name}, which gives '{other}'"
         for (number, row), (_, other) in zip(printed, computed, strict=False)
@@ -136,15 +128,6 @@ def row_spec_of(row: Mapping) -> RowSpec:
     return row_of({key: value for key, value in row.items() if key in keys})
 
 
-def _missing(values: Mapping) -> str:
-    """Return which keys that the figures follow from a JSON lacks; blank for none."""
-    absent = [f"`{key}`" for key in ("metrics", "rows") if not values.get(key)]
-    runs = values.get("runs")
-    if not runs or not isinstance(runs, Mapping) or any("questions" not in run for run in runs.values()):
-        absent.append("the measures of each run by question")
-    return ", ".join(absent)
-
-
 def _run_values(result: RunResult, shared: Mapping) -> dict[str, object]:
     def own(metrics: SplitMetrics) -> dict[str, object]:
         return {key: value for key, value in metrics.to_dict().items() if shared.get(key) != value}
@@ -155,8 +138,7 @@ def _run_values(result: RunResult, shared: Mapping) -> dict[str, object]:
 
 def _table_rows(markdown: str) -> list[tuple[int, str]]:
     """Return the rows of all tables with their line numbers."""
-    lines = enumerate(markdown.splitlines(), start=1)
-    return [(number, line) for number, line in lines if line.startswith("|")]
+    return [(number, line) for number, line in enumerate(markdown.splitlines(), start=1) if line.startswith("|")]
 
 
 def _rounded(value: object) -> object:

@@ -31,7 +31,7 @@ def source(tmp_path):
 
 
 @pytest.fixture
-def refused(refused, tmp_path):
+def refused_import(refused, tmp_path):
     """Return a function that imports a faulty source, checks that nothing was written and returns what was said."""
 
     def run(format_name, folder, *options, code=1):
@@ -88,7 +88,7 @@ def test_import_says_what_became_of_citing_texts_and_lists_each_set(run_here, so
     ]
 
 
-def test_every_fault_of_jsonl_is_listed_in_one_pass(refused, source):
+def test_every_fault_of_jsonl_is_listed_in_one_pass(refused_import, source):
     (source / "headings.jsonl").write_text(
         '{"id": "c", "title": "Lamp Code"}\n'
         '{"id": "b", "title": "Book I", "parent": "d"}\n'
@@ -109,7 +109,7 @@ def test_every_fault_of_jsonl_is_listed_in_one_pass(refused, source):
         '{"id": "q1", "text": "Who pays?", "articles": ["L1"], "split": "test"}\n'
         '{"text": "No id?", "articles": ["L1"]}\n'
     )
-    assert refused("jsonl", source, "--language", "en") == (
+    assert refused_import("jsonl", source, "--language", "en") == (
         "headings.jsonl:2: heading 'b' is its own ancestor (b under d under b); "
         "correct one of these parents so that the headings form a tree\n"
         "headings.jsonl:4: heading 'e' has the parent 'gone', which does not exist; "
@@ -129,55 +129,20 @@ def test_every_fault_of_jsonl_is_listed_in_one_pass(refused, source):
     )
 
 
-def test_faults_that_only_tables_have_are_listed_in_one_pass(refused, tmp_path):
-    source = tmp_path / "tables"
-    source.mkdir()
-    (source / "headings.csv").write_text("id,title\nc,Lamp Code\n")
-    (source / "articles.csv").write_text("id,title,text,path\nL1,Art. 1,Lamps burn.,C\nL5,Art. 5,Too,many,C\n")
-    (source / "questions.csv").write_text("id,text,articles,split\nq2,When?,L1,valid\n")
-    assert refused("csv", source, "--language", "en") == (
-        "headings.csv:1: no column parent (found: id, title); name every needed column on this line, or give yours "
-        "with --column, such as text=Wortlaut\n"
-        "articles.csv:3: the row has 5 fields and the header 4; "
-        "give each row every column, and put a field that holds the separator in quotes\n"
-        "questions.csv:2: unknown split 'valid'; use one of train, dev, test, or none"
-    )
-
-
-def test_metadata_of_beir_that_is_no_object_is_refused(refused, tmp_path):
-    source = tmp_path / "beir"
-    (source / "qrels").mkdir(parents=True)
-    (source / "corpus.jsonl").write_text('{"_id": "d1", "text": "Lamps.", "metadata": []}\n')
-    (source / "queries.jsonl").write_text('{"_id": "q1", "text": "Why?"}\n')
-    (source / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n")
-    assert refused("beir", source, "--language", "en") == (
-        'corpus.jsonl:1: \'metadata\' is a list, not an object; write it like {"name": "value"}'
-    )
-
-
-def test_what_cannot_be_imported_is_one_line(refused, source, tmp_path):
-    assert refused("xml", source, code=2) == (
+def test_what_cannot_be_imported_is_one_line(refused_import, source, tmp_path):
+    assert refused_import("xml", source, code=2) == (
         "unknown format 'xml'; choose from jsonl, csv, beir, parquet, bsard, legi, feedback"
     )
-    assert refused("jsonl", source, code=2) == (
+    assert refused_import("jsonl", source, code=2) == (
         f"{source}: the language of its statutes is unknown; name it, such as '--language fr'"
     )
-    assert refused("csv", tmp_path / "gone", "--language", "en") == (
+    assert refused_import("csv", tmp_path / "gone", "--language", "en") == (
         f"{tmp_path / 'gone'}: no such file or folder; name the statutes to import"
     )
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.odt").write_text("years of work")
-    assert refused("jsonl", source, "--language", "en") == (
+    assert refused_import("jsonl", source, "--language", "en") == (
         f"{tmp_path / 'out'}: contains 'thesis.odt', which is not a corpus file; choose a new folder"
-    )
-
-
-def test_folders_in_place_of_files_are_problems(refused, source):
-    (source / "articles.jsonl").unlink()
-    (source / "articles.jsonl").mkdir()
-    (source / "questions.jsonl").unlink()
-    assert refused("jsonl", source, "--language", "en") == (
-        "articles.jsonl: cannot be read (Is a directory); put a readable text file there"
     )
 
 
@@ -208,18 +173,6 @@ def test_feedback_becomes_training_labels(run_here, source, tmp_path):
     assert (tmp_path / "out" / "qrels" / "train.tsv").read_text().splitlines()[1:3] == ["q1\tL2\t1", "q1\tL1\t1"]
 
 
-def test_faulty_feedback_is_refused_line_by_line(refused, run_here, source, tmp_path):
-    run_here("import", "jsonl", source, "--out", "lamp-corpus", "--language", "en")
-    marks = tmp_path / "feedback.jsonl"
-    marks.write_text(
-        '{"question": "Who pays?", "article_id": "L9", "right": true}\n{"question": "Who pays?", "article_id": "L1"}\n'
-    )
-    assert refused("feedback", marks, "--corpus", tmp_path / "lamp-corpus") == (
-        "feedback.jsonl:1: article 'L9' is not in the corpus; name its corpus, or remove the line\n"
-        "feedback.jsonl:2: 'right' is missing; give true, false, or null to take an earlier mark back"
-    )
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -235,8 +188,8 @@ def test_faulty_feedback_is_refused_line_by_line(refused, run_here, source, tmp_
         (["jsonl", "f", "--corpus", "c"], "--corpus: only for the format feedback, not jsonl; omit it"),
     ],
 )
-def test_options_of_feedback_are_its_own(refused, arguments, message):
-    assert refused(*arguments, code=2) == message
+def test_options_of_feedback_are_its_own(refused_import, arguments, message):
+    assert refused_import(*arguments, code=2) == message
 
 
 def test_questions_of_the_same_labels_can_be_kept_in_one_split(run_here, source, tmp_path):
@@ -255,8 +208,8 @@ def test_questions_of_the_same_labels_can_be_kept_in_one_split(run_here, source,
     assert manifest["source"] == "lamps (jsonl); splits by-labels"
 
 
-def test_splits_that_come_with_the_questions_are_not_made_anew(refused, source):
-    assert refused("jsonl", source, "--language", "en", "--splits", "by-labels") == (
+def test_splits_that_come_with_the_questions_are_not_made_anew(refused_import, source):
+    assert refused_import("jsonl", source, "--language", "en", "--splits", "by-labels") == (
         "questions.jsonl:1: question 'q1' comes in split 'train'; --splits by-labels makes splits where the source has "
         "none, so leave either out"
     )
@@ -293,43 +246,29 @@ def test_tables_in_another_encoding_with_other_columns_and_html(run_here, tmp_pa
         (["--column", "title=Titel"], 1, "{file}: no column 'Titel' in any table; name one of them with --column"),
     ],
 )
-def test_encodings_and_columns_that_do_not_fit_are_refused(refused, tmp_path, options, code, message):
+def test_encodings_and_columns_that_do_not_fit_are_refused(refused_import, tmp_path, options, code, message):
     path = tmp_path / "gesetz.csv"
     path.write_text("id;text;path\n1;Gef\u00e4\u00df;Kodex\n", encoding="utf-8")
-    said = refused("csv", path, "--language", "de", *options, code=code)
+    said = refused_import("csv", path, "--language", "de", *options, code=code)
     assert said.startswith(message.format(file=path))
 
 
-def test_encodings_and_columns_are_those_of_tables(refused, source):
-    assert refused("beir", source, "--language", "en", "--column", "text=body", code=2) == (
+def test_encodings_and_columns_are_those_of_tables(refused_import, source):
+    assert refused_import("beir", source, "--language", "en", "--column", "text=body", code=2) == (
         "--encoding, --column and --code: only for jsonl and csv, not beir; omit them"
     )
 
 
-def test_articles_without_headings_stand_under_the_code_that_is_named(run_here, refused, tmp_path):
+def test_articles_without_headings_stand_under_the_code_that_is_named(run_here, refused_import, tmp_path):
     path = tmp_path / "rules.csv"
     path.write_text("id,text\n1,No dogs.\n2,No carts.\n", encoding="utf-8")
-    assert refused("csv", path, "--language", "en", code=1) == (
+    assert refused_import("csv", path, "--language", "en", code=1) == (
         "rules.csv:1: no column path or heading (found: id, text); name every needed column on this line, or give "
         "yours with --column, such as text=Wortlaut; --code TITLE does without path and heading"
     )
     status, _, _ = run_here("import", "csv", path, "--language", "en", "--code", "House Rules", "--out", "law")
     assert status == 0
     assert [article.path for article in read_corpus(tmp_path / "law").articles] == [("House Rules",)] * 2
-
-
-def test_synthetic_questions_of_bsard_are_named(run_here, tmp_path):
-    (tmp_path / "bsard").mkdir()
-    columns = "id,category,subcategory,question,extra_description,article_ids\n"
-    for split in ("train", "test", "synthetic"):
-        (tmp_path / f"bsard/questions_{split}.csv").write_text(columns, encoding="utf-8")
-    (tmp_path / "bsard/articles.csv").write_text(
-        "id,article,code,article_no,description\n7,Le vélo roule.,Code du vélo,1,Livre I\n", encoding="utf-8"
-    )
-    status, said, _ = run_here("import", "bsard", "bsard", "--language", "fr", "--out", "law")
-    assert (status, said.splitlines()[-2]) == (
-        0, "  left out   synthetic questions; train on them with --set augment.file=bsard/questions_synthetic.csv",
-    )  # fmt: skip
 
 
 @pytest.fixture
@@ -406,3 +345,71 @@ def test_what_cannot_be_fetched_is_one_line(fetching, tmp_path, corpus, npm, cod
     finished = fetching("fetch", corpus, "--out", "out", npm=npm)
     assert (finished.returncode, finished.stderr) == (code, f"Error: {message}\n")
     assert not (tmp_path / "out").exists()
+
+
+def test_the_summary_of_the_sample(run_here, tmp_path):
+    done = run_here("build-graph")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    first, *lines = done.stdout.splitlines()
+    assert first.startswith("Built the graph of valmere in ")
+    assert first.endswith(" s: graphs/valmere")
+    assert [line.split()[0] for line in lines] == ["nodes", *["edges"] * 6, "depth", "cited", "orphans"]
+    assert sorted(path.name for path in (tmp_path / "graphs" / "valmere").iterdir()) == [
+        "graph.dgl", "manifest.json", "nodes.json",
+    ]  # fmt: skip
+
+
+def test_counts_by_hand(run_here, town, tmp_path):
+    done = run_here("build-graph", town, "--out", "g", "--relations", "tree, bipartite,order")
+
+    # One code over two books of eight articles each; eight training questions with one article each.
+    assert done.stdout.splitlines()[1:] == [
+        "  nodes   16 articles, 3 headings, 8 questions",
+        "  edges           8  article-cited_by-question",
+        "  edges          14  article-follows-article",
+        "  edges          16  article-in_heading-heading",
+        "  edges          14  article-precedes-article",
+        "  edges          16  heading-contains_article-article",
+        "  edges           2  heading-contains_heading-heading",
+        "  edges           2  heading-under_heading-heading",
+        "  edges           8  question-cites-article",
+        "  depth   1: 1, 2: 2",
+        "  cited   8 articles, by training questions",
+        "  orphans 0 articles without edges",
+    ]
+    assert json.loads((tmp_path / "g" / "manifest.json").read_text())["relations"] == ["tree", "bipartite", "order"]
+
+    again = run_here("build-graph", town, "--out", "g", "--relations", "none")
+    assert again.stdout.splitlines()[1:] == [
+        "  nodes   16 articles, 3 headings, 8 questions",
+        "  depth   1: 1, 2: 2",
+        "  cited   0 articles, by training questions",
+        "  orphans 16 articles without edges",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("existing", "message"),
+    [
+        (
+            "notes.txt",
+            "mine: contains 'notes.txt', which is not part of a graph; choose a folder that does not exist yet",
+        ),
+        (
+            "manifest.json",
+            "mine: has no graph.dgl, so it is not a graph folder; choose a folder that does not exist yet",
+        ),
+        (None, "mine: is a file; choose a folder that does not exist yet"),
+    ],
+)
+def test_what_is_no_graph_is_never_replaced(refused, town, tmp_path, existing, message):
+    mine = tmp_path / "mine"
+    if existing:
+        mine.mkdir()
+    kept = mine / existing if existing else mine
+    kept.write_text("mine")
+
+    assert refused("build-graph", town, "--out", "mine") == message
+    assert kept.read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]

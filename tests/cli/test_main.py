@@ -68,13 +68,6 @@ def test_unknown_command(run_here, typed, suggestion):
     )
 
 
-def test_unknown_option(run_here):
-    done = run_here("doctor", "--jsn")
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.splitlines()[-1] == "Error: No such option '--jsn'. Did you mean '--json'?"
-
-
 def test_no_command_shows_the_help(run_here):
     done = run_here()
 
@@ -163,10 +156,3 @@ def test_interrupt_from_the_keyboard(tmp_path, heed_interrupts):
     _, stderr = process.communicate(timeout=30)
 
     assert (process.returncode, stderr.strip()) == (130, "Interrupted")
-
-
-def test_every_command_has_a_line_of_help():
-    for name, (module, function, summary) in command_line.COMMANDS.items():
-        assert module.startswith("statgraph.cli."), name
-        assert function.isidentifier(), name
-        assert summary.endswith("."), name

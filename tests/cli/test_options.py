@@ -26,12 +26,6 @@ def test_a_run_is_needed(refused, command):
     assert refused(*command, "--run", "none") == missing
 
 
-def test_a_run_to_compare_with_must_be_there(refused, bm25_run, town):
-    assert refused("evaluate", "--run", bm25_run, "--corpus", town, "--against", "none") == (
-        "none: no such run folder; train one with 'statgraph train'"
-    )
-
-
 @pytest.mark.parametrize("command", [["build-graph"], ["evaluate", "--run", "r", "--corpus"], ["train", "--corpus"]])
 def test_a_missing_corpus_is_refused(refused, command, tmp_path):
     missing = "none: no such corpus folder; make one with 'statgraph import' or 'statgraph fetch'"

@@ -1,12 +1,10 @@
 import io
 import json
-import os
 import shutil
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -50,7 +48,7 @@ def test_hits_in_a_terminal_are_as_wide_as_it(monkeypatch, bm25_run):
     _print_hits(hits, map(explanation_lines, retriever.explain(QUESTION, hits)))
 
     lines = [line.rstrip() for line in written.getvalue().splitlines()]
-    assert lines[:-3] == [
+    assert lines[:6] == [
         "rank score article",
         "",
         f"   1 {hits[0].score:.3f} Art. 2 on fences",
@@ -58,7 +56,7 @@ def test_hits_in_a_terminal_are_as_wide_as_it(monkeypatch, bm25_run):
         "           Duties",
         "           Fences are taxed.",
     ]
-    assert [line[:19] for line in lines[-3:]] == ["           BM25: fe", "             taxes ", ""]
+    assert (lines[6][:19], max(map(len, lines)) <= 34) == ("           BM25: fe", True)
 
 
 def test_hits_to_read(run_here, bm25_run):
@@ -154,16 +152,6 @@ def test_hits_of_some_codes_and_under_a_heading(answer, refused, bm25_run, asked
     assert refused("search", "lamps?", "--run", bm25_run, "--code", "City", code=2) == (
         "code 'City': not among the articles; choose from Town Code"
     )
-
-
-def test_no_article_in_force_is_told_of_a_dense_run():
-    from statgraph.cli.search import _nothing_found
-
-    line = "No article is in force (--as-of 1850-01-01); choose another day, or always"
-    assert _nothing_found(SimpleNamespace(by_words=False, has_dates=True), "1850-01-01") == line
-    undated = SimpleNamespace(by_words=False, has_dates=False)
-    line = "No article is under --code and --heading; leave out one of them"
-    assert _nothing_found(undated, "today", ["--code", "--heading"]) == line
 
 
 def test_a_day_of_a_corpus_without_dates_is_told_to_mean_nothing(answer, bm25_run, asked):
@@ -279,47 +267,12 @@ def test_options_that_do_not_fit_are_refused(refused, arguments, message):
     assert refused("search", *arguments, code=2) == message
 
 
-@pytest.mark.parametrize("question", ["", " \t"])
-def test_a_blank_question_is_refused(refused, bm25_run, question):
-    assert refused("search", question, "--run", bm25_run, code=2) == "the question is blank; ask something"
-
-
-def test_a_day_that_is_none_is_refused(refused, bm25_run):
-    assert refused("search", "Who?", "--run", bm25_run, "--as-of", "31.1.2026", code=2) == (
-        "as of '31.1.2026': not a date; write it like 2026-01-31, or today, or always"
-    )
-
-
-def test_bytes_that_are_no_text_are_refused(refused, bm25_run):
-    assert refused("search", os.fsdecode(b"o\xf9 ?"), "--run", bm25_run, code=2) == (
-        "the question: character 2 is half a character (a byte that is not UTF-8, or a lone surrogate); "
-        "type it again in UTF-8"
-    )
-
-
 @pytest.mark.parametrize(
     ("damaged_part", "content", "message"),
     [
         (
             "manifest.json", None,
             "run: an unfinished run; go on with the 'statgraph train' that began it, with --out run --resume",
-        ),
-        (
-            "manifest.json", b"{}",
-            "run/manifest.json: not readable (KeyError: 'corpus'); name a run folder, or train the run again",
-        ),
-        (
-            "manifest.json", b"{",
-            "run/manifest.json: not readable (Expecting property name enclosed in double quotes: line 1 "
-            "column 2 (char 1)); train the run again",
-        ),
-        (
-            "index/index.faiss", b"IxFI",
-            "run/index/index.faiss: damaged, FAISS cannot read it; build the index again with 'statgraph train'",
-        ),
-        (
-            "query_encoder/modules.json", None,
-            "run/query_encoder: no query encoder (modules.json is missing); train the run again",
         ),
         (
             "articles.jsonl", None,

@@ -15,6 +15,9 @@ import pytest
 from click.testing import CliRunner
 
 from statgraph.cli.main import cli
+from statgraph.config import RunConfig
+from statgraph.corpus.catalogue import sample_folder
+from statgraph.corpus.store import read_corpus
 from statgraph.service.config import PageConfig
 
 pytest.importorskip("fastapi", reason="the service needs the extra 'serve'")
@@ -112,17 +115,6 @@ def test_marks_that_cannot_be_kept_are_refused_before_the_run_is_loaded(refused,
     )
 
 
-@pytest.mark.parametrize("port", ["70000", "-1", "http"])
-def test_what_is_no_port_is_refused(refused, bm25_run, port):
-    assert refused("serve", "--run", bm25_run, "--port", port, code=2).startswith("Invalid value for '--port': ")
-
-
-def test_an_address_of_another_machine_is_refused(refused, bm25_run):
-    assert refused("serve", "--run", bm25_run, "--host", "192.0.2.1", code=2) == (
-        "--host 192.0.2.1: not an address of this machine; give one that is"
-    )
-
-
 def test_without_the_extra_it_says_what_to_install(refused, bm25_run, monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "uvicorn" else find(name))
@@ -157,14 +149,32 @@ def test_the_page_gets_its_name_logo_contact_and_language(bm25_run, monkeypatch,
     assert pages == [PageConfig(), PageConfig("Town law", tmp_path / "arms.svg", "a@b.example", "de")]
 
 
-def test_a_contact_that_is_no_address_is_refused(refused):
-    assert refused("serve", "--contact", "the mayor", code=2) == (
-        "contact 'the mayor': neither an e-mail address nor a web address; give law@town.example or "
-        "https://town.example/law"
-    )
-
-
 def test_marks_are_taken_or_not(refused):
     assert refused("serve", "--feedback", "f.jsonl", "--no-feedback", code=2) == (
         "--feedback and --no-feedback: give only one of them"
     )
+
+
+def test_the_example_of_the_docs_asks_the_sample_over_standard_input(
+    write_run, doc_example, tmp_path, monkeypatch, capfd
+):
+    pytest.importorskip("mcp", reason="the command needs the extra 'mcp'")
+    (tmp_path / "runs").mkdir()
+    write_run(tmp_path / "runs" / "mine", read_corpus(sample_folder()), RunConfig(system="bm25", retriever="bm25"))
+    command = tmp_path / "bin" / "statgraph"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{REPO / "cli.py"}" "$@"\n')
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{command.parent}:{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    names = doc_example("integrations.md", "Assistants")
+    hits = names["found"].structured_content["articles"]
+    assert [hit["rank"] for hit in hits] == [1, 2, 3, 4, 5]
+    assert (hits[0]["title"], hits[0]["path"][0]) == ("Art. 24, Housing Code", "Housing Code")
+    assert capfd.readouterr().out.startswith(f"1 {hits[0]['title']} {hits[0]['passage']}")
+    assert names["around"].structured_content["article"]["article_id"] == hits[4]["article_id"]
+
+
+def test_a_run_that_is_not_there_is_refused_to_assistants(refused):
+    pytest.importorskip("mcp")
+    assert refused("mcp", "--run", "gone") == "gone: no such run folder; train one with 'statgraph train'"

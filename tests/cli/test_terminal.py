@@ -3,8 +3,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from statgraph.cli import terminal as module
-from statgraph.cli.terminal import ProgressLines, TerminalProgress, explanation_lines, folded, ordinal
+from statgraph.cli.terminal import ProgressLines, TerminalProgress, explanation_lines, ordinal
 from statgraph.lexical.bm25 import TermWeight
 from statgraph.progress import Step, TrainingStep
 from statgraph.search.hits import Contribution, Explanation, Neighbour
@@ -51,15 +50,11 @@ def test_elsewhere_a_long_step_is_told_of_now_and_then(capsys):
     lines = ProgressLines(lambda: now[0])
     for second, done in ((0, 10), (5, 20), (12, 34), (30, 70), (73, 152), (80, 1000), (200, 5), (209, 50)):
         now[0] = second
-        lines.add("embedding articles", done, 1000, "loss 0.5" if second > 70 else "")
+        lines.add(Step("embedding articles", done, 1000))
     assert capsys.readouterr().err.splitlines() == [
         "embedding articles: 3%, about 8 min left",
-        "embedding articles: 15%, about 7 min left, loss 0.5",
+        "embedding articles: 15%, about 7 min left",
     ]
-
-
-def test_rich_loads_with_the_bar_only():
-    assert not hasattr(module, "Console")
 
 
 def test_all_there_is_to_say():
@@ -89,11 +84,6 @@ def test_an_article_is_told_by_its_relation_and_a_citing_text_by_its_kind():
         "article that cites it: Art. 1", "article that it cites: Art. 1",
         "article before it: Art. 1", "article after it: Art. 1", "citing text: Guide",
     ]  # fmt: skip
-
-
-def test_words_alone():
-    why = replace(WHY, own_text_score=None, without_questions_score=None, neighbours=(), terms=(), bm25_score=0.0)
-    assert explanation_lines(why) == ["BM25: shares no word with the question"]
 
 
 def test_the_score_of_a_run_without_a_graph():
@@ -137,13 +127,4 @@ def test_what_an_ensembles_score_is_made_of():
 def test_ordinals():
     assert [ordinal(n) for n in (1, 2, 3, 4, 11, 13, 22, 101, 112)] == [
         *("1st", "2nd", "3rd", "4th", "11th", "13th", "22nd", "101st", "112th"),
-    ]
-
-
-def test_what_goes_on_is_set_in():
-    assert folded(["score 0.750: by its own text", "  50.0%  heading: Book of the well"], 20) == [
-        "score 0.750: by its",
-        "  own text",
-        "  50.0%  heading:",
-        "    Book of the well",
     ]

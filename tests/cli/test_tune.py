@@ -94,20 +94,6 @@ def test_what_cannot_be_tuned_is_refused(refused, town, arguments, message, tmp_
     assert not (tmp_path / "runs").exists()
 
 
-def test_an_unknown_setting_in_the_space_is_refused(refused, tmp_path):
-    (tmp_path / "space.yaml").write_text("stage2.rl: {low: 0.1, high: 0.2}\n")
-    assert refused("tune", "qabisar", "--space", "space.yaml", code=2) == (
-        "space.yaml: 'stage2.rl' is not a setting; did you mean 'stage2.lr'? Learning rate of the graph encoder."
-    )
-
-
-def test_nothing_left_to_search_is_refused(refused, space, town):
-    fixed = ("--set", "stage2.lr=0.1", "--set", "gnn.layers=1")
-    assert refused("tune", "qabisar", "--corpus", town, "--space", space, *fixed, code=2) == (
-        "nothing to search: no setting is left open; give a --space, or fix fewer with --set"
-    )
-
-
 @pytest.mark.parametrize("system", ["bm25", "qabisar"])
 def test_a_corpus_without_dev_questions_is_refused(refused, town, tmp_path, system):
     shutil.copytree(town, tmp_path / "corpus")

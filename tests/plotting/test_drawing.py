@@ -25,15 +25,6 @@ def test_bars_are_stacked_and_show_their_totals():
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["train", "test"]
 
 
-def test_a_single_series_needs_no_key():
-    figure, hovers = bars_figure(["a very long name " * 9], {"articles": [1200]}, x_name="articles")
-    assert figure.legends == []
-    assert list(hovers.values()) == [("a very long name " * 9 + ": 1,200",)]
-    (label,) = figure.axes[0].get_yticklabels()
-    assert label.get_text().count("\n") == 1
-    assert label.get_text().endswith("…")
-
-
 def test_a_page_and_a_picture_each(two_codes, tmp_path):
     paths = write_drawings([codes_drawing(two_codes)], tmp_path / "new" / "plots", stem="corpus", heading="Two")
     assert [path.name for path in paths] == ["corpus.html", "corpus-codes.png"]

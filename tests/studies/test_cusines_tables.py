@@ -75,22 +75,3 @@ def test_dense_rows_of_a_table_differ_in_their_negatives_alone():
                 for run in runs
             }
             assert len(fixed) == 1
-
-
-@pytest.mark.parametrize("system", ["DSR", "G-DSR"])
-def test_static_and_dynamic_differ_in_whose_semantic_ranking_it_is(system):
-    rows = [f"{system}, static", f"{system}, dynamic"]
-    runs = planned_runs(read_table("cusines-table4"), seeds=1, backbone="embedded:static", only=rows)
-    assert [run.config.negatives.semantic for run in runs] == ["bm25", "dynamic"]
-
-
-@pytest.mark.parametrize("system", ["DSR", "G-DSR"])
-def test_the_papers_figures_follow_from_one_table_to_the_next(system):
-    def recall(number: int, row: str) -> float:
-        rows = read_table(f"cusines-table{number}").rows
-        return next(found.paper["R@200"] for found in rows if found.name == f"{system}, {row}")
-
-    assert recall(1, "BM25 negatives") == recall(2, "semantic")
-    assert recall(2, "semantic and structural") == recall(3, "fixed")
-    assert recall(3, "curriculum") == recall(4, "static")
-    assert recall(4, "dynamic") == recall(1, "CuSINeS")

@@ -2,7 +2,7 @@ import dataclasses
 
 import pytest
 
-from statgraph.errors import ModelError, UsageError
+from statgraph.errors import ModelError
 from statgraph.studies import running
 from statgraph.studies.reproduce import Request, default_folder, reproduce
 from statgraph.studies.running import planned_runs, run_id
@@ -65,22 +65,6 @@ def test_a_table_from_nothing_and_then_for_free(make, request_, trained, tmp_pat
     assert again == made
 
 
-def test_everything_is_in_the_json(make, request_, tmp_path):
-    make(request_)
-    values = read_values(tmp_path / "out" / "table.json.gz")
-    assert (values["table"], values["baseline"], values["about"]["seeds"]) == ("small-table", "stage 1", 2)
-    assert [row["name"] for row in values["rows"]] == ["BM25", "stage 1", "QABISAR"]
-    assert values["rows"][1]["strata"]["all"]["metrics"]["R@1"].keys() == {"mean", "sd", "n_seeds"}
-    assert values["metrics"] == ["R@1", "mAP"]
-    assert sorted(values["runs"]) == [
-        "BM25, seed 0", "QABISAR, seed 0", "QABISAR, seed 1", "stage 1, seed 0", "stage 1, seed 1",
-    ]  # fmt: skip
-    run = values["runs"]["QABISAR, seed 1"]
-    assert (run["config"]["seed"], len(values["questions"]["question_ids"])) == (1, 4)
-    assert run["questions"].keys() == {"metrics"}
-    assert values["questions"].keys() == {"question_ids", "strata"}
-
-
 def test_only_some_rows_are_run_and_the_rest_is_taken_as_far_as_it_is_there(make, request_, trained):
     one = dataclasses.replace(request_, seeds=1)
     make(dataclasses.replace(one, only=("BM25",)))
@@ -140,13 +124,6 @@ def test_a_run_of_another_process_is_skipped(make, request_, town_corpus):
     assert made.missing == (f"stage 1, seed 0: {reason}",)
 
 
-def test_a_figure_is_drawn(make, request_, tmp_path):
-    spec = TableSpec("t", "T", "P", figure=("mAP",), rows=request_.spec.rows[:1])
-    make(dataclasses.replace(request_, spec=spec))
-    assert (tmp_path / "out" / "figure.png").is_file()
-    assert "![T](figure.png)" in (tmp_path / "out" / "table.md").read_text()
-
-
 def test_a_figure_without_training(make, request_, tmp_path, trained):
     made, _ = make(dataclasses.replace(request_, spec=read_table("gdsr-figure3")))
     text = (tmp_path / "out" / "table.md").read_text()
@@ -155,15 +132,6 @@ def test_a_figure_without_training(make, request_, tmp_path, trained):
     assert text.endswith("![How alike neighbouring articles are](figure.png)\n")
     assert read_values(tmp_path / "out" / "table.json.gz")["similarity"]["1"]["pairs"] == 15
     assert (trained, made.missing) == ([], ())
-
-
-def test_a_split_without_questions_is_refused_before_training(make, request_, town_corpus, trained):
-    corpus = dataclasses.replace(town_corpus, questions=town_corpus.split("train"))
-    with pytest.raises(UsageError, match=r"^split 'test' of corpus 'town' has no questions; add some"):
-        make(request_, corpus)
-    with pytest.raises(UsageError, match=r"^unknown split 'tset'; choose from train, dev, test"):
-        make(dataclasses.replace(request_, split="tset"))
-    assert trained == []
 
 
 def test_where_a_table_goes(request_):
@@ -175,12 +143,3 @@ def test_where_a_table_goes(request_):
     assert folder(backbone="some/e5", split="dev") == "results/small-table-legi-fr-e5-dev"
     assert folder(spec=with_backbones(read_table("gdsr-table3"), ())) == "results/gdsr-table3-legi-fr-backbones"
     assert folder(spec=read_table("gdsr-figure4"), split="dev") == "results/gdsr-figure4-legi-fr"
-
-
-def test_rows_trained_at_different_commits_are_said(make, request_, monkeypatch):
-    one = dataclasses.replace(request_, seeds=1)
-    monkeypatch.setattr(running, "commit", lambda: "abc")
-    make(dataclasses.replace(one, only=("BM25",)))
-    monkeypatch.setattr(running, "commit", lambda: "def")
-    made, _ = make(dataclasses.replace(one, only=("stage 1",)))
-    assert "- Commit: abc, def\n- " in (made.folder / "table.md").read_text()

@@ -101,15 +101,6 @@ def test_a_retrained_run_takes_the_epochs_of_another_and_keeps_test(run, qabisar
     assert run(qabisar).about["corpus"] != result.about["corpus"]
 
 
-def test_a_run_of_bm25_has_no_curve(run):
-    planned = PlannedRun(RowSpec("BM25", "bm25"), 0, resolve_config("bm25", ["device=cpu"]), ("device=cpu",))
-    assert run(planned).about["learning_curve"] == []
-
-
-def test_the_machine_in_a_line():
-    assert "cores, no GPU, " in machine("cpu")
-
-
 def table(*rows) -> TableSpec:
     return TableSpec("t", "T", "P", rows=rows)
 

@@ -5,8 +5,7 @@ from statgraph.evaluation.metrics import METRICS
 from statgraph.studies import spec as spec_module
 from statgraph.studies.analyses import ANALYSES
 from statgraph.studies.running import planned_runs
-from statgraph.studies.spec import measurable_on, read_table, short_name, table_names, with_backbones
-from statgraph.systems.presets import resolve_config
+from statgraph.studies.spec import measurable_on, read_table, table_names, with_backbones
 
 BACKBONES = {"static": "embedded:static", "head": "embedded:multilingual-e5-small"}
 
@@ -68,17 +67,6 @@ def test_dev_measures_no_row_that_it_has_trained():
     assert [row.name for row in spec.rows] == [*left, "G-DSR, retrained on train and dev"]
 
 
-def test_the_chain_of_qabisar_table_1():
-    spec = read_table("qabisar-table1")
-    assert [(row.name, spec.against(row)) for row in spec.rows] == [
-        ("BM25", "stage 1"), ("BM25 tuned", "stage 1"), ("BE without hierarchy", "stage 1"),
-        ("stage 1, gold only", "stage 1"), ("stage 1", "BM25 tuned"), ("G-DSR", "QABISAR"),
-        ("G-DSR with CuSINeS", "QABISAR"), ("QABISAR, tree alone", "stage 1"), ("QABISAR", "QABISAR, tree alone"),
-        ("QABISAR, target edges kept", "QABISAR"),
-    ]  # fmt: skip
-    assert resolve_config("qabisar", spec.rows[-1].settings).graph.target_edges == "keep"
-
-
 def test_a_file_is_read_whole(written):
     spec = written(
         "baseline: a\npaper_read_in: a book\nmetrics: [mAP]\nfigure: [R@100]\nrows:\n"
@@ -103,11 +91,6 @@ def test_a_wrong_file_is_refused(written, text, message):
         written(text)
 
 
-def test_an_unknown_table_is_refused():
-    with pytest.raises(UsageError, match=r"^unknown table 'gdsr-table9'; choose from citations, cusines-buckets, "):
-        read_table("gdsr-table9")
-
-
 def test_every_row_on_every_backbone(written):
     spec = written("baseline: a\nbackbones: [embedded:static, m/e5]\nrows: [{name: a, system: dsr}]")
     spread = with_backbones(spec, ())
@@ -121,7 +104,3 @@ def test_backbones_are_for_tables_about_them(written):
     assert with_backbones(spec, ()) is spec
     with pytest.raises(UsageError, match=r"^--backbones: t has one backbone for all rows; name it with --backbone"):
         with_backbones(spec, ("m/e5",))
-
-
-def test_short_names():
-    assert [short_name(name) for name in ("embedded:static", "a/b", "/x/y", "c")] == ["static", "b", "y", "c"]

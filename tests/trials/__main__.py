@@ -1,7 +1,6 @@
 """`make trial`: statgraph under kills, damaged inputs, full disks and odd clients, and what else takes long.
 
     python -m tests.trials [CAMPAIGN ...] [--cases N] [--seed S] [--first N] [--only NAME ...] [--short]
-    python -m tests.trials readers --corpus DIR --run DIR    # a law that changes under two services
     python -m tests.trials mutants [MODULE ...]              # small faults that no test notices (tools/mutation.py)
 
 Prints one row for each campaign (campaign, cases, failures, seconds), failures on stderr, and writes both as JSON to
@@ -40,7 +39,7 @@ CAMPAIGNS: dict[str, tuple[Callable[..., Outcome], int]] = {
     "service": (service, 160),
 }
 # Trials with options of their own, run alone.
-PROGRAMS = {"readers": "tests.trials.readers", "mutants": "tools.mutation"}
+PROGRAMS = {"mutants": "tools.mutation"}
 # What takes seconds: the cases of each, and of which jobs or kinds.
 SHORT = {
     "kills": (4, ("import",)),

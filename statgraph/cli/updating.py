@@ -1,0 +1,208 @@
+"""`statgraph update`, `embed`, `index` and `quicken`: what changes a finished run without training."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from statgraph.cli import options
+from statgraph.cli.terminal import TerminalProgress, print_steps
+from statgraph.config import INDEX_KINDS, IndexConfig
+from statgraph.encoders.sharding.article_shards import SHARD_KIB
+from statgraph.errors import UsageError
+
+_MIB = 2**20
+
+
+@click.command()
+@options.run
+@options.path("--corpus", required=True, help="Corpus folder of the new version, or the name of a fetched corpus.")
+@options.path("--out", help="Folder for the updated run.  [default: the run itself, updated completely or not at all]")
+@click.option("--dry-run", is_flag=True, help="Show what the update would do, without doing it.")
+@click.option("--full", is_flag=True, help="Embed and compute everything again, changed or not.")
+@click.option("--vectors", metavar="URI", help="Vectors of its texts that `statgraph embed` wrote, not embedded again.")
+@options.json
+@options.device
+def update(
+    run: Path | None,
+    corpus: Path,
+    out: Path | None,
+    dry_run: bool,
+    full: bool,
+    vectors: str | None,
+    as_json: bool,
+    device: str,
+) -> None:
+    """Update a finished run to a new version of its corpus, without training.
+
+    Articles with the same id are the same article. Only changed texts are embedded, and only the vectors that a change
+    reaches through the graph are recomputed.
+    """
+    from statgraph.encoders.sharding.vector_shards import VectorShards
+    from statgraph.systems.updating.update import TextVectors, update_run
+
+    folder = options.chosen_run(run)
+    shards = None if vectors is None else VectorShards(vectors)
+    records = options.chosen_corpus(corpus)
+    with TerminalProgress() as progress:
+        texts = TextVectors(device, progress, shards)
+        summary = update_run(folder, records, out=out, dry_run=dry_run, full=full, texts=texts)
+    if as_json:
+        click.echo(json.dumps(summary.to_dict(), indent=2))
+    else:
+        _print_update(summary, folder, records.name, dry_run=dry_run)
+
+
+def _print_update(summary, run: Path, corpus_name: str, *, dry_run: bool) -> None:
+    counts = summary.changes.counts()
+    parts = [f"{count:,} {part}" for part, count in counts["amended_parts"].items() if count]
+    amended = f"{counts['amended']:,} amended" + (f" ({', '.join(parts)})" if parts else "")
+    kinds = [f"{counts['added']:,} added", f"{counts['repealed']:,} repealed", amended]
+    what = "Dry run of the update" if dry_run else "Update"
+    click.echo(f"{what} of {run} to {corpus_name}, {summary.seconds:.1f} s")
+    click.echo(f"  articles   {', '.join(kinds)}, {counts['unchanged']:,} unchanged")
+    for name, change in (("headings", summary.headings), ("citations", summary.citations)):
+        if change is not None:
+            click.echo(f"  {name:<10} {change[0]:,} added, {change[1]:,} removed")
+    taken = f", {summary.taken:,} of them taken from --vectors" if summary.taken else ""
+    click.echo(f"  embedded   {summary.embedded:,} texts{taken}")
+    click.echo(f"  computed   {summary.recomputed:,} of {summary.articles:,} article vectors")
+    print_steps(summary.steps)
+    if dry_run:
+        click.echo("Nothing written")
+    elif not summary.written:
+        click.echo(f"Nothing to do: {run} is up to date")
+    else:
+        click.echo(f"Run folder: {summary.run}")
+
+
+@click.command()
+@options.run
+@click.option(
+    "--corpus", metavar="URI", required=True, help="Corpus folder, or JSON Lines or Parquet shards; also s3://..."
+)
+@click.option("--out", metavar="URI", required=True, help="Folder or s3://... to write the vectors to, as Parquet.")
+@click.option("--address", metavar="URI", help="Ray cluster, such as ray://HEAD:10001.  [default: this machine]")
+@options.number("--actors", help="At most so many encode at a time.  [default: one on each CPU, or on each GPU]")
+@options.number("--shard", metavar="KIB", default=SHARD_KIB, help="How much text a shard has.")
+@options.device
+def embed(
+    run: Path | None, corpus: str, out: str, address: str | None, actors: int | None, shard: int, device: str
+) -> None:
+    """Embed the articles of a corpus with a run's article encoder, on the machines of a Ray cluster.
+
+    Run again, it goes on where it was stopped. Every machine must reach --corpus and --out; the encoder is sent along.
+    `statgraph update --vectors URI` takes the vectors into a run, and of a run with a graph enriches them by it.
+    """
+    from statgraph.encoders.sharding.ray_embedding import Embedding
+    from statgraph.encoders.sharding.ray_embedding import embed as embed_corpus
+    from statgraph.runs.run import Run
+
+    what = Embedding(corpus, out, address=address, actors=actors, device=device, shard_kib=shard)
+    folder = options.chosen_run(run)
+    with TerminalProgress() as progress:
+        summary = embed_corpus(Run.read(folder), what, progress)
+    click.echo(f"Vectors of {corpus} at {out}: encoder of {folder}, {summary.seconds:.1f} s")
+    click.echo(f"  articles  {summary.articles:,} embedded")
+    click.echo(f"  shards    {summary.shards:,}, {summary.there_before:,} of them there before")
+
+
+@click.command()
+@options.run
+@click.option(
+    "--kind",
+    type=click.Choice(INDEX_KINDS),
+    default=IndexConfig.kind,
+    help=f"flat is exact; auto is flat up to {IndexConfig.flat_most:,} articles, then ivf-pq.",
+)
+@options.settings("One setting, such as ivf_pq.probes=128 or ivf_pq.precision=float16; repeatable.")
+@options.engine
+@click.option(
+    "--to",
+    "engine_uri",
+    metavar="URI",
+    help="Folder, s3://... or http://... to write the vectors to, with the columns that filters ask for.",
+)
+def index(run: Path | None, kind: str, settings: tuple[str, ...], engine: str, engine_uri: str | None) -> None:
+    """Rebuild the index of a finished run as another kind, or write its vectors to an index engine.
+
+    The new index replaces the old one completely or not at all; search and evaluate then use it. ivf-pq is faster on
+    millions of articles but may miss some. A run with an index of the former kind hnsw is converted.
+
+    With --to the run stays as it is: `search` and `serve` ask the engine with the same --engine and --from URI. Written
+    again after an update, only what has changed is sent to lance, and readers of the former state go on with it.
+    """
+    from statgraph.settings import with_settings
+
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        if name.strip() == "kind":
+            raise UsageError(f"--set: 'kind' has its own option; use --kind {value.strip()}")
+    address = options.engine_address(engine, engine_uri, "--to")
+    if settings and engine != "faiss":
+        raise UsageError(f"--set: these are settings of engine faiss; leave it out with --engine {engine}")
+    config = replace(with_settings(IndexConfig(), settings), kind=kind)
+    folder = options.chosen_run(run)
+    if address is None:
+        _rebuild(folder, config)
+    else:
+        _write_to_engine(folder, address, config)
+
+
+def _write_to_engine(folder: Path, address, config: IndexConfig) -> None:
+    from statgraph.runs.run import Run
+    from statgraph.search.engine_index import write_to_engine
+
+    summary = write_to_engine(Run.read(folder), address, config)
+    click.echo(f"Vectors of {folder} at {address.uri}: {address.name}, written in {summary.seconds:.2f} s")
+    click.echo(f"  articles  {summary.written.articles:,}")
+    click.echo(f"  changed   {summary.written.changed:,}")
+    click.echo(f"  removed   {summary.written.removed:,}")
+    click.echo(f"  state     {summary.key}")
+
+
+def _rebuild(folder: Path, config: IndexConfig) -> None:
+    from statgraph.search.reindexing import reindex
+
+    summary = reindex(folder, config)
+    click.echo(f"Index of {folder}: {summary.kind}, built in {summary.seconds:.2f} s")
+    click.echo(f"  articles  {summary.articles:,}")
+    click.echo(f"  memory    {summary.memory_bytes / _MIB:,.1f} MiB")
+    click.echo(f"  disk      {summary.disk_bytes / _MIB:,.1f} MiB")
+    if summary.rounded:
+        click.echo("  vectors   rounded to float16, also in another kind; train the run again for full precision")
+
+
+@click.command()
+@options.run
+@click.option(
+    "--precision",
+    type=click.Choice(("float32", "int8")),
+    default="float32",
+    help="int8 is for `search --precision int8`: faster, with vectors that differ slightly.",
+)
+def quicken(run: Path | None, precision: str) -> None:
+    """Speed up a run's query encoder on CPU.
+
+    Writes an ONNX Runtime graph beside the weights of a transformer query encoder and checks it against
+    sentence-transformers. With statgraph[onnx] installed, `train` writes the float32 graph itself.
+    """
+    from statgraph.inference.onnx_export import write_query_graph
+    from statgraph.inference.onnx_query import QUERY_GRAPHS
+    from statgraph.runs.folders import held_run
+    from statgraph.runs.run import Run
+
+    folder = options.chosen_run(run)
+    Run.read(folder)  # refuse what is not a run before locking it
+    with held_run(folder):
+        opened = Run.read(folder)
+        opened.require_vectors()
+        encoder = opened.query_encoder
+        difference = write_query_graph(encoder, precision)
+    click.echo(
+        f"Wrote {encoder / QUERY_GRAPHS[precision]}: vectors differ from sentence-transformers' by at most "
+        f"{difference:.0e}"
+    )

@@ -1,0 +1,259 @@
+import importlib.util
+import json
+import re
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from statgraph.artifacts import read_json
+from statgraph.corpus.store import write_corpus
+from statgraph.disk import held_folder
+from statgraph.encoders.sharding.ray_embedding import _cluster
+from statgraph.errors import RunError, UsageError
+
+DOGS = "May I keep my dogs?"
+
+
+@pytest.fixture
+def amended(tmp_path, town_corpus) -> Path:
+    """Return a corpus folder of the town's law, one article repealed and one amended."""
+    articles = tuple(
+        replace(article, text="Dogs are free.") if article.article_id == "dogs1" else article
+        for article in town_corpus.articles
+        if article.article_id != "wells1"
+    )
+    questions = tuple(question for question in town_corpus.questions if "wells1" not in question.article_ids)
+    write_corpus(replace(town_corpus, articles=articles, questions=questions), tmp_path / "amended")
+    return tmp_path / "amended"
+
+
+def test_a_dry_run_then_the_update_then_nothing_to_do(run_here, dense_run, tmp_path, amended):
+    run = shutil.copytree(dense_run, tmp_path / "run")
+    dry = run_here("update", "--run", run, "--corpus", amended, "--dry-run")
+    assert (dry.returncode, dry.stderr) == (0, "")
+    told = re.fullmatch(
+        rf"Dry run of the update of {run} to town, \d+\.\d s\n"
+        r"(  articles   0 added, 1 repealed, 1 amended \(1 text\), 14 unchanged\n"
+        r"  headings   0 added, 0 removed\n"
+        r"  citations  0 added, 1 removed\n"
+        r"  embedded   1 texts\n"
+        r"  computed   7 of 15 article vectors\n)"
+        r"(?:  [a-z ,]+ +\d+\.\d s +[\d,]+ MiB\n)+"
+        r"Nothing written\n",
+        dry.stdout,
+    )
+    assert told, dry.stdout
+    assert "wells1" in run_here("search", DOGS, "--run", run, "-k", 16, "--json").stdout
+
+    done = run_here("update", "--run", run, "--corpus", amended)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert told[1] in done.stdout
+    assert done.stdout.startswith(f"Update of {run} to town, ")
+    assert done.stdout.endswith(f"Run folder: {run}\n")
+    hits = run_here("search", DOGS, "--run", run, "-k", 16, "--json").stdout
+    assert "wells1" not in hits
+    assert "Dogs are free." in hits
+    assert run_here("evaluate", "--run", run, "--corpus", amended, "--split", "dev").returncode == 0
+
+    again = run_here("update", "--run", run, "--corpus", amended)
+    assert again.stdout.endswith(f"Nothing to do: {run} is up to date\n")
+
+
+def test_json_and_another_folder(run_here, bm25_run, tmp_path, amended):
+    done = run_here("update", "--run", bm25_run, "--corpus", amended, "--out", "new", "--json")
+    told = json.loads(done.stdout)
+    assert (told["run"], told["changes"]["repealed"], told["written"], told["headings"]) == ("new", 1, True, None)
+    assert "wells1" in run_here("search", "wells", "--run", bm25_run, "--json").stdout
+    assert "wells1" not in run_here("search", "wells", "--run", "new", "--json").stdout
+
+
+def test_what_cannot_be_updated_is_one_line(refused, dense_run, tmp_path, amended):
+    run = shutil.copytree(dense_run, tmp_path / "run")
+    shutil.rmtree(run / "graph_inputs")
+    assert refused("update", "--run", run, "--corpus", amended) == (
+        f"{run / 'graph_inputs'}: missing, since the run was trained by a version that did not save its graph "
+        "encoder's inputs; train the run again"
+    )
+    assert refused("update", "--run", dense_run, "--corpus", amended, "--out", amended) == (
+        f"{amended}: not empty; choose another --out"
+    )
+
+
+@pytest.mark.parametrize(
+    ("package", "command"),
+    [("ray", ("embed", "--out", "vectors")), ("pyarrow", ("update", "--vectors", "vectors"))],
+)
+def test_a_missing_package_is_named(refused, town, bm25_run, monkeypatch, package, command):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == package else found(name))
+    assert refused(*command, "--run", bm25_run, "--corpus", town) == (
+        f"{package}: not installed; run: pip install 'statgraph[ray]'"
+    )
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="needs the extra 'ray'")
+def test_a_corpus_is_embedded_and_taken_into_a_run(run_here, refused, town, dense_run, tmp_path, monkeypatch):
+    """On a Ray cluster of this machine alone, that ends with the command."""
+    monkeypatch.setenv("RAY_worker_niceness", "0")
+    embed = ("embed", "--run", dense_run, "--corpus", town, "--out", "vectors", "--shard", 1)
+    done = run_here(*embed)
+    assert done.returncode == 0, done.stderr
+    told = re.fullmatch(
+        rf"Vectors of {town} at vectors: encoder of {dense_run}, \d+\.\d s\n"
+        r"  articles  16 embedded\n  shards    (\d), 0 of them there before\n",
+        done.stdout,
+    )
+    assert told, done.stdout
+    again = run_here(*embed)
+    assert f"  articles  0 embedded\n  shards    {told[1]}, {told[1]} of them there before\n" in again.stdout
+    assert refused(*embed[:-1], 2) == (
+        f"vectors: holds the vectors of {town} in other shards; choose another --out, or give that corpus, as it was, "
+        "with the same --shard"
+    )
+
+    update = ("update", "--run", dense_run, "--corpus", town, "--full", "--out")
+    taken = run_here(*update, "taken", "--vectors", "vectors")
+    assert "  embedded   19 texts, 16 of them taken from --vectors\n" in taken.stdout, taken.stdout
+    assert refused(*update, "other", "--vectors", "nowhere") == (
+        "nowhere: holds no vectors; write them with 'statgraph embed --out nowhere'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("address", "error", "told"),
+    [(None, RunError, "this machine .*--address"), ("ray://x:1", UsageError, "--address ray://x:1: .*'ray start'")],
+)
+def test_a_cluster_that_does_not_answer_is_named(monkeypatch, address, error, told):
+    def init(**where):
+        raise ConnectionError("refused")
+
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(init=init, is_initialized=lambda: False))
+    with pytest.raises(error, match=told), _cluster(address):
+        pass
+
+
+QUESTION = "Who taxes my fences?"
+
+
+@pytest.fixture
+def run(tmp_path, dense_run):
+    """Return a copy of a dense run of 16 articles, `run` in the test's folder."""
+    return Path(shutil.copytree(dense_run, tmp_path / "run"))
+
+
+def test_another_kind_serves_search_and_evaluate(run_here, run, town):
+    before = run_here("search", QUESTION, "--run", run, "-k", 16, "--json").stdout
+    report = run_here("evaluate", "--run", run, "--corpus", town, "--json").stdout
+
+    done = run_here("index", "--run", run, "--kind", "ivf-pq", "--set", "ivf_pq.lists=4")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.fullmatch(
+        rf"Index of {re.escape(str(run))}: ivf-pq, built in \d+\.\d\d s\n"
+        r"  articles  16\n  memory    0\.0 MiB\n  disk      0\.0 MiB\n",
+        done.stdout,
+    )
+    manifest = read_json(run / "index" / "manifest.json")
+    assert (manifest["kind"], manifest["settings"]["lists"]) == ("ivf-pq", 4)
+    after = run_here("search", QUESTION, "--run", run, "-k", 16, "--json").stdout
+    assert [hit["article_id"] for hit in json.loads(after)] == [hit["article_id"] for hit in json.loads(before)]
+    assert run_here("evaluate", "--run", run, "--corpus", town, "--json").stdout == report
+
+    assert run_here("index", "--run", run).stdout.startswith(f"Index of {run}: flat, ")
+    assert run_here("search", QUESTION, "--run", run, "-k", 16, "--json").stdout == before
+
+
+def test_rounding_is_told(run_here, run):
+    options = ("--kind", "ivf-pq", "--set", "ivf_pq.precision=float16")
+    told = "  vectors   rounded to float16, also in another kind; train the run again for full precision"
+    assert run_here("index", "--run", run, *options).stdout.splitlines()[-1] == told
+    assert run_here("index", "--run", run, "--kind", "flat").stdout.splitlines()[-1] == told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--kind", "hnsw"], "Invalid value for '--kind': 'hnsw' is not one of 'auto', 'flat', 'ivf-pq'."),
+        (
+            ["--set", "ivf_pq.list=3"],
+            "--set: 'ivf_pq.list' is not a setting; did you mean 'ivf_pq.lists'? Number of lists; 0 is the largest "
+            "power of two up to 2 * sqrt(articles).",
+        ),
+        (["--set", "kind=flat"], "--set: 'kind' has its own option; use --kind flat"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(refused, run, arguments, message):
+    assert refused("index", "--run", run, *arguments, code=2) == message
+
+
+def test_an_engine_that_the_vectors_are_written_to_answers_the_same(run_here, run, tmp_path):
+    engine = tmp_path / "engine"
+    asked = ("search", QUESTION, "--run", run, "-k", 5, "--json")
+    own = run_here(*asked)
+    status, printed, problems = run_here("index", "--run", run, "--engine", "faiss", "--to", engine)
+    assert (status, problems) == (0, "")
+    assert re.fullmatch(
+        rf"Vectors of {re.escape(str(run))} at {re.escape(str(engine))}: faiss, written in \d+\.\d\d s\n"
+        r"  articles  16\n  changed   16\n  removed   0\n  state     [0-9a-f]{12}-[0-9a-f]{12}\n",
+        printed,
+    )
+    (run / "index" / "index.faiss").unlink()
+    assert run_here(*asked, "--from", engine) == own
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--engine", "lance"],
+            "--engine lance: needs the place of its vectors; add --to URI (a folder, s3://... or http://...)",
+        ),
+        (["--engine", "annoy", "--to", "x"], "unknown index engine 'annoy'; choose from faiss, lance, milvus"),
+        (
+            ["--engine", "lance", "--to", "x", "--set", "flat_most=3"],
+            "--set: these are settings of engine faiss; leave it out with --engine lance",
+        ),
+    ],
+)
+def test_engines_that_cannot_be_written_to_are_refused(refused, run, arguments, message):
+    assert refused("index", "--run", run, *arguments, code=2) == message
+
+
+def test_a_place_without_the_run_is_refused(refused, run, tmp_path):
+    engine = tmp_path / "engine"
+    assert refused("search", QUESTION, "--run", run, "--from", engine) == (
+        f"{engine}: no such file or folder; write the run with 'statgraph index --run RUN --engine faiss --to URI'"
+    )
+    assert refused("search", QUESTION, "--run", run, "--from", "s3://law/fr") == (
+        "s3://law/fr: engine faiss keeps vectors in a local folder; name one, or add --engine lance"
+    )
+    assert refused("search", QUESTION, "--run", run, "--engine", "lance", code=2) == (
+        "--engine lance: needs the place of its vectors; add --from URI (a folder, s3://... or http://...)"
+    )
+    assert refused("search", QUESTION, "--corpus", "town", "--from", engine, code=2) == (
+        "--corpus and --from: a corpus without a run has no vectors; name a run with --run"
+    )
+
+
+@pytest.mark.parametrize("command", ["index", "quicken"])
+def test_a_run_of_bm25_is_refused(refused, bm25_run, command):
+    assert refused(command, "--run", bm25_run) == (
+        f"{bm25_run}: ranks by BM25 and has no vectors or encoders; name a run of another system with --run"
+    )
+
+
+def test_quicken_refuses_a_static_encoder(refused, dense_run):
+    pytest.importorskip("onnx")
+    encoder = dense_run / "query_encoder"
+    assert refused("quicken", "--run", dense_run) == (
+        f"{encoder}: a static encoder, which is fast without a graph; search it as it is"
+    )
+
+
+@pytest.mark.parametrize("command", ["index", "quicken"])
+def test_a_run_that_another_process_changes_is_left_alone(refused, run, command):
+    with held_folder(run):
+        assert refused(command, "--run", run) == f"{run}: another process changes it; wait until it has ended"
