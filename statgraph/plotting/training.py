@@ -62,38 +62,33 @@ def training_drawings(run: Path, *, projection: str = "tsne", seed: int = 0) -> 
 
 
 def losses_drawing(records: Sequence[dict]) -> Drawing:
-    """Return the loss of each step and the mean of each epoch, by stage; runs of statgraph 0.1 kept only the means.
-
-    Args:
-        records: the lines of `metrics.jsonl`.
-    """
+    """Return the loss of each step and the mean of each epoch, by stage, from the records of `metrics.jsonl`; runs of
+    statgraph 0.1 kept only the means."""
     trained = [record for record in records if record["loss"] is not None]
     by_step = any("step_losses" in record for record in trained)
     figure, panels = _stage_panels(trained, "loss", "step" if by_step else "epoch")
     hovers, table = Hovers(), []
     for number, (stage, axes) in enumerate(panels.items()):
-        colour, end, steps = HUES[number % len(HUES)], 0, []
-        middles, means, texts = [], [], []
-        for record in (record for record in trained if record["stage"] == stage):
-            losses = record.get("step_losses") or [record["loss"]]
-            start, end = end, end + len(losses)
-            steps += losses
-            middles.append((start + 1 + end) / 2)
-            means.append(record["loss"])
-            table.append((stage, record["epoch"], end if by_step else "", f"{record['loss']:.4f}"))
-            texts.append(f"{stage}, epoch {record['epoch']}: {record['loss']:.4f}")
+        epochs = [record for record in trained if record["stage"] == stage]
+        steps = [record.get("step_losses") or [record["loss"]] for record in epochs]
+        ends = np.cumsum([len(losses) for losses in steps])  # (epochs,)
+        middles = ends - (np.diff(ends, prepend=0) - 1) / 2
         if by_step:
-            axes.plot(range(1, end + 1), steps, color=colour, alpha=0.3, linewidth=0.8, label="each step")
-        axes.plot(middles, means, color=colour, linewidth=1.6)
-        points = axes.scatter(middles, means, s=26, color=colour, zorder=3, label="mean of an epoch")
+            every = np.concatenate(steps)
+            axes.plot(range(1, len(every) + 1), every, color=HUES[number], alpha=0.3, linewidth=0.8, label="each step")
+        means = [record["loss"] for record in epochs]
+        points = _line(axes, middles, means, number, "mean of an epoch")
+        texts = (f"{stage}, epoch {record['epoch']}: {record['loss']:.4f}" for record in epochs)
         hovers.put(f"epochs-{number}", points, *texts)
         axes.set_ylim(bottom=0)
+        for record, end in zip(epochs, ends.tolist(), strict=True):
+            table.append((stage, record["epoch"], end if by_step else "", f"{record['loss']:.4f}"))
     key_below(figure, next(iter(panels.values())))
+    every_step = "every step, and the mean of each epoch at its middle." if by_step else "the mean of each epoch."
     return Drawing(
         name="losses",
         title=f"Training loss by {'step' if by_step else 'epoch'}",
-        description="Training loss of each stage: "
-        + ("every step, and the mean of each epoch at its middle." if by_step else "the mean of each epoch."),
+        description=f"Training loss of each stage: {every_step}",
         figure=figure,
         columns=("stage", "epoch", "last step", "mean loss"),
         rows=tuple(table),
@@ -102,12 +97,8 @@ def losses_drawing(records: Sequence[dict]) -> Drawing:
 
 
 def dev_drawing(records: Sequence[dict], metric: str) -> Drawing:
-    """Return metrics on dev by epoch, in percent; epoch 0 is before training.
-
-    Args:
-        records: the lines of `metrics.jsonl`; those without dev metrics are left out.
-        metric: the one that chose the epoch.
-    """
+    """Return metrics on dev by epoch, in percent, from the records of `metrics.jsonl` that have them; epoch 0 is before
+    training, and `metric` chose the epoch."""
     measured = [record for record in records if metric in record]
     names = [metric, *(name for name in _CURVES if name != metric and all(name in record for record in measured))]
     figure, panels = _stage_panels(measured, "dev, %", "epoch")
@@ -118,8 +109,7 @@ def dev_drawing(records: Sequence[dict], metric: str) -> Drawing:
         kept.append(f"epoch {best['epoch']} of {stage}")
         for number, name in enumerate(names):
             xs, ys = [record["epoch"] for record in epochs], [100 * record[name] for record in epochs]
-            axes.plot(xs, ys, color=HUES[number], linewidth=1.6)
-            points = axes.scatter(xs, ys, s=28, marker=_MARKS[number], color=HUES[number], label=name, zorder=3)
+            points = _line(axes, xs, ys, number, name)
             texts = (f"{stage}, epoch {x}: {name} {y:.1f}" for x, y in zip(xs, ys, strict=True))
             hovers.put(f"dev-{panel}-{number}", points, *texts)
         axes.axvline(best["epoch"], color=INK, linewidth=0.8, linestyle=":", label="kept")
@@ -139,6 +129,12 @@ def dev_drawing(records: Sequence[dict], metric: str) -> Drawing:
         rows=tuple(table),
         hovers=hovers,
     )
+
+
+def _line(axes, xs: Sequence[float], ys: Sequence[float], number: int, label: str):
+    """Draw a line, and return its points, which have their own mark."""
+    axes.plot(xs, ys, color=HUES[number], linewidth=1.6)
+    return axes.scatter(xs, ys, s=28, marker=_MARKS[number], color=HUES[number], label=label, zorder=3)
 
 
 def article_map_drawing(

@@ -50,6 +50,11 @@ def installed(blocks, quick_backbone, tmp_path_factory):
     return folder / "site"
 
 
+def _forget_packages() -> None:
+    registry.installed.cache_clear()
+    sys.modules.pop("statgraph.cli.corpora", None)  # whose help lists the formats
+
+
 @pytest.fixture
 def run_with(run_here):
     """Return a function (folder of packages, *arguments) that runs the command line with these packages installed."""
@@ -58,9 +63,9 @@ def run_with(run_here):
     def run(packages: Path, *arguments):
         with pytest.MonkeyPatch.context() as patch:
             patch.syspath_prepend(packages)
-            registry.installed.cache_clear()
+            _forget_packages()
             done = run_here(*arguments)
-        registry.installed.cache_clear()
+        _forget_packages()
         return done
 
     return run
