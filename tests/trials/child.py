@@ -49,7 +49,7 @@ class Done:
 
 def preload() -> None:
     """Load what the commands need."""
-    commands = ("augment", "build_graph", "corpora", "export", "rebuilding", "search", "train", "update")
+    commands = ("corpora", "export", "preparing", "search", "train", "updating")
     for name in (*(f"statgraph.cli.{name}" for name in commands), "lightgbm", "sentence_transformers", *_LIBRARY):
         importlib.import_module(name)
     load_dgl()
