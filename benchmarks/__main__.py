@@ -35,7 +35,7 @@ def main() -> int:
     parser.add_argument("--corpus", type=Path, default=None)
     parser.add_argument("--run", type=Path, default=None)
     parser.add_argument(
-        "--any-commit", action="store_true", help="accept a run that another commit trained; its rows say so"
+        "--any-commit", action="store_true", help="accept a run that another commit trained; its rows are marked"
     )
     parser.add_argument("--quick", action="store_true", help="just enough to show that it works; saves nothing")
     arguments = parser.parse_args()

@@ -22,7 +22,7 @@ class Settings:
         corpus: a corpus folder; the embedded sample if none is named.
         run: a run folder trained on it; None for the newest.
         quick: whether to measure just enough to show that it works: nothing to report.
-        any_commit: whether to accept a run that another commit trained; its rows say so.
+        any_commit: whether to accept a run that another commit trained; its rows are marked.
     """
 
     corpus: Path

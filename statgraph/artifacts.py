@@ -111,7 +111,7 @@ def write_json_lines(path: Path, values: Iterable[object]) -> None:
 
 
 def as_json(value: object) -> object:
-    """Return a value as it comes back from JSON: tuples as lists, keys as strings."""
+    """Return what a value becomes in JSON and back: tuples as lists, keys as strings."""
     return json.loads(json.dumps(value))
 
 
@@ -139,7 +139,7 @@ def reading(path: Path | str, remedy: str) -> Iterator[None]:
 
 
 @contextmanager
-def array_damage_told() -> Iterator[None]:
+def array_damage_as_value_error() -> Iterator[None]:
     """Raise a ValueError where the block meets a damaged .npy or .npz file, whatever NumPy raises."""
     try:
         yield

@@ -44,7 +44,7 @@ class RunError(StatgraphError):
 
 
 class EngineError(StatgraphError):
-    """An index engine that cannot be reached, or does not hold what is asked for."""
+    """An index engine that cannot be reached, or does not hold the vectors of the run."""
 
 
 class ModelError(StatgraphError):
@@ -70,6 +70,8 @@ def reason_of(error: BaseException) -> str:
 
 
 def described(error: BaseException) -> str:
-    """Return an error's class and, where it has a text, the first line of it."""
+    """Return an error's class and, where it has a text, the first line of it; of a KeyError, which key is missing."""
+    if isinstance(error, KeyError):
+        return f"{error} is missing"
     kind, reason = type(error).__name__, reason_of(error)
     return kind if reason == kind else f"{kind}: {reason}"

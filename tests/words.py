@@ -1,9 +1,9 @@
-"""`make lint`: phrases that read as translated, in the documentation; each place is listed with what to write instead.
+"""`make lint`: phrases that read as translated; each place is listed with what to write instead.
 
     python -m tests.words [FILE ...]
 
-Without files: the pages of docs/ that people write, and those beside README.md. Give files of statgraph/ to check their
-docstrings, comments and messages.
+Without files: the pages of docs/ that people write, those beside README.md, and the code of statgraph/, tools/ and
+benchmarks/ with its docstrings, comments, names and messages.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ REPO = Path(__file__).parents[1]
 GENERATED = ("cli.md", "fidelity.md", "tables.md")
 # Phrase -> what to write instead.
 WORDS = {
-    r"\b(?:is|are|was|were|be|been|nobody|nothing|not) told\b|\btells? (?:them|it) apart\b": "is reported, is shown",
+    r"\btold\b|\btells? (?:them|it) apart\b": "is reported, is shown",
     r"\b(?:tells?|told|telling) apart\b": "distinguishes, separates",
     r"\banew\b": "again",
     r"\bas (?:it|they) comes?\b": "pretrained, unchanged",
@@ -37,10 +37,11 @@ WORDS = {
 }
 
 
-def prose_files() -> list[Path]:
-    """Return the pages that people write."""
+def written_files() -> list[Path]:
+    """Return the pages and the code that people write."""
     pages = [page for page in sorted((REPO / "docs").glob("*.md")) if page.name not in GENERATED]
-    return [*pages, *sorted(REPO.glob("*.md"))]
+    code = [path for folder in ("statgraph", "tools", "benchmarks") for path in sorted((REPO / folder).rglob("*.py"))]
+    return [*pages, *sorted(REPO.glob("*.md")), *code]
 
 
 def offences(text: str) -> list[tuple[int, str, str]]:
@@ -57,7 +58,7 @@ def main(names: list[str]) -> int:
     """Print every offending place; return 1 if there is one."""
     lines = [
         f"{path.relative_to(REPO) if path.is_relative_to(REPO) else path}:{line}: '{phrase}'; write: {instead}"
-        for path in [Path(name).resolve() for name in names] or prose_files()
+        for path in [Path(name).resolve() for name in names] or written_files()
         for line, phrase, instead in offences(path.read_text(encoding="utf-8"))
     ]
     print("\n".join(lines) if lines else "Words are fine.")

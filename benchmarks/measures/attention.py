@@ -89,7 +89,7 @@ _NOTES = {
 def there_and_back(
     forward: Callable[[], torch.Tensor], layer: torch.nn.Module, nodes: torch.Tensor, gradient: torch.Tensor
 ) -> Callable[[], None]:
-    """Return a function that runs a layer forward and backward, its gradients and its input's made anew."""
+    """Return a function that runs a layer forward and backward, with new gradients, its input's included."""
 
     def run() -> None:
         layer.zero_grad()

@@ -27,7 +27,7 @@ _PRODUCT = 8192  # rows and columns of the plain product
 
 
 def measure(settings: Settings) -> list[Row]:
-    """Return the rows on this machine's GPU; without one they say so, and with `quick` a CPU stands for it."""
+    """Return the rows on this machine's GPU; without one they are marked, and with `quick` a CPU stands for it."""
     if not torch.cuda.is_available() and not settings.quick:
         return [
             not_measured(LAYER, against=attention.PYG, asked="", why=NO_GPU),

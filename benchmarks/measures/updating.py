@@ -63,14 +63,14 @@ def row_of(
     """Return the row of the times by round, the largest difference of a vector's component, the share of equal hits."""
     ratio = times_faster(ours, full)
     holds = ratio.median >= ASKED_TIMES and difference <= TOLERANCE and same_hits == 1.0
-    told = (
+    details = (
         f"{note} The update took {seconds_text(Spread.of(ours))}, the re-index {seconds_text(Spread.of(full))}. No "
         f"component of a vector differs by more than {difference:.1g}; of the dev questions {same_hits:.1%} have the "
         f"same {K} hits in the same order. Both in a process that has its libraries loaded and the corpus read."
     )
     figures = {"seconds": list(ours), "full_seconds": list(full), "difference": difference, "same_hits": same_hits}
     asked = f"{ASKED_TIMES:g} times faster, equal results"
-    return Row(what, "a full re-index with the same weights", asked, ratio_text(ratio), holds, figures, told)
+    return Row(what, "a full re-index with the same weights", asked, ratio_text(ratio), holds, figures, details)
 
 
 def _whole(run: Path, config: RunConfig, new: Corpus, work: Path, *, rounds: int) -> Row:

@@ -15,7 +15,7 @@ from statgraph.settings import Described, described, help_of, limits_of
 
 
 def path(*names: str, metavar: str = "DIR", **attributes):
-    """Return an option that takes the path of a folder, or of a file if `metavar` says so."""
+    """Return an option that takes the path of a folder, or of a file if `metavar` names one."""
     return click.option(*names, metavar=metavar, type=click.Path(path_type=Path), **attributes)
 
 

@@ -1,4 +1,4 @@
-"""What is asked and what comes back, at every layer from the page to the engine: a query and rows with scores."""
+"""A query and its ranked rows: what goes into and comes out of every layer from the page to the engine."""
 
 from __future__ import annotations
 

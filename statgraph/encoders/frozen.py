@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 import torch
 
-from statgraph.artifacts import array_damage_told, replaced_file
+from statgraph.artifacts import array_damage_as_value_error, replaced_file
 from statgraph.distributed import current_world
 from statgraph.encoders.chunking import padded
 
@@ -198,7 +198,7 @@ class VectorCache:
 def _read_shard(path: Path) -> tuple[np.ndarray, np.ndarray] | None:
     """Return (keys, vectors), or None where the file is damaged or has just gone."""
     try:
-        with array_damage_told(), np.load(path, allow_pickle=False) as shard:
+        with array_damage_as_value_error(), np.load(path, allow_pickle=False) as shard:
             keys, vectors = shard["keys"], shard["vectors"]
     except (FileNotFoundError, KeyError, ValueError):
         return None

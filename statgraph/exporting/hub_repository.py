@@ -71,7 +71,7 @@ def published_files(run: Path) -> Iterator[Path]:
     """Yield the files of a run that answer and explain questions, those of an ensemble's members included; checkpoints,
     the article encoder and readers' marks stay behind."""
     kind = Run.read(run).kind
-    for part in kind.parts:
+    for part in kind.all_parts():
         path = run / part
         if not part.published:
             continue

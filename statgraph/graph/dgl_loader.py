@@ -71,7 +71,7 @@ def _explained(error: Exception) -> str:
 def single_threaded() -> Iterator[None]:
     """Run the block on one thread, DGL's work included.
 
-    DGL's sampler draws from a generator per thread, and threads share the work as they come: on two of them equal seeds
+    DGL's sampler draws from a generator per thread, and threads share the work in no fixed order: on two, equal seeds
     give other blocks. On blocks of a batch's size the threads cost more than they save.
     """
     import torch

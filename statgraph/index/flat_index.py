@@ -16,11 +16,13 @@ from statgraph.index.vectors import INDEX_FILE, best_of, float32_tiles, read_fai
 
 # Candidates beyond `k`: rounding, and ties at the cut, are decided among them by exact scores and rows.
 _MARGIN = 32
+_GPU_DEPTH = 2048  # the deepest ranking that FAISS's GPU kernels select
 _TILE_SCORES = 1 << 28  # float32 scores of queries against all articles on the GPU: 1 GiB
 
 
 class FlatIndex:
-    """Exact search by inner product: a `faiss.IndexFlatIP` on the CPU, a product and `topk` in torch on the GPU.
+    """Exact search by inner product: a `faiss.IndexFlatIP`, copied to the GPU where a GPU build of FAISS sees one; where
+    only torch does, a product and `topk` there.
 
     Vectors read from a folder are mapped from its file.
     """
@@ -83,11 +85,23 @@ class FlatIndex:
         Of more than 32 articles with one score at the cut, any may be returned.
         """
         depth = min(k + _MARGIN, len(self) if allowed is None else len(allowed))
-        if self._on_gpu is None:
-            candidates = self._flat.search(queries, depth, params=_selection(allowed))[1]
-        else:
+        if self._faiss_on_gpu is not None and allowed is None and depth <= _GPU_DEPTH:
+            candidates = self._faiss_on_gpu.search(queries, depth)[1]
+        elif self._on_gpu is not None:
             candidates = _topk(self._on_gpu, queries, depth, allowed)
+        else:
+            candidates = self._flat.search(queries, depth, params=_selection(allowed))[1]
         return [best_of(self.vectors, *pair, k) for pair in zip(queries, candidates, strict=True)]
+
+    @cached_property
+    def _faiss_on_gpu(self):
+        """Return FAISS's copy of the index on the first GPU, or None where FAISS has no GPU or the CPU is asked for."""
+        import faiss
+
+        if self._device == "cpu" or not hasattr(faiss, "StandardGpuResources") or not faiss.get_num_gpus():
+            return None
+        self._resources = faiss.StandardGpuResources()  # must outlive the index that uses it
+        return faiss.index_cpu_to_gpu(self._resources, 0, self._flat)
 
     @cached_property
     def _on_gpu(self):

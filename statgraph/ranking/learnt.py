@@ -24,7 +24,7 @@ _TRUNCATION = 100  # places of the ranking whose order counts in training
 class LambdaMartRanker:
     """Score = the fixed ranker's + the trees'.
 
-    The trees begin from the fixed score and learn what is to be corrected: the fewer they are, the more of it stays.
+    The trees begin from the fixed score and learn its corrections: the fewer they are, the more of it stays.
     Their score never falls where a signal's rises. The booster is LightGBM's, over all features.
     """
 

@@ -142,7 +142,7 @@ def claimed(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) ->
 
 
 def claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> None:
-    """Write into a folder what is to be trained there, before any work.
+    """Write the configuration and the corpus of a training into its folder, before any work.
 
     Raises:
         RunError: if the folder is in use; with `resume`, if it was started on another corpus, or with other values of
@@ -168,7 +168,7 @@ def claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> N
             f"{folder}: was started on another corpus, or another state of this one; name that one with --corpus, "
             "or train into another folder"
         )
-    used = _used_settings(folder, kind_of(config).parts, begun["config"])
+    used = _used_settings(folder, kind_of(config).all_parts(), begun["config"])
     changed = changed_settings(begun["config"], wanted["config"], which=used)
     if changed:
         raise RunError(
@@ -181,7 +181,7 @@ def claim(folder: Path, corpus: Corpus, config: RunConfig, *, resume: bool) -> N
 
 def give_back(folder: Path, config: RunConfig) -> None:
     """Leave a claimed folder as empty as it was, unless it holds work that can be resumed."""
-    kind_parts = kind_of(config).parts
+    kind_parts = kind_of(config).all_parts()
     if any(part.is_work and part.is_in(folder) for part in kind_parts):
         return
     for part in kind_parts:

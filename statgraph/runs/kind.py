@@ -47,6 +47,12 @@ class SystemKind:
     is_shared = False
     no_member = "has no vectors; name a dense system, such as qabisar@{backbone}"
 
+    def all_parts(self) -> tuple[Part, ...]:
+        """Return the parts of its runs: those that the class lists, and those declared in the module of its trainer."""
+        module = importlib.import_module(self.trainer.partition(":")[0]) if self.trainer else None
+        declared = [value for value in vars(module).values() if isinstance(value, Part)] if module else []
+        return (*self.parts, *(part for part in declared if part not in self.parts))
+
     def resolved(self, config: RunConfig, settings: Sequence[str]) -> RunConfig:
         """Return a configuration with what the machine decides in it; `settings` are the user's own. UsageError for
         values that this kind cannot have."""

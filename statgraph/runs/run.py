@@ -17,7 +17,7 @@ from statgraph.runs.folders import newest_of_its_name
 from statgraph.runs.kind import SystemKind, kind_of
 from statgraph.settings import overlaid
 
-FORMAT = 2  # of the manifest; 1 (up to statgraph 0.1) did not say so, and had no saved lexical index
+FORMAT = 2  # of the manifest; 1 (up to statgraph 0.1) has no such entry, and no saved lexical index
 _TEXTS = ("name", "language", "content_hash")
 
 

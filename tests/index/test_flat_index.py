@@ -72,6 +72,28 @@ def test_equal_vectors_go_by_row(build, unit_vectors, k):
         assert rows.tolist() == np.concatenate([np.arange(first, 300, 10) for first in own])[:k].tolist()
 
 
+def test_a_gpu_build_of_faiss_searches_what_its_kernels_can(compass, monkeypatch):
+    """Stands for a GPU: FAISS's names for one, and a copy of the index that counts its searches."""
+    import faiss
+
+    asked = []
+
+    class Copy:
+        def search(self, queries, depth):
+            asked.append(depth)
+            return index._flat.search(queries, depth)
+
+    monkeypatch.setattr(faiss, "StandardGpuResources", object, raising=False)
+    monkeypatch.setattr(faiss, "get_num_gpus", lambda: 1, raising=False)
+    monkeypatch.setattr(faiss, "index_cpu_to_gpu", lambda resources, gpu, flat: Copy(), raising=False)
+    index = FlatIndex.build(compass, IndexConfig(), device="auto")
+    on_cpu = FlatIndex.build(compass, IndexConfig(), device="cpu")
+    assert index.search(compass[:1], 2)[0].rows.tolist() == on_cpu.search(compass[:1], 2)[0].rows.tolist()
+    assert asked == [len(compass)]
+    index.search(compass[:1], 1, AllowedRows.checked([2], len(compass)))  # a filter is searched on the CPU
+    assert len(asked) == 1
+
+
 def test_queries_are_compared_in_tiles_on_a_gpu(unit_vectors, monkeypatch):
     vectors, queries = torch.tensor(unit_vectors(300, 16, seed=7)), unit_vectors(9, 16, seed=8)
     together = flat_index._topk(vectors, queries, 40, None)

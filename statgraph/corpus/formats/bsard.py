@@ -66,7 +66,7 @@ def draft_bsard(draft: Draft, source: Path) -> None:
 
 
 def language_of(source: Path) -> str | None:
-    """Return "fr" or "nl" where the folder's name, its only language folder or its file names say so, else None."""
+    """Return "fr" or "nl" where the folder's name, its only language folder or its file names have it, else None."""
     if source.resolve().name in LANGUAGES:
         return source.resolve().name
     names = [path.name for path in source.iterdir()] if source.is_dir() else [source.name]

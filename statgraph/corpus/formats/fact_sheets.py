@@ -21,6 +21,7 @@ from statgraph.corpus.draft import Draft
 from statgraph.corpus.formats.legi import LegiIndex
 from statgraph.corpus.formats.sheet_references import MAX_LABELS, ReferenceResolver, comparable_title
 from statgraph.corpus.records import SET_KEY
+from statgraph.errors import described
 
 AUDIENCES = ("particuliers", "professionnels", "associations")
 # dc:type of a sheet -> the kind of question that its title is; sheets of other types lead on to sheets and cite no law.
@@ -193,7 +194,7 @@ def _question_sheets(draft: Draft, folder: Path) -> Iterator[_Sheet]:
         try:
             sheet = _sheet(place, json.loads(file.read_bytes())["children"][0])
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            draft.add_problem(place, f"is not a fact sheet ({type(error).__name__}: {error}); fetch it again")
+            draft.add_problem(place, f"is not a fact sheet ({described(error)}); fetch it again")
             continue
         if sheet is not None:
             yield sheet

@@ -31,7 +31,7 @@ _GRAPHS = ".onnx"  # of the query encoder, for questions alone
 
 @dataclass(frozen=True)
 class Embedding:
-    """What is to be embedded, and where.
+    """A corpus, the place of its vectors, and how Ray embeds it.
 
     Attributes:
         corpus: URI of the articles, as `shards_of` takes it.

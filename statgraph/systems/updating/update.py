@@ -174,7 +174,7 @@ def _write(run: Run, corpus: Corpus, changes: ArticleChanges, plan: Plan, out: P
     """Write the updated run in place of the run, or to `out`."""
     versions = {"from": run.corpus.content_hash, "to": corpus.content_hash}
     entry = versions | {"articles": changes.counts(), **plan.entry, "statgraph": __version__}
-    renewed = [part.name for part in run.kind.parts if part.renewed]
+    renewed = [part.name for part in run.kind.all_parts() if part.renewed]
     with changed_run(run.folder, out, without=renewed) as folder:
         updated = replace(
             run,

@@ -274,7 +274,7 @@ def test_texts_of_a_sheet_with_too_many_articles_for_a_question_follow_their_ref
     ("content", "problem"),
     [
         ("{", "JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
-        ("{}", "KeyError: 'children'"),
+        ("{}", "'children' is missing"),
         (json.dumps(sheet("X1", "Un casque ?")), "ValueError: id 'X1' is not F and a number"),
     ],
 )

@@ -147,7 +147,7 @@ def test_article_numbers_compare_without_stars_spaces_and_dots_but_those_between
         (code("C", "text"), "TypeError"),
         ({"type": "code", "data": {"title": "C"}, "children": {"a": 1}}, "TypeError"),
         (code("C", section("S1", " ", article("A1", "L1"))), "type 'section' and title '' where a section belongs"),
-        (code("C", {"type": "article", "data": {"num": "L1"}}), "KeyError: 'id'"),
+        (code("C", {"type": "article", "data": {"num": "L1"}}), "'id' is missing"),
         (code(""), "type 'code' and title '' where a code belongs"),
         (section("S1", "Livre"), "type 'section' and title 'Livre' where a code belongs"),
         ([], "TypeError"),
