@@ -21,8 +21,8 @@ _TILE_SCORES = 1 << 28  # float32 scores of queries against all articles on the 
 
 
 class FlatIndex:
-    """Exact search by inner product: a `faiss.IndexFlatIP`, copied to the GPU where a GPU build of FAISS sees one; where
-    only torch does, a product and `topk` there.
+    """Exact search by inner product: a `faiss.IndexFlatIP`, on the GPU where a GPU build of FAISS sees one; where only
+    torch does, a product and `topk` there.
 
     Vectors read from a folder are mapped from its file.
     """

@@ -67,7 +67,7 @@ def test_a_run_that_has_not_saved_its_structure_makes_it(village_run, linked_run
 
 
 def test_a_damaged_run_is_refused(village_run, linked_run):
-    with pytest.raises(RunError, match="train it again"):
+    with pytest.raises(RunError, match="train the run again"):
         LoadedRun(linked_run(village_run, without="articles.offsets.npy"), device="cpu")
 
 

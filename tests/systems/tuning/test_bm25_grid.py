@@ -56,12 +56,14 @@ def test_a_split_without_questions_is_refused(town_corpus):
 
 def test_what_is_written(town_corpus, tmp_path, monkeypatch):
     drawn, draw = [], bm25_grid.heat_map
-    monkeypatch.setattr(bm25_grid, "heat_map", lambda *shown, **names: (drawn.append(shown), draw(*shown, **names)))
+    monkeypatch.setattr(
+        bm25_grid, "heat_map", lambda *shown, **names: (drawn.append((*shown, names)), draw(*shown, **names))
+    )
     grid = tuned_bm25(town_corpus, [0.5, 2.5], [0.0, 0.4, 0.9], select_by="mAP")
     write_grid(grid, town_corpus, tmp_path / "out")
     ((values, x_labels, y_labels, _, labels),) = drawn
     assert values.tolist() == (100 * grid.values["mAP"]).tolist()
-    assert (x_labels, y_labels, labels.title) == ((0.0, 0.4, 0.9), (0.5, 2.5), "BM25 on town: dev mAP, %")
+    assert (x_labels, y_labels, labels["title"]) == ((0.0, 0.4, 0.9), (0.5, 2.5), "BM25 on town: dev mAP, %")
     saved = artifacts.read_json(tmp_path / "out" / GRID)
     assert (saved["k1"], saved["b"], saved["metric"], saved["split"]) == ([0.5, 2.5], [0.0, 0.4, 0.9], "mAP", "dev")
     assert saved["values"]["R@3"] == grid.values["R@3"].tolist()
