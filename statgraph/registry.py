@@ -226,6 +226,7 @@ SIGNALS = Registry(
         "bm25": "statgraph.signals.lexical:TextSignal",
         "headings": "statgraph.signals.lexical:HeadingsSignal",
         "citing": "statgraph.signals.lexical:CitingSignal",
+        "titles": "statgraph.signals.titles:TitlesSignal",
         "votes": "statgraph.signals.votes:VotesSignal",
     },
 )
