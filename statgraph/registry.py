@@ -216,7 +216,6 @@ KINDS = Registry(
         "bm25": "statgraph.systems.kinds:Bm25",
         "ensemble": "statgraph.systems.kinds:Ensemble",
         "student": "statgraph.systems.kinds:Student",
-        "alphabetical": "statgraph.systems.alphabetical:Alphabetical",
     },
 )
 SIGNALS = Registry(
@@ -227,7 +226,6 @@ SIGNALS = Registry(
         "bm25": "statgraph.signals.lexical:TextSignal",
         "headings": "statgraph.signals.lexical:HeadingsSignal",
         "citing": "statgraph.signals.lexical:CitingSignal",
-        "titles": "statgraph.signals.titles:TitlesSignal",
         "votes": "statgraph.signals.votes:VotesSignal",
     },
 )

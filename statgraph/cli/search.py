@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -43,7 +42,6 @@ _NO_RUN = "train one with 'statgraph train', name one with --run, or search a co
     default="today",
     help="Search the law in force on a day: YYYY-MM-DD or today; always also searches repealed articles.",
 )
-@click.option("--min-score", type=float, default=-math.inf, metavar="S", help="Leave out hits that score less.")
 @click.option("--explain", is_flag=True, help="Explain each hit: what made its score, and the matching words.")
 @click.option("--trec", is_flag=True, help="With --questions: print a TREC run (qid Q0 docid rank score tag).")
 @options.rewrite
@@ -62,7 +60,6 @@ def search(
     codes: tuple[str, ...],
     heading: str,
     as_of: str,
-    min_score: float,
     explain: bool,
     trec: bool,
     rewrite: str | None,
@@ -88,7 +85,7 @@ def search(
     folder = options.chosen_run(run, _NO_RUN) if corpus is None else untrained_run(options.chosen_corpus(corpus))
     ids, texts = ([], []) if questions is None else read_question_file(questions)
     retriever = Retriever.load(folder, device=device, precision=precision, engine=address)
-    limits = {"codes": codes, "heading": split_path(heading), "as_of": as_of, "min_score": min_score}
+    limits = {"codes": codes, "heading": split_path(heading), "as_of": as_of}
     query = None if question is None else Query(question, k, **limits)
     hits = [] if query is None else _hits(retriever, rewriter, query)
     explanations = retriever.explain(query, hits) if explain else []

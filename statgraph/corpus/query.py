@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -65,7 +64,6 @@ class Query:
         heading: the path of the heading to search under, its titles from the code down; none for all.
         as_of: the day whose law is searched, where the corpus has dates: a date, ISO text, `today`, or `always` for all
             articles. An article without dates is always in force.
-        min_score: hits that score less are left out.
         among: the article rows to search, (rows,) whole numbers in any order or `AllowedRows`; None for all.
         day: the ordinal of `as_of` when the query was made; None for `always`.
 
@@ -78,7 +76,6 @@ class Query:
     codes: Sequence[str] = ()
     heading: Sequence[str] = ()
     as_of: str | date = TODAY
-    min_score: float = -math.inf
     among: np.ndarray | AllowedRows | None = None
     day: int | None = field(init=False)
 

@@ -221,7 +221,6 @@ class Retriever:
 
     def _hits(self, query: Query, ranked: Ranked, *, passages: bool) -> list[Hit]:
         ranked = self._above_floor(ranked)
-        ranked = Ranked(*(values[ranked.scores >= query.min_score] for values in ranked))
         articles = self.articles.read(ranked.rows)
         hits = [
             Hit(rank, float(score), article.article_id, article.title, article.path, article.text)

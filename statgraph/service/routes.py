@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Request, Response
@@ -88,8 +87,6 @@ async def search(asked: schemas.SearchRequest, request: Request, opened: Opened,
     setattr(request.state, QUESTION, asked.question)
     heading = run.heading_path(asked.heading)
     query = Query(asked.question, asked.k, codes=asked.codes, heading=heading, as_of=asked.as_of or TODAY)
-    if asked.min_score is not None:
-        query = replace(query, min_score=asked.min_score)
     allowed = run.retriever.allowed(query)
     if asked.explain and state.config.rewriter is not None:
         raise ProblemError(422, "explain: this service rewrites questions, and explains no fused hits; leave it out")

@@ -39,7 +39,6 @@ class SearchRequest(_Asked):
     as_of: Annotated[DateText, AfterValidator(lambda day: date.fromisoformat(day).isoformat())] | None = Field(
         None, description="Only articles in force on this date; default: today."
     )
-    min_score: float | None = Field(None, description="Leave out hits that score less.")
     explain: bool = Field(False, description="Whether to explain why each hit was found, if the run can.")
 
 

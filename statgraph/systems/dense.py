@@ -35,7 +35,6 @@ from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.onnx_export import add_query_graph
 from statgraph.memory import give_back, kept_memory
 from statgraph.runs import parts
-from statgraph.runs.parts import Part
 from statgraph.systems.job import Job
 from statgraph.systems.presets import tiny_config
 from statgraph.systems.stages import StageBuilder, block_sampler, graph_encoder
@@ -48,8 +47,6 @@ from statgraph.training.steps import OptimizerSteps
 from statgraph.training.text_model import TextModel
 
 _REHEARSED_QUESTIONS, _REHEARSED_ARTICLES = 6, 40
-
-CENTROID = Part("centroid.npy", renewed=True, published=True)
 
 
 def train_dense(job: Job) -> None:
@@ -81,7 +78,6 @@ def train_dense(job: Job) -> None:
     if writes:
         with clock.step("index and encoders to disk"):
             _export(encoders, vectors, job.corpus, job.folder)
-            np.save(job.folder / CENTROID, vectors.mean(axis=0), allow_pickle=False)
 
 
 def prepared_stages(job: Job) -> StageBuilder:

@@ -346,8 +346,3 @@ def test_without_dates_all_law_is_of_every_day(dense_run):
     retriever = Retriever.load(dense_run, device="cpu")
     assert not retriever.has_dates
     assert len(retriever.search("deposit", 3, as_of="1804-03-21")) == 3
-
-
-def test_hits_below_a_minimum_score_are_left_out(bm25_run):
-    best, *_ = Retriever.load(bm25_run).search("deposit")
-    assert Retriever.load(bm25_run).search("deposit", min_score=best.score) == [best]

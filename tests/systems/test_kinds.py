@@ -11,7 +11,6 @@ from statgraph.registry import KINDS
 from statgraph.runs import parts
 from statgraph.runs.kind import SystemKind, kind_of
 from statgraph.runs.parts import Part
-from statgraph.runs.run import Run
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config, system_names
 from statgraph.systems.updating.update import Plan, update_run
@@ -97,10 +96,4 @@ def test_a_part_is_declared_beside_what_writes_it(monkeypatch):
     kind, extra = kind_of(RunConfig()), parts.Part("extra.json", renewed=True)
     assert extra not in kind.all_parts()
     monkeypatch.setattr("statgraph.systems.dense.EXTRA", extra, raising=False)
-    assert extra in kind.all_parts()
-
-
-def test_the_mean_vector_is_a_part_of_a_dense_run(train_town):
-    run = Run.read(train_town("dpr"))
-    assert "centroid.npy" in [part.name for part in run.kind.all_parts()]
-    assert np.load(run.folder / "centroid.npy").ndim == 1
+    assert kind.all_parts() == (*kind.parts, extra)
