@@ -17,6 +17,9 @@ from statgraph.artifacts import key_of, remove_folder, replaced_folder
 from statgraph.disk import held_folder
 
 VARIABLE = "STATGRAPH_CACHE"
+# Nothing else in the folder is counted or removed: the variable may name one that holds other things. The last two are
+# of former versions.
+KINDS = ("models", "static", "vectors", "adapted", "untrained", "bags", "layers")
 
 
 def cache_root() -> Path:
@@ -40,6 +43,8 @@ def cache_in(folder: Path) -> Iterator[None]:
 
 def place_of(kind: str, inputs: object) -> Path:
     """Return the folder where what is made from these inputs (JSON values, or a name) belongs, there or not."""
+    if kind not in KINDS:
+        raise ValueError(f"cache kind '{kind}': choose from {', '.join(KINDS)}")
     return cache_root() / kind / (inputs if isinstance(inputs, str) else key_of(inputs))
 
 
@@ -69,17 +74,17 @@ class CacheUsage:
 
 def cache_usage() -> list[CacheUsage]:
     """Return what each kind takes, the largest first."""
-    kinds = [folder for folder in _children(cache_root()) if folder.is_dir()]
+    kinds = [cache_root() / kind for kind in KINDS if (cache_root() / kind).is_dir()]
     usage = [CacheUsage(kind.name, len(_children(kind)), _bytes_in(kind)) for kind in kinds]
     return sorted(usage, key=lambda used: -used.n_bytes)
 
 
 def clear_cache(kind: str = "") -> int:
     """Remove one kind of cached things, or all; return how many bytes that freed."""
-    kinds = [cache_root() / kind] if kind else _children(cache_root())
     freed = 0
-    for folder in kinds:
-        if folder.is_dir():
+    for known in KINDS:
+        folder = cache_root() / known
+        if folder.is_dir() and kind in ("", known):
             freed += _bytes_in(folder)
             remove_folder(folder)
     return freed

@@ -25,11 +25,11 @@ def write(text):
 
 
 def test_what_is_there_is_not_made_again():
-    first = cached("texts", {"seed": 1}, write("first"))
-    assert first == place_of("texts", {"seed": 1}) == cache_root() / "texts" / key_of({"seed": 1})
-    assert cached("texts", {"seed": 1}, write("second")) == first
+    first = cached("static", {"seed": 1}, write("first"))
+    assert first == place_of("static", {"seed": 1}) == cache_root() / "static" / key_of({"seed": 1})
+    assert cached("static", {"seed": 1}, write("second")) == first
     assert (first / "a").read_text() == "first"
-    assert cached("texts", {"seed": 2}, write("second")) != first
+    assert cached("static", {"seed": 2}, write("second")) != first
 
 
 def test_an_error_leaves_nothing():
@@ -38,9 +38,9 @@ def test_an_error_leaves_nothing():
         raise ValueError("half")
 
     with pytest.raises(ValueError, match="half"):
-        cached("texts", "name", fail)
-    assert not place_of("texts", "name").exists()
-    assert cached("texts", "name", write("whole")) == cache_root() / "texts" / "name"
+        cached("static", "name", fail)
+    assert not place_of("static", "name").exists()
+    assert cached("static", "name", write("whole")) == cache_root() / "static" / "name"
 
 
 def test_one_of_many_makes_it():
@@ -50,7 +50,7 @@ def test_one_of_many_makes_it():
         made.append(folder)
         (folder / "a").write_text("x")
 
-    threads = [threading.Thread(target=cached, args=("texts", "same", make)) for _ in range(4)]
+    threads = [threading.Thread(target=cached, args=("static", "same", make)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -60,12 +60,20 @@ def test_one_of_many_makes_it():
 
 def test_usage_and_clearing():
     assert cache_usage() == []
-    cached("small", "a", write("1"))
+    cached("models", "a", write("1"))
     for name in "ab":
-        cached("large", name, write("1234"))
-    assert cache_usage() == [CacheUsage("large", 2, 8), CacheUsage("small", 1, 1)]
+        cached("vectors", name, write("1234"))
+    assert cache_usage() == [CacheUsage("vectors", 2, 8), CacheUsage("models", 1, 1)]
     assert clear_cache("absent") == 0
-    assert clear_cache("large") == 8
-    assert cache_usage() == [CacheUsage("small", 1, 1)]
+    assert clear_cache("vectors") == 8
+    assert cache_usage() == [CacheUsage("models", 1, 1)]
+    other = cache_root() / "letters" / "mine"
+    other.mkdir(parents=True)
     assert clear_cache() == 1
     assert cache_usage() == []
+    assert other.is_dir()
+
+
+def test_an_unknown_kind_is_a_mistake_of_ours():
+    with pytest.raises(ValueError, match="cache kind 'texts': choose from models"):
+        place_of("texts", "a")

@@ -63,9 +63,9 @@ def test_a_broken_part_is_shown_with_what_to_do(run_here, break_faiss):
 
 @pytest.fixture
 def small_cache(tmp_path):
-    """A cache of two models of 1.5 MB each, and a run of 0.2 MB."""
+    """A cache of two models of 1.5 MB each, and an untrained run of 0.2 MB."""
     with cache_in(tmp_path / "cache"):
-        for kind, name, size in (("models", "a", 1_500_000), ("models", "b", 1_500_000), ("runs", "c", 200_000)):
+        for kind, name, size in (("models", "a", 1_500_000), ("models", "b", 1_500_000), ("untrained", "c", 200_000)):
             cached(kind, name, lambda folder, size=size: (folder / "x").write_bytes(b"0" * size))
         yield tmp_path / "cache"
 
@@ -73,18 +73,21 @@ def small_cache(tmp_path):
 def test_the_cache_is_listed_and_emptied(run_here, small_cache):
     assert run_here("cache").stdout.splitlines() == [
         "models            2        3.0 MB",
-        "runs              1        0.2 MB",
+        "untrained         1        0.2 MB",
         f"{small_cache}: 3.2 MB",
     ]
-    kinds = [{"kind": "models", "entries": 2, "n_bytes": 3_000_000}, {"kind": "runs", "entries": 1, "n_bytes": 200_000}]
+    kinds = [
+        {"kind": "models", "entries": 2, "n_bytes": 3_000_000},
+        {"kind": "untrained", "entries": 1, "n_bytes": 200_000},
+    ]
     assert json.loads(run_here("cache", "--json").stdout) == {"folder": str(small_cache), "kinds": kinds}
     assert run_here("cache", "clear", "models").stdout == f"Removed models from {small_cache}: 3.0 MB\n"
-    assert run_here("cache", "clear").stdout == f"Removed runs from {small_cache}: 0.2 MB\n"
+    assert run_here("cache", "clear").stdout == f"Removed untrained from {small_cache}: 0.2 MB\n"
     assert run_here("cache").stdout == f"{small_cache}: empty\n"
     assert run_here("cache", "clear").stdout == f"Removed nothing from {small_cache}: 0.0 MB\n"
 
 
 def test_an_unknown_kind_of_cached_things_is_refused(refused, small_cache):
     assert refused("cache", "clear", "modles", code=2) == (
-        "unknown kind of cached things 'modles'; choose from models, runs"
+        "unknown kind of cached things 'modles'; choose from models, untrained"
     )
