@@ -84,13 +84,14 @@ def bucket_numbers(scores: np.ndarray, bounds: Sequence[int]) -> np.ndarray:
 
 
 QUESTIONS_AT_ONCE = 32
+# Fused scores of the rankings that stay the same are kept from epoch to epoch up to this much, or else computed again.
+KEPT_BYTES = 512 * 2**20
 
 
 class CusinesNegatives:
     """Draws negatives by difficulty: rankings fused, cut into buckets, and the buckets' shares change over the epochs.
 
-    Holds one byte for each question and article (the bucket), and four more (the fused score of the rankings that stay
-    the same) where another ranking changes with the epochs.
+    Holds one byte for each question and article (the bucket), and four where a fused score is kept.
 
     Raises:
         UsageError: for a value of `config` outside its limits.
@@ -147,12 +148,14 @@ class CusinesNegatives:
 
     def _fixed_part(self, question_rows: np.ndarray) -> np.ndarray:
         """Return the fused scores of the rankings that stay the same, (questions, articles) float32."""
-        if not self.needs_vectors:  # the buckets are cut once
-            return self._fused(self._fixed, question_rows, None)
         first = int(question_rows[0])
-        if first not in self._fixed_scores:
-            self._fixed_scores[first] = self._fused(self._fixed, question_rows, None)
-        return self._fixed_scores[first]
+        if first in self._fixed_scores:
+            return self._fixed_scores[first]
+        scores = self._fused(self._fixed, question_rows, None)
+        kept = sum(block.nbytes for block in self._fixed_scores.values())
+        if self.needs_vectors and kept + scores.nbytes <= KEPT_BYTES:
+            self._fixed_scores[first] = scores
+        return scores
 
     def _fused(self, rankings: list[Ranking], question_rows: np.ndarray, vectors: EpochVectors | None) -> np.ndarray:
         """Return the sums of reciprocal ranks among the articles that do not answer, (questions, articles) float32."""

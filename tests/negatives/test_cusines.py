@@ -228,6 +228,18 @@ def test_a_resumed_epoch_draws_the_same(sample, no_bm25):
     assert draws(0) == draws(2) == draws(2)
 
 
+def test_scores_computed_again_are_those_that_were_kept(sample, no_bm25, monkeypatch):
+    def draws() -> list:
+        source = CusinesNegatives(sample, NegativesConfig(), bm25=no_bm25)
+        for epoch in (1, 2):
+            source.begin_epoch(epoch, 2, vectors_of(sample, epoch))
+        return source.draw(np.arange(20), 4, np.random.default_rng(0)).tolist()
+
+    kept = draws()
+    monkeypatch.setattr(cusines, "KEPT_BYTES", 0)
+    assert draws() == kept
+
+
 @pytest.mark.parametrize("block", [1, 3, 1000])
 def test_blocks_of_questions_change_nothing(sample, no_bm25, monkeypatch, block):
     def draws() -> list:
