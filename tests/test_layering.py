@@ -59,7 +59,8 @@ UNPICKLING_MODULES = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "jo
 UNPICKLING_NAMES = {("torch", "load"), ("torch", "save")}
 
 MOST_LINES, MOST_PARAMETERS = 60, 7
-# Of a command, each parameter is an option.
+# autograd takes each tensor by itself. Of a command, each parameter is an option.
+MORE_PARAMETERS = {"gnn.kernels.dynamic_attention.forward", "gnn.kernels.separable_attention.forward"}
 
 # Tests of more than one module: this one, the guard, those of old runs, of small laws and of the docs, those on a
 # fetched corpus (`make real`), the short form of `make trial`, and two of what several modules hold together.
@@ -305,7 +306,7 @@ def test_functions_are_short_and_pass_one_object_for_one_thing():
         for name, n_lines, n_parameters in sizes(path.read_text(encoding="utf-8"))
     ]
     assert [name for name, n_lines, _ in found if n_lines > MOST_LINES] == []
-    assert [name for name, _, n_parameters in found if n_parameters > MOST_PARAMETERS] == []
+    assert {name for name, _, n_parameters in found if n_parameters > MOST_PARAMETERS} == MORE_PARAMETERS
 
 
 def test_sizes_are_counted():

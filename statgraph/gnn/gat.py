@@ -6,8 +6,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from statgraph.gnn.kernels import NEGATIVE_SLOPE
-from statgraph.gnn.message_passing import AttentionLayer, by_head, head_width_of, identity_projection
+from statgraph.gnn.message_passing import NEGATIVE_SLOPE, AttentionLayer, by_head, head_width_of, identity_projection
 from statgraph.graph.blocks import Block
 
 
@@ -45,9 +44,9 @@ class GatLayer(AttentionLayer):
         own_values = block.own(values)  # (outputs, heads, head width)
         source_scalars = (values * self.source_attention).sum(dim=-1)  # (inputs, heads)
         target_scalars = (own_values * self.target_attention).sum(dim=-1)  # (outputs, heads)
-        edge_scalars = target_scalars.index_select(0, block.targets) + source_scalars.index_select(0, block.sources)
+        edge_scalars = target_scalars[block.targets] + source_scalars[block.sources]
         own_scalars = target_scalars + block.own(source_scalars)
         edge_logits, own_logits = (
             functional.leaky_relu(scalars, NEGATIVE_SLOPE) for scalars in (edge_scalars, own_scalars)
         )
-        return edge_logits, own_logits, values, own_values
+        return edge_logits, own_logits, values[block.sources], own_values

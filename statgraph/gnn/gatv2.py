@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from statgraph.gnn.kernels import edge_logits, leaky_scalars
-from statgraph.gnn.message_passing import AttentionLayer, by_head, head_width_of, identity_projection
+from statgraph.gnn.kernels.dynamic_attention import dynamic_attention
+from statgraph.gnn.message_passing import AttentionLayer, by_head, head_width_of, identity_projection, leaky_scalars
 from statgraph.graph.blocks import Block
 
 
@@ -37,16 +37,29 @@ class GatV2Layer(AttentionLayer):
         self.bias = nn.Parameter(torch.zeros(out_width))
         nn.init.xavier_uniform_(self.attention)
 
+    def _in_one_step(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
+        return dynamic_attention(
+            nodes,
+            block,
+            source_weight=self.source_projection.weight,
+            target_weight=self.target_projection.weight,
+            attention=self.attention,
+            bias=self.bias,
+            types=self._types(),
+        )
+
     def _logits_and_values(
         self, nodes: torch.Tensor, block: Block
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         sources = by_head(self.source_projection(nodes), self.n_heads)  # (inputs, heads, head width)
+        edge_values, own_values = sources[block.sources], block.own(sources)
         targets = by_head(self.target_projection(block.own(nodes)), self.n_heads)  # (outputs, heads, head width)
-        types = None if self._types() is None else by_head(self._types(), self.n_heads)
-        own_values = block.own(sources)
-        own_sums = targets + own_values if types is None else targets + own_values + types[-1]
-        logits = edge_logits(sources, targets, types, self.attention, block)
-        return logits, leaky_scalars(own_sums, self.attention), sources, own_values
+        edge_sums, own_sums = targets[block.targets] + edge_values, targets + own_values
+        if (types := self._types()) is not None:
+            by_type = by_head(types, self.n_heads)
+            edge_sums, own_sums = edge_sums + by_type[block.edge_types], own_sums + by_type[-1]
+        logits = (leaky_scalars(sums, self.attention) for sums in (edge_sums, own_sums))
+        return *logits, edge_values, own_values
 
     def _types(self) -> torch.Tensor | None:
         """Return the vectors of the edge types and of the node itself, (edge types + 1, out width), or None."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import torch
 from torch import nn
+from torch.nn import functional
 
 from statgraph.errors import UsageError
-from statgraph.gnn.kernels import weighted_sums
+from statgraph.gnn.kernels.bag_attention import NEGATIVE_SLOPE, runs_here
 from statgraph.graph.blocks import Block
 
 
@@ -50,7 +51,7 @@ def edge_softmax(
     edge_weights = torch.exp(edge_logits - peak[targets])
     own_weights = torch.exp(own_logits - peak)
     total = own_weights.index_add(0, targets, edge_weights)
-    return edge_weights / total.index_select(0, targets), own_weights / total
+    return edge_weights / total[targets], own_weights / total
 
 
 def head_width_of(width: int, n_heads: int) -> int:
@@ -69,17 +70,28 @@ def by_head(vectors: torch.Tensor, n_heads: int) -> torch.Tensor:
     return vectors.view(len(vectors), n_heads, vectors.shape[1] // n_heads)
 
 
+def leaky_scalars(vectors: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
+    """Return a . LeakyReLU(v) for each vector and head: (vectors, heads) from (vectors, heads, head width)."""
+    return (functional.leaky_relu(vectors, NEGATIVE_SLOPE) * attention).sum(dim=-1)
+
+
 class AttentionLayer(nn.Module):
-    """A mean over the neighbours of a node and the node itself, weighed by attention, heads side by side; a subclass
-    gives `_logits_and_values`."""
+    """A mean over the neighbours of a node and the node itself, weighed by attention, heads side by side.
+
+    A subclass gives `_logits_and_values`, and `_in_one_step` where it has a faster way on a CPU.
+    """
 
     bias: nn.Parameter
 
     def forward(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
         """Return the output nodes' vectors (outputs, out width) from the input nodes' (inputs, width)."""
-        edge_logits, own_logits, values, own_values = self._logits_and_values(nodes, block)
+        in_one_step = self._in_one_step(nodes, block) if runs_here(nodes, block) else None
+        if in_one_step is not None:
+            return in_one_step
+        edge_logits, own_logits, edge_values, own_values = self._logits_and_values(nodes, block)
         edge_weights, own_weights = edge_softmax(edge_logits, own_logits, block.targets)
-        mean = own_values * own_weights.unsqueeze(-1) + weighted_sums(values, edge_weights, block)
+        messages = edge_values * edge_weights.unsqueeze(-1)  # (edges, heads, head width)
+        mean = (own_values * own_weights.unsqueeze(-1)).index_add(0, block.targets, messages)
         return mean.flatten(1) + self.bias
 
     def attention_weights(self, nodes: torch.Tensor, block: Block) -> tuple[torch.Tensor, torch.Tensor]:
@@ -90,7 +102,10 @@ class AttentionLayer(nn.Module):
     def _logits_and_values(
         self, nodes: torch.Tensor, block: Block
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return the logits of the edges (edges, heads) and of the nodes themselves (outputs, heads), then what each
-        input gives to its neighbours (inputs, heads, head width) and each output to itself (outputs, heads, head
-        width)."""
+        """Return the logits of the edges (edges, heads) and of the nodes themselves (outputs, heads), then the values
+        of both, (edges, heads, head width) and (outputs, heads, head width)."""
         raise NotImplementedError
+
+    def _in_one_step(self, nodes: torch.Tensor, block: Block) -> torch.Tensor | None:
+        """Return what `forward` does by a faster way; None where the layer has none."""
+        return None

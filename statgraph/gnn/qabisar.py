@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from statgraph.gnn.kernels import leaky_scalars
-from statgraph.gnn.message_passing import AttentionLayer, by_head, head_width_of, identity_projection
+from statgraph.gnn.kernels.separable_attention import separable_attention
+from statgraph.gnn.message_passing import AttentionLayer, by_head, head_width_of, identity_projection, leaky_scalars
 from statgraph.graph.blocks import Block
 
 
@@ -43,6 +43,17 @@ class QabisarLayer(AttentionLayer):
         for parameter in (self.edge_projection.weight, self.source_attention, self.edge_attention):
             nn.init.xavier_uniform_(parameter)
 
+    def _in_one_step(self, nodes: torch.Tensor, block: Block) -> torch.Tensor:
+        return separable_attention(
+            nodes,
+            block,
+            source_weight=self.source_projection.weight,
+            target_weight=self.target_projection.weight,
+            source_attention=self.source_attention,
+            type_logits=self._type_logits(),
+            bias=self.bias,
+        )
+
     def _logits_and_values(
         self, nodes: torch.Tensor, block: Block
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -50,8 +61,8 @@ class QabisarLayer(AttentionLayer):
         sources = by_head(self.source_projection(nodes), self.n_heads)  # (inputs, heads, head width)
         own = by_head(self.target_projection(block.own(nodes)), self.n_heads)  # (outputs, heads, head width)
         source_logits = leaky_scalars(sources, self.source_attention)  # (inputs, heads)
-        edge_logits = source_logits.index_select(0, block.sources) + type_logits.index_select(0, block.edge_types)
-        return edge_logits, block.own(source_logits) + type_logits[-1], sources, own
+        edge_logits = source_logits[block.sources] + type_logits[block.edge_types]
+        return edge_logits, block.own(source_logits) + type_logits[-1], sources[block.sources], own
 
     def _type_logits(self) -> torch.Tensor:
         """Return the logit of each edge type and of the node itself, (edge types + 1, heads)."""

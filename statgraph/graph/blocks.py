@@ -36,9 +36,20 @@ class Block:
         """Return the number of output nodes."""
         return len(self.own_inputs)
 
+    @property
+    def keeps_all(self) -> bool:
+        """Return whether the outputs are the inputs, in their order."""
+        if "keeps all" not in self.derived:
+            own = self.own_inputs
+            self.derived["keeps all"] = len(own) == self.n_inputs and torch.equal(
+                own, torch.arange(self.n_inputs, device=own.device)
+            )
+        return self.derived["keeps all"]
+
     def own(self, nodes: torch.Tensor) -> torch.Tensor:
-        """Return the rows of the outputs, (outputs, ...), among those of the inputs, (inputs, ...)."""
-        return nodes[self.own_inputs]
+        """Return the rows of the outputs, (outputs, ...), among those of the inputs, (inputs, ...); not a copy where
+        the outputs are the inputs."""
+        return nodes if self.keeps_all else nodes[self.own_inputs]
 
     def to(self, device: torch.device) -> Block:
         """Return the same block on a device."""

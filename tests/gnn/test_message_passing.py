@@ -9,6 +9,7 @@ from statgraph.gnn.message_passing import (
     edge_softmax,
     head_width_of,
     identity_projection,
+    leaky_scalars,
     neighbour_sum,
 )
 
@@ -69,3 +70,10 @@ def test_heads_that_do_not_divide_the_width_are_refused(width, n_heads):
 def test_a_head_is_a_run_of_components():
     assert by_head(torch.arange(8).view(2, 4), 2).tolist() == [[[0, 1], [2, 3]], [[4, 5], [6, 7]]]
     assert by_head(torch.empty(0, 4), 2).shape == (0, 2, 2)
+
+
+def test_a_scalar_for_each_head():
+    # Head 0: 1 * 5 + 0.2 * -2 * 10 = 1. Head 1: 0.2 * -1 * 5 + 3 * 2 = 5.
+    vectors = torch.tensor([[[1.0, -2.0], [-1.0, 3.0]]])
+    attention = torch.tensor([[5.0, 10.0], [5.0, 2.0]])
+    assert leaky_scalars(vectors, attention).tolist() == [[pytest.approx(1.0), pytest.approx(5.0)]]

@@ -416,7 +416,7 @@ def test_every_recipe_is_rehearsed():
 def test_a_step_in_16_bits_and_slices_as_on_cuda(system, along, dtype, town_corpus, monkeypatch):
     for module in ("training.steps", "encoders.biencoder"):
         monkeypatch.setattr(f"statgraph.{module}.training_dtype", lambda device: dtype)
-    monkeypatch.setattr("statgraph.gnn.kernels.runs_here", lambda vectors: False)
+    monkeypatch.setattr("statgraph.gnn.message_passing.runs_here", lambda nodes, block: False)
     settings = ("device=cpu", f"stage2.train_encoders={along}", "encoder.slice_tokens=32", "encoder.adapted=false")
     steps = rehearsed(town_corpus, resolve_config(system, ("regime=paper", *settings)))
     assert [step.stage for step in steps] == ["stage1", "stage2"]
