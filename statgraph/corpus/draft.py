@@ -14,6 +14,7 @@ from statgraph.corpus.citations.references import cited_articles
 from statgraph.corpus.html_text import has_html, plain_text
 from statgraph.corpus.records import PARTS, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
 from statgraph.corpus.splitting import HASH, SPLITTINGS
+from statgraph.corpus.titles import with_title_parts
 from statgraph.corpus.validity import validity_problem
 from statgraph.errors import CorpusError
 
@@ -128,15 +129,22 @@ class Draft:
         place: str,
         *,
         article_id: str,
-        title: str,
+        title: str = "",
         text: str,
         path: Sequence[str],
         order: int | None = None,
         metadata: Mapping[str, object] | None = None,
+        number: str = "",
+        rubric: str = "",
     ) -> None:
-        """Add one article. Without an `order` it comes after the articles of its code that were added before."""
+        """Add one article.
+
+        Without a `title` it is cited by number and code, or by its id; without an `order` it comes after the articles
+        of its code that were added before.
+        """
         article_id = article_id.strip()
-        title, text = self.reading.plain(title), self.reading.plain(text)
+        title, text = self.reading.plain(title).strip(), self.reading.plain(text)
+        number, rubric = (" ".join(self.reading.plain(part).split()) for part in (number, rubric))
         if not self.is_new("article", article_id, place, text=text):
             return
         problem = validity_problem(metadata or {})
@@ -153,7 +161,8 @@ class Draft:
         if order is None:
             order = self._orders.get(path[0], 0) + 1
         self._orders[path[0]] = max(order, self._orders.get(path[0], 0))
-        self._articles[article_id] = Article(article_id, title.strip() or article_id, text, path, order, metadata or {})
+        title = title or (f"{number}, {path[0]}" if number else article_id)
+        self._articles[article_id] = Article(article_id, title, text, path, order, metadata or {}, number, rubric)
 
     def add_question(
         self, place: str, *, question_id: str, text: str, metadata: Mapping[str, object] | None = None
@@ -270,7 +279,7 @@ class Draft:
         return tuple(self._articles.values())
 
     def corpus(self) -> Corpus:
-        """Return the corpus, articles code by code in their order.
+        """Return the corpus, articles code by code in their order, with the numbers and rubrics that their titles hold.
 
         A citing text of a question without a label, which is left out, belongs to no question.
 
@@ -287,7 +296,8 @@ class Draft:
         if problems:
             raise CorpusError(*problems)
         code_rank = {code: rank for rank, code in enumerate(self._orders)}
-        articles = sorted(self._articles.values(), key=lambda article: (code_rank[article.code], article.order))
+        articles = with_title_parts(self._articles.values())
+        articles.sort(key=lambda article: (code_rank[article.code], article.order))
         splits = self._made_splits()
         questions = (
             Question(question_id, text, splits[question_id], tuple(self._labels[question_id].places), metadata)

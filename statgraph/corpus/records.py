@@ -29,9 +29,10 @@ LONG_TEXT_CHARS = 40
 class Article:
     """One article of law: the unit that is retrieved.
 
-    `path` holds the headings above it, from the code down to its own section; `order` is its place within its code.
-    `metadata` is whatever else the source says about it (JSON values), kept but unused, except for when it is in force
-    (`statgraph.corpus.validity`).
+    `title` is how it is cited ("Art. 36, Rent Code"), `number` its number as its code writes it ("Art. 36", "§ 573b"),
+    `rubric` its own heading ("Deposit"); the last two are "" where they are not known. `path` holds the headings above
+    it, from the code down to its own section; `order` is its place within its code. `metadata` is whatever else the
+    source says about it (JSON values), kept but unused, except for when it is in force (`statgraph.corpus.validity`).
     """
 
     article_id: str
@@ -40,6 +41,8 @@ class Article:
     path: tuple[str, ...]
     order: int
     metadata: Mapping[str, object] = field(default_factory=dict, compare=False)
+    number: str = ""
+    rubric: str = ""
 
     @property
     def code(self) -> str:
@@ -153,7 +156,8 @@ class Corpus:
             Corpus.from_dicts([{"id": "1", "text": "Dogs are taxed.", "path": ["Dog Code"]}], language="en")
 
         Args:
-            articles: `id`, `text`, `title`, `path` (the headings above it, from the code down).
+            articles: `id`, `text`, `path` (the headings above it, from the code down); `number`, `rubric`, and `title`,
+                the citation, which is made from number and code where it is left out.
             questions: `id`, `text`, `articles` (ids), `split`.
             language: ISO 639 code of the articles, such as "fr".
             headings: `id`, `title`, `parent`, where articles name a `heading` in place of a path.
@@ -180,7 +184,11 @@ class Corpus:
         folder."""
         digest = hashlib.sha256()
         for article in self.articles:
-            _add_fields(digest, "a", article.article_id, article.title, article.text, list(article.path), article.order)
+            # Most titles hold the number, so that corpora without rubrics keep their hashes.
+            fields = [article.article_id, article.title, article.text, list(article.path), article.order]
+            if article.rubric or article.number not in article.title:
+                fields += [article.number, article.rubric]
+            _add_fields(digest, "a", *fields)
         for question in self.questions:
             # The main set goes unnamed, so that corpora without another keep their hashes.
             named = () if question.question_set == MAIN_SET else (question.question_set,)

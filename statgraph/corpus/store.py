@@ -42,6 +42,7 @@ FORMAT_FILES = {
     "jsonl": "articles.jsonl",
     "legi": "LEGITEXT*.json",
 }
+_OWN_METADATA = ("path", "order", "number", "rubric")  # what of `metadata` are fields of an article
 # None: the manifest must say it.
 ABOUT_DEFAULTS = {"name": None, "language": None, "licence": "unknown", "source": "unknown"}
 
@@ -184,7 +185,9 @@ def draft_article(draft: Draft, place: str, record: Mapping[str, object], *, def
             text=string_field(draft, place, record, "text"),
             path=path_field(draft, place, metadata, "path", label="metadata.path") or default_path,
             order=_order(draft, place, metadata),
-            metadata={key: value for key, value in metadata.items() if key not in ("path", "order")},
+            metadata={key: value for key, value in metadata.items() if key not in _OWN_METADATA},
+            number=id_field(draft, place, metadata, "number") or "",
+            rubric=string_field(draft, place, metadata, "rubric"),
         )
 
 
@@ -293,7 +296,9 @@ def write_corpus_files(corpus: Corpus, folder: Path) -> None:
 
 def article_record(article: Article) -> dict[str, object]:
     """Return an article as `corpus.jsonl` holds it."""
-    metadata = {**article.metadata, "path": list(article.path), "order": article.order}
+    known = {"number": article.number, "rubric": article.rubric}
+    named = {key: value for key, value in known.items() if value}
+    metadata = {**article.metadata, "path": list(article.path), "order": article.order, **named}
     return {"_id": article.article_id, "title": article.title, "text": article.text, "metadata": metadata}
 
 

@@ -36,6 +36,27 @@ def test_article_without_a_title_is_called_by_its_id(draft):
     assert draft.corpus().articles[0].title == "a1"
 
 
+def test_an_article_is_cited_by_its_number_and_code(draft):
+    add_article(draft, title="", number=" Art.  36", rubric="The\n deposit ")
+    (article,) = draft.corpus().articles
+    assert (article.title, article.number, article.rubric) == ("Art. 36, Lamp Code", "Art. 36", "The deposit")
+
+
+def test_numbers_and_rubrics_are_read_from_titles(draft):
+    for row, title in enumerate(["§ 1 LmpC Scope", "§ 2 LmpC Oil", "§ 3 LmpC Wicks"]):
+        add_article(draft, f"a{row}", title=title, number="2" * (row == 1) + "9" * (row == 2))
+    assert [(article.number, article.rubric) for article in draft.corpus().articles] == [
+        ("§ 1", "Scope"), ("§ 2", "Oil"), ("9", ""),
+    ]  # fmt: skip
+
+
+def test_titles_are_not_read_where_rubrics_are_given(draft):
+    add_article(draft, "a0", title="§ 7 Wicks", rubric="Oil")
+    for row in range(1, 4):
+        add_article(draft, f"a{row}", title=f"§ {row} LmpC {'Oil' * row}")
+    assert [article.number for article in draft.corpus().articles] == [""] * 4
+
+
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [

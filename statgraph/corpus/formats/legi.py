@@ -109,7 +109,8 @@ class _CodeReader:
             text=text,
             path=path,
             order=len(self._order),
-            metadata={"number": number, "cid": data.get("cid"), "etat": data.get("etat"), **_validity(data)},
+            number=_citation(number),
+            metadata={"cid": data.get("cid"), "etat": data.get("etat"), **_validity(data)},
         )
         self._register_number(article_number(number), article_id)
         self._register_versions(data, article_id)

@@ -2,8 +2,8 @@
 
 The names are BEIR's; each table is a file `NAME.parquet`, or a folder `NAME` of such files:
 
-- `corpus`: `_id`, `title`, `text`, `path` (a list of headings from the code down, or one text with " > " between them),
-  `order` (the place in the code; without it that of the row).
+- `corpus`: `_id`, `title`, `number`, `rubric`, `text`, `path` (a list of headings from the code down, or one text with
+  " > " between them), `order` (the place in the code; without it that of the row).
 - `queries`: `_id`, `text`; `set`, the name of a question set other than the main one.
 - `qrels/SPLIT`: `query-id`, `corpus-id`, `score`.
 - `citing`: `_id`, `title`, `text`, `cites` (a list of ids), `question_id`, `part`.
@@ -152,9 +152,9 @@ def write_parquet(corpus: Corpus, folder: Path) -> None:
     from pyarrow import Table, list_, parquet, schema, string, uint32
 
     texts = {"_id": string(), "title": string(), "text": string()}
-    dates = {VALID_FROM: string(), VALID_TO: string()}
+    optional = dict.fromkeys(("number", "rubric", VALID_FROM, VALID_TO), string())
     columns = {
-        ARTICLES: texts | {"path": list_(string()), "order": uint32()} | dates | {"metadata": string()},
+        ARTICLES: texts | {"path": list_(string()), "order": uint32()} | optional | {"metadata": string()},
         QUESTIONS: {"_id": string(), "text": string(), SET_KEY: string(), "metadata": string()},
         CITING: texts | {"cites": list_(string()), "question_id": string(), "part": string()},
     }

@@ -1,6 +1,7 @@
 """A user's own statutes in tables: JSON lines, or CSV with a header and commas, semicolons or tabs.
 
-- `articles`: `id`, `title`, `text`, and its place: `path`, the headings above it from the code down (in CSV with " > "
+- `articles`: `id`, `text`, `number` ("Art. 36"), `rubric` (its own heading), `title` (how it is cited; left out, it is
+  made from number and code), and its place: `path`, the headings above it from the code down (in CSV with " > "
   between them), or `heading`, the id of a heading.
 - `headings`: `id`, `title`, `parent` (the id of the heading above; none for a code).
 - `questions`: `id`, `text`, `articles` (a list of ids; in CSV with a comma, a semicolon or a space between them),
@@ -25,7 +26,7 @@ from statgraph.corpus.records import SPLITS
 from statgraph.corpus.store import draft_citing
 
 MAX_LISTED_CYCLE = 8
-ARTICLE_KEYS = ("id", "_id", "title", "text", "path", "heading")
+ARTICLE_KEYS = ("id", "_id", "title", "number", "rubric", "text", "path", "heading")
 QUESTION_KEYS = ("id", "_id", "text", "articles", "split")
 PLACE_COLUMNS = "path|heading"
 NEEDED_COLUMNS = {
@@ -35,7 +36,7 @@ NEEDED_COLUMNS = {
     "citing": ("id|_id", "text"),
 }
 COLUMNS = (
-    *("id", "title", "text", "path", "heading", "valid_from", "valid_to"),  # of articles
+    *("id", "title", "text", "number", "rubric", "path", "heading", "valid_from", "valid_to"),  # of articles
     *("parent", "articles", "split", "set", "cites", "question_id", "part"),
 )
 ID_COLUMNS = {"questions": "articles", "citing": "cites"}
@@ -204,7 +205,7 @@ def _draft_article(
     heading_id = id_field(draft, place, record, "heading")
     if article_id is None or heading_id is None:
         return
-    title, text = (string_field(draft, place, record, key) for key in ("title", "text"))
+    title, text, rubric = (string_field(draft, place, record, key) for key in ("title", "text", "rubric"))
     path, heading_id = path_field(draft, place, record, "path"), heading_id.strip()
     if heading_id:
         if path:
@@ -217,7 +218,16 @@ def _draft_article(
             )
         path = paths.get(heading_id, (UNREADABLE,))
     metadata = {key: value for key, value in record.items() if key not in ARTICLE_KEYS}
-    draft.add_article(place, article_id=article_id, title=title, text=text, path=path, metadata=metadata)
+    draft.add_article(
+        place,
+        article_id=article_id,
+        title=title,
+        text=text,
+        path=path,
+        metadata=metadata,
+        number=id_field(draft, place, record, "number") or "",
+        rubric=rubric,
+    )
 
 
 def _draft_question(draft: Draft, place: str, record: Mapping[str, object]) -> None:

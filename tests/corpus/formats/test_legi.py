@@ -53,7 +53,8 @@ def test_articles_keep_their_path_order_and_metadata(read):
         ("A3", "Annexe I, Code du vélo", ("Code du vélo", "Livre Ier : la selle"), 3),
         ("A4", "Art. 160-17-2, Code du vélo", ("Code du vélo", "Livre II : la roue"), 4),
     ]
-    assert articles[0].metadata == {"number": "L1-1", "cid": "C1", "etat": "VIGUEUR"}
+    assert [article.number for article in articles[1:3]] == ["Art. R*1-2 A", "Annexe I"]
+    assert articles[0].metadata == {"cid": "C1", "etat": "VIGUEUR"}
 
 
 def test_codes_come_in_the_order_of_their_files_each_with_its_own_order(read):

@@ -21,7 +21,7 @@ LEASE = ("Rent Code", "The lease")
 @pytest.fixture
 def corpus():
     articles = (
-        Article("D1", "Art. 1", "The deposit\nis returned.", LEASE, 2),
+        Article("D1", "Art. 1", "The deposit\nis returned.", LEASE, 2, {}, "Art. 1", "Deposit"),
         Article("N1", "Art. 2", "Notice is given.", LEASE, 7, {"valid_from": "2020-01-01", "state": {"now": [1, "é"]}}),
     )
     questions = (

@@ -297,3 +297,16 @@ def test_a_file_of_the_other_format_is_named_as_one(draft, problems_of, tmp_path
     (problem,) = problems_of(draft)
     assert problem.startswith(f"{name}: ends in .")
     assert f"'statgraph import {other}'" in problem
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_number_and_rubric_are_no_metadata(draft, tmp_path, write_jsonl, suffix):
+    path = tmp_path / f"articles.{suffix}"
+    if suffix == "csv":
+        path.write_text("id,number,rubric,text,path\nL1,36,Wicks,Lamps burn.,Lamp Code\n")
+        draft_csv(draft, path)
+    else:
+        record = {"id": "L1", "number": 36, "rubric": "Wicks", "text": "Lamps burn.", "path": ["Lamp Code"]}
+        draft_jsonl(draft, write_jsonl(path, record))
+    (article,) = draft.corpus().articles
+    assert (article.title, article.number, article.rubric, article.metadata) == ("36, Lamp Code", "36", "Wicks", {})

@@ -1,0 +1,74 @@
+"""The number and the rubric that an article's title holds: "§ 573b BGB Teilkündigung" is § 573b, Teilkündigung."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from statgraph.corpus.records import Article
+
+MIN_TITLES = 3  # of a code, that show how it names its articles
+NEARLY_ALL = 0.9
+
+_ADDED = r"(?:bis|ter|quater|quinquies|sexies|septies|octies|nonies|[a-z]*decies|vicies)"
+_NUMBER = (
+    r"(?:[^\W\d_]{1,2}[.\s*]{0,3})?\d+(?:[-.:/]\d+)*(?:\.?[ºª°]|er\b|ère\b)?(?:-?[^\W\d_]\b)?"
+    rf"(?:\s?-?{_ADDED}\b)?(?:\s[a-z](?=\s+[^a-z\s]|\W*$|[,.:;]))?(?!\w)|[IVXLCDM]+\b|"
+    r"第[零〇一二三四五六七八九十百千两\d]+条(?:之[一二三四五六七八九十]+)?"
+)
+_TITLE = re.compile(rf"(?P<number>(?P<word>§{{1,2}}|[^\W\d_]{{2,}}\.?)?\s*(?:{_NUMBER}))(?P<rest>.*)")
+_ABBREVIATION = re.compile(r"(?=(?:\w*[A-ZÄÖÜ]){2})[^\W\d_]{2,12}\b")  # BGB, StGB, UrhG
+_BETWEEN = " ,.:;–—-"
+
+
+def with_title_parts(articles: Iterable[Article]) -> list[Article]:
+    """Return the articles with the numbers and rubrics that their titles hold.
+
+    A code in which any article has a rubric is left as it is. A number that was given is replaced only by its longer
+    form: "L12-3" by "Art. L12-3".
+    """
+    articles = list(articles)
+    rows_of_code: dict[str, list[int]] = {}
+    for row, article in enumerate(articles):
+        rows_of_code.setdefault(article.code, []).append(row)
+    for code, rows in rows_of_code.items():
+        if any(articles[row].rubric for row in rows):
+            continue
+        # An article without a title has its id there.
+        titles = ["" if (of := articles[row]).title == of.article_id else of.title for row in rows]
+        for row, (number, rubric) in zip(rows, title_parts(titles, code), strict=True):
+            given = articles[row].number
+            if number.endswith(given):
+                articles[row] = replace(articles[row], number=number, rubric=rubric)
+    return articles
+
+
+def title_parts(titles: Sequence[str], code: str) -> list[tuple[str, str]]:
+    """Return the number and the rubric that each title of a code holds, "" for what is not sure.
+
+    Nearly all titles must begin with a number behind the same word, or behind the code and that word. What follows the
+    number and the code, by its title or an abbreviation that nearly all have, is a rubric if nearly all have one and
+    most differ in more than digits.
+    """
+    matches = [_TITLE.fullmatch(title.removeprefix(code).lstrip(_BETWEEN)) for title in titles]
+    words = Counter((match["word"] or "").lower() for match in matches if match)
+    word, count = words.most_common(1)[0] if words else ("", 0)
+    if count < max(MIN_TITLES, NEARLY_ALL * len(titles)):
+        return [("", "")] * len(titles)
+    numbered = [match if match and (match["word"] or "").lower() == word else None for match in matches]
+    rests = _without_code([match["rest"] if match else "" for match in numbered], code)
+    stated = [re.sub(r"\d", "", rest) for rest in rests if re.search(r"[^\W\d_]{2}", rest)]
+    if len(stated) < NEARLY_ALL * count or 2 * len(set(stated)) < len(stated):
+        rests = [""] * len(titles)
+    return [(match["number"] if match else "", rest) for match, rest in zip(numbered, rests, strict=True)]
+
+
+def _without_code(rests: Sequence[str], code: str) -> list[str]:
+    """Return what follows the numbers without the code that it begins with, and without what stands between."""
+    rests = [rest.strip(_BETWEEN).removeprefix(code).removesuffix(code).strip(_BETWEEN) for rest in rests]
+    first = Counter(match[0] for match in map(_ABBREVIATION.match, rests) if match).most_common(1)
+    if first and first[0][1] >= NEARLY_ALL * sum(map(bool, rests)):
+        rests = [rest.removeprefix(first[0][0]).strip(_BETWEEN) for rest in rests]
+    return rests

@@ -1,0 +1,57 @@
+import pytest
+
+from statgraph.corpus.titles import title_parts
+
+CODE = "Rent Code"
+
+
+@pytest.mark.parametrize(
+    ("titles", "parts"),
+    [
+        (
+            ("§ 1 RntC Scope", "§ 2a RntC Notice; notice of a part", "§ 3 RntC Deposit"),
+            [("§ 1", "Scope"), ("§ 2a", "Notice; notice of a part"), ("§ 3", "Deposit")],
+        ),
+        (
+            ("Artículo 1.º. Fianza.", "Artículo 2. Plazo.", "Artículo 2 bis. Renta."),
+            [("Artículo 1.º", "Fianza"), ("Artículo 2", "Plazo"), ("Artículo 2 bis", "Renta")],
+        ),
+        (
+            ("Section 12: Repairs", "section 14A (Rent of 2 rooms)", "Section IV Keys, Rent Code"),
+            [("Section 12", "Repairs"), ("section 14A", "(Rent of 2 rooms)"), ("Section IV", "Keys")],
+        ),
+        (
+            ("Rent Code, Art. L12-3 Scope", "Rent Code, Art. R. *4 Keys", "Rent Code, Art. 5 a Walls"),
+            [("Art. L12-3", "Scope"), ("Art. R. *4", "Keys"), ("Art. 5 a", "Walls")],
+        ),
+        (("12 Repairs", "13 Keys", "14 Rent"), [("12", "Repairs"), ("13", "Keys"), ("14", "Rent")]),
+        # Citations alone: by the code, by other words that most share, by a place in the code.
+        (
+            ("Art. 1, Rent Code", "Art. 2, Rent Code", "Art. 3, Rent Code"),
+            [("Art. 1", ""), ("Art. 2", ""), ("Art. 3", "")],
+        ),
+        (
+            ("Art. 1 of the Code of 1988", "Art. 2 of the Code of 1988", "Art. 3 of the Code of 1988"),
+            [("Art. 1", ""), ("Art. 2", ""), ("Art. 3", "")],
+        ),
+        (
+            ("Art. 1, part 1", "Art. 2, part 2", "Art. 3, part 3"),
+            [("Art. 1", ""), ("Art. 2", ""), ("Art. 3", "")],
+        ),
+        (
+            ("Rent Code 第一条", "Rent Code 第二十条", "Rent Code 第二十条之一"),
+            [("第一条", ""), ("第二十条", ""), ("第二十条之一", "")],
+        ),
+        # Too few to be sure, or of several kinds, or without numbers.
+        (("§ 1 Scope", "§ 2 Notice"), [("", "")] * 2),
+        (("Art. 1 Scope", "Annex 1 Forms", "Preamble"), [("", "")] * 3),
+        (("Scope", "Notice of 3 months", "Deposit"), [("", "")] * 3),
+    ],
+)
+def test_a_title_is_split_where_all_titles_of_its_code_are_alike(titles, parts):
+    assert title_parts(titles, CODE) == parts
+
+
+def test_a_title_of_another_kind_stays_whole():
+    titles = [*(f"Art. {number} {'Key' * number}" for number in range(1, 19)), "Annex 1 Forms"]
+    assert title_parts(titles, CODE)[-2:] == [("Art. 18", "Key" * 18), ("", "")]
