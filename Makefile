@@ -5,6 +5,7 @@ PYTHON ?= $(firstword $(foreach python,python3.11 python3 python3.12,$(shell \
 	$(python) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))' 2>/dev/null && echo $(python))))
 BIN := .venv/bin
 ENGINES := .venv-engines/bin
+EXTENSIONS := $(wildcard extensions/*/pyproject.toml)
 QUESTION ?= Who gets the deposit back?
 HOURS ?= 1
 
@@ -20,7 +21,7 @@ demo: .venv/.installed
 	$(BIN)/statgraph train
 	$(BIN)/statgraph search "$(QUESTION)"
 
-# A file's tests stay in one process, which computes on one thread; the order of files is tests/conftest.py's.
+# A file's tests stay in one process, which computes on one thread; the order of files is conftest.py's.
 test: .venv/.installed
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
@@ -64,10 +65,10 @@ docs: .venv/.installed
 	$(BIN)/python -m tools
 	$(BIN)/mkdocs build --strict
 
-.venv/.installed: requirements.txt setup.cfg pyproject.toml | .venv/bin/python
-	@echo "Installing requirements.txt and statgraph into .venv (a minute or two the first time) ..."
+.venv/.installed: requirements.txt setup.cfg pyproject.toml $(EXTENSIONS) | .venv/bin/python
+	@echo "Installing requirements.txt, statgraph and its extensions into .venv (a minute or two the first time) ..."
 	$(BIN)/python -m pip install --quiet --requirement requirements.txt
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable . $(EXTENSIONS:%/pyproject.toml=--editable ./%)
 	touch $@
 
 .venv-engines/.installed: .venv/.installed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -154,30 +155,31 @@ def check_npm() -> Check:
     return Check("npm", done.stdout.strip(), True, "runs")
 
 
-# Extra -> (what it is for, the packages that it brings).
-EXTRAS = {
-    "onnx": ("quicker questions on a CPU, and export --to onnx", ("onnx", "onnx_ir", "onnxruntime")),
-    "serve": ("statgraph serve", ("fastapi", "prometheus_client", "uvicorn")),
-    "langchain": ("statgraph.integrations.langchain", ("langchain_core",)),
-    "llamaindex": ("statgraph.integrations.llamaindex", ("llama_index",)),
-    "haystack": ("statgraph.integrations.haystack", ("haystack",)),
-    "mteb": ("statgraph.integrations.mteb", ("mteb",)),
-    "ir-datasets": ("statgraph.integrations.ir_datasets", ("ir_datasets",)),
-    "mcp": ("statgraph mcp", ("mcp",)),
-    "parquet": ("import parquet, and export --to parquet", ("pyarrow",)),
-    "lance": ("index --engine lance", ("lancedb",)),
-    "milvus": ("index --engine milvus", ("pymilvus",)),
-    "ray": ("statgraph embed", ("ray", "pyarrow")),
+# An extra of statgraph, or an extension with its extra in brackets -> (what it is for, the packages that it brings).
+OPTIONAL = {
+    "extra onnx": ("quicker questions on a CPU, and export --to onnx", ("onnx", "onnx_ir", "onnxruntime")),
+    "extra serve": ("statgraph serve", ("fastapi", "prometheus_client", "uvicorn")),
+    "extra langchain": ("statgraph.integrations.langchain", ("langchain_core",)),
+    "extra llamaindex": ("statgraph.integrations.llamaindex", ("llama_index",)),
+    "extra haystack": ("statgraph.integrations.haystack", ("haystack",)),
+    "extra mteb": ("statgraph.integrations.mteb", ("mteb",)),
+    "extra ir-datasets": ("statgraph.integrations.ir_datasets", ("ir_datasets",)),
+    "extra mcp": ("statgraph mcp", ("mcp",)),
+    "extra parquet": ("import parquet, and export --to parquet", ("pyarrow",)),
+    "extra lance": ("index --engine lance", ("lancedb",)),
+    "extra milvus": ("index --engine milvus", ("pymilvus",)),
+    "extra ray": ("statgraph embed", ("ray", "pyarrow")),
 }
 
 
-def check_extra(name: str) -> Check:
-    """Return whether the packages of an extra are installed, and what it is for; they are not loaded."""
-    purpose, packages = EXTRAS[name]
+def check_optional(name: str) -> Check:
+    """Return whether the packages of an extra or extension are installed, and what for; they are not loaded."""
+    purpose, packages = OPTIONAL[name]
+    extra = name.removeprefix("extra ")
     missing = [package for package in packages if importlib.util.find_spec(package) is None]
-    remedy = f"pip install 'statgraph[{name}]'" if missing else ""
+    remedy = f"pip install {shlex.quote(f'./extensions/{name}' if extra == name else f'statgraph[{extra}]')}"
     absent = f"; not installed: {', '.join(missing)}" if missing else ""
-    return Check(f"extra {name}", "-", not missing, f"for {purpose}{absent}", remedy)
+    return Check(name, "-", not missing, f"for {purpose}{absent}", remedy if missing else "")
 
 
 PARTS: tuple[Part, ...] = (
@@ -188,7 +190,7 @@ PARTS: tuple[Part, ...] = (
     Part("FAISS", check_faiss, "faiss-cpu"),
     Part("sentence-transformers", check_sentence_transformers, "sentence-transformers"),
     Part("npm", check_npm, required=False),
-    *(Part(f"extra {name}", partial(check_extra, name), required=False) for name in EXTRAS),
+    *(Part(name, partial(check_optional, name), required=False) for name in OPTIONAL),
 )
 
 

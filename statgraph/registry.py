@@ -6,13 +6,15 @@ A package adds an implementation with an entry point, in its pyproject.toml for 
     maximum = "my_package.maximum:MaximumLayer"
 
 Nothing is imported before it is used. docs/extending.md says what each group's entries must be. A graph layer can also
-be named by its module, `package.module:Class`: see `LayerRegistry`.
+be named by its module, `package.module:Class`: see `LayerRegistry`. An extension of this repository is imported by
+`load` alone, from the names here and in `statgraph.cli.main.COMMANDS`.
 """
 
 from __future__ import annotations
 
 import importlib
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -57,7 +59,7 @@ class Registry:
 
         Raises:
             UsageError: if the name is not known, or two packages provide it.
-            DependencyError: if the package that provides it cannot be imported.
+            DependencyError: if the package or extension that provides it cannot be imported.
         """
         added = installed(self.group).get(name, ())
         if name not in self:
@@ -70,8 +72,7 @@ class Registry:
                 "rename one, or uninstall its package"
             )
         if name in self._built_in:
-            module, _, attribute = self._built_in[name].partition(":")
-            return getattr(importlib.import_module(module), attribute)
+            return load(name, self._built_in[name])
         try:
             return added[0].load()
         except Exception as error:  # a package's own code, which can raise anything
@@ -155,6 +156,29 @@ def installed(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
     for point in entry_points(group=group):
         found[point.name] = (*found.get(point.name, ()), point)
     return found
+
+
+# The extensions of this repository (extensions/README.md), with the extras of which a user needs one.
+EXTENSIONS: Mapping[str, tuple[str, ...]] = {}
+
+
+def load(name: str, place: str) -> Any:
+    """Return what a name stands for, imported from its place, "module:attribute".
+
+    Raises:
+        DependencyError: if the module is in an extension that is not installed.
+    """
+    module, _, attribute = place.partition(":")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        extension = (error.name or "").partition("statgraph_")[2]
+        if extension not in EXTENSIONS:
+            raise
+        target = f"./extensions/{extension}" + (f"[{name}]" if name in EXTENSIONS[extension] else "")
+        raise DependencyError(
+            f"{name}: in the extension statgraph-{extension}; run: pip install {shlex.quote(target)}"
+        ) from None
 
 
 LAYERS = LayerRegistry(

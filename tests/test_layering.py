@@ -51,6 +51,8 @@ FLOORS = (
 )
 HEIGHT = dict.fromkeys(GROUND_FLOOR, 0) | {name: floor for floor, name in enumerate(FLOORS, start=1)}
 
+BUILT_ON: dict[str, str] = {}  # an extension, and the package of the one that it imports
+
 # `statgraph --help` answers in under 0.3 s because none of these is loaded.
 HEAVY = ("torch", "dgl", "faiss", "transformers", "sentence_transformers", "tokenizers", "numpy", "scipy", "networkx")
 
@@ -75,7 +77,10 @@ TESTS_OF_THE_WHOLE = (
 )
 
 MODULES = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
-TESTS = sorted((REPO / "tests").rglob("test_*.py"))
+OUTSIDE = {
+    path: path.read_text(encoding="utf-8") for path in sorted(REPO.glob("extensions/*/statgraph_*/**/*.py"))
+}  # of the extensions
+TESTS = sorted((*(REPO / "tests").rglob("test_*.py"), *REPO.glob("extensions/*/tests/**/test_*.py")))
 
 
 parsed = cache(ast.parse)  # each module once, for all the checks; nobody changes what it returns
@@ -109,6 +114,8 @@ def misplaced_imports(path: Path, source: str) -> list[str]:
         place = f"{short(path)}:{line}: imports {name}"
         if name.startswith("."):
             wrong.append(f"{place}; write the whole name")
+        if name.startswith("statgraph_"):
+            wrong.append(f"{place}; name it in statgraph.registry or in COMMANDS")
         if not name.startswith("statgraph.") or name == "statgraph.__version__":
             continue
         there = name.split(".")[1]
@@ -117,6 +124,16 @@ def misplaced_imports(path: Path, source: str) -> list[str]:
         elif there not in (here, *GROUND_FLOOR) and HEIGHT[there] >= HEIGHT[here]:
             wrong.append(f"{place}; {there} does not stand below {here}")
     return wrong
+
+
+def imported_extensions(path: Path, source: str) -> list[str]:
+    """Return one line for each import of another extension than those of BUILT_ON."""
+    own = path.relative_to(REPO / "extensions").parts[0]
+    return [
+        f"{short(path)}:{line}: imports {name}; BUILT_ON in tests/test_layering.py does not say so"
+        for line, name in imported_modules(parsed(source))
+        if name.startswith("statgraph_") and name.split(".")[0] not in (f"statgraph_{own}", BUILT_ON.get(own))
+    ]
 
 
 def unpickling(path: Path, source: str) -> list[str]:
@@ -152,11 +169,14 @@ def test_the_picture_shows_every_room():
 
 
 def imports_between_files() -> dict[str, set[str]]:
-    """Return the modules of the package that each imports when it runs: within functions too, for types alone not."""
-    names = {path: ".".join(path.relative_to(REPO).with_suffix("").parts).removesuffix(".__init__") for path in MODULES}
+    """Return the modules of ours that each imports when it runs: within functions too, for types alone not."""
+    every, names = MODULES | OUTSIDE, {}
+    for path in every:
+        parts = path.relative_to(REPO).with_suffix("").parts
+        names[path] = ".".join(parts[2 if path in OUTSIDE else 0 :]).removesuffix(".__init__")
     known = set(names.values())
     graph = {}
-    for path, source in MODULES.items():
+    for path, source in every.items():
         tree = ast.parse(source)
         for node in ast.walk(tree):
             if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
@@ -213,6 +233,7 @@ def test_modules_import_only_from_below():
         ("cli/main.py", "from statgraph import __version__", []),
         ("cli/main.py", "from statgraph import nowhere", ["1: imports statgraph.nowhere; not in the order"]),
         ("graph/build.py", "from .hierarchy import x", ["1: imports .hierarchy.x; write the whole name"]),
+        ("cli/main.py", "import statgraph_x.y", ["1: imports statgraph_x.y; name it in statgraph.registry"]),
     ],
 )
 def test_the_check_itself(path, source, wrong):
@@ -222,8 +243,12 @@ def test_the_check_itself(path, source, wrong):
         assert line.startswith(f"statgraph/{path}:{start}")
 
 
+def test_extensions_do_not_import_one_another():
+    assert [line for path, source in OUTSIDE.items() for line in imported_extensions(path, source)] == []
+
+
 def test_nothing_is_unpickled():
-    assert [line for path, source in MODULES.items() for line in unpickling(path, source)] == []
+    assert [line for path, source in (MODULES | OUTSIDE).items() for line in unpickling(path, source)] == []
 
 
 @pytest.mark.parametrize(
@@ -262,7 +287,7 @@ def name_of(node: ast.AST) -> str:
 
 def test_only_usable_citing_texts_leave_the_corpus_room():
     others = {path: source for path, source in MODULES.items() if floor_of(path) not in ("corpus", "cli")}
-    assert [place for path, source in others.items() for place in direct_citing(path, source)] == []
+    assert [place for path, source in (others | OUTSIDE).items() for place in direct_citing(path, source)] == []
 
 
 @pytest.mark.parametrize("source", ["corpus.citing", "job.corpus.citing", "for text in town_corpus.citing: text"])
@@ -274,7 +299,7 @@ def test_taking_all_citing_texts_is_seen(source):
 def test_dgl_is_never_imported_but_by_its_loader():
     assert [
         f"{short(path)}:{line}: imports {name}; call statgraph.graph.dgl_loader.load_dgl() instead"
-        for path, source in MODULES.items()
+        for path, source in (MODULES | OUTSIDE).items()
         for line, name in imported_modules(parsed(source))
         if name.split(".")[0] == "dgl"
     ] == []
@@ -288,7 +313,7 @@ def test_import_loads_nothing_heavy(module):
 
 
 def test_every_folder_is_a_package():
-    folders = {path.parent for path in MODULES}
+    folders = {path.parent for path in (*MODULES, *OUTSIDE)}
     assert sorted(short(folder) for folder in folders if not (folder / "__init__.py").is_file()) == []
 
 
@@ -304,9 +329,9 @@ def sizes(source: str) -> Iterator[tuple[str, int, int]]:
 
 def test_functions_are_short_and_pass_one_object_for_one_thing():
     found = [
-        (f"{'.'.join(path.relative_to(PACKAGE).with_suffix('').parts)}.{name}", n_lines, n_parameters)
-        for path in sorted(PACKAGE.rglob("*.py"))
-        for name, n_lines, n_parameters in sizes(path.read_text(encoding="utf-8"))
+        (f"{short(path.with_suffix('')).removeprefix('statgraph/').replace('/', '.')}.{name}", n_lines, n_parameters)
+        for path, source in (MODULES | OUTSIDE).items()
+        for name, n_lines, n_parameters in sizes(source)
     ]
     assert [name for name, n_lines, _ in found if n_lines > MOST_LINES] == []
     assert {name for name, _, n_parameters in found if n_parameters > MOST_PARAMETERS} == MORE_PARAMETERS
@@ -319,7 +344,7 @@ def test_sizes_are_counted():
 
 def test_every_test_mirrors_a_module():
     assert [
-        f"{short(path)}: no such module under statgraph/, benchmarks/ or tools/"
+        f"{short(path)}: no such module under statgraph/, benchmarks/, tools/ or its extension"
         for path in TESTS
         if not any(path.match(pattern) for pattern in TESTS_OF_THE_WHOLE) and not mirrors_a_module(path)
     ] == []
@@ -327,13 +352,17 @@ def test_every_test_mirrors_a_module():
 
 def mirrors_a_module(test: Path) -> bool:
     """Return whether tests/x/test_y.py has its statgraph/x/y.py, or y_.py where y is a keyword of Python's, __y__.py
-    where it is what Python runs; tests of benchmarks/ and tools/ have theirs there, a test of the page its js/y.js."""
-    place = test.relative_to(REPO / "tests")
-    house = REPO if place.parts[0] in ("benchmarks", "tools") else PACKAGE
-    folder, name = house / place.parent, test.stem.removeprefix("test_")
+    where it is what Python runs; tests of benchmarks/ and tools/ have theirs there, a test of the page its js/y.js,
+    extensions/e/tests/test_y.py its extensions/e/statgraph_e/y.py."""
+    first, own, *_ = test.relative_to(REPO).parts
+    if first == "extensions":
+        tests, house = REPO / first / own / "tests", REPO / first / own / f"statgraph_{own}"
+    else:
+        tests, house = REPO / "tests", REPO if own in ("benchmarks", "tools") else PACKAGE
+    folder, name = house / test.relative_to(tests).parent, test.stem.removeprefix("test_")
     modules = (f"{name}.py", f"{name}_.py", f"__{name}__.py", f"js/{name}.js")
     return any((folder / module).is_file() for module in modules)
 
 
 def test_no_init_files_among_the_tests():
-    assert list((REPO / "tests").rglob("__init__.py")) == []
+    assert [*(REPO / "tests").rglob("__init__.py"), *REPO.glob("extensions/*/tests/**/__init__.py")] == []

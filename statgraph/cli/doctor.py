@@ -39,7 +39,7 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
 
 def _line(check: Check) -> str:
     state = "ok" if check.ok else "FAIL" if check.required else "no"
-    line = f"{state:<5} {check.name:<22} {check.version:<14} {check.seconds:6.2f} s  {check.detail}"
+    line = f"{state:<5} {check.name:<25} {check.version:<14} {check.seconds:6.2f} s  {check.detail}"
     return f"{line}\n{'':6}-> {check.remedy}" if check.remedy else line
 
 

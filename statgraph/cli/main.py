@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import importlib
 import os
 import sys
 from difflib import get_close_matches
@@ -12,6 +11,7 @@ import click
 
 from statgraph import __version__
 from statgraph.errors import StatgraphError, described
+from statgraph.registry import load
 
 # name -> (module, function, one line of help): a module loads only when its command runs, so --help stays fast.
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -74,7 +74,7 @@ class LazyGroup(click.Group):
         if name not in COMMANDS:
             return None
         module, function, _ = COMMANDS[name]
-        return getattr(importlib.import_module(module), function)
+        return load(name, f"{module}:{function}")
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -1,4 +1,4 @@
-"""A town's corpus folder, runs trained on it, and commands that are refused."""
+"""Runs trained on the town, and what commands need to train one."""
 
 from __future__ import annotations
 
@@ -17,16 +17,6 @@ def heed_interrupts() -> Callable[[], object]:
 
 
 @pytest.fixture(scope="session")
-def town(tmp_path_factory: pytest.TempPathFactory, town_corpus) -> Path:
-    """Return the corpus folder of `town_corpus`."""
-    from statgraph.corpus.store import write_corpus
-
-    folder = tmp_path_factory.mktemp("corpora") / "town"
-    write_corpus(town_corpus, folder)
-    return folder
-
-
-@pytest.fixture(scope="session")
 def bm25_run(train_town) -> Path:
     """Return a finished run of BM25 on the town: look, do not touch."""
     return train_town("bm25")
@@ -36,20 +26,6 @@ def bm25_run(train_town) -> Path:
 def dense_run(train_town) -> Path:
     """Return a finished run of QABISAR on the town: look, do not touch."""
     return train_town("qabisar")
-
-
-@pytest.fixture
-def refused(run_here) -> Callable[..., str]:
-    """Return a function that runs a command that must fail, and returns what it says after "Error: "."""
-
-    def run(*arguments: object, code: int = 1) -> str:
-        status, stdout, stderr = run_here(*arguments)
-        assert (status, stdout) == (code, "")
-        before, _, message = stderr.partition("Error: ")
-        assert before == "" or before.startswith("Usage: statgraph ")
-        return message.removesuffix("\n")
-
-    return run
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ import sys
 import pytest
 
 from statgraph.cache import cache_in, cached
-from statgraph.doctor import EXTRAS
+from statgraph.doctor import OPTIONAL
 
 PARTS = ["Python", "torch", "CUDA", "DGL", "FAISS", "sentence-transformers", "npm"]
-PARTS += [f"extra {name}" for name in EXTRAS]
+PARTS += OPTIONAL
 
 
 def test_a_line_for_each_part_and_exit_0(run_here):
@@ -16,7 +16,7 @@ def test_a_line_for_each_part_and_exit_0(run_here):
 
     assert (done.returncode, done.stderr) == (0, "")
     lines = [line for line in done.stdout.splitlines() if not line.startswith("      -> ")]
-    assert [line[6:28].rstrip() for line in lines[:-2]] == PARTS
+    assert [line[6:31].rstrip() for line in lines[:-2]] == PARTS
     assert re.fullmatch(r"Cache: .*, [\d,]+\.\d MB; see 'statgraph cache'", lines[-2])
     assert lines[-1] == "All required parts work."
 

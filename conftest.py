@@ -19,7 +19,7 @@ from hypothesis import settings
 
 pytest_plugins = ("tests.encoder_fixtures", "tests.law_fixtures", "tests.run_fixtures")
 
-REPO = Path(__file__).parents[1]
+REPO = Path(__file__).parent
 # A busy machine is no failure, and nothing is kept between runs.
 settings.register_profile("statgraph", deadline=None, max_examples=50, database=None)
 settings.load_profile("statgraph")
@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(items):
     rooms = [*_FIRST, ""]
 
     def place(item):
-        room = item.path.relative_to(Path(__file__).parent).parts[0]
+        room = item.path.relative_to(REPO).parts[1]  # of tests/ROOM or extensions/NAME
         return rooms.index(room if room in _FIRST else "")
 
     items.sort(key=place)
@@ -104,6 +104,20 @@ def run_here(
         with pytest.raises(SystemExit) as exit_:
             main()
         return CommandResult(exit_.value.code or 0, *capfd.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def refused(run_here: Callable[..., CommandResult]) -> Callable[..., str]:
+    """Return a function that runs a command that must fail, and returns what it says after "Error: "."""
+
+    def run(*arguments: object, code: int = 1) -> str:
+        status, stdout, stderr = run_here(*arguments)
+        assert (status, stdout) == (code, "")
+        before, _, message = stderr.partition("Error: ")
+        assert before == "" or before.startswith("Usage: statgraph ")
+        return message.removesuffix("\n")
 
     return run
 
@@ -220,6 +234,16 @@ def town_corpus():
     from tests.town import town
 
     return town()
+
+
+@pytest.fixture(scope="session")
+def town(tmp_path_factory: pytest.TempPathFactory, town_corpus) -> Path:
+    """Return the corpus folder of `town_corpus`."""
+    from statgraph.corpus.store import write_corpus
+
+    folder = tmp_path_factory.mktemp("corpora") / "town"
+    write_corpus(town_corpus, folder)
+    return folder
 
 
 @pytest.fixture(scope="session")
