@@ -159,7 +159,7 @@ def installed(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 
 
 # The extensions of this repository (extensions/README.md), with the extras of which a user needs one.
-EXTENSIONS: Mapping[str, tuple[str, ...]] = {}
+EXTENSIONS: Mapping[str, tuple[str, ...]] = {"engines": ("lance", "milvus")}
 
 
 def load(name: str, place: str) -> Any:
@@ -258,7 +258,7 @@ ENGINES = Registry(
     "statgraph.engines",
     {
         "faiss": "statgraph.index.engines.faiss_engine:FaissEngine",
-        "lance": "statgraph.index.engines.lance_engine:LanceEngine",
-        "milvus": "statgraph.index.engines.milvus_engine:MilvusEngine",
+        "lance": "statgraph_engines.lance_engine:LanceEngine",
+        "milvus": "statgraph_engines.milvus_engine:MilvusEngine",
     },
 )

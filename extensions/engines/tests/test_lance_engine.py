@@ -1,4 +1,9 @@
+import os
+import sys
+import urllib.request
+from collections.abc import Iterator
 from datetime import datetime, timedelta
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -6,11 +11,74 @@ import pytest
 
 from statgraph.config import IndexConfig
 from statgraph.corpus.allowed_rows import ANYWHERE, Where
-from statgraph.errors import EngineError
-from statgraph.index.engines.contract import Columns, State
-from statgraph.index.engines.lance_engine import LanceEngine, condition_sql, kept_for, storage_options
+from statgraph.errors import DependencyError, EngineError
+from statgraph.index.engines.contract import Columns, EngineAddress, State
+from statgraph_engines.lance_engine import LanceEngine, condition_sql, kept_for, storage_options
+from tests.engine_fixtures import Place
+from tests.index.engines import test_contract
+from tests.search import test_engine_index
 
 STATE, LATER = State("a" * 64, "1" * 64), State("b" * 64, "1" * 64)
+
+
+@pytest.fixture(scope="session")
+def s3_endpoint() -> Iterator[str]:
+    """Return the address of an S3-compatible server on this machine."""
+    server = pytest.importorskip("moto.server", reason="needs the extra 'dev'").ThreadedMotoServer(port=0)
+    server.start()
+    try:
+        yield "http://{}:{}".format(*server.get_host_and_port())
+    finally:
+        server.stop()
+
+
+def _on_s3(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    endpoint = request.getfixturevalue("s3_endpoint")
+    settings = {"ACCESS_KEY_ID": "test", "SECRET_ACCESS_KEY": "test", "REGION": "eu-west-1", "ENDPOINT_URL": endpoint}
+    for name, value in settings.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    bucket = f"law-{os.getpid()}-{abs(hash(str(tmp_path)))}"
+    asked = urllib.request.Request(
+        f"{endpoint}/{bucket}",
+        method="PUT",
+        data=(
+            b"<CreateBucketConfiguration><LocationConstraint>eu-west-1</LocationConstraint></CreateBucketConfiguration>"
+        ),
+    )
+    urllib.request.urlopen(asked).close()
+    return Place("lance", f"s3://{bucket}/law", f"s3://no-such-bucket-{os.getpid()}/law", sends_changes=True)
+
+
+@pytest.fixture(params=["folder", "in place", "on S3"])
+def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    """Return an empty place of each kind in turn; "in place" is as a table is that is too large to be held."""
+    pytest.importorskip("lancedb", reason="needs the extra 'lance'")
+    if request.param == "on S3":
+        return _on_s3(request, tmp_path, monkeypatch)
+    if request.param == "in place":
+        monkeypatch.setattr("statgraph_engines.lance_engine.HELD_MOST", 0)
+    return Place("lance", str(tmp_path / "law"), str(tmp_path / "nowhere"), sends_changes=True)
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> EngineAddress:
+    """Return LanceDB in a folder that is not there yet."""
+    pytest.importorskip("lancedb", reason="needs the extra 'lance'")
+    return EngineAddress("lance", str(tmp_path / "engine"))
+
+
+class TestLance(test_contract.TestEveryEngine):
+    """What every engine must do."""
+
+
+class TestLanceOfARun(test_engine_index.TestEveryEngineOfARun):
+    """What every engine must do with a run."""
+
+
+def test_a_package_that_is_missing_is_named_with_its_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "lancedb", None)
+    with pytest.raises(DependencyError, match=r"lancedb.*'./extensions/engines\[lance\]'"):
+        LanceEngine.create(str(tmp_path / "law"), STATE)
 
 
 def test_conditions_as_sql():

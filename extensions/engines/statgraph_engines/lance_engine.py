@@ -178,7 +178,7 @@ def _connected(uri: str):
     try:
         import lancedb
     except ModuleNotFoundError:
-        raise DependencyError("lancedb: not installed; run: pip install 'statgraph[lance]'") from None
+        raise DependencyError("lancedb: not installed; run: pip install './extensions/engines[lance]'") from None
     with _errors_at(uri):
         return lancedb.connect(uri, storage_options=storage_options(os.environ) if "://" in uri else None)
 

@@ -1,12 +1,9 @@
-"""A law of 300 articles with columns, and the places where each engine keeps it."""
+"""A law of 300 articles with columns, and the place where an engine keeps it."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -76,11 +73,17 @@ def queries() -> np.ndarray:
 
 @dataclass(frozen=True)
 class Place:
-    """An engine and an empty place for it; `away` is one where nobody answers."""
+    """An engine and an empty place for it.
+
+    Attributes:
+        away: a place where nobody answers.
+        sends_changes: whether writing again sends only what has changed.
+    """
 
     name: str
     uri: str
     away: str
+    sends_changes: bool = False
 
     @property
     def engine(self) -> type[IndexEngine]:
@@ -88,58 +91,8 @@ class Place:
 
     def let_go(self) -> None:
         """Let another process in, where only one may be at the place."""
-        if self.name == "milvus":
-            from milvus_lite.server_manager import server_manager_instance
-
-            server_manager_instance.release_all()
 
     def written(self, law: Law, state: State = FIRST) -> IndexEngine:
         """Write a law as a state, and return its reader."""
         self.engine.create(self.uri, state).write(*law.arguments())
         return self.engine.open(self.uri, state)
-
-
-@pytest.fixture(scope="session")
-def s3_endpoint() -> Iterator[str]:
-    """Return the address of an S3-compatible server on this machine."""
-    server = pytest.importorskip("moto.server", reason="needs the extra 'engines'").ThreadedMotoServer(port=0)
-    server.start()
-    try:
-        yield "http://{}:{}".format(*server.get_host_and_port())
-    finally:
-        server.stop()
-
-
-def _on_s3(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    import urllib.request
-
-    pytest.importorskip("lancedb", reason="needs the extra 'lance'")
-    endpoint = request.getfixturevalue("s3_endpoint")
-    settings = {"ACCESS_KEY_ID": "test", "SECRET_ACCESS_KEY": "test", "REGION": "eu-west-1", "ENDPOINT_URL": endpoint}
-    for name, value in settings.items():
-        monkeypatch.setenv(f"AWS_{name}", value)
-    bucket = f"law-{os.getpid()}-{abs(hash(str(tmp_path)))}"
-    asked = urllib.request.Request(
-        f"{endpoint}/{bucket}",
-        method="PUT",
-        data=(
-            b"<CreateBucketConfiguration><LocationConstraint>eu-west-1</LocationConstraint></CreateBucketConfiguration>"
-        ),
-    )
-    urllib.request.urlopen(asked).close()
-    return Place("lance", f"s3://{bucket}/law", f"s3://no-such-bucket-{os.getpid()}/law")
-
-
-@pytest.fixture(params=["faiss", "lance", "lance in place", "lance on S3", "milvus"])
-def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    """Return each engine in turn, with an empty place; those whose package is not installed are skipped."""
-    if request.param == "lance on S3":
-        return _on_s3(request, tmp_path, monkeypatch)
-    if request.param.startswith("lance"):
-        pytest.importorskip("lancedb", reason="needs the extra 'lance'")
-    if request.param == "lance in place":  # as a table is that is too large to be held
-        monkeypatch.setattr("statgraph.index.engines.lance_engine.HELD_MOST", 0)
-    if request.param == "milvus":
-        pytest.importorskip("milvus_lite", reason="needs the extra 'milvus' and milvus-lite")
-        return Place("milvus", str(tmp_path / "law.db"), "http://127.0.0.1:9")
-    return Place(request.param.partition(" ")[0], str(tmp_path / "law"), str(tmp_path / "nowhere"))

@@ -165,7 +165,7 @@ def _connected(uri: str):
     try:
         from pymilvus import MilvusClient
     except ModuleNotFoundError:
-        raise DependencyError("pymilvus: not installed; run: pip install 'statgraph[milvus]'") from None
+        raise DependencyError("pymilvus: not installed; run: pip install './extensions/engines[milvus]'") from None
     with _errors_at(uri):
         return MilvusClient(uri, token=os.environ.get(TOKEN_VARIABLE, ""), timeout=_PATIENCE_S)
 

@@ -1,0 +1,1 @@
+"""Index engines beside faiss: `statgraph index --engine lance` or `milvus`."""
