@@ -51,8 +51,7 @@ real: .venv/.installed
 # The index engines beside faiss, and embedding on a Ray cluster of this machine, of whose two nodes one is killed.
 # 700 MB of packages.
 engines: .venv-engines/.installed
-	$(ENGINES)/python -m pytest extensions/engines tests/encoders/sharding tests/cli/test_updating.py \
-		tests/systems/updating/test_update.py
+	$(ENGINES)/python -m pytest extensions/engines extensions/sharding
 
 # Kills, damaged inputs, full disks, odd clients: an hour or so. TRIAL="kills --cases 1000 --seed 7" runs one of them;
 # TRIAL=mutants finds small faults that no test notices.
@@ -74,8 +73,8 @@ docs: .venv/.installed
 .venv-engines/.installed: .venv/.installed
 	$(BIN)/python -m venv --without-pip .venv-engines
 	$(BIN)/python -c 'import site; print(*site.getsitepackages())' > "$$($(ENGINES)/python -c 'import site; print(*site.getsitepackages())')/over.pth"
-	PIP_CONSTRAINT= $(BIN)/python -m pip --python $(ENGINES)/python install --quiet --no-build-isolation --editable .[ray] \
-		--editable ./extensions/engines[lance,milvus,dev]
+	PIP_CONSTRAINT= $(BIN)/python -m pip --python $(ENGINES)/python install --quiet --no-build-isolation --editable . \
+		--editable ./extensions/engines[lance,milvus,dev] --editable ./extensions/sharding
 	touch $@
 
 .venv/bin/python:

@@ -166,9 +166,9 @@ OPTIONAL = {
     "extra ir-datasets": ("statgraph.integrations.ir_datasets", ("ir_datasets",)),
     "extra mcp": ("statgraph mcp", ("mcp",)),
     "extra parquet": ("import parquet, and export --to parquet", ("pyarrow",)),
-    "extra ray": ("statgraph embed", ("ray", "pyarrow")),
     "engines[lance]": ("index --engine lance", ("statgraph_engines", "lancedb")),
     "engines[milvus]": ("index --engine milvus", ("statgraph_engines", "pymilvus")),
+    "sharding": ("statgraph embed, and update --vectors", ("statgraph_sharding", "ray", "pyarrow")),
 }
 
 

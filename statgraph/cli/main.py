@@ -24,7 +24,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "search": ("statgraph.cli.search", "search", "Find the articles that answer a question."),
     "evaluate": ("statgraph.cli.evaluate", "evaluate", "Measure a trained retriever on a split."),
     "update": ("statgraph.cli.updating", "update", "Update a run to a new version of its law, without training."),
-    "embed": ("statgraph.cli.updating", "embed", "Embed the articles of a corpus on many machines (Ray)."),
+    "embed": ("statgraph_sharding.command", "embed", "Embed the articles of a corpus on many machines (Ray)."),
     "index": ("statgraph.cli.updating", "index", "Rebuild the index of a run as another kind."),
     "quicken": ("statgraph.cli.updating", "quicken", "Speed up a run's query encoder on CPU."),
     "reproduce": ("statgraph.cli.reproduce", "reproduce", "Reproduce a table or figure from the papers."),

@@ -1,4 +1,4 @@
-"""`statgraph update`, `embed`, `index` and `quicken`: what changes a finished run without training."""
+"""`statgraph update`, `index` and `quicken`: what changes a finished run without training."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import click
 from statgraph.cli import options
 from statgraph.cli.terminal import TerminalProgress, print_steps
 from statgraph.config import INDEX_KINDS, IndexConfig
-from statgraph.encoders.sharding.article_shards import SHARD_KIB
 from statgraph.errors import UsageError
+from statgraph.registry import load
 
 _MIB = 2**20
 
@@ -41,14 +41,14 @@ def update(
     Articles with the same id are the same article. Only changed texts are embedded, and only the vectors that a change
     reaches through the graph are recomputed.
     """
-    from statgraph.encoders.sharding.vector_shards import VectorShards
     from statgraph.systems.updating.update import TextVectors, update_run
 
-    folder = options.chosen_run(run)
-    shards = None if vectors is None else VectorShards(vectors)
+    folder, kind = options.chosen_run(run), TextVectors
+    if vectors is not None:
+        kind = load("--vectors", "statgraph_sharding.text_vectors:vectors_at")(vectors)
     records = options.chosen_corpus(corpus)
     with TerminalProgress() as progress:
-        texts = TextVectors(device, progress, shards)
+        texts = kind(device, progress)
         summary = update_run(folder, records, out=out, dry_run=dry_run, full=full, texts=texts)
     if as_json:
         click.echo(json.dumps(summary.to_dict(), indent=2))
@@ -77,37 +77,6 @@ def _print_update(summary, run: Path, corpus_name: str, *, dry_run: bool) -> Non
         click.echo(f"Nothing to do: {run} is up to date")
     else:
         click.echo(f"Run folder: {summary.run}")
-
-
-@click.command()
-@options.run
-@click.option(
-    "--corpus", metavar="URI", required=True, help="Corpus folder, or JSON Lines or Parquet shards; also s3://..."
-)
-@click.option("--out", metavar="URI", required=True, help="Folder or s3://... to write the vectors to, as Parquet.")
-@click.option("--address", metavar="URI", help="Ray cluster, such as ray://HEAD:10001.  [default: this machine]")
-@options.number("--actors", help="At most so many encode at a time.  [default: one on each CPU, or on each GPU]")
-@options.number("--shard", metavar="KIB", default=SHARD_KIB, help="How much text a shard has.")
-@options.device
-def embed(
-    run: Path | None, corpus: str, out: str, address: str | None, actors: int | None, shard: int, device: str
-) -> None:
-    """Embed the articles of a corpus with a run's article encoder, on the machines of a Ray cluster.
-
-    Run again, it goes on where it was stopped. Every machine must reach --corpus and --out; the encoder is sent along.
-    `statgraph update --vectors URI` takes the vectors into a run, and of a run with a graph enriches them by it.
-    """
-    from statgraph.encoders.sharding.ray_embedding import Embedding
-    from statgraph.encoders.sharding.ray_embedding import embed as embed_corpus
-    from statgraph.runs.run import Run
-
-    what = Embedding(corpus, out, address=address, actors=actors, device=device, shard_kib=shard)
-    folder = options.chosen_run(run)
-    with TerminalProgress() as progress:
-        summary = embed_corpus(Run.read(folder), what, progress)
-    click.echo(f"Vectors of {corpus} at {out}: encoder of {folder}, {summary.seconds:.1f} s")
-    click.echo(f"  articles  {summary.articles:,} embedded")
-    click.echo(f"  shards    {summary.shards:,}, {summary.there_before:,} of them there before")
 
 
 @click.command()

@@ -15,7 +15,6 @@ from statgraph.corpus.records import Corpus, Question
 from statgraph.device import pick_device
 from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_texts
-from statgraph.encoders.sharding.vector_shards import VectorShards, encoder_of
 from statgraph.encoders.similarity import similarity_of
 from statgraph.errors import RunError
 from statgraph.gnn.graph_inputs import write_graph_inputs
@@ -36,38 +35,27 @@ from statgraph.systems.updating.vectors import carried_out, plan_with_graph, pla
 
 @dataclass(frozen=True)
 class TextVectors:
-    """How texts that the run has no vector for get theirs.
+    """How texts that the run has no vector for get theirs: embedded, unless a subclass takes them from elsewhere.
 
     Attributes:
         device: where to embed: auto, cpu or cuda.
         progress: called as embedding goes on.
-        shards: vectors that are there already, by the hash of their text; the other texts are embedded.
     """
 
     device: str = "auto"
     progress: Progress = silent
-    shards: VectorShards | None = None
 
     def check(self, *runs: Run) -> None:
-        """Raise RunError unless the shards are whole, and of the encoder of one of the runs."""
-        if self.shards is not None:
-            self.shards.check_whole([encoder_of(run.folder, run.config.encoder) for run in runs])
+        """Raise RunError unless vectors from elsewhere are complete, and of the encoder of one of the runs."""
 
     def only_of(self, run: Run) -> TextVectors:
-        """Return this, without the shards where they are of another encoder than that of a run."""
-        if self.shards is None:
-            return self
-        same = self.shards.plan.encoder == encoder_of(run.folder, run.config.encoder)
-        return self if same else replace(self, shards=None)
+        """Return what embeds alone, where vectors from elsewhere are of another encoder than that of a run."""
+        return self
 
     def of(self, texts: Sequence[str], run: Run) -> tuple[np.ndarray, int]:
-        """Return (the vectors of texts (texts, width), how many of them came from the shards)."""
-
-        def encode(some: Sequence[str]) -> np.ndarray:
-            encoder = load_article_encoder(run.folder, run.config.encoder, pick_device(self.device))
-            return encoder.encode(some, self.progress)
-
-        return (encode(texts), 0) if self.shards is None else self.shards.encoded(texts, encode)
+        """Return (the vectors of texts (texts, width), how many of them came from elsewhere)."""
+        encoder = load_article_encoder(run.folder, run.config.encoder, pick_device(self.device))
+        return encoder.encode(texts, self.progress), 0
 
 
 @dataclass(frozen=True)
@@ -78,7 +66,7 @@ class UpdateCounts:
         headings: of a run with a graph, (added, gone); else None.
         citations: of training questions, (added, gone); else None.
         embedded: how many texts had no vector in the run.
-        taken: how many of these had one in shards.
+        taken: how many of these came from elsewhere.
         recomputed: how many article vectors of the index are not those of before.
     """
 
@@ -138,8 +126,8 @@ def update_run(
 
     Raises:
         RunError: if it is no finished run, was distilled, is damaged, lacks its graph encoder's inputs or its backbone,
-            or holds other law than the corpus; if `out` is not empty; if the shards of `texts` are not whole, or of
-            another encoder.
+            or holds other law than the corpus; if `out` is not empty; if the vectors of `texts` are incomplete, or
+            of another encoder.
     """
     start = time.perf_counter()
     opened, clock = Run.read(run), StepClock()

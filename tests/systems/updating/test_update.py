@@ -1,19 +1,14 @@
 import shutil
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from statgraph import Retriever, artifacts
 from statgraph.config import IndexConfig, IvfPqConfig
 from statgraph.corpus.records import Article
-from statgraph.corpus.store import write_corpus
-from statgraph.encoders.article_encoder import load_article_encoder
-from statgraph.encoders.article_text import article_texts, text_hashes
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.runs.article_store import ArticleStore
@@ -24,7 +19,7 @@ from statgraph.search.reindexing import reindex
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 from statgraph.systems.updating import update
-from statgraph.systems.updating.update import TextVectors, update_run
+from statgraph.systems.updating.update import update_run
 
 QUESTIONS = ("May I keep my wells?", "What do I pay for carts?", "dogs taxed by day")
 
@@ -267,55 +262,3 @@ def test_an_update_equals_computing_everything_again(train, town_corpus, tmp_pat
 
 def article_ids(run) -> list[str]:
     return [article.article_id for article in ArticleStore(run).read_all()]
-
-
-@pytest.fixture
-def embedded(reformed, tmp_path):
-    """Return a function that gives the vectors of the reformed law by a run's encoder, as `embed` writes them."""
-    pytest.importorskip("pyarrow", reason="needs the extra 'ray'")
-    from statgraph.encoders.sharding.article_shards import read_shard, shards_of
-    from statgraph.encoders.sharding.vector_shards import EmbeddingPlan, VectorShards, encoder_of
-
-    def written(folder) -> VectorShards:
-        corpus, config = str(tmp_path / "law"), Run.read(folder).config.encoder
-        write_corpus(reformed, tmp_path / "law")
-        plan = EmbeddingPlan(encoder_of(folder, config), corpus, tuple(shards_of(corpus, 1000)))
-        shards = VectorShards(str(tmp_path / "vectors"))
-        encoder = load_article_encoder(folder, config, torch.device("cpu"))
-        for number in shards.begin(plan):
-            articles = read_shard(corpus, plan.shards[number])
-            texts = article_texts(articles)
-            shards.add(number, [one.article_id for one in articles], text_hashes(texts), encoder.encode(texts))
-        return shards
-
-    return written
-
-
-@pytest.mark.parametrize("graph", [True, False])
-def test_vectors_that_are_there_are_not_computed(run, reformed, embedded, tmp_path, monkeypatch, graph):
-    folder = run(*(("qabisar",) if graph else ("dsr", "stage2.epochs=0")))
-    whole = update_run(folder, reformed, full=True, out=tmp_path / "whole")
-    asked = []
-    shards = embedded(folder)
-    plain = load_article_encoder
-
-    def spied(*arguments):
-        encoder = plain(*arguments)
-        return SimpleNamespace(encode=lambda texts, progress: asked.extend(texts) or encoder.encode(texts))
-
-    monkeypatch.setattr(update, "load_article_encoder", spied)
-    taken = update_run(folder, reformed, full=True, out=tmp_path / "taken", texts=TextVectors(shards=shards))
-    assert rankings(tmp_path / "taken") == rankings(tmp_path / "whole")
-    assert (taken.embedded, taken.taken, whole.taken) == (whole.embedded, 16, 0)
-    assert len(asked) == whole.embedded - 16  # headings
-    assert all("\n" not in text for text in asked)
-
-
-def test_vectors_of_another_encoder_are_refused(run, reformed, embedded, train):
-    folder = run("qabisar")
-    texts = TextVectors(shards=embedded(train("dsr", "stage2.epochs=0", "encoder.heading_path=false")))
-    before = state(folder)
-    with pytest.raises(RunError, match="another run's encoder"):
-        update_run(folder, reformed, texts=texts)
-    assert state(folder) == before
-    assert texts.only_of(Run.read(folder)).shards is None

@@ -1,5 +1,4 @@
-"""Articles too many for one machine, as shards: parts of JSON Lines or Parquet files that are read one by one. Needs
-the extra `ray`."""
+"""Articles too many for one machine, as shards: parts of JSON Lines or Parquet files that are read one by one."""
 
 from __future__ import annotations
 
@@ -38,9 +37,9 @@ class ArticleShard:
 
 
 def check_package(name: str) -> None:
-    """Raise DependencyError if a package of the extra `ray` is missing."""
+    """Raise DependencyError if a package of the extension is missing."""
     if find_spec(name) is None:
-        raise DependencyError(f"{name}: not installed; run: pip install 'statgraph[ray]'")
+        raise DependencyError(f"{name}: not installed; run: pip install ./extensions/sharding")
 
 
 def located(uri: str) -> str:

@@ -7,10 +7,10 @@ from statgraph.config import EncoderConfig
 from statgraph.encoders.article_text import text_hashes
 from statgraph.errors import RunError
 
-pytest.importorskip("pyarrow", reason="needs the extra 'ray'")
+pytest.importorskip("pyarrow", reason="needs the libraries of the extension")
 
-from statgraph.encoders.sharding.article_shards import ArticleShard
-from statgraph.encoders.sharding.vector_shards import PLAN, EmbeddingPlan, VectorShards, encoder_of
+from statgraph_sharding.article_shards import ArticleShard
+from statgraph_sharding.vector_shards import PLAN, EmbeddingPlan, VectorShards, encoder_of
 
 SHARDS = (ArticleShard("law.jsonl", 0, 10), ArticleShard("law.jsonl", 10, 17))
 WHOLE = EmbeddingPlan("e" * 64, "law", SHARDS)

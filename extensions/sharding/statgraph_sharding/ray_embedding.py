@@ -1,4 +1,4 @@
-"""`embed`: the articles of a corpus -> their vectors, on the machines of a Ray cluster. Needs the extra `ray`."""
+"""`embed`: the articles of a corpus -> their vectors, on the machines of a Ray cluster."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from statgraph.config import EncoderConfig
 from statgraph.device import pick_device
 from statgraph.encoders.article_encoder import ArticleEncoder, load_article_encoder
 from statgraph.encoders.article_text import article_texts, text_hashes
-from statgraph.encoders.sharding.article_shards import SHARD_KIB, check_package, located, read_shard, shards_of
-from statgraph.encoders.sharding.vector_shards import EmbeddingPlan, VectorShards, encoder_of
 from statgraph.errors import CorpusError, RunError, StatgraphError, UsageError, described, reason_of
 from statgraph.progress import Progress, Step, silent
 from statgraph.runs import parts
 from statgraph.runs.run import Run
+from statgraph_sharding.article_shards import SHARD_KIB, check_package, located, read_shard, shards_of
+from statgraph_sharding.vector_shards import EmbeddingPlan, VectorShards, encoder_of
 
 _PARTS = (parts.ARTICLE_ENCODER.name, parts.QUERY_ENCODER.name)
 _RETRIES = 20  # of a shard, where its machine or process is lost

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("ray", reason="needs the extra 'ray'")
-pytest.importorskip("pyarrow", reason="needs the extra 'ray'")
+pytest.importorskip("ray", reason="needs the libraries of the extension")
+pytest.importorskip("pyarrow", reason="needs the libraries of the extension")
 
 import ray
 
@@ -18,10 +18,10 @@ from statgraph.corpus.store import write_corpus
 from statgraph.device import pick_device
 from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_texts
-from statgraph.encoders.sharding.ray_embedding import Embedding, embed
-from statgraph.encoders.sharding.vector_shards import VectorShards
 from statgraph.errors import CorpusError, RunError, UsageError
 from statgraph.runs.run import Run
+from statgraph_sharding.ray_embedding import Embedding, embed
+from statgraph_sharding.vector_shards import VectorShards
 
 REPO = Path(__file__).parents[3]
 
@@ -82,7 +82,7 @@ def long_corpus(tmp_path_factory, town_corpus):
 
 def local_vectors(run: Run, corpus) -> tuple[list[str], np.ndarray]:
     """Return the texts of a corpus, and the vectors that the run's encoder gives all of them at once."""
-    from statgraph.encoders.sharding.article_shards import read_shard, shards_of
+    from statgraph_sharding.article_shards import read_shard, shards_of
 
     (whole,) = shards_of(str(corpus), 10**9)
     texts = article_texts(read_shard(str(corpus), whole), heading_path=run.config.encoder.heading_path)

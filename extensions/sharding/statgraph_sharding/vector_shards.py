@@ -1,4 +1,4 @@
-"""Vectors of a corpus as Parquet shards, each beside the hash of the text that was encoded. Needs the extra `ray`.
+"""Vectors of a corpus as Parquet shards, each beside the hash of the text that was encoded.
 
 A folder, or a place on object storage, of `embedding.json` (the encoder, and the articles of each shard) and
 `vectors-NNNNNN.parquet`: `_id`, `hash` (16 bytes), `vector` (float32). A shard is written whole or not at all.
@@ -20,9 +20,9 @@ from statgraph import artifacts
 from statgraph.config import EncoderConfig
 from statgraph.encoders.article_text import HASH_BYTES, text_hashes
 from statgraph.encoders.frozen import split_keys
-from statgraph.encoders.sharding.article_shards import ArticleShard, check_package, placed
 from statgraph.errors import RunError, reason_of
 from statgraph.runs import parts
+from statgraph_sharding.article_shards import ArticleShard, check_package, placed
 
 PLAN = "embedding.json"
 FORMAT = 1

@@ -5,9 +5,9 @@ import pytest
 from statgraph.corpus.store import read_corpus, write_corpus
 from statgraph.errors import CorpusError
 
-pytest.importorskip("pyarrow", reason="needs the extra 'ray'")
+pytest.importorskip("pyarrow", reason="needs the libraries of the extension")
 
-from statgraph.encoders.sharding.article_shards import ArticleShard, read_shard, shards_of
+from statgraph_sharding.article_shards import ArticleShard, read_shard, shards_of
 
 
 def texts(articles) -> dict[str, tuple]:
