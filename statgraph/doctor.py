@@ -169,6 +169,7 @@ OPTIONAL = {
     "engines[lance]": ("index --engine lance", ("statgraph_engines", "lancedb")),
     "engines[milvus]": ("index --engine milvus", ("statgraph_engines", "pymilvus")),
     "sharding": ("statgraph embed, and update --vectors", ("statgraph_sharding", "ray", "pyarrow")),
+    "studies": ("statgraph reproduce", ("statgraph_studies",)),
 }
 
 

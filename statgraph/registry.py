@@ -159,7 +159,7 @@ def installed(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 
 
 # The extensions of this repository (extensions/README.md), with the extras of which a user needs one.
-EXTENSIONS: Mapping[str, tuple[str, ...]] = {"engines": ("lance", "milvus"), "sharding": ()}
+EXTENSIONS: Mapping[str, tuple[str, ...]] = {"engines": ("lance", "milvus"), "sharding": (), "studies": ()}
 
 
 def load(name: str, place: str) -> Any:

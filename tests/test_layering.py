@@ -47,7 +47,7 @@ FLOORS = (
         "ranking",
         "search",
     ),
-    *("systems", "studies", "exporting", "plotting", "integrations", "service", "doctor", "api", "cli"),
+    *("systems", "exporting", "plotting", "integrations", "service", "doctor", "api", "cli"),
 )
 HEIGHT = dict.fromkeys(GROUND_FLOOR, 0) | {name: floor for floor, name in enumerate(FLOORS, start=1)}
 
@@ -73,7 +73,7 @@ TESTS_OF_THE_WHOLE = (
     *(f"tests/test_{name}.py" for name in ("layering", "guard", "old_runs", "site", "small_laws", "leaks")),
     *("*_real.py", "tests/gnn/test_layers.py", "tests/gnn/test_layer_rules.py", "tests/cli/test_plugins.py"),
     "tests/trials/test_short.py",
-    *("tests/negatives/test_difficulty.py", "tests/studies/test_cusines_tables.py"),
+    *("tests/negatives/test_difficulty.py", "extensions/studies/tests/test_cusines_tables.py"),
 )
 
 MODULES = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}

@@ -27,7 +27,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "embed": ("statgraph_sharding.command", "embed", "Embed the articles of a corpus on many machines (Ray)."),
     "index": ("statgraph.cli.updating", "index", "Rebuild the index of a run as another kind."),
     "quicken": ("statgraph.cli.updating", "quicken", "Speed up a run's query encoder on CPU."),
-    "reproduce": ("statgraph.cli.reproduce", "reproduce", "Reproduce a table or figure from the papers."),
+    "reproduce": ("statgraph_studies.command", "reproduce", "Reproduce a table or figure from the papers."),
     "augment": ("statgraph.cli.preparing", "augment", "Generate synthetic questions about the articles of a corpus."),
     "export": ("statgraph.cli.export", "export", "Export a run or a corpus to another tool's format."),
     "serve": ("statgraph.cli.serve", "serve", "Serve a run over HTTP, with a search page."),

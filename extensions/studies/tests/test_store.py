@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from statgraph.errors import RunError
-from statgraph.studies.store import RunBusyError, RunStore
+from statgraph_studies.store import RunBusyError, RunStore
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 from statgraph.corpus.records import Article
 from statgraph.errors import CorpusError
-from statgraph.studies.analyses import article_similarity, bm25_over_grid
+from statgraph_studies.analyses import article_similarity, bm25_over_grid
 
 
 def corpus_of(town_corpus, texts_by_code):

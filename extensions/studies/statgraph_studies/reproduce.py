@@ -17,16 +17,16 @@ from statgraph.runs.folders import folder_name
 from statgraph.runs.kind import kind_of
 from statgraph.runs.provenance import commit
 from statgraph.search.evaluating import split_questions
-from statgraph.studies.ablation import AblationRuns, with_signal_rows
-from statgraph.studies.analyses import ANALYSES
-from statgraph.studies.rendering import About, corpus_line, draw_rows, main_tables, opening, table_text
-from statgraph.studies.running import CorpusRuns, PlannedRun, machine, planned_runs, with_tuned_bm25
-from statgraph.studies.spec import GRID, TableSpec, measurable_on, short_name, without_metrics
-from statgraph.studies.store import RunBusyError, RunResult, RunStore
-from statgraph.studies.summary import summaries
-from statgraph.studies.table_files import MARKDOWN, VALUES, runs_of, table_values, write_values
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.presets import resolve_config
+from statgraph_studies.ablation import AblationRuns, with_signal_rows
+from statgraph_studies.analyses import ANALYSES
+from statgraph_studies.rendering import About, corpus_line, draw_rows, main_tables, opening, table_text
+from statgraph_studies.running import CorpusRuns, PlannedRun, machine, planned_runs, with_tuned_bm25
+from statgraph_studies.spec import GRID, TableSpec, measurable_on, short_name, without_metrics
+from statgraph_studies.store import RunBusyError, RunResult, RunStore
+from statgraph_studies.summary import summaries
+from statgraph_studies.table_files import MARKDOWN, VALUES, runs_of, table_values, write_values
 
 PICTURE = "figure.png"
 RESULTS = Path("results")

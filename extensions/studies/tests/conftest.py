@@ -11,8 +11,8 @@ import pytest
 from statgraph.evaluation.metrics import METRICS, QuestionMetrics
 from statgraph.progress import silent
 from statgraph.search.evaluating import SplitMetrics
-from statgraph.studies.spec import RowSpec, TableSpec
-from statgraph.studies.store import RunResult
+from statgraph_studies.spec import RowSpec, TableSpec
+from statgraph_studies.store import RunResult
 
 
 @pytest.fixture

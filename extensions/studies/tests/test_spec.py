@@ -2,10 +2,10 @@ import pytest
 
 from statgraph.errors import UsageError
 from statgraph.evaluation.metrics import METRICS
-from statgraph.studies import spec as spec_module
-from statgraph.studies.analyses import ANALYSES
-from statgraph.studies.running import planned_runs
-from statgraph.studies.spec import measurable_on, read_table, table_names, with_backbones
+from statgraph_studies import spec as spec_module
+from statgraph_studies.analyses import ANALYSES
+from statgraph_studies.running import planned_runs
+from statgraph_studies.spec import measurable_on, read_table, table_names, with_backbones
 
 BACKBONES = {"static": "embedded:static", "head": "embedded:multilingual-e5-small"}
 

@@ -3,12 +3,12 @@ import dataclasses
 import pytest
 
 from statgraph.errors import ModelError
-from statgraph.studies import running
-from statgraph.studies.reproduce import Request, default_folder, reproduce
-from statgraph.studies.running import planned_runs, run_id
-from statgraph.studies.spec import TableSpec, read_table, with_backbones
-from statgraph.studies.store import RunStore
-from statgraph.studies.table_files import read_values
+from statgraph_studies import running
+from statgraph_studies.reproduce import Request, default_folder, reproduce
+from statgraph_studies.running import planned_runs, run_id
+from statgraph_studies.spec import TableSpec, read_table, with_backbones
+from statgraph_studies.store import RunStore
+from statgraph_studies.table_files import read_values
 
 
 @pytest.fixture

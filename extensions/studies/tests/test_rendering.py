@@ -5,8 +5,8 @@ import pytest
 
 from statgraph.evaluation.metrics import METRICS, QuestionMetrics
 from statgraph.search.evaluating import SplitMetrics
-from statgraph.studies import rendering
-from statgraph.studies.rendering import (
+from statgraph_studies import rendering
+from statgraph_studies.rendering import (
     About,
     draw_rows,
     main_table,
@@ -15,9 +15,9 @@ from statgraph.studies.rendering import (
     table_text,
     time_table,
 )
-from statgraph.studies.spec import RowSpec, TableSpec
-from statgraph.studies.store import RunResult
-from statgraph.studies.summary import summaries
+from statgraph_studies.spec import RowSpec, TableSpec
+from statgraph_studies.store import RunResult
+from statgraph_studies.summary import summaries
 
 SPEC = TableSpec(
     "t",

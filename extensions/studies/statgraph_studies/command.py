@@ -64,7 +64,7 @@ def reproduce(
     import shlex
 
     from statgraph.runs.provenance import published, published_path
-    from statgraph.studies.spec import read_table, with_backbones
+    from statgraph_studies.spec import read_table, with_backbones
 
     names = tuple(name.strip() for name in (backbones or "").split(",") if name.strip())
     spec = with_backbones(read_table(table), names) if table else None
@@ -73,7 +73,7 @@ def reproduce(
         return
     if check is not None:
         ctx.exit(_check(spec.name, check))
-    from statgraph.studies.reproduce import Request
+    from statgraph_studies.reproduce import Request
 
     request = Request(
         spec=spec,
@@ -92,7 +92,7 @@ def reproduce(
 
 def _list(spec, listing: bool) -> None:
     """Print the rows of a table, or all tables if none is named and the list was asked for."""
-    from statgraph.studies.spec import read_table, table_names
+    from statgraph_studies.spec import read_table, table_names
 
     if spec is not None:
         click.echo(f"{spec.name}: {spec.title}\nAfter {spec.source}")
@@ -107,7 +107,7 @@ def _list(spec, listing: bool) -> None:
 
 def _check(table: str, path: Path) -> int:
     """Print whether a published table follows from its JSON, and return the exit code."""
-    from statgraph.studies.table_files import check_table, markdown_beside
+    from statgraph_studies.table_files import check_table, markdown_beside
 
     checked = check_table(table, path)
     for problem in checked.problems:
@@ -119,7 +119,7 @@ def _check(table: str, path: Path) -> int:
 
 def _make(request, records, out: Path | None) -> int:
     """Make the table, print it, and return the exit code."""
-    from statgraph.studies.reproduce import default_folder, reproduce
+    from statgraph_studies.reproduce import default_folder, reproduce
 
     folder = out if out is not None else default_folder(request, records.name)
     with options.resume_hint("again"):

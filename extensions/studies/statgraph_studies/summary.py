@@ -9,8 +9,8 @@ import numpy as np
 
 from statgraph.corpus.records import MAIN_SET
 from statgraph.evaluation.significance import Comparison, Estimate, compare, mean_estimate
-from statgraph.studies.spec import RowSpec, TableSpec
-from statgraph.studies.store import RunResult
+from statgraph_studies.spec import RowSpec, TableSpec
+from statgraph_studies.store import RunResult
 
 COMPARED = ("R@100", "R@200", "mAP")
 PARTS = ("seen", "unseen")  # compared apart: a graph of training questions could live on memory alone

@@ -12,8 +12,8 @@ from statgraph.corpus.records import Corpus
 from statgraph.errors import CorpusError
 from statgraph.evaluation.plots import HEAT, new_panels, save_png
 from statgraph.lexical.analysis import analyser
-from statgraph.studies.spec import GRID, SIMILARITY
 from statgraph.systems.tuning.bm25_grid import SPLIT, draw_grid, tuned_bm25
+from statgraph_studies.spec import GRID, SIMILARITY
 
 SHOWN_ARTICLES = 200
 DISTANCES = (1, 2, 5, 10, 50, 100)

@@ -13,10 +13,10 @@ from statgraph import artifacts
 from statgraph.errors import UsageError
 from statgraph.runs.provenance import published
 from statgraph.search.evaluating import SplitMetrics
-from statgraph.studies.rendering import About, table_text
-from statgraph.studies.spec import RowSpec, TableSpec, row_of, table_of
-from statgraph.studies.store import RunResult
-from statgraph.studies.summary import RowSummary, summaries
+from statgraph_studies.rendering import About, table_text
+from statgraph_studies.spec import RowSpec, TableSpec, row_of, table_of
+from statgraph_studies.store import RunResult
+from statgraph_studies.summary import RowSummary, summaries
 
 MARKDOWN, VALUES = "table.md", "table.json.gz"
 SAVED_DECIMALS = 7  # enough for every printed figure

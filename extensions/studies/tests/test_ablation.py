@@ -3,12 +3,12 @@ import dataclasses
 import pytest
 
 from statgraph.ranking.features import FACTS, OF_CITED, OF_CITING, OF_PARENT, OF_SECTION, feature_names
-from statgraph.studies import ablation
-from statgraph.studies.ablation import CITATIONS, FEATURES, TREES, AblationRuns, with_signal_rows
-from statgraph.studies.reproduce import Request, reproduce
-from statgraph.studies.running import CorpusRuns, planned_runs
-from statgraph.studies.spec import RowSpec, TableSpec, read_table
-from statgraph.studies.store import RunStore
+from statgraph_studies import ablation
+from statgraph_studies.ablation import CITATIONS, FEATURES, TREES, AblationRuns, with_signal_rows
+from statgraph_studies.reproduce import Request, reproduce
+from statgraph_studies.running import CorpusRuns, planned_runs
+from statgraph_studies.spec import RowSpec, TableSpec, read_table
+from statgraph_studies.store import RunStore
 
 
 @pytest.fixture

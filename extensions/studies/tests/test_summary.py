@@ -1,7 +1,7 @@
 import pytest
 
-from statgraph.studies.spec import RowSpec, TableSpec
-from statgraph.studies.summary import SeedSummary, summaries
+from statgraph_studies.spec import RowSpec, TableSpec
+from statgraph_studies.summary import SeedSummary, summaries
 
 SPEC = TableSpec(
     "t", "T", "P", baseline="a", rows=(RowSpec("a", "dsr"), RowSpec("b", "qabisar"), RowSpec("c", "bm25", against="b"))

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from statgraph.studies import spec as spec_module
-from statgraph.studies.spec import table_names
+from statgraph_studies import spec as spec_module
+from statgraph_studies.spec import table_names
 
 SPEC = """title: A small table
 source: "nobody's paper, table 0"
@@ -70,7 +70,7 @@ def test_one_row_alone(reproduce, small_table, town, tmp_path):
 
 def test_a_row_that_fails(reproduce, small_table, town, tmp_path, monkeypatch):
     from statgraph.errors import ModelError
-    from statgraph.studies import running
+    from statgraph_studies import running
 
     train = running.train_run
 
@@ -121,7 +121,7 @@ def test_what_is_refused(refused, town):
 
 
 def test_ctrl_c_says_how_to_go_on(reproduce, small_table, town, monkeypatch):
-    from statgraph.studies import running
+    from statgraph_studies import running
 
     def interrupted(*run, **more):
         raise KeyboardInterrupt

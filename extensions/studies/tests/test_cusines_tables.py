@@ -7,8 +7,8 @@ from statgraph.corpus.records import Article, Corpus, Question
 from statgraph.lexical.bm25 import BM25
 from statgraph.negatives.source import EpochVectors
 from statgraph.registry import NEGATIVES
-from statgraph.studies.running import planned_runs
-from statgraph.studies.spec import read_table
+from statgraph_studies.running import planned_runs
+from statgraph_studies.spec import read_table
 
 WRONG = 300
 FIXED, HARDEST, CURRICULUM, RANDOM = (0.9167,) * 3, (0.8333,) * 3, (0.3, 0.5, 0.7), (0.5,) * 3

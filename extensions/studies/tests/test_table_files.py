@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from statgraph.errors import RunError, UsageError
-from statgraph.studies.reproduce import Request, reproduce
-from statgraph.studies.table_files import check_table, markdown_beside, read_values, write_values
+from statgraph_studies.reproduce import Request, reproduce
+from statgraph_studies.table_files import check_table, markdown_beside, read_values, write_values
 
-RESULTS = Path(__file__).parents[2] / "docs" / "results"
+RESULTS = Path(__file__).parents[3] / "docs" / "results"
 # Without the figures that have no rows, and the tables whose runs were published without their measures.
 UNCHECKED = {"gdsr-figure3", "gdsr-figure4", "ranking", "ranking-ablation", "trained-layers-e5-small"}
 PUBLISHED = [path for path in sorted(RESULTS.glob("*.json.gz")) if path.name.partition(".")[0] not in UNCHECKED]
