@@ -9,6 +9,7 @@ import numpy as np
 from statgraph.augmentation.store import PartialFile, SyntheticQuestion
 from statgraph.corpus.records import Article
 from statgraph.device import inference_dtype
+from statgraph.encoders.article_text import article_texts
 from statgraph.progress import Progress, Step
 
 SEQ2SEQ = "seq2seq"
@@ -47,7 +48,7 @@ def seq2seq_questions(
         progress(Step(STEP, number * ARTICLES_PER_BATCH, len(articles)))
         batch = [articles[row] for row in batches[number]]
         batch_seed = int(np.random.SeedSequence((seed, number)).generate_state(1)[0])
-        texts = sample([article.text for article in batch], batch_seed)
+        texts = sample(article_texts(batch, heading_path=False), batch_seed)
         questions = {article.article_id: sampled for article, sampled in zip(batch, texts, strict=True)}
         if partial:
             partial.append(questions)

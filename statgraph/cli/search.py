@@ -104,7 +104,8 @@ def search(
         click.echo(f"Note: this corpus has no dates, so every article counts as in force on {as_of}", err=True)
     if hits:
         labels = {name: info.label(name) for name, info in retriever.signals.items()}
-        _print_hits(hits, [explanation_lines(why, labels) for why in explanations])
+        reasons = [explanation_lines(why, labels) for why in explanations]
+        _print_hits(hits, reasons, dated=as_of == "always" and retriever.has_dates)
     else:
         narrowed = [name for name, value in (("--code", codes), ("--heading", heading)) if value]
         click.echo(_nothing_found(retriever, as_of, narrowed))
@@ -180,15 +181,13 @@ def _nothing_found(retriever, as_of: str, narrowed: Sequence[str] = ()) -> str:
     return f"No article{there}{force} shares a word with the question; {remedy}"
 
 
-def _print_hits(hits, reasons) -> None:
-    """Print rank, score, citation, path, snippet and the lines of its explanation, if any, of each hit: a table on a
-    terminal, unfolded lines elsewhere."""
+def _print_hits(hits, reasons, *, dated: bool) -> None:
+    """Print rank, score, citation, path, when it is in force if that is wanted, snippet and the lines of its
+    explanation, if any, of each hit: a table on a terminal, unfolded lines elsewhere."""
     from itertools import zip_longest
 
-    from statgraph.encoders.article_text import PATH_SEPARATOR
-
     bodies = [
-        [visible(line) for line in (_title(hit), PATH_SEPARATOR.join(hit.path), _snippet(hit), *why)]
+        [visible(line) for line in (_title(hit), _place(hit, dated=dated), _snippet(hit), *why)]
         for hit, why in zip_longest(hits, reasons, fillvalue=())
     ]
     if not sys.stdout.isatty():
@@ -213,7 +212,19 @@ def _print_hits(hits, reasons) -> None:
 
 
 def _title(hit) -> str:
-    return hit.title if len(hit.title) <= LONGEST_SHOWN_TITLE else f"{hit.title[: LONGEST_SHOWN_TITLE - 1]}…"
+    from statgraph.corpus.titles import full_title
+
+    title = full_title(hit)
+    return title if len(title) <= LONGEST_SHOWN_TITLE else f"{title[: LONGEST_SHOWN_TITLE - 1]}…"
+
+
+def _place(hit, *, dated: bool) -> str:
+    """Return the headings of a hit and, if that is wanted, when it is in force."""
+    from statgraph.encoders.article_text import PATH_SEPARATOR
+
+    dates = {"in force from": hit.valid_from, "no longer from": hit.valid_to}
+    in_force = ", ".join(f"{words} {day}" for words, day in dates.items() if day and dated)
+    return PATH_SEPARATOR.join(hit.path) + (in_force and f" ({in_force})")
 
 
 def _snippet(hit) -> str:

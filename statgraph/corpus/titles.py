@@ -6,9 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from statgraph.corpus.records import Article
 
+_BARE_NUMBER = re.compile(r"[^\W\d_]{0,2}[.\s*]*\d")
 MIN_TITLES = 3  # of a code, that show how it names its articles
 NEARLY_ALL = 0.9
 
@@ -21,6 +23,25 @@ _NUMBER = (
 _TITLE = re.compile(rf"(?P<number>(?P<word>§{{1,2}}|[^\W\d_]{{2,}}\.?)?\s*(?:{_NUMBER}))(?P<rest>.*)")
 _ABBREVIATION = re.compile(r"(?=(?:\w*[A-ZÄÖÜ]){2})[^\W\d_]{2,12}\b")  # BGB, StGB, UrhG
 _BETWEEN = " ,.:;–—-"
+
+
+class NamedArticle(Protocol):
+    """An article as far as its name goes."""
+
+    title: str
+    number: str
+    rubric: str
+
+
+def full_title(article: NamedArticle) -> str:
+    """Return an article's citation with its rubric behind it, unless the citation holds that."""
+    said = article.rubric.casefold() in article.title.casefold()
+    return article.title if said else f"{article.title} – {article.rubric}"
+
+
+def number_or_title(article: NamedArticle) -> str:
+    """Return an article's number, with "Art." in front of a bare one; its title where the number is not known."""
+    return f"Art. {article.number}" if _BARE_NUMBER.match(article.number) else article.number or article.title
 
 
 def with_title_parts(articles: Iterable[Article]) -> list[Article]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from statgraph.corpus.records import Article, CitingText, Heading
+from statgraph.runs.article_store import StoredArticle
 
 PATH_SEPARATOR = " > "
 
@@ -17,9 +18,11 @@ def heading_texts(headings: Iterable[Heading], *, heading_path: bool = True) -> 
     return [PATH_SEPARATOR.join(heading.path) if heading_path else heading.path[-1] for heading in headings]
 
 
-def article_text(article: Article, *, heading_path: bool = True) -> str:
-    """Return an article's text, its heading path in front on a line of its own, or the text alone."""
-    return f"{PATH_SEPARATOR.join(article.path)}\n{article.text}" if heading_path else article.text
+def article_text(article: Article | StoredArticle, *, heading_path: bool = True) -> str:
+    """Return an article's heading path, unless that is not wanted, its rubric, if it has one, and its text, each on a
+    line of its own."""
+    path = PATH_SEPARATOR.join(article.path) if heading_path else ""
+    return "\n".join([*filter(None, (path, article.rubric)), article.text])
 
 
 def article_texts(articles: Iterable[Article], *, heading_path: bool = True) -> list[str]:

@@ -6,12 +6,9 @@ from statgraph.search.hits import Hit
 
 
 def hit_metadata(hit: Hit) -> dict[str, object]:
-    """Return a hit's metadata for a framework, as JSON values: article_id, title, path (a list, from
-    the code down), score and rank (from 1)."""
-    return {
-        "article_id": hit.article_id,
-        "title": hit.title,
-        "path": list(hit.path),
-        "score": hit.score,
-        "rank": hit.rank,
+    """Return a hit's metadata for a framework, as JSON values: the fields of `Hit` that are known, but its text and
+    passage, the path as a list."""
+    metadata = {
+        key: value for key, value in vars(hit).items() if key not in ("text", "passage") and value not in (None, "")
     }
+    return metadata | {"path": list(hit.path)}

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 
@@ -31,16 +32,20 @@ class ArticleOutline:
     article_id: str
     title: str
     path: tuple[str, ...]
+    number: str = ""
+    rubric: str = ""
 
 
 @dataclass(frozen=True)
 class StoredArticle:
-    """What a hit shows of an article."""
+    """What a hit shows of an article; runs of older versions have no numbers and rubrics."""
 
     article_id: str
     title: str
     text: str
     path: tuple[str, ...]
+    number: str = ""
+    rubric: str = ""
 
 
 def write_article_store(articles: Sequence[Article], folder: Path) -> None:
@@ -49,7 +54,8 @@ def write_article_store(articles: Sequence[Article], folder: Path) -> None:
     offsets = [0]
     with (folder / ARTICLES).open("wb") as file:
         for article in articles:
-            line = json.dumps([article.article_id, article.title, article.text, article.path], ensure_ascii=False)
+            fields = (article.article_id, article.title, article.text, article.path, article.number, article.rubric)
+            line = json.dumps(fields, ensure_ascii=False)
             offsets.append(offsets[-1] + file.write(line.encode("utf-8") + b"\n"))
     _write_array(folder / OFFSETS, np.array(offsets, dtype=np.int64))
     write_article_dates(articles, folder)
@@ -83,8 +89,8 @@ class ArticleStore:
         """Return every article without its text, in row order; those of one heading share one path."""
         paths: dict[tuple[str, ...], tuple[str, ...]] = {}
         return tuple(
-            ArticleOutline(article.article_id, article.title, paths.setdefault(article.path, article.path))
-            for article in self
+            ArticleOutline(of.article_id, of.title, paths.setdefault(of.path, of.path), of.number, of.rubric)
+            for of in self
         )
 
     @cached_property
@@ -124,6 +130,16 @@ class ArticleStore:
         path = self._folder / DATES
         return read_array(path, (len(self), 2), "int32", remedy="train the run again") if path.is_file() else None
 
+    def validity(self, row: int) -> tuple[str | None, str | None]:
+        """Return (first day in force, first day after) of an article as ISO dates, None where there is none."""
+        if self.days_in_force is None:
+            return None, None
+        first, after = self.days_in_force[row].tolist()
+        return (
+            None if first == SINCE_EVER else date.fromordinal(first).isoformat(),
+            None if after == FOR_EVER else date.fromordinal(after).isoformat(),
+        )
+
     def in_force(self, day: int | None) -> AllowedRows | None:
         """Return the article rows that are in force on a day (an ordinal, None for any day); None is all of them."""
         if day is None or self.days_in_force is None:
@@ -145,8 +161,8 @@ class ArticleStore:
             start, end = int(self._offsets[row]), int(self._offsets[row + 1])
             if not 0 <= start < end <= self._offsets[-1]:
                 raise ValueError("not the place of an article")
-            article_id, title, text, path = json.loads(os.pread(self._file.fileno(), end - start, start))
-            return StoredArticle(article_id, title, text, tuple(path))
+            article_id, title, text, path, *named = json.loads(os.pread(self._file.fileno(), end - start, start))
+            return StoredArticle(article_id, title, text, tuple(path), *named)
 
     def __iter__(self) -> Iterator[StoredArticle]:
         """Yield every article, in row order, one in memory at a time."""

@@ -73,7 +73,7 @@ def load_graph_run(run: Run) -> GraphRun:
         licence="",
         source="",
         articles=tuple(
-            Article(stored.article_id, stored.title, stored.text, stored.path, row)
+            Article(stored.article_id, stored.title, stored.text, stored.path, row, {}, stored.number, stored.rubric)
             for row, stored in enumerate(ArticleStore(run.folder).read_all())
         ),
         questions=inputs.questions,

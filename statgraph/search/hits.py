@@ -14,7 +14,8 @@ class Hit:
     """An article found. `rank` counts from 1; `score` is comparable within one run only.
 
     `passage` is where the text fits the question best, (start, end) in characters; None if it was not asked for, or
-    nothing fits.
+    nothing fits. `number` and `rubric` are "" where they are not known. The article is in force from `valid_from` up to
+    the day before `valid_to`, ISO dates; None where there is no such day.
     """
 
     rank: int
@@ -24,6 +25,10 @@ class Hit:
     path: tuple[str, ...]
     text: str
     passage: tuple[int, int] | None = None
+    number: str = ""
+    rubric: str = ""
+    valid_from: str | None = None
+    valid_to: str | None = None
 
 
 @dataclass(frozen=True)

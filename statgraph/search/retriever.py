@@ -160,8 +160,7 @@ class Retriever:
     def prepare_explanations(self) -> None:
         """Do what the first `explain` would do, so that it answers as fast as the next; nothing if it was done."""
         if self._explainer is None:
-            (article,) = self.articles.read([0])
-            hit = Hit(1, 0.0, article.article_id, article.title, article.path, article.text)
+            hit = self._hit(1, 0, 0.0)
             self._ready_explainer().explain(hit.title, [hit])
 
     def _ready_explainer(self) -> Explainer:
@@ -220,10 +219,10 @@ class Retriever:
         ]
 
     def _hits(self, query: Query, ranked: Ranked, *, passages: bool) -> list[Hit]:
-        ranked = self._above_floor(ranked)
-        articles = self.articles.read(ranked.rows)
-        hits = [
-            Hit(rank, float(score), article.article_id, article.title, article.path, article.text)
-            for rank, (score, article) in enumerate(zip(ranked.scores, articles, strict=True), start=1)
-        ]
+        rows, scores = self._above_floor(ranked)
+        hits = [self._hit(rank, *found) for rank, found in enumerate(zip(rows, scores, strict=True), start=1)]
         return self.with_passages(query.text, hits) if passages else hits
+
+    def _hit(self, rank: int, row: int, score: float) -> Hit:
+        (article,), (valid_from, valid_to) = self.articles.read([row]), self.articles.validity(row)
+        return Hit(rank, float(score), **vars(article), valid_from=valid_from, valid_to=valid_to)

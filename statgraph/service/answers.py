@@ -82,7 +82,7 @@ def article_answer(loaded_run: LoadedRun, row: int) -> schemas.ArticleAnswer:
     """Return an article in full, with its neighbours and references."""
     (article,), surroundings = loaded_run.articles.read([row]), loaded_run.surroundings
     before, after = loaded_run.beside(row)
-    valid_from, valid_to = loaded_run.validity(row)
+    valid_from, valid_to = loaded_run.articles.validity(row)
     return schemas.ArticleAnswer(
         **vars(article),
         headings=_path_links(article.path),
@@ -155,4 +155,4 @@ def _heading_link(loaded_run: LoadedRun, row: int) -> schemas.HeadingLink:
 
 def _article_link(loaded_run: LoadedRun, row: int) -> schemas.ArticleLink:
     outline = loaded_run.outlines[row]
-    return schemas.ArticleLink(article_id=outline.article_id, title=outline.title)
+    return schemas.ArticleLink(article_id=outline.article_id, title=outline.title, rubric=outline.rubric)

@@ -7,12 +7,10 @@ import hashlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 
 from statgraph.corpus.citations.references import REFERS_TO, ragged_row
 from statgraph.corpus.records import Question
-from statgraph.corpus.validity import FOR_EVER, SINCE_EVER
 from statgraph.errors import UsageError
 from statgraph.gnn.graph_inputs import read_graph_inputs
 from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS_HEADING, HEADING, QUESTION
@@ -181,13 +179,3 @@ class LoadedRun:
         self.articles.structure  # noqa: B018
         if not stopped():
             self.retriever.prepare_explanations()
-
-    def validity(self, row: int) -> tuple[str | None, str | None]:
-        """Return (first day in force, first day after) of an article as ISO dates, None where there is none."""
-        if self.articles.days_in_force is None:
-            return None, None
-        first, after = self.articles.days_in_force[row].tolist()
-        return (
-            None if first == SINCE_EVER else date.fromordinal(first).isoformat(),
-            None if after == FOR_EVER else date.fromordinal(after).isoformat(),
-        )

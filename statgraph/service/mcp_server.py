@@ -44,6 +44,8 @@ class ArticleRecord(BaseModel):
 
     article_id: str
     title: str = Field(description="How the article is cited.")
+    number: str = Field(description="Its number as its code writes it; empty where it is not known.")
+    rubric: str = Field(description="Its own heading; empty where it has none.")
     path: list[str] = Field(description="The headings above it, from the code down.")
     valid_from: str | None
     valid_to: str | None = Field(description="The first day on which it is no longer in force.")
@@ -195,7 +197,7 @@ class LawTools:
 
     def _record(self, row: int) -> ArticleRecord:
         outline = self._run.outlines[row]
-        valid_from, valid_to = self._run.validity(row)
+        valid_from, valid_to = self._run.articles.validity(row)
         return ArticleRecord(**asdict(outline), valid_from=valid_from, valid_to=valid_to)
 
     def _records(self, rows: Iterable[int]) -> list[ArticleRecord]:

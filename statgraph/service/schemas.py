@@ -59,10 +59,11 @@ class HeadingLink(BaseModel):
 
 
 class ArticleLink(BaseModel):
-    """An article by id and title."""
+    """An article by id and title; `rubric` is its own heading, empty where it has none."""
 
     article_id: str
     title: str
+    rubric: str
 
 
 class CodeSummary(HeadingLink):
@@ -126,12 +127,17 @@ class ExplanationAnswer(BaseModel):
 
 
 class HitAnswer(BaseModel):
-    """An article found; `text` is the part of it around the passage that best matches the question."""
+    """An article found; `text` is the part of it around the passage that best matches the question. `valid_to` is the
+    first day on which it is no longer in force."""
 
     rank: int
     score: float
     article_id: str
     title: str
+    number: str
+    rubric: str
+    valid_from: str | None
+    valid_to: str | None
     headings: list[HeadingLink]
     text: str = Field(max_length=MAX_SHOWN)
     passage: Passage | None
@@ -153,6 +159,8 @@ class ArticleAnswer(BaseModel):
 
     article_id: str
     title: str
+    number: str
+    rubric: str
     text: str
     headings: list[HeadingLink]
     previous: ArticleLink | None

@@ -3,7 +3,7 @@ import json
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,8 @@ from statgraph import Retriever
 from statgraph.cli.main import cli
 from statgraph.corpus.store import write_corpus
 from statgraph.errors import UsageError
-from statgraph.runs.article_store import write_article_dates
+from statgraph.runs.article_store import write_article_dates, write_article_store
+from statgraph.search.hits import Hit
 
 CLI = Path(__file__).parents[2] / "cli.py"
 QUESTION = "Who taxes my fences?"
@@ -45,7 +46,7 @@ def test_hits_in_a_terminal_are_as_wide_as_it(monkeypatch, bm25_run):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     retriever = Retriever.load(bm25_run)
     hits = retriever.search(QUESTION, k=1)
-    _print_hits(hits, map(explanation_lines, retriever.explain(QUESTION, hits)))
+    _print_hits(hits, map(explanation_lines, retriever.explain(QUESTION, hits)), dated=False)
 
     lines = [line.rstrip() for line in written.getvalue().splitlines()]
     assert lines[:6] == [
@@ -110,7 +111,7 @@ def test_json_is_what_python_gives(run_here, dense_run):
     assert (done.returncode, done.stderr) == (0, "")
     printed = json.loads(done.stdout)
     hits = Retriever.load(dense_run, device="cpu").search(QUESTION, k=3)
-    assert [list(hit) for hit in printed] == [["rank", "score", "article_id", "title", "path", "text", "passage"]] * 3
+    assert [list(hit) for hit in printed] == [[field.name for field in fields(Hit)]] * 3
     for hit, expected in zip(printed, hits, strict=True):
         assert hit.pop("score") == pytest.approx(expected.score, abs=1e-6)
         assert (hit["article_id"], hit["rank"], tuple(hit["path"])) == (
@@ -175,6 +176,17 @@ def test_a_day_of_a_corpus_with_dates_needs_no_note(answer, bm25_run, town_corpu
     words = "shares a word with the question; use other words, or a run with a dense retriever (--run)"
     assert done.stdout == f"No article in force (--as-of 2015-06-01) {words}, or another --as-of\n"
     assert answer("xylophone", "--run", folder, "--as-of", "always").stdout == f"No article {words}\n"
+
+
+def test_versions_are_shown_with_their_days_and_rubrics_behind_citations(answer, bm25_run, town_corpus, tmp_path):
+    folder = shutil.copytree(bm25_run, tmp_path / "dated")
+    days = {"valid_from": "2001-01-01", "valid_to": "2015-06-01"}
+    dated = [replace(article, metadata=days, rubric="A rubric") for article in town_corpus.articles]
+    write_article_store(dated, folder)
+    title, place, *_ = answer("fences", "--run", folder, "--as-of", "always").stdout.splitlines()
+    assert title.endswith(" – A rubric")
+    assert place.endswith(" (in force from 2001-01-01, no longer from 2015-06-01)")
+    assert "in force" not in answer("fences", "--run", folder, "--as-of", "2010-01-01").stdout
 
 
 def test_a_trec_run(run_here, bm25_run, asked):

@@ -1,6 +1,7 @@
 import pytest
 
-from statgraph.corpus.titles import title_parts
+from statgraph.corpus.records import Article
+from statgraph.corpus.titles import full_title, number_or_title, title_parts
 
 CODE = "Rent Code"
 
@@ -55,3 +56,23 @@ def test_a_title_is_split_where_all_titles_of_its_code_are_alike(titles, parts):
 def test_a_title_of_another_kind_stays_whole():
     titles = [*(f"Art. {number} {'Key' * number}" for number in range(1, 19)), "Annex 1 Forms"]
     assert title_parts(titles, CODE)[-2:] == [("Art. 18", "Key" * 18), ("", "")]
+
+
+@pytest.mark.parametrize(
+    ("title", "rubric", "full"),
+    [
+        ("Art. 1, Rent Code", "Deposit", "Art. 1, Rent Code – Deposit"),
+        ("§ 1 RntC Deposit", "deposit", "§ 1 RntC Deposit"),
+        ("Art. 1, Rent Code", "", "Art. 1, Rent Code"),
+    ],
+)
+def test_a_rubric_stands_once_behind_the_citation(title, rubric, full):
+    assert full_title(Article("a", title, "Text.", ("Rent Code",), 1, {}, "", rubric)) == full
+
+
+@pytest.mark.parametrize(
+    ("number", "found"),
+    [("Art. 1", "Art. 1"), ("36", "Art. 36"), ("L. 12-3", "Art. L. 12-3"), ("§ 5", "§ 5"), ("", "Deposit")],
+)
+def test_a_bare_number_is_that_of_an_article(number, found):
+    assert number_or_title(Article("a", "Deposit", "Text.", ("Rent Code",), 1, {}, number)) == found

@@ -1,4 +1,5 @@
 import hashlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,12 @@ def article() -> Article:
 def test_the_path_stands_in_front_of_the_text_unless_left_out(article):
     assert article_text(article) == "Housing code > Rent\nThe rent is due."
     assert article_text(article, heading_path=False) == "The rent is due."
+
+
+def test_the_rubric_stands_in_front_of_the_text(article):
+    named = replace(article, number="Art. 1", rubric="Arrears")
+    assert article_text(named) == "Housing code > Rent\nArrears\nThe rent is due."
+    assert article_text(named, heading_path=False) == "Arrears\nThe rent is due."
 
 
 def test_a_heading_is_its_whole_path_or_its_title_alone():

@@ -27,7 +27,7 @@ def test_other_question_sets_and_citing_texts_stay_behind(corpus, tmp_path):
     title = replace(corpus.questions[-1], question_id="t1", metadata={"set": "titles"})
     text = CitingText("c1", "Guide", "Who pays the deposit.", ("D1",), "t1")
     export_beir(replace(corpus, questions=(*corpus.questions, title), citing=(text,)), tmp_path / "out")
-    assert read_corpus(tmp_path / "out") == corpus
+    assert read_corpus(tmp_path / "out").content_hash == corpus.content_hash
 
 
 def test_a_split_is_ranked_for_trec_eval(corpus, dense_run, tmp_path):

@@ -26,7 +26,16 @@ def village() -> Corpus:
     articles = (
         Article("H1", "Art. 1, Housing Code", "The deposit is returned within two months.", LEASES, 1),
         Article("H2", "Art. 2, Housing Code", "Notice: see article 1, and article 5 of the Work Code.", LEASES, 2),
-        Article("H3", "Art. 3, Housing Code", "Keys are handed back. The lessor signs for them.", KEYS, 3),
+        Article(
+            "H3",
+            "Art. 3, Housing Code",
+            "Keys are handed back. The lessor signs for them.",
+            KEYS,
+            3,
+            {},
+            "Art. 3",
+            "Handover",
+        ),
         Article("W5", "Art. 5, Work Code", "Wages are paid monthly.", WAGES, 1),
         Article("W6", "Art. 6, Work Code", "Articles 5 and 6 hold for apprentices.", WAGES, 2),
     )

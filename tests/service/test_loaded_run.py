@@ -24,7 +24,11 @@ def test_a_day_limits_the_articles_to_those_in_force(village_run, dated_run):
     dates = {"H1": {"valid_from": "2001-01-01"}, "H2": {"valid_to": "2001-01-01"}, "W5": {"valid_to": "9999-01-01"}}
     loaded_run = LoadedRun(dated_run(village_run, dates), device="cpu")
     assert loaded_run.retriever.has_dates
-    assert [loaded_run.validity(row) for row in range(3)] == [("2001-01-01", None), (None, "2001-01-01"), (None, None)]
+    assert [loaded_run.articles.validity(row) for row in range(3)] == [
+        ("2001-01-01", None),
+        (None, "2001-01-01"),
+        (None, None),
+    ]
     query = Query("notice of leases", 5, as_of="2000-12-31")
     allowed = loaded_run.retriever.allowed
     assert allowed(query).rows.tolist() == [1, 2, 3, 4]

@@ -57,6 +57,8 @@ def test_a_search_returns_what_is_cited(ask):
     assert hit == {
         "article_id": "R1",
         "title": "Art. 1, Rent Code",
+        "number": "",
+        "rubric": "",
         "path": ["Rent Code", "Book I. Leases"],
         "valid_from": None,
         "valid_to": None,

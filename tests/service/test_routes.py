@@ -79,6 +79,10 @@ def test_search(client):
         "rank": 1,
         "article_id": "H3",
         "title": "Art. 3, Housing Code",
+        "number": "Art. 3",
+        "rubric": "Handover",
+        "valid_from": None,
+        "valid_to": None,
         "headings": [
             {"heading_id": HOUSING, "title": "Housing Code"},
             {"heading_id": LEASES, "title": "Book I. Leases"},
@@ -273,16 +277,18 @@ def test_article(client):
     assert client.get("/api/articles/H2").json() == {
         "article_id": "H2",
         "title": "Art. 2, Housing Code",
+        "number": "",
+        "rubric": "",
         "text": "Notice: see article 1, and article 5 of the Work Code.",
         "headings": [
             {"heading_id": HOUSING, "title": "Housing Code"},
             {"heading_id": LEASES, "title": "Book I. Leases"},
         ],
-        "previous": {"article_id": "H1", "title": "Art. 1, Housing Code"},
-        "next": {"article_id": "H3", "title": "Art. 3, Housing Code"},
+        "previous": {"article_id": "H1", "title": "Art. 1, Housing Code", "rubric": ""},
+        "next": {"article_id": "H3", "title": "Art. 3, Housing Code", "rubric": "Handover"},
         "refers_to": [
-            {"article_id": "H1", "title": "Art. 1, Housing Code"},
-            {"article_id": "W5", "title": "Art. 5, Work Code"},
+            {"article_id": "H1", "title": "Art. 1, Housing Code", "rubric": ""},
+            {"article_id": "W5", "title": "Art. 5, Work Code", "rubric": ""},
         ],
         "referred_by": [],
         "valid_from": None,
@@ -315,8 +321,8 @@ def test_heading(client):
         "ancestors": [{"heading_id": HOUSING, "title": "Housing Code"}],
         "headings": [{"heading_id": KEYS, "title": "Chapter 1. Keys", "headings": 0, "articles": 1}],
         "articles": [
-            {"article_id": "H1", "title": "Art. 1, Housing Code"},
-            {"article_id": "H2", "title": "Art. 2, Housing Code"},
+            {"article_id": "H1", "title": "Art. 1, Housing Code", "rubric": ""},
+            {"article_id": "H2", "title": "Art. 2, Housing Code", "rubric": ""},
         ],
     }
 

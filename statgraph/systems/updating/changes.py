@@ -12,7 +12,7 @@ from statgraph.corpus.records import Article
 from statgraph.corpus.validity import FOR_EVER, SINCE_EVER, days_in_force
 from statgraph.runs.article_store import StoredArticle
 
-PARTS = ("text", "path", "title", "place", "dates")
+PARTS = ("text", "path", "title", "rubric", "place", "dates")
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class ArticleChanges:
     Attributes:
         added: in the order of the new version.
         repealed: in the order of the run.
-        amended: by part (text, path, title, place, dates in force), those of both versions whose part differs. The
-            place of as few articles as possible counts as changed: those that the others need not have moved for.
+        amended: by part (text, path, title, rubric, place, dates in force), those of both versions whose part differs.
+            The place of as few articles as possible counts as changed: those that the others need not have moved for.
         n_kept: how many articles both versions have.
     """
 
@@ -67,6 +67,7 @@ def article_changes(
         "text": lambda at, now, row, then: now.text != then.text,
         "path": lambda at, now, row, then: now.path != then.path,
         "title": lambda at, now, row, then: now.title != then.title,
+        "rubric": lambda at, now, row, then: now.rubric != then.rubric,
         "place": lambda at, now, row, then: at not in in_place,
         "dates": lambda at, now, row, then: (
             days_in_force(now.metadata) != (undated if old_days is None else tuple(old_days[row].tolist()))

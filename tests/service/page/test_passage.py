@@ -37,6 +37,12 @@ def test_a_long_text_is_cut_at_words_around_the_passage(evaluate):
     assert shown == f"… {text[860:1319]} …"
 
 
+def test_a_line_break_is_where_a_text_may_be_cut(evaluate):
+    text = "word\n" * 400
+    shown, _ = evaluate(SNIPPET, [text, {"start": 1000, "end": 1009}])
+    assert shown == f"… {text[860:1319]} …"
+
+
 def test_a_long_passage_is_cut_too(evaluate):
     # From 860 on, at most 2 x 460 characters are shown: to 1780, and 1779 is the end of a word.
     text = "word " * 1000

@@ -20,15 +20,17 @@ def test_the_same_version_changes_nothing():
     changes = article_changes(stored("abc"), version("abc"))
     assert changes.counts() == {
         "added": 0, "repealed": 0, "amended": 0, "unchanged": 3,
-        "amended_parts": {"text": 0, "path": 0, "title": 0, "place": 0, "dates": 0},
+        "amended_parts": {"text": 0, "path": 0, "title": 0, "rubric": 0, "place": 0, "dates": 0},
     }  # fmt: skip
 
 
 def test_each_kind_is_told_apart_and_an_article_counts_once():
-    new = version("xacde", a={"text": "new", "title": "new"}, c={"path": ("Code", "II")})
+    new = version("xacde", a={"text": "new", "title": "new"}, c={"path": ("Code", "II"), "rubric": "new"})
     changes = article_changes(stored("abcde"), new)
     assert (changes.added, changes.repealed) == (("x",), ("b",))
-    assert changes.amended == {"text": ("a",), "path": ("c",), "title": ("a",), "place": (), "dates": ()}
+    assert changes.amended == {
+        "text": ("a",), "path": ("c",), "title": ("a",), "rubric": ("c",), "place": (), "dates": (),
+    }  # fmt: skip
     assert changes.amended_ids == {"a", "c"}
     assert changes.counts()["unchanged"] == 2
 

@@ -74,7 +74,7 @@ def test_it_says_what_it_did(run, reformed):
     summary = update_run(folder, reformed)
     assert summary.changes.counts() == {
         "added": 1, "repealed": 1, "amended": 3, "unchanged": 12,
-        "amended_parts": {"text": 1, "path": 1, "title": 0, "place": 1, "dates": 0},
+        "amended_parts": {"text": 1, "path": 1, "title": 0, "rubric": 0, "place": 1, "dates": 0},
     }  # fmt: skip
     assert (summary.headings, summary.citations) == ((1, 0), (0, 1))
     assert (summary.embedded, summary.articles, summary.run) == (4, 16, folder)

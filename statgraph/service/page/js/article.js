@@ -3,7 +3,7 @@
 import { go, readAddress } from "./address.js";
 import { getJson } from "./api.js";
 import { dayBefore, lawDay } from "./as_of.js";
-import { articleLink, breadcrumbs, textLanguage } from "./citation.js";
+import { articleLink, breadcrumbs, fullTitle, textLanguage } from "./citation.js";
 import { contentsTree } from "./contents.js";
 import { byId, el } from "./elements.js";
 import { graphView } from "./graph.js";
@@ -140,7 +140,7 @@ function articleView(article) {
   ].filter(Boolean);
   return [
     breadcrumbs(article.headings),
-    el("h2", { tabindex: "-1", lang: textLanguage() }, article.title),
+    el("h2", { tabindex: "-1", lang: textLanguage() }, fullTitle(article)),
     inForce(article),
     el("nav", { class: "parts", "aria-label": say("sections") }, passageLink(), sections.map(partLink)),
     ...sections,

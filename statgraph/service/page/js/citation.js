@@ -44,8 +44,14 @@ export function breadcrumbs(headings) {
 }
 
 /** Return a link that opens an article. */
-export function articleLink({ article_id: id, title }, properties = {}) {
-  return link({ article: id }, { lang: textLanguage(), ...properties }, title);
+export function articleLink(article, properties = {}) {
+  return link({ article: article.article_id }, { lang: textLanguage(), ...properties }, fullTitle(article));
+}
+
+/** Return the nodes of an article's citation with its rubric behind it, unless the citation holds that. */
+export function fullTitle({ title, rubric }) {
+  const said = !rubric || title.toLowerCase().includes(rubric.toLowerCase());
+  return said ? [title] : [title, " – ", el("span", { class: "rubric" }, rubric)];
 }
 
 /** Return what a node of the graph leads to: an article opens, a heading filters, a question is asked. */

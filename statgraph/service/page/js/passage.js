@@ -50,12 +50,12 @@ export function paragraphs(text, words) {
 
 function wordStart(points, at) {
   if (at <= 0) return 0;
-  for (let place = at; place < at + SLACK; place += 1) if (points[place - 1] === " ") return place;
+  for (let place = at; place < at + SLACK; place += 1) if (/\s/.test(points[place - 1])) return place;
   return at;
 }
 
 function wordEnd(points, at) {
   if (at >= points.length) return points.length;
-  for (let place = at; place > at - SLACK; place -= 1) if (points[place] === " ") return place;
+  for (let place = at; place > at - SLACK; place -= 1) if (/\s/.test(points[place])) return place;
   return at;
 }
