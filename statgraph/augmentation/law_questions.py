@@ -11,6 +11,7 @@ import numpy as np
 from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.corpus.citations.references import ReferenceFinder
 from statgraph.corpus.records import Article, Corpus, Heading, Question
+from statgraph.corpus.titles import number_or_title
 from statgraph.errors import CorpusError
 
 HEADINGS = "headings"
@@ -98,7 +99,7 @@ def _heading_questions(corpus: Corpus) -> list[Question]:
 
 def _citation_questions(articles: tuple[Article, ...]) -> list[Question]:
     """Return each sentence that cites a few articles as a question for them."""
-    finder = ReferenceFinder([article.title for article in articles], [article.code for article in articles])
+    finder = ReferenceFinder(list(map(number_or_title, articles)), [article.code for article in articles])
     answers: dict[str, tuple[str, ...]] = {}
     for row, article in enumerate(articles):
         for sentence in _sentences(article.text):

@@ -12,6 +12,7 @@ import numpy as np
 
 from statgraph.artifacts import reading, replaced_file
 from statgraph.corpus.citations.references import Citations, PlacedText, Ragged, citations_among
+from statgraph.corpus.titles import number_or_title
 from statgraph.corpus.tree import Tree, tree_of
 
 _LETTERS = re.compile(r"\W*(?:art\w*\.?|sections?|§+)?\s*((?:[A-Z]{1,2}(?=[.\s*]*\d))?)", re.IGNORECASE)
@@ -57,7 +58,7 @@ class Structure:
             place=_places(section),
             depth=np.array([len(article.path) for article in articles], dtype=np.int32),
             length=np.array([len(article.text) for article in articles], dtype=np.int32),
-            number_kind=_numbered([_LETTERS.match(article.title)[1].upper() for article in articles]),
+            number_kind=_numbered([_LETTERS.match(number_or_title(article))[1].upper() for article in articles]),
             citations=citations_among(tuple(articles)),
         )
 

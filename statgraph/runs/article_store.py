@@ -17,6 +17,7 @@ from statgraph.corpus.allowed_rows import AllowedRows, Where
 from statgraph.corpus.citations.named_articles import NamedArticles
 from statgraph.corpus.records import Article
 from statgraph.corpus.structure import Structure
+from statgraph.corpus.titles import number_or_title
 from statgraph.corpus.tree import Tree, tree_of
 from statgraph.corpus.validity import FOR_EVER, SINCE_EVER, days_in_force
 from statgraph.runs import parts
@@ -118,7 +119,7 @@ class ArticleStore:
     def named_articles(self) -> NamedArticles:
         """Return what finds the articles that a text names by number; a second's work for a large law."""
         titles, paths = zip(*((outline.title, outline.path) for outline in self.outlines), strict=True)
-        return NamedArticles(titles, paths)
+        return NamedArticles(titles, paths, list(map(number_or_title, self.outlines)))
 
     @cached_property
     def days_in_force(self) -> np.ndarray | None:

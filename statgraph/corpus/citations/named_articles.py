@@ -60,11 +60,12 @@ class NamedArticles:
     Args:
         titles: the title of each article ("Art. L12-3, Housing Code", "§ 12 Kündigung").
         paths: the headings above each, from its code down.
+        numbers: the number of each ("Art. L12-3"), or its title where that is not known; None for all titles.
     """
 
-    def __init__(self, titles: Sequence[str], paths: Sequence[Sequence[str]]):
+    def __init__(self, titles: Sequence[str], paths: Sequence[Sequence[str]], numbers: Sequence[str] | None = None):
         codes = [path[0] for path in paths]
-        numbered = [_word_and_number(title, code) for title, code in zip(titles, codes, strict=True)]
+        numbered = [_word_and_number(name, code) for name, code in zip(numbers or titles, codes, strict=True)]
         words = _words_for_articles(numbered, codes)
         numbers = [number if word in words[code] else "" for (word, number), code in zip(numbered, codes, strict=True)]
         self._finder = ReferenceFinder([number and f"article {number}" for number in numbers], codes)

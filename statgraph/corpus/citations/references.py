@@ -12,6 +12,7 @@ import numpy as np
 
 from statgraph.corpus.citations.cited_texts import CitedTexts
 from statgraph.corpus.records import Article, CitingText
+from statgraph.corpus.titles import number_or_title
 from statgraph.corpus.tree import PlacedArticle
 
 REFERS_TO = "refers_to"  # the relation of an article to those that it names
@@ -79,6 +80,8 @@ class PlacedText(PlacedArticle, Protocol):
     """An article as far as references go."""
 
     title: str
+    number: str
+    rubric: str
     text: str
 
 
@@ -191,7 +194,7 @@ def citations_among(articles: tuple[PlacedText, ...]) -> Citations:
 
     The last answer is kept: the articles of a large law take seconds to read, and several parts of a run ask for it.
     """
-    finder = ReferenceFinder([article.title for article in articles], [article.path[0] for article in articles])
+    finder = ReferenceFinder(list(map(number_or_title, articles)), [article.path[0] for article in articles])
     cited = [
         [other for other in finder.find(article.text, article.path[0]) if other != row]
         for row, article in enumerate(articles)
@@ -209,7 +212,7 @@ def cited_articles(texts: Iterable[CitingText], articles: Sequence[Article]) -> 
     if not texts:
         return []
     codes = [article.code for article in articles]
-    finder = ReferenceFinder([article.title for article in articles], codes)
+    finder = ReferenceFinder(list(map(number_or_title, articles)), codes)
     named = sorted(dict.fromkeys(codes), key=len, reverse=True)
     found = (finder.find(f"{text.title}\n{text.text}", _code_of(text.title, named)) for text in texts)
     return [tuple(articles[row].article_id for row in rows) for rows in found]

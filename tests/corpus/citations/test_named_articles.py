@@ -194,3 +194,9 @@ def test_any_question_names_articles_that_exist_once_each(question):
     rows = ENGLISH.rows(question).tolist()
     assert len(set(rows)) == len(rows)
     assert set(rows) <= set(range(12))
+
+
+def test_numbers_count_whatever_the_titles_are():
+    titles, paths = ["Deposit", "Breakage", "7 keys"], [("Housing Code",)] * 3
+    by_number = NamedArticles(titles, paths, ["Art. 35", "Art. 36", "Art. 37"])
+    assert [by_number.rows(question).tolist() for question in ("article 36", "article 7", "Deposit")] == [[1], [], [0]]

@@ -1,5 +1,7 @@
 """References in the text of articles: French, English, Dutch and German ways of writing them, and what is none."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -318,3 +320,9 @@ def test_a_number_alone_is_of_the_only_code():
 
 def test_no_texts_need_no_search():
     assert cited_articles([], ()) == []
+
+
+@pytest.mark.parametrize("number", ["Art. 2", "2"])
+def test_a_number_counts_whatever_the_title_is(number):
+    titled = replace(LAMP2, title="Breakage", number=number)
+    assert cited_ids("A guide", "Articles 1 and 2.", LAMP, titled) == ("L1", "L2")
