@@ -133,7 +133,7 @@ def _questions_in_table(path: Path, corpus: Corpus) -> tuple[SyntheticQuestion, 
     draft = Draft(name=str(path), language=corpus.language)
     questions = []
     for place, row in csv_rows(draft, path, str(path), needed=TABLE_COLUMNS):
-        text, ids = row["question"].strip(), split_ids(row["article_ids"])
+        text, ids = row["question"].strip(), split_ids(row["article_ids"], corpus.article_rows)
         question = SyntheticQuestion(text, ids, f"file:{path.name}")
         strange = unknown_article([question], corpus.article_rows)
         if not text or not ids:

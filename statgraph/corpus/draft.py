@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -163,6 +163,11 @@ class Draft:
         self._orders[path[0]] = max(order, self._orders.get(path[0], 0))
         title = title or (f"{number}, {path[0]}" if number else article_id)
         self._articles[article_id] = Article(article_id, title, text, path, order, metadata or {}, number, rubric)
+
+    @property
+    def article_ids(self) -> Collection[str]:
+        """Return the ids of the articles that were added so far."""
+        return self._articles.keys()
 
     def add_question(
         self, place: str, *, question_id: str, text: str, metadata: Mapping[str, object] | None = None

@@ -24,10 +24,11 @@ class ArticleDoc(NamedTuple):
     title: str
     headings: str
     text: str
+    rubric: str = ""
 
     def default_text(self) -> str:
-        """Return what statgraph's own encoders read: the headings on a line of their own, and the text."""
-        return f"{self.headings}\n{self.text}"
+        """Return what statgraph's own encoders read: headings, rubric and text, each on a line of its own."""
+        return "\n".join([*filter(None, (self.headings, self.rubric)), self.text])
 
 
 def register(corpus: Corpus, name: str | None = None) -> tuple[str, ...]:
@@ -141,4 +142,5 @@ class _Qrels(BaseQrels):
 
 
 def _doc(article: Article) -> ArticleDoc:
-    return ArticleDoc(article.article_id, article.title, PATH_SEPARATOR.join(article.path), article.text)
+    headings = PATH_SEPARATOR.join(article.path)
+    return ArticleDoc(article.article_id, article.title, headings, article.text, article.rubric)

@@ -312,13 +312,6 @@ def test_every_fault_of_a_question_file_is_listed(refused, bm25_run, tmp_path):
     )
 
 
-def test_ids_with_blanks_do_not_go_into_a_trec_run(refused, bm25_run, tmp_path):
-    (tmp_path / "asked.jsonl").write_text('{"_id": "q 1", "text": "Who?"}\n')
-    assert refused("search", "--questions", "asked.jsonl", "--run", bm25_run, "--trec", code=2) == (
-        "question id 'q 1': must not be empty or contain white space in a TREC run; rename it"
-    )
-
-
 @pytest.mark.parametrize("ask", [[QUESTION], ["--questions"]])
 def test_the_precision_reaches_the_retriever(refused, dense_run, asked, monkeypatch, ask):
     def load(run, *, device, precision, engine):

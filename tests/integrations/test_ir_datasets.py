@@ -34,11 +34,12 @@ def asked(corpus):
 
 
 def test_a_split_has_the_articles_its_questions_and_their_labels(library, register, asked):
+    asked = replace(asked, articles=(replace(asked.articles[0], rubric="Deposit"), *asked.articles[1:]))
     assert register(asked) == ("statgraph/rent", "statgraph/rent/dev", "statgraph/rent/test")
     dev = library.load("statgraph/rent/dev")
     assert [doc.doc_id for doc in dev.docs_iter()] == ["D1", "N1", "K1"]
     first = next(dev.docs_iter())
-    assert first == ("D1", "Art. 1", "Rent Code > The lease", "The deposit is returned.")
+    assert first == ("D1", "Art. 1", "Rent Code > The lease", "The deposit is returned.", "Deposit")
     assert first.default_text() == article_text(asked.articles[0])
     assert [tuple(query) for query in dev.queries_iter()] == [("q1", "Who gets the deposit?")]
     assert dev.qrels_dict() == {"q1": {"D1": 1, "K1": 1}}

@@ -4,8 +4,8 @@
   made from number and code), and its place: `path`, the headings above it from the code down (in CSV with " > "
   between them), or `heading`, the id of a heading.
 - `headings`: `id`, `title`, `parent` (the id of the heading above; none for a code).
-- `questions`: `id`, `text`, `articles` (a list of ids; in CSV with a comma, a semicolon or a space between them),
-  `split`; `set`, the name of a question set other than the main one.
+- `questions`: `id`, `text`, `articles` (a list of ids; in CSV with a comma, a semicolon or, where ids hold none, a
+  space between them), `split`; `set`, the name of a question set other than the main one.
 - `citing`: texts beside the law that cite it: `id`, `title`, `text`, `cites` (ids as in `articles`; left empty, the
   articles that title and text name by number), `question_id`, `part`.
 
@@ -16,7 +16,7 @@ kept as metadata; `valid_from` and `valid_to` say when an article is in force (`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -42,7 +42,6 @@ COLUMNS = (
 ID_COLUMNS = {"questions": "articles", "citing": "cites"}
 PATH_SEPARATOR = " > "
 _REMEDY = "name every needed column on this line, or give yours with --column, such as text=Wortlaut"
-_ID_SEPARATOR = re.compile(r"[,;\s]+")
 
 PlacedRecords = Iterable[tuple[str, Mapping[str, object]]]
 
@@ -70,7 +69,7 @@ def draft_csv(draft: Draft, source: Path) -> None:
             if table == "articles":
                 record["path"] = list(split_path(row.get("path", "")))
             if table in ID_COLUMNS:
-                record[ID_COLUMNS[table]] = list(split_ids(row.get(ID_COLUMNS[table], "")))
+                record[ID_COLUMNS[table]] = list(split_ids(row.get(ID_COLUMNS[table], ""), draft.article_ids))
             yield place, record
 
     draft_tables(draft, source, ".csv", read)
@@ -84,9 +83,19 @@ def _is_of_other_format(draft: Draft, source: Path, endings: tuple[str, ...], ot
     return True
 
 
-def split_ids(text: str) -> tuple[str, ...]:
-    """Return the ids in a field, separated by commas, semicolons or spaces."""
-    return tuple(identifier for identifier in _ID_SEPARATOR.split(text) if identifier)
+def split_ids(text: str, known: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the ids in a field, separated by commas, semicolons or spaces.
+
+    An id among those that are `known` is not split; where any are, spaces separate only what holds one of them.
+    """
+    if text.strip() in known:
+        return (text.strip(),)
+    ids: list[str] = []
+    for part in filter(None, map(str.strip, re.split("[,;]", text))):
+        words = part.split()
+        splits = part not in known and (not known or any(word in known for word in words))
+        ids += words if splits else [part]
+    return tuple(ids)
 
 
 def split_path(text: str) -> tuple[str, ...]:

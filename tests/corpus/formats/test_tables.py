@@ -169,6 +169,10 @@ def test_path_in_csv_is_cut_at_its_separator(draft, tmp_path):
 def test_fields_of_several_values():
     assert split_ids(" a1,a2; a3  a4,, ") == ("a1", "a2", "a3", "a4")
     assert split_ids("") == ()
+    known = {"Art. 1", "Art. 2", "b", "c", "Art. 5, b"}
+    assert split_ids(" Art. 1; Art. 2,b c", known) == ("Art. 1", "Art. 2", "b", "c")
+    assert split_ids("Art. 5, b", known) == ("Art. 5, b",)
+    assert split_ids("Art. 7, b d", known) == ("Art. 7", "b", "d")
     assert [split_path(text) for text in (" A >  B ", "A >", "> B", "A >  > B", " ")] == [
         ("A", "B"), ("A", ""), ("", "B"), ("A", "", "B"), (),
     ]  # fmt: skip
@@ -310,3 +314,13 @@ def test_number_and_rubric_are_no_metadata(draft, tmp_path, write_jsonl, suffix)
         draft_jsonl(draft, write_jsonl(path, record))
     (article,) = draft.corpus().articles
     assert (article.title, article.number, article.rubric, article.metadata) == ("36, Lamp Code", "36", "Wicks", {})
+
+
+def test_ids_with_spaces_can_be_labelled_and_cited(draft, tmp_path):
+    (tmp_path / "articles.csv").write_text("id,text,path\nArt. 1,A.,Code\nArt. 2,B.,Code\nb,C.,Code\n")
+    (tmp_path / "questions.csv").write_text('id,text,articles\nq1,Why?,Art. 1\nq2,How?,"Art. 2, b"\n')
+    (tmp_path / "citing.csv").write_text("id,text,cites\nc1,A guide.,Art. 2;Art. 1\n")
+    draft_csv(draft, tmp_path)
+    corpus = draft.corpus()
+    assert [of.article_ids for of in corpus.questions] == [("Art. 1",), ("Art. 2", "b")]
+    assert corpus.citing[0].article_ids == ("Art. 2", "Art. 1")
