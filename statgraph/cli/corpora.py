@@ -194,6 +194,8 @@ def _summary(
         f"  articles   {len(corpus.articles):,}",
         f"  headings   {sum(1 for _ in headings_of(corpus.articles)):,}{headings_note}",
     ]
+    if n_rubrics := sum(bool(article.rubric) for article in corpus.articles):
+        lines.append(f"  rubrics    {n_rubrics:,}")
     for name, splits in questions.items():
         counts = ", ".join(f"{split} {len(held):,}" for split, held in zip(SPLITS, splits, strict=True))
         lines.append(f"  {name:<9}  {counts}")

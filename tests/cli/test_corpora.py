@@ -385,3 +385,10 @@ def test_what_is_no_graph_is_never_replaced(refused, town, tmp_path, existing, m
     assert refused("build-graph", town, "--out", "mine") == message
     assert kept.read_text() == "mine"
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_rubrics_read_from_titles_are_counted(run_here, tmp_path):
+    rows = "".join(f"{row},§ {row} LmpC {'Oil' * row},Text.,Lamp Code\n" for row in range(1, 5))
+    (tmp_path / "law.csv").write_text(f"id,title,text,path\n{rows}")
+    done = run_here("import", "csv", "law.csv", "--out", "out", "--language", "en")
+    assert "  headings   1\n  rubrics    4\n" in done.stdout
