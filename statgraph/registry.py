@@ -230,7 +230,13 @@ FORMATS = Registry(
         "parquet": "statgraph.corpus.formats.parquet:FORMAT",
         "bsard": "statgraph.corpus.formats.bsard:FORMAT",
         "legi": "statgraph.corpus.formats.legi:FORMAT",
+        "xml": "statgraph.corpus.formats.xml:FORMAT",
     },
+)
+PROFILE_HOOKS = Registry(
+    "hook of a profile",
+    "statgraph.profile_hooks",
+    {},
 )
 KINDS = Registry(
     "kind of system",

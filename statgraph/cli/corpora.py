@@ -16,7 +16,7 @@ from statgraph.corpus.draft import Draft, Reading
 from statgraph.corpus.feedback import FeedbackSummary, read_marks, with_feedback
 from statgraph.corpus.formats.tables import COLUMNS
 from statgraph.corpus.html_text import has_html
-from statgraph.corpus.importing import About, draft_source
+from statgraph.corpus.importing import OFFICIAL_XML, About, draft_source, explained
 from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus, headings_of
 from statgraph.corpus.splitting import HASH, SPLITTINGS
 from statgraph.corpus.store import held_for_writing, read_corpus, write_corpus
@@ -41,7 +41,7 @@ NAME is one of:
 """
 _IMPORT_HELP = """Convert your own statutes and questions to a corpus folder.
 
-SOURCE is a file or folder in one of these FORMATs:
+SOURCE is a file or folder in one of these FORMATs; of xml also a zip or tar archive, or an https address:
 
 \b
 {formats}
@@ -80,8 +80,8 @@ def fetch(name: str, out: Path | None, from_folder: Path | None, splits: str) ->
     "import", help=_IMPORT_HELP.format(formats="\n".join(f"{name:<8} {summary}" for name, summary in _SOURCES.items()))
 )
 @click.argument("format_name", metavar="FORMAT")
-@click.argument("source", metavar="SOURCE", type=click.Path(path_type=Path, readable=False))
-@options.path("--out", required=True, help="Corpus folder to write.")
+@click.argument("source", metavar="SOURCE")
+@options.path("--out", help="Corpus folder to write.")
 @click.option("--force", is_flag=True, help="Replace the corpus in --out.")
 @options.path("--corpus", help="For feedback: the corpus folder to add the labels to.")
 @click.option("--name", help="Name of the corpus.  [default: the source's]")
@@ -95,13 +95,15 @@ def fetch(name: str, out: Path | None, from_folder: Path | None, splits: str) ->
     help="In jsonl and csv, read a column under another name, such as text=Wortlaut; repeatable.",
 )
 @click.option("--code", metavar="TITLE", default="", help="In jsonl and csv, the code of articles without a heading.")
+@click.option("--profile", metavar="NAME|FILE", default="", help="Of xml, the profile.  [default: recognised]")
+@click.option("--explain", is_flag=True, help="Of xml, print what the profile makes of SOURCE, and write nothing.")
 @click.option("--strip-html", is_flag=True, help="Reduce texts that hold HTML to plain text.")
 @click.option("--licence", help="Licence of the statutes.  [default: the source's]")
 @_splits
 def import_(
     format_name: str,
-    source: Path,
-    out: Path,
+    source: str,
+    out: Path | None,
     force: bool,
     corpus: Path | None,
     name: str | None,
@@ -111,14 +113,23 @@ def import_(
     encoding: str,
     columns: tuple[str, ...],
     code: str,
+    profile: str,
+    explain: bool,
     strip_html: bool,
 ) -> None:
-    reading = Reading(encoding, _mapping(columns), strip_html, code.strip())
+    reading = Reading(encoding, _mapping(columns), strip_html, code.strip(), profile)
     _refuse_contradictions(format_name, corpus, (language, licence), reading, splits)
+    if explain:
+        options.refuse({f"--explain: only for the format {OFFICIAL_XML}; omit it": format_name != OFFICIAL_XML})
+        for line in explained(source, profile):
+            click.echo(line)
+        return
+    if out is None:
+        raise UsageError("--out: is missing; name the corpus folder to write")
     with held_for_writing(out, replace=force):
         if corpus is not None:
             before = read_corpus(corpus)
-            after, marks = with_feedback(before, read_marks(source, before.article_rows))
+            after, marks = with_feedback(before, read_marks(Path(source), before.article_rows))
             after = replace(after, name=name or after.name)
             write_corpus(after, out)
             click.echo(_feedback_summary(marks, after.name, out))

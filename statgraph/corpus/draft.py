@@ -31,12 +31,14 @@ class Reading:
         columns: of JSON lines and CSV, the name that statgraph has for a column by the one that the files have.
         strip_html: whether texts, titles and headings that hold HTML are reduced to their plain text.
         code: of JSON lines and CSV, the code of articles that have neither path nor heading.
+        profile: of official XML, the name or file of its profile; "" to recognise it.
     """
 
     encoding: str = "utf-8"
     columns: Mapping[str, str] = field(default_factory=dict)
     strip_html: bool = False
     code: str = ""
+    profile: str = ""
 
     def plain(self, text: str) -> str:
         """Return a text, without its HTML if that is not wanted."""
@@ -115,6 +117,12 @@ class Draft:
     def columns_missed(self) -> tuple[str, ...]:
         """Return the columns that were to be read under another name and are in no file."""
         return tuple(column for column in self.reading.columns if column not in self._columns_met)
+
+    def learn(self, *, language: str = "", licence: str = "") -> None:
+        """Take over what a source says of its statutes, where neither the user nor a file before has said it."""
+        self.language = self._about["language"] = self.language or language
+        if self._about["licence"] == "unknown" and licence:
+            self._about["licence"] = licence
 
     @contextmanager
     def articles_from(self, name: str) -> Iterator[None]:
@@ -294,7 +302,7 @@ class Draft:
         problems = [*self._problems, *self._label_problems(), *self._citing_problems(), *self._split_problems()]
         if not self._articles and not self._problems:
             problems.insert(0, f"{self.name}: {_NO_ARTICLES}")
-        if not _LANGUAGE.fullmatch(self.language):
+        if not _LANGUAGE.fullmatch(self.language) and (self.language or not problems):
             problems.append(
                 f"{self.name}: language '{self.language}' is not an ISO 639 code; write it like 'fr' or 'en'"
             )
@@ -376,11 +384,13 @@ class SourceFormat:
 
     `summary`: what its files are, for --help. `fill`: fills a draft from a source and records every problem there.
     `language`: the fixed language code of the format, or a function that finds it in a source or returns None.
+    `learns`: whether `fill` finds the language in the files, which learns it.
     """
 
     summary: str
     fill: Callable[[Draft, Path], object]
     language: str | Callable[[Path], str | None] | None = None
+    learns: bool = False
 
     def language_of(self, source: Path) -> str | None:
         """Return the language of the format or of its files; None if neither states one."""

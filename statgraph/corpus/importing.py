@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from statgraph.corpus.acts.sources import documents, fetched, is_address
 from statgraph.corpus.draft import AS_IT_STANDS, Draft, Reading
 from statgraph.corpus.formats.tables import draft_rows
 from statgraph.corpus.lines import csv_rows, id_field, json_lines, string_field
@@ -18,6 +19,7 @@ from statgraph.errors import CorpusError, UsageError, unknown_name
 from statgraph.registry import FORMATS
 
 TABLES = ("jsonl", "csv")  # whose encoding and columns are the user's
+OFFICIAL_XML = "xml"  # which has profiles, and can be downloaded
 # Of a file of questions to search for; "question" is BSARD's.
 QUESTION_ID_KEYS, QUESTION_TEXT_KEYS = ("_id", "id"), ("text", "question")
 _MAX_NAMED = 8
@@ -49,8 +51,8 @@ def import_corpus(
         import_corpus("law/", "csv", language="de", reading=Reading(encoding="cp1252"))
 
     Args:
-        source: a file or folder.
-        format: jsonl, csv, beir, parquet, bsard, legi, or that of an installed package.
+        source: a file or folder; of xml also an archive, or an https address.
+        format: jsonl, csv, beir, parquet, bsard, legi, xml, or that of an installed package.
         name: of the corpus; None for the source's.
         language: ISO 639 code of the statutes, such as "fr"; None for what the source says.
         licence: of the statutes; None for what the source says.
@@ -103,9 +105,16 @@ def draft_source(
     """
     if not isinstance(source, str | os.PathLike):
         raise UsageError(f"source: must be the path of a file or folder (got {type(source).__name__})")
-    source, source_format = Path(source), FORMATS.load(format_name)
+    source_format = FORMATS.load(format_name)
     _check_types(about, splits)
     reading = _checked(reading, format_name)
+    if is_address(source):
+        if format_name != OFFICIAL_XML:
+            raise UsageError(f"{source}: only {OFFICIAL_XML} is downloaded, not {format_name}; download it yourself")
+        with fetched(str(source)) as download:
+            about = replace(about, source=about.source or f"{source} (SHA-256 {download.sha256})")
+            return draft_source(format_name, download.path, about, splits=splits, reading=reading)
+    source = Path(source)
     try:
         if not source.exists():
             raise CorpusError(f"{source}: no such file or folder; name the statutes to import")
@@ -118,10 +127,13 @@ def draft_source(
             "licence": about.licence or said.get("licence") or "unknown",
             "source": about.source or said.get("source") or f"{file_name} ({format_name})",
         }
-        if known["language"] is None:
-            raise UsageError(f"{source}: the language of its statutes is unknown; name it, such as '--language fr'")
-        draft = Draft(**{key: _printable(value) for key, value in known.items()}, splits=splits, reading=reading)
+        unknown = UsageError(f"{source}: the language of its statutes is unknown; name it, such as '--language fr'")
+        if known["language"] is None and not source_format.learns:
+            raise unknown
+        draft = Draft(**{key: _printable(value or "") for key, value in known.items()}, splits=splits, reading=reading)
         source_format.fill(draft, source)
+        if not draft.language and not draft.problem_count:
+            raise unknown
         for column in draft.columns_missed:
             draft.add_problem(str(source), f"no column '{column}' in any table; name one of them with --column")
     except OSError as error:
@@ -129,6 +141,38 @@ def draft_source(
             f"{error.filename or source}: cannot be read ({error.strerror}); check its permissions"
         ) from None
     return draft
+
+
+def explained(source: Path | str, profile_name: str = "") -> Iterator[str]:
+    """Yield in lines what a profile makes of each document of a source of official XML.
+
+    Args:
+        source: as `import_corpus` takes it.
+        profile_name: name or file of the profile; "" to recognise it.
+
+    Raises:
+        UsageError: if the profile is unknown or faulty, or a document is of no known format.
+        CorpusError: if a document cannot be read.
+    """
+    from statgraph.corpus.acts.explaining import explanation
+    from statgraph.corpus.acts.profile import profile_named, profile_names
+    from statgraph.corpus.formats.xml import profile_of
+
+    if is_address(source):
+        with fetched(str(source)) as download:
+            yield from explained(download.path, profile_name)
+        return
+    if not Path(source).exists():
+        raise CorpusError(f"{source}: no such file or folder; name the statutes to explain")
+    chosen = profile_named(profile_name) if profile_name else None
+    for document in documents(Path(source)):
+        profile = chosen or profile_of(document)
+        if profile is None:
+            raise UsageError(
+                f"{document.name}: of no known format; name a profile with --profile: "
+                f"{', '.join(profile_names())}, or a file"
+            )
+        yield from explanation(document, profile)
 
 
 def _checked(reading: Reading, format_name: str) -> Reading:
@@ -140,6 +184,8 @@ def _checked(reading: Reading, format_name: str) -> Reading:
         raise UsageError(
             f"--encoding {reading.encoding}: unknown; name one that Python knows, such as cp1252"
         ) from None
+    if reading.profile and format_name != OFFICIAL_XML:
+        raise UsageError(f"--profile: only for {OFFICIAL_XML}, not {format_name}; omit it")
     if format_name not in TABLES and (encoding != "utf-8" or reading.columns or reading.code):
         raise UsageError(
             f"--encoding, --column and --code: only for {' and '.join(TABLES)}, not {format_name}; omit them"

@@ -127,8 +127,8 @@ def test_every_fault_of_jsonl_is_listed_in_one_pass(refused_import, source):
 
 
 def test_what_cannot_be_imported_is_one_line(refused_import, source, tmp_path):
-    assert refused_import("xml", source, code=2) == (
-        "unknown format 'xml'; choose from jsonl, csv, beir, parquet, bsard, legi, feedback"
+    assert refused_import("odt", source, code=2) == (
+        "unknown format 'odt'; choose from jsonl, csv, beir, parquet, bsard, legi, xml, feedback"
     )
     assert refused_import("jsonl", source, code=2) == (
         f"{source}: the language of its statutes is unknown; name it, such as '--language fr'"

@@ -16,6 +16,7 @@ from statgraph.corpus.titles import number_or_title
 from statgraph.corpus.tree import PlacedArticle
 
 REFERS_TO = "refers_to"  # the relation of an article to those that it names
+REFERENCES = "references"  # in an article's metadata: the ids of those that it names, where its source says it
 LONGEST_RANGE = 50
 _LOOK_AHEAD = 120  # characters after a number in which its code is named
 

@@ -1,0 +1,1 @@
+"""Official XML of statutes: one streaming reader, and a profile for each format."""

@@ -1,0 +1,489 @@
+"""The articles of an act, read from its file one by one.
+
+An article's elements are removed from the tree once it is read, so that a file of any size takes the memory of its
+largest article. Nothing outside the file is ever loaded: no DTD, no external entity, no address.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import NamedTuple, Protocol
+
+from lxml import etree
+
+from statgraph.corpus.acts.profile import Profile
+from statgraph.corpus.acts.selectors import Element, Selector, local_name
+from statgraph.corpus.acts.text import TextReader
+from statgraph.errors import CorpusError, reason_of
+
+CHUNK_BYTES = 1 << 18
+_AROUND = " \t\n.:;,–—-"
+_DATE = re.compile(r"(?P<y>\d{4})-?(?P<m>\d\d)-?(?P<d>\d\d)(?!\d)|(?P<D>\d\d?)[./](?P<M>\d\d?)[./](?P<Y>\d{4})")
+_FIRST_YEAR, _LAST_YEAR = 1100, 2900  # dates outside stand for none
+_LANGUAGES = {
+    "deu": "de",
+    "ger": "de",
+    "fra": "fr",
+    "fre": "fr",
+    "ita": "it",
+    "eng": "en",
+    "spa": "es",
+    "por": "pt",
+    "nld": "nl",
+    "dut": "nl",
+    "pol": "pl",
+    "jpn": "ja",
+    "fin": "fi",
+    "swe": "sv",
+    "dan": "da",
+    "ces": "cs",
+    "ell": "el",
+    "est": "et",
+    "gle": "ga",
+    "hrv": "hr",
+    "hun": "hu",
+    "lit": "lt",
+    "lav": "lv",
+    "mlt": "mt",
+    "ron": "ro",
+    "slk": "sk",
+    "slv": "sl",
+    "bul": "bg",
+    "nor": "no",
+    "isl": "is",
+    "roh": "rm",
+    "cym": "cy",
+    "ltz": "lb",
+    "zho": "zh",
+    "chi": "zh",
+    "kor": "ko",
+    "ukr": "uk",
+    "rus": "ru",
+    "tur": "tr",
+    "srp": "sr",
+}
+
+
+class Readable(Protocol):
+    """A stream of bytes, as far as it is read."""
+
+    def read(self, size: int = -1, /) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ActArticle:
+    """An article of an act, before it is part of a corpus.
+
+    `number` ("§ 12", "Section 4"), `rubric` and `text` are as an `Article` has them, `path` holds the headings above it
+    without the act's title. `local_id` identifies it within its act. `valid_from` and `valid_to` are ISO dates or "",
+    `targets` what its references point to, `line` where it begins in its file. `annex` is the local id of the annex
+    that it belongs to, "" for one of the act itself.
+    """
+
+    number: str
+    rubric: str
+    text: str
+    path: tuple[str, ...]
+    local_id: str
+    line: int = 0
+    annex: str = ""
+    valid_from: str = ""
+    valid_to: str = ""
+    targets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What a file says of its act: its identifier in all versions, its title, an ISO 639 code, a licence, and the ISO
+    date of this version; "" where it does not say it."""
+
+    act_id: str = ""
+    title: str = ""
+    language: str = ""
+    licence: str = ""
+    date: str = ""
+
+
+class FoundHeading(NamedTuple):
+    """A heading, the line on which it begins and its depth below the act, from 1."""
+
+    line: int
+    depth: int
+    title: str
+
+
+@dataclass(slots=True)
+class _Open:
+    """An element that is being read: what it may be, and the headings among its children, as (level, title)."""
+
+    element: Element
+    kinds: tuple[str, ...]
+    title: str | None = None
+    siblings: list[tuple[int, str]] = field(default_factory=list)
+    n_articles: int = 0
+    local_id: str = ""
+
+
+# The keys of a profile whose elements the reader stops at, in the order in which they are asked.
+_LEAVE_OUT, _QUOTED, _ANNEX = "leave_out", "quoted", "annexes.elements"
+_ARTICLE, _BEGINS = "articles.elements", "articles.begins"
+_HEADING, _SIBLING, _CONTINUED = "headings.elements", "headings.siblings", "headings.continued_by"
+_KEYS = (_LEAVE_OUT, _QUOTED, _ARTICLE, _BEGINS, _ANNEX, _CONTINUED, _SIBLING, _HEADING)
+
+
+class ActReader:
+    """Iterates over the articles of one file; what else there is to know is complete when they are all read.
+
+    Args:
+        stream: the file, open for reading bytes.
+        profile: of its format.
+        place: its name, for messages.
+
+    Attributes:
+        act: what the file says of the act; empty before the first article.
+        headings: every heading, in order.
+        left_out: how many elements of each name were left out.
+        repealed: how many articles had no text, and are left out.
+        quoted: how many articles stand inside a quotation or another article, and are text.
+    """
+
+    def __init__(self, stream: Readable, profile: Profile, place: str):
+        self._stream, self._profile, self._place = stream, profile, place
+        self.text = TextReader(profile)
+        self.act = Act()
+        self.headings: list[FoundHeading] = []
+        self.left_out: Counter[str] = Counter()
+        self.repealed = 0
+        self.quoted = 0
+        self._rules: dict[str, list[tuple[Selector, str]]] = {}
+        for key in _KEYS:
+            for selector in profile.selectors(key):
+                self._rules.setdefault(selector.name, []).append((selector, key))
+        self._kinds: dict[str, tuple[str, ...]] = {}  # by tag, where nothing else decides
+        self._root: Element | None = None
+        self._knows_act = False
+        self._base = _Open(None, ())
+        self._open: list[_Open] = [self._base]
+        self._begun: Element | None = None
+        self._empty = profile.patterns("empty")
+
+    def __iter__(self) -> Iterator[ActArticle]:
+        """Yield the articles.
+
+        Raises:
+            CorpusError: if the file is not well-formed, or tries to expand entities without measure.
+        """
+        events = etree.iterparse(
+            self._stream,
+            events=("start", "end"),
+            tag=[f"{{*}}{name}" for name in self._rules],
+            html=self._profile.settings.syntax == "html",
+            load_dtd=False,
+            no_network=True,
+            resolve_entities="internal",
+            huge_tree=False,
+            remove_comments=True,
+            remove_pis=True,
+            chunk_size=CHUNK_BYTES,
+        )
+        try:
+            for event, element in events:
+                if event == "start":
+                    yield from self._start(element)
+                else:
+                    yield from self._end(element)
+            self._root = events.root if self._root is None else self._root
+        except etree.XMLSyntaxError as error:
+            line = f":{error.lineno}" if error.lineno else ""
+            problem = re.sub(r", line \d+, column \d+.*", "", reason_of(error))
+            raise CorpusError(
+                f"{self._place}{line}: not well-formed XML ({problem}); download it again, or correct it there"
+            ) from None
+        yield from self._close_begun(None)
+        self._learn_act(self._root)
+
+    def act_or(self, name: str) -> Act:
+        """Return what the file says of its act, with a name for an id or a title that it does not say."""
+        return replace(self.act, act_id=self.act.act_id or name, title=self.act.title or self.act.act_id or name)
+
+    def _start(self, element: Element) -> Iterator[ActArticle]:
+        kinds = self._kinds_of(element)
+        if self._root is None:
+            self._root = element.getroottree().getroot()
+        if self._begun is not None and set(kinds) & {_BEGINS, _ANNEX, _HEADING, _SIBLING, _ARTICLE}:
+            yield from self._close_begun(element)
+        if _ANNEX in kinds and _ARTICLE not in kinds:
+            self._open[-1].siblings.clear()  # they are of what came before
+        self._open.append(_Open(element, kinds))
+
+    def _kinds_of(self, element: Element) -> tuple[str, ...]:
+        """Return the keys of the profile that name an element."""
+        kinds = self._kinds.get(element.tag)
+        if kinds is None:
+            rules = self._rules[local_name(element)]
+            kinds = tuple(key for selector, key in rules if selector.fits(element))
+            if all(selector.is_name for selector, _ in rules):
+                self._kinds[element.tag] = kinds
+        return kinds
+
+    def _end(self, element: Element) -> Iterator[ActArticle]:
+        closed = self._open.pop()
+        kinds = closed.kinds
+        if not kinds:
+            return
+        inside = {kind for outer in self._open for kind in outer.kinds}
+        if _LEAVE_OUT in kinds:
+            if _LEAVE_OUT not in inside:
+                self.left_out[local_name(element)] += 1
+            if self._knows_act and not inside & {_ARTICLE, _BEGINS}:
+                _clear(element)
+            return
+        if inside & {_LEAVE_OUT, _QUOTED, _ARTICLE} or _QUOTED in kinds:
+            self.quoted += _ARTICLE in kinds and not inside & {_LEAVE_OUT}
+            return
+        if _ARTICLE in kinds and self._holds("articles.when", element):
+            yield from self._article(element, self._local_id("articles.id", element))
+            _clear(element)
+        elif _BEGINS in kinds:
+            self._begun = element
+        elif _ANNEX in kinds and self._holds("annexes.when", element):
+            yield from self._loose(closed)
+        elif _CONTINUED in kinds:
+            self._continue_heading(element)
+        elif _SIBLING in kinds and self._holds("headings.when", element):
+            self._add_sibling(element)
+        elif _HEADING in kinds:
+            self._title(closed)
+            if any(_ANNEX in outer.kinds for outer in self._open):
+                yield from self._loose(closed)
+            elif self._knows_act:
+                _clear(element)
+
+    def _holds(self, key: str, element: Element) -> bool:
+        condition = self._profile.value(key)
+        return not condition or bool(condition.text(element, self.text.line))
+
+    def _found(self, key: str, element: Element) -> str:
+        return self._profile.value(key).text(element, self.text.line)
+
+    # Headings
+
+    def _path(self) -> tuple[str, ...]:
+        """Return the headings above what is being read."""
+        path: list[str] = []
+        for outer in self._open:
+            if outer is not self._base and {_HEADING, _ANNEX} & set(outer.kinds):
+                title = self._title(outer)
+                path += [title] if title else []
+            path += [title for _, title in outer.siblings if title]
+        return tuple(path)
+
+    def _title(self, opened: _Open) -> str:
+        """Return the title of an open heading or annex, found when it is first needed: its children then are there."""
+        if opened.title is None:
+            kind = "annexes" if _ANNEX in opened.kinds else "headings"
+            opened.title = self._heading_text(opened.element, kind)
+            parts = self._split(opened.title)
+            if kind == "headings" and parts:
+                above = self._open[self._open.index(opened) - 1] if opened in self._open else self._open[-1]
+                for level, title in parts:
+                    self._set_level(above.siblings, level, title)
+                    self._record(opened.element, title)
+                opened.title = ""
+            elif opened.title:
+                self._record(opened.element, opened.title)
+        return opened.title
+
+    def _heading_text(self, element: Element, kind: str) -> str:
+        number = self._found(f"{kind}.number", element).strip(_AROUND)
+        title = self._found(f"{kind}.title", element)
+        return " ".join(f"{number} {title}".split())
+
+    def _split(self, title: str) -> list[tuple[int, str]]:
+        """Return the headings that one text holds with their levels, by the words of the profile."""
+        words = self._profile.settings.headings.words
+        if not words or not title:
+            return []
+        named = "|".join(re.escape(word) for word in words)
+        starts = [match.start() for match in re.finditer(rf"(?i)(?<!\w)(?:{named})(?=\s+(?:[IVXLC]+\b|\d))", title)]
+        if not starts or starts[0] > 0:
+            return []
+        parts = [title[start:end].strip() for start, end in zip(starts, [*starts[1:], len(title)], strict=True)]
+        lowered = [word.lower() for word in words]
+        return [
+            (next(level for level, word in enumerate(lowered, start=1) if part.lower().startswith(word)), part)
+            for part in parts
+        ]
+
+    @staticmethod
+    def _set_level(siblings: list[tuple[int, str]], level: int, title: str) -> None:
+        siblings[:] = [(other, text) for other, text in siblings if other < level]
+        siblings.append((level, title))
+
+    def _add_sibling(self, element: Element) -> None:
+        self._set_level(self._open[-1].siblings, self._level(element), self._heading_text(element, "headings"))
+        self._record(element, self._open[-1].siblings[-1][1], inside=False)
+
+    def _level(self, element: Element) -> int:
+        found = self._found("headings.level", element)
+        digits = self._profile.settings.headings.digits
+        if digits:
+            return max(1, len(found) // digits)
+        if found.isdecimal():
+            return int(found)
+        selectors = self._profile.selectors("headings.siblings")
+        return next((level for level, selector in enumerate(selectors, start=1) if selector.matches(element)), 1)
+
+    def _continue_heading(self, element: Element) -> None:
+        siblings = self._open[-1].siblings
+        if siblings and self.headings:
+            level, title = siblings[-1]
+            siblings[-1] = (level, f"{title} {self.text.line(element)}".strip())
+            self.headings[-1] = self.headings[-1]._replace(title=siblings[-1][1])
+
+    def _record(self, element: Element, title: str, *, inside: bool = True) -> None:
+        depth = sum(bool(outer.title) + len([title for _, title in outer.siblings if title]) for outer in self._open)
+        self.headings.append(FoundHeading(element.sourceline or 0, max(depth, 1), title))
+
+    # Articles
+
+    def _article(self, element: Element, local_id: str, whole: Element | None = None) -> Iterator[ActArticle]:
+        self._learn_act(whole if whole is not None else element)
+        path = self._path()
+        value = self._profile.value
+        number, used = value("articles.number").find(element, self.text.line)
+        rubric, used_rubric = value("articles.rubric").find(element, self.text.line)
+        number = number.strip(_AROUND)
+        word = self._profile.settings.articles.word
+        if word and number[:1].isdigit():
+            number = f"{word} {number}"
+        text, targets = self.text.lines(element, {*used, *used_rubric})
+        valid_from, valid_to = (iso_date(self._found(f"articles.{key}", element)) for key in ("valid_from", "valid_to"))
+        article = ActArticle(
+            number=number,
+            rubric=rubric.strip(),
+            text=text,
+            path=path,
+            local_id=local_id or number,
+            line=(whole if whole is not None else element).sourceline or 0,
+            annex=next((self._annex_id(outer) for outer in self._open if _ANNEX in outer.kinds), ""),
+            valid_from=valid_from,
+            valid_to=valid_to,
+            targets=tuple(targets),
+        )
+        condition = value("articles.repealed")
+        yield from self._kept(article, element, bool(condition and condition.text(element, self.text.line)))
+
+    def _kept(self, article: ActArticle, element: Element, is_repealed: bool) -> Iterator[ActArticle]:
+        for outer in self._open:
+            outer.n_articles += 1
+        text = article.text
+        if is_repealed or not text or any(pattern.fullmatch(text) for pattern in self._empty):
+            self.repealed += 1
+            return
+        changed = self._profile.hook(article, element) if self._profile.hook else article
+        if changed is not None:
+            yield changed
+
+    def _local_id(self, key: str, element: Element) -> str:
+        return self._found(key, element)
+
+    def _annex_id(self, opened: _Open) -> str:
+        if not opened.local_id:
+            found = self._local_id("annexes.id", opened.element)
+            opened.local_id = found or self._found("annexes.number", opened.element) or self._title(opened) or "annex"
+        return opened.local_id
+
+    def _loose(self, closed: _Open) -> Iterator[ActArticle]:
+        """Yield what an annex, or a heading in one, is as an article if no article was in it; clear it."""
+        element = closed.element
+        self._title(closed)
+        if not closed.n_articles:
+            self._learn_act(element)
+            kind = "annexes" if _ANNEX in closed.kinds else "headings"
+            number, used = self._profile.value(f"{kind}.number").find(element, self.text.line)
+            title, used_title = self._profile.value(f"{kind}.title").find(element, self.text.line)
+            text, targets = self.text.lines(element, {*used, *used_title})
+            number = number.strip(_AROUND)
+            path = self._path()
+            if kind == "annexes":
+                local_id = self._annex_id(closed)
+                annex = next((self._annex_id(outer) for outer in self._open if _ANNEX in outer.kinds), "")
+            else:
+                local_id, annex = number or title, self._annex_id(next(o for o in self._open if _ANNEX in o.kinds))
+            article = ActArticle(
+                number, title, text, path, local_id, element.sourceline or 0, annex, targets=tuple(targets)
+            )
+            if text:
+                yield from self._kept(article, element, False)
+        _clear(element)
+
+    def _close_begun(self, following: Element | None) -> Iterator[ActArticle]:
+        """Yield the article that an element began: itself and what follows it among its siblings."""
+        begun, self._begun = self._begun, None
+        if begun is None:
+            return
+        stop = {following, *following.iterancestors()} if following is not None else set()
+        whole = etree.Element(local_name(begun))
+        whole.append(deepcopy(begun))
+        for sibling in begun.itersiblings():
+            if sibling in stop:
+                break
+            whole.append(deepcopy(sibling))
+        yield from self._article(whole, self._local_id("articles.id", whole), whole=begun)
+
+    def _learn_act(self, element: Element | None) -> None:
+        """Read what the file says of its act, once: when the first article is there, and all that precedes it."""
+        if self._knows_act or element is None:
+            return
+        self._knows_act = True
+        root = element.getroottree().getroot()
+        found = {key: self._found(f"act.{key}", root) for key in ("id", "title", "language", "licence", "date")}
+        self.act = Act(
+            act_id=" ".join(found["id"].split()),
+            title=found["title"],
+            language=language_code(found["language"]),
+            licence=found["licence"],
+            date=iso_date(found["date"]),
+        )
+
+
+def _clear(element: Element) -> None:
+    """Free what is inside an element that has ended; its name and attributes stay."""
+    element.text = None
+    del element[:]
+
+
+def root_of(head: bytes) -> Element | None:
+    """Return the root element of a file that begins so, without what is in it; None if it is no XML."""
+    parser = etree.XMLPullParser(("start",), load_dtd=False, no_network=True, resolve_entities=False)
+    with suppress(etree.XMLSyntaxError):  # further on; the root may have been read
+        parser.feed(head)
+    return next((element for _, element in parser.read_events()), None)
+
+
+def iso_date(text: str) -> str:
+    """Return the day that a text begins with as an ISO date: "20240131", "2024-01-31T00:00", "31.01.2024"; "" for none,
+    and for those that stand for "always" and "never"."""
+    match = _DATE.match(text.strip())
+    if not match:
+        return ""
+    year, month, day = (int(match[a] or match[b]) for a, b in (("y", "Y"), ("m", "M"), ("d", "D")))
+    try:
+        return date(year, month, day).isoformat() if _FIRST_YEAR <= year < _LAST_YEAR else ""
+    except ValueError:
+        return ""
+
+
+def language_code(text: str) -> str:
+    """Return the ISO 639 code of "ita", "en-US", "EN" or an address that ends in one; "" for anything else."""
+    last = re.split(r"[/#_\-]", text.strip().lower())
+    code = last[-1] if "/" in text else last[0]
+    code = _LANGUAGES.get(code, code)
+    return code if re.fullmatch("[a-z]{2,3}", code) else ""

@@ -1,0 +1,104 @@
+"""Official XML of statutes: `statgraph import xml`, by the profiles of `statgraph.corpus.acts`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from statgraph.corpus.draft import Draft, SourceFormat
+from statgraph.errors import CorpusError
+
+if TYPE_CHECKING:
+    from statgraph.corpus.acts.drafting import ReadAct
+    from statgraph.corpus.acts.profile import Profile
+    from statgraph.corpus.acts.sources import Document
+
+_MAX_NAMED = 3
+
+
+def draft_xml(draft: Draft, source: Path) -> None:
+    """Fill a draft from the acts of a file, folder or archive.
+
+    Files of no known format, of another language than the corpus, and without articles are left out; the summary names
+    them. Faulty files are problems.
+    """
+    from statgraph.corpus.acts.drafting import draft_acts
+    from statgraph.corpus.acts.profile import profile_named
+    from statgraph.corpus.acts.sources import documents
+
+    chosen = profile_named(draft.reading.profile) if draft.reading.profile else None
+    passed_over: list[str] = []
+    left_out: dict[str, list[str]] = {"with other suffixes than XML": passed_over}
+    articles: Counter[str] = Counter()
+    read: list[ReadAct] = []
+    try:
+        for document in documents(source, passed_over):
+            try:
+                profile = chosen or profile_of(document)
+                if profile is None:
+                    left_out.setdefault("of no known format", []).append(document.name)
+                    continue
+                one = _read(draft, document, profile, articles, left_out)
+                read += [one] if one is not None else []
+            except CorpusError as error:
+                draft.add_problem(*_placed(error))
+    except CorpusError as error:
+        draft.add_problem(*_placed(error))
+    summary = list(_summary(left_out))
+    if not read and not draft.problem_count:
+        why = "; ".join(summary) or "it is empty"
+        draft.add_problem(source.name, f"holds no articles ({why}); name files of official XML, or a --profile")
+    counts = draft_acts(draft, read)
+    all_counts = counts.resolved + counts.elsewhere
+    if all_counts:
+        draft.left_out.append(f"{counts.elsewhere:,} of {all_counts:,} references with a target, which lead elsewhere")
+    draft.left_out += [f"{count:,} articles {why}" for why, count in articles.items() if count]
+    draft.left_out += summary
+
+
+def _summary(left_out: Mapping[str, list[str]]) -> Iterator[str]:
+    """Yield in words which files are left out and why."""
+    for why, names in left_out.items():
+        if names:
+            named = ", ".join(names[:_MAX_NAMED]) + ", ..." * (len(names) > _MAX_NAMED)
+            yield f"{len(names):,} file{'s' * (len(names) > 1)} {why}: {named}"
+
+
+def profile_of(document: Document) -> Profile | None:
+    """Return the profile that a document's root element, namespaces and beginning fit best; None if none does."""
+    from statgraph.corpus.acts.profile import recognised
+    from statgraph.corpus.acts.reader import root_of
+
+    return recognised(document.head, root_of(document.head))
+
+
+def _read(
+    draft: Draft, document: Document, profile: Profile, articles: Counter[str], left_out: dict[str, list[str]]
+) -> ReadAct | None:
+    """Return the act of a document; None if it has no articles or is in another language than the corpus."""
+    from statgraph.corpus.acts.drafting import ReadAct
+    from statgraph.corpus.acts.reader import ActReader
+
+    reader = ActReader(document, profile, document.name)
+    found = tuple(reader)
+    act = reader.act_or(Path(document.name).name.partition(".")[0])
+    if not found:
+        left_out.setdefault("without articles", []).append(document.name)
+        return None
+    draft.learn(language=act.language, licence=act.licence)
+    if act.language and act.language != draft.language:
+        left_out.setdefault(f"in another language than {draft.language}", []).append(document.name)
+        return None
+    articles["without text, repealed"] += reader.repealed
+    articles["that are quoted, as part of the text around them"] += reader.quoted
+    return ReadAct(act, found, profile, document.name)
+
+
+def _placed(error: CorpusError) -> tuple[str, str]:
+    place, _, problem = str(error).partition(": ")
+    return place, problem
+
+
+FORMAT = SourceFormat("official XML: Akoma Ntoso, USLM and others, by profile", draft_xml, learns=True)
