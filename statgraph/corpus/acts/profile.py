@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any, get_origin, get_type_hints
@@ -23,7 +23,7 @@ INHERITED = "inherited"  # in a list: the elements of the profile that this one 
 SYNTAXES = ("xml", "html")
 # What every format means by the elements of HTML and CALS tables; a profile names only its own.
 _LINES = "p, li, ol, ul, dl, dd, table, caption, h1, h2, h3, h4, h5, h6"
-_ROWS, _CELLS, _BREAKS = "tr, row", "td, th, entry", "br"
+_ROWS, _CELLS, _BREAKS = "tr, row", "td, th, entry", "br, BR"
 
 # What the texts of a key are.
 SELECTORS, VALUES, PATTERNS = "selectors", "values", "patterns"
@@ -43,7 +43,7 @@ class Recognition:
 
 @dataclass(frozen=True)
 class ActRules:
-    """What the file says of the whole act; values start from the root element."""
+    """What the file says of the whole act; values start from the root element, whose `@file` is the file's name."""
 
     id: Annotated[tuple[str, ...], VALUES] = setting(
         (), help="Identifier of the act, the same in each of its versions."
@@ -97,7 +97,7 @@ class ArticleRules:
     )
     when: Annotated[tuple[str, ...], VALUES] = setting((), help="What must be there for the element to be an article.")
     number: Annotated[tuple[str, ...], VALUES] = setting((), help="Number of the article.")
-    word: str = setting("", help="Word before a number that has none, such as Section.")
+    word: str = setting("", help="Word before a number that has none, such as Section; not in annexes.")
     rubric: Annotated[tuple[str, ...], VALUES] = setting((), help="The article's own title.")
     id: Annotated[tuple[str, ...], VALUES] = setting(
         (), help="Identifier, the same in each version of the act; without it, the number."
@@ -152,6 +152,9 @@ class ProfileSettings:
     marks: Annotated[tuple[str, ...], SELECTORS] = setting(
         (), help="Elements of marks, such as (a), which stay on the line of the text behind them."
     )
+    first: Annotated[tuple[str, ...], SELECTORS] = setting(
+        (), help="Elements whose text comes before that of the siblings in front of them."
+    )
     rows: Annotated[tuple[str, ...], SELECTORS] = setting((), help="Rows of tables.")
     cells: Annotated[tuple[str, ...], SELECTORS] = setting((), help="Cells of tables.")
     counted: Annotated[tuple[str, ...], SELECTORS] = setting(
@@ -159,8 +162,8 @@ class ProfileSettings:
     )
     write: tuple[str, ...] = setting(
         (),
-        help="What is written for an element, as ELEMENT = TEXT, where @NAME is an attribute and U+@NAME the "
-        "character of that hexadecimal code.",
+        help="What is written for an element, as ELEMENT = TEXT, where @NAME is an attribute, @. the element's own "
+        "text, and U+@NAME the character of that hexadecimal code.",
     )
     line_ends: bool = setting(False, help="Whether the lines of the file are lines of the text.")
     leave_out: Annotated[tuple[str, ...], SELECTORS] = setting(
@@ -197,7 +200,7 @@ class Profile:
         self._compile(settings, "")
         if not (settings.articles.elements or settings.articles.begins):
             raise UsageError(f"{name}: 'articles.elements' is missing; name the elements of articles")
-        self.written = dict(self._written(entry) for entry in settings.write)
+        self.written = tuple(found for entry in settings.write for found in self._written(entry))
         self.hook = PROFILE_HOOKS.load(settings.hook) if settings.hook else None
 
     def _compile(self, group: Any, prefix: str) -> None:
@@ -217,11 +220,15 @@ class Profile:
             except ValueError as error:
                 raise UsageError(f"{self.name}: '{key}': {error}") from None
 
-    def _written(self, entry: str) -> tuple[str, str]:
-        name, equals, text = entry.partition("=")
-        if not equals or not name.strip():
-            raise UsageError(f"{self.name}: 'write': '{entry}' has no '='; write it like Omissis = ...")
-        return name.strip(), text.strip()
+    def _written(self, entry: str) -> list[tuple[Selector, str]]:
+        """Return the elements that an entry of `write` names, each with what is written for it."""
+        names, equals, text = entry.partition(" = ")
+        try:
+            if not equals:
+                raise ValueError(f"'{entry}' has no ' = '; write it like Omissis = ...")
+            return [(selector, text.strip()) for selector in selectors_of(names.strip())]
+        except ValueError as error:
+            raise UsageError(f"{self.name}: 'write': {error}") from None
 
     def selectors(self, key: str) -> tuple[Selector, ...]:
         """Return the selectors of a key, by its dotted name."""
@@ -297,12 +304,8 @@ def _settings(path: Path, place: str) -> ProfileSettings:
     if not isinstance(base_name, str) or (base_name and base_name not in profile_names()):
         raise UsageError(f"{place}: 'based_on' is {base_name!r}; use one of {', '.join(profile_names())}, or none")
     base = _own(base_name).settings if base_name else ProfileSettings()
-    own = {"recognise": Recognition(), "summary": "", "based_on": ""}
-    settings = overlaid(
-        ProfileSettings(**{**{item.name: getattr(base, item.name) for item in fields(base)}, **own}),
-        _listed(read, base, place),
-        place=place,
-    )
+    start = replace(base, recognise=Recognition(), summary="", based_on="")
+    settings = overlaid(start, _listed(read, base, place), place=place)
     try:
         check_settings(settings)
     except UsageError as error:
@@ -352,7 +355,9 @@ def _listed(read: Mapping[str, object], base: Any, place: str, prefix: str = "")
 
 
 def recognised(head: bytes, root: Any, names: Iterable[str] = ()) -> Profile | None:
-    """Return the profile of a file, the one with most conditions where several fit; None where none does.
+    """Return the profile of a file; None where none fits.
+
+    Of several, it is the one with most conditions, and of those one that is based on another.
 
     Args:
         head: the first 64 KiB of the file.
@@ -360,9 +365,11 @@ def recognised(head: bytes, root: Any, names: Iterable[str] = ()) -> Profile | N
         names: of the profiles to try; statgraph's own, if none are named.
     """
     fitting = [
-        profile for profile in map(_own, names or profile_names()) if (n := _conditions(profile, head, root)) and n > 0
+        (count, bool(profile.settings.based_on), profile)
+        for profile in map(_own, names or profile_names())
+        if (count := _conditions(profile, head, root))
     ]
-    return max(fitting, key=lambda profile: _conditions(profile, head, root), default=None)
+    return max(fitting, key=lambda found: found[:2])[2] if fitting else None
 
 
 def _conditions(profile: Profile, head: bytes, root: Any) -> int:

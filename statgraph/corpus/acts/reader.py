@@ -13,6 +13,7 @@ from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import date
+from pathlib import PurePosixPath
 from typing import NamedTuple, Protocol
 
 from lxml import etree
@@ -24,7 +25,7 @@ from statgraph.errors import CorpusError, reason_of
 
 CHUNK_BYTES = 1 << 18
 _AROUND = " \t\n.:;,–—-"
-_DATE = re.compile(r"(?P<y>\d{4})-?(?P<m>\d\d)-?(?P<d>\d\d)(?!\d)|(?P<D>\d\d?)[./](?P<M>\d\d?)[./](?P<Y>\d{4})")
+_DATE = re.compile(r"(?P<y>\d{4})-?(?P<m>\d\d)-?(?P<d>\d\d)|(?P<D>\d\d?)[./](?P<M>\d\d?)[./](?P<Y>\d{4})")
 _FIRST_YEAR, _LAST_YEAR = 1100, 2900  # dates outside stand for none
 _LANGUAGES = {
     "deu": "de",
@@ -253,6 +254,8 @@ class ActReader:
         elif _BEGINS in kinds:
             self._begun = element
         elif _ANNEX in kinds and self._holds("annexes.when", element):
+            if _ARTICLE in kinds:
+                self._open[-1].siblings.clear()  # they are of what came before
             yield from self._loose(closed)
         elif _CONTINUED in kinds:
             self._continue_heading(element)
@@ -263,6 +266,10 @@ class ActReader:
             if any(_ANNEX in outer.kinds for outer in self._open):
                 yield from self._loose(closed)
             elif self._knows_act:
+                _clear(element)
+        elif _ARTICLE in kinds:
+            self.left_out[local_name(element)] += 1
+            if self._knows_act:
                 _clear(element)
 
     def _holds(self, key: str, element: Element) -> bool:
@@ -361,7 +368,8 @@ class ActReader:
         rubric, used_rubric = value("articles.rubric").find(element, self.text.line)
         number = number.strip(_AROUND)
         word = self._profile.settings.articles.word
-        if word and number[:1].isdigit():
+        annex = next((self._annex_id(outer) for outer in self._open if _ANNEX in outer.kinds), "")
+        if word and number[:1].isdigit() and not annex:
             number = f"{word} {number}"
         text, targets = self.text.lines(element, {*used, *used_rubric})
         valid_from, valid_to = (iso_date(self._found(f"articles.{key}", element)) for key in ("valid_from", "valid_to"))
@@ -372,7 +380,7 @@ class ActReader:
             path=path,
             local_id=local_id or number,
             line=(whole if whole is not None else element).sourceline or 0,
-            annex=next((self._annex_id(outer) for outer in self._open if _ANNEX in outer.kinds), ""),
+            annex=annex,
             valid_from=valid_from,
             valid_to=valid_to,
             targets=tuple(targets),
@@ -444,6 +452,7 @@ class ActReader:
             return
         self._knows_act = True
         root = element.getroottree().getroot()
+        root.set("file", PurePosixPath(self._place).name)
         found = {key: self._found(f"act.{key}", root) for key in ("id", "title", "language", "licence", "date")}
         self.act = Act(
             act_id=" ".join(found["id"].split()),

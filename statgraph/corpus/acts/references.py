@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from urllib.parse import unquote
 
 _LAST_PART = re.compile(r"(?:/|__)(?:(?!/|__).)*$")  # of an id: "art_70__para_2" is in "art_70"
 _ADDRESS = re.compile(r"^https?://(?:www\.)?")
@@ -61,13 +62,13 @@ class ReferenceIndex:
             match = pattern.search(target)
             if match is None:
                 continue
-            groups = match.groupdict()
+            groups = {name: unquote(found or "") for name, found in match.groupdict().items()}
             places = self._acts.get(act_key(groups.get("act") or act_id))
             versions: list[ArticleVersion] = []
             if groups.get("article"):
-                versions = self._by_id(act_key(groups["article"] or ""), places)
+                versions = self._by_id(act_key(groups["article"]), places)
             if not versions and groups.get("number") and places:
-                versions = places.by_number.get(number_key(groups["number"] or ""), [])
+                versions = places.by_number.get(number_key(groups["number"]), [])
             if versions:
                 then = (version for version in versions if not version.valid_to or day < version.valid_to)
                 return next(then, versions[-1]).article_id

@@ -9,8 +9,9 @@ Both name elements and attributes without their namespaces.
 
 A value starts from an element that a selector found: `num` is the text of a child, `kop/nr` that of a grandchild, `..`
 the parent, `num[2]` the second child of that name, `//FRBRdate[name=x]/@date` an attribute of an element at any depth,
-`.` the element's own text, `=Section` the word Section. ` + ` joins two values with a blank, and ` ~ PATTERN` keeps
-what a regular expression finds: its first group, if it has one.
+`^P1group/Title` a child of the nearest P1group around it, `.` the element's own text, `=Section` the word Section.
+` + ` joins two values with a blank, and ` ~ PATTERN` keeps what a regular expression finds: its first group, if it has
+one.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Element = Any  # lxml ships no types
 _NAME = r"[^\W\d][\w.\-]*"
 _TEST = r"\[(?:(?P<place>\d+)|@?(?P<name>[\w:.\-]+)(?:(?P<how>[~^!]?)=(?P<value>[^\[\]]*))?)\]"
 _TESTS = re.compile(_TEST)
-_STEP = re.compile(rf"(?P<name>{_NAME}|\.\.|\.)(?P<tests>(?:\[[^\[\]]+\])*)")
+_STEP = re.compile(rf"(?P<name>\^?{_NAME}|\.\.|\.)(?P<tests>(?:\[[^\[\]]+\])*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def _selector(text: str) -> Selector:
     found: Selector | None = None
     for step in text.split("/"):
         match = _STEP.fullmatch(step)
-        if not match or match["name"] in (".", ".."):
+        if not match or match["name"][0] in ".^":
             raise ValueError(f"'{text}' names no element; write it like section, chapter/num or p[class=title]")
         found = _of_step(match, found)
     assert found is not None
@@ -142,6 +143,9 @@ class _Source:
         for deep, step in self.steps:
             if step.name == "..":
                 reached = [above for one in reached if (above := one.getparent()) is not None]
+            elif step.name.startswith("^"):
+                outer = (next(one.iterancestors(f"{{*}}{step.name[1:]}"), None) for one in reached)
+                reached = [one for one in outer if one is not None]
             elif step.name != ".":
                 children = (one.iter(f"{{*}}{step.name}") if deep else one for one in reached)
                 reached = [found for among in children for found in step.among(among)]

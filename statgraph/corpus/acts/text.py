@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from contextlib import suppress
 from typing import Any
 
 from statgraph.corpus.acts.profile import Profile
@@ -56,16 +57,16 @@ class TextReader:
         self._keep_ends = profile.settings.line_ends
         self._remove = profile.patterns("remove")
         self._written = profile.written
+        self._first = profile.selectors("first")
         self._target = profile.value("references.target")
-        written = tuple(Selector(name) for name in profile.written)
         self._rules: dict[str, list[tuple[Selector, _Role]]] = {}
         # The first role that fits is an element's: the profile's own words come before those of HTML.
         for role, selectors in (
             (_SKIP, profile.selectors("leave_out")),
             (_REFER, profile.selectors("references.elements")),
-            (_WRITE, written),
-            (_COUNTED, profile.selectors("counted")),
             (_MARKED, profile.selectors("marks")),
+            (_WRITE, tuple(selector for selector, _ in profile.written)),
+            (_COUNTED, profile.selectors("counted")),
             (_ROW, profile.rows),
             (_CELL, profile.cells),
             (_BLOCK, profile.lines),
@@ -96,7 +97,7 @@ class TextReader:
         self.targets = []
         pieces: list[str] = []
         if self._role_of(element) == _WRITE:
-            pieces.append(self._instead_of(element))
+            self._instead(element, pieces)
         else:
             self._inside(element, pieces, without)
         lines = self._finished(pieces)
@@ -116,7 +117,7 @@ class TextReader:
         text = element.text
         if text:
             add(text)
-        for child in element:
+        for child in self._ordered(element) if self._first else element:
             tag = child.tag
             role = roles.get(tag, -1)
             if role is None or role == -1:
@@ -134,6 +135,10 @@ class TextReader:
             if tail:
                 add(tail)
 
+    def _ordered(self, element: Element) -> list[Element]:
+        """Return the children of an element, those in front that the profile reads first."""
+        return sorted(element, key=lambda child: not any(selector.matches(child) for selector in self._first))
+
     def _special(self, child: Element, role: _Role, pieces: list[str], without: Collection[Element]) -> None:
         add = pieces.append
         if role == _BLOCK:
@@ -142,7 +147,8 @@ class TextReader:
             add(_END)
         elif role == _MARKED:
             add(_LINE)
-            self._inside(child, pieces, without)
+            if not self._instead(child, pieces):
+                self._inside(child, pieces, without)
             add(_MARK)
         elif role == _REFER:
             add(f"{_REFERENCE}{len(self.targets)}{_REFERENCE}")
@@ -156,7 +162,7 @@ class TextReader:
         elif role == _BREAK:
             add(_LINE)
         elif role == _WRITE:
-            add(self._instead_of(child))
+            self._instead(child, pieces)
         elif role == _COUNTED:
             self._list(child, pieces, without)
         else:  # a cell without a row
@@ -175,7 +181,9 @@ class TextReader:
                 cells.append(inside)
         texts = [" ".join(self._finished(cell)) for cell in cells]
         pieces.append(_LINE)
-        if len(cells) == 2 and _LONE_MARK.fullmatch(_REFERRED.sub("", texts[0])):
+        if not cells:
+            self._inside(row, pieces, without)
+        elif len(cells) == 2 and _LONE_MARK.fullmatch(_REFERRED.sub("", texts[0])):
             pieces += [texts[0], _MARK, *cells[1]]
         elif any(texts):
             pieces.append(CELL_SEPARATOR.join(texts))
@@ -187,15 +195,24 @@ class TextReader:
             self._inside(item, pieces, without)
             pieces.append(_END)
 
-    def _instead_of(self, element: Element) -> str:
-        text = self._written[local_name(element)]
-        filled = re.sub(r"@([\w:.\-]+)", lambda match: attribute(element, match[1]) or "", text)
-        if not text.startswith("U+"):
-            return filled
-        try:
-            return chr(int(filled[2:], 16))
-        except (ValueError, OverflowError):
-            return ""
+    def _instead(self, element: Element, pieces: list[str]) -> bool:
+        """Add what the profile writes for an element, and return whether it does."""
+        text = next((text for selector, text in self._written if selector.matches(element)), None)
+        if text is None:
+            return False
+        filled = re.sub(r"@([A-Za-z_][\w:.\-]*)", lambda match: attribute(element, match[1]) or "", text)
+        if text.startswith("U+"):
+            with suppress(ValueError, OverflowError):
+                pieces.append(chr(int(filled[2:], 16)))
+            return True
+        before, own, after = filled.partition("@.")
+        pieces.append(before)
+        if own:
+            inside: list[str] = []
+            self._inside(element, inside, ())
+            pieces.append("".join(inside).strip())
+        pieces.append(after)
+        return True
 
     def _plain(self, element: Element) -> str:
         return " ".join("".join(element.itertext()).split())
