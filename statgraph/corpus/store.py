@@ -32,7 +32,9 @@ CORPUS_FILES = (
 )
 LABEL_COLUMNS = ("query-id", "corpus-id", "score")
 LABEL_FILES = {f"{split}.tsv": split for split in SPLITS}
-BEIR_LABEL_FILES = {**LABEL_FILES, "validation.tsv": "dev"}  # some BEIR folders call the dev labels "validation"
+BEIR_SPLITS = {**{split: split for split in SPLITS}, "validation": "dev"}  # by what some BEIR folders call them
+# MTEB's labels are JSON lines.
+BEIR_LABEL_FILES = {f"{name}{end}": split for name, split in BEIR_SPLITS.items() for end in (".tsv", ".jsonl")}
 # File name patterns that identify the format of a folder to import.
 FORMAT_FILES = {
     "beir": artifacts.CORPUS_ARTICLES,
@@ -170,7 +172,7 @@ def draft_beir(draft: Draft, source: Path) -> None:
     return draft_beir_folder(draft, source, label_files=BEIR_LABEL_FILES, default_path=(draft.name,))
 
 
-BEIR = SourceFormat("corpus.jsonl, queries.jsonl, qrels/*.tsv", draft_beir)
+BEIR = SourceFormat("corpus.jsonl, queries.jsonl, qrels/*.tsv or .jsonl", draft_beir)
 
 
 def draft_article(draft: Draft, place: str, record: Mapping[str, object], *, default_path: Sequence[str] = ()) -> None:
@@ -220,16 +222,27 @@ def draft_citing(draft: Draft, place: str, record: Mapping[str, object]) -> None
 
 
 def draft_labels(draft: Draft, path: Path, split: str) -> None:
-    """Add the labels of a `qrels/<split>.tsv`; a score of 0 or less means "not relevant" and is left out."""
+    """Add the labels of a `qrels/<split>.tsv`, or of JSON lines with the same names."""
     name = f"{path.parent.name}/{path.name}"
-    for place, row in csv_rows(draft, path, name, needed=LABEL_COLUMNS, delimiter="\t"):
-        try:
-            relevant = float(row["score"]) > 0
-        except ValueError:
-            draft.add_problem(place, f"score '{row['score']}' is not a number; use 1 for an article that answers")
-            continue
-        if relevant:
-            draft.add_label(place, question_id=row["query-id"], article_id=row["corpus-id"], split=split)
+    rows: Iterator[tuple[str, Mapping[str, object]]] = (
+        json_lines(draft, path, name)
+        if path.suffix == ".jsonl"
+        else csv_rows(draft, path, name, needed=LABEL_COLUMNS, delimiter="\t")
+    )
+    question, article, score = LABEL_COLUMNS
+    for place, row in rows:
+        if is_relevant(draft, place, row.get(score)):
+            question_id, article_id = (id_field(draft, place, row, column) for column in (question, article))
+            draft.add_label(place, question_id=question_id or "", article_id=article_id or "", split=split)
+
+
+def is_relevant(draft: Draft, place: str, score: object) -> bool:
+    """Return whether a label's score is above 0; one that is not a number becomes a problem of the draft."""
+    try:
+        return float(None if isinstance(score, bool) else score) > 0  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        draft.add_problem(place, f"score {score!r} is not a number; use 1 for an article that answers")
+        return False
 
 
 def read_manifest(folder: Path) -> dict[str, object]:

@@ -363,6 +363,19 @@ def test_dev_labels_go_by_two_names(draft, beir_folder, file_name):
     assert [question.question_id for question in draft.corpus().split("dev")] == ["q1"]
 
 
+def test_labels_can_be_json_lines(draft, beir_folder, write_jsonl, recorded):
+    rows = [{"query-id": "q1", "corpus-id": "d1", "score": 1.0}, {"query-id": "q1", "corpus-id": "d2", "score": 0}]
+    write_jsonl(beir_folder / "qrels" / "train.jsonl", *rows)
+    draft_beir(draft, beir_folder)
+    assert [question.article_ids for question in draft.corpus().split("train")] == [("d1",)]
+
+
+def test_a_label_in_json_has_a_number_as_its_score(draft, beir_folder, write_jsonl, recorded):
+    write_jsonl(beir_folder / "qrels" / "dev.jsonl", {"query-id": "q1", "corpus-id": "d1", "score": True})
+    draft_beir(draft, beir_folder)
+    assert recorded() == ["qrels/dev.jsonl:1: score True is not a number; use 1 for an article that answers"]
+
+
 def test_file_in_place_of_the_folder_is_refused(draft, beir_folder, problems_of):
     draft_beir(draft, beir_folder / "corpus.jsonl")
     assert problems_of(draft) == [f"{beir_folder / 'corpus.jsonl'}: is a file; name the folder that holds corpus.jsonl"]

@@ -24,13 +24,14 @@ from statgraph.corpus.draft import Draft, SourceFormat
 from statgraph.corpus.formats.tables import split_path
 from statgraph.corpus.records import SET_KEY, SPLITS, Corpus
 from statgraph.corpus.store import (
-    BEIR_LABEL_FILES,
+    BEIR_SPLITS,
     LABEL_COLUMNS,
     article_record,
     citing_record,
     draft_article,
     draft_citing,
     draft_question,
+    is_relevant,
     label_rows,
     question_record,
 )
@@ -48,7 +49,7 @@ def draft_parquet(draft: Draft, source: Path) -> None:
     Raises:
         DependencyError: if pyarrow is missing.
     """
-    _check_package()
+    check_package()
     with draft.articles_from(source.name if source.is_file() else f"{ARTICLES}{_SUFFIX}"):
         for place, row in _table(draft, source, ARTICLES):
             parquet_article(draft, place, row, default_path=(draft.name,))
@@ -56,9 +57,8 @@ def draft_parquet(draft: Draft, source: Path) -> None:
         draft_question(draft, place, _record(draft, place, row, QUESTIONS))
     for place, row in _table(draft, source, CITING):
         draft_citing(draft, place, row)
-    for label_file, split in BEIR_LABEL_FILES.items():
-        table = f"{artifacts.CORPUS_LABELS}/{label_file.removesuffix('.tsv')}"
-        for place, row in _table(draft, source, table, needed=LABEL_COLUMNS[:2]):
+    for name, split in BEIR_SPLITS.items():
+        for place, row in _table(draft, source, f"{artifacts.CORPUS_LABELS}/{name}", needed=LABEL_COLUMNS[:2]):
             _draft_label(draft, place, row, split)
 
 
@@ -71,10 +71,7 @@ def parquet_article(draft: Draft, place: str, row: Mapping[str, object], *, defa
 
 def _draft_label(draft: Draft, place: str, row: Mapping[str, object], split: str) -> None:
     question, article, score = LABEL_COLUMNS
-    relevance = row.get(score, 1)
-    if isinstance(relevance, bool) or not isinstance(relevance, int | float):
-        draft.add_problem(place, f"score {relevance!r} is not a number; use 1 for an article that answers")
-    elif relevance > 0:
+    if is_relevant(draft, place, row.get(score, 1)):
         ids = {"question_id": str(row[question] or ""), "article_id": str(row[article] or "")}
         draft.add_label(place, **ids, split=split)
 
@@ -92,10 +89,14 @@ def _table(
     if not files and table == ARTICLES:
         draft.add_problem(str(source), f"holds no {ARTICLES}{_SUFFIX}; put a table of the articles there")
     for path in files:
-        yield from _rows(draft, path, path.name if path == source else path.relative_to(source).as_posix(), needed)
+        yield from parquet_rows(
+            draft, path, path.name if path == source else path.relative_to(source).as_posix(), needed
+        )
 
 
-def _rows(draft: Draft, path: Path, name: str, needed: tuple[str, ...]) -> Iterator[tuple[str, dict[str, object]]]:
+def parquet_rows(
+    draft: Draft, path: Path, name: str, needed: tuple[str, ...] = ()
+) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield (place, values by column) for each row of a file; what cannot be read becomes a problem of the draft."""
     import pyarrow
     from pyarrow import parquet
@@ -134,7 +135,7 @@ def _record(draft: Draft, place: str, row: Mapping[str, object], table: str) -> 
     return {column: row.get(column) for column in own if column != "metadata"} | {"metadata": metadata}
 
 
-def _check_package() -> None:
+def check_package() -> None:
     from importlib.util import find_spec
 
     if find_spec("pyarrow") is None:
@@ -148,7 +149,7 @@ def write_parquet(corpus: Corpus, folder: Path) -> None:
     Raises:
         DependencyError: if pyarrow is missing.
     """
-    _check_package()
+    check_package()
     from pyarrow import Table, list_, parquet, schema, string, uint32
 
     texts = {"_id": string(), "title": string(), "text": string()}
