@@ -301,14 +301,15 @@ def unpack(archive: Path, pattern: str, folder: Path) -> None:
                     )
                 if not fnmatch.fnmatchcase(member.name, pattern) or member.isdir():
                     continue
-                if not member.isfile():
+                source = members.extractfile(member) if member.isfile() else None
+                if source is None:
                     raise FetchError(
                         f"{archive.name}: member '{member.name}' is not a plain file; use another copy of the archive"
                     )
                 target = folder.joinpath(*name.parts)
                 target.parent.mkdir(parents=True, exist_ok=True)
-                data = members.extractfile(member)
-                target.write_bytes(data.read() if data else b"")
+                with target.open("wb") as file:
+                    shutil.copyfileobj(source, file)
     except (tarfile.TarError, EOFError) as error:
         raise FetchError(f"{archive.name}: damaged archive ({error}); fetch it again") from error
 

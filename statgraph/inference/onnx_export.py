@@ -25,6 +25,7 @@ from statgraph.inference.onnx_query import (
     TOKEN_MASK,
     VECTORS,
     OnnxQueryEncoder,
+    encoder_hash,
 )
 from statgraph.inference.static_query import MODULE_WEIGHTS, read_static_encoder
 
@@ -211,7 +212,7 @@ def write_query_graph(folder: Path, precision: str = "float32") -> float:
         model = _optimized(exported)
         if precision == "int8":
             model = _quantised(model)
-        _add_facts(model, exported)
+        _add_facts(model, exported, folder)
         try:
             staging.write_bytes(model.SerializeToString())
         except ValueError as error:  # of protobuf, whose messages hold 2 GB
@@ -306,7 +307,7 @@ def _quantised(model: onnx.ModelProto) -> onnx.ModelProto:
     return quantizer.model.model
 
 
-def _add_facts(model: onnx.ModelProto, exported: ExportedEncoder) -> None:
+def _add_facts(model: onnx.ModelProto, exported: ExportedEncoder, folder: Path) -> None:
     """Note in the model what its reader needs to know beside it."""
     from onnx import helper
 
@@ -315,5 +316,6 @@ def _add_facts(model: onnx.ModelProto, exported: ExportedEncoder) -> None:
         "prompt": exported.prompt,
         "max_tokens": exported.max_tokens,
         "pad_id": exported.pad_id,
+        "weights_hash": encoder_hash(folder),
     }
     helper.set_model_props(model, {FACTS: json.dumps(facts)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
@@ -12,11 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from statgraph.errors import ModelError, reason_of
+from statgraph.inference.static_query import MODULE_WEIGHTS
 
 QUERY_GRAPHS = {"float32": "query.onnx", "int8": "query.int8.onnx"}
 TOKEN_IDS, TOKEN_MASK = "input_ids", "attention_mask"  # the graph's inputs
 VECTORS, POOLED = "sentence_embedding", "pooled"  # its outputs
-FACTS = "statgraph.query_encoder"  # the graph's own note of its tokenizer and prompt
+FACTS = "statgraph.query_encoder"  # the graph's own note of its tokenizer, its prompt and the weights it was made of
 BATCH = 32  # questions
 _SILENT = 4  # of ONNX Runtime's levels of logging: what it logs as an error it raises too
 
@@ -30,7 +32,7 @@ class OnnxQueryEncoder:
         graph: the graph's file, where it is not yet the folder's own.
 
     Raises:
-        ModelError: if the graph is damaged, or was written by an earlier version.
+        ModelError: if the graph is damaged, of other weights than those beside it, or of an earlier version.
         OSError, KeyError, ValueError: if another file is missing or damaged (tokenizers raises a plain Exception).
     """
 
@@ -47,6 +49,8 @@ class OnnxQueryEncoder:
             facts = json.loads(self._session.get_modelmeta().custom_metadata_map[FACTS])
         except Exception as error:  # of onnxruntime's own, a dozen classes; a KeyError for an earlier version's graph
             raise ModelError(f"{path}: cannot be loaded ({reason_of(error)}); {_remedy(folder, precision)}") from None
+        if facts.get("weights_hash", known := encoder_hash(folder)) != known:
+            raise ModelError(f"{path}: of other weights than those beside it; {_remedy(folder, precision)}")
         self._prompt, self._pad_id = facts["prompt"], facts["pad_id"]
         self._tokenizer = Tokenizer.from_file(str(folder / facts["tokenizer"]))
         self._tokenizer.no_padding()
@@ -89,7 +93,7 @@ def read_query_graph(folder: Path, precision: str) -> OnnxQueryEncoder | None:
     the log says which, and what to do.
 
     Raises:
-        ModelError: if the graph is damaged, or was written by an earlier version.
+        ModelError: if the graph is damaged, of other weights than those beside it, or of an earlier version.
     """
     path = folder / QUERY_GRAPHS[precision]
     why, remedy = f"{folder} has no {path.name}", _remedy(folder, precision)
@@ -99,6 +103,25 @@ def read_query_graph(folder: Path, precision: str) -> OnnxQueryEncoder | None:
         why, remedy = "onnxruntime is not installed", "run: pip install 'statgraph[onnx]'"
     logging.getLogger(__name__).info("sentence-transformers encodes the questions, since %s; %s", why, remedy)
     return None
+
+
+def weights_hash(*paths: Path, without: tuple[str, ...] = ()) -> str:
+    """Return a hash of the weights in safetensors files that reads little of them: the name, the shape and the first
+    row of each, since training changes them all. Names that begin with one of `without` do not count."""
+    from safetensors import safe_open
+
+    digest = hashlib.sha256()
+    for path in paths:
+        with safe_open(path, framework="numpy") as weights:
+            for name in sorted(name for name in weights.keys() if not name.startswith(without)):  # noqa: SIM118
+                weight = weights.get_slice(name)
+                digest.update(f"{name} {weight.get_shape()}".encode() + weight[:1].tobytes())
+    return digest.hexdigest()
+
+
+def encoder_hash(folder: Path) -> str:
+    """Return the hash of the weights of all modules of a query encoder."""
+    return weights_hash(*sorted(folder.rglob(MODULE_WEIGHTS)))
 
 
 def n_threads() -> int:

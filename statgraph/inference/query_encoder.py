@@ -16,7 +16,7 @@ from statgraph.artifacts import reading
 from statgraph.device import PRECISIONS, pick_device, surely_cpu
 from statgraph.encoders.backbones import MODULES
 from statgraph.errors import DependencyError, RunError, StatgraphError, UsageError, reason_of, unknown_name
-from statgraph.inference.onnx_query import QUERY_GRAPHS, read_query_graph
+from statgraph.inference.onnx_query import QUERY_GRAPHS, read_query_graph, weights_hash
 from statgraph.inference.static_query import MODULE_WEIGHTS, read_static_encoder
 
 _CHAIN = ("Transformer", "Pooling", "Dense")
@@ -196,20 +196,13 @@ class HeadEncoder:
 def _transformer_key(folder: Path) -> str | None:
     """Return what is equal for equal transformers, with their tokenizers, prompts and pooling; None for an encoder that
     is not a transformer with a linear map behind it."""
-    from safetensors import safe_open
-
     try:
         modules = json.loads((folder / MODULES).read_text(encoding="utf-8"))
         names = tuple(module["type"].rpartition(".")[2] for module in modules)
         if names[:3] != _CHAIN or names[3:] not in ((), (_NORMALIZE,)):
             return None
-        digest = hashlib.sha256()
-        with safe_open(folder / modules[0]["path"] / MODULE_WEIGHTS, framework="numpy") as weights:
-            for name in sorted(name for name in weights.keys() if not name.startswith(_UNUSED)):  # noqa: SIM118
-                weight = weights.get_slice(name)
-                digest.update(
-                    f"{name} {weight.get_shape()}".encode() + weight[:1].tobytes()
-                )  # training changes them all
+        weights = folder / modules[0]["path"] / MODULE_WEIGHTS
+        digest = hashlib.sha256(weights_hash(weights, without=(_UNUSED,)).encode())
         behind = {module["path"] for module in modules[2:]}
         for path in sorted(folder.rglob("*.json")):
             name = path.relative_to(folder).as_posix()

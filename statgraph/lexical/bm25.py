@@ -17,6 +17,8 @@ from statgraph.lexical.analysis import analyser, stemmer_name
 
 REMEDY = "delete the folder to have the index built from the texts at each load, or train the run again"
 _ANALYSIS = "analysis.json"
+# Of bm25s: those that every index here is made with, whatever a damaged file says.
+_PARAMETERS = ("k1", "b", "delta", "method", "idf_method", "dtype", "int_dtype", "backend")
 _GROUP = 32
 
 
@@ -83,10 +85,11 @@ class BM25:
             saved = artifacts.read_json(folder / _ANALYSIS)
             bm25._n_texts = saved.pop("texts")
             if saved.pop("terms"):
-                bm25._index = bm25s.BM25.load(folder, mmap=True, show_progress=False)
+                made_with = {name: getattr(bm25._index, name) for name in _PARAMETERS}
+                bm25._index = bm25s.BM25.load(folder, mmap=True, show_progress=False, override_params=made_with)
                 bm25._vocabulary = bm25._index.vocab_dict
                 bm25._vocabulary.pop("", None)  # bm25s adds it, without a column
-                _check_matrix(bm25._index.scores, len(bm25._vocabulary), bm25._n_texts)
+                _check_matrix(bm25._index.scores, bm25._vocabulary, bm25._n_texts)
         expected = _made_with(language, k1, b)
         if saved != expected:
             raise RunError(f"{folder}: a BM25 index made with {saved}, where the run has {expected}; {REMEDY}")
@@ -210,15 +213,22 @@ def _made_with(language: str, k1: float, b: float) -> dict[str, object]:
     return {"language": language, "stemmer": stemmer_name(language), "k1": k1, "b": b}
 
 
-def _check_matrix(scores: Mapping[str, np.ndarray], n_terms: int, n_texts: int) -> None:
-    """Raise ValueError unless the arrays are those of a sparse matrix (texts, terms)."""
+def _check_matrix(scores: Mapping[str, np.ndarray], columns: Mapping[str, object], n_texts: int) -> None:
+    """Raise ValueError unless the arrays are those of a sparse matrix (texts, terms), and each term has its column."""
     data, rows, starts = scores["data"], scores["indices"], scores["indptr"]
-    if not (data.ndim == rows.ndim == starts.ndim == 1 and data.dtype == np.float32):
+    if not (data.ndim == rows.ndim == starts.ndim == 1 and data.dtype == np.float32 and rows.dtype.kind == "i"):
         raise ValueError("arrays of another kind")
-    if not (len(data) == len(rows) == starts[-1] and len(starts) == n_terms + 1 and scores["num_docs"] == n_texts):
+    if not (len(data) == len(rows) == starts[-1] and len(starts) == len(columns) + 1 and scores["num_docs"] == n_texts):
         raise ValueError("arrays that do not fit together")
     if starts[0] or (np.diff(starts) < 0).any() or rows.min() < 0 or rows.max() >= n_texts:
         raise ValueError("rows out of range")
+    numbers = columns.values()
+    if {*map(type, numbers)} != {int} or (min(numbers), max(numbers), len({*numbers})) != (
+        0,
+        len(starts) - 2,
+        len(numbers),
+    ):
+        raise ValueError("terms without a column of their own")
 
 
 def best_rows(scores: np.ndarray, k: int) -> np.ndarray:

@@ -59,10 +59,13 @@ def read_ensemble(run: Run, n_articles: int, *, device: str = "auto", precision:
         UsageError, DependencyError, ModelError: as in `read_query_encoder`.
     """
     members = list(member_signals(run, device=device, precision=precision))
-    for member in members:
-        if member.n_articles != n_articles:
-            raise RunError(f"{run.folder}: member {member.name} has {member.n_articles} articles for {n_articles}")
     signals = (*other_signals(run, members), *members)
+    for signal in signals:
+        known = getattr(signal, "n_articles", n_articles)
+        if known != n_articles:
+            raise RunError(
+                f"{run.folder}: signal {signal.name} is of {known} articles, the run of {n_articles}; train it again"
+            )
     weights = _weights(run.ranker, signals)
     ensemble = Ensemble(
         signals,

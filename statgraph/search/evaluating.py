@@ -52,6 +52,9 @@ class SplitMetrics:
             if any(column.shape != (len(question_ids),) for column in values.values()):
                 raise ValueError(f"a metric does not have {len(question_ids)} values, one for each question")
             masks = {name: np.isin(question_ids, list(held)) for name, held in saved["strata"].items()}
+            strange = {held for ids in saved["strata"].values() for held in ids}.difference(question_ids)
+            if strange:
+                raise ValueError(f"a stratum holds question '{min(strange)}', which was not measured")
         return cls(question_ids, QuestionMetrics(values), masks)
 
 

@@ -40,6 +40,11 @@ class DenseSignal:
         """Return how many articles the index holds."""
         return len(self._index)
 
+    @property
+    def width(self) -> int:
+        """Return the number of components of a vector."""
+        return self._index.width
+
     def ask(self, asked: Asked) -> list[Answer]:
         """Return the inner products with each question's vector."""
         return [_Products(self._index, vector) for vector in asked.vectors(self.encoder)]

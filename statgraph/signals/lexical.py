@@ -69,6 +69,11 @@ class LexicalSignal:
         index = BM25.read(folder, language=run.corpus.language, k1=bm25.k1, b=bm25.b)
         return cls(index, _read_doubt(folder / _DOUBT))
 
+    @property
+    def n_articles(self) -> int:
+        """Return how many articles the index holds."""
+        return len(self.bm25)
+
     def ask(self, asked: Asked) -> list[Answer]:
         """Return the BM25 scores of all articles for each question."""
         return list(map(self._answer, asked.texts))

@@ -105,9 +105,10 @@ class Signal(Protocol):
 
 
 class EncodedSignal(Signal, Protocol):
-    """A signal whose questions become vectors."""
+    """A signal whose questions become vectors, of so many components."""
 
     encoder: QueryEncoder
+    width: int
 
 
 @dataclass(frozen=True)

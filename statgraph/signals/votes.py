@@ -42,7 +42,7 @@ class VotesSignal:
     def __init__(self, vectors: np.ndarray, labels: np.ndarray, n_articles: int, encoder: QueryEncoder):
         self._vectors = vectors
         self._labels = labels
-        self._n_articles = n_articles
+        self.n_articles = n_articles
         self._encoder = encoder
 
     @staticmethod
@@ -77,11 +77,23 @@ class VotesSignal:
             vectors = np.load(folder / _VECTORS, allow_pickle=False)
             with np.load(folder / _LABELS, allow_pickle=False) as saved:
                 labels, n_articles = saved["labels"], int(saved["n_articles"])
+            if (
+                vectors.ndim != 2
+                or not np.isfinite(vectors).all()
+                or labels.dtype != np.int64
+                or labels.shape[1:] != (2,)
+            ):
+                raise ValueError("arrays of another kind")
             if (labels < 0).any() or (labels >= (len(vectors), n_articles)).any():
                 raise ValueError("labels of questions or articles that are not there")
         member = next((member for member in members if member.name == name), None)
         if member is None:
             raise RunError(f"{folder}: made by member '{name}', which the run does not have; train it again")
+        if member.width != vectors.shape[1]:
+            raise RunError(
+                f"{folder / _VECTORS}: vectors of width {vectors.shape[1]}, where member '{name}' has {member.width}; "
+                "train the run again"
+            )
         return cls(vectors, labels, n_articles, member.encoder)
 
     def ask(self, asked: Asked) -> list[Answer]:
@@ -95,4 +107,4 @@ class VotesSignal:
 
     def _votes(self, weights: np.ndarray) -> np.ndarray:
         questions, articles = self._labels.T
-        return np.bincount(articles, weights[questions], minlength=self._n_articles).astype(np.float32)
+        return np.bincount(articles, weights[questions], minlength=self.n_articles).astype(np.float32)

@@ -6,6 +6,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper
+from safetensors.numpy import load_file, save_file
 from sentence_transformers import SentenceTransformer
 
 from statgraph.errors import ModelError
@@ -94,15 +95,21 @@ def earlier_version(path):
     path.write_bytes(model.SerializeToString())
 
 
+def newer_weights(path):
+    weights = path.parent / "2_Dense" / "model.safetensors"
+    save_file({name: 2 * weight for name, weight in load_file(weights).items()}, weights)
+
+
 @pytest.mark.parametrize(
     "damage",
     [
         lambda path: path.write_bytes(b"no graph"),
         lambda path: path.write_bytes(path.read_bytes()[:3000]),
         earlier_version,
+        newer_weights,
     ],
 )
-def test_a_damaged_graph_or_one_of_an_earlier_version_is_refused(folder, damage):
+def test_a_graph_that_is_damaged_or_older_than_its_weights_or_their_version_is_refused(folder, damage):
     path = folder / QUERY_GRAPH
     damage(path)
     with pytest.raises(ModelError, match="statgraph quicken --run") as refused:

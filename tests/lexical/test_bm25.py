@@ -1,3 +1,4 @@
+import json
 import math
 import warnings
 
@@ -149,6 +150,26 @@ def test_a_damaged_index_is_refused(tmp_path, name, damage):
     with pytest.raises(RunError, match="delete the folder") as refused:
         BM25.read(tmp_path, language="en")
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("part", "changes"),
+    [("vocab", {"cat": 99}), ("vocab", {"cat": -1}), ("vocab", {"cat": "1"}), ("params", {"unheard": 1})],
+)
+def test_a_damaged_entry_of_an_index_is_refused(tmp_path, part, changes):
+    BM25(["cat", "dog", "fish"], language="en").write(tmp_path)
+    path = tmp_path / f"{part}.index.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    with pytest.raises(RunError, match=r"^.* not readable \(.*\); delete the folder"):
+        BM25.read(tmp_path, language="en")
+
+
+def test_the_weights_of_an_index_do_not_depend_on_what_a_damaged_file_says(tmp_path):
+    index = BM25(["cat", "dog cat", "fish"], language="en")
+    index.write(tmp_path)
+    path = tmp_path / "params.index.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"method": "bm25+", "dtype": "int8", "backend": "numba"}))
+    assert BM25.read(tmp_path, language="en").scores("cat").tolist() == index.scores("cat").tolist()
 
 
 @pytest.mark.parametrize("made_with", [{"language": "fr"}, {"k1": 1.0}, {"b": 0.5}])

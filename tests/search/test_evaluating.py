@@ -96,6 +96,7 @@ def test_split_metrics_are_saved_with_six_digits_and_come_back():
         ({"metrics": [0.5]}, "AttributeError: 'list' object has no attribute 'items'"),
         ({"question_ids": None}, "TypeError: 'NoneType' object is not iterable"),
         ({"strata": {"all": 2}}, "TypeError: 'int' object is not iterable"),
+        ({"strata": {"all": ["q2", "q4"]}}, "a stratum holds question 'q4', which was not measured"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(changed, message):

@@ -13,7 +13,7 @@ VECTORS = {"lamp?": [1.0, 0.0], "well?": [0.0, 1.0], "light?": [1.0, 0.0]}
 class Member:
     def __init__(self, name, kind):
         self.name, self.kind = name, kind
-        self.encoder = self
+        self.encoder, self.width = self, 2
 
     def encode(self, texts):
         return np.array([VECTORS[text] for text in texts], dtype=np.float32)
@@ -51,4 +51,18 @@ def test_the_member_that_has_learnt_encodes_them(saved):
 def test_damage_is_refused(saved):
     (saved / "vectors.npy").write_bytes(b"no array")
     with pytest.raises(RunError, match="not readable"):
+        VotesSignal.read(saved, None, MEMBERS)
+
+
+@pytest.mark.parametrize(
+    ("vectors", "problem"),
+    [
+        (np.ones((2, 3)), "vectors of width 3, where member 'learnt' has 2; train the run again"),
+        (np.full((2, 2), np.nan), "arrays of another kind"),
+        (np.ones(2), "arrays of another kind"),
+    ],
+)
+def test_vectors_that_do_not_fit_are_refused(saved, vectors, problem):
+    np.save(saved / "vectors.npy", vectors)
+    with pytest.raises(RunError, match=problem):
         VotesSignal.read(saved, None, MEMBERS)
