@@ -265,6 +265,9 @@ class Bm25Config:
     k1: float = setting(2.5, at_least=0, help="How slowly repeated words saturate.")
     b: float = setting(0.2, at_least=0, at_most=1, help="How much long articles are discounted.")
     expansion: int = setting(0, at_least=0, help="Synthetic questions put behind each article (doc2query).")
+    stop_words: bool = setting(
+        True, later=True, help="Match the stop words of a question too; else they are left out, in most languages."
+    )
 
 
 @dataclass(frozen=True)

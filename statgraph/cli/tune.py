@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -68,14 +69,15 @@ def _tune_grid(records, config: RunConfig, folder: Path, k1s: str | None, bs: st
     from statgraph.config import Bm25Config
     from statgraph.systems.tuning import bm25_grid
 
-    if config.bm25 != Bm25Config():
-        raise UsageError("--set bm25.*: the grid tries k1 and b on plain article texts; omit it")
+    if replace(config.bm25, stop_words=True) != Bm25Config():
+        raise UsageError("--set bm25.*: the grid tries k1 and b on plain article texts; omit all but bm25.stop_words")
     result = bm25_grid.tuned_bm25(
         records,
         bm25_grid.DEFAULT_K1S if k1s is None else _numbers("--k1", k1s),
         bm25_grid.DEFAULT_BS if bs is None else _numbers("--b", bs),
         select_by=config.select_by,
         heading_path=config.encoder.heading_path,
+        stop_words=config.bm25.stop_words,
     )
     bm25_grid.write_grid(result, records, folder)
     rows = [(f"{point.k1:g}", f"{point.b:g}", f"{100 * point.value:.1f}") for point in result.points[:_SHOWN_POINTS]]

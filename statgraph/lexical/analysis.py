@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache
 
 # ISO 639-1 code -> Snowball algorithm. A language without one is matched by its unstemmed words.
@@ -16,6 +16,14 @@ STEMMERS = {
     "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian",
     "st": "sesotho", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
 }  # fmt: skip
+
+# ISO 639-1 code -> the list of bm25s, chosen on dev questions (docs/ranking.md). Those of Chinese and Korean are left out.
+STOP_WORDS = {
+    "da": "DANISH", "de": "GERMAN", "en": "EN_PLUS", "es": "SPANISH", "fr": "FRENCH", "it": "ITALIAN",
+    "nb": "NORWEGIAN", "nl": "DUTCH", "nn": "NORWEGIAN", "no": "NORWEGIAN", "pt": "PORTUGUESE", "ru": "RUSSIAN",
+    "sv": "SWEDISH", "tr": "TURKISH",
+}  # fmt: skip
+_NOUNS = {"en": {"will"}, "es": {"estado", "estados"}}  # of law, which those lists hold as forms of verbs
 
 # Scripts written without spaces between words: runs of them are cut into overlapping pairs of characters.
 _UNSPACED = (
@@ -31,19 +39,23 @@ TERMS = "zxx"  # a text of terms that an analyser has found, separated by spaces
 Analyser = Callable[[str], list[str]]
 
 
-def analyser(language: str, *, stemmed: bool = True) -> Analyser:
+def analyser(language: str, *, stemmed: bool = True, without: Collection[str] = ()) -> Analyser:
     """Return the function from a text to its terms: words lower-cased, stemmed where the language has a stemmer;
     characters in overlapping pairs where a script has no spaces.
 
     Args:
         language: ISO 639-1 code, such as the corpus manifest's, or `TERMS`.
         stemmed: whether words are stemmed.
+        without: lower-case words to leave out of a text that has others.
     """
     if language == TERMS:
         return str.split
-    stem = _stemmer(language) if stemmed else list
+    stem_all = _stemmer(language) if stemmed else list
     own_capitals = _OWN_CAPITALS.get(language, {})
     spaced_words, runs, unspaced_run = _patterns()
+
+    def stem(words: list[str]) -> list[str]:
+        return stem_all([word for word in words if word not in without] or words if without else words)
 
     def terms(text: str) -> list[str]:
         plain = unicodedata.normalize("NFKC", text).replace(_SOFT_HYPHEN, "")
@@ -61,12 +73,27 @@ def analyser(language: str, *, stemmed: bool = True) -> Analyser:
     return terms
 
 
+def question_analyser(language: str, *, stop_words: bool) -> Analyser:
+    """Return the function from a question to its terms: those of `analyser`, less the stop words of the language unless
+    these are wanted or the question has no other words."""
+    return analyser(language, without=() if stop_words else _stop_words(language))
+
+
 def words_of_terms(text: str, language: str) -> dict[str, str]:
     """Return for each term of a text the word that it stands for there, the first of several."""
     words: dict[str, str] = {}
     for term, word in zip(analyser(language)(text), analyser(language, stemmed=False)(text), strict=True):
         words.setdefault(term, word)
     return words
+
+
+@cache
+def _stop_words(language: str) -> frozenset[str]:
+    from bm25s import stopwords
+
+    if language not in STOP_WORDS:
+        return frozenset()
+    return frozenset(getattr(stopwords, f"STOPWORDS_{STOP_WORDS[language]}")) - _NOUNS.get(language, set())
 
 
 @cache

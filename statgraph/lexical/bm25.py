@@ -13,7 +13,7 @@ from statgraph import artifacts
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.query import Ranked, check_k
 from statgraph.errors import RunError
-from statgraph.lexical.analysis import analyser, stemmer_name
+from statgraph.lexical.analysis import analyser, question_analyser, stemmer_name
 
 REMEDY = "delete the folder to have the index built from the texts at each load, or train the run again"
 _ANALYSIS = "analysis.json"
@@ -45,19 +45,23 @@ class BM25:
         language: ISO 639-1 code that picks the stemmer.
         k1: term-frequency saturation (G-DSR, appendix C: 2.5).
         b: length normalisation (G-DSR, appendix C: 0.2).
+        stop_words: whether those of a question count. They count in the texts, so that an index serves either way.
 
     Attributes:
         language: the code that was given.
     """
 
-    def __init__(self, texts: Sequence[str], *, language: str, k1: float = 2.5, b: float = 0.2):
+    def __init__(
+        self, texts: Sequence[str], *, language: str, k1: float = 2.5, b: float = 0.2, stop_words: bool = True
+    ):
         import bm25s
 
         self.language = language
-        self._terms = analyser(language)
+        self._terms = question_analyser(language, stop_words=stop_words)
+        text_terms = analyser(language)
         # The terms as numbers from the start: as strings, those of a million articles have 10 GB.
         numbers: dict[str, int] = {}
-        documents = [[numbers.setdefault(term, len(numbers)) for term in self._terms(text)] for text in texts]
+        documents = [[numbers.setdefault(term, len(numbers)) for term in text_terms(text)] for text in texts]
         vocabulary = {term: row for row, term in enumerate(sorted(numbers))}
         self._vocabulary = vocabulary
         self._n_texts = len(documents)
@@ -72,7 +76,7 @@ class BM25:
         return self._n_texts
 
     @classmethod
-    def read(cls, folder: Path, *, language: str, k1: float = 2.5, b: float = 0.2) -> BM25:
+    def read(cls, folder: Path, *, language: str, k1: float = 2.5, b: float = 0.2, stop_words: bool = True) -> BM25:
         """Return the index that `write` left in a folder; its arrays stay on disk, memory-mapped.
 
         Raises:
@@ -80,7 +84,7 @@ class BM25:
         """
         import bm25s
 
-        bm25 = cls((), language=language, k1=k1, b=b)
+        bm25 = cls((), language=language, k1=k1, b=b, stop_words=stop_words)
         with artifacts.reading(folder, REMEDY):
             saved = artifacts.read_json(folder / _ANALYSIS)
             bm25._n_texts = saved.pop("texts")
@@ -155,8 +159,11 @@ class TermStatistics:
         terms: the function from a text to its terms.
     """
 
-    def __init__(self, texts: Iterable[str], *, language: str, k1: float = 2.5, b: float = 0.2):
+    def __init__(
+        self, texts: Iterable[str], *, language: str, k1: float = 2.5, b: float = 0.2, stop_words: bool = True
+    ):
         self.terms = analyser(language)
+        self._question_terms = question_analyser(language, stop_words=stop_words)
         self._k1, self._b = k1, b
         self._holding: Counter[str] = Counter()  # term -> texts that hold it
         self._n_texts = n_terms = 0
@@ -170,7 +177,7 @@ class TermStatistics:
     def term_weights(self, question: str, texts: Sequence[str]) -> list[list[TermWeight]]:
         """Return for each of these texts, which were counted, the question's terms that it holds, heaviest first; the
         weights add up to its BM25 score."""
-        asked = Counter(term for term in self.terms(question) if term in self._holding)
+        asked = Counter(term for term in self._question_terms(question) if term in self._holding)
         return [self._weights(asked, text) for text in texts]
 
     def _weights(self, asked: Counter[str], text: str) -> list[TermWeight]:

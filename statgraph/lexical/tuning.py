@@ -10,7 +10,7 @@ import numpy as np
 
 from statgraph.config import Bm25Config
 from statgraph.errors import UsageError
-from statgraph.lexical.analysis import analyser
+from statgraph.lexical.analysis import analyser, question_analyser
 from statgraph.lexical.bm25 import best_rows, idf
 from statgraph.settings import check_setting
 
@@ -96,9 +96,9 @@ def bm25_grid(
 class TermCounts:
     """How often each term of some questions occurs in each text: all that BM25 needs to rank the texts for them."""
 
-    def __init__(self, texts: Sequence[str], language: str, questions: Sequence[str]):
-        terms_of = analyser(language)
-        asked = [Counter(terms_of(question)) for question in questions]
+    def __init__(self, texts: Sequence[str], language: str, questions: Sequence[str], *, stop_words: bool = True):
+        terms_of, question_terms = analyser(language), question_analyser(language, stop_words=stop_words)
+        asked = [Counter(question_terms(question)) for question in questions]
         vocabulary = {term: row for row, term in enumerate(sorted({term for terms in asked for term in terms}))}
         lengths = np.zeros(len(texts))
         counted = []

@@ -103,7 +103,8 @@ class DenseExplainer(Explainer):
         self._articles = articles
         self._heading_path = config.encoder.heading_path
         texts = (article_text(article, heading_path=self._heading_path) for article in stored)
-        self._statistics = TermStatistics(texts, language=run.corpus.language, k1=config.bm25.k1, b=config.bm25.b)
+        bm25 = config.bm25
+        self._statistics = TermStatistics(texts, language=run.corpus.language, k1=bm25.k1, b=bm25.b, stop_words=False)
         self._graph: GraphExplainer | None = None
         self._scores_own_text = not run.has_graph
         if not run.has_graph:

@@ -94,7 +94,9 @@ def lexical_index(run: Run, articles: ArticleStore) -> BM25:
     if not run.lexical_index.is_dir():
         return built_index(run, articles.read_all())
     config = run.config.bm25
-    bm25 = BM25.read(run.lexical_index, language=run.corpus.language, k1=config.k1, b=config.b)
+    bm25 = BM25.read(
+        run.lexical_index, language=run.corpus.language, k1=config.k1, b=config.b, stop_words=config.stop_words
+    )
     if len(bm25) != len(articles):
         raise RunError(f"{run.lexical_index}: {len(bm25)} articles where the run has {len(articles)}; {REMEDY}")
     return bm25
@@ -111,7 +113,8 @@ def built_index(run: Run, articles: Sequence[Article | StoredArticle]) -> BM25:
     if config.bm25.expansion:
         questions = _synthetic_questions(run.synthetic, [article.article_id for article in articles])
         texts = expanded_texts(texts, questions, most=config.bm25.expansion)
-    return BM25(texts, language=run.corpus.language, k1=config.bm25.k1, b=config.bm25.b)
+    bm25 = config.bm25
+    return BM25(texts, language=run.corpus.language, k1=bm25.k1, b=bm25.b, stop_words=bm25.stop_words)
 
 
 def _synthetic_questions(path: Path, article_ids: Sequence[str]) -> list[list[str]]:

@@ -66,7 +66,9 @@ class LexicalSignal:
     def read(cls, folder: Path, run: Run, members: Sequence[EncodedSignal] = ()) -> LexicalSignal:
         """Return the signal; its arrays stay on disk, memory-mapped."""
         bm25 = cls.parameters or run.config.bm25
-        index = BM25.read(folder, language=run.corpus.language, k1=bm25.k1, b=bm25.b)
+        index = BM25.read(
+            folder, language=run.corpus.language, k1=bm25.k1, b=bm25.b, stop_words=run.config.bm25.stop_words
+        )
         return cls(index, _read_doubt(folder / _DOUBT))
 
     @property

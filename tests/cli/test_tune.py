@@ -74,7 +74,10 @@ def test_a_search_and_its_continuation(run_here, refused, town, space, set_optio
         (("bm25", "--k1", "1,x"), "--k1: '1,x' is not a list of numbers; write it like 0.9,1.2,2.5"),
         (("bm25", "--b", "1.5"), "b: must be in [0, 1] (got 1.5). How much long articles are discounted."),
         (("bm25", "--trials", "3"), "--trials: does not apply to 'statgraph tune bm25'; omit it"),
-        (("bm25", "--set", "bm25.k1=1"), "--set bm25.*: the grid tries k1 and b on plain article texts; omit it"),
+        (
+            ("bm25", "--set", "bm25.k1=1"),
+            "--set bm25.*: the grid tries k1 and b on plain article texts; omit all but bm25.stop_words",
+        ),
         (
             ("bm25", "--set", "select_by=R@7"),
             "select_by: must be one of quality, mAP, nDCG@10, MRR@10, S@3, R@10, R@100, R@200 (got 'R@7'). Metric on "

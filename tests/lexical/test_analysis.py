@@ -1,6 +1,6 @@
 import pytest
 
-from statgraph.lexical.analysis import STEMMERS, analyser, words_of_terms
+from statgraph.lexical.analysis import STEMMERS, STOP_WORDS, analyser, question_analyser, words_of_terms
 
 
 def test_words_are_lower_cased_and_stemmed():
@@ -58,6 +58,28 @@ def test_turkish_capitals_meet_their_small_letters():
 def test_text_without_words_has_no_terms():
     assert analyser("en")("") == []
     assert analyser("en")(" ... – § ") == []
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "terms"),
+    [
+        ("es", "¿Qué fianza me puede pedir el casero?", ["fianz", "pued", "ped", "caser"]),
+        ("fr", "Qu'est-ce que l'employeur doit ?", ["employeur", "doit"]),
+        ("en", "Is a will of the State valid?", ["will", "state", "valid"]),
+        ("es", "el Estado", ["estad"]),
+        ("en", "To be or not to be", ["to", "be", "or", "not", "to", "be"]),
+        ("zh", "什么合同", ["什么", "么合", "合同"]),
+        ("xx", "the lamp", ["the", "lamp"]),
+    ],
+)
+def test_stop_words_of_a_question_are_left_out_unless_it_has_no_others(language, question, terms):
+    assert question_analyser(language, stop_words=False)(question) == terms
+    assert question_analyser(language, stop_words=True)(question) == analyser(language)(question)
+
+
+@pytest.mark.parametrize("language", STOP_WORDS)
+def test_every_list_of_stop_words_is_there(language):
+    assert len(question_analyser(language, stop_words=False)("lamp")) == 1
 
 
 def test_every_stemmer_named_exists():

@@ -8,6 +8,7 @@ import pytest
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import RunError
 from statgraph.lexical.bm25 import BM25, TermStatistics, TermWeight, best_rows, expanded_texts
+from statgraph.lexical.tuning import TermCounts
 
 TEXTS = ["cat dog cat", "cat", "bird bird bird bird bird"]  # 3, 1 and 5 terms: 3 on average
 
@@ -122,6 +123,22 @@ def test_a_saved_index_ranks_to_the_bit_as_before(tmp_path):
     assert {path.suffix for path in tmp_path.iterdir()} == {".npy", ".json"}
     assert isinstance(saved._index.scores["data"], np.memmap)
     assert len(saved) == 3
+
+
+def test_an_index_serves_questions_with_and_without_their_stop_words(tmp_path):
+    texts = ["the lamp is lit", "the well", "the the the"]
+    BM25(texts, language="en").write(tmp_path)
+    for stop_words, rows in ((True, [0, 2, 1]), (False, [0, 1, 2])):
+        index = BM25.read(tmp_path, language="en", stop_words=stop_words)
+        assert index.ranking("the lamp", 3).rows.tolist() == rows
+        counted = TermStatistics(texts, language="en", stop_words=stop_words)
+        for of_texts in (index, counted):
+            chosen = [0, 2] if of_texts is index else [texts[0], texts[2]]
+            held = [[part.term for part in parts] for parts in of_texts.term_weights("the lamp", chosen)]
+            assert held == ([["lamp", "the"], ["the"]] if stop_words else [["lamp"], []])
+        assert (
+            list(TermCounts(texts, "en", ["the lamp"], stop_words=stop_words).rankings(2.5, 0.2, 3))[0].tolist() == rows
+        )
 
 
 def test_a_saved_index_of_texts_without_a_term(tmp_path):

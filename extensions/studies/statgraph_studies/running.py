@@ -108,18 +108,19 @@ def with_tuned_bm25(spec: TableSpec, corpus: Corpus, store: RunStore) -> TableSp
     def tuned(row: RowSpec) -> RowSpec:
         if not row.tuned:
             return row
-        path = resolve_config(row.system, row.settings).encoder.heading_path
-        best = _best_bm25(corpus, store, heading_path=path)
+        config = resolve_config(row.system, row.settings)
+        best = _best_bm25(corpus, store, heading_path=config.encoder.heading_path, stop_words=config.bm25.stop_words)
         return replace(row, settings=(*row.settings, *(f"bm25.{name}={value:g}" for name, value in best.items())))
 
     return replace(spec, rows=tuple(map(tuned, spec.rows)))
 
 
-def _best_bm25(corpus: Corpus, store: RunStore, *, heading_path: bool) -> dict:
-    decided_by = [corpus.content_hash, *(() if heading_path else ("no heading path",))]
+def _best_bm25(corpus: Corpus, store: RunStore, *, heading_path: bool, stop_words: bool) -> dict:
+    without = {"no heading path": heading_path, "no stop words": stop_words}
+    decided_by = [corpus.content_hash, *(what for what, kept in without.items() if not kept)]
     path = store.grids / f"{artifacts.key_of(decided_by)}.json"
     if not path.is_file():
-        best = tuned_bm25(corpus, heading_path=heading_path).best
+        best = tuned_bm25(corpus, heading_path=heading_path, stop_words=stop_words).best
         artifacts.write_json(path, {"k1": best.k1, "b": best.b})
     return artifacts.read_object(path, remedy="remove it, so that BM25 is tuned again")
 

@@ -164,7 +164,9 @@ def test_bm25_is_tuned_once(store, town_corpus, monkeypatch):
     spec = table(*rows, RowSpec("c", "bm25", (no_path,), tuned=True))
     grids = {True: ([0.5], [0.1, 1]), False: ([2.5], [1])}
     monkeypatch.setattr(
-        running, "tuned_bm25", lambda corpus, heading_path: tuned_bm25(corpus, *grids[heading_path], heading_path=False)
+        running,
+        "tuned_bm25",
+        lambda corpus, heading_path, stop_words: tuned_bm25(corpus, *grids[heading_path], heading_path=False),
     )
     tuned = with_tuned_bm25(spec, town_corpus, store)
     assert [row.settings for row in tuned.rows] == [

@@ -32,12 +32,14 @@ def tuned_bm25(
     *,
     select_by: str = QUALITY,
     heading_path: bool = True,
+    stop_words: bool = True,
 ) -> GridResult:
     """Return each metric of BM25 at every pair of `k1s` and `bs`, as means over the dev questions.
 
     Args:
         select_by: what decides which is best, if the corpus is not too small for it; quality decides between equals.
         heading_path: put the headings in front of an article's text.
+        stop_words: match the stop words of a question too.
 
     Raises:
         UsageError: if there are no dev questions, or a value of the grid is out of range.
@@ -50,7 +52,7 @@ def tuned_bm25(
         return aggregate(question_metrics(rankings, labels, n_articles))
 
     texts = article_texts(corpus.articles, heading_path=heading_path)
-    counts = TermCounts(texts, corpus.language, [question.text for question in questions])
+    counts = TermCounts(texts, corpus.language, [question.text for question in questions], stop_words=stop_words)
     return bm25_grid(counts, grid, evaluate, metric=metric, tie_breaker=QUALITY, depth=DEPTH)
 
 
