@@ -17,7 +17,7 @@ STEMMERS = {
     "st": "sesotho", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
 }  # fmt: skip
 
-# ISO 639-1 code -> the list of bm25s, chosen on dev questions (docs/ranking.md). Those of Chinese and Korean are left out.
+# ISO 639-1 code -> the list of bm25s, chosen on dev questions (docs/ranking.md); not used: those of Chinese and Korean.
 STOP_WORDS = {
     "da": "DANISH", "de": "GERMAN", "en": "EN_PLUS", "es": "SPANISH", "fr": "FRENCH", "it": "ITALIAN",
     "nb": "NORWEGIAN", "nl": "DUTCH", "nn": "NORWEGIAN", "no": "NORWEGIAN", "pt": "PORTUGUESE", "ru": "RUSSIAN",
