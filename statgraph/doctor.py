@@ -168,6 +168,7 @@ OPTIONAL = {
     "extra parquet": ("import parquet, and export --to parquet", ("pyarrow",)),
     "engines[lance]": ("index --engine lance", ("statgraph_engines", "lancedb")),
     "engines[milvus]": ("index --engine milvus", ("statgraph_engines", "pymilvus")),
+    "plots": ("statgraph plot, and the pictures of tune", ("statgraph_plots", "matplotlib")),
     "sharding": ("statgraph embed, and update --vectors", ("statgraph_sharding", "ray", "pyarrow")),
     "studies": ("statgraph reproduce", ("statgraph_studies",)),
 }

@@ -16,6 +16,7 @@ import importlib
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -159,7 +160,7 @@ def installed(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 
 
 # The extensions of this repository (extensions/README.md), with the extras of which a user needs one.
-EXTENSIONS: Mapping[str, tuple[str, ...]] = {"engines": ("lance", "milvus"), "sharding": (), "studies": ()}
+EXTENSIONS: Mapping[str, tuple[str, ...]] = {"engines": ("lance", "milvus"), "plots": (), "sharding": (), "studies": ()}
 
 
 def load(name: str, place: str) -> Any:
@@ -172,13 +173,20 @@ def load(name: str, place: str) -> Any:
     try:
         return getattr(importlib.import_module(module), attribute)
     except ModuleNotFoundError as error:
-        extension = (error.name or "").partition("statgraph_")[2]
+        extension = (error.name or "").partition(".")[0].partition("statgraph_")[2]
         if extension not in EXTENSIONS:
             raise
         target = f"./extensions/{extension}" + (f"[{name}]" if name in EXTENSIONS[extension] else "")
         raise DependencyError(
             f"{name}: in the extension statgraph-{extension}; run: pip install {shlex.quote(target)}"
         ) from None
+
+
+def optional(place: str) -> Any:
+    """Return the function at a place as `load` does, or one that does nothing where its extension is not installed."""
+    with suppress(DependencyError):
+        return load(place, place)
+    return lambda *given: None
 
 
 LAYERS = LayerRegistry(

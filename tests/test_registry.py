@@ -119,7 +119,7 @@ def test_what_is_in_an_extension_that_is_not_there_is_one_line(monkeypatch, name
 
 def test_another_module_that_is_not_there_is_a_bug(monkeypatch):
     monkeypatch.setitem(EXTENSIONS, "maps", ())
-    for module in ("maps", "statgraph.maps", "statgraph_globes"):
+    for module in ("maps", "statgraph.statgraph_maps", "statgraph_globes"):
         with pytest.raises(ModuleNotFoundError):
             load("maps", f"{module}:draw")
 

@@ -84,7 +84,7 @@ def _tune_grid(records, config: RunConfig, folder: Path, k1s: str | None, bs: st
     click.echo(f"BM25 on {records.name}, dev, best {len(rows)} of {len(result.points)}")
     print_table(("k1", "b", f"{result.metric}, %"), rows)
     click.echo(f"Best: --set bm25.k1={result.best.k1:g} --set bm25.b={result.best.b:g}")
-    click.echo(f"Written: {folder / bm25_grid.GRID}, {folder / bm25_grid.HEAT_MAP}")
+    _echo_written(folder, bm25_grid.GRID, bm25_grid.HEAT_MAP)
 
 
 def _tune_by_trials(
@@ -113,7 +113,11 @@ def _tune_by_trials(
     ]
     print_table(("", *(f"trial {trial.number}" for trial in best)), rows)
     click.echo("Best: " + " ".join(f"--set {shlex.quote(setting)}" for setting in tuning.best_settings))
-    click.echo(f"Written: {', '.join(str(folder / name) for name in (BEST, TRIALS, HISTORY))}")
+    _echo_written(folder, BEST, TRIALS, HISTORY)
+
+
+def _echo_written(folder: Path, *names: str) -> None:
+    click.echo(f"Written: {', '.join(str(folder / name) for name in names if (folder / name).exists())}")
 
 
 def _echo_trial(trial, n_trials: int) -> None:

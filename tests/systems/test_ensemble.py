@@ -10,7 +10,6 @@ from statgraph.corpus.records import CitingText, Question
 from statgraph.distributed import in_world
 from statgraph.errors import RunError, UsageError
 from statgraph.evaluation.report import Report
-from statgraph.plotting.training import training_drawings
 from statgraph.runs import parts
 from statgraph.runs.kind import kind_of
 from statgraph.runs.run import Run
@@ -316,8 +315,6 @@ def test_what_needs_the_vectors_of_one_system_names_the_members(trained):
     run, _ = trained
     with pytest.raises(RunError, match="members/NAME"):
         run.require_vectors()
-    with pytest.raises(RunError, match="members/NAME"):
-        training_drawings(run.folder)
 
 
 @pytest.mark.parametrize("unfinished", [False, True])

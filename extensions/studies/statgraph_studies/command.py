@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+import statgraph_plots  # noqa: F401  where it is missing, statgraph.registry.load says what installs it
 from statgraph.cli import options
 from statgraph.cli.terminal import TerminalProgress
 from statgraph.errors import UsageError

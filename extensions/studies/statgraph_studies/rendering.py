@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus
-from statgraph.evaluation.plots import bar_chart
 from statgraph.evaluation.significance import SIGNIFICANCE_LEVEL, Comparison, adjusted_p_values
+from statgraph_plots.figures import bar_chart
 from statgraph_studies.spec import TableSpec
 from statgraph_studies.store import RunResult
 from statgraph_studies.summary import ALL, PARTS, RowSummary, strata_by_set

@@ -12,8 +12,8 @@ from statgraph import artifacts
 from statgraph.corpus.records import Corpus
 from statgraph.encoders.article_text import article_texts
 from statgraph.evaluation.metrics import DEPTH, QUALITY, aggregate, deciding_metric, question_metrics
-from statgraph.evaluation.plots import heat_map
 from statgraph.lexical.tuning import Grid, GridResult, TermCounts, bm25_grid
+from statgraph.registry import optional
 from statgraph.search.evaluating import split_questions
 
 SPLIT = "dev"
@@ -57,7 +57,7 @@ def tuned_bm25(
 
 
 def write_grid(result: GridResult, corpus: Corpus, folder: Path) -> None:
-    """Write every value of a grid as JSON and its metric as a heat map into a folder."""
+    """Write every value of a grid as JSON and, with statgraph-plots, its metric as a heat map into a folder."""
     saved = {
         "corpus": {"name": corpus.name, "content_hash": corpus.content_hash},
         "split": SPLIT,
@@ -68,10 +68,4 @@ def write_grid(result: GridResult, corpus: Corpus, folder: Path) -> None:
         "values": {name: table.tolist() for name, table in result.values.items()},  # (k1, b) each
     }
     artifacts.write_json(folder / GRID, saved)
-    draw_grid(result, corpus, folder / HEAT_MAP)
-
-
-def draw_grid(result: GridResult, corpus: Corpus, path: Path) -> None:
-    """Draw the metric that decides, in percent, as a heat map over k1 and b."""
-    names = {"title": f"BM25 on {corpus.name}: {SPLIT} {result.metric}, %", "xlabel": "b", "ylabel": "k1"}
-    heat_map(100 * result.values[result.metric], result.bs, result.k1s, path, **names)
+    optional("statgraph_plots.tuning:draw_grid")(result, corpus, folder / HEAT_MAP)

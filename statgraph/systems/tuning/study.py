@@ -18,8 +18,8 @@ from statgraph import artifacts
 from statgraph.corpus.records import Corpus
 from statgraph.errors import RunError, UsageError, reason_of
 from statgraph.evaluation.metrics import deciding_metric
-from statgraph.evaluation.plots import line_chart
 from statgraph.progress import Progress, Step, TrainingStep
+from statgraph.registry import optional
 from statgraph.search.evaluating import split_questions
 from statgraph.settings import changed_settings
 from statgraph.systems.job import TrainingOptions
@@ -221,7 +221,7 @@ def _records(study) -> list[TrialRecord]:
 
 
 def write_tuning(tuning: Tuning) -> None:
-    """Write trials, best settings and history into the study's folder.
+    """Write trials, best settings and, with statgraph-plots, the history into the study's folder.
 
     Raises:
         RunError: if no trial finished.
@@ -234,18 +234,7 @@ def write_tuning(tuning: Tuning) -> None:
         )
     best = yaml.safe_dump(_nested(tuning.best_settings), sort_keys=False, allow_unicode=True)
     artifacts.write_text(tuning.folder / BEST, best)
-    finished = sorted(tuning.ranked, key=lambda trial: trial.number)
-    numbers = [trial.number for trial in finished]
-    values = [100 * trial.value for trial in finished]
-    best_so_far = [max(values[: place + 1]) for place in range(len(values))]
-    line_chart(
-        {"best so far": (numbers, best_so_far), "trial": (numbers, values)},
-        tuning.folder / HISTORY,
-        title=f"{len(finished)} finished of {len(tuning.trials)} trials",
-        xlabel="trial",
-        ylabel=f"dev {tuning.metric}, %",
-        points_only=("trial",),
-    )
+    optional("statgraph_plots.tuning:draw_history")(tuning, tuning.folder / HISTORY)
 
 
 def _nested(settings: Sequence[str]) -> dict[str, object]:

@@ -1,4 +1,5 @@
 import dataclasses
+import sys
 
 import pytest
 
@@ -7,7 +8,6 @@ from statgraph.errors import UsageError
 from statgraph.systems.model_card import read_run_report
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
-from statgraph.systems.tuning import bm25_grid
 from statgraph.systems.tuning.bm25_grid import DEFAULT_BS, DEFAULT_K1S, GRID, HEAT_MAP, tuned_bm25, write_grid
 
 
@@ -54,19 +54,19 @@ def test_a_split_without_questions_is_refused(town_corpus):
         tuned_bm25(undecided)
 
 
-def test_what_is_written(town_corpus, tmp_path, monkeypatch):
-    drawn, draw = [], bm25_grid.heat_map
-    monkeypatch.setattr(
-        bm25_grid, "heat_map", lambda *shown, **names: (drawn.append((*shown, names)), draw(*shown, **names))
-    )
+def test_what_is_written(town_corpus, tmp_path):
     grid = tuned_bm25(town_corpus, [0.5, 2.5], [0.0, 0.4, 0.9], select_by="mAP")
     write_grid(grid, town_corpus, tmp_path / "out")
-    ((values, x_labels, y_labels, _, labels),) = drawn
-    assert values.tolist() == (100 * grid.values["mAP"]).tolist()
-    assert (x_labels, y_labels, labels["title"]) == ((0.0, 0.4, 0.9), (0.5, 2.5), "BM25 on town: dev mAP, %")
     saved = artifacts.read_json(tmp_path / "out" / GRID)
     assert (saved["k1"], saved["b"], saved["metric"], saved["split"]) == ([0.5, 2.5], [0.0, 0.4, 0.9], "mAP", "dev")
     assert saved["values"]["R@3"] == grid.values["R@3"].tolist()
     assert saved["best"] == dataclasses.asdict(grid.best)
     assert saved["corpus"] == {"name": "town", "content_hash": town_corpus.content_hash}
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [GRID, HEAT_MAP]
+
+
+def test_without_plots_the_numbers_are_written_alone(town_corpus, tmp_path, monkeypatch):
+    monkeypatch.delitem(sys.modules, "statgraph_plots.tuning", raising=False)
+    monkeypatch.setitem(sys.modules, "statgraph_plots", None)
+    write_grid(tuned_bm25(town_corpus, [0.5], [0.0]), town_corpus, tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [GRID]

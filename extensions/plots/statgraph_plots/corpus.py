@@ -11,8 +11,8 @@ import numpy as np
 from statgraph.corpus.records import SPLITS, Article, Corpus
 from statgraph.corpus.tree import Tree, tree_of
 from statgraph.errors import UsageError
-from statgraph.evaluation.plots import PAPER, new_panels
-from statgraph.plotting.drawing import HUES, REST, Drawing, Hovers, Outline, bars_figure
+from statgraph_plots.drawing import HUES, REST, Drawing, Hovers, Outline, bars_figure
+from statgraph_plots.figures import PAPER, new_panels
 
 _MOST_BARS = 30
 _SINGLE = 10  # each number of labels up to this has a bar of its own

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 from statgraph import artifacts
+from statgraph.errors import DependencyError
+
+if find_spec("matplotlib") is None:
+    raise DependencyError("matplotlib: not installed; run: pip install ./extensions/plots")
 
 DOTS_PER_INCH = 150
 # Okabe and Ito's colours, which colour-blind readers can distinguish.
@@ -15,7 +20,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 _MOST_CELLS_WITH_TEXT = 400
 _LEGEND_COLUMNS = 4
 HEAT = "viridis"
-# `statgraph.plotting.drawing` replaces these by the colours of its page.
+# `statgraph_plots.drawing` replaces these by the colours of its page.
 INK, FAINT_INK, PAPER = "#1b1b1f", "#8e8e93", "#ffffff"
 
 

@@ -4,15 +4,15 @@ from xml.etree import ElementTree
 import pytest
 
 from statgraph.errors import UsageError
-from statgraph.evaluation.plots import FAINT_INK, INK, PAPER, new_panels
-from statgraph.plotting.corpus import codes_drawing
-from statgraph.plotting.drawing import (
+from statgraph_plots.corpus import codes_drawing
+from statgraph_plots.drawing import (
     Drawing,
     bars_figure,
     html_page,
     inline_svg,
     write_drawings,
 )
+from statgraph_plots.figures import FAINT_INK, INK, PAPER, new_panels
 
 
 def test_bars_are_stacked_and_show_their_totals():

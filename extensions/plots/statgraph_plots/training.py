@@ -10,9 +10,9 @@ import numpy as np
 
 from statgraph.errors import RunError
 from statgraph.evaluation.metrics import QUALITY
-from statgraph.evaluation.plots import FAINT_INK, INK, new_panels
-from statgraph.plotting.drawing import HUES, REST, Drawing, Hovers, key_below, shortened
 from statgraph.runs.article_store import StoredArticle
+from statgraph_plots.drawing import HUES, REST, Drawing, Hovers, key_below, shortened
+from statgraph_plots.figures import FAINT_INK, INK, new_panels
 
 _LEAST_POINTS = 5  # of the map
 _CURVES = ("mAP", "R@10", "R@100")  # beside the metric that chose the epoch

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 from statgraph.artifacts import write_text
 from statgraph.errors import UsageError
-from statgraph.evaluation.plots import COLOURS, FAINT_INK, INK, PAPER, new_panels, save_png
+from statgraph_plots.figures import COLOURS, FAINT_INK, INK, PAPER, new_panels, save_png
 
 # Without black and yellow, which a dark or a light page swallows.
 HUES = tuple(colour for colour in COLOURS if colour not in ("#000000", "#F0E442"))

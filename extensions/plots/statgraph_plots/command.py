@@ -9,7 +9,7 @@ import click
 from statgraph.cli import options
 
 SUBJECTS = ("corpus", "graph", "training")
-PROJECTIONS = ("tsne", "pca")  # those of statgraph.plotting.training, which loads NumPy
+PROJECTIONS = ("tsne", "pca")  # those of statgraph_plots.training, which loads NumPy
 
 
 @click.command()
@@ -39,9 +39,9 @@ def plot(
     graph     tree of a code
     training  loss, dev metrics by epoch, map of the article vectors coloured by code
     """
-    from statgraph.plotting.corpus import corpus_drawings, tree_drawing
-    from statgraph.plotting.drawing import write_drawings
-    from statgraph.plotting.training import training_drawings
+    from statgraph_plots.corpus import corpus_drawings, tree_drawing
+    from statgraph_plots.drawing import write_drawings
+    from statgraph_plots.training import training_drawings
 
     training = subject == "training"
     contradictions = {

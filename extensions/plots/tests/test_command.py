@@ -1,7 +1,7 @@
 import pytest
 
-from statgraph.cli.plot import PROJECTIONS
-from statgraph.plotting import training
+from statgraph_plots import training
+from statgraph_plots.command import PROJECTIONS
 
 
 def test_pictures_of_a_corpus(run_here, town, tmp_path):
@@ -11,8 +11,8 @@ def test_pictures_of_a_corpus(run_here, town, tmp_path):
     assert "<h1>Graph of town</h1>" in (tmp_path / "pictures" / "graph.html").read_text()
 
 
-def test_pictures_of_a_training(run_here, dense_run, tmp_path):
-    done = run_here("plot", "training", "--run", dense_run, "--projection", "pca")
+def test_pictures_of_a_training(run_here, train_town, tmp_path):
+    done = run_here("plot", "training", "--run", train_town("qabisar"), "--projection", "pca")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "plots/training.html", "plots/training-losses.png", "plots/training-dev.png",
@@ -38,7 +38,8 @@ def test_options_that_do_not_fit(refused, options, message):
     assert refused("plot", *options, code=2) == message
 
 
-def test_a_run_of_bm25_has_nothing_to_draw(refused, bm25_run):
+def test_a_run_of_bm25_has_nothing_to_draw(refused, train_town):
+    bm25_run = train_town("bm25")
     assert refused("plot", "training", "--run", bm25_run) == (
         f"{bm25_run}: nothing to plot, since system 'bm25' has no training and no vectors; choose another run"
     )

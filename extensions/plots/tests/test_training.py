@@ -8,9 +8,9 @@ from statgraph.config import RunConfig
 from statgraph.corpus.records import Article, Corpus
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
-from statgraph.plotting import training
-from statgraph.plotting.training import article_map_drawing, dev_drawing, losses_drawing, training_drawings
 from statgraph.runs.article_store import StoredArticle
+from statgraph_plots import training
+from statgraph_plots.training import article_map_drawing, dev_drawing, losses_drawing, training_drawings
 
 LOSSES = [
     {"stage": "stage1", "epoch": 0, "loss": None},
@@ -135,3 +135,9 @@ def test_the_largest_codes_have_colours_and_a_sample_stands_for_many(monkeypatch
     assert [row[0] for row in drawing.rows] == ["A", "B", "C", "D", "E", "2 other codes"]
     assert [row[1] for row in drawing.rows] == [10, 9, 8, 7, 6, 5 + 4]
     assert sum(row[2] for row in drawing.rows) == 20
+
+
+def test_an_ensemble_names_its_members(write_run, town_corpus, tmp_path):
+    run = write_run(tmp_path / "run", town_corpus, RunConfig(system="ensemble", retriever="ensemble"))
+    with pytest.raises(RunError, match="members/NAME"):
+        training_drawings(run)

@@ -4,7 +4,7 @@ import pytest
 
 from statgraph.corpus.records import Article, Corpus, Question
 from statgraph.errors import UsageError
-from statgraph.plotting.corpus import (
+from statgraph_plots.corpus import (
     chosen_code,
     codes_drawing,
     corpus_drawings,

@@ -4,20 +4,20 @@ import sys
 import numpy as np
 import pytest
 
-from statgraph.evaluation import plots
-from statgraph.evaluation.plots import bar_chart, heat_map, line_chart
+from statgraph_plots import figures
+from statgraph_plots.figures import bar_chart, heat_map, line_chart
 
 
 @pytest.fixture
 def drawn(monkeypatch):
     """Return a list that gets the axes of every figure that is written."""
-    axes, save = [], plots.save_png
+    axes, save = [], figures.save_png
 
     def kept(figure, path):
         axes.append(figure.axes[0])
         save(figure, path)
 
-    monkeypatch.setattr(plots, "save_png", kept)
+    monkeypatch.setattr(figures, "save_png", kept)
     return axes
 
 
@@ -80,7 +80,7 @@ def test_the_same_figure_is_the_same_file(tmp_path):
 
 def test_no_state_of_pyplot_is_used(tmp_path):
     code = (
-        "import sys; from pathlib import Path; from statgraph.evaluation.plots import line_chart;"
+        "import sys; from pathlib import Path; from statgraph_plots.figures import line_chart;"
         f"line_chart({{'x': ([1], [1])}}, Path({str(tmp_path / 'x.png')!r})); print('matplotlib.pyplot' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
