@@ -102,18 +102,19 @@ class Run:
         return evaluate(self, self.corpus, split, question_set=question_set, device=device)
 
 
-def fetch(name: str, folder: Path | str | None = None, *, splits: str = HASH) -> Corpus:
+def fetch(name: str, folder: Path | str | None = None, *, splits: str = HASH, accept_terms: bool = False) -> Corpus:
     """Return a corpus of the catalogue, downloaded to a folder unless it is there already.
 
         fetch("sample")  # the embedded one, without a network
 
     Args:
-        name: `sample`, or one of `statgraph fetch --help`.
+        name: `sample`, or one of `statgraph fetch --list`, which shows the licences.
         folder: the corpus folder; None for corpora/NAME, where `statgraph fetch` writes too.
         splits: how questions without a split get one when the corpus is downloaded: `hash` or `by-labels`.
+        accept_terms: whether you accept the terms of a corpus for research only, which is not downloaded otherwise.
 
     Raises:
-        UsageError: if there is no such corpus.
+        UsageError: if there is no such corpus, or its terms have to be accepted.
         FetchError: if it cannot be downloaded.
     """
     if name == SAMPLE:
@@ -121,7 +122,9 @@ def fetch(name: str, folder: Path | str | None = None, *, splits: str = HASH) ->
     if name not in CATALOGUE:
         raise unknown_name("corpus", name, (SAMPLE, *CATALOGUE))
     place = default_folder(name, splits) if folder is None else Path(folder)
-    return read_corpus(place) if place.is_dir() else fetch_corpus(name, place, splits=splits)
+    if place.is_dir():
+        return read_corpus(place)
+    return fetch_corpus(name, place, splits=splits, accept_terms=accept_terms)
 
 
 def build_graph(corpus: Corpus, relations: Iterable[str] = GraphConfig.relations) -> LegalGraph:

@@ -5,6 +5,7 @@ import pytest
 
 import statgraph
 from statgraph import Corpus, Run, StatgraphError, build_graph, evaluate, fetch, import_corpus, train, update
+from statgraph.corpus.catalogue import CATALOGUE
 from statgraph.errors import CorpusError, RunError, UsageError
 
 PAGE = Path(__file__).parents[1] / "docs" / "python.md"
@@ -29,7 +30,7 @@ def test_every_line_of_the_page_runs(tmp_path, monkeypatch, capsys):
         "corpus: must be a Corpus, such as Corpus.from_csv(...) or read_corpus(...) makes (got str)",
         "--set: 'bm25.k' is not a setting; did you mean 'bm25.k1'? How slowly repeated words saturate.",
         "unknown split 'tset'; choose from train, dev, test",
-        "unknown corpus 'harbor'; choose from sample, legi-fr, bsard, bbsard-fr, bbsard-nl",
+        f"unknown corpus 'harbor'; choose from {', '.join(('sample', *CATALOGUE))}",
     ]
 
 
@@ -128,9 +129,11 @@ def test_a_corpus_that_was_fetched_is_not_fetched_again(tmp_path, monkeypatch, d
     monkeypatch.chdir(tmp_path)
     statgraph.write_corpus(dogs, Path("corpora") / "legi-fr")
     assert fetch("legi-fr") == dogs
-    monkeypatch.setattr("statgraph.api.fetch_corpus", lambda name, folder, splits: (name, folder, splits))
-    assert fetch("legi-fr", splits="by-labels") == ("legi-fr", Path("corpora/legi-fr-by-labels"), "by-labels")
-    assert fetch("bsard", "here") == ("bsard", Path("here"), "hash")
+    monkeypatch.setattr("statgraph.api.fetch_corpus", lambda name, folder, **options: (name, folder, options))
+    options = {"splits": "by-labels", "accept_terms": False}
+    assert fetch("legi-fr", splits="by-labels") == ("legi-fr", Path("corpora/legi-fr-by-labels"), options)
+    options = {"splits": "hash", "accept_terms": True}
+    assert fetch("gerlayqa", "here", accept_terms=True) == ("gerlayqa", Path("here"), options)
 
 
 def test_the_package_says_that_it_is_typed():

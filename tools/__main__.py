@@ -5,16 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from statgraph.artifacts import write_text
-from tools import cli_page, fidelity_page, results_page
+from tools import cli_page, fidelity_page, public_sets_page, results_page
 
 DOCS = Path(__file__).parents[1] / "docs"
 
 
 def pages() -> dict[Path, str]:
     """Return each page's path with its text."""
-    results = DOCS / "tables.md"
+    results, public_sets = DOCS / "tables.md", DOCS / "public-sets.md"
     return {
         DOCS / "cli.md": cli_page.page(),
+        public_sets: public_sets_page.page(public_sets.read_text(encoding="utf-8")),
         DOCS / "fidelity.md": fidelity_page.page(fidelity_page.read_values()),
         results: results_page.page(results.read_text(encoding="utf-8"), DOCS / "results"),
     }

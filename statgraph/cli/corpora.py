@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -11,7 +13,7 @@ import click
 
 from statgraph.cli import options
 from statgraph.config import GraphConfig
-from statgraph.corpus.catalogue import CATALOGUE, CORPORA, default_folder, fetch_corpus
+from statgraph.corpus.catalogue import CATALOGUE, CORPORA, corpus_named, default_folder, fetch_corpus
 from statgraph.corpus.draft import Draft, Reading
 from statgraph.corpus.feedback import FeedbackSummary, read_marks, with_feedback
 from statgraph.corpus.formats.tables import COLUMNS
@@ -32,7 +34,7 @@ _SOURCES = {
     FEEDBACK: "the feedback.jsonl of a service, with --corpus",
 }
 
-_FETCH_HELP = """Download a corpus from the catalogue.
+_FETCH_HELP = """Download a corpus from the catalogue, after its licence and terms are shown.
 
 NAME is one of:
 
@@ -61,19 +63,56 @@ _splits = click.option(
 
 
 @click.command(
-    help=_FETCH_HELP.format(names="\n".join(f"{name:<10} {entry.summary}" for name, entry in CATALOGUE.items()))
+    help=_FETCH_HELP.format(names="\n".join(f"{name:<14} {entry.title}" for name, entry in CATALOGUE.items()))
 )
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="[NAME]", required=False)
+@click.option("--list", "listed", is_flag=True, help="List the corpora with their size and licence, and exit.")
+@options.json
 @options.path("--out", help=f"Corpus folder to write.  [default: {CORPORA}/NAME, or NAME-by-labels]")
 @options.path(
     "--from", "from_folder", help="Folder with the archives or files, already downloaded; the network is then not used."
 )
+@click.option("--accept-terms", is_flag=True, help="Accept the terms of a corpus for research only.")
 @_splits
-def fetch(name: str, out: Path | None, from_folder: Path | None, splits: str) -> None:
+def fetch(
+    name: str,
+    listed: bool,
+    as_json: bool,
+    out: Path | None,
+    from_folder: Path | None,
+    accept_terms: bool,
+    splits: str,
+) -> None:
+    contradictions = {
+        "--json: only with --list; add it, or omit --json": as_json and not listed,
+        f"--list: shows every corpus; omit {name}": listed and name,
+        "fetch: names no corpus; choose one of 'statgraph fetch --list'": not listed and name is None,
+    }
+    options.refuse(contradictions)
+    if listed:
+        facts = [{"name": name, **entry.facts} for name, entry in CATALOGUE.items()]
+        click.echo(json.dumps(facts, ensure_ascii=False, indent=2) if as_json else _catalogue_table())
+        return
+    entry = corpus_named(name)
+    click.echo(
+        f"{name}: {entry.title}\n  licence    {entry.licence.name}: {entry.licence.terms}\n"
+        f"  from       {entry.source.page}",
+        err=True,
+    )
+    if entry.licence.research_only and from_folder is None and not accept_terms and sys.stdin.isatty():
+        accept_terms = click.confirm("Do you accept these terms?", err=True)
     folder = out or default_folder(name, splits)
-    corpus = fetch_corpus(name, folder, from_folder, splits)
+    corpus = fetch_corpus(name, folder, from_folder, splits, accept_terms=accept_terms)
     levels = max(heading.depth for heading in headings_of(corpus.articles))
     click.echo(_summary(corpus, folder, headings_note=f", up to {levels} levels"))
+
+
+def _catalogue_table() -> str:
+    columns = "{:<13}  {:>8}  {:>9}  {:<8}  {}"
+    rows = [("name", "articles", "questions", "language", "licence")]
+    for name, entry in CATALOGUE.items():
+        rows.append((name, f"{entry.articles:,}", f"{entry.questions:,}", entry.language, entry.licence.name))
+    return "\n".join(columns.format(*row) for row in rows)
 
 
 @click.command(

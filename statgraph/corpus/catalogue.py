@@ -1,36 +1,34 @@
-"""The corpora available by name: the embedded sample, and those that `statgraph fetch` downloads, from npm at pinned
-versions or from the Hugging Face hub."""
+"""The corpora available by name: the embedded sample, and those that `statgraph fetch` downloads, each with its licence
+and terms."""
 
 from __future__ import annotations
 
 import errno
-import fnmatch
-import hashlib
-import re
-import shutil
 import site
-import subprocess
 import sys
 import sysconfig
-import tarfile
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path, PurePosixPath
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.corpus.draft import Draft
-from statgraph.corpus.importing import About, draft_source
+from statgraph.corpus.formats.bsard import draft_bsard
+from statgraph.corpus.formats.public_sets import (
+    draft_aila,
+    draft_gerlayqa,
+    draft_legalqa_nl,
+    draft_stard,
+    draft_zalo,
+)
 from statgraph.corpus.records import Corpus
+from statgraph.corpus.sources import HubFiles, NpmPackages, Package, Source, WebFiles
 from statgraph.corpus.splitting import HASH
 from statgraph.corpus.store import held_for_writing, write_corpus
-from statgraph.errors import CorpusError, FetchError, reason_of, unknown_name
+from statgraph.errors import CorpusError, FetchError, UsageError, unknown_name
 
 CORPORA = Path("corpora")  # where `statgraph fetch` writes
-NPM_TIMEOUT_S = 600
-_NPM_CODE = re.compile(r"npm (error|ERR!) code ")
 
 # Under the root of a checkout, and where setup.cfg's data_files puts it under the root of an installation.
 CHECKOUT_PLACE = Path("data", "sample")
@@ -61,36 +59,52 @@ def _candidates() -> Iterator[Path]:
 
 
 @dataclass(frozen=True, slots=True)
-class Package:
-    """One npm package at one version: the SHA-512 (hex) of its archive and the pattern of the members that are used,
-    which are unpacked to `folder`."""
+class Licence:
+    """A licence by name, and on one line what it asks for; a corpus for research only is downloaded once its terms are
+    accepted."""
 
     name: str
-    version: str
-    sha512: str
-    members: str
-
-    @property
-    def folder(self) -> str:
-        return self.name.removeprefix("@").replace("/", "-")
-
-    @property
-    def archive(self) -> str:
-        return f"{self.folder}-{self.version}.tgz"
+    terms: str
+    research_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogueCorpus:
-    """A corpus that can be fetched.
+    """A corpus that can be fetched. Its figures are those of the publication: what is fetched can have a few fewer.
 
-    `build` returns it, given the folder in which its `packages` are unpacked, each under its `folder`; without
-    packages, given a folder of the user's own files, or None to download them. Its second argument says how questions
-    without a split get one.
+    Attributes:
+        title: whose law and whose questions, on one line.
+        language: ISO 639 code.
+        articles: how many.
+        questions: how many, with a label or without.
+        source: where its files come from.
+        fill: fills a draft from the folder of these files.
     """
 
-    summary: str
-    build: Callable[[Path | None, str], Corpus]
-    packages: tuple[Package, ...] = ()
+    title: str
+    language: str
+    licence: Licence
+    articles: int
+    questions: int
+    source: Source
+    fill: Callable[[Draft, Path], object]
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """Return what a user should know before the download, as JSON values."""
+        own = {name: getattr(self, name) for name in ("title", "language", "articles", "questions")}
+        return own | {"licence": asdict(self.licence), "source": self.source.page}
+
+
+def corpus_named(name: str) -> CatalogueCorpus:
+    """Return the catalogue's entry for a name.
+
+    Raises:
+        UsageError: if the name is unknown; the text lists the names.
+    """
+    if name not in CATALOGUE:
+        raise unknown_name("corpus", name, CATALOGUE)
+    return CATALOGUE[name]
 
 
 LEGI_DATA = Package(
@@ -105,88 +119,81 @@ FACT_SHEETS = Package(
     "d9955daa0d3c28fff6b3bebd561e0eeed9ecd8690cef94ac5291f65ca1fd523b0540202ba7513159fd73dcd713bce58c6d5db7ebd5c24cc4352668a51ffcc660",
     "package/data/*/F*.json",
 )
+LEGI_FR = NpmPackages((LEGI_DATA, FACT_SHEETS))
+BSARD = HubFiles("maastrichtlawtech/bsard", ("articles*.csv", "corpus*.csv", "questions*.csv"))
+BBSARD_FR, BBSARD_NL = (HubFiles("clips/bBSARD", (f"{language}/*.csv",)) for language in ("fr", "nl"))
+STARD = WebFiles(
+    "https://github.com/oneal2000/STARD",
+    "https://raw.githubusercontent.com/oneal2000/STARD/bae10e1f358685446c3af4b15e7b94724f83bc9e/data/",
+    (
+        ("corpus.jsonl", ""),
+        ("queries.json", "e64dcdbda5d2b734a7242253620dcf5e8325a3d726f0ca0a86e9b3664b8ba644"),
+        ("example/qrels.train.tsv", "f8fe6531287326d06ef541a0e02f16fd59ccf324ce736537aeb9b5208c8a9fc9"),
+        ("example/qrels.dev.tsv", "3f2cab03a9672b3f1179d7452819a985404a2cafb264f2cf6e4d0b1744b94ba2"),
+    ),
+)
+GERLAYQA = WebFiles(
+    "https://github.com/trusthlt/eacl24-german-legal-questions",
+    "https://raw.githubusercontent.com/trusthlt/eacl24-german-legal-questions/"
+    "cbc465942f0c1eab25ec8864bc358466e4d88e0e/data/",
+    (
+        ("bgb.json", "3e25a23c2825a1890c451795c9c4149c1e7a0e2a0eefb4ac6d5abc7c204f4256"),
+        *((f"bgb_{part}.json", "") for part in ("train", "dev", "eval")),
+    ),
+)
+RETRIEVAL_FILES = ("corpus*", "queries*", "qrels/*")  # as MTEB has them: JSON lines, or folders of Parquet files
+AILA = HubFiles("mteb/AILA_statutes", RETRIEVAL_FILES, "ebfcd844eadd3d667efa3c57fc5c8c87f5c2867e")
+LEGALQA_NL = HubFiles("clips/mteb-nl-legalqa-pr", RETRIEVAL_FILES, "8f593522dfbe7ec07055ca9d38a700e7643d3882")
+ZALO = HubFiles(
+    "GreenNode/zalo-ai-legal-text-retrieval-vn", RETRIEVAL_FILES, "910766554633e8da014e88f54988705dde7ecaac"
+)
+
+APACHE_MIT = Licence("Apache-2.0 (articles), MIT (questions)", "keep the copyright notices")
+MIT = Licence("MIT", "keep the copyright notice")
+CC_BY = Licence("CC BY 4.0", "credit the authors")
+CC_BY_NC_SA = Licence("CC BY-NC-SA 4.0", "no commercial use; credit the authors; share alike what you make of it")
+RESEARCH = Licence(
+    "research only", "no commercial use; scientific research; the posts belong to their authors", research_only=True
+)
 
 
-def corpus_named(name: str) -> CatalogueCorpus:
-    """Return the catalogue's entry for a name.
-
-    Raises:
-        UsageError: if the name is unknown; the text lists the names.
-    """
-    if name not in CATALOGUE:
-        raise unknown_name("corpus", name, CATALOGUE)
-    return CATALOGUE[name]
-
-
-def _legi_fr(folder: Path | None, splits: str = HASH) -> Corpus:
+def draft_legi_fr(draft: Draft, folder: Path) -> None:
     from statgraph.corpus.formats.fact_sheets import draft_fact_sheets
     from statgraph.corpus.formats.legi import draft_legi
 
-    draft = Draft(
-        name="legi-fr",
-        language="fr",
-        licence="Apache-2.0 (articles), MIT (questions)",
-        source=f"npm packages {LEGI_DATA.name} {LEGI_DATA.version} and {FACT_SHEETS.name} {FACT_SHEETS.version}",
-        splits=splits,
-    )
-    folder = folder or Path()
     index = draft_legi(draft, folder / LEGI_DATA.folder / "package" / "data")
     draft_fact_sheets(draft, folder / FACT_SHEETS.folder / "package" / "data", index)
-    return draft.corpus()
 
 
-def _hub_corpus(
-    name: str, language: str, repository: str, patterns: Sequence[str], folder: Path | None, splits: str = HASH
-) -> Corpus:
-    """Return a corpus from the hub's client and its cache, or from a folder with the same files.
-
-    Args:
-        folder: with the files; None to download those of the `patterns`. The source then names the commit.
-    """
-    page = f"https://huggingface.co/datasets/{repository}"
-    if folder is None:
-        folder = _snapshot(name, language, repository, patterns)
-        source = f"{page} at {folder.name}"
-    elif not Path(folder).is_dir():
-        raise CorpusError(f"{folder}: no such folder; name the one that holds the files of {page}")
-    else:
-        source = f"{page}, from local files"
-    return draft_source("bsard", folder, About(name, language, "CC BY-NC-SA 4.0", source), splits=splits).corpus()
-
-
-def _snapshot(name: str, language: str, repository: str, patterns: Sequence[str]) -> Path:
-    """Return the folder of the hub's cache that holds the files; its name is the commit."""
-    try:
-        from huggingface_hub import snapshot_download
-    except ImportError:
-        raise FetchError(
-            f"{name}: the hub's client is not installed; run 'pip install huggingface_hub' and try again"
-        ) from None
-    try:
-        return Path(snapshot_download(repository, repo_type="dataset", allow_patterns=list(patterns)))
-    except Exception as error:  # the client raises its own errors, its transport's and the system's
-        raise FetchError(
-            f"{name}: {repository} cannot be downloaded from huggingface.co ({reason_of(error)}); "
-            f"check the network, or download its CSV files elsewhere and run "
-            f"'statgraph import bsard FOLDER --language {language} --out DIR'"
-        ) from error
-
-
-# Those of the hub are under CC BY-NC-SA 4.0: the user downloads them, and they are never shipped.
-_BSARD = ("maastrichtlawtech/bsard", ("articles*.csv", "corpus*.csv", "questions*.csv"))
-_BBSARD = "clips/bBSARD"
 CATALOGUE: dict[str, CatalogueCorpus] = {
     "legi-fr": CatalogueCorpus(
-        "four French codes, with what citizens ask from the state's fact sheets", _legi_fr, (LEGI_DATA, FACT_SHEETS)
+        "four French codes, with the questions of fact sheets",
+        "fr",
+        APACHE_MIT,
+        29115,
+        775,
+        LEGI_FR,
+        draft_legi_fr,
     ),
     "bsard": CatalogueCorpus(
-        "Belgian statutes with citizens' questions, in French", partial(_hub_corpus, "bsard", "fr", *_BSARD)
+        "Belgian statutes with citizens' questions, in French", "fr", CC_BY_NC_SA, 22633, 1108, BSARD, draft_bsard
     ),
-    "bbsard-fr": CatalogueCorpus(
-        "bilingual BSARD, in French", partial(_hub_corpus, "bbsard-fr", "fr", _BBSARD, ("fr/*.csv",))
+    "bbsard-fr": CatalogueCorpus("bilingual BSARD, in French", "fr", CC_BY_NC_SA, 22417, 1108, BBSARD_FR, draft_bsard),
+    "bbsard-nl": CatalogueCorpus("bilingual BSARD, in Dutch", "nl", CC_BY_NC_SA, 22417, 1108, BBSARD_NL, draft_bsard),
+    "stard": CatalogueCorpus(
+        "Chinese national law with laypeople's questions", "zh", MIT, 55348, 1543, STARD, draft_stard
     ),
-    "bbsard-nl": CatalogueCorpus(
-        "bilingual BSARD, in Dutch", partial(_hub_corpus, "bbsard-nl", "nl", _BBSARD, ("nl/*.csv",))
+    "gerlayqa": CatalogueCorpus(
+        "the German Civil Code with laypeople's posts", "de", RESEARCH, 2377, 21538, GERLAYQA, draft_gerlayqa
+    ),
+    "aila-statutes": CatalogueCorpus(
+        "Indian statutes with the facts of cases; test only", "en", CC_BY, 82, 50, AILA, draft_aila
+    ),
+    "legalqa-nl": CatalogueCorpus(
+        "Dutch law with questions; test only", "nl", CC_BY_NC_SA, 30803, 102, LEGALQA_NL, draft_legalqa_nl
+    ),
+    "zalo-legal": CatalogueCorpus(
+        "Vietnamese law with a challenge's questions", "vi", MIT, 61425, 3196, ZALO, draft_zalo
     ),
 }
 
@@ -196,122 +203,38 @@ def default_folder(name: str, splits: str = HASH) -> Path:
     return CORPORA / (name if splits == HASH else f"{name}-{splits}")
 
 
-def fetch_corpus(name: str, folder: Path, from_folder: Path | None = None, splits: str = HASH) -> Corpus:
+def fetch_corpus(
+    name: str, folder: Path, from_folder: Path | None = None, splits: str = HASH, *, accept_terms: bool = False
+) -> Corpus:
     """Return a catalogue corpus after writing it to a folder, whole or not at all.
 
-    `from_folder` holds what would be downloaded: the archives of the packages, or the files of a hub corpus.
-    `splits` says how questions without a split get one.
+    Args:
+        name: in the catalogue.
+        folder: the corpus folder.
+        from_folder: with what would be downloaded: the archives of packages, or the files; None to download them.
+        splits: how questions without a split get one.
+        accept_terms: whether the user accepts the terms of a corpus for research only.
 
     Raises:
-        UsageError: if the catalogue has no such name.
+        UsageError: if the catalogue has no such name, or its terms have to be accepted.
         FetchError: if the corpus cannot be fetched: no client, no network, wrong checksum, disk full.
         CorpusError: if the data is inconsistent, or the folder contains anything but a corpus.
     """
     entry = corpus_named(name)
+    if entry.licence.research_only and from_folder is None and not accept_terms:
+        raise UsageError(
+            f"{name}: {entry.licence.name} ({entry.licence.terms}); if you accept these terms, add --accept-terms, "
+            "in Python accept_terms=True"
+        )
     try:
-        with held_for_writing(folder, replace=True), unpacked_packages(entry.packages, from_folder) as unpacked:
-            corpus = entry.build(unpacked if entry.packages else from_folder, splits)
+        with held_for_writing(folder, replace=True), entry.source.opened(name, from_folder) as (files, source):
+            draft = Draft(name=name, language=entry.language, licence=entry.licence.name, source=source, splits=splits)
+            entry.fill(draft, files)
+            corpus = draft.corpus()
             write_corpus(corpus, folder)
     except OSError as error:
         raise disk_failure(error, folder) from error
     return corpus
-
-
-@contextmanager
-def unpacked_packages(packages: Sequence[Package], archive_folder: Path | None = None) -> Iterator[Path]:
-    """Yield a temporary folder with the used members of each package under its `folder`.
-
-    The archives come from `archive_folder` where it is given, else from npm.
-
-    Raises:
-        FetchError: if an archive cannot be obtained, has the wrong checksum, or would write outside the folder.
-    """
-    with tempfile.TemporaryDirectory(prefix="statgraph-fetch-") as temporary:
-        for package in packages:
-            archive = Path(archive_folder or temporary) / package.archive
-            if archive_folder is None:
-                npm_pack(package, Path(temporary))
-            elif not archive.is_file():
-                raise FetchError(
-                    f"{archive}: no such file; run 'npm pack {package.name}@{package.version}' where there is a "
-                    "network and put the archive there"
-                )
-            _check_sha512(archive, package)
-            unpack(archive, package.members, Path(temporary) / package.folder)
-        yield Path(temporary)
-
-
-def npm_pack(package: Package, folder: Path) -> None:
-    """Download the archive of a package to a folder with npm."""
-    wanted = f"{package.name}@{package.version}"
-    npm = shutil.which("npm")
-    if npm is None:
-        raise FetchError(
-            f"npm: not on the PATH, but needed to download {wanted}; install Node.js, "
-            f"or run 'npm pack {wanted}' on another machine and add '--from DIR' with the folder of {package.archive}"
-        )
-    options = ["--pack-destination", str(folder), "--ignore-scripts", "--fetch-retries=1"]
-    try:
-        finished = subprocess.run(
-            [npm, "pack", wanted, *options],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=NPM_TIMEOUT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise FetchError(
-            f"npm pack {wanted}: timed out after {NPM_TIMEOUT_S} s; check the network and try again"
-        ) from None
-    if finished.returncode != 0:
-        raise FetchError(
-            f"npm pack {wanted}: exit code {finished.returncode} ({_npm_reason(finished.stderr)}); "
-            "check the network and npm's registry setting, then try again"
-        )
-    if not (folder / package.archive).is_file():
-        raise FetchError(f"npm pack {wanted}: did not create {package.archive}; use npm 7 or newer")
-
-
-def _check_sha512(archive: Path, package: Package) -> None:
-    with archive.open("rb") as file:
-        got = hashlib.file_digest(file, "sha512").hexdigest()
-    if got != package.sha512:
-        raise FetchError(
-            f"{archive.name}: sha512 {got}, expected {package.sha512}; "
-            f"delete it and fetch {package.name}@{package.version} again"
-        )
-
-
-def unpack(archive: Path, pattern: str, folder: Path) -> None:
-    """Write the files of an archive whose names match a pattern to a folder.
-
-    Raises:
-        FetchError: if a member's name points outside the folder, a match is a link, or the archive is damaged.
-    """
-    try:
-        with tarfile.open(archive, "r:gz") as members:
-            for member in members:
-                name = PurePosixPath(member.name)
-                if name.is_absolute() or ".." in name.parts or "\\" in member.name:
-                    raise FetchError(
-                        f"{archive.name}: member '{member.name}' points outside the archive; use another copy of it"
-                    )
-                if not fnmatch.fnmatchcase(member.name, pattern) or member.isdir():
-                    continue
-                source = members.extractfile(member) if member.isfile() else None
-                if source is None:
-                    raise FetchError(
-                        f"{archive.name}: member '{member.name}' is not a plain file; use another copy of the archive"
-                    )
-                target = folder.joinpath(*name.parts)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with target.open("wb") as file:
-                    shutil.copyfileobj(source, file)
-    except (tarfile.TarError, EOFError) as error:
-        raise FetchError(f"{archive.name}: damaged archive ({error}); fetch it again") from error
 
 
 def disk_failure(error: OSError, folder: Path) -> FetchError:
@@ -322,10 +245,3 @@ def disk_failure(error: OSError, folder: Path) -> FetchError:
             "or name other places with '--out' and TMPDIR"
         )
     return FetchError(f"{error.filename or folder}: {error.strerror or error}; choose a writable folder")
-
-
-def _npm_reason(stderr: str) -> str:
-    """Return the line with npm's error code, else the last line: npm ends with advice and the name of a log file."""
-    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-    coded = [line for line in lines if _NPM_CODE.match(line)]
-    return (coded or lines[-1:] or ["no message"])[0]

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from statgraph.errors import FetchError, UsageError, reason_of
@@ -94,7 +95,9 @@ def _chunks(url: str, shown: str, max_bytes: int, timeout_s: float) -> Iterator[
 class _SafeRedirects(urllib.request.HTTPRedirectHandler):
     """Follows redirects to addresses that `download` takes itself."""
 
-    def redirect_request(self, req, fp, code, msg, headers, newurl):
+    def redirect_request(
+        self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> urllib.request.Request | None:
         parts = _parts(newurl)
         if problem := _refusal(parts):
             raise FetchError(f"{req.host}: redirects to {parts.scheme}://{parts.hostname}, which {problem}")

@@ -26,7 +26,7 @@ except ImportError as error:
     raise DependencyError(f"{error.name}: not installed; run: pip install 'statgraph[mteb]'") from None
 
 # MTEB names languages by ISO 639-3 and their script.
-LANGUAGES = {"de": "deu-Latn", "en": "eng-Latn", "fr": "fra-Latn", "nl": "nld-Latn", "zh": "zho-Hans"}
+LANGUAGES = {"de": "deu-Latn", "en": "eng-Latn", "fr": "fra-Latn", "nl": "nld-Latn", "vi": "vie-Latn", "zh": "zho-Hans"}
 _SUBSET = "default"
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -51,6 +55,28 @@ def write_jsonl() -> Callable[..., Path]:
         return path
 
     return write
+
+
+class _QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *about: object) -> None:
+        pass
+
+
+@pytest.fixture
+def serve_folder() -> Iterator[Callable[[Path], str]]:
+    """Return a function that serves a folder on this machine until the test ends, and returns its address."""
+    with ExitStack() as stack:
+
+        def serve(folder: Path) -> str:
+            handler = functools.partial(_QuietHandler, directory=folder)
+            server = stack.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), handler))
+            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+            thread.start()
+            stack.callback(thread.join)
+            stack.callback(server.shutdown)
+            return f"http://127.0.0.1:{server.server_port}/"
+
+        yield serve
 
 
 @pytest.fixture

