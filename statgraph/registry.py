@@ -244,7 +244,9 @@ FORMATS = Registry(
 PROFILE_HOOKS = Registry(
     "hook of a profile",
     "statgraph.profile_hooks",
-    {},
+    {
+        "last-day": "statgraph.corpus.acts.hooks:last_day",
+    },
 )
 KINDS = Registry(
     "kind of system",

@@ -14,6 +14,7 @@ from statgraph.corpus.citations.references import REFERENCES
 from statgraph.corpus.draft import Draft
 from statgraph.corpus.validity import VALID_FROM, VALID_TO
 
+_AGAIN = "~"  # before the count of an id that comes again in an act
 REFERENCES_ELSEWHERE = "references_elsewhere"  # in an article's metadata: targets that are not in the corpus
 
 
@@ -137,12 +138,31 @@ def _drafted(draft: Draft, files: list[ReadAct]) -> _DraftedAct | None:
         )
         return None
     for local_id in _sequence([articles for _, articles in keyed]):
-        versions = _versions(local_id, keyed)
+        drafted.versions[local_id] = _versions(local_id, keyed)
+    if latest.profile.settings.articles.versions:
+        drafted.versions = dict(_joined(drafted.versions))
+    for local_id, versions in drafted.versions.items():
+        earlier = [one.valid_from for one in versions[:-1]]
         drafted.versions[local_id] = [
-            replace(one, article_id=_article_id(drafted.act.act_id, local_id, one.valid_from if later else ""))
-            for one, later in zip(versions, [True] * (len(versions) - 1) + [False], strict=True)
+            replace(one, article_id=_article_id(drafted.act.act_id, local_id, day))
+            for one, day in zip(versions, [*earlier, ""], strict=True)
         ]
     return drafted
+
+
+def _joined(listed: dict[str, list[_Version]]) -> Iterator[tuple[str, list[_Version]]]:
+    """Yield each article of a file that lists versions side by side with all of them, oldest first: each ends where the
+    next one begins."""
+    by_id: dict[str, list[_Version]] = {}
+    for key, versions in listed.items():
+        by_id.setdefault(key.partition(_AGAIN)[0], []).extend(versions)
+    for local_id, versions in by_id.items():
+        versions.sort(key=lambda one: one.valid_from)
+        ended = [
+            _ended(one, min(filter(None, (one.valid_to, following.valid_from)), default=""))
+            for one, following in pairwise(versions)
+        ]
+        yield local_id, [*ended, versions[-1]]
 
 
 def _overlaps(first: ReadAct, other: ReadAct) -> bool:
@@ -160,7 +180,7 @@ def _keyed(files: Iterable[ReadAct]) -> Iterator[tuple[str, _Version]]:
             if annex and not local_id.startswith((annex, one.act.act_id)):
                 local_id = f"{annex}/{local_id}"
             met[local_id] = met.get(local_id, 0) + 1
-            key = local_id if met[local_id] == 1 else f"{local_id}~{met[local_id]}"
+            key = local_id if met[local_id] == 1 else f"{local_id}{_AGAIN}{met[local_id]}"
             yield key, _Version(article, article.valid_from, article.valid_to, one.place)
 
 

@@ -2,3 +2,18 @@
 
 Each takes the article and its element, and returns the article, changed or not, or None to leave it out.
 """
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, timedelta
+
+from statgraph.corpus.acts.reader import ActArticle
+from statgraph.corpus.acts.selectors import Element
+
+
+def last_day(article: ActArticle, element: Element) -> ActArticle:
+    """Return an article whose file gives the last day in force, with the day after it."""
+    if not article.valid_to:
+        return article
+    return replace(article, valid_to=(date.fromisoformat(article.valid_to) + timedelta(days=1)).isoformat())

@@ -105,6 +105,9 @@ class ArticleRules:
     valid_from: Annotated[tuple[str, ...], VALUES] = setting((), help="First day in force.")
     valid_to: Annotated[tuple[str, ...], VALUES] = setting((), help="First day no longer in force.")
     repealed: Annotated[tuple[str, ...], VALUES] = setting((), help="What is there only if the article is repealed.")
+    versions: bool = setting(
+        False, help="Whether files hold the versions of an article side by side, each with its `valid_from`."
+    )
 
 
 @dataclass(frozen=True)

@@ -180,11 +180,13 @@ class ActReader:
         Raises:
             CorpusError: if the file is not well-formed, or tries to expand entities without measure.
         """
+        is_html = self._profile.settings.syntax == "html"
         events = etree.iterparse(
             self._stream,
             events=("start", "end"),
             tag=[f"{{*}}{name}" for name in self._rules],
-            html=self._profile.settings.syntax == "html",
+            html=is_html,
+            encoding="utf-8" if is_html else None,  # which HTML rarely declares as its parser wants it
             load_dtd=False,
             no_network=True,
             resolve_entities="internal",
@@ -217,7 +219,7 @@ class ActReader:
         kinds = self._kinds_of(element)
         if self._root is None:
             self._root = element.getroottree().getroot()
-        if self._begun is not None and set(kinds) & {_BEGINS, _ANNEX, _HEADING, _SIBLING, _ARTICLE}:
+        if self._begun is not None and set(kinds) & {_ANNEX, _HEADING, _SIBLING, _ARTICLE}:
             yield from self._close_begun(element)
         if _ANNEX in kinds and _ARTICLE not in kinds:
             self._open[-1].siblings.clear()  # they are of what came before
@@ -251,7 +253,8 @@ class ActReader:
         if _ARTICLE in kinds and self._holds("articles.when", element):
             yield from self._article(element, self._local_id("articles.id", element))
             _clear(element)
-        elif _BEGINS in kinds:
+        elif _BEGINS in kinds and self._holds("articles.when", element):
+            yield from self._close_begun(element)
             self._begun = element
         elif _ANNEX in kinds and self._holds("annexes.when", element):
             if _ARTICLE in kinds:
