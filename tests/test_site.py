@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from statgraph.corpus.acts.profile import profile_names
+from statgraph.corpus.store import read_corpus
+
 REPO = Path(__file__).parents[1]
 DOCS = REPO / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -89,13 +92,35 @@ def test_every_system_is_on_its_page():
     assert sorted(rows) == sorted(system_names())
 
 
+def example_of(page: str, folder: Path) -> list[str]:
+    """Write the files that a page shows to a folder, and return its commands."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    for name, shown in re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```', text, re.MULTILINE | re.DOTALL):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(shown, encoding="utf-8")
+    return re.findall(r"^\$ statgraph (.+)$", text, re.MULTILINE)
+
+
+def test_the_made_up_format_is_read_as_it_stands(run_here, tmp_path):
+    commands = example_of("formats.md", tmp_path)
+    said = [run_here(*shlex.split(command)).stdout for command in commands]
+    assert "read as running text" in said[0]
+    assert re.search(r"articles +3\n", said[1])
+    first, second, third = read_corpus(tmp_path / "corpora" / "harbour").articles
+    assert f"```text\n{first.text}\n```" in (DOCS / "formats.md").read_text(encoding="utf-8")
+    assert first.metadata["references"] == [second.article_id]
+    assert (first.number, first.rubric, first.path) == ("Clause 1", "Registration", ("Harbour Act", "Chapter 1 Boats"))
+    assert third.text == "In the Beach Act:\n9\nDogs stay away."
+
+
+def test_the_page_of_formats_names_every_profile():
+    page = (DOCS / "formats.md").read_text(encoding="utf-8")
+    assert [name for name in profile_names() if f"`{name}`" not in page] == []
+
+
 def test_the_example_of_your_own_statutes_runs_as_it_stands(run_here, tmp_path):
-    text = (DOCS / "your-own-statutes.md").read_text(encoding="utf-8")
-    for name, table in re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```', text, re.MULTILINE | re.DOTALL):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(table, encoding="utf-8")
     said = {}
-    for command in re.findall(r"^\$ statgraph (.+)$", text, re.MULTILINE):
+    for command in example_of("your-own-statutes.md", tmp_path):
         done = run_here(*shlex.split(command))
         untrained = command.startswith("search") and "--corpus" in command
         assert (done.returncode, done.stderr.startswith("Nothing was trained")) == (0, untrained), command

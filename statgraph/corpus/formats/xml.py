@@ -52,7 +52,7 @@ def draft_xml(draft: Draft, source: Path) -> None:
         draft.add_problem(source.name, f"holds no articles ({why}); name files of official XML, or a --profile")
     counts = draft_acts(draft, read)
     all_counts = counts.resolved + counts.elsewhere
-    if all_counts:
+    if counts.elsewhere:
         draft.left_out.append(f"{counts.elsewhere:,} of {all_counts:,} references with a target, which lead elsewhere")
     draft.left_out += [f"{count:,} articles {why}" for why, count in articles.items() if count]
     draft.left_out += summary

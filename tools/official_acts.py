@@ -1,0 +1,106 @@
+"""Ten acts in the official formats of eight publishers: import, train without questions, ask what people would ask.
+
+    python -m tools.official_acts FOLDER [--only WORD]
+
+FOLDER holds the acts' files, which are not part of the project; docs/results/official-acts.yaml names them and has the
+questions. Writes docs/results/official-acts.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from statgraph import Corpus, import_corpus, train
+from statgraph.artifacts import write_text
+from statgraph.search.hits import Hit
+
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
+SHOWN = 3
+SYSTEMS = ("bm25", "ensemble")
+
+
+def is_answer(hit: Hit, numbers: Iterable[str]) -> bool:
+    """Return whether a hit is an article of one of these numbers, and not one in a schedule."""
+    number = re.sub(r"^[^\d第]+", "", hit.number)
+    return number in numbers and not any(heading.lower().startswith("schedule") for heading in hit.path[1:])
+
+
+def ranks(corpus: Corpus, system: str, questions: Sequence[tuple[str, Sequence[str]]], folder: Path) -> list[int]:
+    """Return the rank of each question's first answer among the first ten hits of a run; 0 if it is not there."""
+    retriever = train(corpus, system, out=folder).retriever()
+    found = []
+    for question, numbers in questions:
+        hits = retriever.search(question, k=10, as_of="always")
+        found.append(next((hit.rank for hit in hits if is_answer(hit, numbers)), 0))
+    return found
+
+
+def measured(entry: Mapping[str, Any], folder: Path) -> tuple[list[str], dict[str, list[int]]]:
+    """Return the cells of an act's row, and the ranks by system."""
+    corpus = import_corpus(folder / entry["file"], "xml")
+    cells, by_system = [entry["act"], corpus.language, f"{len(corpus.articles):,}"], {}
+    with tempfile.TemporaryDirectory(prefix="statgraph-acts-") as runs:
+        for system in SYSTEMS:
+            start = time.perf_counter()
+            by_system[system] = ranks(corpus, system, entry["questions"], Path(runs) / system)
+            seconds = time.perf_counter() - start
+    cells += [cell(by_system[system]) for system in SYSTEMS]
+    print(f"{entry['act']}: {by_system}", flush=True)
+    return [*cells, f"{seconds:.0f}"], by_system
+
+
+def cell(found: Sequence[int]) -> str:
+    """Return how many answers come first, and how many among the first three."""
+    return f"{found.count(1)} / {sum(1 <= rank <= SHOWN for rank in found)}"
+
+
+def page(rows: Sequence[Sequence[str]], ranks_by_system: Mapping[str, list[int]]) -> str:
+    """Return the table of all acts with its totals."""
+    asked = len(ranks_by_system[SYSTEMS[0]])
+    totals = ["together", "", "", *(f"{cell(ranks_by_system[system])} of {asked}" for system in SYSTEMS), ""]
+    lines = [
+        "# Ten acts in their official formats",
+        "",
+        "Each imported by `statgraph import`, trained without a question, asked eight questions that were written",
+        "before anything was searched (`official-acts.yaml`): answers first / among the first three. Seed 0.",
+        "",
+        "| act | language | articles | BM25 | ensemble | seconds |",
+        "| --- | --- | --- | --- | --- | --- |",
+        *(f"| {' | '.join(row)} |" for row in [*rows, totals]),
+        "",
+        "Seconds: the ensemble's training and search, embedding included, on two cores.",
+        "`python -m tools.official_acts` writes this page.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Measure every act and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", default="", help="acts whose name holds this word; nothing is written then")
+    arguments = parser.parse_args()
+    acts = yaml.safe_load((RESULTS / "official-acts.yaml").read_text(encoding="utf-8"))
+    chosen = [entry for entry in acts if arguments.only in entry["act"]]
+    rows, ranks_by_system = [], {system: [] for system in SYSTEMS}
+    for entry in chosen:
+        row, found = measured(entry, arguments.folder)
+        rows.append(row)
+        for system in SYSTEMS:
+            ranks_by_system[system] += found[system]
+    text = page(rows, ranks_by_system)
+    print(text)
+    if not arguments.only:
+        write_text(RESULTS / "official-acts.md", text)
+
+
+if __name__ == "__main__":
+    main()
