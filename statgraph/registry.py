@@ -160,7 +160,13 @@ def installed(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 
 
 # The extensions of this repository (extensions/README.md), with the extras of which a user needs one.
-EXTENSIONS: Mapping[str, tuple[str, ...]] = {"engines": ("lance", "milvus"), "plots": (), "sharding": (), "studies": ()}
+EXTENSIONS: Mapping[str, tuple[str, ...]] = {
+    "engines": ("lance", "milvus"),
+    "integrations": ("haystack", "ir-datasets", "langchain", "llamaindex", "mcp", "mteb"),
+    "plots": (),
+    "sharding": (),
+    "studies": (),
+}
 
 
 def load(name: str, place: str) -> Any:

@@ -1,9 +1,8 @@
-"""`statgraph serve` and `statgraph mcp`: a run over HTTP, with a search page, and as tools for assistants."""
+"""`statgraph serve`: a run over HTTP, with a search page."""
 
 from __future__ import annotations
 
 import os
-import threading
 from pathlib import Path
 
 import click
@@ -108,25 +107,3 @@ def _check_extra() -> None:
     missing = [package for package in _EXTRA if find_spec(package) is None]
     if missing:
         raise DependencyError(f"{missing[0]}: not installed; run: pip install 'statgraph[serve]'")
-
-
-@click.command()
-@options.run_or_hub
-@options.device
-@options.precision
-def mcp(run: str | None, device: str, precision: str) -> None:
-    """Serve a run to an assistant as tools of the Model Context Protocol, on standard input and output.
-
-    The tools search the law, show an article and what stands around it, and what was in force on a day. The assistant's
-    program starts this command itself, and ends it by closing its input.
-    """
-    from statgraph.service.loaded_run import LoadedRun
-    from statgraph.service.mcp_server import create_mcp_server
-
-    folder = options.chosen_run(run)
-    loaded_run = LoadedRun(folder, device=device, precision=precision)
-    server = create_mcp_server(loaded_run)
-    # Making the structure of a large law takes seconds, where an old run has not saved it.
-    threading.Thread(target=lambda: loaded_run.articles.structure, daemon=True).start()
-    click.echo(f"Serving {folder} to an assistant on standard input and output", err=True)
-    server.run("stdio")

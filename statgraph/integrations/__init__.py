@@ -1,14 +1,5 @@
-"""The retriever as other frameworks take it; each module needs the extra of its name."""
+"""The retriever as other frameworks take it: `statgraph.integrations.langchain` and its like, of an extension."""
 
-from __future__ import annotations
+from statgraph.registry import load
 
-from statgraph.search.hits import Hit
-
-
-def hit_metadata(hit: Hit) -> dict[str, object]:
-    """Return a hit's metadata for a framework, as JSON values: the fields of `Hit` that are known, but its text and
-    passage, the path as a list."""
-    metadata = {
-        key: value for key, value in vars(hit).items() if key not in ("text", "passage") and value not in (None, "")
-    }
-    return metadata | {"path": list(hit.path)}
+__path__ = load("statgraph.integrations", "statgraph_integrations:__path__")

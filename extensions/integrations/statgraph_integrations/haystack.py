@@ -8,14 +8,13 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from statgraph.errors import DependencyError
-from statgraph.integrations import hit_metadata
 from statgraph.search.retriever import Retriever
+from statgraph_integrations import hit_metadata, missing
 
 try:
     from haystack import Document, component, default_to_dict
 except ImportError as error:
-    raise DependencyError(f"{error.name}: not installed; run: pip install 'statgraph[haystack]'") from None
+    raise missing(error, "haystack") from None
 
 
 @component

@@ -7,14 +7,15 @@ from typing import NamedTuple
 
 from statgraph.corpus.records import SPLITS, Article, Corpus, Question
 from statgraph.encoders.article_text import PATH_SEPARATOR
-from statgraph.errors import DependencyError, UsageError
+from statgraph.errors import UsageError
+from statgraph_integrations import missing
 
 try:
     import ir_datasets
     from ir_datasets.formats import BaseDocs, BaseQrels, BaseQueries, GenericQuery, TrecQrel
     from ir_datasets.indices import Docstore
 except ImportError as error:
-    raise DependencyError(f"{error.name}: not installed; run: pip install 'statgraph[ir-datasets]'") from None
+    raise missing(error, "ir-datasets") from None
 
 
 class ArticleDoc(NamedTuple):

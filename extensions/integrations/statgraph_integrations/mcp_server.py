@@ -13,11 +13,12 @@ from statgraph.corpus.query import Query
 from statgraph.corpus.titles import number_or_title
 from statgraph.corpus.validity import asked_day
 from statgraph.encoders.article_text import PATH_SEPARATOR
-from statgraph.errors import DependencyError, StatgraphError, UsageError
+from statgraph.errors import StatgraphError, UsageError
 from statgraph.search.hits import Hit
 from statgraph.service.answers import excerpt
 from statgraph.service.loaded_run import LoadedRun
 from statgraph.service.schemas import DEFAULT_K, MAX_QUESTION, MAX_SHOWN
+from statgraph_integrations import missing
 
 try:
     from mcp.server import MCPServer
@@ -25,7 +26,7 @@ try:
     from mcp_types import ToolAnnotations
     from pydantic import BaseModel, Field
 except ImportError as error:
-    raise DependencyError(f"{error.name}: not installed; run: pip install 'statgraph[mcp]'") from None
+    raise missing(error, "mcp") from None
 
 # An assistant reads every answer whole.
 MAX_HITS = 50

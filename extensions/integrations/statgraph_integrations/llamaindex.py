@@ -6,15 +6,14 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from statgraph.errors import DependencyError
-from statgraph.integrations import hit_metadata
 from statgraph.search.retriever import Retriever
+from statgraph_integrations import hit_metadata, missing
 
 try:
     from llama_index.core.base.base_retriever import BaseRetriever
     from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 except ImportError as error:
-    raise DependencyError(f"{error.name}: not installed; run: pip install 'statgraph[llamaindex]'") from None
+    raise missing(error, "llamaindex") from None
 
 
 class StatgraphRetriever(BaseRetriever):

@@ -13,9 +13,9 @@ from mcp import Client
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Article, Corpus
 from statgraph.errors import DependencyError
-from statgraph.service import mcp_server
 from statgraph.service.loaded_run import LoadedRun
-from statgraph.service.mcp_server import create_mcp_server
+from statgraph_integrations import mcp_server
+from statgraph_integrations.mcp_server import create_mcp_server
 
 LEASES, PAY = ("Rent Code", "Book I. Leases"), ("Work Code", "Pay")
 OLD, NEW = {"valid_to": "2020-01-01"}, {"valid_from": "2020-01-01"}
@@ -142,7 +142,7 @@ def test_what_is_wrong_is_told_with_its_remedy(ask, tool, arguments, said):
 
 
 def test_a_missing_extra_is_one_line(monkeypatch):
-    monkeypatch.delitem(sys.modules, "statgraph.service.mcp_server")
+    monkeypatch.delitem(sys.modules, "statgraph_integrations.mcp_server")
     monkeypatch.setitem(sys.modules, "mcp.server", None)
-    with pytest.raises(DependencyError, match=r"not installed; run: pip install 'statgraph\[mcp\]'$"):
-        importlib.import_module("statgraph.service.mcp_server")
+    with pytest.raises(DependencyError, match=r"not installed; run: pip install './extensions/integrations\[mcp\]'$"):
+        importlib.import_module("statgraph_integrations.mcp_server")

@@ -165,8 +165,21 @@ def test_options_out_of_range_are_refused(langchain, llamaindex, run):
 def test_a_missing_extra_is_one_line(monkeypatch, extra, module):
     monkeypatch.delitem(sys.modules, f"statgraph.integrations.{extra}", raising=False)
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(DependencyError, match=rf"not installed; run: pip install 'statgraph\[{extra}\]'$"):
+    with pytest.raises(
+        DependencyError, match=rf"not installed; run: pip install './extensions/integrations\[{extra}\]'$"
+    ):
         importlib.import_module(f"statgraph.integrations.{extra}")
+
+
+def test_a_missing_extension_is_one_line(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith(("statgraph_integrations", "statgraph.integrations"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "statgraph_integrations", None)
+    with pytest.raises(DependencyError) as refused:
+        importlib.import_module("statgraph.integrations.langchain")
+    assert str(refused.value) == (
+        "statgraph.integrations: in the extension statgraph-integrations; run: pip install ./extensions/integrations"
+    )
 
 
 def test_haystack_takes_limits_with_a_question_and_saves_pipelines(haystack, run):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from statgraph.errors import DependencyError
-from statgraph.integrations import hit_metadata
 from statgraph.search.retriever import Retriever
+from statgraph_integrations import hit_metadata, missing
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -15,7 +14,7 @@ try:
     from langchain_core.retrievers import BaseRetriever
     from pydantic import ConfigDict, Field, PrivateAttr
 except ImportError as error:
-    raise DependencyError(f"{error.name}: not installed; run: pip install 'statgraph[langchain]'") from None
+    raise missing(error, "langchain") from None
 
 
 class StatgraphRetriever(BaseRetriever):

@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("mteb", reason="the extra 'mteb' is run in an environment of its own")
 
 import mteb
+from statgraph.integrations.mteb import StatgraphSearch, StatgraphTask
 
 from statgraph import Retriever
 from statgraph.config import RunConfig
@@ -18,7 +19,6 @@ from statgraph.encoders.article_text import article_texts
 from statgraph.errors import RunError, UsageError
 from statgraph.evaluation.metrics import ndcg, recall, reciprocal_rank
 from statgraph.exporting.encoder_folder import export_encoder_folder
-from statgraph.integrations.mteb import StatgraphSearch, StatgraphTask
 
 
 @pytest.fixture(scope="module")

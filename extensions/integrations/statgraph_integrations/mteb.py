@@ -11,11 +11,12 @@ import numpy as np
 
 from statgraph.corpus.records import Corpus
 from statgraph.encoders.article_text import article_text
-from statgraph.errors import DependencyError, RunError, UsageError
+from statgraph.errors import RunError, UsageError
 from statgraph.runs.hub import local_run
 from statgraph.runs.run import Run
 from statgraph.search.evaluating import split_questions
 from statgraph.search.retriever import Retriever
+from statgraph_integrations import missing
 
 try:
     from datasets import Dataset
@@ -23,7 +24,7 @@ try:
     from mteb.abstasks.task_metadata import TaskMetadata
     from mteb.models.model_meta import ModelMeta
 except ImportError as error:
-    raise DependencyError(f"{error.name}: not installed; run: pip install 'statgraph[mteb]'") from None
+    raise missing(error, "mteb") from None
 
 # MTEB names languages by ISO 639-3 and their script.
 LANGUAGES = {"de": "deu-Latn", "en": "eng-Latn", "fr": "fra-Latn", "nl": "nld-Latn", "vi": "vie-Latn", "zh": "zho-Hans"}
