@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from statgraph.corpus.acts.sources import documents, fetched, is_address
+from statgraph.corpus.acts.documents import documents, fetched
+from statgraph.corpus.download import is_address
 from statgraph.corpus.draft import AS_IT_STANDS, Draft, Reading
 from statgraph.corpus.formats.tables import draft_rows
 from statgraph.corpus.lines import csv_rows, id_field, json_lines, string_field

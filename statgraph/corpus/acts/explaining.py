@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from statgraph.corpus.acts.documents import Document
 from statgraph.corpus.acts.profile import Profile
 from statgraph.corpus.acts.reader import Act, ActArticle, ActReader
 from statgraph.corpus.acts.references import ArticleVersion, ReferenceIndex
-from statgraph.corpus.acts.sources import Document
 
 _MAX_CHARS = 100
 

@@ -11,9 +11,9 @@ from statgraph.corpus.draft import Draft, SourceFormat
 from statgraph.errors import CorpusError
 
 if TYPE_CHECKING:
+    from statgraph.corpus.acts.documents import Document
     from statgraph.corpus.acts.drafting import ReadAct
     from statgraph.corpus.acts.profile import Profile
-    from statgraph.corpus.acts.sources import Document
 
 _MAX_NAMED = 3
 
@@ -24,9 +24,9 @@ def draft_xml(draft: Draft, source: Path) -> None:
     Files of no known format, of another language than the corpus, and without articles are left out; the summary names
     them. Faulty files are problems.
     """
+    from statgraph.corpus.acts.documents import documents
     from statgraph.corpus.acts.drafting import draft_acts
     from statgraph.corpus.acts.profile import profile_named
-    from statgraph.corpus.acts.sources import documents
 
     chosen = profile_named(draft.reading.profile) if draft.reading.profile else None
     passed_over: list[str] = []

@@ -6,13 +6,9 @@ Nothing is unpacked to disk, and nothing is read beyond fixed limits.
 from __future__ import annotations
 
 import gzip
-import hashlib
-import http.client
 import re
 import tarfile
 import tempfile
-import urllib.error
-import urllib.request
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -21,14 +17,13 @@ from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple, Protocol
 from urllib.parse import unquote, urlsplit
 
-from statgraph.errors import CorpusError, FetchError, UsageError, reason_of
+from statgraph.corpus.download import download
+from statgraph.errors import CorpusError, reason_of
 
 SUFFIXES = (".xml", ".akn", ".xhtml", ".html", ".htm")
 HEAD_BYTES = 1 << 16
 MAX_DOCUMENT_BYTES = 4 << 30
 MAX_DOWNLOAD_BYTES = 2 << 30
-TIMEOUT_S = 60
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _ZIP, _GZIP = b"PK\x03\x04", b"\x1f\x8b"
 _BROKEN = (
     zipfile.BadZipFile,
@@ -164,63 +159,14 @@ class Fetched(NamedTuple):
     sha256: str
 
 
-def is_address(source: object) -> bool:
-    """Return whether a source is an address to download."""
-    return isinstance(source, str) and re.match(r"[a-z][a-z0-9+.\-]*://", source, re.IGNORECASE) is not None
-
-
 @contextmanager
 def fetched(address: str) -> Iterator[Fetched]:
     """Download an address to a temporary file, which is gone when the block ends.
 
     Raises:
-        UsageError: if the address is not https (http is for this machine alone), or holds a name and password.
-        FetchError: if it cannot be downloaded, or is larger than 2 GiB.
+        UsageError, FetchError: as `download` does.
     """
-    _check_address(address)
     name = PurePosixPath(unquote(urlsplit(address).path)).name or "download"
     with tempfile.TemporaryDirectory(prefix="statgraph-") as folder:
         path = Path(folder) / re.sub(r"[^\w.\-]+", "_", name)[-100:]
-        digest = hashlib.sha256()
-        try:
-            with _OPENER.open(address, timeout=TIMEOUT_S) as answer, path.open("wb") as file:
-                while chunk := answer.read(1 << 20):
-                    file.write(chunk)
-                    digest.update(chunk)
-                    if file.tell() > MAX_DOWNLOAD_BYTES:
-                        raise FetchError(
-                            f"{address}: larger than {MAX_DOWNLOAD_BYTES >> 20:,} MiB; download it, and import the file"
-                        )
-        except urllib.error.HTTPError as error:
-            raise FetchError(
-                f"{address}: the server answers {error.code} ({error.reason}); check the address"
-            ) from None
-        except (OSError, http.client.HTTPException) as error:
-            reason = reason_of(getattr(error, "reason", None) or error)
-            raise FetchError(
-                f"{address}: cannot be downloaded ({reason}); check the network, or download it elsewhere"
-            ) from None
-        yield Fetched(path, digest.hexdigest())
-
-
-def _check_address(address: str) -> None:
-    parts = urlsplit(address)
-    if parts.username or parts.password:
-        raise UsageError(
-            f"{parts.scheme}://{parts.hostname}: an address with a password is not downloaded; download it yourself"
-        )
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _LOOPBACK):
-        raise UsageError(f"{address}: not an https address; give one, or download the file and name it")
-
-
-class _SafeRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows redirects to https alone."""
-
-    max_redirections = 5
-
-    def redirect_request(self, req, fp, code, msg, headers, newurl):  # type: ignore[no-untyped-def]
-        _check_address(newurl)
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
-_OPENER = urllib.request.build_opener(_SafeRedirects)
+        yield Fetched(path, download(address, path, max_bytes=MAX_DOWNLOAD_BYTES))
