@@ -100,26 +100,6 @@ def split_metrics(retriever: Retriever, corpus: Corpus, split: str, question_set
     return SplitMetrics(tuple(question.question_id for question in questions), metrics, masks)
 
 
-def metrics_of_sets(retriever: Retriever, corpus: Corpus, split: str) -> SplitMetrics:
-    """Return the metrics of a retriever for every question of a split, set by set, the main set first.
-
-    The strata of the main set have their own names, so that "all" is all of the main set; those of another set have its
-    name in front, as in "references: all".
-    """
-    by_set = {name: split_metrics(retriever, corpus, split, name) for name in sets_of_split(corpus, split)}
-    parts = list(by_set.values())
-    ids = tuple(question_id for part in parts for question_id in part.question_ids)
-    values = {name: np.concatenate([part.metrics[name] for part in parts]) for name in parts[0].metrics.values}
-    masks, start = {}, 0
-    for set_name, part in by_set.items():
-        end = start + len(part.question_ids)
-        for stratum, held in part.masks.items():
-            name = stratum if set_name == MAIN_SET else f"{set_name}: {stratum}"
-            masks[name] = np.pad(held, (start, len(ids) - end))
-        start = end
-    return SplitMetrics(ids, QuestionMetrics(values), masks)
-
-
 def evaluate_split(retriever: Retriever, corpus: Corpus, split: str, *, rng: np.random.Generator) -> Report:
     """Return the report of a retriever on a split of the main set: all metrics with intervals, in every stratum."""
     measured = split_metrics(retriever, corpus, split)

@@ -13,20 +13,10 @@ import numpy as np
 from statgraph.config import IndexConfig
 from statgraph.corpus.allowed_rows import Where
 from statgraph.errors import DependencyError, EngineError, reason_of
-from statgraph.index.engines.contract import (
-    KEPT_STATES,
-    PATH_END,
-    Columns,
-    RankedIds,
-    State,
-    TableEngine,
-    Written,
-    expression,
-    path_key,
-    ranked_ids,
-)
+from statgraph.index.engines.contract import KEPT_STATES, Columns, RankedIds, State, Written
 from statgraph.index.engines.faiss_engine import LocalArticles
 from statgraph.index.folder import default_lists
+from statgraph_engines.tables import PATH_END, TableEngine, expression, path_key, ranked_ids
 
 TABLE = "articles"
 HELD_MOST = IndexConfig.flat_most

@@ -13,18 +13,9 @@ import numpy as np
 from statgraph.config import IndexConfig
 from statgraph.corpus.allowed_rows import Where
 from statgraph.errors import DependencyError, EngineError, UsageError, reason_of
-from statgraph.index.engines.contract import (
-    KEPT_STATES,
-    Columns,
-    RankedIds,
-    State,
-    TableEngine,
-    Written,
-    expression,
-    path_key,
-    ranked_ids,
-)
+from statgraph.index.engines.contract import KEPT_STATES, Columns, RankedIds, State, Written
 from statgraph.index.folder import default_lists
+from statgraph_engines.tables import TableEngine, expression, path_key, ranked_ids
 
 TOKEN_VARIABLE = "MILVUS_TOKEN"
 _STATES, _PREFIX = "statgraph_states", "statgraph_articles_"

@@ -24,13 +24,13 @@ from statgraph.runs.folders import is_finished, is_unfinished
 from statgraph.runs.kind import kind_of
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import read_ensemble
-from statgraph.search.evaluating import metrics_of_sets
 from statgraph.systems.ensemble import fold_runs, learns_from, questions_to_learn_from
 from statgraph.systems.job import Job, TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph_studies.running import CorpusRuns, PlannedRun, run_id
 from statgraph_studies.spec import RowSpec, TableSpec
 from statgraph_studies.store import RunResult
+from statgraph_studies.summary import metrics_of_sets
 
 # Parts beside signals that a row can leave out, each by the features that go with it.
 FEATURES: Mapping[str, Callable[[str, str], bool]] = {

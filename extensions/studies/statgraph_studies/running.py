@@ -24,7 +24,7 @@ from statgraph.runs.kind import kind_of
 from statgraph.runs.provenance import commit, published
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import read_ensemble
-from statgraph.search.evaluating import SplitMetrics, metrics_of_sets, sets_of_split
+from statgraph.search.evaluating import SplitMetrics, sets_of_split
 from statgraph.search.retriever import Retriever
 from statgraph.signals.signal import Asked, Signal
 from statgraph.systems.job import DEFAULT_OPTIONS, RunCache, TrainingOptions
@@ -34,7 +34,7 @@ from statgraph.systems.tuning.bm25_grid import tuned_bm25
 from statgraph.training.checkpoints import MetricsLog
 from statgraph_studies.spec import RowSpec, TableSpec
 from statgraph_studies.store import FOLLOWED, RunResult, RunStore
-from statgraph_studies.summary import COMPARED_BY_SET
+from statgraph_studies.summary import COMPARED_BY_SET, metrics_of_sets
 
 ID_DIGITS = 16
 

@@ -1,4 +1,4 @@
-"""The rows of a table summed up: mean and spread over seeds, and the difference from another row."""
+"""What a table shows of its runs: metrics of all question sets, and rows as means over seeds and differences."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
-from statgraph.corpus.records import MAIN_SET
+from statgraph.corpus.records import MAIN_SET, Corpus
+from statgraph.evaluation.metrics import QuestionMetrics
 from statgraph.evaluation.significance import Comparison, Estimate, compare, mean_estimate
+from statgraph.search.evaluating import SplitMetrics, sets_of_split, split_metrics
+from statgraph.search.retriever import Retriever
 from statgraph_studies.spec import RowSpec, TableSpec
 from statgraph_studies.store import RunResult
 
@@ -73,6 +76,26 @@ def summaries(spec: TableSpec, results: Mapping[str, Mapping[int, RunResult]]) -
         results: row name -> seed -> result.
     """
     return [_summary(row, spec, results) for row in spec.rows if results.get(row.name)]
+
+
+def metrics_of_sets(retriever: Retriever, corpus: Corpus, split: str) -> SplitMetrics:
+    """Return the metrics of a retriever for every question of a split, set by set, the main set first.
+
+    The strata of the main set have their own names, so that "all" is all of the main set; those of another set have its
+    name in front, as in "references: all".
+    """
+    by_set = {name: split_metrics(retriever, corpus, split, name) for name in sets_of_split(corpus, split)}
+    parts = list(by_set.values())
+    ids = tuple(question_id for part in parts for question_id in part.question_ids)
+    values = {name: np.concatenate([part.metrics[name] for part in parts]) for name in parts[0].metrics.values}
+    masks, start = {}, 0
+    for set_name, part in by_set.items():
+        end = start + len(part.question_ids)
+        for stratum, held in part.masks.items():
+            name = stratum if set_name == MAIN_SET else f"{set_name}: {stratum}"
+            masks[name] = np.pad(held, (start, len(ids) - end))
+        start = end
+    return SplitMetrics(ids, QuestionMetrics(values), masks)
 
 
 def strata_by_set(strata: Iterable[str]) -> dict[str, dict[str, str]]:
