@@ -104,7 +104,7 @@ def _add(
         path=_path(title, article.path),
         metadata=metadata,
         number=article.number,
-        rubric=article.rubric if article.number or article.rubric != named else "",
+        rubric=article.rubric,
     )
 
 
@@ -129,6 +129,8 @@ def _drafted(draft: Draft, files: list[ReadAct]) -> _DraftedAct | None:
         for one in sorted(files, key=lambda one: one.act.date):
             states.setdefault(one.act.date, []).append(one)
     keyed = [(day, dict(_keyed(state))) for day, state in states.items()]
+    for (_, before), (_, after) in pairwise(keyed):
+        after.update(_missing_parts(before, after))
     repeated = next((one for state in states.values() for one in state[1:] if _overlaps(state[0], one)), None)
     if repeated is not None and not latest.profile.settings.act.parts:
         draft.add_problem(
@@ -184,8 +186,15 @@ def _keyed(files: Iterable[ReadAct]) -> Iterator[tuple[str, _Version]]:
             yield key, _Version(article, article.valid_from, article.valid_to, one.place)
 
 
+def _missing_parts(before: dict[str, _Version], after: dict[str, _Version]) -> dict[str, _Version]:
+    """Return the articles of files of which a later state has nothing: that part was not given, and is not repealed."""
+    continued = {version.place for local_id, version in before.items() if local_id in after}
+    return {local_id: version for local_id, version in before.items() if version.place not in continued}
+
+
 def _article_id(act_id: str, local_id: str, earlier: str) -> str:
-    whole = local_id if local_id.startswith(act_id) else f"{act_id}#{local_id}"
+    is_whole = local_id.startswith((act_id, "/", "http:", "https:"))
+    whole = local_id if is_whole else f"{act_id}#{local_id}"
     return f"{whole}@{earlier}" if earlier else whole
 
 

@@ -28,7 +28,7 @@ def explanation(document: Document, profile: Profile) -> Iterator[str]:
     for name in Act.__slots__:
         yield f"  {name:<9} {getattr(act, name) or '(not said)'}"
     depth = max((heading.depth for heading in reader.headings), default=0)
-    yield f"headings  {len(reader.headings):,}, up to {depth} levels"
+    yield f"headings  {len(reader.headings):,}, depth {depth}"
     yield from (_cut(f"  line {one.line:>6}  {'  ' * (one.depth - 1)}{one.title}") for one in reader.headings)
     yield f"articles  {len(articles):,}"
     for one in articles:

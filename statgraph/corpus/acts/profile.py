@@ -327,7 +327,7 @@ def _read(path: Path, place: str) -> Mapping[str, object]:
         mark = getattr(error, "problem_mark", None)
         where = f"{place}:{mark.line + 1}" if mark else place
         problem = getattr(error, "problem", None) or reason_of(error)
-        raise UsageError(f"{where}: invalid YAML ({problem}); correct it") from None
+        raise UsageError(f"{where}: invalid YAML ({problem}); put texts with brackets, colons or # in quotes") from None
     if not isinstance(read, Mapping):
         raise UsageError(f"{place}: holds no keys; begin with 'articles:' and its elements")
     return read

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -170,6 +170,7 @@ class ActReader:
         self._root: Element | None = None
         self._knows_act = False
         self._base = _Open(None, ())
+        self._depth = dict.fromkeys(_KEYS, 0)  # how many open elements each key names
         self._open: list[_Open] = [self._base]
         self._begun: Element | None = None
         self._empty = profile.patterns("empty")
@@ -197,10 +198,7 @@ class ActReader:
         )
         try:
             for event, element in events:
-                if event == "start":
-                    yield from self._start(element)
-                else:
-                    yield from self._end(element)
+                yield from self._start(element) if event == "start" else self._end(element)
             self._root = events.root if self._root is None else self._root
         except etree.XMLSyntaxError as error:
             line = f":{error.lineno}" if error.lineno else ""
@@ -215,15 +213,20 @@ class ActReader:
         """Return what the file says of its act, with a name for an id or a title that it does not say."""
         return replace(self.act, act_id=self.act.act_id or name, title=self.act.title or self.act.act_id or name)
 
-    def _start(self, element: Element) -> Iterator[ActArticle]:
+    def _start(self, element: Element) -> Iterable[ActArticle]:
+        """Open an element, and return the articles that end with it."""
         kinds = self._kinds_of(element)
         if self._root is None:
             self._root = element.getroottree().getroot()
-        if self._begun is not None and set(kinds) & {_ANNEX, _HEADING, _SIBLING, _ARTICLE}:
-            yield from self._close_begun(element)
+        ended: tuple[ActArticle, ...] = ()
+        if self._begun is not None and not {_ANNEX, _HEADING, _SIBLING, _ARTICLE}.isdisjoint(kinds):
+            ended = tuple(self._close_begun(element))
         if _ANNEX in kinds and _ARTICLE not in kinds:
             self._open[-1].siblings.clear()  # they are of what came before
         self._open.append(_Open(element, kinds))
+        for kind in kinds:
+            self._depth[kind] += 1
+        return ended
 
     def _kinds_of(self, element: Element) -> tuple[str, ...]:
         """Return the keys of the profile that name an element."""
@@ -235,45 +238,55 @@ class ActReader:
                 self._kinds[element.tag] = kinds
         return kinds
 
-    def _end(self, element: Element) -> Iterator[ActArticle]:
+    def _end(self, element: Element) -> Iterable[ActArticle]:
+        """Close an element, and return the articles that end with it; clear what is read."""
         closed = self._open.pop()
-        kinds = closed.kinds
+        kinds, depth = closed.kinds, self._depth
+        for kind in kinds:
+            depth[kind] -= 1
         if not kinds:
-            return
-        inside = {kind for outer in self._open for kind in outer.kinds}
+            return ()
         if _LEAVE_OUT in kinds:
-            if _LEAVE_OUT not in inside:
-                self.left_out[local_name(element)] += 1
-            if self._knows_act and not inside & {_ARTICLE, _BEGINS}:
-                _clear(element)
-            return
-        if inside & {_LEAVE_OUT, _QUOTED, _ARTICLE} or _QUOTED in kinds:
-            self.quoted += _ARTICLE in kinds and not inside & {_LEAVE_OUT}
-            return
+            self.left_out[local_name(element)] += not depth[_LEAVE_OUT]
+            self._clear(element, unless=depth[_ARTICLE] or depth[_BEGINS])
+            return ()
+        if depth[_LEAVE_OUT] or depth[_QUOTED] or depth[_ARTICLE] or _QUOTED in kinds:
+            self.quoted += _ARTICLE in kinds and not depth[_LEAVE_OUT]
+            return ()
+        ended = self._ended(closed)
+        self._clear(element, unless=_BEGINS in kinds)
+        return ended
+
+    def _ended(self, closed: _Open) -> tuple[ActArticle, ...]:
+        """Return the articles that a closed element is; keep it in mind if it is a heading."""
+        element, kinds = closed.element, closed.kinds
         if _ARTICLE in kinds and self._holds("articles.when", element):
-            yield from self._article(element, self._local_id("articles.id", element))
-            _clear(element)
-        elif _BEGINS in kinds and self._holds("articles.when", element):
-            yield from self._close_begun(element)
+            return tuple(self._article(element, self._found("articles.id", element)))
+        if _BEGINS in kinds and self._holds("articles.when", element):
+            ended = tuple(self._close_begun(element))
             self._begun = element
-        elif _ANNEX in kinds and self._holds("annexes.when", element):
+            return ended
+        if _ANNEX in kinds and self._holds("annexes.when", element):
             if _ARTICLE in kinds:
                 self._open[-1].siblings.clear()  # they are of what came before
-            yield from self._loose(closed)
-        elif _CONTINUED in kinds:
+            return tuple(self._loose(closed))
+        if _CONTINUED in kinds:
             self._continue_heading(element)
         elif _SIBLING in kinds and self._holds("headings.when", element):
             self._add_sibling(element)
         elif _HEADING in kinds:
             self._title(closed)
-            if any(_ANNEX in outer.kinds for outer in self._open):
-                yield from self._loose(closed)
-            elif self._knows_act:
-                _clear(element)
+            if self._depth[_ANNEX]:
+                return tuple(self._loose(closed))
         elif _ARTICLE in kinds:
             self.left_out[local_name(element)] += 1
-            if self._knows_act:
-                _clear(element)
+        return ()
+
+    def _clear(self, element: Element, *, unless: object = False) -> None:
+        """Free what is inside an element that has ended, once the act is known; its name and attributes stay."""
+        if self._knows_act and not unless:
+            element.text = None
+            del element[:]
 
     def _holds(self, key: str, element: Element) -> bool:
         condition = self._profile.value(key)
@@ -286,11 +299,12 @@ class ActReader:
 
     def _path(self) -> tuple[str, ...]:
         """Return the headings above what is being read."""
+        containers = [outer for outer in self._open if _HEADING in outer.kinds or _ANNEX in outer.kinds]
+        for outer in containers:
+            self._title(outer)  # may add to the headings of those around it
         path: list[str] = []
-        for outer in self._open:
-            if outer is not self._base and {_HEADING, _ANNEX} & set(outer.kinds):
-                title = self._title(outer)
-                path += [title] if title else []
+        for outer in (self._base, *containers):
+            path += [outer.title] if outer.title else []
             path += [title for _, title in outer.siblings if title]
         return tuple(path)
 
@@ -371,14 +385,14 @@ class ActReader:
         rubric, used_rubric = value("articles.rubric").find(element, self.text.line)
         number = number.strip(_AROUND)
         word = self._profile.settings.articles.word
-        annex = next((self._annex_id(outer) for outer in self._open if _ANNEX in outer.kinds), "")
+        annex = self._annex()
         if word and number[:1].isdigit() and not annex:
             number = f"{word} {number}"
         text, targets = self.text.lines(element, {*used, *used_rubric})
         valid_from, valid_to = (iso_date(self._found(f"articles.{key}", element)) for key in ("valid_from", "valid_to"))
         article = ActArticle(
             number=number,
-            rubric=rubric.strip(),
+            rubric=rubric.rstrip(_AROUND),
             text=text,
             path=path,
             local_id=local_id or number,
@@ -402,17 +416,20 @@ class ActReader:
         if changed is not None:
             yield changed
 
-    def _local_id(self, key: str, element: Element) -> str:
-        return self._found(key, element)
+    def _annex(self) -> str:
+        """Return the local id of the annex that is open, "" where none is."""
+        if not self._depth[_ANNEX]:
+            return ""
+        return next(self._annex_id(outer) for outer in self._open if _ANNEX in outer.kinds)
 
     def _annex_id(self, opened: _Open) -> str:
         if not opened.local_id:
-            found = self._local_id("annexes.id", opened.element)
+            found = self._found("annexes.id", opened.element)
             opened.local_id = found or self._found("annexes.number", opened.element) or self._title(opened) or "annex"
         return opened.local_id
 
     def _loose(self, closed: _Open) -> Iterator[ActArticle]:
-        """Yield what an annex, or a heading in one, is as an article if no article was in it; clear it."""
+        """Yield what an annex, or a heading in one, is as an article if no article was in it."""
         element = closed.element
         self._title(closed)
         if not closed.n_articles:
@@ -423,17 +440,11 @@ class ActReader:
             text, targets = self.text.lines(element, {*used, *used_title})
             number = number.strip(_AROUND)
             path = self._path()
-            if kind == "annexes":
-                local_id = self._annex_id(closed)
-                annex = next((self._annex_id(outer) for outer in self._open if _ANNEX in outer.kinds), "")
-            else:
-                local_id, annex = number or title, self._annex_id(next(o for o in self._open if _ANNEX in o.kinds))
-            article = ActArticle(
-                number, title, text, path, local_id, element.sourceline or 0, annex, targets=tuple(targets)
-            )
+            local_id = self._annex_id(closed) if kind == "annexes" else number or title
+            line, annex = element.sourceline or 0, self._annex()
+            article = ActArticle(number, title, text, path, local_id, line, annex, targets=tuple(targets))
             if text:
                 yield from self._kept(article, element, False)
-        _clear(element)
 
     def _close_begun(self, following: Element | None) -> Iterator[ActArticle]:
         """Yield the article that an element began: itself and what follows it among its siblings."""
@@ -447,7 +458,7 @@ class ActReader:
             if sibling in stop:
                 break
             whole.append(deepcopy(sibling))
-        yield from self._article(whole, self._local_id("articles.id", whole), whole=begun)
+        yield from self._article(whole, self._found("articles.id", whole), whole=begun)
 
     def _learn_act(self, element: Element | None) -> None:
         """Read what the file says of its act, once: when the first article is there, and all that precedes it."""
@@ -464,12 +475,6 @@ class ActReader:
             licence=found["licence"],
             date=iso_date(found["date"]),
         )
-
-
-def _clear(element: Element) -> None:
-    """Free what is inside an element that has ended; its name and attributes stay."""
-    element.text = None
-    del element[:]
 
 
 def root_of(head: bytes) -> Element | None:

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
+from statgraph.corpus.citations.references import article_number
+
 _LAST_PART = re.compile(r"(?:/|__)(?:(?!/|__).)*$")  # of an id: "art_70__para_2" is in "art_70"
 _ADDRESS = re.compile(r"^https?://(?:www\.)?")
 
@@ -70,7 +72,7 @@ class ReferenceIndex:
             if not versions and groups.get("number") and places:
                 versions = places.by_number.get(number_key(groups["number"]), [])
             if versions:
-                then = (version for version in versions if not version.valid_to or day < version.valid_to)
+                then = (version for version in versions if day and day < version.valid_to)
                 return next(then, versions[-1]).article_id
         return None
 
@@ -95,6 +97,6 @@ def act_key(act_id: str) -> str:
 
 
 def number_key(number: str) -> str:
-    """Return a number in comparable form: "Art. 12 bis" and "12bis" are one; "" if it has no digit."""
+    """Return a number without its word in comparable form: "Art. 12 bis" and "12bis" are one; "" if it has no digit."""
     match = re.search(r"\d.*", number)
-    return re.sub(r"[\s.*]+", "", match[0]).lower() if match else ""
+    return article_number(match[0]) if match else ""

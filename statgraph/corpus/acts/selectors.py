@@ -17,7 +17,7 @@ one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -27,6 +27,7 @@ Element = Any  # lxml ships no types
 _NAME = r"[^\W\d][\w.\-]*"
 _TEST = r"\[(?:(?P<place>\d+)|@?(?P<name>[\w:.\-]+)(?:(?P<how>[~^!]?)=(?P<value>[^\[\]]*))?)\]"
 _TESTS = re.compile(_TEST)
+_BETWEEN = r"(?![^\[]*\])"  # not inside brackets
 _STEP = re.compile(rf"(?P<name>\^?{_NAME}|\.\.|\.)(?P<tests>(?:\[[^\[\]]+\])*)")
 
 
@@ -74,11 +75,10 @@ class Selector:
         above = element.getparent()
         return above is not None and self.parent.matches(above)
 
-    def among(self, children: Iterable[Element]) -> Iterator[Element]:
-        found = (child for child in children if self.matches(child))
-        for place, child in enumerate(found, start=1):
-            if self.place in (0, place):
-                yield child
+    def among(self, named: Iterable[Element]) -> list[Element]:
+        """Return which of some elements of the name are these."""
+        found = [element for element in named if self.fits(element)] if not self.is_name else list(named)
+        return found[self.place - 1 : self.place] if self.place else found
 
 
 def local_name(element: Element) -> str:
@@ -103,12 +103,12 @@ def selectors_of(text: str) -> tuple[Selector, ...]:
     Raises:
         ValueError: if it is none; the text says why.
     """
-    return tuple(_selector(part.strip()) for part in text.split(","))
+    return tuple(_selector(part.strip()) for part in re.split(f",{_BETWEEN}", text))
 
 
 def _selector(text: str) -> Selector:
     found: Selector | None = None
-    for step in text.split("/"):
+    for step in re.split(f"/{_BETWEEN}", text):
         match = _STEP.fullmatch(step)
         if not match or match["name"][0] in ".^":
             raise ValueError(f"'{text}' names no element; write it like section, chapter/num or p[class=title]")
@@ -147,8 +147,10 @@ class _Source:
                 outer = (next(one.iterancestors(f"{{*}}{step.name[1:]}"), None) for one in reached)
                 reached = [one for one in outer if one is not None]
             elif step.name != ".":
-                children = (one.iter(f"{{*}}{step.name}") if deep else one for one in reached)
-                reached = [found for among in children for found in step.among(among)]
+                name = f"{{*}}{step.name}"
+                reached = [
+                    found for one in reached for found in step.among(one.iter(name) if deep else one.iterchildren(name))
+                ]
         return reached
 
     def find(self, element: Element, text_of: Callable[[Element], str]) -> tuple[str, Element | None]:
@@ -180,9 +182,14 @@ class Value:
         Of a sum, literal parts alone are no text.
         """
         for parts in self._alternatives:
+            if len(parts) == 1:
+                text, used_one = parts[0].find(element, text_of)
+                if text:
+                    return text, [] if used_one is None else [used_one]
+                continue
             found = [(part.find(element, text_of), part.literal) for part in parts]
-            if any(text and (literal is None or len(parts) == 1) for (text, _), literal in found):
-                texts = [text for (text, _), _ in found if text]
+            if any(text and literal is None for (text, _), literal in found):
+                texts = [text.rstrip(" —–:") if literal is None else text for (text, _), literal in found if text]
                 return " ".join(texts), [used for (_, used), _ in found if used is not None]
         return "", []
 
@@ -200,9 +207,9 @@ def _source(text: str) -> _Source:
     if where.startswith("="):
         return _Source(where[1:].strip(), (), "", None)
     path, at, name = where.rpartition("@") if re.search(r"(?:^|/)@[\w:.\-]+$", where) else (where, "", "")
-    steps = re.findall(r"(//?|^)([^/]+)", path)
+    steps = re.findall(r"(//?|^)((?:[^/\[]|\[[^\]]*\])+)", path)
     matches = [_STEP.fullmatch(step) for _, step in steps]
-    if not (all(matches) and (steps or at)):
+    if not (all(matches) and (steps or at)) or "".join(map("".join, steps)) != path.rstrip("/"):
         raise ValueError(f"'{text}' is no place of a text; write it like num, @id, ../heading or //title/@date")
     found = tuple((before == "//", _of_step(match)) for (before, _), match in zip(steps, matches, strict=True) if match)
     return _Source(None, found, name, compiled)

@@ -81,6 +81,8 @@ class TextReader:
 
     def line(self, element: Element) -> str:
         """Return the text of an element on one line, without what the profile removes."""
+        if not len(element) and not self._remove and self._role_of(element) == _INLINE:
+            return " ".join(_visible(element.text or "").split())
         lines, _ = self._read(element, ())
         return " ".join(lines)
 
@@ -222,10 +224,7 @@ class TextReader:
         text = "".join(pieces)
         if self._keep_ends:
             text = text.replace("\n", _LINE)
-        for character in _INVISIBLE:
-            if character in text:
-                text = text.replace(character, "")
-        text = " ".join(_AFTER_MARK.sub(" ", text).split())
+        text = " ".join(_AFTER_MARK.sub(" ", _visible(text)).split())
         lines: list[str] = []
         for line in _ENDS.split(text):
             line = line.strip()
@@ -255,6 +254,14 @@ class TextReader:
         else:
             self._roles[tag] = None
         return next((role for selector, role in rules if selector.matches(element)), _INLINE)
+
+
+def _visible(text: str) -> str:
+    """Return a text without soft hyphens and characters of no width."""
+    for character in _INVISIBLE:
+        if character in text:
+            text = text.replace(character, "")
+    return text
 
 
 def list_mark(element: Element, item: Element, place: int) -> str:

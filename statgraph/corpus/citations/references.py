@@ -189,17 +189,29 @@ def ragged_row(ragged: Ragged, row: int) -> list[int]:
     return values[starts[row] : starts[row + 1]].tolist()
 
 
-@lru_cache(maxsize=1)
 def citations_among(articles: tuple[PlacedText, ...]) -> Citations:
-    """Return which of the others each article names in its text.
+    """Return which of the others each article names: those that its source says, else those that are in its text.
 
     The last answer is kept: the articles of a large law take seconds to read, and several parts of a run ask for it.
     """
+    return _citations(articles, tuple(map(_stated, articles)))  # articles that differ in metadata alone are equal
+
+
+def _stated(article: PlacedText) -> tuple[str, ...]:
+    """Return the ids of the articles that an article names as its source says, () where that says none."""
+    stated = getattr(article, "metadata", {}).get(REFERENCES)
+    return tuple(filter(None, map(str, stated))) if isinstance(stated, list | tuple) else ()
+
+
+@lru_cache(maxsize=1)
+def _citations(articles: tuple[PlacedText, ...], stated: tuple[tuple[str, ...], ...]) -> Citations:
     finder = ReferenceFinder(list(map(number_or_title, articles)), [article.path[0] for article in articles])
-    cited = [
-        [other for other in finder.find(article.text, article.path[0]) if other != row]
-        for row, article in enumerate(articles)
-    ]
+    rows = {getattr(article, "article_id", ""): row for row, article in enumerate(articles)} if any(stated) else {}
+    cited = []
+    for row, article in enumerate(articles):
+        found = [rows[article_id] for article_id in dict.fromkeys(stated[row]) if article_id in rows]
+        found = found or finder.find(article.text, article.path[0])
+        cited.append([other for other in found if other != row])
     starts = np.cumsum([0, *map(len, cited)]).astype(np.int64)
     return Citations(np.array([row for rows in cited for row in rows], dtype=np.int32), starts)
 

@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 
 from statgraph.corpus import Article, CitingText
 from statgraph.corpus.citations import references
-from statgraph.corpus.citations.references import ReferenceFinder, citations_among, cited_articles, ragged_row
+from statgraph.corpus.citations.references import (
+    REFERENCES,
+    ReferenceFinder,
+    citations_among,
+    cited_articles,
+    ragged_row,
+)
 
 TITLES = [
     *("Art. L1 A, Code du travail", "Art. L12-3, Code du travail", "Art. L12-4, Code du travail"),
@@ -276,6 +282,14 @@ def test_citations_among_articles_are_read_once(monkeypatch, referring_town):
     assert [rows.tolist() for rows in citations.edges] == [[4, 6, 7, 7], [2, 4, 4, 2]]
     monkeypatch.setattr(references, "ReferenceFinder", None)
     assert citations_among(tuple(referring_town.articles)) is citations
+
+
+def test_references_that_the_source_states_come_before_those_in_the_text():
+    text = "See article 1."
+    said = replace(WELL, article_id="W2", title="Art. 2, Well Code", text=text, metadata={REFERENCES: ["L2", "gone"]})
+    silent = replace(said, metadata={REFERENCES: ["gone"]})
+    for citing, expected in ((said, [1]), (silent, [2]), (replace(said, metadata={REFERENCES: "L2"}), [2])):
+        assert ragged_row(citations_among((LAMP, LAMP2, WELL, citing)).refers_to, 3) == expected
 
 
 PIECES = [
