@@ -33,9 +33,8 @@ def explanation(document: Document, profile: Profile) -> Iterator[str]:
     yield f"articles  {len(articles):,}"
     for one in articles:
         where = f" in annex {one.annex}" if one.annex else ""
-        dates = f", from {one.valid_from or 'always'} to {one.valid_to or 'ever'}" * bool(
-            one.valid_from or one.valid_to
-        )
+        since, until = f" from {one.valid_from}" * bool(one.valid_from), f" to {one.valid_to}" * bool(one.valid_to)
+        dates = f", in force{since}{until}" * bool(since or until)
         yield _cut(f"  line {one.line:>6}  {one.number or '(no number)'}: {one.rubric or '(no rubric)'}")
         yield f"               id {one.local_id}{where}, {len(one.text):,} characters{dates}"
         yield _cut(f"               {one.text.partition(chr(10))[0]}")
