@@ -144,3 +144,14 @@ def test_ids_that_hold_the_act_stay_as_they_are(drafted):
 def test_what_has_no_number_is_cited_by_its_rubric(drafted):
     (article,) = drafted(version("", replace(ONE, number=""))).corpus().articles
     assert (article.title, article.rubric) == ("Leads, Dog Act", "Leads")
+
+
+def test_versions_side_by_side_end_where_the_next_begins(drafted):
+    days = {"Old.": "2000-01-01", "New.": "2020-01-01"}
+    old, new = (replace(ONE, text=text, valid_from=day) for text, day in days.items())
+    act = replace(version("2024-01-01", new, old, TWO), profile=profile_named("boe"))
+    articles = drafted(act).drafted_articles()
+    assert [(one.article_id, one.metadata["valid_from"], one.metadata.get("valid_to")) for one in articles[:2]] == [
+        ("/dogs#art_1@2000-01-01", "2000-01-01", "2020-01-01"),
+        ("/dogs#art_1", "2020-01-01", None),
+    ]

@@ -146,7 +146,7 @@ def test_explain_prints_headings_articles_and_references(run_here, dutch, tmp_pa
         (["law", "--out", "out", "--profile", "latin"], 2, "unknown profile 'latin'; choose from akn, "),
         (["law", "--out", "out", "--profile", "uslm"], 1, "law: holds no articles (1 file with other suffixes"),
         (["law/other.xml", "--out", "out"], 1, "other.xml: holds no articles (1 file of no known format: other.xml)"),
-        (["http://law.example/a.xml", "--out", "out"], 2, "http://law.example/a.xml: not an https address"),
+        (["http://law.example/a.xml", "--out", "out"], 2, "http://law.example/a.xml: is not https"),
     ],
 )
 def test_what_cannot_be_imported_is_one_line(run_here, dutch, arguments, code, problem):
