@@ -68,6 +68,28 @@ def test_unknown_command(run_here, typed, suggestion):
     )
 
 
+IN_EXTENSIONS = {
+    "embed": "./extensions/sharding",
+    "reproduce": "./extensions/studies",
+    "mcp": "'./extensions/integrations[mcp]'",
+    "plot": "./extensions/plots",
+}
+
+
+def test_the_commands_of_extensions():
+    modules = {name: module for name, (module, *_) in command_line.COMMANDS.items()}
+    assert [name for name, module in modules.items() if not module.startswith("statgraph.")] == list(IN_EXTENSIONS)
+
+
+@pytest.mark.parametrize("name", IN_EXTENSIONS)
+def test_a_command_whose_extension_is_not_installed_is_one_line(refused, monkeypatch, name):
+    package = command_line.COMMANDS[name][0].partition(".")[0]
+    monkeypatch.delitem(sys.modules, f"{package}.command", raising=False)
+    monkeypatch.setitem(sys.modules, package, None)
+    extension = package.replace("_", "-")
+    assert refused(name, "--help") == f"{name}: in the extension {extension}; run: pip install {IN_EXTENSIONS[name]}"
+
+
 def test_no_command_shows_the_help(run_here):
     done = run_here()
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from statgraph.errors import RunError, UsageError
+from statgraph_sharding import article_shards
 from statgraph_sharding.ray_embedding import _cluster
 
 
@@ -14,8 +15,7 @@ from statgraph_sharding.ray_embedding import _cluster
     [("ray", ("embed", "--out", "vectors")), ("pyarrow", ("update", "--vectors", "vectors"))],
 )
 def test_a_missing_package_is_named(refused, town, train_town, monkeypatch, package, command):
-    found = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == package else found(name))
+    monkeypatch.setattr(article_shards, "find_spec", lambda name: None if name == package else object())
     assert refused(*command, "--run", train_town("bm25"), "--corpus", town) == (
         f"{package}: not installed; run: pip install ./extensions/sharding"
     )
