@@ -74,11 +74,11 @@ def title_parts(titles: Sequence[str], code: str) -> list[tuple[str, str]]:
     most differ in more than digits.
     """
     matches = [_TITLE.fullmatch(title.removeprefix(code).lstrip(_BETWEEN)) for title in titles]
-    words = Counter((match["word"] or "").lower() for match in matches if match)
-    word, count = words.most_common(1)[0] if words else ("", 0)
-    if count < max(MIN_TITLES, NEARLY_ALL * len(titles)):
+    words = [(match["word"] or "").lower().rstrip(".") if match else None for match in matches]
+    word, count = Counter(words).most_common(1)[0] if titles else (None, 0)
+    if word is None or count < max(MIN_TITLES, NEARLY_ALL * len(titles)):
         return [("", "")] * len(titles)
-    numbered = [match if match and (match["word"] or "").lower() == word else None for match in matches]
+    numbered = [match if own == word else None for match, own in zip(matches, words, strict=True)]
     rests = _without_code([match["rest"] if match else "" for match in numbered], code)
     stated = [re.sub(r"\d", "", rest) for rest in rests if re.search(r"[^\W\d_]{2}", rest)]
     if len(stated) < NEARLY_ALL * count or 2 * len(set(stated)) < len(stated):

@@ -22,8 +22,8 @@ CODE = "Rent Code"
             [("Section 12", "Repairs"), ("section 14A", "(Rent of 2 rooms)"), ("Section IV", "Keys")],
         ),
         (
-            ("Rent Code, Art. L12-3 Scope", "Rent Code, Art. R. *4 Keys", "Rent Code, Art. 5 a Walls"),
-            [("Art. L12-3", "Scope"), ("Art. R. *4", "Keys"), ("Art. 5 a", "Walls")],
+            ("Rent Code, Art. L12-3 Scope", "Rent Code, art R. *4 Keys", "Rent Code, Art. 5 a Walls"),
+            [("Art. L12-3", "Scope"), ("art R. *4", "Keys"), ("Art. 5 a", "Walls")],
         ),
         (("12 Repairs", "13 Keys", "14 Rent"), [("12", "Repairs"), ("13", "Keys"), ("14", "Rent")]),
         # Citations alone: by the code, by other words that most share, by a place in the code.

@@ -122,3 +122,18 @@ def test_the_link_is_copied(open_page, expect):
     assert 0 < button["x"] - (said["x"] + said["width"]) < 40  # beside it
     assert abs(said["y"] + said["height"] / 2 - button["y"] - button["height"] / 2) < 5
     assert page.evaluate("navigator.clipboard.readText()") == page.url
+
+
+TITLE = """async (article) => {
+  const { fullTitle } = await import("/static/js/citation.js");
+  const box = document.createElement("p");
+  box.append(...fullTitle(article));
+  return box.innerHTML;
+}"""
+
+
+def test_a_rubric_stands_once_behind_the_citation(evaluate):
+    named = {"title": "Art. 1, Rent Code", "rubric": "Deposit"}
+    assert evaluate(TITLE, named) == 'Art. 1, Rent Code – <span class="rubric">Deposit</span>'
+    assert evaluate(TITLE, {**named, "title": "§ 1 RntC deposit"}) == "§ 1 RntC deposit"
+    assert evaluate(TITLE, {**named, "rubric": ""}) == "Art. 1, Rent Code"
