@@ -2,8 +2,8 @@
 
     python -m tools.official_acts FOLDER [--only WORD]
 
-FOLDER holds the acts' files, which are not part of the project; docs/results/official-acts.yaml names them and has the
-questions. Writes docs/results/official-acts.md.
+FOLDER holds the acts' files, which are not part of the project; official_acts.yaml names them and has the questions.
+Writes docs/official-acts.md.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from statgraph import Corpus, import_corpus, train
 from statgraph.artifacts import write_text
 from statgraph.search.hits import Hit
 
-RESULTS = Path(__file__).parents[1] / "docs" / "results"
+QUESTIONS = Path(__file__).with_suffix(".yaml")
+PAGE = Path(__file__).parents[1] / "docs" / "official-acts.md"
 SHOWN = 3
 SYSTEMS = ("bm25", "ensemble")
 
@@ -70,7 +71,7 @@ def page(rows: Sequence[Sequence[str]], ranks_by_system: Mapping[str, list[int]]
         "# Ten acts in their official formats",
         "",
         "Each imported by `statgraph import`, trained without a question, asked eight questions that were written",
-        "before anything was searched (`official-acts.yaml`): answers first / among the first three. Seed 0.",
+        "before anything was searched (`tools/official_acts.yaml`): answers first / among the first three. Seed 0.",
         "",
         "| act | language | articles | BM25 | ensemble | seconds |",
         "| --- | --- | --- | --- | --- | --- |",
@@ -88,7 +89,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="", help="acts whose name holds this word; nothing is written then")
     arguments = parser.parse_args()
-    acts = yaml.safe_load((RESULTS / "official-acts.yaml").read_text(encoding="utf-8"))
+    acts = yaml.safe_load(QUESTIONS.read_text(encoding="utf-8"))
     chosen = [entry for entry in acts if arguments.only in entry["act"]]
     rows, ranks_by_system = [], {system: [] for system in SYSTEMS}
     for entry in chosen:
@@ -99,7 +100,7 @@ def main() -> None:
     text = page(rows, ranks_by_system)
     print(text)
     if not arguments.only:
-        write_text(RESULTS / "official-acts.md", text)
+        write_text(PAGE, text)
 
 
 if __name__ == "__main__":
