@@ -1,0 +1,96 @@
+"""Every file of a folder of official formats: what `statgraph import xml` finds in it.
+
+    python -m tools.official_files FOLDER
+
+FOLDER holds a folder for each format, with a README.txt that has an independent count of each file's articles. Writes
+docs/official-files.md.
+"""
+
+from __future__ import annotations
+
+import re
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from statgraph.artifacts import write_text
+from statgraph.corpus.acts.documents import Document, documents
+from statgraph.corpus.acts.profile import recognised
+from statgraph.corpus.acts.reader import ActReader, root_of
+from statgraph.corpus.importing import import_corpus
+from statgraph.errors import StatgraphError
+
+PAGE = Path(__file__).parents[1] / "docs" / "official-files.md"
+_COUNTS = re.compile(r"'?(articles(?:_main|_annex)?|article titles|unit_arti|unit_para)'?[: ]+(\d+)")
+_NO_LAW = (".txt", ".json", ".py", ".md")
+
+
+def counted(readme: str, name: str) -> str:
+    """Return what a README counts as a file's articles, those of annexes behind a plus sign."""
+    line = next((line for line in readme.splitlines() if line.strip().startswith(f"{name} ")), "")
+    found = {kind: int(number) for kind, number in _COUNTS.findall(line)}
+    units = found.get("unit_arti") or found.get("unit_para")
+    main = found.get("articles_main") or found.get("articles") or found.get("article titles") or units or 0
+    annexes = found.get("articles_annex", 0)
+    return f"{main:,}" + (f" + {annexes:,}" if annexes else "")
+
+
+def row_of(document: Document, path: Path, readme: str) -> list[str]:
+    """Return the cells of a file's row."""
+    start = time.perf_counter()
+    profile = recognised(document.head, root_of(document.head))
+    cells = [path.parent.name, path.name, counted(readme, path.name)]
+    if profile is None:
+        return [*cells, "not recognised", *[""] * 6]
+    reader = ActReader(document, profile, path.name)
+    articles = list(reader)
+    seconds = time.perf_counter() - start
+    in_annexes = sum(bool(article.annex) for article in articles)
+    try:
+        kept = import_corpus(path, "xml").articles
+        resolved = sum(len(article.metadata.get("references", ())) for article in kept)
+    except StatgraphError:
+        resolved = 0
+    found = f"{len(articles) - in_annexes:,}" + (f" + {in_annexes:,}" if in_annexes else "")
+    return [
+        *(*cells, found, f"{reader.repealed:,}", f"{reader.quoted:,}", f"{len(reader.headings):,}"),
+        *(f"{reader.text.n_references:,}", f"{resolved:,}", f"{seconds:.2f}"),
+    ]
+
+
+def rows(folder: Path) -> Iterator[list[str]]:
+    """Yield the row of each file of law below a folder."""
+    for path in sorted(folder.glob("*/*")):
+        if path.suffix not in _NO_LAW:
+            readme = (path.parent / "README.txt").read_text(encoding="utf-8")
+            for document in documents(path):
+                yield row_of(document, path, readme)
+
+
+def main() -> None:
+    """Read every file and write the page."""
+    table = list(rows(Path(sys.argv[1])))
+    mebibytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    text = "\n".join(
+        [
+            "# What is found in files of official formats",
+            "",
+            "Counted: articles by an independent count of elements, with repealed ones, those of annexes behind the plus.",
+            "Found: articles with a text; an annex without articles is one. References: those in the text; resolved: the",
+            "other articles of the file that they lead to. Seconds: reading, on one of two cores.",
+            "",
+            "| format | file | counted | found | without text | quoted | headings | references | resolved | seconds |",
+            "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+            *(f"| {' | '.join(row)} |" for row in table),
+            "",
+            f"All files, one after another, took {mebibytes:,.0f} MiB at most.",
+            "`python -m tools.official_files` writes this page.",
+        ]
+    )
+    write_text(PAGE, text + "\n")
+
+
+if __name__ == "__main__":
+    main()
