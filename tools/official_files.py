@@ -77,8 +77,8 @@ def main() -> None:
         [
             "# What is found in files of official formats",
             "",
-            "Counted: articles by an independent count of elements, with repealed ones, those of annexes behind the plus.",
-            "Found: articles with a text; an annex without articles is one. References: those in the text; resolved: the",
+            "Counted: articles by an independent count of elements, with repealed ones, annexes behind the plus.",
+            "Found: articles with a text; an annex without articles is one. References: in the text; resolved: the",
             "other articles of the file that they lead to. Seconds: reading, on one of two cores.",
             "",
             "| format | file | counted | found | without text | quoted | headings | references | resolved | seconds |",
