@@ -184,9 +184,9 @@ class Corpus:
         folder."""
         digest = hashlib.sha256()
         for article in self.articles:
-            # Most titles hold the number, so that corpora without rubrics keep their hashes.
+            # What the title holds goes unnamed, so that corpora from before there were numbers keep their hashes.
             fields = [article.article_id, article.title, article.text, list(article.path), article.order]
-            if article.rubric or article.number not in article.title:
+            if article.rubric not in article.title or article.number not in article.title:
                 fields += [article.number, article.rubric]
             _add_fields(digest, "a", *fields)
         for question in self.questions:

@@ -59,7 +59,7 @@ def test_a_service_from_start_to_stop(bm25_run, tmp_path):
                 under_way.sendall(body[10:])
                 answer = http.client.HTTPResponse(under_way)
                 answer.begin()
-                assert (answer.status, json.loads(answer.read())["hits"][0]["article_id"]) == (200, "dogs1")
+                assert (answer.status, json.loads(answer.read())["hits"][0]["article_id"]) == (200, "dogs2")
             assert process.wait(WAIT_S) == 0
             assert process.stdout.read() == ""
         finally:

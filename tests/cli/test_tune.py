@@ -55,7 +55,8 @@ def test_a_search_and_its_continuation(run_here, refused, town, space, set_optio
     assert any(line.startswith("│ dev quality, %") for line in lines)
     assert max(map(len, lines[:-2])) <= 80
     trials = json.loads((tmp_path / "study" / "trials.json").read_text())["trials"]
-    settings = " ".join(f"--set {name}={value}" for name, value in trials[0]["settings"].items())
+    best = max(trials, key=lambda trial: trial["value"])
+    settings = " ".join(f"--set {name}={value}" for name, value in best["settings"].items())
     assert lines[-2].startswith("Best: --set encoder.backbone=")
     assert lines[-2].endswith(settings)
     assert lines[-1] == "Written: study/best.yaml, study/trials.json, study/history.png"

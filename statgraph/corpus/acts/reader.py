@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -198,7 +198,9 @@ class ActReader:
         )
         try:
             for event, element in events:
-                yield from self._start(element) if event == "start" else self._end(element)
+                ended = self._start(element) if event == "start" else self._end(element)
+                if ended:
+                    yield from ended
             self._root = events.root if self._root is None else self._root
         except etree.XMLSyntaxError as error:
             line = f":{error.lineno}" if error.lineno else ""
@@ -213,7 +215,7 @@ class ActReader:
         """Return what the file says of its act, with a name for an id or a title that it does not say."""
         return replace(self.act, act_id=self.act.act_id or name, title=self.act.title or self.act.act_id or name)
 
-    def _start(self, element: Element) -> Iterable[ActArticle]:
+    def _start(self, element: Element) -> tuple[ActArticle, ...]:
         """Open an element, and return the articles that end with it."""
         kinds = self._kinds_of(element)
         if self._root is None:
@@ -232,13 +234,13 @@ class ActReader:
         """Return the keys of the profile that name an element."""
         kinds = self._kinds.get(element.tag)
         if kinds is None:
-            rules = self._rules[local_name(element)]
+            rules = self._rules.get(local_name(element), [])
             kinds = tuple(key for selector, key in rules if selector.fits(element))
             if all(selector.is_name for selector, _ in rules):
                 self._kinds[element.tag] = kinds
         return kinds
 
-    def _end(self, element: Element) -> Iterable[ActArticle]:
+    def _end(self, element: Element) -> tuple[ActArticle, ...]:
         """Close an element, and return the articles that end with it; clear what is read."""
         closed = self._open.pop()
         kinds, depth = closed.kinds, self._depth
@@ -316,10 +318,10 @@ class ActReader:
             parts = self._split(opened.title)
             if kind == "headings" and parts:
                 above = self._open[self._open.index(opened) - 1] if opened in self._open else self._open[-1]
+                opened.title = ""
                 for level, title in parts:
                     self._set_level(above.siblings, level, title)
                     self._record(opened.element, title)
-                opened.title = ""
             elif opened.title:
                 self._record(opened.element, opened.title)
         return opened.title

@@ -1,6 +1,6 @@
 """The two small languages of a profile: selectors say which elements, values say where a text or date is found.
 
-Both name elements and attributes without their namespaces.
+Both name elements without their namespaces. An attribute that has one is written with any prefix, as [xml:lang=fr].
 
     section                   every element of that name
     P1group/Title             one whose parent is a P1group
@@ -38,7 +38,7 @@ class _Test:
     value: str | None
 
     def holds(self, element: Element) -> bool:
-        found = attribute(element, self.name)
+        found = attribute(element, self.name) if ":" in self.name else element.get(self.name)
         if self.how == "!":
             return found != self.value
         if found is None or self.value is None:
@@ -68,8 +68,9 @@ class Selector:
 
     def fits(self, element: Element) -> bool:
         """Return whether an element of that name is one of these."""
-        if not all(test.holds(element) for test in self.tests):
-            return False
+        for test in self.tests:
+            if not test.holds(element):
+                return False
         if self.parent is None:
             return True
         above = element.getparent()
@@ -82,9 +83,9 @@ class Selector:
 
 
 def local_name(element: Element) -> str:
-    """Return an element's name without its namespace; "" for a comment or a processing instruction."""
+    """Return an element's name without its namespace or an undeclared prefix; "" for a comment or an instruction."""
     tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+    return tag.rpartition("}")[2].rpartition(":")[2] if isinstance(tag, str) else ""
 
 
 def attribute(element: Element, name: str) -> str | None:

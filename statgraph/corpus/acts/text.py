@@ -74,7 +74,7 @@ class TextReader:
         ):
             for selector in selectors:
                 self._rules.setdefault(selector.name, []).append((selector, role))
-        self._roles: dict[Any, _Role | None] = {}  # by tag; None where it depends on more
+        self._roles: dict[Any, _Role | list[tuple[Selector, _Role]]] = {}  # by tag; rules where it depends on more
         self.targets: list[str] = []
         self.n_references = self.n_targets = 0
         self.running: dict[str, None] = {}
@@ -121,8 +121,8 @@ class TextReader:
             add(text)
         for child in self._ordered(element) if self._first else element:
             tag = child.tag
-            role = roles.get(tag, -1)
-            if role is None or role == -1:
+            role = roles.get(tag)
+            if role.__class__ is not int:
                 role = self._role_of(child)
             if role == _INLINE and not (without and child in without):
                 if len(child):
@@ -143,13 +143,13 @@ class TextReader:
 
     def _special(self, child: Element, role: _Role, pieces: list[str], without: Collection[Element]) -> None:
         add = pieces.append
-        if role == _BLOCK:
+        if role == _BLOCK:  # the most common first
             add(_LINE)
             self._inside(child, pieces, without)
             add(_END)
         elif role == _MARKED:
             add(_LINE)
-            if not self._instead(child, pieces):
+            if not (self._written and self._instead(child, pieces)):
                 self._inside(child, pieces, without)
             add(_MARK)
         elif role == _REFER:
@@ -240,20 +240,23 @@ class TextReader:
 
     def _role_of(self, element: Element) -> _Role:
         tag = element.tag
-        known = self._roles.get(tag, -1)
-        if known is not None and known != -1:
-            return known
+        known = self._roles.get(tag)
+        if known is None:
+            known = self._roles[tag] = self._rules_of(tag)
+        if isinstance(known, list):
+            return next((role for selector, role in known if selector.fits(element)), _INLINE)
+        return known
+
+    def _rules_of(self, tag: Any) -> _Role | list[tuple[Selector, _Role]]:
+        """Return the role of the elements of a tag, or what decides it for each."""
         if not isinstance(tag, str):  # a comment, a processing instruction
-            self._roles[tag] = _SKIP
             return _SKIP
-        rules = self._rules.get(local_name(element), [])
-        if not rules:
-            self.running.setdefault(local_name(element))
-        if all(selector.is_name for selector, _ in rules):
-            self._roles[tag] = rules[0][1] if rules else _INLINE
-        else:
-            self._roles[tag] = None
-        return next((role for selector, role in rules if selector.matches(element)), _INLINE)
+        name = tag.rpartition("}")[2].rpartition(":")[2]
+        rules = self._rules.get(name)
+        if rules is None:
+            self.running.setdefault(name)
+            return _INLINE
+        return rules[0][1] if rules[0][0].is_name else rules
 
 
 def _visible(text: str) -> str:

@@ -32,7 +32,7 @@ def tuned_bm25(
     *,
     select_by: str = QUALITY,
     heading_path: bool = True,
-    stop_words: bool = True,
+    stop_words: bool = False,
 ) -> GridResult:
     """Return each metric of BM25 at every pair of `k1s` and `bs`, as means over the dev questions.
 

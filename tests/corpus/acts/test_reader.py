@@ -1,7 +1,11 @@
+from dataclasses import replace
+
 import pytest
 
+from statgraph.corpus.acts.profile import Profile, ProfileSettings
 from statgraph.corpus.acts.reader import iso_date, language_code
 from statgraph.errors import CorpusError
+from statgraph.settings import overlaid
 
 AKN = """<akomaNtoso xmlns="http://docs.oasis-open.org/legaldocml/ns/akn/3.0"><act>
 <meta><identification><FRBRWork><FRBRuri value="/akn/xx/act/dogs"/></FRBRWork><FRBRExpression>
@@ -67,6 +71,7 @@ LAUGHS = "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefgh", 
         ('<!DOCTYPE a SYSTEM "http://127.0.0.1:9/a.dtd"><act>&nbsp;</act>', "not defined"),
         ("<p>" * 3000 + "</p>" * 3000, "depth"),
         (AKN[: len(AKN) // 2], "act.xml:"),
+        (AKN.replace("body>", "x:body>"), "Namespace prefix x"),
         (AKN.encode("utf-16")[2:], "act.xml"),
         ('<?xml version="1.0" encoding="utf-8"?><act>\xe9t\xe9</act>'.encode("latin-1"), "act.xml:1"),
         (b"\x00\x01\x02", "act.xml"),
@@ -115,3 +120,106 @@ def test_dates(text, expected):
 )
 def test_languages(text, expected):
     assert language_code(text) == expected
+
+
+def profile(**keys) -> Profile:
+    return Profile("test", overlaid(ProfileSettings(), keys, place="test"))
+
+
+FLAT = """<html><body><p class="law">Lamp Act</p><p class="h1">Title I</p><p class="t">Light</p>
+<p class="h2">Chapter 1</p>
+<p class="art">Article 1</p><p class="rub">Burning</p><p>Lamps burn.<p>At night.
+<div><p class="art">Article 2</p><p>Glass &eacute; &amp; tin.</p></div>
+<P class="h1">Title II</P><p class="art x">Article 3</p>
+<p>The end<table><tr><td>a</td><td>1</td></tr></table></body></html>"""
+
+
+def test_articles_and_headings_without_containers(read_act):
+    """As in tag soup: an article is what follows its first line, a heading stands before what it heads."""
+    rules = profile(
+        syntax="html",
+        act={"title": ["//p[class=law]"]},
+        headings={
+            "siblings": ["p[class=h1]", "p[class=h2]"], "continued_by": ["p[class=t]"], "title": ["."],
+        },
+        articles={"begins": ["p[class~=art]"], "number": ["p[class~=art]"], "rubric": ["p[class=rub]"]},
+    )  # fmt: skip
+    read = read_act(FLAT, rules)
+    assert [(one.number, one.rubric, one.path, one.text) for one in read.articles] == [
+        ("Article 1", "Burning", ("Title I Light", "Chapter 1"), "Lamps burn.\nAt night."),
+        ("Article 2", "", ("Title I Light", "Chapter 1"), "Glass é & tin."),
+        ("Article 3", "", ("Title II",), "The end\na | 1"),
+    ]
+    assert [(one.depth, one.title) for one in read.headings] == [
+        (1, "Title I Light"),
+        (2, "Chapter 1"),
+        (1, "Title II"),
+    ]
+    assert read.act.title == "Lamp Act"
+
+
+def test_levels_are_said_counted_or_begin_with_a_word(read_act):
+    whole = ["TITLE I Lamps CHAPTER 1 Light", "CHAPTER 2 Of the title", "TITLE II Glass"]
+    said = zip("121", ("010", "010010", "020"), whole, strict=True)
+    act = "".join(f'<h l="{level}" k="{key}">{title}</h><r>text</r>' for level, key, title in said)
+    for keys in ({"level": ["@l"]}, {"level": ["@k"], "digits": 3}):
+        rules = profile(articles={"elements": ["r"]}, headings={"siblings": ["h"], "title": ["."], **keys})
+        paths = [one.path for one in read_act(f"<a>{act}</a>", rules).articles]
+        assert paths == [(whole[0],), (whole[0], whole[1]), (whole[2],)]
+
+
+def test_a_heading_that_holds_several_is_split_by_its_words(read_act):
+    act = (
+        "<a><c><t>TITLE I Lamps CHAPTER 1 Light</t><r>a</r></c><c><t>CHAPTER 2 On the title</t><r>b</r></c>"
+        "<c><t>TITLE II Glass</t></c><c><t>Chapter 1 Tin</t><r>c</r></c></a>"
+    )
+    rules = profile(
+        articles={"elements": ["r"]}, headings={"elements": ["c"], "title": ["t"], "words": ["title", "chapter"]}
+    )
+    assert [one.path for one in read_act(act, rules).articles] == [
+        ("TITLE I Lamps", "CHAPTER 1 Light"),
+        ("TITLE I Lamps", "CHAPTER 2 On the title"),
+        ("TITLE II Glass", "Chapter 1 Tin"),
+    ]
+
+
+def test_an_annex_is_an_article_for_each_lowest_heading_without_one(read_act):
+    act = (
+        "<a><r><n>1</n>x</r><x><n>I</n><c><n>A</n>first</c><c><n>B</n>second</c></x>"
+        "<x><n>II</n><c><n>A</n><r><n>1</n>third</r></c></x><x><n>III</n>fourth</x><x><n>IV</n></x></a>"
+    )
+    rules = profile(
+        articles={"elements": ["r"], "number": ["n"], "word": "Rule"},
+        headings={"elements": ["c"], "number": ["n"]},
+        annexes={"elements": ["x"], "number": ["=Annex + n"]},
+    )
+    assert [(one.number, one.path, one.annex, one.text) for one in read_act(act, rules).articles] == [
+        ("Rule 1", (), "", "x"),
+        ("A", ("Annex I",), "Annex I", "first"),
+        ("B", ("Annex I",), "Annex I", "second"),
+        ("1", ("Annex II", "A"), "Annex II", "third"),
+        ("Annex III", (), "", "fourth"),
+    ]
+
+
+def test_a_hook_changes_an_article_or_leaves_it_out(read_act):
+    rules = profile(articles={"elements": ["r"], "number": ["n"]})
+    rules.hook = lambda article, element: replace(article, rubric=element.get("k")) if element.get("k") else None
+    (article,) = read_act("<a><r k='Light'><n>1</n>x</r><r><n>2</n>y</r></a>", rules).articles
+    assert (article.number, article.rubric) == ("1", "Light")
+
+
+def test_what_is_read_is_freed(read_act):
+    """So that a file of any size takes the memory of its largest article."""
+    left = []
+
+    def count(article, element):
+        if article.number == "last":
+            left.append(sum(1 for _ in element.getroottree().iter("p")))
+        return article
+
+    rules = profile(articles={"elements": ["r"], "number": ["n"]}, leave_out=["note"])
+    rules.hook = count
+    act = "<a>" + "<r><n>1</n><p>x</p></r><note><p>y</p></note>" * 5000 + "<r><n>last</n><p>x</p></r></a>"
+    assert len(read_act(act, rules).articles) == 5001
+    assert left == [1]
