@@ -244,6 +244,11 @@ FORMATS = Registry(
         "parquet": "statgraph.corpus.formats.parquet:FORMAT",
         "bsard": "statgraph.corpus.formats.bsard:FORMAT",
         "legi": "statgraph.corpus.formats.legi:FORMAT",
+        "xlsx": "statgraph.corpus.formats.xlsx:FORMAT",
+        "docx": "statgraph.corpus.formats.docx:FORMAT",
+        "md": "statgraph.corpus.formats.markdown:FORMAT",
+        "html": "statgraph.corpus.formats.html:FORMAT",
+        "txt": "statgraph.corpus.formats.text:FORMAT",
         "xml": "statgraph.corpus.formats.xml:FORMAT",
     },
 )

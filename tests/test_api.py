@@ -84,7 +84,7 @@ def test_every_problem_of_rows_is_listed_with_its_place():
         (lambda dogs, run: Corpus.from_dicts([ARTICLE], language="en", nane="x"), "^unknown option 'nane'; choose"),
         (lambda dogs, run: Corpus.from_dicts([ARTICLE], language="en", splits="x"), "^unknown way to split 'x'; "),
         (lambda dogs, run: Corpus.from_csv(3, language="en"), r"^source: must be the path of a file .*\(got int\)$"),
-        (lambda dogs, run: import_corpus("law", "pdf"), "^unknown format 'pdf'; choose from jsonl, csv"),
+        (lambda dogs, run: import_corpus("law", "odt"), "^unknown format 'odt'; choose from jsonl, csv"),
         (lambda dogs, run: fetch("nowhere"), "^unknown corpus 'nowhere'; choose from sample, legi-fr"),
         (lambda dogs, run: build_graph("dogs"), r"^corpus: must be a Corpus.*\(got str\)$"),
         (lambda dogs, run: build_graph(dogs, "tree"), r"^relations: must be a list of names.*\(got 'tree'\)$"),

@@ -14,11 +14,11 @@ import click
 from statgraph.cli import options
 from statgraph.config import GraphConfig
 from statgraph.corpus.catalogue import CATALOGUE, CORPORA, corpus_named, default_folder, fetch_corpus
-from statgraph.corpus.draft import Draft, Reading
+from statgraph.corpus.draft import COLUMNS, Draft, Reading
 from statgraph.corpus.feedback import FeedbackSummary, read_marks, with_feedback
-from statgraph.corpus.formats.tables import COLUMNS
 from statgraph.corpus.html_text import has_html
-from statgraph.corpus.importing import OFFICIAL_XML, About, draft_source, explained
+from statgraph.corpus.importing import About, draft_source, explained
+from statgraph.corpus.recognising import recognised
 from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus, headings_of
 from statgraph.corpus.splitting import HASH, SPLITTINGS
 from statgraph.corpus.store import held_for_writing, read_corpus, write_corpus
@@ -43,7 +43,8 @@ NAME is one of:
 """
 _IMPORT_HELP = """Convert your own statutes and questions to a corpus folder.
 
-SOURCE is a file or folder in one of these FORMATs; of xml also a zip or tar archive, or an https address:
+SOURCE is a file or folder in one of these FORMATs, which is recognised if left out; of xml also a zip or tar archive,
+or an https address:
 
 \b
 {formats}
@@ -118,30 +119,41 @@ def _catalogue_table() -> str:
 @click.command(
     "import", help=_IMPORT_HELP.format(formats="\n".join(f"{name:<8} {summary}" for name, summary in _SOURCES.items()))
 )
-@click.argument("format_name", metavar="FORMAT")
-@click.argument("source", metavar="SOURCE")
+@click.argument("format_and_source", metavar="[FORMAT] SOURCE", nargs=-1, required=True)
 @options.path("--out", help="Corpus folder to write.")
 @click.option("--force", is_flag=True, help="Replace the corpus in --out.")
 @options.path("--corpus", help="For feedback: the corpus folder to add the labels to.")
-@click.option("--name", help="Name of the corpus.  [default: the source's]")
+@click.option("--name", help="Name of the corpus.  [default: that in the source's manifest, or else --out's]")
 @click.option("--language", metavar="CODE", help="Language of the statutes, such as fr.  [default: the source's]")
-@click.option("--encoding", metavar="NAME", default="utf-8", help="Encoding of jsonl and csv, such as cp1252.")
+@click.option("--encoding", metavar="NAME", default="utf-8", help="Encoding of text files, such as cp1252.")
 @click.option(
     "--column",
     "columns",
     metavar="OURS=YOURS",
     multiple=True,
-    help="In jsonl and csv, read a column under another name, such as text=Wortlaut; repeatable.",
+    help="In tables, read a column under another name, such as text=Wortlaut; repeatable, one column under several.",
 )
-@click.option("--code", metavar="TITLE", default="", help="In jsonl and csv, the code of articles without a heading.")
+@click.option("--code", metavar="TITLE", default="", help="The code of articles without a heading, or of a document.")
+@click.option(
+    "--article-pattern",
+    metavar="REGEX",
+    default="",
+    help=r"In docx, md, html and txt, what begins an article: number and rubric in groups, such as '(\d+)\. (.*)'.",
+)
+@click.option(
+    "--heading-pattern",
+    "heading_patterns",
+    metavar="REGEX",
+    multiple=True,
+    help="In docx, md, html and txt, what begins a heading; repeatable, the highest level first.",
+)
 @click.option("--profile", metavar="NAME|FILE", default="", help="Of xml, the profile.  [default: recognised]")
-@click.option("--explain", is_flag=True, help="Of xml, print what the profile makes of SOURCE, and write nothing.")
+@click.option("--explain", is_flag=True, help="Print what is recognised in SOURCE and where, and write nothing.")
 @click.option("--strip-html", is_flag=True, help="Reduce texts that hold HTML to plain text.")
 @click.option("--licence", help="Licence of the statutes.  [default: the source's]")
 @_splits
 def import_(
-    format_name: str,
-    source: str,
+    format_and_source: tuple[str, ...],
     out: Path | None,
     force: bool,
     corpus: Path | None,
@@ -152,15 +164,18 @@ def import_(
     encoding: str,
     columns: tuple[str, ...],
     code: str,
+    article_pattern: str,
+    heading_patterns: tuple[str, ...],
     profile: str,
     explain: bool,
     strip_html: bool,
 ) -> None:
-    reading = Reading(encoding, _mapping(columns), strip_html, code.strip(), profile)
+    patterns = (article_pattern, heading_patterns)
+    reading = Reading(encoding, _mapping(columns), strip_html, code.strip(), profile, *patterns)
+    format_name, source = _format_and_source(format_and_source, FEEDBACK if corpus is not None else "")
     _refuse_contradictions(format_name, corpus, (language, licence), reading, splits)
     if explain:
-        options.refuse({f"--explain: only for the format {OFFICIAL_XML}; omit it": format_name != OFFICIAL_XML})
-        for line in explained(source, profile):
+        for line in explained(format_name, source, About(name, language, licence), reading=reading):
             click.echo(line)
         return
     if out is None:
@@ -173,7 +188,8 @@ def import_(
             write_corpus(after, out)
             click.echo(_feedback_summary(marks, after.name, out))
             return
-        draft = draft_source(format_name, source, About(name, language, licence), splits=splits, reading=reading)
+        about = About(name, language, licence, otherwise=out.resolve().name)
+        draft = draft_source(format_name, source, about, splits=splits, reading=reading)
         imported = draft.corpus()
         write_corpus(imported, out)
     tagged = [article.article_id for article in imported.articles if has_html(article.text)]
@@ -188,6 +204,22 @@ def import_(
     click.echo(_summary(imported, out, citing_note=note, left_out=_left_out(draft)))
 
 
+def _format_and_source(arguments: tuple[str, ...], implied: str) -> tuple[str, str]:
+    """Return the format, given, implied or recognised, and the source."""
+    *formats, source = arguments
+    if len(formats) > 1:
+        raise UsageError(f"import: takes [FORMAT] SOURCE (got {' '.join(arguments)}); put a name with blanks in quotes")
+    if formats or implied:
+        return (formats or [implied])[0], source
+    if source in _SOURCES and not Path(source).exists():
+        raise UsageError(f"import {source}: names no source; write 'statgraph import {source} SOURCE --out DIR'")
+    found = recognised(source)
+    click.echo(
+        f"Format: {found.format} ({found.why}); if it is another, name it: statgraph import FORMAT {source}", err=True
+    )
+    return found.format, source
+
+
 def _refuse_contradictions(format_name, corpus, about, reading, splits) -> None:
     """Raise UsageError if an option does not go with the format."""
     marks = format_name == FEEDBACK
@@ -195,7 +227,7 @@ def _refuse_contradictions(format_name, corpus, about, reading, splits) -> None:
         f"--corpus: only for the format feedback, not {format_name}; omit it": not marks and corpus,
         "feedback: needs the corpus that the marks are about; add --corpus DIR": marks and corpus is None,
         "feedback: the language and the licence are the corpus's; omit --language and --licence": marks and any(about),
-        "feedback: marks have no columns; omit --encoding, --column, --code and --strip-html": (
+        "feedback: marks have no columns; omit --encoding, --column, --code, --strip-html and patterns": (
             marks and reading != Reading()
         ),
         "feedback: questions keep their splits, and new ones are in train; omit --splits": marks and splits != HASH,
@@ -205,14 +237,14 @@ def _refuse_contradictions(format_name, corpus, about, reading, splits) -> None:
         raise unknown_name("format", format_name, _SOURCES)
 
 
-def _mapping(columns: Iterable[str]) -> dict[str, str]:
-    """Return our name of each column by the user's."""
-    mapping = {}
+def _mapping(columns: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return our names of each column by the user's."""
+    mapping: dict[str, tuple[str, ...]] = {}
     for column in columns:
         ours, _, yours = column.partition("=")
         if not yours or ours not in COLUMNS:
             raise UsageError(f"--column {column}: write OURS=YOURS, where OURS is one of {', '.join(COLUMNS)}")
-        mapping[yours] = ours
+        mapping[yours] = (*mapping.get(yours, ()), ours)
     return mapping
 
 

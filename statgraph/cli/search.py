@@ -32,7 +32,9 @@ _NO_RUN = "train one with 'statgraph train', name one with --run, or search a co
 @options.number("-k", default=10, help="Number of hits.")
 @options.json
 @options.path(
-    "--questions", metavar="FILE", help="JSONL or CSV file of questions (id, text); prints one JSON line per question."
+    "--questions",
+    metavar="FILE",
+    help="File with a question a line, or JSONL or CSV (id, text); prints one JSON line per question.",
 )
 @click.option("--code", "codes", metavar="TITLE", multiple=True, help="Search only this code; repeatable.")
 @click.option("--heading", metavar="PATH", default="", help="Search only under a heading: 'CODE > BOOK > TITLE'.")

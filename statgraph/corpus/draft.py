@@ -18,6 +18,11 @@ from statgraph.corpus.titles import with_title_parts
 from statgraph.corpus.validity import validity_problem
 from statgraph.errors import CorpusError
 
+# Of the tables of a user's own statutes.
+COLUMNS = (
+    *("id", "title", "text", "number", "rubric", "path", "heading", "valid_from", "valid_to"),  # of articles
+    *("parent", "articles", "split", "set", "cites", "question_id", "part"),
+)
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _NO_ARTICLES = "holds no articles; a corpus needs at least one"
 
@@ -27,18 +32,22 @@ class Reading:
     """How the files of a source are read.
 
     Attributes:
-        encoding: of JSON lines and CSV.
-        columns: of JSON lines and CSV, the name that statgraph has for a column by the one that the files have.
+        encoding: of text files.
+        columns: of tables, the name that statgraph has for a column, or several, by the one that the files have.
         strip_html: whether texts, titles and headings that hold HTML are reduced to their plain text.
-        code: of JSON lines and CSV, the code of articles that have neither path nor heading.
+        code: the code of articles that have neither path nor heading, or of a document.
         profile: of official XML, the name or file of its profile; "" to recognise it.
+        article_pattern, heading_patterns: of documents, regular expressions of the lines that begin articles and of
+            headings, the highest first.
     """
 
     encoding: str = "utf-8"
-    columns: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     strip_html: bool = False
     code: str = ""
     profile: str = ""
+    article_pattern: str = ""
+    heading_patterns: tuple[str, ...] = ()
 
     def plain(self, text: str) -> str:
         """Return a text, without its HTML if that is not wanted."""
@@ -83,7 +92,7 @@ class Draft:
         self._about: dict[str, Any] = {"name": name, "language": language, "licence": licence, "source": source}
         self.reading = reading
         self.left_out: list[str] = []
-        self._columns_met: set[str] = set()
+        self._columns_met: dict[tuple[str, ...], list[tuple[str, ...]]] = {}  # of a table to their names
         self._problems: list[str] = []
         self._refused: set[str] = set()
         self._places: dict[tuple[str, str], str] = {}  # by kind and id
@@ -108,15 +117,23 @@ class Draft:
         self._problems.append(f"{place}: {problem}")
         self._refused.update(field.strip() for field in refused)
 
-    def named_column(self, column: str) -> str:
-        """Return statgraph's name for a column of the source."""
-        self._columns_met.add(column)
-        return self.reading.columns.get(column, column)
+    def named_columns(self, columns: tuple[str, ...]) -> list[tuple[str, ...]]:
+        """Return statgraph's names for each column of a table: its own, or those that the reading gives it.
+
+        Columns are the same without regard to case and surrounding blanks.
+        """
+        if columns not in self._columns_met:
+            given = {_plain(yours): ours for yours, ours in self.reading.columns.items()}
+            own = {column: _plain(column) for column in columns if _plain(column) in set(COLUMNS) - set(columns)}
+            names = [given.get(_plain(column)) or own.get(column, column.strip()) for column in columns]
+            self._columns_met[columns] = [(name,) if isinstance(name, str) else name for name in names]
+        return self._columns_met[columns]
 
     @property
     def columns_missed(self) -> tuple[str, ...]:
         """Return the columns that were to be read under another name and are in no file."""
-        return tuple(column for column in self.reading.columns if column not in self._columns_met)
+        met = {_plain(column) for columns in self._columns_met for column in columns}
+        return tuple(column for column in self.reading.columns if _plain(column) not in met)
 
     def learn(self, *, language: str = "", licence: str = "") -> None:
         """Take over what a source says of its statutes, where neither the user nor a file before has said it."""
@@ -282,6 +299,17 @@ class Draft:
         found = cited_articles(bare, list(self._articles.values()))
         return {text.citing_id: article_ids for text, article_ids in zip(bare, found, strict=True)}
 
+    def listed(self) -> Iterator[str]:
+        """Yield a line for each article: its place, number or id, rubric and headings.
+
+        Raises:
+            CorpusError: as `questions` does.
+        """
+        self.questions()
+        for article_id, article in self._articles.items():
+            named = ", ".join(filter(None, (article.number or article_id, article.rubric)))
+            yield f"{self._places['article', article_id]:<18} {named} ({' > '.join(article.path)})"
+
     def drafted_articles(self) -> tuple[Article, ...]:
         """Return the articles as they were added: part of a corpus, or none.
 
@@ -384,14 +412,24 @@ class SourceFormat:
 
     `summary`: what its files are, for --help. `fill`: fills a draft from a source and records every problem there.
     `language`: the fixed language code of the format, or a function that finds it in a source or returns None.
-    `learns`: whether `fill` finds the language in the files, which learns it.
+    `learns`: whether `fill` finds the language in the files, which learns it. `takes`: the fields of a `Reading` that
+    can be chosen, beside `strip_html`. `suffixes` of its files and `files`, patterns of the names in a folder: what it
+    is recognised by. `explain`: yields in lines what it makes of a source, where that is more than its articles.
     """
 
     summary: str
     fill: Callable[[Draft, Path], object]
     language: str | Callable[[Path], str | None] | None = None
     learns: bool = False
+    takes: tuple[str, ...] = ()
+    suffixes: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    explain: Callable[[Draft, Path], Iterator[str]] | None = None
 
     def language_of(self, source: Path) -> str | None:
         """Return the language of the format or of its files; None if neither states one."""
         return self.language(source) if callable(self.language) else self.language
+
+
+def _plain(column: str) -> str:
+    return column.strip().casefold()

@@ -5,41 +5,53 @@ from __future__ import annotations
 import codecs
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from statgraph.corpus.acts.documents import documents, fetched
+from statgraph.corpus.acts.documents import fetched
 from statgraph.corpus.download import is_address
 from statgraph.corpus.draft import AS_IT_STANDS, Draft, Reading
 from statgraph.corpus.formats.tables import draft_rows
-from statgraph.corpus.lines import csv_rows, id_field, json_lines, string_field
+from statgraph.corpus.lines import csv_rows, decoded_lines, id_field, json_objects, string_field
+from statgraph.corpus.recognising import recognised
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.splitting import HASH, SPLITTINGS
 from statgraph.corpus.store import read_manifest
 from statgraph.errors import CorpusError, UsageError, unknown_name
 from statgraph.registry import FORMATS
 
-TABLES = ("jsonl", "csv")  # whose encoding and columns are the user's
+# Of the fields of a reading that not every format takes, the options.
+OPTIONS = {
+    "encoding": "--encoding",
+    "columns": "--column",
+    "code": "--code",
+    "profile": "--profile",
+    "article_pattern": "--article-pattern",
+    "heading_patterns": "--heading-pattern",
+}
 OFFICIAL_XML = "xml"  # which has profiles, and can be downloaded
 # Of a file of questions to search for; "question" is BSARD's.
 QUESTION_ID_KEYS, QUESTION_TEXT_KEYS = ("_id", "id"), ("text", "question")
+_JSON_SUFFIXES = (".jsonl", ".json", ".ndjson")
 _MAX_NAMED = 8
 
 
 @dataclass(frozen=True)
 class About:
     """What a corpus says of itself. None stands for what the `manifest.json` of its source says, if it has one; else
-    the name is that of the source, the language that of the format, the licence "unknown"."""
+    the name is `otherwise` or that of the source, the language that of the format, the licence "unknown"."""
 
     name: str | None = None
     language: str | None = None
     licence: str | None = None
     source: str | None = None
+    otherwise: str | None = None
 
 
 def import_corpus(
     source: Path | str,
-    format: str,
+    format: str | None = None,
     *,
     name: str | None = None,
     language: str | None = None,
@@ -49,11 +61,13 @@ def import_corpus(
 ) -> Corpus:
     """Return the corpus that a source contains: what `statgraph import` writes.
 
+        import_corpus("law.docx", language="de")
         import_corpus("law/", "csv", language="de", reading=Reading(encoding="cp1252"))
 
     Args:
         source: a file or folder; of xml also an archive, or an https address.
-        format: jsonl, csv, beir, parquet, bsard, legi, xml, or that of an installed package.
+        format: jsonl, csv, xml, docx, ... as `statgraph import --help` lists them, or that of an installed package;
+            None to recognise it.
         name: of the corpus; None for the source's.
         language: ISO 639 code of the statutes, such as "fr"; None for what the source says.
         licence: of the statutes; None for what the source says.
@@ -93,87 +107,103 @@ def _check_types(about: About, splits: str) -> None:
 
 
 def draft_source(
-    format_name: str, source: Path | str, about: About = About(), *, splits: str = HASH, reading: Reading = AS_IT_STANDS
+    format_name: str | None,
+    source: Path | str,
+    about: About = About(),
+    *,
+    splits: str = HASH,
+    reading: Reading = AS_IT_STANDS,
 ) -> Draft:
     """Return a draft of everything in a source, its problems recorded but not raised yet.
 
-    `splits` says how questions without a split get one.
+    `splits` says how questions without a split get one. If the format is None, it is recognised.
 
     Raises:
-        UsageError: if the format, the encoding or the language of the statutes is unknown, or the format is not one
-            whose encoding and columns can be chosen.
-        CorpusError: if the source is missing, or its `manifest.json` is broken.
+        UsageError: if the format, the encoding or the language of the statutes is unknown, or the reading has what the
+            format does not take.
+        CorpusError: if the source is missing, its `manifest.json` is broken, or its format is not recognised.
     """
     if not isinstance(source, str | os.PathLike):
         raise UsageError(f"source: must be the path of a file or folder (got {type(source).__name__})")
-    source_format = FORMATS.load(format_name)
     _check_types(about, splits)
-    reading = _checked(reading, format_name)
-    if is_address(source):
-        if format_name != OFFICIAL_XML:
-            raise UsageError(f"{source}: only {OFFICIAL_XML} is downloaded, not {format_name}; download it yourself")
-        with fetched(str(source)) as download:
-            about = replace(about, source=about.source or f"{source} (SHA-256 {download.sha256})")
-            return draft_source(format_name, download.path, about, splits=splits, reading=reading)
-    source = Path(source)
-    try:
-        if not source.exists():
-            raise CorpusError(f"{source}: no such file or folder; name the statutes to import")
-        manifest = read_manifest(source) if source.is_dir() else {}
-        said = {key: value for key, value in manifest.items() if isinstance(value, str)}
-        file_name = source.resolve().name
-        known = {
-            "name": about.name or said.get("name") or (source.stem if source.is_file() else file_name),
-            "language": about.language or said.get("language") or source_format.language_of(source),
-            "licence": about.licence or said.get("licence") or "unknown",
-            "source": about.source or said.get("source") or f"{file_name} ({format_name})",
-        }
-        unknown = UsageError(f"{source}: the language of its statutes is unknown; name it, such as '--language fr'")
-        if known["language"] is None and not source_format.learns:
-            raise unknown
-        draft = Draft(**{key: _printable(value or "") for key, value in known.items()}, splits=splits, reading=reading)
-        source_format.fill(draft, source)
+    if is_address(source) and format_name not in (None, OFFICIAL_XML):
+        raise UsageError(f"{source}: only {OFFICIAL_XML} is downloaded, not {format_name}; download it yourself")
+    name = format_name or recognised(source).format
+    source_format, reading = FORMATS.load(name), _checked(reading, name)
+    with _local(source) as (path, downloaded), _reported(path):
+        draft = _new_draft(name, path, replace(about, source=about.source or downloaded or None), reading, splits)
+        source_format.fill(draft, path)
         if not draft.language and not draft.problem_count:
-            raise unknown
+            raise _unknown_language(path)
         for column in draft.columns_missed:
-            draft.add_problem(str(source), f"no column '{column}' in any table; name one of them with --column")
+            draft.add_problem(str(path), f"no column '{column}' in any table; name one of them with --column")
+    return draft
+
+
+def explained(
+    format_name: str | None, source: Path | str, about: About = About(), *, reading: Reading = AS_IT_STANDS
+) -> Iterator[str]:
+    """Yield in lines what the importer makes of a source: the headings and articles that it recognises, where, and what
+    is left out.
+
+    Raises:
+        UsageError, CorpusError: as `draft_source` does, and for what keeps the source from being explained.
+    """
+    with _local(source) as (path, _):
+        name = format_name or recognised(path).format
+        source_format, reading = FORMATS.load(name), _checked(reading, name)
+        with _reported(path):
+            draft = _new_draft(name, path, about, reading, HASH)
+            if source_format.explain is not None:
+                yield from source_format.explain(draft, path)
+                draft.questions()  # raises what has been found wrong
+                return
+            source_format.fill(draft, path)
+            yield from draft.listed()
+
+
+@contextmanager
+def _local(source: Path | str) -> Iterator[tuple[Path, str]]:
+    """Give the path of a source, downloaded if it is an address, and then its description."""
+    if not is_address(source):
+        yield Path(source), ""
+        return
+    with fetched(str(source)) as download:
+        yield download.path, f"{source} (SHA-256 {download.sha256})"
+
+
+@contextmanager
+def _reported(source: Path) -> Iterator[None]:
+    """Raise CorpusError for what the operating system refuses in the block."""
+    try:
+        yield
     except OSError as error:
         raise CorpusError(
             f"{error.filename or source}: cannot be read ({error.strerror}); check its permissions"
         ) from None
-    return draft
 
 
-def explained(source: Path | str, profile_name: str = "") -> Iterator[str]:
-    """Yield in lines what a profile makes of each document of a source of official XML.
+def _new_draft(format_name: str, source: Path, about: About, reading: Reading, splits: str) -> Draft:
+    """Return an empty draft that says of itself what is known; "" for a language that the format finds out."""
+    source_format = FORMATS.load(format_name)
+    if not source.exists():
+        raise CorpusError(f"{source}: no such file or folder; name the statutes to import")
+    manifest = read_manifest(source) if source.is_dir() else {}
+    said = {key: value for key, value in manifest.items() if isinstance(value, str)}
+    file_name = source.resolve().name
+    known = {
+        "name": about.name or said.get("name") or about.otherwise or (source.stem if source.is_file() else file_name),
+        "language": about.language or said.get("language") or source_format.language_of(source),
+        "licence": about.licence or said.get("licence") or "unknown",
+        "source": about.source or said.get("source") or f"{file_name} ({format_name})",
+    }
+    if known["language"] is None and not source_format.learns:
+        raise _unknown_language(source)
+    return Draft(**{key: _printable(value or "") for key, value in known.items()}, splits=splits, reading=reading)
 
-    Args:
-        source: as `import_corpus` takes it.
-        profile_name: name or file of the profile; "" to recognise it.
 
-    Raises:
-        UsageError: if the profile is unknown or faulty, or a document is of no known format.
-        CorpusError: if a document cannot be read.
-    """
-    from statgraph.corpus.acts.explaining import explanation
-    from statgraph.corpus.acts.profile import profile_named, profile_names
-    from statgraph.corpus.formats.xml import profile_of
-
-    if is_address(source):
-        with fetched(str(source)) as download:
-            yield from explained(download.path, profile_name)
-        return
-    if not Path(source).exists():
-        raise CorpusError(f"{source}: no such file or folder; name the statutes to explain")
-    chosen = profile_named(profile_name) if profile_name else None
-    for document in documents(Path(source)):
-        profile = chosen or profile_of(document)
-        if profile is None:
-            raise UsageError(
-                f"{document.name}: of no known format; name a profile with --profile: "
-                f"{', '.join(profile_names())}, or a file"
-            )
-        yield from explanation(document, profile)
+def _unknown_language(source: Path) -> UsageError:
+    return UsageError(f"{source}: the language of its statutes is unknown; name it, such as '--language fr'")
 
 
 def _checked(reading: Reading, format_name: str) -> Reading:
@@ -185,13 +215,12 @@ def _checked(reading: Reading, format_name: str) -> Reading:
         raise UsageError(
             f"--encoding {reading.encoding}: unknown; name one that Python knows, such as cp1252"
         ) from None
-    if reading.profile and format_name != OFFICIAL_XML:
-        raise UsageError(f"--profile: only for {OFFICIAL_XML}, not {format_name}; omit it")
-    if format_name not in TABLES and (encoding != "utf-8" or reading.columns or reading.code):
-        raise UsageError(
-            f"--encoding, --column and --code: only for {' and '.join(TABLES)}, not {format_name}; omit them"
-        )
-    return replace(reading, encoding=encoding)
+    reading = replace(reading, encoding=encoding)
+    for field, option in OPTIONS.items():
+        if getattr(reading, field) != getattr(AS_IT_STANDS, field) and field not in FORMATS.load(format_name).takes:
+            takers = [name for name in FORMATS if field in FORMATS.load(name).takes]
+            raise UsageError(f"{option}: only for {', '.join(takers)}, not {format_name}; omit it")
+    return reading
 
 
 def _printable(value: str) -> str:
@@ -202,14 +231,15 @@ def _printable(value: str) -> str:
 def read_question_file(path: Path) -> tuple[list[str], list[str]]:
     """Return (ids, texts) of the questions in a file; whatever else its records hold is left out.
 
-    A file that ends in .csv or .tsv is a table with a header, any other JSON lines.
+    A file that ends in .csv or .tsv is a table with a header, one that ends in .jsonl or begins with "{" JSON lines,
+    any other plain text: a question a line, whose id is the number of the line.
 
     Raises:
         CorpusError: if the file is missing, empty or faulty; every problem is listed.
     """
     if not path.is_file():
         problem = "is a folder" if path.is_dir() else "no such file"
-        raise CorpusError(f"{path}: {problem}; give a JSONL or CSV file of questions (id, text)")
+        raise CorpusError(f"{path}: {problem}; give a file with a question a line, or JSONL or CSV (id, text)")
     draft = Draft(name=path.name, language="en")
     for place, record in _records(draft, path):
         missing = [" or ".join(keys) for keys in (QUESTION_ID_KEYS, QUESTION_TEXT_KEYS) if not set(keys) & set(record)]
@@ -224,11 +254,14 @@ def read_question_file(path: Path) -> tuple[list[str], list[str]]:
             draft.add_question(place, question_id=question_id, text=text)
     questions = draft.questions()
     if not questions:
-        raise CorpusError(f"{path}: holds no questions; give each a line with an id and a text")
+        raise CorpusError(f"{path}: holds no questions; write one a line")
     return [question_id for question_id, _ in questions], [text for _, text in questions]
 
 
 def _records(draft: Draft, path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
     if path.suffix.lower() in (".csv", ".tsv"):
         return csv_rows(draft, path, path.name, needed=("|".join(QUESTION_ID_KEYS), "|".join(QUESTION_TEXT_KEYS)))
-    return json_lines(draft, path, path.name)
+    lines = list(decoded_lines(draft, path, path.name))
+    if path.suffix.lower() in _JSON_SUFFIXES or (lines and lines[0][1].lstrip().startswith("{")):
+        return json_objects(draft, lines)
+    return ((place, {"id": place.rpartition(":")[2], "text": line}) for place, line in lines)

@@ -20,15 +20,16 @@ _FOREIGN, _SURROGATE = re.compile("[\udc80-\udcff]"), re.compile("[\ud800-\udfff
 _UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")  # its byte order marks
 
 
-def all_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
-    """Yield (place, line) for every line of a file in the draft's encoding, without its line end.
+def all_lines(draft: Draft, path: Path, name: str, *, encoding: str = "") -> Iterator[tuple[str, str]]:
+    """Yield (place, line) for every line of a file, without its line end, in the encoding that it declares or else the
+    draft's.
 
     In UTF-8, lines with other bytes are still yielded, with replacement characters, so that their ids are known; once
     all lines are read, the first such byte is a problem of the draft. So is a file that cannot be opened, or is not in
     the encoding that was named.
     """
-    encoding = draft.reading.encoding
-    is_utf8 = encoding == "utf-8"
+    encoding = (encoding or draft.reading.encoding).lower()
+    is_utf8 = encoding in ("utf-8", "utf8")
     foreign: list[str] = []
     try:
         # A byte that is not UTF-8 is read as a lone surrogate.
@@ -48,7 +49,7 @@ def all_lines(draft: Draft, path: Path, name: str) -> Iterator[tuple[str, str]]:
                 yield place, line.rstrip("\r\n")
     except OSError as error:
         draft.add_problem(name, f"cannot be read ({error.strerror}); put a readable text file there")
-    except UnicodeError as error:
+    except (UnicodeError, LookupError) as error:
         draft.add_problem(name, f"is not in the encoding {encoding} ({reason_of(error)}); name another with --encoding")
     if foreign:
         left = len(foreign) - 1
@@ -90,7 +91,8 @@ def json_objects(draft: Draft, lines: Iterable[tuple[str, str]]) -> Iterator[tup
                 refused=line.split('"'),
             )
         else:
-            yield place, {draft.named_column(key): held for key, held in value.items()}
+            names = draft.named_columns(tuple(value))
+            yield place, {name: held for of, held in zip(names, value.values(), strict=True) for name in of}
 
 
 def _refuse_constant(constant: str) -> None:
@@ -112,18 +114,29 @@ def csv_rows(
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield (place, row by column name) for a CSV file with a header; quoted fields may span lines.
 
-    `needed` lists the required columns, alternatives as "id|_id", and `remedy` says what to do where one is missing.
-    Without a `delimiter`, it is guessed from the header: comma, semicolon or tab. A row with too many or too few fields
-    is a problem of the draft.
+    Without a `delimiter`, it is guessed from the header: comma, semicolon or tab. `needed` and `remedy` are those of
+    `named_rows`.
     """
-    header: list[str] = []
-    for place, values in _placed_rows(draft, path, name, delimiter):
+    return named_rows(draft, csv_fields(draft, path, name, delimiter), needed=needed, remedy=remedy)
+
+
+def named_rows(
+    draft: Draft, rows: Iterable[tuple[str, list[str]]], *, needed: Sequence[str] = (), remedy: str
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield (place, row by column name) for the rows of a table, the first of which is its header.
+
+    `needed` lists the required columns, alternatives as "id|_id", and `remedy` says what to do where one is missing. A
+    row with too many or too few fields is a problem of the draft.
+    """
+    header: list[tuple[str, ...]] = []
+    for place, values in rows:
         if not header:
-            header = [draft.named_column(column.strip()) for column in values]
-            missing = [names.replace("|", " or ") for names in needed if not set(names.split("|")) & set(header)]
+            header = draft.named_columns(tuple(values))
+            known = [name for names in header for name in names]
+            missing = [names.replace("|", " or ") for names in needed if not set(names.split("|")) & set(known)]
             if missing:  # the file's own names: the user knows no others
                 draft.add_problem(place, f"no column {', '.join(missing)} (found: {', '.join(values)}); {remedy}")
-            doubled = [column for column in dict.fromkeys(header) if column and header.count(column) > 1]
+            doubled = [name for name in dict.fromkeys(known) if name and known.count(name) > 1]
             if doubled:
                 draft.add_problem(place, f"column {', '.join(doubled)} appears twice; column names must be unique")
             if doubled or missing:
@@ -136,11 +149,11 @@ def csv_rows(
                 refused=values,
             )
         else:
-            yield place, dict(zip(header, values, strict=True))
+            yield place, {name: value for names, value in zip(header, values, strict=True) for name in names}
 
 
-def _placed_rows(draft: Draft, path: Path, name: str, delimiter: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield (place of its first line, fields) for each row that is not blank."""
+def csv_fields(draft: Draft, path: Path, name: str, delimiter: str = "") -> Iterator[tuple[str, list[str]]]:
+    """Yield (place of its first line, fields) for each row of a CSV file that is not blank."""
     problems_before = draft.problem_count
     text = "\n".join(line for _, line in all_lines(draft, path, name))
     if not text.strip():

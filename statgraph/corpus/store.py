@@ -35,15 +35,6 @@ LABEL_FILES = {f"{split}.tsv": split for split in SPLITS}
 BEIR_SPLITS = {**{split: split for split in SPLITS}, "validation": "dev"}  # by what some BEIR folders call them
 # MTEB's labels are JSON lines.
 BEIR_LABEL_FILES = {f"{name}{end}": split for name, split in BEIR_SPLITS.items() for end in (".tsv", ".jsonl")}
-# File name patterns that identify the format of a folder to import.
-FORMAT_FILES = {
-    "beir": artifacts.CORPUS_ARTICLES,
-    "parquet": "corpus.parquet",
-    "bsard": "questions_*.csv",
-    "csv": "articles.csv",
-    "jsonl": "articles.jsonl",
-    "legi": "LEGITEXT*.json",
-}
 _OWN_METADATA = ("path", "order", "number", "rubric")  # what of `metadata` are fields of an article
 # None: the manifest must say it.
 ABOUT_DEFAULTS = {"name": None, "language": None, "licence": "unknown", "source": "unknown"}
@@ -172,7 +163,9 @@ def draft_beir(draft: Draft, source: Path) -> None:
     return draft_beir_folder(draft, source, label_files=BEIR_LABEL_FILES, default_path=(draft.name,))
 
 
-BEIR = SourceFormat("corpus.jsonl, queries.jsonl, qrels/*.tsv or .jsonl", draft_beir)
+BEIR = SourceFormat(
+    "corpus.jsonl, queries.jsonl, qrels/*.tsv or .jsonl", draft_beir, files=(artifacts.CORPUS_ARTICLES,)
+)
 
 
 def draft_article(draft: Draft, place: str, record: Mapping[str, object], *, default_path: Sequence[str] = ()) -> None:
@@ -274,8 +267,7 @@ def _order(draft: Draft, place: str, metadata: Mapping[str, object]) -> int | No
 def _about(folder: Path) -> dict[str, str]:
     if not (folder / artifacts.MANIFEST).exists():
         raise CorpusError(
-            f"{folder}: holds no {artifacts.MANIFEST}; "
-            f"convert the files with 'statgraph import {_format_of(folder)} {folder} --out DIR'"
+            f"{folder}: holds no {artifacts.MANIFEST}; convert the files with 'statgraph import {folder} --out DIR'"
         )
     manifest = read_manifest(folder)
     about = {}
@@ -285,11 +277,6 @@ def _about(folder: Path) -> dict[str, str]:
             raise CorpusError(f"{folder / artifacts.MANIFEST}: '{key}' is {json_type(value)}; give it as a string")
         about[key] = value
     return about
-
-
-def _format_of(folder: Path) -> str:
-    """Return the format of `statgraph import` that a folder's file names identify, FORMAT if none."""
-    return next((name for name, pattern in FORMAT_FILES.items() if any(folder.glob(pattern))), "FORMAT")
 
 
 def write_corpus_files(corpus: Corpus, folder: Path) -> None:

@@ -23,7 +23,7 @@ STOP_WORDS = {
     "nb": "NORWEGIAN", "nl": "DUTCH", "nn": "NORWEGIAN", "no": "NORWEGIAN", "pt": "PORTUGUESE", "ru": "RUSSIAN",
     "sv": "SWEDISH", "tr": "TURKISH",
 }  # fmt: skip
-_NOUNS = {"en": {"will"}, "es": {"estado", "estados"}}  # of law, which those lists hold as forms of verbs
+_NOUNS = {"es": {"estado", "estados"}}  # of law, which those lists hold as forms of verbs
 
 # Scripts written without spaces between words: runs of them are cut into overlapping pairs of characters.
 _UNSPACED = (

@@ -34,9 +34,9 @@ def source(tmp_path):
 def refused_import(refused, tmp_path):
     """Return a function that imports a faulty source, checks that nothing was written and returns what was said."""
 
-    def run(format_name, folder, *options, code=1):
+    def run(*arguments, code=1):
         before = sorted(tmp_path.rglob("*"))
-        said = refused("import", format_name, folder, "--out", tmp_path / "out", *options, code=code)
+        said = refused("import", *arguments, "--out", tmp_path / "out", code=code)
         assert sorted(tmp_path.rglob("*")) == before
         return said
 
@@ -47,7 +47,7 @@ def test_import_writes_a_corpus_and_says_what_it_holds(run_here, source, tmp_pat
     done = run_here("import", "jsonl", source, "--out", "out", "--language", "en", "--licence", "CC0")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
-        "out: corpus 'lamps' (en)\n"
+        "out: corpus 'out' (en)\n"
         "  articles   2\n"
         "  headings   2\n"
         "  questions  train 1, dev 0, test 1\n"
@@ -131,7 +131,8 @@ def test_every_fault_of_jsonl_is_listed_in_one_pass(refused_import, source):
 
 def test_what_cannot_be_imported_is_one_line(refused_import, source, tmp_path):
     assert refused_import("odt", source, code=2) == (
-        "unknown format 'odt'; choose from jsonl, csv, beir, parquet, bsard, legi, xml, feedback"
+        "unknown format 'odt'; choose from jsonl, csv, beir, parquet, bsard, legi, xlsx, docx, md, html, txt, xml, "
+        "feedback"
     )
     assert refused_import("jsonl", source, code=2) == (
         f"{source}: the language of its statutes is unknown; name it, such as '--language fr'"
@@ -160,7 +161,7 @@ def test_feedback_becomes_training_labels(run_here, source, tmp_path):
     done = run_here("import", "feedback", marks, "--corpus", "lamp-corpus", "--out", "out")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
-        "out: corpus 'lamps' with readers' marks\n"
+        "out: corpus 'lamp-corpus' with readers' marks\n"
         "  marks      6\n"
         "  left out   1 overruled by a later one\n"
         "  left out   1 wrong\n"
@@ -253,9 +254,79 @@ def test_encodings_and_columns_that_do_not_fit_are_refused(refused_import, tmp_p
     assert said.startswith(message.format(file=path))
 
 
+def test_a_column_can_serve_twice_and_names_match_without_case_and_blanks(run_here, tmp_path):
+    (tmp_path / "ley.csv").write_text("Nº ;TÍTULO;Texto\n1;Perros;Ladran.\n", encoding="utf-8")
+    columns = [f"--column={pair}" for pair in ("id=nº", "number=Nº", " rubric=título".strip(), "text=TEXTO")]
+    done = run_here("import", "csv", "ley.csv", "--language", "es", "--code", "Ley", *columns, "--out", "law")
+    assert (done.returncode, done.stderr) == (0, "")
+    (article,) = read_corpus(tmp_path / "law").articles
+    assert (article.article_id, article.number, article.rubric, article.text) == ("1", "1", "Perros", "Ladran.")
+
+
+LAW = "Ley de Perros\nTÍTULO I. Perros\nArtículo 1. Ladrar.\nLos perros ladran.\nArtículo 2. (Derogado)\n"
+
+
+def test_the_format_of_a_source_is_recognised_and_said(run_here, tmp_path):
+    (tmp_path / "ley.txt").write_text(LAW, encoding="utf-8")
+    done = run_here("import", "ley.txt", "--language", "es", "--out", "corpora/perros")
+    assert (done.returncode, done.stderr) == (
+        0,
+        "Format: txt (its name ends in .txt); if it is another, name it: statgraph import FORMAT ley.txt\n",
+    )
+    assert done.stdout == (
+        "corpora/perros: corpus 'perros' (es)\n"
+        "  articles   1\n"
+        "  headings   2\n"
+        "  rubrics    1\n"
+        "  questions  train 0, dev 0, test 0\n"
+        "  labels     0\n"
+        "  left out   1 line: an article without text (first: ley.txt:5)\n"
+        "Next: statgraph train --corpus corpora/perros\n"
+    )
+    named = run_here("import", "txt", "ley.txt", "--language", "es", "--out", "c", "--name", "dogs")
+    assert (named.stderr, named.stdout.splitlines()[0]) == ("", "c: corpus 'dogs' (es)")
+
+
+def test_what_is_recognised_is_explained_and_nothing_is_written(run_here, source, tmp_path):
+    (tmp_path / "ley.txt").write_text(LAW, encoding="utf-8")
+    before = sorted(tmp_path.rglob("*"))
+    done = run_here("import", "txt", "ley.txt", "--language", "es", "--explain")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[3:] == [
+        "  ley.txt:3  article   Artículo 1, Ladrar (18 characters)",
+        "  ley.txt:5  left out  an article without text: Artículo 2. (Derogado)",
+        "1 articles, 2 headings, 1 lines left out",
+    ]
+    done = run_here("import", "jsonl", source, "--language", "en", "--explain")
+    assert done.stdout.splitlines()[0] == "articles.jsonl:1   L1 (Lamp Code > Book I)"
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["ley.txt", "--article-pattern", "("], "--article-pattern (: invalid regular expression (missing ), "),
+        (["ley.txt", "--column", "id=Nº"], "--column: only for jsonl, csv, xlsx, not txt; omit it"),
+        (["csv"], "import csv: names no source; write 'statgraph import csv SOURCE --out DIR'"),
+        (["txt", "ley", "de perros.txt"], "import: takes [FORMAT] SOURCE (got txt ley de perros.txt); "),
+    ],
+)
+def test_imports_that_contradict_themselves_are_refused(run_here, tmp_path, arguments, message):
+    (tmp_path / "ley.txt").write_text(LAW, encoding="utf-8")
+    status, stdout, stderr = run_here("import", *arguments, "--language", "es", "--out", "out")
+    assert (status, stdout) == (2, "")
+    assert f"Error: {message}" in stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_source_that_cannot_be_read_comes_with_a_recipe(refused_import, tmp_path):
+    (tmp_path / "ley.pdf").write_bytes(b"%PDF-1.7")
+    assert "pdftotext -layout ley.pdf" in refused_import(tmp_path / "ley.pdf", "--language", "es")
+
+
 def test_encodings_and_columns_are_those_of_tables(refused_import, source):
     assert refused_import("beir", source, "--language", "en", "--column", "text=body", code=2) == (
-        "--encoding, --column and --code: only for jsonl and csv, not beir; omit them"
+        "--column: only for jsonl, csv, xlsx, not beir; omit it"
     )
 
 

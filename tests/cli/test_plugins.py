@@ -156,10 +156,10 @@ def test_the_guides_ranking_and_format(run_with, installed, town, tmp_path, set_
     options = [*set_options, *(word for setting in wanted for word in ("--set", setting))]
     assert run_with(installed, "train", "--corpus", town, "--system", "qabisar", "--out", "run", *options).stderr == ""
     (tmp_path / "harbour.txt").write_text("Art. 1\nBoats moor here.\n\nArt. 2\nAnchors hold.\n")
-    done = run_with(installed, "import", "txt", "harbour.txt", "--out", "harbour")
+    done = run_with(installed, "import", "town", "harbour.txt", "--out", "harbour")
     assert done.stdout.splitlines()[:2] == ["harbour: corpus 'harbour' (en)", "  articles   2"]
     shown = run_cli("import", "--help", env={"PYTHONPATH": str(installed)}).stdout  # read when the process starts
-    assert re.search(r"^ +txt +from an installed package$", shown, re.MULTILINE)
+    assert re.search(r"^ +town +from an installed package$", shown, re.MULTILINE)
 
 
 def test_the_guides_signal(run_with, installed, town, tmp_path):

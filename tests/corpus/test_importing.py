@@ -35,6 +35,10 @@ def test_what_is_not_given_comes_from_the_source(source):
     assert (corpus.name, corpus.source) == ("articles", "articles.jsonl (jsonl)")
 
 
+def test_the_format_is_recognised(source):
+    assert import_corpus(source, language="en") == import_corpus(source, "jsonl", language="en")
+
+
 def test_manifest_of_the_source_says_what_is_not_given(source):
     manifest = {"name": "town", "language": "en", "licence": "CC0", "source": "the town hall", "version": 3}
     (source / "manifest.json").write_text(json.dumps(manifest))
@@ -62,7 +66,9 @@ def test_language_of_bsard_and_legi_is_told_by_their_files(tmp_path):
 
 
 def test_unknown_format_lists_the_formats(source):
-    with pytest.raises(UsageError, match=r"format 'odt'.*jsonl, csv, beir, parquet, bsard, legi, xml"):
+    with pytest.raises(
+        UsageError, match=r"format 'odt'.*jsonl, csv, beir, parquet, bsard, legi, xlsx, docx, md, html, txt, xml"
+    ):
         import_corpus(source, "odt", language="en")
 
 
@@ -144,6 +150,14 @@ def test_every_problem_of_a_question_file_is_listed(tmp_path):
 def test_every_layout_of_questions_that_import_takes_is_read(tmp_path, name, content):
     (tmp_path / name).write_text(content, encoding="utf-8")
     assert read_question_file(tmp_path / name) == (["1", "2"], ["Who?", "When?"])
+
+
+@pytest.mark.parametrize("name", ["asked.txt", "asked"])
+def test_a_text_file_has_a_question_a_line(tmp_path, name):
+    (tmp_path / name).write_text("\ufeff¿Quién paga?\r\n\r\n  ¿Cuándo?\n", encoding="utf-8")
+    assert read_question_file(tmp_path / name) == (["1", "3"], ["¿Quién paga?", "¿Cuándo?"])
+    (tmp_path / name).write_text('{"id": "q", "text": "Who?"}\n')
+    assert read_question_file(tmp_path / name) == (["q"], ["Who?"])
 
 
 @pytest.mark.parametrize("content", ['{"nr": 7, "frage": "Wer?"}\n', "nr;frage\n7;Wer?\n"])

@@ -12,7 +12,6 @@ from statgraph.corpus.draft import Draft
 from statgraph.corpus.records import SPLITS
 from statgraph.corpus.store import draft_beir, held_for_writing, refuse_foreign_folder
 from statgraph.errors import CorpusError
-from statgraph.registry import FORMATS
 
 ARTICLE = {"_id": "L1", "title": "Art. 1", "text": "Lamps burn.", "metadata": {"path": ["Lamp Code"], "order": 1}}
 QUESTION = {"_id": "q1", "text": "When do lamps burn?"}
@@ -265,23 +264,11 @@ def test_what_is_not_a_folder_says_how_to_make_one(folder, tmp_path, name, probl
     assert "'statgraph import'" in only
 
 
-@pytest.mark.parametrize(
-    ("file_name", "format_name"),
-    [
-        ("corpus.jsonl", "beir"),
-        ("articles.csv", "csv"),
-        ("articles.jsonl", "jsonl"),
-        ("questions_fr_train.csv", "bsard"),
-        ("LEGITEXT000006072050.json", "legi"),
-        ("laws.txt", "FORMAT"),
-    ],
-)
-def test_files_to_import_name_their_format(tmp_path, file_name, format_name):
-    (tmp_path / file_name).touch()
-    assert format_name == "FORMAT" or format_name in FORMATS
-    (only,) = problems_in(tmp_path)
-    assert only.startswith(f"{tmp_path}: holds no manifest.json; ")
-    assert f"'statgraph import {format_name} {tmp_path} --out DIR'" in only
+def test_files_that_are_no_corpus_are_to_be_imported(tmp_path):
+    (tmp_path / "articles.csv").touch()
+    assert problems_in(tmp_path) == [
+        f"{tmp_path}: holds no manifest.json; convert the files with 'statgraph import {tmp_path} --out DIR'"
+    ]
 
 
 def test_folder_without_articles_says_so(folder):

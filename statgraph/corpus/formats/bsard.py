@@ -123,4 +123,4 @@ def _kept(row: Mapping[str, str], columns: Sequence[str]) -> dict[str, object]:
     return {column: row[column] for column in columns if row.get(column)}
 
 
-FORMAT = SourceFormat("the CSV files of BSARD or bBSARD", draft_bsard, language_of)
+FORMAT = SourceFormat("the CSV files of BSARD or bBSARD", draft_bsard, language_of, files=("questions_*.csv",))

@@ -162,4 +162,4 @@ def _milliseconds(day: object) -> float | None:
         return None
 
 
-FORMAT = SourceFormat("the JSON trees of the French codes", draft_legi, language="fr")
+FORMAT = SourceFormat("the JSON trees of the French codes", draft_legi, language="fr", files=(FILE_PATTERN,))

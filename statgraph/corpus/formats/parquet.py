@@ -183,4 +183,9 @@ def _row(record: dict[str, Any], columns: Mapping[str, object]) -> dict[str, obj
     return {**metadata, **record, "metadata": json.dumps(rest, ensure_ascii=False) if rest else None}
 
 
-FORMAT = SourceFormat("corpus.parquet, queries.parquet, qrels/*.parquet", draft_parquet)
+FORMAT = SourceFormat(
+    "corpus.parquet, queries.parquet, qrels/*.parquet",
+    draft_parquet,
+    suffixes=(_SUFFIX,),
+    files=(f"{ARTICLES}{_SUFFIX}",),
+)

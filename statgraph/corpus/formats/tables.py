@@ -9,7 +9,8 @@
 - `citing`: texts beside the law that cite it: `id`, `title`, `text`, `cites` (ids as in `articles`; left empty, the
   articles that title and text name by number), `question_id`, `part`.
 
-`_id` also works for `id`. Articles come in the order of the file. Any other key or column of articles or questions is
+`_id` also works for `id`, and `number` does where there is none. Headings can also be rows of their own
+(`records_of_rows`). Articles come in the order of the file. Any other key or column of articles or questions is
 kept as metadata; `valid_from` and `valid_to` say when an article is in force (`statgraph.corpus.validity`).
 """
 
@@ -21,26 +22,35 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from statgraph.corpus.draft import Draft, SourceFormat
-from statgraph.corpus.lines import UNREADABLE, csv_rows, id_field, ids_field, json_lines, path_field, string_field
+from statgraph.corpus.formats.law_words import LONGEST_HEADING, HeadingLine, LinePatterns
+from statgraph.corpus.formats.outline import HeadingStack
+from statgraph.corpus.lines import (
+    UNREADABLE,
+    csv_fields,
+    id_field,
+    ids_field,
+    json_lines,
+    named_rows,
+    path_field,
+    string_field,
+)
 from statgraph.corpus.records import SPLITS
 from statgraph.corpus.store import draft_citing
+from statgraph.corpus.titles import NUMBER
 
 MAX_LISTED_CYCLE = 8
 ARTICLE_KEYS = ("id", "_id", "title", "number", "rubric", "text", "path", "heading")
 QUESTION_KEYS = ("id", "_id", "text", "articles", "split")
 PLACE_COLUMNS = "path|heading"
 NEEDED_COLUMNS = {
-    "articles": ("id|_id", "text", PLACE_COLUMNS),
+    "articles": ("id|_id|number", "text", PLACE_COLUMNS),
     "headings": ("id|_id", "title", "parent"),
     "questions": ("id|_id", "text", "articles"),
     "citing": ("id|_id", "text"),
 }
-COLUMNS = (
-    *("id", "title", "text", "number", "rubric", "path", "heading", "valid_from", "valid_to"),  # of articles
-    *("parent", "articles", "split", "set", "cites", "question_id", "part"),
-)
 ID_COLUMNS = {"questions": "articles", "citing": "cites"}
 PATH_SEPARATOR = " > "
+_PLAIN_HEADING = "heading"  # the kind of one that the words of no language begin
 _REMEDY = "name every needed column on this line, or give yours with --column, such as text=Wortlaut"
 
 PlacedRecords = Iterable[tuple[str, Mapping[str, object]]]
@@ -58,21 +68,77 @@ def draft_csv(draft: Draft, source: Path) -> None:
     if _is_of_other_format(draft, source, (".jsonl", ".ndjson", ".json"), "jsonl"):
         return
 
-    def read(path: Path, table: str) -> Iterator[tuple[str, dict[str, object]]]:
-        needed, remedy = NEEDED_COLUMNS[table], _REMEDY
-        if table == "articles" and draft.reading.code:
-            needed = tuple(column for column in needed if column != PLACE_COLUMNS)
-        elif table == "articles":
-            remedy += "; --code TITLE does without path and heading"
-        for place, row in csv_rows(draft, path, path.name, needed=needed, remedy=remedy):
-            record: dict[str, object] = {column: value for column, value in row.items() if column and value}
-            if table == "articles":
-                record["path"] = list(split_path(row.get("path", "")))
-            if table in ID_COLUMNS:
-                record[ID_COLUMNS[table]] = list(split_ids(row.get(ID_COLUMNS[table], ""), draft.article_ids))
-            yield place, record
+    def read(path: Path, table: str) -> PlacedRecords:
+        return records_of_rows(draft, table, csv_fields(draft, path, path.name))
 
     draft_tables(draft, source, ".csv", read)
+
+
+def records_of_rows(draft: Draft, table: str, rows: Iterable[tuple[str, list[str]]]) -> PlacedRecords:
+    """Yield (place, record) for the rows of a table of texts, with lists for `path`, `articles`, `cites`.
+
+    A table of articles without a path can have headings as rows of their own, which become paths: a row with one filled
+    cell, or without a number and a text. Such a row above the header is the title of the code.
+    """
+    needed, remedy = NEEDED_COLUMNS[table], _REMEDY
+    headings: _HeadingRows | None = None
+    if table == "articles":
+        rows = list(rows)
+        title, rows = _title_and_table(rows)
+        if draft.reading.code or title or any(_is_alone(values) for _, values in rows[1:]):
+            needed = tuple(column for column in needed if column != PLACE_COLUMNS)
+            headings = _HeadingRows(draft, draft.reading.code or title or draft.name)
+        else:
+            remedy += "; --code TITLE does without path and heading"
+    for place, row in named_rows(draft, rows, needed=needed, remedy=remedy):
+        record: dict[str, object] = {column: value for column, value in row.items() if column and value}
+        if table == "articles":
+            record["path"] = list(split_path(row.get("path", "")))
+            if headings is not None and not set(row) & set(PLACE_COLUMNS.split("|")):
+                if headings.take(row):
+                    continue
+                record["path"] = headings.path
+        if table in ID_COLUMNS:
+            record[ID_COLUMNS[table]] = list(split_ids(row.get(ID_COLUMNS[table], ""), draft.article_ids))
+        yield place, record
+
+
+def _is_alone(values: Iterable[str]) -> bool:
+    """Return whether one cell of a row is filled, and that is no number of an article."""
+    filled = [value.strip() for value in values if value.strip()]
+    return len(filled) == 1 and not re.fullmatch(NUMBER, filled[0])
+
+
+def _title_and_table(rows: list[tuple[str, list[str]]]) -> tuple[str, list[tuple[str, list[str]]]]:
+    """Return what stands alone above the header of a table, and its rows, those with a lone cell as wide as it."""
+    start = next((i for i, (_, values) in enumerate(rows) if not _is_alone(values)), 0)
+    title = " ".join(" ".join(values).strip() for _, values in rows[:start])
+    width = len(rows[start][1]) if rows else 0
+    padded = [(place, values + [""] * (width - len(values)) * _is_alone(values)) for place, values in rows[start:]]
+    return title, padded
+
+
+class _HeadingRows:
+    """The headings above the rows of a table, from rows of their own."""
+
+    def __init__(self, draft: Draft, code: str):
+        self._code, self._above, self._patterns = code, HeadingStack(), LinePatterns(draft.language)
+
+    @property
+    def path(self) -> list[str]:
+        return [self._code, *self._above.path]
+
+    def take(self, row: Mapping[str, str]) -> bool:
+        """Return whether a row is a heading, and what follows is below it."""
+        cells = [value.strip() for value in dict.fromkeys(row.values()) if value.strip()]
+        unnumbered = (
+            not any(row.get(key, "").strip() for key in ("id", "_id", "number")) and not row.get("text", "").strip()
+        )
+        title = ". ".join(cells)
+        if not cells or not (_is_alone(cells) or unnumbered) or len(title) > LONGEST_HEADING:
+            return False
+        self._above.push(self._patterns.heading(title) or HeadingLine(_PLAIN_HEADING, "", title), title)
+        return True
 
 
 def _is_of_other_format(draft: Draft, source: Path, endings: tuple[str, ...], other: str) -> bool:
@@ -171,7 +237,7 @@ def draft_tables(draft: Draft, source: Path, suffix: str, read: Callable[[Path, 
         name = files["articles"].name
         return draft.add_problem(str(source), f"holds no {name} (found: {found}); put one article in each row there")
     tables = {table: read(path, table) for table, path in files.items() if path.exists()}
-    return _draft_records(draft, tables, files["articles"].name)
+    return draft_records(draft, tables, files["articles"].name)
 
 
 def draft_rows(draft: Draft, tables: Mapping[str, Iterable[Mapping[str, object]]]) -> None:
@@ -184,10 +250,11 @@ def draft_rows(draft: Draft, tables: Mapping[str, Iterable[Mapping[str, object]]
             else:
                 draft.add_problem(f"{table}[{number}]", f"{type(row).__name__} instead of a dict; give a dict a row")
 
-    _draft_records(draft, {table: placed(table) for table in tables}, "articles")
+    draft_records(draft, {table: placed(table) for table in tables}, "articles")
 
 
-def _draft_records(draft: Draft, tables: Mapping[str, PlacedRecords], articles_name: str) -> None:
+def draft_records(draft: Draft, tables: Mapping[str, PlacedRecords], articles_name: str) -> None:
+    """Fill a draft from the records of tables, by name as in `NEEDED_COLUMNS`."""
     paths = heading_paths(draft, _heading_rows(draft, tables.get("headings", ())))
     with draft.articles_from(articles_name):
         for place, record in tables["articles"]:
@@ -210,7 +277,7 @@ def _heading_rows(draft: Draft, records: PlacedRecords) -> Iterator[HeadingRow]:
 def _draft_article(
     draft: Draft, place: str, record: Mapping[str, object], paths: Mapping[str, tuple[str, ...]]
 ) -> None:
-    article_id = id_field(draft, place, record, "id", "_id")
+    article_id = id_field(draft, place, record, "id", "_id", "number")
     heading_id = id_field(draft, place, record, "heading")
     if article_id is None or heading_id is None:
         return
@@ -256,5 +323,18 @@ def _draft_question(draft: Draft, place: str, record: Mapping[str, object]) -> N
             draft.add_label(place, question_id=question_id, article_id=article_id, split=split)
 
 
-JSONL = SourceFormat("your own articles.jsonl, headings.jsonl, questions.jsonl, citing.jsonl", draft_jsonl)
-CSV = SourceFormat("your own articles.csv, headings.csv, questions.csv, citing.csv", draft_csv)
+_TAKES = ("encoding", "columns", "code")
+JSONL = SourceFormat(
+    "your own articles.jsonl, headings.jsonl, questions.jsonl, citing.jsonl",
+    draft_jsonl,
+    takes=_TAKES,
+    suffixes=(".jsonl", ".ndjson"),
+    files=("articles.jsonl",),
+)
+CSV = SourceFormat(
+    "your own articles.csv, headings.csv, questions.csv, citing.csv",
+    draft_csv,
+    takes=_TAKES,
+    suffixes=(".csv", ".tsv"),
+    files=("articles.csv",),
+)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from statgraph.corpus.draft import Draft, SourceFormat
-from statgraph.errors import CorpusError
+from statgraph.errors import CorpusError, UsageError
 
 if TYPE_CHECKING:
     from statgraph.corpus.acts.documents import Document
@@ -74,6 +74,28 @@ def profile_of(document: Document) -> Profile | None:
     return recognised(document.head, root_of(document.head))
 
 
+def explain_xml(draft: Draft, source: Path) -> Iterator[str]:
+    """Yield in lines what a profile makes of each document of a source.
+
+    Raises:
+        UsageError: if a document is of no known format.
+        CorpusError: if a document cannot be read.
+    """
+    from statgraph.corpus.acts.documents import documents
+    from statgraph.corpus.acts.explaining import explanation
+    from statgraph.corpus.acts.profile import profile_named, profile_names
+
+    chosen = profile_named(draft.reading.profile) if draft.reading.profile else None
+    for document in documents(source):
+        profile = chosen or profile_of(document)
+        if profile is None:
+            raise UsageError(
+                f"{document.name}: of no known format; name a profile with --profile: "
+                f"{', '.join(profile_names())}, or a file"
+            )
+        yield from explanation(document, profile)
+
+
 def _read(
     draft: Draft, document: Document, profile: Profile, articles: Counter[str], left_out: dict[str, list[str]]
 ) -> ReadAct | None:
@@ -101,4 +123,11 @@ def _placed(error: CorpusError) -> tuple[str, str]:
     return place, problem
 
 
-FORMAT = SourceFormat("official XML: Akoma Ntoso, USLM and others, by profile", draft_xml, learns=True)
+FORMAT = SourceFormat(
+    "official XML: Akoma Ntoso, USLM and others, by profile",
+    draft_xml,
+    learns=True,
+    takes=("profile",),
+    suffixes=(".xml", ".akn"),
+    explain=explain_xml,
+)

@@ -237,7 +237,7 @@ def test_articles_under_bad_headings_are_not_blamed(draft, jsonl_folder, write_j
 @pytest.mark.parametrize(
     ("file_name", "header", "missing"),
     [
-        ("articles.csv", "title,text", "id or _id, path or heading"),
+        ("articles.csv", "title,text", "id or _id or number, path or heading"),
         ("headings.csv", "id,parent", "title"),
         ("questions.csv", "id,question", "text, articles"),
     ],
@@ -280,8 +280,8 @@ def test_labels_of_refused_rows_are_no_problems_of_their_own(draft, tmp_path, pr
     )
     draft_csv(draft, tmp_path)
     assert [problem.partition(";")[0].partition(" (")[0] for problem in problems_of(draft)] == [
-        "articles.csv:3: the row has 2 fields and the header 3",
         "articles.csv:4: broken quoting in the row that starts here",
+        "articles.csv:3: the row has 2 fields and the header 3",
         "questions.csv:4: label of question 'q2' names article 'L5', which does not exist",
     ]
 

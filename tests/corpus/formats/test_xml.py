@@ -54,7 +54,7 @@ def test_the_command_says_what_it_left_out(run_here, dutch, tmp_path):
     done = run_here("import", "xml", dutch, "--out", "out")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
-        "out: corpus 'law' (nl)\n"
+        "out: corpus 'out' (nl)\n"
         "  articles   4\n"
         "  headings   2\n"
         "  rubrics    2\n"
@@ -99,7 +99,7 @@ def test_an_archive_is_imported_from_its_address(server):
     assert corpus.source.startswith(f"{server}/law.zip (SHA-256 ")
     with pytest.raises(UsageError, match="only xml is downloaded, not jsonl"):
         import_corpus(f"{server}/law.zip", "jsonl", language="nl")
-    assert next(explained(f"{server}/law.zip")).startswith("new.xml: profile nl, ")
+    assert next(explained("xml", f"{server}/law.zip")).startswith("new.xml: profile nl, ")
 
 
 def test_explain_prints_headings_articles_and_references(run_here, dutch, tmp_path):
@@ -141,7 +141,7 @@ def test_explain_prints_headings_articles_and_references(run_here, dutch, tmp_pa
     ("arguments", "code", "problem"),
     [
         (["law"], 2, "--out: is missing; name the corpus folder to write"),
-        (["gone.xml", "--explain"], 1, "gone.xml: no such file or folder; name the statutes to explain"),
+        (["gone.xml", "--explain"], 1, "gone.xml: no such file or folder; name the statutes to import"),
         (["law/other.xml", "--explain"], 2, "other.xml: of no known format; name a profile with --profile: akn, "),
         (["law", "--out", "out", "--profile", "latin"], 2, "unknown profile 'latin'; choose from akn, "),
         (["law", "--out", "out", "--profile", "uslm"], 1, "law: holds no articles (1 file with other suffixes"),

@@ -1,0 +1,346 @@
+"""Articles and headings out of a document that is lines alone: what a word processor, a page or a text file holds.
+
+A document comes as `Line`s. Those that begin headings and articles are found by their style and by `LinePatterns`; what
+stands below an article line, up to the next, is its text. Whether an article's number is followed by its rubric or by
+its text is decided for the whole document: rubrics are short, and nearly all articles have one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from statgraph.corpus.formats.law_words import ANNEX, LONGEST_HEADING, ArticleLine, HeadingLine, LinePatterns
+
+NEARLY_ALL = 0.9
+HEADING, ARTICLE, LEFT_OUT = "heading", "article", "left out"  # what a line was recognised as
+_LONGEST_RUBRIC = 150
+_MOST_TITLE_LINES = 3
+_MIN_NUMBERS = 3  # of articles that begin with a bare number
+# "(Nozione). La locazione è", "Deposits.—(1) A landlord", "Fianza. A la celebración".
+_BRACKETED = re.compile(
+    r"[(\[【〔](?P<rubric>[^()\[\]【】〔〕]*(?:[^\W\d_]{2}|[\u4e00-\u9fff])[^()\[\]【】〔〕]*)[)\]】〕]\.?\s*(?P<text>.*)"
+)
+_DASHED = re.compile(r"(?P<rubric>[^.]{2,150})\.\s?[—–-]{1,2}\s*(?P<text>\S.*)")
+_FIRST_SENTENCE = re.compile(r"(?P<rubric>[^.]{2,80})\.\s+(?P<text>\S.*)")
+_PAGE = re.compile(r"(?:\s*\.{4,}\s*|\t+|\s{3,})\d{1,4}$")  # in a table of contents
+_OWN_NUMBER = re.compile(r"(?P<number>\d+[a-z]?(?:\.\d+[a-z]?)*)[.):]?\s+(?P<rest>\S.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A paragraph, list item or table row: its place, such as `law.docx:12`, its text, and the level of its heading
+    style, from 1; 0 for running text."""
+
+    place: str
+    text: str
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineArticle:
+    """An article of a document.
+
+    Attributes:
+        place: of its first line.
+        local_id: unique in the document: "36", "disposición-adicional-primera".
+        number: with its word, "" where it has none: "Artículo 36".
+        rubric: "" where it has none.
+        text: a paragraph, list item or table row a line.
+        path: the headings above it.
+    """
+
+    place: str
+    local_id: str
+    number: str
+    rubric: str
+    text: str
+    path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """What a line was taken for: `HEADING`, `ARTICLE` or `LEFT_OUT`, and that in words."""
+
+    line: Line
+    what: str
+    words: str
+
+
+@dataclass(slots=True)
+class Outline:
+    """The articles of a document, in its order, its title ("" where nothing says it), and what each line that is not in
+    an article's text was taken for."""
+
+    title: str
+    articles: list[OutlineArticle] = field(default_factory=list)
+    recognised: list[Recognised] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Block:
+    """A line that begins a heading or an article, and the lines below it up to the next such line."""
+
+    line: Line
+    heading: HeadingLine | None = None
+    article: ArticleLine | None = None
+    rubric: str = ""
+    text: str = ""  # on the line itself
+    body: list[Line] = field(default_factory=list)
+
+
+def read_outline(lines: Iterable[Line], patterns: LinePatterns, title: str = "") -> Outline:
+    """Return the headings and articles of a document.
+
+    Args:
+        lines: of the document.
+        patterns: of headings and articles, where their style does not show them.
+        title: of the document, if its file says it.
+    """
+    lines = [line for line in lines if line.text.strip()]
+    preamble, blocks = _blocks(lines, patterns)
+    if not any(block.article for block in blocks):
+        _take_headings_for_articles(blocks)
+    for others in patterns.without_articles():
+        if not any(block.article for block in blocks):
+            before, found = _blocks(lines, others)
+            if _are_articles(found):
+                preamble, blocks = before, found
+    outline = Outline(title)
+    blocks = _without_contents(blocks, outline)
+    _settle_article_words(blocks)
+    _settle_rubrics([block for block in blocks if block.article])
+    _settle_heading_titles(blocks)
+    _settle_title(outline, preamble, blocks)
+    _fill(outline, blocks)
+    order = {id(line): place for place, line in enumerate(lines)}
+    outline.recognised.sort(key=lambda one: order.get(id(one.line), -1))
+    return outline
+
+
+def _blocks(lines: Sequence[Line], patterns: LinePatterns) -> tuple[list[Line], list[_Block]]:
+    """Return the lines before the first heading or article, and the blocks."""
+    preamble: list[Line] = []
+    blocks: list[_Block] = []
+    for line in lines:
+        text = _PAGE.sub("", line.text.strip())
+        heading = patterns.heading(text)
+        article = patterns.article(text) if heading is None else None
+        if article is not None:
+            blocks.append(_Block(line, article=article, text=article.rest))
+        elif heading is not None or line.level:
+            blocks.append(_Block(line, heading or HeadingLine("", "", " ".join(text.split()))))
+        else:
+            (blocks[-1].body if blocks else preamble).append(line)
+    return preamble, blocks
+
+
+def _take_headings_for_articles(blocks: Sequence[_Block]) -> None:
+    """Make articles of the headings that have a style and text below, in a document without article lines."""
+    for block in blocks:
+        if block.heading is not None and block.body and block.line.level:
+            own = _OWN_NUMBER.fullmatch(block.heading.title)
+            number, rest = (own["number"], own["rest"]) if own else (block.heading.name, block.heading.title)
+            block.heading, block.article, block.text = None, ArticleLine("", number, rest, is_rubric=True), rest
+
+
+def _are_articles(blocks: Sequence[_Block]) -> bool:
+    """Return whether the articles are, by their word, or by bare numbers that go on from one to the next as those of
+    list items do not."""
+    articles = [block.article for block in blocks if block.article]
+    numbers = [int(match[0]) for article in articles if (match := re.match(r"\d+", article.number))]
+    steps = [0 <= after - before <= 1 for before, after in pairwise(numbers)]
+    goes_on = len(numbers) >= _MIN_NUMBERS and numbers[0] <= 1 and sum(steps) >= NEARLY_ALL * len(steps)
+    return goes_on or any(article.word for article in articles)
+
+
+def _without_contents(blocks: Sequence[_Block], outline: Outline) -> list[_Block]:
+    """Return the blocks without those of a table of contents: lines that end in a page, article lines without a text
+    whose number comes again with one, and, before the first article, headings that come again."""
+    last = {_identity(block): place for place, block in enumerate(blocks) if block.article and block.body}
+    again = [
+        bool(block.article) and not block.body and last.get(_identity(block), -1) > i for i, block in enumerate(blocks)
+    ]
+    kept = [i for i, block in enumerate(blocks) if not again[i] and not _PAGE.search(block.line.text.strip())]
+    first = next((i for i in kept if blocks[i].article), len(blocks))
+    repeated = Counter(_identity(blocks[i]) for i in kept)
+    for i in list(kept):
+        if i < first and blocks[i].heading and not blocks[i].body and repeated[_identity(blocks[i])] > 1:
+            repeated[_identity(blocks[i])] -= 1
+            kept.remove(i)
+    for i in sorted(set(range(len(blocks))) - set(kept)):
+        _leave_out(outline, (blocks[i].line, *blocks[i].body), "table of contents")
+    return [blocks[i] for i in kept]
+
+
+def _identity(block: _Block) -> str:
+    if block.article is not None:
+        return f"{block.article.word} {block.article.number}".casefold()
+    return " ".join(_PAGE.sub("", block.line.text.strip()).casefold().split())
+
+
+def _leave_out(outline: Outline, lines: Iterable[Line], why: str) -> None:
+    outline.recognised += [Recognised(line, LEFT_OUT, why) for line in lines]
+
+
+def _settle_article_words(blocks: Sequence[_Block]) -> None:
+    """Make headings of the articles that hold others: "Article I" above "Section 1", "Artikel 2" above "§ 1"."""
+    words = [
+        "" if (of := block.article) is None or of.is_several or of.is_apart else of.word.casefold() for block in blocks
+    ]
+    holds: dict[str, list[bool]] = {}
+    for block, word, below in zip(blocks, words, (*words, "")[1:], strict=True):
+        is_above = bool(below) and below != word
+        holds.setdefault(word, []).append(is_above and all(_is_title_line(line.text) for line in block.body))
+    for block, word in zip(blocks, words, strict=True):
+        if block.article and word and sum(holds[word]) >= NEARLY_ALL * len(holds[word]):
+            name = f"{block.article.word} {block.article.number}"
+            block.heading, block.article = HeadingLine(word, name, block.article.rest), None
+
+
+def _settle_rubrics(blocks: Sequence[_Block]) -> None:
+    """Separate the rubrics from the texts that begin on the line of the number."""
+    for block in blocks:
+        bracketed = _BRACKETED.fullmatch(block.text) or _DASHED.fullmatch(block.text)
+        if (block.article and block.article.is_rubric) or block.line.level:
+            block.rubric, block.text = block.text, ""
+        elif bracketed:
+            block.rubric, block.text = bracketed["rubric"], bracketed["text"]
+    named = [block for block in blocks if block.text and not block.rubric]
+    if _nearly_all(named, _could_be_rubric):
+        for block in filter(_could_be_rubric, named):
+            block.rubric, block.text = block.text, ""
+    elif _nearly_all(named, lambda block: _FIRST_SENTENCE.fullmatch(block.text)):
+        for match, block in ((_FIRST_SENTENCE.fullmatch(block.text), block) for block in named):
+            block.rubric, block.text = (match["rubric"], match["text"]) if match else ("", block.text)
+    bare = [block for block in blocks if not block.text and not block.rubric and block.body]
+    if _nearly_all(bare, _begins_with_rubric):
+        for block in filter(_begins_with_rubric, bare):
+            block.rubric = block.body.pop(0).text.strip().strip("()")
+
+
+def _nearly_all(blocks: Sequence[_Block], holds: Callable[[_Block], object]) -> bool:
+    return sum(map(bool, map(holds, blocks))) >= max(1, NEARLY_ALL * len(blocks))
+
+
+def _could_be_rubric(block: _Block) -> bool:
+    return bool(block.body) and len(block.text) <= _LONGEST_RUBRIC and not block.text.endswith((":", ";", ","))
+
+
+def _begins_with_rubric(block: _Block) -> bool:
+    return len(block.body) > 1 and _is_title_line(block.body[0].text)
+
+
+def _is_title_line(text: str) -> bool:
+    return len(text) <= _LONGEST_RUBRIC and not text.rstrip().endswith((".", ":", ";", ",")) and " | " not in text
+
+
+def _is_title(body: Sequence[Line]) -> bool:
+    """Return whether the lines below a heading can be its title: none, or a few short ones."""
+    text = " ".join(line.text.strip() for line in body)
+    return len(body) <= _MOST_TITLE_LINES and len(text) <= LONGEST_HEADING and not text.endswith((":", ";", ","))
+
+
+def _settle_heading_titles(blocks: list[_Block]) -> None:
+    """Join the title below a heading to it ("TÍTULO II", "De los contratos"); make articles of annexes with text."""
+    for i, block in enumerate(blocks):
+        heading = block.heading
+        if heading is None:
+            continue
+        is_above = i + 1 < len(blocks) and (heading.kind != ANNEX or blocks[i + 1].article is not None)
+        if is_above and block.body and not heading.title and _is_title(block.body):
+            block.heading = replace(heading, title=" ".join(line.text.strip() for line in block.body))
+            block.body = []
+        elif heading.kind == ANNEX and block.body:
+            block.heading, block.rubric = None, heading.title
+            block.article = ArticleLine("", heading.name, "", is_apart=True)
+
+
+def _settle_title(outline: Outline, preamble: Sequence[Line], blocks: list[_Block]) -> None:
+    """Take the only heading of the highest style for the title, or else the first line."""
+    top = [block for block in blocks if block.line.level == 1]
+    if top == blocks[:1] and top and top[0].heading and not top[0].heading.kind:
+        outline.title = top[0].heading.title
+        outline.recognised.append(Recognised(top[0].line, HEADING, f"{outline.title} (the title)"))
+        preamble = (*preamble, *top[0].body)
+        del blocks[0]
+    elif not outline.title and preamble and len(preamble[0].text.strip()) <= LONGEST_HEADING:
+        outline.title = " ".join(preamble[0].text.split())
+        outline.recognised.append(Recognised(preamble[0], HEADING, f"{outline.title} (the title)"))
+        preamble = preamble[1:]
+    _leave_out(outline, preamble, "before the first heading or article")
+
+
+def _fill(outline: Outline, blocks: Sequence[_Block]) -> None:
+    """Add the articles, each under the headings above it."""
+    words = Counter(block.article.word.casefold() for block in blocks if block.article)
+    usual = words.most_common(1)[0][0] if words else ""
+    above = HeadingStack()
+    met: Counter[str] = Counter()
+    for block in blocks:
+        if block.heading is not None:
+            above.push(block.heading, _title_of(block), level=block.line.level or block.heading.level)
+            outline.recognised.append(Recognised(block.line, HEADING, " > ".join(above.path)))
+            _leave_out(outline, block.body, "under a heading")
+            continue
+        assert block.article is not None
+        if block.article.is_apart:
+            above = HeadingStack()
+        text = "\n".join(filter(None, (block.text, *(line.text.strip() for line in block.body))))
+        number, rubric = f"{block.article.word} {block.article.number}".strip(), block.rubric.strip(" .:–—-")
+        if not text:
+            _leave_out(outline, (block.line,), "an article without text")
+            continue
+        local_id = _local_id(block.article, usual, rubric)
+        met[local_id] += 1
+        local_id += f"_{met[local_id]}" if met[local_id] > 1 else ""
+        outline.articles.append(OutlineArticle(block.line.place, local_id, number, rubric, text, above.path))
+        words_of_it = ", ".join(filter(None, (number, rubric))) or local_id
+        outline.recognised.append(Recognised(block.line, ARTICLE, f"{words_of_it} ({len(text):,} characters)"))
+
+
+class HeadingStack:
+    """The headings above what comes next: each new one ends those of its kind or level, and what is below them."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[int, str, str]] = []  # (level, kind, title)
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Return the titles of the headings, the highest first."""
+        return tuple(title for _, _, title in self._open)
+
+    def push(self, heading: HeadingLine, title: str, level: int = 0) -> None:
+        """Add a heading; `level` is that of its style, from 1, or 0 where its kind alone decides."""
+        kind = heading.kind
+        same_kind = [i for i, (_, other, _) in enumerate(self._open) if kind and other == kind]
+        if level:
+            deeper = [i for i, (other, _, _) in enumerate(self._open) if other == 0 or other > level]
+            same_level = [i for i, (other, _, _) in enumerate(self._open) if other == level]
+            # "Title I" and "Chapter 1" in the same style: the chapter is below the title.
+            nests = kind and same_level and self._open[same_level[-1]][1]
+            ended = [*deeper, *same_kind, *(() if nests else same_level)]
+        else:
+            ended = [0] if kind == ANNEX else same_kind
+        del self._open[min(ended, default=len(self._open)) :]
+        self._open.append((level, kind, title))
+
+
+def _title_of(block: _Block) -> str:
+    """Return a heading as it is written, or its name and the title from the lines below."""
+    assert block.heading is not None
+    on_line = " ".join(_PAGE.sub("", block.line.text.strip()).split())
+    name, title = block.heading.name, block.heading.title
+    if title in on_line:
+        return on_line
+    return f"{name} {title}" if name[-1:] >= "\u4e00" else f"{name}. {title}"
+
+
+def _local_id(article: ArticleLine, usual: str, rubric: str) -> str:
+    number = re.sub(r"[\s.]+", "-", article.number.strip(" .º°ª")).strip("-")
+    if article.word.casefold() == usual and number:
+        return number
+    return re.sub(r"\W+", "-", f"{article.word} {number}".strip() or rubric).strip("-").casefold()[:60] or "article"
