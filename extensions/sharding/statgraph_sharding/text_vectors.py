@@ -26,7 +26,8 @@ class ShardVectors(TextVectors):
 
     def only_of(self, run: Run) -> TextVectors:
         """Return this, or what embeds alone where the shards are of another encoder than that of a run."""
-        same = self.shards.plan.encoder == encoder_of(run.folder, run.config.encoder)
+        plan = self.shards.plan
+        same = plan is not None and plan.encoder == encoder_of(run.folder, run.config.encoder)
         return self if same else TextVectors(self.device, self.progress)
 
     def of(self, texts: Sequence[str], run: Run) -> tuple[np.ndarray, int]:
