@@ -133,11 +133,18 @@ def _catalogue_table() -> str:
     multiple=True,
     help="In tables, read a column under another name, such as text=Wortlaut; repeatable, one column under several.",
 )
-@click.option("--code", metavar="TITLE", default="", help="The code of articles without a heading, or of a document.")
+@click.option(
+    "--code",
+    metavar="TITLE",
+    default="",
+    show_default=False,
+    help="The code of articles without a heading, or of a document.",
+)
 @click.option(
     "--article-pattern",
     metavar="REGEX",
     default="",
+    show_default=False,
     help=r"In docx, md, html and txt, what begins an article: number and rubric in groups, such as '(\d+)\. (.*)'.",
 )
 @click.option(
@@ -147,7 +154,9 @@ def _catalogue_table() -> str:
     multiple=True,
     help="In docx, md, html and txt, what begins a heading; repeatable, the highest level first.",
 )
-@click.option("--profile", metavar="NAME|FILE", default="", help="Of xml, the profile.  [default: recognised]")
+@click.option(
+    "--profile", metavar="NAME|FILE", default="", show_default=False, help="Of xml, the profile.  [default: recognised]"
+)
 @click.option("--explain", is_flag=True, help="Print what is recognised in SOURCE and where, and write nothing.")
 @click.option("--strip-html", is_flag=True, help="Reduce texts that hold HTML to plain text.")
 @click.option("--licence", help="Licence of the statutes.  [default: the source's]")
