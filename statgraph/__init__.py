@@ -14,47 +14,106 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from statgraph.api import Evaluation, Run, build_graph, evaluate, fetch, train, update
+    from statgraph.api import (
+        Evaluation,
+        Run,
+        augment,
+        build_graph,
+        evaluate,
+        fetch,
+        rehearse,
+        serve,
+        train,
+        update,
+    )
+    from statgraph.config import AugmentConfig, IndexConfig, RunConfig
     from statgraph.corpus.draft import Reading
-    from statgraph.corpus.importing import import_corpus
+    from statgraph.corpus.feedback import add_feedback
+    from statgraph.corpus.importing import About, import_corpus, import_to_folder
     from statgraph.corpus.query import Query
     from statgraph.corpus.records import Corpus
     from statgraph.corpus.store import read_corpus, write_corpus
     from statgraph.errors import StatgraphError
+    from statgraph.exporting.targets import export
+    from statgraph.index.engines.contract import EngineAddress
+    from statgraph.search.engine_index import write_to_engine
+    from statgraph.search.explanation_lines import explanation_lines
     from statgraph.search.hits import Hit
+    from statgraph.search.reindexing import quicken, reindex
     from statgraph.search.retriever import Retriever
+    from statgraph.search.rewriting import Rewriter
+    from statgraph.service.config import PageConfig, ServiceConfig
+    from statgraph.settings import with_settings
+    from statgraph.systems.tuning.bm25_grid import tuned_bm25
+    from statgraph.systems.tuning.study import tune_system
+    from statgraph.training.pretraining import pretrain
 
 __version__ = "0.1.0"
 __all__ = [
+    "About",
+    "AugmentConfig",
     "Corpus",
+    "EngineAddress",
     "Evaluation",
     "Hit",
+    "IndexConfig",
+    "PageConfig",
     "Query",
     "Reading",
     "Retriever",
+    "Rewriter",
     "Run",
+    "RunConfig",
+    "ServiceConfig",
     "StatgraphError",
     "__version__",
+    "add_feedback",
+    "augment",
     "build_graph",
     "evaluate",
+    "explanation_lines",
+    "export",
     "fetch",
     "import_corpus",
+    "import_to_folder",
+    "pretrain",
+    "quicken",
     "read_corpus",
+    "rehearse",
+    "reindex",
+    "serve",
     "train",
+    "tune_system",
+    "tuned_bm25",
     "update",
+    "with_settings",
     "write_corpus",
+    "write_to_engine",
 ]
-_HOMES = {
-    "Corpus": "corpus.records",
-    "Hit": "search.hits",
-    "Query": "corpus.query",
-    "Reading": "corpus.draft",
-    "Retriever": "search.retriever",
-    "StatgraphError": "errors",
-    "import_corpus": "corpus.importing",
-    "read_corpus": "corpus.store",
-    "write_corpus": "corpus.store",
-}  # the others are in api
+_NAMES = {
+    "config": "AugmentConfig IndexConfig RunConfig",
+    "corpus.draft": "Reading",
+    "corpus.feedback": "add_feedback",
+    "corpus.importing": "About import_corpus import_to_folder",
+    "corpus.query": "Query",
+    "corpus.records": "Corpus",
+    "corpus.store": "read_corpus write_corpus",
+    "errors": "StatgraphError",
+    "exporting.targets": "export",
+    "index.engines.contract": "EngineAddress",
+    "search.engine_index": "write_to_engine",
+    "search.explanation_lines": "explanation_lines",
+    "search.hits": "Hit",
+    "search.reindexing": "quicken reindex",
+    "search.retriever": "Retriever",
+    "search.rewriting": "Rewriter",
+    "service.config": "PageConfig ServiceConfig",
+    "settings": "with_settings",
+    "systems.tuning.bm25_grid": "tuned_bm25",
+    "systems.tuning.study": "tune_system",
+    "training.pretraining": "pretrain",
+}  # by module; the others are in api
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:

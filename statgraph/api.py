@@ -1,4 +1,4 @@
-"""What Python users call: import or fetch a corpus, build its graph, train, evaluate, search, update.
+"""What Python users call, and the command line with them; what is not here is exported from the room that it is about.
 
     from statgraph import Corpus, train
 
@@ -13,27 +13,37 @@ All errors that a caller can cause are a `StatgraphError` of one line (a `Corpus
 
 from __future__ import annotations
 
+import importlib.util
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Self
 
-from statgraph.config import GraphConfig, RunConfig
+from statgraph.config import AugmentConfig, GraphConfig, RunConfig
 from statgraph.corpus.catalogue import CATALOGUE, default_folder, fetch_corpus, sample_folder
-from statgraph.corpus.records import MAIN_SET, Corpus
+from statgraph.corpus.records import MAIN_SET, Corpus, checked_corpus
 from statgraph.corpus.splitting import HASH
 from statgraph.corpus.store import read_corpus
-from statgraph.errors import UsageError, unknown_name
-from statgraph.progress import Progress, silent
+from statgraph.errors import DependencyError, UsageError, checked, unknown_name
+from statgraph.progress import Progress, resumable, silent
+from statgraph.registry import load
+from statgraph.runs.hub import SCHEME, local_run
+from statgraph.service.config import ServiceConfig
+from statgraph.settings import Settings, check_settings
 
 if TYPE_CHECKING:  # these load torch
+    from statgraph.augmentation.synthetic import Written
     from statgraph.evaluation.report import Report
+    from statgraph.evaluation.significance import MetricComparison
     from statgraph.graph.build import LegalGraph
+    from statgraph.index.engines.contract import EngineAddress
+    from statgraph.runs.run import Run as RunFolder
     from statgraph.search.retriever import Retriever
+    from statgraph.systems.dense import RehearsedStep
+    from statgraph.systems.updating.update import UpdateSummary
 
 SAMPLE = "sample"
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -42,19 +52,39 @@ class Evaluation:
 
     Attributes:
         report: every metric with its interval, over all questions and in each stratum.
+        comparisons: the difference of each metric from the baseline's, by name.
+        question_set: which questions of the split.
+        baseline: the folder of the run that it is compared with; blank without one.
+        others: the split's further question sets, by name.
+        caveats: a line for each reason why the figures are too good.
     """
 
     report: Report
+    comparisons: Mapping[str, MetricComparison] = field(default_factory=dict)
+    question_set: str = MAIN_SET
+    baseline: str = ""
+    others: Mapping[str, Evaluation] = field(default_factory=dict)
+    caveats: tuple[str, ...] = ()
 
     @property
     def metrics(self) -> dict[str, float]:
         """Return the mean of each metric over all questions, from 0 to 1, by name: `R@10`, `mAP`, ..."""
-        return {name: estimate.mean for name, estimate in self.report.strata["all"].metrics.items()}
+        return self.report.metrics
 
     @property
     def intervals(self) -> dict[str, tuple[float, float]]:
         """Return the 95 % bootstrap interval of each metric."""
         return {name: (estimate.low, estimate.high) for name, estimate in self.report.strata["all"].metrics.items()}
+
+    def to_dict(self) -> dict[str, object]:
+        """Return JSON values: what `statgraph evaluate --json` prints."""
+        values = self.report.to_dict()
+        if self.baseline:
+            metrics = {name: asdict(compared) for name, compared in self.comparisons.items()}
+            values["against"] = {"run": self.baseline, "metrics": metrics}
+        return values | (
+            {"question_sets": {name: each.to_dict() for name, each in self.others.items()}} if self.others else {}
+        )
 
 
 class Run:
@@ -64,14 +94,16 @@ class Run:
         folder: what `statgraph search --run` takes.
         corpus: the corpus that it was trained on, or updated to; None for a run opened without it.
         config: every setting that it was trained with.
+        about: what its manifest says, such as `steps` and `versions`.
     """
 
     folder: Path
     corpus: Corpus | None
     config: RunConfig
+    about: RunFolder
 
     def __init__(self, folder: Path | str, corpus: Corpus | None = None):
-        """Open a finished run.
+        """Open a finished run: its folder, or `hf://OWNER/NAME` of the Hugging Face hub.
 
             Run("runs/harbour", corpus)
 
@@ -81,53 +113,123 @@ class Run:
         """
         from statgraph.runs.run import Run as RunFolder
 
-        opened = RunFolder.read(_checked("run", folder, (str, os.PathLike), "the folder of a run"))
+        opened = RunFolder.read(local_run(folder))
         if corpus is not None:
-            opened.check_corpus(_checked_corpus(corpus))
-        self.folder, self.corpus, self.config = opened.folder, corpus, opened.config
+            opened.check_corpus(checked_corpus(corpus))
+        self._set(opened, corpus)
+
+    def _set(self, opened: RunFolder, corpus: Corpus | None) -> None:
+        self.folder, self.corpus, self.config, self.about = opened.folder, corpus, opened.config, opened
+
+    @classmethod
+    def newest(cls, corpus: Corpus | None = None) -> Self:
+        """Open the run under runs/ that was finished last; RunError if there is none, or it is of another corpus."""
+        from statgraph.runs.folders import newest_run
+
+        return cls(newest_run(), corpus)
+
+    @classmethod
+    def untrained(cls, corpus: Corpus) -> Self:
+        """Return the run that finds a corpus's articles by words, headings and citations alone, made in seconds unless
+        the cache has it."""
+        from statgraph.systems.pipeline import untrained_run
+
+        return cls(untrained_run(checked_corpus(corpus)))
 
     def __repr__(self) -> str:
         return f"Run({str(self.folder)!r}, system={self.config.system!r})"
 
-    def retriever(self, device: str = "auto") -> Retriever:
-        """Return what searches the run."""
+    def retriever(
+        self, device: str = "auto", *, precision: str = "float32", engine: EngineAddress | None = None
+    ) -> Retriever:
+        """Return what searches the run; see `Retriever.load`."""
         from statgraph.search.retriever import Retriever
 
-        return Retriever.load(self.folder, device=device)
+        return Retriever.of(self.about, device=device, precision=precision, engine=engine)
 
-    def evaluate(self, split: str = "test", *, question_set: str = MAIN_SET, device: str = "auto") -> Evaluation:
+    def evaluate(
+        self,
+        split: str = "test",
+        *,
+        question_set: str | None = None,
+        against: Run | Path | str | None = None,
+        device: str = "auto",
+    ) -> Evaluation:
         """Return how well the run answers a split of its corpus; see `evaluate`."""
         if self.corpus is None:
             raise UsageError(f"{self.folder}: opened without its corpus; call evaluate(run, corpus, '{split}')")
-        return evaluate(self, self.corpus, split, question_set=question_set, device=device)
+        return evaluate(self, self.corpus, split, question_set=question_set, against=against, device=device)
 
 
-def fetch(name: str, folder: Path | str | None = None, *, splits: str = HASH, accept_terms: bool = False) -> Corpus:
+class TrainedRun(Run):
+    """A run as `train` returns it.
+
+    Attributes:
+        notes: a line for each choice that the training made.
+        was_finished: whether there was nothing left to resume.
+    """
+
+    notes: tuple[str, ...]
+    was_finished: bool
+
+
+class UpdatedRun(Run):
+    """A run as `update` returns it.
+
+    Attributes:
+        summary: what the update did, or a dry run would do.
+    """
+
+    summary: UpdateSummary
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """A step of each stage of a training, taken with a tiny model, and the configuration of that training."""
+
+    config: RunConfig
+    steps: Sequence[RehearsedStep]
+
+
+def fetch(
+    name: str,
+    out: Path | str | None = None,
+    *,
+    from_folder: Path | str | None = None,
+    splits: str = HASH,
+    accept_terms: bool = False,
+    again: bool = False,
+) -> Corpus:
     """Return a corpus of the catalogue, downloaded to a folder unless it is there already.
 
         fetch("sample")  # the embedded one, without a network
 
     Args:
         name: `sample`, or one of `statgraph fetch --list`, which shows the licences.
-        folder: the corpus folder; None for corpora/NAME, where `statgraph fetch` writes too.
+        out: the corpus folder; None for corpora/NAME, where `statgraph fetch` writes too.
+        from_folder: the archives or files, already downloaded; the network is then not used.
         splits: how questions without a split get one when the corpus is downloaded: `hash` or `by-labels`.
         accept_terms: whether you accept the terms of a corpus for research only, which is not downloaded otherwise.
+        again: whether to replace a corpus that is there already.
 
     Raises:
         UsageError: if there is no such corpus, or its terms have to be accepted.
         FetchError: if it cannot be downloaded.
     """
-    if name == SAMPLE:
+    if name == SAMPLE and not again:
         return read_corpus(sample_folder())
     if name not in CATALOGUE:
-        raise unknown_name("corpus", name, (SAMPLE, *CATALOGUE))
-    place = default_folder(name, splits) if folder is None else Path(folder)
-    if place.is_dir():
+        raise unknown_name("corpus", name, CATALOGUE if again else (SAMPLE, *CATALOGUE))
+    place = default_folder(name, splits) if out is None else Path(out)
+    if place.is_dir() and not again:
         return read_corpus(place)
-    return fetch_corpus(name, place, splits=splits, accept_terms=accept_terms)
+    files = None if from_folder is None else Path(from_folder)
+    return fetch_corpus(name, place, files, splits, accept_terms=accept_terms)
 
 
-def build_graph(corpus: Corpus, relations: Iterable[str] = GraphConfig.relations) -> LegalGraph:
+def build_graph(
+    corpus: Corpus, relations: Iterable[str] = GraphConfig.relations, *, out: Path | str | None = None
+) -> LegalGraph:
     """Return the graph of a corpus: its headings, articles and training questions, and what joins them.
 
         build_graph(corpus).heterograph
@@ -135,64 +237,118 @@ def build_graph(corpus: Corpus, relations: Iterable[str] = GraphConfig.relations
     Args:
         corpus: the corpus.
         relations: groups of `tree`, `bipartite`, `order`, `citations`, `citing`.
+        out: a folder to write it to; None to write nothing.
 
     Raises:
         UsageError: if an argument has the wrong type, or a group is unknown.
+        GraphError: if the folder holds anything but a graph.
     """
-    _checked_corpus(corpus)
+    checked_corpus(corpus)
     if isinstance(relations, str) or not isinstance(relations, Iterable):
         raise UsageError(f"relations: must be a list of names, such as ['tree'] (got {relations!r})")
     from statgraph.graph import build
+    from statgraph.graph.store import write_graph
 
-    return build.build_graph(corpus, tuple(relations))
+    graph = build.build_graph(corpus, tuple(relations))
+    if out is not None:
+        write_graph(graph, Path(out))
+    return graph
 
 
 def train(
     corpus: Corpus,
-    system: str = "ensemble",
+    system: str | None = None,
     *,
     fast: bool = False,
-    seed: int = 0,
+    seed: int | None = None,
+    device: str = "auto",
+    settings: Settings = (),
+    final: Run | Path | str | None = None,
+    keep_test: bool = False,
+    teacher: Run | Path | str | None = None,
     out: Path | str | None = None,
-    settings: Mapping[str, object] | Iterable[str] = (),
+    resume: bool = False,
     progress: Progress = silent,
-) -> Run:
+) -> TrainedRun:
     """Return a run of a system, trained on a corpus.
 
         train(corpus, "qabisar", out="runs/mine", settings={"stage2.epochs": 5, "device": "cpu"})
 
     Args:
         corpus: the corpus; its train questions train, its dev questions choose epochs and rankers.
-        system: one of `statgraph train --help`.
+        system: one of `statgraph train --help`; None for the ensemble, or what `final` or `teacher` asks for.
         fast: whether to leave transformers out of the ensemble.
-        seed: of every random choice.
-        out: the folder of the run; None for a new one under runs/.
+        seed: of every random choice; None for 0.
+        device: auto, cpu or cuda.
         settings: by dotted name, or as texts `a.b=c`; `statgraph train --help-settings` lists them.
+        final: a run to train again on all questions, with its system, seed, settings and epochs.
+        keep_test: whether a final run leaves the test questions out, so that they can measure it.
+        teacher: an ensemble to distil into one query encoder and its index.
+        out: the folder of the run; None for a new one under runs/, or the newest unfinished one.
+        resume: whether to go on with an interrupted run.
         progress: called with a `statgraph.progress.Step` as the long steps go on.
 
     Raises:
         UsageError: if an argument has the wrong type, or a setting is unknown or outside its limits.
         CorpusError, ModelError: if corpus and settings cannot be trained on.
-        RunError: if the folder is in use.
+        RunError: if the folder is in use, or there is nothing to resume.
     """
-    _checked_corpus(corpus)
-    _checked("system", system, (str,), "the name of a system")
-    _checked("out", out, (str, os.PathLike, type(None)), "a folder")
+    place = checked("out", out, (str, os.PathLike, type(None)), "a folder")
     if not callable(progress):
         raise UsageError(f"progress: must be a function of a step (got {progress!r})")
-    from statgraph.runs.folders import new_run_folder
+    if keep_test and final is None:
+        raise UsageError("--keep-test: only for a final run; add --final RUN, or omit it")
     from statgraph.systems.job import TrainingOptions
-    from statgraph.systems.pipeline import train_run
+    from statgraph.systems.pipeline import train_requested
     from statgraph.systems.presets import training_request
 
-    request = training_request(system, _assignments(settings), seed=seed, fast=fast)
-    folder = Path(out) if out is not None else new_run_folder(corpus.name, system)
-    train_run(corpus, request.config, folder, TrainingOptions(progress=progress))
-    return Run(folder, corpus)
+    checked_corpus(corpus)
+    request = training_request(system, settings, seed=seed, device=device, fast=fast, final=final, teacher=teacher)
+    notes: list[str] = []
+    options = TrainingOptions(resume=resume, keep_test=keep_test, progress=progress, announce=notes.append)
+    opened, was_finished = train_requested(corpus, request, None if place is None else Path(place), options)
+    run = TrainedRun.__new__(TrainedRun)  # of several processes one alone may reach the folder
+    run._set(opened, corpus)
+    run.notes, run.was_finished = tuple(notes), was_finished
+    return run
+
+
+def rehearse(
+    corpus: Corpus,
+    system: str | None = None,
+    *,
+    fast: bool = False,
+    seed: int | None = None,
+    device: str = "auto",
+    settings: Settings = (),
+    final: Run | Path | str | None = None,
+    teacher: Run | Path | str | None = None,
+) -> Rehearsal:
+    """Take a step of each stage of what `train` would train with the same arguments, with a tiny model; nothing is
+    written.
+
+    Raises:
+        UsageError: as in `train`, and if the system trains no transformer of its own.
+        CorpusError: as in `train`.
+    """
+    from statgraph.runs.kind import kind_of
+    from statgraph.systems.presets import training_request
+
+    checked_corpus(corpus)
+    config = training_request(
+        system, settings, seed=seed, device=device, fast=fast, final=final, teacher=teacher
+    ).config
+    return Rehearsal(config, kind_of(config).rehearsed(corpus, config))
 
 
 def evaluate(
-    run: Run | Path | str, corpus: Corpus, split: str = "test", *, question_set: str = MAIN_SET, device: str = "auto"
+    run: Run | Path | str,
+    corpus: Corpus,
+    split: str = "test",
+    *,
+    question_set: str | None = None,
+    against: Run | Path | str | None = None,
+    device: str = "auto",
 ) -> Evaluation:
     """Return how well a run answers the questions of a split.
 
@@ -202,26 +358,35 @@ def evaluate(
         run: the run, or its folder.
         corpus: the corpus that it was trained on.
         split: train, dev or test.
-        question_set: which questions of the split; the corpus's own unless named.
+        question_set: which questions of the split; None for each set that it has, the main one first.
+        against: a run to compare with, question by question.
         device: auto, cpu or cuda.
 
     Raises:
         UsageError: if the split is unknown or empty, or an argument has the wrong type.
         RunError: if it is no finished run, or one of another corpus.
     """
-    import numpy as np
-
-    from statgraph.evaluation.report import evaluation_report
     from statgraph.runs.run import Run as RunFolder
-    from statgraph.search.evaluating import split_metrics
+    from statgraph.search.evaluating import measured, sets_of_split
     from statgraph.search.retriever import Retriever
 
-    opened = RunFolder.read(_folder_of(run))
-    opened.check_measurable(split)
-    opened.check_corpus(_checked_corpus(corpus))
-    measured = split_metrics(Retriever.of(opened, device=device), corpus, split, question_set)
-    rng, n_articles = np.random.default_rng(0), len(corpus.articles)
-    return Evaluation(evaluation_report(measured.metrics, measured.masks, split=split, n_articles=n_articles, rng=rng))
+    opened = []
+    for each in (run,) if against is None else (run, against):
+        opened.append(RunFolder.read(local_run(each)))
+        opened[-1].check_measurable(split)
+        opened[-1].check_corpus(checked_corpus(corpus))
+    caveats = tuple(
+        f"{each.folder} has learnt to rank from {split}: its figures are too good there"
+        for each in opened
+        if each.kind.learnt_from(each) == split
+    )
+    names = (question_set,) if question_set else sets_of_split(corpus, split)
+    retrievers = [Retriever.of(each, device=device) for each in opened]
+    baseline = "" if against is None else str(opened[1].folder)
+    first, *others = (
+        Evaluation(*measured(retrievers, corpus, split, name), name, baseline, caveats=caveats) for name in names
+    )
+    return replace(first, others={each.question_set: each for each in others})
 
 
 def update(
@@ -229,63 +394,132 @@ def update(
     corpus: Corpus,
     *,
     out: Path | str | None = None,
+    dry_run: bool = False,
     full: bool = False,
+    vectors: str | None = None,
     device: str = "auto",
     progress: Progress = silent,
-) -> Run:
+) -> UpdatedRun:
     """Return a run brought to a new version of its corpus, without training.
 
-        update(run, new_version, out="runs/mine-2027")
+        update(run, new_version, out="runs/mine-2027").summary.embedded
 
     Args:
         run: the run, or its folder.
         corpus: the new version; articles with the same id are the same article.
         out: a folder for the updated run; None for the run itself, updated completely or not at all.
+        dry_run: whether to write nothing, and return the run as it is.
         full: whether to embed and compute everything again, changed or not.
+        vectors: where `statgraph embed` wrote vectors of its texts, which are then not embedded again.
         device: auto, cpu or cuda.
         progress: called with a `statgraph.progress.Step` as embedding goes on.
 
     Raises:
         RunError: if the run cannot be updated to that corpus.
         UsageError: if an argument has the wrong type.
+        DependencyError: for `vectors`, if the extension that reads them is not installed.
     """
     from statgraph.systems.updating.update import TextVectors, update_run
 
-    folder, place = _folder_of(run), None if out is None else Path(out)
-    summary = update_run(
-        folder, _checked_corpus(corpus), out=place, full=full, texts=TextVectors(device=device, progress=progress)
-    )
-    return Run(summary.run, corpus)
+    folder, kind = local_run(run), TextVectors
+    if vectors is not None:
+        kind = load("--vectors", "statgraph_sharding.text_vectors:vectors_at")(vectors)
+    texts = kind(device, progress)
+    place = None if out is None else Path(out)
+    summary = update_run(folder, checked_corpus(corpus), out=place, dry_run=dry_run, full=full, texts=texts)
+    updated = UpdatedRun(folder) if dry_run else UpdatedRun(summary.run, corpus)
+    updated.summary = summary
+    return updated
 
 
-def _folder_of(run: Run | Path | str) -> Path:
-    return run.folder if isinstance(run, Run) else Path(_checked("run", run, (str, os.PathLike), "a run or its folder"))
+def augment(
+    corpus: Corpus,
+    out: Path | str,
+    config: AugmentConfig = AugmentConfig(),
+    *,
+    run: Run | Path | str | None = None,
+    seed: int = 0,
+    limit: int | None = None,
+    device: str = "auto",
+    progress: Progress = silent,
+) -> Written:
+    """Write a file of synthetic questions about a corpus, for the setting `augment.file`; called again, it resumes.
 
+        augment(corpus, "questions.jsonl").kept
 
-def _checked_corpus(corpus: Corpus) -> Corpus:
-    return _checked("corpus", corpus, (Corpus,), "a Corpus, such as Corpus.from_csv(...) or read_corpus(...) makes")
-
-
-def _checked(name: str, value: Value, kinds: tuple[type, ...], wanted: str) -> Value:
-    """Return a value of one of the kinds.
+    Args:
+        corpus: the corpus.
+        out: the file, which must not exist yet.
+        config: the generator and its settings.
+        run: the run that has to find an article by its question, for `config.round_trip`.
+        seed: of what is drawn.
+        limit: how many articles to ask about, the first ones; None for all.
+        device: auto, cpu or cuda.
+        progress: called with a `statgraph.progress.Step` as it goes on.
 
     Raises:
-        UsageError: if it is of another.
+        UsageError: if an argument has the wrong type or is outside its limits.
+        CorpusError: if the file exists.
+        ModelError: if the generator's model cannot be loaded.
     """
-    if not isinstance(value, kinds):
-        raise UsageError(f"{name}: must be {wanted} (got {type(value).__name__})")
-    return value
+    from statgraph.artifacts import partial_beside
+    from statgraph.augmentation.synthetic import GenerationOptions, write_generated
+    from statgraph.device import pick_device
+
+    check_settings(config, "augment")
+    if config.round_trip and run is None:
+        raise UsageError(f"--round-trip {config.round_trip}: needs a retriever; name its run folder with --run")
+    if run is not None and not config.round_trip:
+        raise UsageError(f"--run {run}: only used for a round trip; add --round-trip K, or omit --run")
+    rank = None
+    if run is not None:
+        retriever = Run(local_run(run), corpus).retriever(device)
+        rank = lambda questions, k: [ranked.rows for ranked in retriever.rank(questions, k)]  # noqa: E731
+    options = GenerationOptions(seed, pick_device(device), progress, rank=rank, limit=limit)
+    with resumable("again", partial_beside(Path(out)).is_file):
+        return write_generated(checked_corpus(corpus), config, Path(out), options)
 
 
-def _assignments(settings: Mapping[str, object] | Iterable[str]) -> tuple[str, ...]:
-    """Return settings as texts `a.b=c`."""
-    if isinstance(settings, Mapping):
-        return tuple(
-            f"{name}={','.join(map(str, value)) if isinstance(value, list | tuple) else value}"
-            for name, value in settings.items()
-        )
-    if isinstance(settings, str) or not isinstance(settings, Iterable):
-        raise UsageError(
-            f"settings: must be a mapping, or a list of texts such as 'stage1.epochs=3' (got {settings!r})"
-        )
-    return tuple(str(setting) for setting in settings)
+def serve(
+    run: Run | Path | str,
+    config: ServiceConfig = ServiceConfig(),
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    feedback: Path | str | bool = True,
+    device: str = "auto",
+    precision: str = "float32",
+    announce: Callable[[str], None] = print,
+) -> None:
+    """Serve a run over HTTP, with a search page, until SIGTERM or Ctrl-C.
+
+    Args:
+        run: the run, or its folder.
+        config: how the service behaves, and what its page calls itself.
+        host: the address to listen on.
+        port: 0 for any that is free.
+        feedback: the file that readers' marks are appended to; True for the one in the run's folder, unless that is in
+            the hub's cache, False for none.
+        device: auto, cpu or cuda.
+        precision: what a transformer's layers compute in.
+        announce: called with the address, and with warnings.
+
+    Raises:
+        DependencyError: if statgraph[serve] is not installed.
+        RunError: if the run cannot be loaded, or the port is taken.
+        UsageError: if an argument has the wrong type, or marks cannot be written.
+    """
+    needed = ("fastapi", "uvicorn", "prometheus_client")
+    missing = [package for package in needed if importlib.util.find_spec(package) is None]
+    if missing:
+        raise DependencyError(f"{missing[0]}: not installed; run: pip install 'statgraph[serve]'")
+    from statgraph.service.feedback import FEEDBACK_FILE, check_writable
+    from statgraph.service.server import serve as serve_run
+
+    folder = local_run(run)
+    if isinstance(feedback, bool):  # not checked: a run on a read-only disk is served, without marks
+        marks = folder / FEEDBACK_FILE if feedback and not str(run).startswith(SCHEME) else None
+    else:
+        check_writable(marks := Path(feedback))
+    config = replace(config, feedback=marks)
+    serve_run(folder, config, host=host, port=port, device=device, precision=precision, announce=announce)

@@ -1,16 +1,52 @@
-"""Exceptions of the library. The command line prints their text as one clear line and exits with `exit_code`."""
+"""Exceptions of the library. The command line prints their text as one clear line and exits with `exit_code`.
+
+A text names what to change as the command line's option, `--set` or `--keep-test`: a caller from Python reads the
+argument there, `settings` or `keep_test`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
 
 MAX_LISTED_PROBLEMS = 20
+Value = TypeVar("Value")
+# An option, but for those of a command that is quoted, or of pip's.
+_OPTION = re.compile(r"""'(?:statgraph|npm) [^']*'|`[^`]*`|pip install .*|(?<![\w-])--(?P<name>[a-z][a-z0-9-]*)""")
+_ARGUMENTS = {"set": "settings", "from": "from_folder"}  # of the others the option is the name
+_on_command_line = False
+
+
+@contextmanager
+def command_line() -> Iterator[None]:
+    """Let errors name options in place of arguments until the block ends."""
+    global _on_command_line
+    before, _on_command_line = _on_command_line, True
+    try:
+        yield
+    finally:
+        _on_command_line = before
+
+
+def as_called(text: str) -> str:
+    """Return a text with the arguments of Python in place of the options that it names, outside `command_line`."""
+
+    def argument(found: re.Match[str]) -> str:
+        name = found["name"]
+        return _ARGUMENTS.get(name, name.replace("-", "_")) if name else found[0]
+
+    return text if _on_command_line else _OPTION.sub(argument, text)
 
 
 class StatgraphError(Exception):
     """Base of every error that a user can cause and fix: the text names the place, the value and the remedy."""
 
     exit_code = 1
+
+    def __init__(self, text: str = ""):
+        super().__init__(as_called(text))
 
 
 class UsageError(StatgraphError):
@@ -23,7 +59,7 @@ class CorpusError(StatgraphError):
     """A corpus that cannot be used. `problems` has every problem found, the text the first 20."""
 
     def __init__(self, *problems: str):
-        self.problems = problems
+        self.problems = tuple(map(as_called, problems))
         listed = list(self.problems[:MAX_LISTED_PROBLEMS])
         left = len(self.problems) - len(listed)
         if left:
@@ -57,6 +93,17 @@ class RewritingError(StatgraphError):
 
 class DependencyError(StatgraphError):
     """A package that is missing or incompatible; the text says what to install."""
+
+
+def checked(name: str, value: Value, kinds: tuple[type, ...], wanted: str) -> Value:
+    """Return the value of an argument, which is of one of the kinds.
+
+    Raises:
+        UsageError: if it is of another.
+    """
+    if not isinstance(value, kinds):
+        raise UsageError(f"{name}: must be {wanted} (got {type(value).__name__})")
+    return value
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:

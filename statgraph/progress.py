@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+
+from statgraph.errors import as_called
 
 
 @dataclass(frozen=True)
@@ -55,3 +58,14 @@ def silent(step: Step) -> None:
 def counted(progress: Progress, name: str) -> Callable[[int, int], None]:
     """Return a function of (done, total) that reports a step of this name."""
     return lambda done, total: progress(Step(name, done, total))
+
+
+@contextmanager
+def resumable(how: str, applies: Callable[[], bool] = lambda: True) -> Iterator[None]:
+    """Note on the Ctrl-C that interrupts the block how to resume it, if there is something to resume."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        if applies():
+            interrupt.add_note(as_called(f"To resume, run the same command {how}"))
+        raise

@@ -24,6 +24,7 @@ _LIMITS, _HELP = "limits", "help"
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 _NAMES = "names separated by commas, or none"
 Config = TypeVar("Config")
+Settings = Mapping[str, object] | Iterable[str]  # by dotted name, or as texts `a.b=c`
 
 
 @dataclass(frozen=True)
@@ -245,8 +246,26 @@ def _nearest_setting(name: str, known: Mapping[str, str]) -> str:
     return max(alike or namesakes or (group and siblings) or known, key=likeness)
 
 
-def with_settings(config: Config, settings: Iterable[str]) -> Config:
-    """Return the configuration with `a.b=c` settings applied in order.
+def assignments(settings: Settings) -> tuple[str, ...]:
+    """Return settings as texts `a.b=c`.
+
+    Raises:
+        UsageError: if they are neither a mapping nor a list.
+    """
+    if isinstance(settings, Mapping):
+        return tuple(
+            f"{name}={','.join(map(str, value)) if isinstance(value, list | tuple) else value}"
+            for name, value in settings.items()
+        )
+    if isinstance(settings, str) or not isinstance(settings, Iterable):
+        raise UsageError(
+            f"settings: must be a mapping, or a list of texts such as 'stage1.epochs=3' (got {settings!r})"
+        )
+    return tuple(map(str, settings))
+
+
+def with_settings(config: Config, settings: Iterable[str], *, place: str = "--set") -> Config:
+    """Return the configuration with `a.b=c` settings applied in order; `place` is where they come from, for messages.
 
     Raises:
         UsageError: for a setting without "=", an unknown key or a value of the wrong type.
@@ -254,12 +273,12 @@ def with_settings(config: Config, settings: Iterable[str]) -> Config:
     for setting in settings:
         key, separator, text = setting.partition("=")
         if not separator:
-            raise UsageError(f"--set '{setting}': no '='; write it like --set stage1.epochs=10")
+            raise UsageError(f"{place} '{setting}': no '='; write it like {place} stage1.epochs=10")
         *groups, name = key.strip().split(".")
         overlay: dict[str, object] = {name: text.strip()}
         for group in reversed(groups):
             overlay = {group: overlay}
-        config = overlaid(config, overlay, place="--set")
+        config = overlaid(config, overlay, place=place)
     return config
 
 

@@ -20,7 +20,7 @@ def test_every_line_of_the_page_runs(tmp_path, monkeypatch, capsys):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(table, encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    assert len(re.findall(r"^```python", text, re.MULTILINE)) == len(blocks) == 8
+    assert len(re.findall(r"^```python", text, re.MULTILINE)) == len(blocks) == 14
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)
     said = capsys.readouterr().out.splitlines()
@@ -28,7 +28,7 @@ def test_every_line_of_the_page_runs(tmp_path, monkeypatch, capsys):
     assert "1 h4 Art. 4, Harbour Code" in said
     assert said[-4:] == [
         "corpus: must be a Corpus, such as Corpus.from_csv(...) or read_corpus(...) makes (got str)",
-        "--set: 'bm25.k' is not a setting; did you mean 'bm25.k1'? How slowly repeated words saturate.",
+        "settings: 'bm25.k' is not a setting; did you mean 'bm25.k1'? How slowly repeated words saturate.",
         "unknown split 'tset'; choose from train, dev, test",
         f"unknown corpus 'harbor'; choose from {', '.join(('sample', *CATALOGUE))}",
     ]
@@ -89,7 +89,7 @@ def test_every_problem_of_rows_is_listed_with_its_place():
         (lambda dogs, run: build_graph("dogs"), r"^corpus: must be a Corpus.*\(got str\)$"),
         (lambda dogs, run: build_graph(dogs, "tree"), r"^relations: must be a list of names.*\(got 'tree'\)$"),
         (lambda dogs, run: train(dogs, 3), r"^system: must be the name of a system \(got int\)$"),
-        (lambda dogs, run: train(dogs, "bm25", fast=True), "^--fast: leaves transformers out of an ensemble"),
+        (lambda dogs, run: train(dogs, "bm25", fast=True), "^fast: leaves transformers out of an ensemble"),
         (lambda dogs, run: train(dogs, "bm25", out=3), r"^out: must be a folder \(got int\)$"),
         (lambda dogs, run: train(dogs, "bm25", settings="bm25.k1=1"), "^settings: must be a mapping"),
         (lambda dogs, run: train(dogs, "bm25", settings={"bm25.b": 2}), r"^bm25\.b: must be in \[0, 1\]"),
@@ -129,11 +129,12 @@ def test_a_corpus_that_was_fetched_is_not_fetched_again(tmp_path, monkeypatch, d
     monkeypatch.chdir(tmp_path)
     statgraph.write_corpus(dogs, Path("corpora") / "legi-fr")
     assert fetch("legi-fr") == dogs
-    monkeypatch.setattr("statgraph.api.fetch_corpus", lambda name, folder, **options: (name, folder, options))
-    options = {"splits": "by-labels", "accept_terms": False}
-    assert fetch("legi-fr", splits="by-labels") == ("legi-fr", Path("corpora/legi-fr-by-labels"), options)
-    options = {"splits": "hash", "accept_terms": True}
-    assert fetch("gerlayqa", "here", accept_terms=True) == ("gerlayqa", Path("here"), options)
+    monkeypatch.setattr("statgraph.api.fetch_corpus", lambda *asked, accept_terms: (*asked, accept_terms))
+    labels = Path("corpora/legi-fr-by-labels")
+    assert fetch("legi-fr", splits="by-labels") == ("legi-fr", labels, None, "by-labels", False)
+    assert fetch("legi-fr", again=True) == ("legi-fr", Path("corpora/legi-fr"), None, "hash", False)
+    own = fetch("gerlayqa", "here", from_folder="there", accept_terms=True)
+    assert own == ("gerlayqa", Path("here"), Path("there"), "hash", True)
 
 
 def test_the_package_says_that_it_is_typed():

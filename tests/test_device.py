@@ -31,7 +31,7 @@ def test_the_device_of_a_name(cuda, name, seen, device):
 @pytest.mark.parametrize("name", ["gpu", "", "cuda:1", "cuda"])
 def test_an_unknown_name_or_cuda_where_there_is_none(cuda, name):
     cuda(False)
-    said = "--device cpu" if name == "cuda" else "auto, cpu, cuda"
+    said = "device cpu" if name == "cuda" else "auto, cpu, cuda"
     with pytest.raises(UsageError, match=rf"^(unknown )?device '{name}'.*{said}$"):
         pick_device(name)
 

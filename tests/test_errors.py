@@ -24,3 +24,21 @@ def test_the_first_twenty_problems_are_listed(n_problems, last):
     assert lines[-1] == last
     assert len(lines) == min(n_problems, 21)
     assert len(error.problems) == n_problems
+
+
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        ("--set: 'a' is not a setting", "settings: 'a' is not a setting"),
+        ("x; choose another --out, or add --keep-test", "x; choose another out, or add keep_test"),
+        ("name its folder ('--from DIR')", "name its folder ('from_folder DIR')"),
+        ("go on with 'statgraph train --out x', --resume", "go on with 'statgraph train --out x', resume"),
+        ("write it with `statgraph quicken --run x`", "write it with `statgraph quicken --run x`"),
+        ("run: pip install --force-reinstall x", "run: pip install --force-reinstall x"),
+        ("'a--b' is no --c", "'a--b' is no c"),
+    ],
+)
+def test_a_text_names_the_option_on_the_command_line_and_elsewhere_the_argument(text, called):
+    assert str(errors.UsageError(text)) == errors.CorpusError(text).problems[0] == called
+    with errors.command_line():
+        assert str(errors.UsageError(text)) == errors.CorpusError(text).problems[0] == text

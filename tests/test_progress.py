@@ -1,4 +1,6 @@
-from statgraph.progress import Step, TrainingStep, counted, silent
+import pytest
+
+from statgraph.progress import Step, TrainingStep, counted, resumable, silent
 
 
 def test_details_of_a_training_step():
@@ -13,3 +15,10 @@ def test_a_counter_reports_steps_of_one_name():
     counted(steps.append, "embedding")(3, 4)
     assert steps == [Step("embedding", 3, 4)]
     silent(steps[0])
+
+
+@pytest.mark.parametrize(("applies", "notes"), [(True, ["To resume, run the same command with resume"]), (False, [])])
+def test_an_interrupt_says_how_to_resume_what_can_be_resumed(applies, notes):
+    with pytest.raises(KeyboardInterrupt) as interrupt, resumable("with --resume", lambda: applies):
+        raise KeyboardInterrupt
+    assert getattr(interrupt.value, "__notes__", []) == notes

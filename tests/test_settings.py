@@ -15,7 +15,7 @@ DEFAULT = RunConfig()
 
 def refused(said: str, *settings: str, overlay: dict | None = None) -> None:
     """Check that settings, or an overlay of x.yaml, are refused with these words."""
-    place = r"x\.yaml: " if overlay is not None else "--set:? "
+    place = r"x\.yaml: " if overlay is not None else "settings:? "
     with pytest.raises(UsageError, match=f"^{place}{said}"):
         with_settings(DEFAULT, settings) if overlay is None else overlaid(DEFAULT, overlay, place="x.yaml")
 

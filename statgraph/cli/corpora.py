@@ -5,25 +5,23 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
 from statgraph.cli import options
 from statgraph.config import GraphConfig
-from statgraph.corpus.catalogue import CATALOGUE, CORPORA, corpus_named, default_folder, fetch_corpus
-from statgraph.corpus.draft import COLUMNS, Draft, Reading
-from statgraph.corpus.feedback import FeedbackSummary, read_marks, with_feedback
-from statgraph.corpus.html_text import has_html
-from statgraph.corpus.importing import About, draft_source, explained
+from statgraph.corpus.catalogue import CATALOGUE, CORPORA, corpus_named, default_folder
+from statgraph.corpus.draft import COLUMNS, Reading
+from statgraph.corpus.feedback import FeedbackSummary, add_feedback
+from statgraph.corpus.importing import About, explained, import_to_folder
 from statgraph.corpus.recognising import recognised
 from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus, headings_of
 from statgraph.corpus.splitting import HASH, SPLITTINGS
-from statgraph.corpus.store import held_for_writing, read_corpus, write_corpus
+from statgraph.corpus.store import read_corpus
 from statgraph.errors import UsageError, unknown_name
-from statgraph.graph.relations import CITING, RELATION_GROUPS, relations_of
+from statgraph.graph.relations import CITING, RELATION_GROUPS
 from statgraph.registry import FORMATS
 
 FEEDBACK = "feedback"
@@ -76,14 +74,10 @@ _splits = click.option(
 @click.option("--accept-terms", is_flag=True, help="Accept the terms of a corpus for research only.")
 @_splits
 def fetch(
-    name: str,
-    listed: bool,
-    as_json: bool,
-    out: Path | None,
-    from_folder: Path | None,
-    accept_terms: bool,
-    splits: str,
+    name: str, listed: bool, as_json: bool, out: Path | None, from_folder: Path | None, accept_terms: bool, splits: str
 ) -> None:
+    from statgraph import api
+
     contradictions = {
         "--json: only with --list; add it, or omit --json": as_json and not listed,
         f"--list: shows every corpus; omit {name}": listed and name,
@@ -103,7 +97,8 @@ def fetch(
     if entry.licence.research_only and from_folder is None and not accept_terms and sys.stdin.isatty():
         accept_terms = click.confirm("Do you accept these terms?", err=True)
     folder = out or default_folder(name, splits)
-    corpus = fetch_corpus(name, folder, from_folder, splits, accept_terms=accept_terms)
+    how = {"from_folder": from_folder, "splits": splits, "accept_terms": accept_terms}
+    corpus = api.fetch(name, folder, **how, again=True)
     levels = max(heading.depth for heading in headings_of(corpus.articles))
     click.echo(_summary(corpus, folder, headings_note=f", up to {levels} levels"))
 
@@ -166,51 +161,37 @@ def import_(
     out: Path | None,
     force: bool,
     corpus: Path | None,
-    name: str | None,
-    language: str | None,
-    licence: str | None,
     splits: str,
-    encoding: str,
     columns: tuple[str, ...],
     code: str,
     article_pattern: str,
     heading_patterns: tuple[str, ...],
     profile: str,
     explain: bool,
+    encoding: str,
     strip_html: bool,
+    **about: str | None,
 ) -> None:
     patterns = (article_pattern, heading_patterns)
     reading = Reading(encoding, _mapping(columns), strip_html, code.strip(), profile, *patterns)
     format_name, source = _format_and_source(format_and_source, FEEDBACK if corpus is not None else "")
-    _refuse_contradictions(format_name, corpus, (language, licence), reading, splits)
+    _refuse_contradictions(format_name, corpus, (about["language"], about["licence"]), reading, splits)
     if explain:
-        for line in explained(format_name, source, About(name, language, licence), reading=reading):
+        for line in explained(format_name, source, About(**about), reading=reading):
             click.echo(line)
         return
-    if out is None:
-        raise UsageError("--out: is missing; name the corpus folder to write")
-    with held_for_writing(out, replace=force):
-        if corpus is not None:
-            before = read_corpus(corpus)
-            after, marks = with_feedback(before, read_marks(Path(source), before.article_rows))
-            after = replace(after, name=name or after.name)
-            write_corpus(after, out)
-            click.echo(_feedback_summary(marks, after.name, out))
-            return
-        about = About(name, language, licence, otherwise=out.resolve().name)
-        draft = draft_source(format_name, source, about, splits=splits, reading=reading)
-        imported = draft.corpus()
-        write_corpus(imported, out)
-    tagged = [article.article_id for article in imported.articles if has_html(article.text)]
-    if tagged:
-        click.echo(
-            f"Warning: articles with HTML: {len(tagged):,} (first: {tagged[0]}), which is shown and searched as "
-            "it stands; add --strip-html to import their plain text",
-            err=True,
-        )
-    resolved = len(draft.resolved_citing)
+    options.refuse({"--out: is missing; name the corpus folder to write": out is None})
+    if corpus is not None:
+        labelled, marks = add_feedback(read_corpus(corpus), Path(source), out, name=about["name"], force=force)
+        click.echo(_feedback_summary(marks, labelled.name, out))
+        return
+    said = About(**about, otherwise=out.resolve().name)
+    imported = import_to_folder(source, format_name, out, said, splits=splits, reading=reading, force=force)
+    for caveat in imported.caveats:
+        click.echo(f"Warning: {caveat}", err=True)
+    resolved = imported.resolved_citing
     note = f", of which {resolved:,} by the articles that the text names" if resolved else ""
-    click.echo(_summary(imported, out, citing_note=note, left_out=_left_out(draft)))
+    click.echo(_summary(imported.corpus, out, citing_note=note, left_out=imported.left_out))
 
 
 def _format_and_source(arguments: tuple[str, ...], implied: str) -> tuple[str, str]:
@@ -258,17 +239,10 @@ def _mapping(columns: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _feedback_summary(summary: FeedbackSummary, name: str, folder: Path) -> str:
-    left_out = {
-        "overruled by a later one": summary.overruled,
-        "taken back": summary.taken_back,
-        "wrong": summary.wrong,
-        "already labels": summary.known,
-        "on questions of dev or test": summary.held_out,
-    }
     lines = [
         f"{folder}: corpus '{name}' with readers' marks",
         f"  marks      {summary.marks:,}",
-        *(f"  left out   {count:,} {reason}" for reason, count in left_out.items() if count),
+        *(f"  left out   {count:,} {reason}" for reason, count in summary.left_out.items() if count),
         f"  labels     {summary.labels:,} new",
         f"  questions  {summary.questions:,} new in train",
         f"Next: statgraph train --corpus {folder}",
@@ -299,15 +273,6 @@ def _summary(
     return "\n".join(lines)
 
 
-def _left_out(draft: Draft) -> Iterator[str]:
-    unlabelled, unresolved = len(draft.unlabelled_questions), len(draft.unresolved_citing)
-    if unlabelled:
-        yield f"{unlabelled:,} question{'s' * (unlabelled > 1)} that no article answers"
-    if unresolved:
-        yield f"{unresolved:,} citing text{'s' * (unresolved > 1)} without an article"
-    yield from draft.left_out
-
-
 @click.command("build-graph")
 @click.argument("corpus", type=click.Path(path_type=Path), required=False)
 @options.path("--out", help="Graph folder.  [default: graphs/CORPUS]")
@@ -322,18 +287,16 @@ def build_graph(corpus: Path | None, out: Path | None, relations: str) -> None:
 
     CORPUS defaults to the embedded sample.
     """
-    from statgraph.api import build_graph as build
+    from statgraph import api
     from statgraph.graph.build import summary_of
-    from statgraph.graph.store import default_folder, write_graph
+    from statgraph.graph.store import default_folder
 
-    groups = tuple(group.strip() for group in relations.split(",") if group.strip() not in ("", "none"))
-    relations_of(groups)
+    groups = [group.strip() for group in relations.split(",") if group.strip() not in ("", "none")]
     records = options.chosen_corpus(corpus)
-    folder = out if out is not None else default_folder(records.name)
+    folder = out or default_folder(records.name)
     start = time.perf_counter()
-    graph = build(records, groups)
+    graph = api.build_graph(records, groups, out=folder)
     seconds = time.perf_counter() - start
-    write_graph(graph, folder)
     summary = summary_of(graph)
     click.echo(f"Built the graph of {records.name} in {seconds:.2f} s: {folder}")
     click.echo(

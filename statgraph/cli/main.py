@@ -10,7 +10,7 @@ from difflib import get_close_matches
 import click
 
 from statgraph import __version__
-from statgraph.errors import StatgraphError, described
+from statgraph.errors import StatgraphError, command_line, described
 from statgraph.registry import load
 
 # name -> (module, function, one line of help): a module loads only when its command runs, so --help stays fast.
@@ -67,6 +67,10 @@ _ANY_REMEDY = "check that place and run the command again"
 class LazyGroup(click.Group):
     """A group that imports a subcommand when it runs, and suggests the nearest command for an unknown name."""
 
+    def invoke(self, ctx: click.Context) -> object:
+        with command_line():
+            return super().invoke(ctx)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
@@ -120,11 +124,14 @@ def main() -> None:
 
 def report(error: BaseException) -> int:
     """Print the error that ended a command as one line on standard error, and return the exit code."""
+    if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
+        return _failed(error.format_message(), error.exit_code)
     if isinstance(error, click.ClickException):
         error.show()
         return error.exit_code
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
-        click.echo("Interrupted", err=True)
+        for line in (*getattr(error.__cause__ or error, "__notes__", ()), "Interrupted"):
+            click.echo(line, err=True)
         return INTERRUPTED
     if isinstance(error, StatgraphError):
         return _failed(str(error), error.exit_code)

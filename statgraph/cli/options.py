@@ -1,9 +1,8 @@
-"""What several commands share: options with one meaning, the corpus and run they name, the hint to resume."""
+"""What several commands share: options with one meaning, and the corpus, the run and the engine that they name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -11,7 +10,20 @@ import click
 from statgraph.config import RunConfig
 from statgraph.device import DEVICES, PRECISIONS
 from statgraph.errors import UsageError, unknown_name
-from statgraph.settings import Described, described, help_of, limits_of
+from statgraph.progress import resumable as resume_hint  # noqa: F401 -- of extensions' commands
+from statgraph.settings import Described, Limits, described, help_of, limits_of
+
+
+class WholeNumber(click.IntRange):
+    """A whole number within limits; what is none is refused as a setting is."""
+
+    def convert(self, value: object, param: click.Parameter, ctx: click.Context) -> int:
+        """Return the number that was typed."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            wanted = Limits(at_least=self.min, at_most=self.max).in_words(int)
+            raise UsageError(f"{param.opts[0]}: must be {wanted} (got {value})") from None
 
 
 def path(*names: str, metavar: str = "DIR", **attributes):
@@ -21,14 +33,14 @@ def path(*names: str, metavar: str = "DIR", **attributes):
 
 def number(*names: str, least: int = 1, metavar: str = "N", **attributes):
     """Return an option that takes a whole number of at least `least`."""
-    return click.option(*names, metavar=metavar, type=click.IntRange(min=least), **attributes)
+    return click.option(*names, metavar=metavar, type=WholeNumber(least), **attributes)
 
 
 def of_setting(config_type: type, name: str, *, metavar: str = "N", **attributes):
     """Return an option that takes a whole number, with the default, the limits and the help of a setting."""
     limits = limits_of(config_type, name)
     known = {"default": getattr(config_type, name), "help": help_of(config_type, name)}
-    whole = click.IntRange(limits.at_least, limits.at_most)
+    whole = WholeNumber(limits.at_least, limits.at_most)
     return click.option(f"--{name.replace('_', '-')}", metavar=metavar, type=whole, **(known | attributes))
 
 
@@ -153,14 +165,3 @@ def engine_address(name: str, uri: str | None, option: str):
             f"--engine {name}: needs the place of its vectors; add {option} URI (a folder, s3://... or http://...)"
         )
     return None if uri is None else EngineAddress(name, uri)
-
-
-@contextmanager
-def resume_hint(how: str, applies: Callable[[], bool] = lambda: True) -> Iterator[None]:
-    """Tell how to resume a command when Ctrl-C interrupts the block, if there is something to resume."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if applies():
-            click.echo(f"To resume, run the same command {how}", err=True)
-        raise

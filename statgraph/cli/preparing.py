@@ -34,16 +34,7 @@ from statgraph.errors import UsageError
 @options.number("--limit", help="Only the first N articles.  [default: all]")
 @options.device
 def augment(
-    corpus: Path | None,
-    out: Path,
-    generator: str,
-    per_article: int,
-    articles_per_heading: int,
-    round_trip: int,
-    run: Path | None,
-    seed: int,
-    limit: int | None,
-    device: str,
+    corpus: Path | None, out: Path, run: Path | None, seed: int, limit: int | None, device: str, **settings
 ) -> None:
     """Generate synthetic questions about the articles of a corpus, for training or document expansion.
 
@@ -52,41 +43,18 @@ def augment(
     """
     import time
 
-    from statgraph.artifacts import partial_beside
-    from statgraph.augmentation.synthetic import GenerationOptions, write_generated
-    from statgraph.device import pick_device
+    from statgraph import api
 
-    if round_trip and run is None:
-        raise UsageError(f"--round-trip {round_trip}: needs a retriever; name its run folder with --run")
-    if run is not None and not round_trip:
-        raise UsageError(f"--run {run}: only used for a round trip; add --round-trip K, or omit --run")
-    config = AugmentConfig(
-        generator=generator, per_article=per_article, articles_per_heading=articles_per_heading, round_trip=round_trip
-    )
-    torch_device = pick_device(device)
-    records = options.chosen_corpus(corpus)
-    rank = _ranking(run, records, device) if run is not None else None
+    config, records = AugmentConfig(**settings), options.chosen_corpus(corpus)
     start = time.perf_counter()
-    with options.resume_hint("again", partial_beside(out).is_file), TerminalProgress() as progress:
-        generation = GenerationOptions(seed, torch_device, progress, rank=rank, limit=limit)
-        written = write_generated(records, config, out, generation)
+    with TerminalProgress() as progress:
+        written = api.augment(records, out, config, run=run, seed=seed, limit=limit, device=device, progress=progress)
     seconds = time.perf_counter() - start
-    of = f" of {written.made:,}" if round_trip else ""
+    of = f" of {written.made:,}" if config.round_trip else ""
     click.echo(f"Generated questions about {records.name} in {seconds:.1f} s: {out}")
-    click.echo(f"  generator  {generator}, seed {seed}")
+    click.echo(f"  generator  {config.generator}, seed {seed}")
     click.echo(f"  questions  {written.kept:,}{of}")
     click.echo(f"  articles   {written.articles:,} of {len(records.articles):,}")
-
-
-def _ranking(run: Path, records, device: str):
-    """Return the function (questions, k) -> article rows of a run that was trained on these records."""
-    from statgraph.runs.run import Run
-    from statgraph.search.retriever import Retriever
-
-    opened = Run.read(run)
-    opened.check_corpus(records)
-    retriever = Retriever.of(opened, device=device)
-    return lambda questions, k: [ranked.rows for ranked in retriever.rank(questions, k)]
 
 
 @click.command()
@@ -104,42 +72,27 @@ def _ranking(run: Path, records, device: str):
 @click.option("--resume", is_flag=True, help="Resume an interrupted pre-training (same --out).")
 @options.device
 def pretrain(
-    corpus: Path | None,
-    backbone: str | None,
-    out: Path,
-    steps: int,
-    batch_size: int,
-    settings: tuple[str, ...],
-    seed: int,
-    resume: bool,
-    device: str,
+    corpus: Path | None, backbone: str | None, out: Path, steps: int, batch_size: int, settings: tuple, seed: int, **how
 ) -> None:
     """Adapt a transformer to statutes by masked-language modelling.
 
     `statgraph train` takes the resulting folder as --set encoder.backbone=DIR or encoder.article_backbone=DIR.
     """
-    from statgraph.artifacts import MANIFEST, read_json
-    from statgraph.device import pick_device
     from statgraph.encoders.backbones import EMBEDDED_E5
     from statgraph.settings import with_settings
-    from statgraph.training.pretraining import pretrain_backbone, unfinished_folder
+    from statgraph.training.pretraining import pretrain as adapt
 
     shorthands = (f"seed={seed}", f"pretrain.steps={steps}", f"pretrain.batch_size={batch_size}")
     config = with_settings(RunConfig(), (*shorthands, *settings))
     for name in (setting.partition("=")[0].strip() for setting in settings):
         if not name.startswith("pretrain."):
             raise UsageError(f"--set: '{name}' does not apply to pre-training; use a setting of pretrain.*")
-    config.check()
-    if resume and (out / MANIFEST).is_file():
+    start, records = backbone or EMBEDDED_E5, options.chosen_corpus(corpus)
+    with TerminalProgress() as progress:
+        folder, about, was_finished = adapt(records, out, config, backbone=start, progress=progress, **how)
+    if was_finished:
         click.echo(f"{out} is already finished; train with: statgraph train --set encoder.backbone={out}")
         return
-    records = options.chosen_corpus(corpus)
-    start = backbone or EMBEDDED_E5
-    with options.resume_hint("with: --resume", unfinished_folder(out).exists), TerminalProgress() as progress:
-        folder = pretrain_backbone(
-            start, records, config, out, device=pick_device(device), resume=resume, progress=progress
-        )
-    about = read_json(folder / MANIFEST)
     shape = f"{config.pretrain.batch_size} x {config.pretrain.max_tokens} tokens"
     click.echo(f"Pre-trained {start} on {records.name}, {config.pretrain.steps:,} steps of {shape}, seed {seed}")
     click.echo(f"  loss  {about['first_loss']:.3f} at the start, {about['last_loss']:.3f} at the end")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from statgraph.cli import options
-from statgraph.cli.terminal import explanation_lines, visible
+from statgraph.cli.terminal import visible
 
 SNIPPET_CHARACTERS = 160
 LONGEST_SHOWN_TITLE = 300
@@ -52,25 +52,7 @@ _NO_RUN = "train one with 'statgraph train', name one with --run, or search a co
 @options.engine_uri
 @options.device
 @options.precision
-def search(
-    question: str | None,
-    run: str | None,
-    corpus: Path | None,
-    k: int,
-    as_json: bool,
-    questions: Path | None,
-    codes: tuple[str, ...],
-    heading: str,
-    as_of: str,
-    explain: bool,
-    trec: bool,
-    rewrite: str | None,
-    rewrite_model: str | None,
-    engine: str,
-    engine_uri: str | None,
-    device: str,
-    precision: str,
-) -> None:
+def search(question: str | None, run: str | None, corpus: Path | None, k: int, questions: Path | None, **given) -> None:
     """Find the articles that answer QUESTION.
 
     If the corpus says when its articles are in force, only those in force on --as-of are searched.
@@ -79,38 +61,43 @@ def search(
     from statgraph.corpus.importing import read_question_file
     from statgraph.corpus.query import Query, queries_of
     from statgraph.search.retriever import Retriever
-    from statgraph.systems.pipeline import untrained_run
 
     _refuse_contradictions(**click.get_current_context().params)
-    rewriter = options.rewriter_of(rewrite, rewrite_model)
-    address = options.engine_address(engine, engine_uri, "--from")
-    folder = options.chosen_run(run, _NO_RUN) if corpus is None else untrained_run(options.chosen_corpus(corpus))
+    rewriter = options.rewriter_of(given["rewrite"], given["rewrite_model"])
+    address = options.engine_address(given["engine"], given["engine_uri"], "--from")
+    if corpus is None:
+        folder = options.chosen_run(run, _NO_RUN)
+    else:  # with a run, a search loads nothing that trains
+        from statgraph import api
+
+        folder = api.Run.untrained(options.chosen_corpus(corpus)).folder
     ids, texts = ([], []) if questions is None else read_question_file(questions)
-    retriever = Retriever.load(folder, device=device, precision=precision, engine=address)
-    limits = {"codes": codes, "heading": split_path(heading), "as_of": as_of}
+    retriever = Retriever.load(folder, device=given["device"], precision=given["precision"], engine=address)
+    limits = {"codes": given["codes"], "heading": split_path(given["heading"]), "as_of": given["as_of"]}
     query = None if question is None else Query(question, k, **limits)
     hits = [] if query is None else _hits(retriever, rewriter, query)
-    explanations = retriever.explain(query, hits) if explain else []
+    explanations = retriever.explain(query, hits) if given["explain"] else []
     if corpus is not None:
         click.echo(_UNTRAINED.format(corpus), err=True)
     if query is None:
-        _print_batch(retriever, ids, queries_of(texts, k, limits), trec=trec)
+        _print_batch(retriever, ids, queries_of(texts, k, limits), trec=given["trec"])
         return
-    if as_json:
+    if given["as_json"]:
         printed = [asdict(hit) for hit in hits]
         for hit, explanation in zip(printed, explanations, strict=False):
             hit["explanation"] = asdict(explanation)
         click.echo(json.dumps(printed, ensure_ascii=False, indent=2))
         return
-    if as_of not in ("today", "always") and not retriever.has_dates:
-        click.echo(f"Note: this corpus has no dates, so every article counts as in force on {as_of}", err=True)
+    if query.as_of not in ("today", "always") and not retriever.has_dates:
+        click.echo(f"Note: this corpus has no dates, so every article counts as in force on {query.as_of}", err=True)
     if hits:
+        from statgraph.search.explanation_lines import explanation_lines
+
         labels = {name: info.label(name) for name, info in retriever.signals.items()}
         reasons = [explanation_lines(why, labels) for why in explanations]
-        _print_hits(hits, reasons, dated=as_of == "always" and retriever.has_dates)
+        _print_hits(hits, reasons, dated=query.as_of == "always" and retriever.has_dates)
     else:
-        narrowed = [name for name, value in (("--code", codes), ("--heading", heading)) if value]
-        click.echo(_nothing_found(retriever, as_of, narrowed))
+        click.echo(retriever.nothing_found(query))
 
 
 def _refuse_contradictions(*, run, corpus, question, questions, **given) -> None:
@@ -135,23 +122,12 @@ def _refuse_contradictions(*, run, corpus, question, questions, **given) -> None
 
 
 def _hits(retriever, rewriter, query) -> list:
-    """Return the hits of a query with their passages, fused with those of its question in the law's words if there is a
-    rewriter and it answers."""
-    from statgraph.errors import RewritingError
-
+    """Return the hits of a query with their passages, and say what a rewriter has made of its question."""
     if rewriter is None:
         return retriever.search(query, passages=True)
-    from statgraph.search.rewriting import DEPTH, fused
-
-    try:
-        rewritten = rewriter.rewrite(query.text)
-    except RewritingError as error:
-        click.echo(f"Warning: {error}", err=True)
-        return retriever.search(query, passages=True)
-    click.echo(f"Also searched: {rewritten}", err=True)
-    deeper = replace(query, k=max(query.k, DEPTH))
-    hits = fused(retriever.search_many([deeper, replace(deeper, text=rewritten)]), query.k)
-    return retriever.with_passages(query.text, hits)
+    hits, rewritten, warning = retriever.search_rewritten(query, rewriter, passages=True)
+    click.echo(f"Warning: {warning}" if rewritten is None else f"Also searched: {rewritten}", err=True)
+    return hits
 
 
 def _print_batch(retriever, ids: list[str], queries: Sequence, *, trec: bool) -> None:
@@ -168,19 +144,6 @@ def _print_batch(retriever, ids: list[str], queries: Sequence, *, trec: bool) ->
     for question_id, ranked in zip(ids, rankings, strict=True):
         hits = [{"article_id": article_ids[row], "score": float(score)} for row, score in zip(*ranked, strict=True)]
         click.echo(json.dumps({"_id": question_id, "hits": hits}, ensure_ascii=False))
-
-
-def _nothing_found(retriever, as_of: str, narrowed: Sequence[str] = ()) -> str:
-    """Return why a search has no hits, and the remedy; `narrowed` are the options that leave out articles by place."""
-    limited = retriever.has_dates and as_of != "always"
-    there = f" under {' and '.join(narrowed)}" if narrowed else ""
-    if not retriever.by_words and not limited:
-        return f"No article is{there}; leave out one of them"
-    if not retriever.by_words:
-        return f"No article{there} is in force (--as-of {as_of}); choose another day, or always"
-    remedy = "use other words, or a run with a dense retriever (--run)" + (", or another --as-of" if limited else "")
-    force = f" in force (--as-of {as_of})" if limited else ""
-    return f"No article{there}{force} shares a word with the question; {remedy}"
 
 
 def _print_hits(hits, reasons, *, dated: bool) -> None:

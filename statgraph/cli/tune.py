@@ -10,9 +10,8 @@ import click
 
 from statgraph.cli import options
 from statgraph.cli.terminal import print_table
-from statgraph.config import RunConfig
 from statgraph.errors import UsageError
-from statgraph.runs.folders import RUNS, folder_name
+from statgraph.runs.folders import tuning_folder
 
 GRID_SYSTEM = "bm25"
 _SHOWN_POINTS = 10
@@ -25,25 +24,14 @@ _SHOWN_TRIALS = 5
 @options.path("--out", help="Folder for the results.  [default: one under runs/]")
 @click.option("--k1", "k1s", metavar="LIST", help="For bm25: comma-separated values of k1.  [default: 0 to 8 by 0.5]")
 @click.option("--b", "bs", metavar="LIST", help="For bm25: comma-separated values of b.  [default: 0 to 1 by 0.1]")
-@options.number("--trials", "n_trials", help="Total number of trials of the study.  [default: 20]")
+@options.number("--trials", help="Total number of trials of the study.  [default: 20]")
 @options.path(
     "--space", metavar="FILE", help="YAML file of setting -> {low, high, log} or {choices}.  [default: the regime's]"
 )
 @options.seed
 @options.settings("Fix one setting; repeatable.")
 @options.device
-def tune(
-    system: str,
-    corpus: Path | None,
-    out: Path | None,
-    k1s: str | None,
-    bs: str | None,
-    n_trials: int | None,
-    space: Path | None,
-    seed: int,
-    settings: tuple[str, ...],
-    device: str,
-) -> None:
+def tune(system: str, corpus: Path | None, out: Path | None, seed: int, settings: tuple, device: str, **given) -> None:
     """Find the settings of SYSTEM that score best on dev.
 
     For bm25, try k1 and b over a grid; for any other system, search its settings by trials. Running the same command
@@ -52,64 +40,51 @@ def tune(
     """
     from statgraph.systems.presets import resolve_config
 
-    fixed = (f"seed={seed}", f"device={device}", *settings)
-    config = resolve_config(system, fixed)
-    others = {"--trials": n_trials, "--space": space} if system == GRID_SYSTEM else {"--k1": k1s, "--b": bs}
+    settings = (f"seed={seed}", f"device={device}", *settings)
+    config = resolve_config(system, settings)
+    is_grid = system == GRID_SYSTEM
+    others = {"--trials": "trials", "--space": "space"} if is_grid else {"--k1": "k1s", "--b": "bs"}
     message = "{}: does not apply to 'statgraph tune {}'; omit it"
-    options.refuse({message.format(name, system): value is not None for name, value in others.items()})
+    options.refuse({message.format(option, system): given[name] is not None for option, name in others.items()})
     records = options.chosen_corpus(corpus)
-    folder = out if out is not None else RUNS / f"tuning-{folder_name(records.name)}-{system}"
-    if system == GRID_SYSTEM:
-        _tune_grid(records, config, folder, k1s, bs)
+    folder = out or tuning_folder(records.name, system)
+    given = {name: value for name, value in given.items() if value is not None}
+    if is_grid:
+        _tune_grid(records, config, folder, given)
     else:
-        _tune_by_trials(records, system, config, fixed, folder, space, n_trials)
+        _tune_by_trials(records, system, settings, folder, given)
 
 
-def _tune_grid(records, config: RunConfig, folder: Path, k1s: str | None, bs: str | None) -> None:
+def _tune_grid(records, config, folder: Path, lists: dict[str, str]) -> None:
     from statgraph.config import Bm25Config
-    from statgraph.systems.tuning import bm25_grid
+    from statgraph.systems.tuning.bm25_grid import GRID, HEAT_MAP, tuned_bm25
 
     if replace(config.bm25, stop_words=True) != Bm25Config():
         raise UsageError("--set bm25.*: the grid tries k1 and b on plain article texts; omit all but bm25.stop_words")
-    result = bm25_grid.tuned_bm25(
+    result = tuned_bm25(
         records,
-        bm25_grid.DEFAULT_K1S if k1s is None else _numbers("--k1", k1s),
-        bm25_grid.DEFAULT_BS if bs is None else _numbers("--b", bs),
+        **{name: _numbers(f"--{name[:-1]}", text) for name, text in lists.items()},
         select_by=config.select_by,
         heading_path=config.encoder.heading_path,
         stop_words=config.bm25.stop_words,
+        out=folder,
     )
-    bm25_grid.write_grid(result, records, folder)
     rows = [(f"{point.k1:g}", f"{point.b:g}", f"{100 * point.value:.1f}") for point in result.points[:_SHOWN_POINTS]]
     click.echo(f"BM25 on {records.name}, dev, best {len(rows)} of {len(result.points)}")
     print_table(("k1", "b", f"{result.metric}, %"), rows)
     click.echo(f"Best: --set bm25.k1={result.best.k1:g} --set bm25.b={result.best.b:g}")
-    _echo_written(folder, bm25_grid.GRID, bm25_grid.HEAT_MAP)
+    _echo_written(folder, GRID, HEAT_MAP)
 
 
-def _tune_by_trials(
-    records,
-    system: str,
-    config: RunConfig,
-    fixed: tuple[str, ...],
-    folder: Path,
-    space_file: Path | None,
-    n_trials: int | None,
-) -> None:
-    from statgraph.systems.tuning.spaces import preset_space, read_space, without_fixed
-    from statgraph.systems.tuning.study import BEST, DEFAULT_TRIALS, HISTORY, TRIALS, tune_system
+def _tune_by_trials(records, system: str, settings: tuple, folder: Path, given: dict[str, object]) -> None:
+    from statgraph.systems.tuning.study import BEST, HISTORY, TRIALS, tune_system
 
-    space = preset_space(config) if space_file is None else read_space(space_file, config)
-    space = without_fixed(space, fixed)
-    with options.resume_hint("again"):
-        tuning = tune_system(
-            records, system, fixed, space, folder, n_trials=n_trials or DEFAULT_TRIALS, on_trial=_echo_trial
-        )
+    tuning = tune_system(records, system, settings, out=folder, on_trial=_echo_trial, **given)
     best = tuning.ranked[:_SHOWN_TRIALS]
     click.echo(f"{system} on {records.name}: the best of {len(tuning.trials)} trials")
     rows = [
         (f"dev {tuning.metric}, %", *(f"{100 * trial.value:.1f}" for trial in best)),
-        *((name, *(trial.settings[name] for trial in best)) for name in space),
+        *((name, *(trial.settings[name] for trial in best)) for name in best[0].settings),
     ]
     print_table(("", *(f"trial {trial.number}" for trial in best)), rows)
     click.echo("Best: " + " ".join(f"--set {shlex.quote(setting)}" for setting in tuning.best_settings))
@@ -132,7 +107,6 @@ def _echo_trial(trial, n_trials: int) -> None:
 
 def _numbers(option: str, text: str) -> tuple[float, ...]:
     """Return the numbers of a comma-separated list."""
-
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:

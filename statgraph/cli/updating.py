@@ -12,7 +12,6 @@ from statgraph.cli import options
 from statgraph.cli.terminal import TerminalProgress, print_steps
 from statgraph.config import INDEX_KINDS, IndexConfig
 from statgraph.errors import UsageError
-from statgraph.registry import load
 
 _MIB = 2**20
 
@@ -26,34 +25,21 @@ _MIB = 2**20
 @click.option("--vectors", metavar="URI", help="Vectors of its texts that `statgraph embed` wrote, not embedded again.")
 @options.json
 @options.device
-def update(
-    run: Path | None,
-    corpus: Path,
-    out: Path | None,
-    dry_run: bool,
-    full: bool,
-    vectors: str | None,
-    as_json: bool,
-    device: str,
-) -> None:
+def update(run: Path | None, corpus: Path, as_json: bool, **how) -> None:
     """Update a finished run to a new version of its corpus, without training.
 
     Articles with the same id are the same article. Only changed texts are embedded, and only the vectors that a change
     reaches through the graph are recomputed.
     """
-    from statgraph.systems.updating.update import TextVectors, update_run
+    from statgraph import api
 
-    folder, kind = options.chosen_run(run), TextVectors
-    if vectors is not None:
-        kind = load("--vectors", "statgraph_sharding.text_vectors:vectors_at")(vectors)
-    records = options.chosen_corpus(corpus)
+    folder, records = options.chosen_run(run), options.chosen_corpus(corpus)
     with TerminalProgress() as progress:
-        texts = kind(device, progress)
-        summary = update_run(folder, records, out=out, dry_run=dry_run, full=full, texts=texts)
+        summary = api.update(folder, records, **how, progress=progress).summary
     if as_json:
         click.echo(json.dumps(summary.to_dict(), indent=2))
     else:
-        _print_update(summary, folder, records.name, dry_run=dry_run)
+        _print_update(summary, folder, records.name, dry_run=how["dry_run"])
 
 
 def _print_update(summary, run: Path, corpus_name: str, *, dry_run: bool) -> None:
@@ -122,10 +108,9 @@ def index(run: Path | None, kind: str, settings: tuple[str, ...], engine: str, e
 
 
 def _write_to_engine(folder: Path, address, config: IndexConfig) -> None:
-    from statgraph.runs.run import Run
     from statgraph.search.engine_index import write_to_engine
 
-    summary = write_to_engine(Run.read(folder), address, config)
+    summary = write_to_engine(folder, address, config)
     click.echo(f"Vectors of {folder} at {address.uri}: {address.name}, written in {summary.seconds:.2f} s")
     click.echo(f"  articles  {summary.written.articles:,}")
     click.echo(f"  changed   {summary.written.changed:,}")
@@ -159,19 +144,7 @@ def quicken(run: Path | None, precision: str) -> None:
     Writes an ONNX Runtime graph beside the weights of a transformer query encoder and checks it against
     sentence-transformers. With statgraph[onnx] installed, `train` writes the float32 graph itself.
     """
-    from statgraph.inference.onnx_export import write_query_graph
-    from statgraph.inference.onnx_query import QUERY_GRAPHS
-    from statgraph.runs.folders import held_run
-    from statgraph.runs.run import Run
+    from statgraph.search import reindexing
 
-    folder = options.chosen_run(run)
-    Run.read(folder)  # refuse what is not a run before locking it
-    with held_run(folder):
-        opened = Run.read(folder)
-        opened.require_vectors()
-        encoder = opened.query_encoder
-        difference = write_query_graph(encoder, precision)
-    click.echo(
-        f"Wrote {encoder / QUERY_GRAPHS[precision]}: vectors differ from sentence-transformers' by at most "
-        f"{difference:.0e}"
-    )
+    done = reindexing.quicken(options.chosen_run(run), precision)
+    click.echo(f"Wrote {done.path}: vectors differ from sentence-transformers' by at most {done.difference:.0e}")

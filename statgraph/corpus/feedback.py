@@ -11,7 +11,8 @@ from pathlib import Path
 
 from statgraph.corpus.draft import Draft
 from statgraph.corpus.lines import json_lines, json_type, string_field
-from statgraph.corpus.records import MAIN_SET, Corpus, Question
+from statgraph.corpus.records import MAIN_SET, Corpus, Question, checked_corpus
+from statgraph.corpus.store import held_for_writing, write_corpus
 from statgraph.errors import CorpusError
 
 TRAIN = "train"
@@ -54,6 +55,17 @@ class FeedbackSummary:
     held_out: int
     labels: int
     questions: int
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """Return how many marks became no label, by the reason in words."""
+        return {
+            "overruled by a later one": self.overruled,
+            "taken back": self.taken_back,
+            "wrong": self.wrong,
+            "already labels": self.known,
+            "on questions of dev or test": self.held_out,
+        }
 
 
 def read_marks(path: Path, article_ids: Mapping[str, object]) -> list[Mark]:
@@ -140,6 +152,29 @@ def with_feedback(corpus: Corpus, marks: Iterable[Mark]) -> tuple[Corpus, Feedba
         questions=len(new),
     )
     return replace(corpus, questions=(*questions, *new)), summary
+
+
+def add_feedback(
+    corpus: Corpus, marks: Path | str, out: Path | str, *, name: str | None = None, force: bool = False
+) -> tuple[Corpus, FeedbackSummary]:
+    """Write a corpus with the marks of a service's `feedback.jsonl` as labels to a folder, and return both.
+
+    Args:
+        corpus: the corpus that the readers searched.
+        marks: the file, as in `read_marks`.
+        out: the corpus folder.
+        name: of the new corpus; None for that of the other.
+        force: whether to replace a corpus that is there.
+
+    Raises:
+        CorpusError: as in `read_marks`, and if the folder holds anything, or with `force` anything but a corpus.
+    """
+    checked_corpus(corpus)
+    with held_for_writing(Path(out), replace=force):
+        after, summary = with_feedback(corpus, read_marks(Path(marks), corpus.article_rows))
+        after = replace(after, name=name or after.name)
+        write_corpus(after, Path(out))
+    return after, summary
 
 
 def comparable_question(text: str) -> str:

@@ -13,12 +13,13 @@ from statgraph.corpus.acts.documents import fetched
 from statgraph.corpus.download import is_address
 from statgraph.corpus.draft import AS_IT_STANDS, Draft, Reading
 from statgraph.corpus.formats.tables import draft_rows
+from statgraph.corpus.html_text import has_html
 from statgraph.corpus.lines import csv_rows, decoded_lines, id_field, json_objects, string_field
 from statgraph.corpus.recognising import recognised
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.splitting import HASH, SPLITTINGS
-from statgraph.corpus.store import read_manifest
-from statgraph.errors import CorpusError, UsageError, unknown_name
+from statgraph.corpus.store import held_for_writing, read_manifest, write_corpus
+from statgraph.errors import CorpusError, UsageError, as_called, unknown_name
 from statgraph.registry import FORMATS
 
 # Of the fields of a reading that not every format takes, the options.
@@ -47,6 +48,23 @@ class About:
     licence: str | None = None
     source: str | None = None
     otherwise: str | None = None
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A corpus that was imported, and what has become of the rest of its source.
+
+    Attributes:
+        corpus: the corpus.
+        resolved_citing: how many citing texts got their articles from what they say alone.
+        left_out: what is no part of the corpus, a line for each kind.
+        caveats: lines on what is not as it should be.
+    """
+
+    corpus: Corpus
+    resolved_citing: int
+    left_out: tuple[str, ...]
+    caveats: tuple[str, ...] = ()
 
 
 def import_corpus(
@@ -80,6 +98,54 @@ def import_corpus(
     """
     about = About(name, language, licence)
     return draft_source(format, source, about, splits=splits, reading=reading).corpus()
+
+
+def import_to_folder(
+    source: Path | str,
+    format: str,
+    out: Path | str,
+    about: About = About(),
+    *,
+    splits: str = HASH,
+    reading: Reading = AS_IT_STANDS,
+    force: bool = False,
+) -> Imported:
+    """Write the corpus that a source contains to a folder, and return it: `statgraph import`.
+
+        import_to_folder("law/", "csv", "corpora/law", About(language="de")).left_out
+
+    Args:
+        source, format, splits, reading: as in `import_corpus`.
+        out: the corpus folder.
+        about: what the corpus says of itself.
+        force: whether to replace a corpus that is there.
+
+    Raises:
+        UsageError: as in `import_corpus`.
+        CorpusError: also if the folder holds anything, or with `force` anything but a corpus.
+    """
+    with held_for_writing(Path(out), replace=force):
+        draft = draft_source(format, source, about, splits=splits, reading=reading)
+        corpus = draft.corpus()
+        write_corpus(corpus, Path(out))
+    return Imported(corpus, len(draft.resolved_citing), (*_uncited(draft), *draft.left_out), tuple(_caveats(corpus)))
+
+
+def _caveats(corpus: Corpus) -> Iterator[str]:
+    tagged = [article.article_id for article in corpus.articles if has_html(article.text)]
+    if tagged:
+        yield as_called(
+            f"articles with HTML: {len(tagged):,} (first: {tagged[0]}), which is shown and searched as it stands; add "
+            "--strip-html to import their plain text"
+        )
+
+
+def _uncited(draft: Draft) -> Iterator[str]:
+    unlabelled, unresolved = len(draft.unlabelled_questions), len(draft.unresolved_citing)
+    if unlabelled:
+        yield f"{unlabelled:,} question{'s' * (unlabelled > 1)} that no article answers"
+    if unresolved:
+        yield f"{unresolved:,} citing text{'s' * (unresolved > 1)} without an article"
 
 
 def corpus_of_rows(

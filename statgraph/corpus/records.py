@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from statgraph.errors import checked
+
 SPLITS = ("train", "dev", "test")
 UNSEEN_SPLITS = ("dev", "test")
 
@@ -295,3 +297,12 @@ def _passages(text: CitingText) -> tuple[str, ...]:
 def _add_fields(digest: hashlib._Hash, *values: object) -> None:
     digest.update(json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8"))
     digest.update(b"\n")
+
+
+def checked_corpus(corpus: Corpus) -> Corpus:
+    """Return an argument that is to be a corpus.
+
+    Raises:
+        UsageError: if it is none.
+    """
+    return checked("corpus", corpus, (Corpus,), "a Corpus, such as Corpus.from_csv(...) or read_corpus(...) makes")

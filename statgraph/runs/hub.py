@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from statgraph.errors import RunError, UsageError, reason_of
+from statgraph.errors import RunError, UsageError, checked, reason_of
 
 SCHEME = "hf://"
 _ADDRESS = re.compile(rf"{SCHEME}(?P<name>[\w-][\w.-]*/[\w-][\w.-]*)(?:@(?P<revision>[\w./-]+))?")
@@ -35,14 +36,15 @@ class HubAddress:
         return cls(**match.groupdict())
 
 
-def local_run(run: Path | str) -> Path:
-    """Return the folder of a run: the one named, or the copy of `hf://OWNER/NAME` in the hub's cache, downloaded where
-    it is not there yet. Python files stay behind.
+def local_run(run: object) -> Path:
+    """Return the folder of a run: its `folder`, the one named, or the copy of `hf://OWNER/NAME` in the hub's cache,
+    downloaded where it is not there yet. Python files stay behind.
 
     Raises:
-        UsageError: if it begins like an address and is invalid.
+        UsageError: if it is neither a run nor a path, or begins like an address and is invalid.
         RunError: if the hub's client cannot get it.
     """
+    run = checked("run", getattr(run, "folder", run), (str, os.PathLike), "a run or its folder")
     if not isinstance(run, str) or not run.startswith(SCHEME):
         return Path(run)
     from huggingface_hub import snapshot_download

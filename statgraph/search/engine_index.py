@@ -21,6 +21,7 @@ from statgraph.index.engines.contract import Columns, EngineAddress, IndexEngine
 from statgraph.index.folder import read_article_ids
 from statgraph.registry import ENGINES
 from statgraph.runs.article_store import ArticleStore
+from statgraph.runs.hub import local_run
 from statgraph.runs.run import Run
 
 
@@ -33,8 +34,11 @@ class EngineSummary:
     seconds: float
 
 
-def write_to_engine(run: Run, address: EngineAddress, config: IndexConfig) -> EngineSummary:
-    """Write the vectors of a run, with the articles' ids and columns, and return what was written.
+def write_to_engine(run: object, address: EngineAddress, config: IndexConfig = IndexConfig()) -> EngineSummary:
+    """Write the vectors of a run, or of the run in a folder, with the articles' ids and columns; return what was
+    written.
+
+        write_to_engine("runs/mine", EngineAddress("lance", "s3://law/mine")).key
 
     Readers of the run as it was go on with the state that they have opened.
 
@@ -44,6 +48,7 @@ def write_to_engine(run: Run, address: EngineAddress, config: IndexConfig) -> En
         EngineError: if the engine cannot be reached, or another writer is at work.
         UsageError: if there is no such engine, or a setting is out of range.
     """
+    run = Run.read(local_run(run))
     run.require_vectors()
     state = state_of(run)
     writer = ENGINES.load(address.name).create(address.uri, state, config)

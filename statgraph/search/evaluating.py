@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus, Question
 from statgraph.errors import UsageError, unknown_name
 from statgraph.evaluation.metrics import DEPTH, QuestionMetrics, question_metrics
 from statgraph.evaluation.report import Report, evaluation_report
+from statgraph.evaluation.significance import MetricComparison, compare_metrics
 from statgraph.evaluation.strata import strata_masks
 from statgraph.search.retriever import Retriever
 
@@ -98,6 +99,24 @@ def split_metrics(retriever: Retriever, corpus: Corpus, split: str, question_set
     metrics = question_metrics(rankings, labels, len(corpus.articles))
     masks = strata_masks(questions, labels, corpus.articles, corpus.label_rows(corpus.split("train")))
     return SplitMetrics(tuple(question.question_id for question in questions), metrics, masks)
+
+
+def measured(
+    retrievers: Sequence[Retriever], corpus: Corpus, split: str, question_set: str
+) -> tuple[Report, Mapping[str, MetricComparison]]:
+    """Return the report of the first retriever on a question set, and the differences of its metrics from the second's;
+    none without a second."""
+    metrics = [split_metrics(retriever, corpus, split, question_set) for retriever in retrievers]
+    report = evaluation_report(
+        metrics[0].metrics,
+        metrics[0].masks,
+        split=split,
+        n_articles=len(corpus.articles),
+        rng=np.random.default_rng(0),
+    )
+    if len(metrics) == 1:
+        return report, {}
+    return report, compare_metrics([metrics[1].metrics], [metrics[0].metrics], np.random.default_rng(0))
 
 
 def evaluate_split(retriever: Retriever, corpus: Corpus, split: str, *, rng: np.random.Generator) -> Report:

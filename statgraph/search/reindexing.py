@@ -1,15 +1,19 @@
-"""Give a finished run another kind of index."""
+"""Give a finished run another kind of index, or a graph of its query encoder that answers faster on a CPU."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from statgraph.config import IndexConfig
+from statgraph.errors import unknown_name
 from statgraph.index.article_index import ArticleIndex
 from statgraph.index.vectors import INDEX_FILE
 from statgraph.runs.folders import held_run
+from statgraph.runs.hub import local_run
 from statgraph.runs.run import Run
 
 
@@ -28,18 +32,25 @@ class IndexSummary(NamedTuple):
     rounded: bool
 
 
-def reindex(run: Path, config: IndexConfig) -> IndexSummary:
-    """Replace the index of a run, whole or not at all, and return the summary of the new one.
+class Quickened(NamedTuple):
+    """The graph of a query encoder: its file, and the largest difference of a component of its vectors from
+    sentence-transformers'."""
+
+    path: Path
+    difference: float
+
+
+def reindex(run: object, config: IndexConfig = IndexConfig()) -> IndexSummary:
+    """Replace the index of a run, or of the run in a folder, whole or not at all; return the summary of the new one.
+
+        reindex("runs/mine", IndexConfig(kind="ivf-pq")).memory_bytes
 
     Raises:
         RunError: if the folder is not a finished run, has no vectors or too few, its index is damaged, or another
             process changes it.
         UsageError: if a setting is out of range.
     """
-    Run.read(run)  # refuse what is not a run before locking it
-    with held_run(run):
-        opened = Run.read(run)
-        opened.require_vectors()
+    with _held(run) as opened:
         folder = opened.index
         old = ArticleIndex.load(folder, device="cpu", converting=True)
         start = time.perf_counter()
@@ -51,3 +62,38 @@ def reindex(run: Path, config: IndexConfig) -> IndexSummary:
     return IndexSummary(
         new.kind, len(new), memory_bytes, disk_bytes, seconds, "float16" in (old.precision, new.precision)
     )
+
+
+def quicken(run: object, precision: str = "float32") -> Quickened:
+    """Write a graph for ONNX Runtime beside the weights of a run's transformer query encoder, which answers faster on a
+    CPU, and check it against sentence-transformers.
+
+    Args:
+        run: the run, or its folder.
+        precision: float32, or int8 for `Retriever.load(run, precision="int8")`.
+
+    Raises:
+        RunError: if the folder is not a finished run, has no encoder, or another process changes it.
+        DependencyError: if statgraph[onnx] is not installed.
+        ModelError: if the encoder is static or cannot be exported, or its vectors would differ too much.
+        UsageError: if there is no such precision.
+    """
+    from statgraph.inference.onnx_export import write_query_graph
+    from statgraph.inference.onnx_query import QUERY_GRAPHS
+
+    if precision not in QUERY_GRAPHS:
+        raise unknown_name("precision", precision, QUERY_GRAPHS)
+    with _held(run) as opened:
+        difference = write_query_graph(opened.query_encoder, precision)
+    return Quickened(opened.query_encoder / QUERY_GRAPHS[precision], difference)
+
+
+@contextmanager
+def _held(run: object) -> Iterator[Run]:
+    """Yield a finished run with vectors, and let no other process change it meanwhile."""
+    folder = local_run(run)
+    Run.read(folder)  # refuse what is not a run before locking it
+    with held_run(folder):
+        opened = Run.read(folder)
+        opened.require_vectors()
+        yield opened

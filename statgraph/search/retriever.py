@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from statgraph.corpus.allowed_rows import AllowedRows, placed_rows
 from statgraph.corpus.query import Query, Ranked, queries_of
 from statgraph.corpus.validity import ALWAYS
-from statgraph.errors import UsageError
+from statgraph.errors import RewritingError, UsageError, as_called
 from statgraph.index.engines.contract import EngineAddress
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.hub import local_run
@@ -23,6 +24,9 @@ from statgraph.search.hits import Explanation, Hit
 from statgraph.search.passages import PassageFinder
 from statgraph.search.ranker import Ranker
 from statgraph.signals.signal import SignalInfo, signal_info
+
+if TYPE_CHECKING:  # it loads what speaks HTTP
+    from statgraph.search.rewriting import Rewriter
 
 _BACKGROUND = 256  # articles that show which words are rare
 _KEPT_LIMITS = 32  # readers browse: the same limits come many times
@@ -103,6 +107,21 @@ class Retriever:
         (ranked,) = self._ranker.rank([query.text], query.k, self.allowed(query))
         return self._hits(query, ranked, passages=passages)
 
+    def search_rewritten(
+        self, query: Query, rewriter: Rewriter, *, passages: bool = False
+    ) -> tuple[list[Hit], str | None, str | None]:
+        """Return the hits of a query, fused with those of its question as a rewriter words it; those words, and why
+        there are none, each None where it is not so: without an answer the question is searched by its own words."""
+        from statgraph.search.rewriting import DEPTH, fused
+
+        try:
+            rewritten = rewriter.rewrite(query.text)
+        except RewritingError as error:
+            return self.search(query, passages=passages), None, str(error)
+        deeper = replace(query, k=max(query.k, DEPTH))
+        hits = fused(self.search_many([deeper, replace(deeper, text=rewritten)]), query.k)
+        return self.with_passages(query.text, hits) if passages else hits, rewritten, None
+
     async def asearch(
         self, question: str | Query, k: int = 10, *, passages: bool = False, **limits: object
     ) -> list[Hit]:
@@ -144,6 +163,22 @@ class Retriever:
         """Return the same hits, each with its `passage`."""
         passages = self._passages.passages(question, [hit.text for hit in hits])
         return [replace(hit, passage=passage) for hit, passage in zip(hits, passages, strict=True)]
+
+    def nothing_found(self, query: Query) -> str:
+        """Return why a search has no hits, and the remedy."""
+        limited = self.has_dates and query.day is not None
+        day = f"(--as-of {query.as_of})"
+        narrowed = [name for name, titles in (("--code", query.codes), ("--heading", query.heading)) if titles]
+        there = f" under {' and '.join(narrowed)}" if narrowed else ""
+        if not self.by_words and not limited:
+            return as_called(f"No article is{there}; leave out one of them")
+        if not self.by_words:
+            return as_called(f"No article{there} is in force {day}; choose another day, or always")
+        remedy = "use other words, or a run with a dense retriever (--run)" + (
+            ", or another --as-of" if limited else ""
+        )
+        force = f" in force {day}" if limited else ""
+        return as_called(f"No article{there}{force} shares a word with the question; {remedy}")
 
     def explain(self, question: str | Query, hits: Sequence[Hit], **limits: object) -> list[Explanation]:
         """Return why each of these hits was found for a question, in their order; each at most once.

@@ -12,11 +12,20 @@ from statgraph import __version__, artifacts
 from statgraph.cache import cached
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
-from statgraph.distributed import current_world
+from statgraph.distributed import current_world, is_elastic
 from statgraph.errors import StatgraphError
+from statgraph.graph.store import default_folder
+from statgraph.progress import resumable
 from statgraph.runs import parts
 from statgraph.runs.article_store import write_article_store
-from statgraph.runs.folders import claimed, give_back
+from statgraph.runs.folders import (
+    claimed,
+    give_back,
+    is_finished,
+    is_unfinished,
+    new_run_folder,
+    newest_unfinished_run,
+)
 from statgraph.runs.kind import kind_of
 from statgraph.runs.provenance import commit, versions
 from statgraph.runs.run import CorpusFacts, Run
@@ -24,7 +33,7 @@ from statgraph.search.evaluating import evaluate_split
 from statgraph.search.retriever import Retriever
 from statgraph.systems.job import DEFAULT_OPTIONS, Job, TrainingOptions
 from statgraph.systems.model_card import backbone_licences, corpus_entry, write_model_cards
-from statgraph.systems.presets import DEFAULT_SYSTEM, resolve_config
+from statgraph.systems.presets import DEFAULT_SYSTEM, TrainingRequest, resolve_config
 
 _UNTRAINED = ("ensemble.members=none", "ranker.kind=fixed", "device=cpu")
 
@@ -56,6 +65,37 @@ def train_run(corpus: Corpus, config: RunConfig, folder: Path, options: Training
         if cache:
             cache.keep(corpus, run)
         return run
+
+
+def train_requested(
+    corpus: Corpus, request: TrainingRequest, out: Path | None, options: TrainingOptions
+) -> tuple[Run, bool]:
+    """Return the run of a request, trained or resumed in `out` or in a folder under runs/, and whether it was finished
+    before. torchrun resumes by itself, in `out`, what it starts again.
+
+    Raises:
+        RunError: also if there is nothing to resume, or `request.final` is of another corpus.
+        CorpusError, UsageError, ModelError: as in `train_run`.
+    """
+    world, final = current_world(), request.final
+    if final is not None:
+        final.check_corpus(corpus)
+
+    def place() -> list[object]:
+        """Return whether the training resumes a run, the run's folder, and whether it is finished already."""
+        resumes = options.resume or (is_elastic() and out is not None and is_unfinished(out))
+        name = request.config.system if final is None else f"{request.config.system}-final"
+        folder = out or (newest_unfinished_run() if resumes else new_run_folder(corpus.name, name))
+        return [resumes, str(folder), resumes and is_finished(folder)]
+
+    resumes, folder, was_finished = world.json_from_first(place)
+    folder = Path(folder)
+    if was_finished:
+        return Run.read(folder), True
+    graph = default_folder(corpus.name) if final is None else None  # it has no questions of dev and test
+    options = replace(options, resume=resumes, final=final, teacher=request.teacher, graph_folder=graph)
+    with resumable(f"with: --out {folder} --resume", lambda: world.is_first and is_unfinished(folder)):
+        return train_run(corpus, request.config, folder, options), False
 
 
 def _trained(job: Job) -> Run:

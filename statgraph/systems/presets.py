@@ -10,11 +10,12 @@ from pathlib import Path
 from statgraph.config import EncoderConfig, RunConfig
 from statgraph.device import pick_device
 from statgraph.encoders.backbones import EMBEDDED_E5, EMBEDDED_STATIC, is_static
-from statgraph.errors import UsageError, unknown_name
+from statgraph.errors import UsageError, checked, unknown_name
 from statgraph.registry import LAYERS
+from statgraph.runs.hub import local_run
 from statgraph.runs.kind import kind_of
 from statgraph.runs.run import Run
-from statgraph.settings import overlaid, with_settings
+from statgraph.settings import Settings, assignments, overlaid, with_settings
 
 AUTO, PAPER = "auto", "paper"
 DEFAULT_SYSTEM = "ensemble"  # of `statgraph train`
@@ -151,34 +152,37 @@ class TrainingRequest:
 
 def training_request(
     system: str | None = None,
-    settings: Sequence[str] = (),
+    settings: Settings = (),
     *,
     seed: int | None = None,
     device: str = "auto",
     fast: bool = False,
-    final: Path | None = None,
-    teacher: Path | None = None,
+    final: object = None,
+    teacher: object = None,
 ) -> TrainingRequest:
     """Return what to train; None, false and empty are what the user has left open.
 
     Args:
         system: its name; the default is the ensemble.
-        settings: `a.b=c` in place of its own.
+        settings: in place of its own.
         fast: leave transformers out of an ensemble.
-        final: a run to be trained again on all questions, as it was.
-        teacher: an ensemble to be distilled into a student.
+        final: a run, or its folder, to be trained again on all questions, as it was.
+        teacher: an ensemble, or its folder, to be distilled into a student.
 
     Raises:
-        UsageError: for options that exclude each other, or runs that cannot be followed or learnt from; else as in
-            `resolve_config`.
+        UsageError: for wrong types, options that exclude each other, or runs that cannot be followed or learnt from;
+            else as in `resolve_config`.
         RunError: if `final` or `teacher` is not a finished run.
     """
+    checked("system", system, (str, type(None)), "the name of a system")
+    settings = assignments(settings)
     chosen = (f"seed={seed or 0}", f"device={device}", *settings)
     if teacher is not None:
         given = {"--system": system not in (None, STUDENT), "--fast": fast, "--final": final is not None}
         _refuse(given, "cannot be given with --teacher, which trains a student; omit one of them")
-        return TrainingRequest(resolve_config(STUDENT, chosen), teacher=_teacher(teacher))
+        return TrainingRequest(resolve_config(STUDENT, chosen), teacher=_teacher(local_run(teacher)))
     if final is not None:
+        final = local_run(final)
         given = {"--system": system is not None, "--fast": fast, "--seed": seed is not None, "--set": bool(settings)}
         _refuse(given, f"a final run is trained as {final} was; omit it, or train another run first")
         followed = _followed(final)

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -16,7 +17,8 @@ from statgraph import __version__
 from statgraph.artifacts import MANIFEST, as_json, read_object, replaced_folder, write_json
 from statgraph.cache import place_of
 from statgraph.config import PretrainConfig, RunConfig
-from statgraph.corpus.records import Corpus
+from statgraph.corpus.records import Corpus, checked_corpus
+from statgraph.device import pick_device
 from statgraph.encoders.article_text import article_text
 from statgraph.encoders.backbones import (
     EMBEDDED_E5,
@@ -28,7 +30,7 @@ from statgraph.encoders.backbones import (
 from statgraph.encoders.biencoder import save_transformer
 from statgraph.encoders.loading import load_masked_model, most_tokens
 from statgraph.errors import RunError, UsageError
-from statgraph.progress import Progress, TrainingStep, silent
+from statgraph.progress import Progress, TrainingStep, resumable, silent
 from statgraph.runs.folders import refuse_full_folder
 from statgraph.settings import changed_settings, check_settings
 from statgraph.training.checkpoints import load_optimizer, load_progress, load_weights, save_checkpoint
@@ -45,6 +47,56 @@ MAX_GRADIENT_NORM = 1.0
 def unfinished_folder(folder: Path) -> Path:
     """Return where a pre-training that is to end in `folder` keeps its checkpoints until then."""
     return folder.with_name(f"{folder.name}.unfinished")
+
+
+class Pretrained(NamedTuple):
+    """A backbone that was adapted: its folder, what its manifest says (the backbone before, the losses, the mask
+    token), and whether it was finished before."""
+
+    folder: Path
+    about: Mapping[str, Any]
+    was_finished: bool
+
+
+def pretrain(
+    corpus: Corpus,
+    out: Path | str,
+    config: RunConfig = RunConfig(),
+    *,
+    backbone: str = EMBEDDED_E5,
+    device: str = "auto",
+    resume: bool = False,
+    progress: Progress = silent,
+) -> Pretrained:
+    """Write a transformer adapted to the statutes of a corpus, for the setting `encoder.backbone`, as
+    `pretrain_backbone` does, which raises the same.
+
+        pretrain(corpus, "backbones/mine").about["last_loss"]
+
+    Args:
+        corpus: the corpus.
+        out: the folder to write.
+        config: of which `pretrain` and the seed count.
+        backbone: an embedded name, a folder, or a name of the hub.
+        device: auto, cpu or cuda.
+        resume: whether to go on with an interrupted one.
+        progress: called with every step.
+    """
+    config.check()
+    folder = Path(out)
+    was_finished = resume and (folder / MANIFEST).is_file()
+    if not was_finished:
+        with resumable("with: --resume", unfinished_folder(folder).exists):
+            pretrain_backbone(
+                backbone,
+                checked_corpus(corpus),
+                config,
+                folder,
+                device=pick_device(device),
+                resume=resume,
+                progress=progress,
+            )
+    return Pretrained(folder, read_object(folder / MANIFEST, remedy="pre-train into another folder"), was_finished)
 
 
 def pretrain_backbone(

@@ -90,6 +90,17 @@ def test_a_command_whose_extension_is_not_installed_is_one_line(refused, monkeyp
     assert refused(name, "--help") == f"{name}: in the extension {extension}; run: pip install {IN_EXTENSIONS[name]}"
 
 
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (("-k", "0"), "-k: must be a whole number at least 1 (got 0)"),
+        (("--device", "gpu"), "Invalid value for '--device': 'gpu' is not one of 'auto', 'cpu', 'cuda'."),
+    ],
+)
+def test_a_wrong_value_is_one_line(run_here, wrong, message):
+    assert run_here("search", "Who?", *wrong) == (2, "", f"Error: {message}\n")
+
+
 def test_no_command_shows_the_help(run_here):
     done = run_here()
 

@@ -63,8 +63,8 @@ _NO_GENERATOR = (
         (["--generator", "seq2seq"], _NO_GENERATOR.format("seq2seq")),
         (["--round-trip", "5"], "--round-trip 5: needs a retriever; name its run folder with --run"),
         (["--run", "r"], "--run r: only used for a round trip; add --round-trip K, or omit --run"),
-        (["--per-article", "0"], "Invalid value for '--per-article': 0 is not in the range x>=1."),
-        (["--limit", "0"], "Invalid value for '--limit': 0 is not in the range x>=1."),
+        (["--per-article", "0"], "--per-article: must be a whole number at least 1 (got 0)"),
+        (["--limit", "0"], "--limit: must be a whole number at least 1 (got 0)"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(refused, tmp_path, arguments, message):

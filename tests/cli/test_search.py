@@ -39,7 +39,7 @@ def answer(tmp_path, monkeypatch):
 
 def test_hits_in_a_terminal_are_as_wide_as_it(monkeypatch, bm25_run):
     from statgraph.cli.search import _print_hits
-    from statgraph.cli.terminal import explanation_lines
+    from statgraph.search.explanation_lines import explanation_lines
 
     written = io.StringIO()
     monkeypatch.setattr("rich.console.Console", lambda highlight: Console(file=written, width=34, highlight=highlight))
@@ -269,8 +269,8 @@ def test_a_law_without_headings_or_questions_is_searched_too(answer, town_corpus
         (["Who?", "--trec"], "--trec: needs a file of questions; add --questions FILE"),
         (["--questions", "x", "--explain"], "--explain: works on a single question; give it in quotes"),
         (["--questions", "x", "--trec", "--json"], "--trec and --json are two formats; give only one of them"),
-        (["Who?", "-k", "0"], "Invalid value for '-k': 0 is not in the range x>=1."),
-        (["Who?", "-k", "ten"], "Invalid value for '-k': 'ten' is not a valid integer range."),
+        (["Who?", "-k", "0"], "-k: must be a whole number at least 1 (got 0)"),
+        (["Who?", "-k", "ten"], "-k: must be a whole number at least 1 (got ten)"),
         (["Who?", "--device", "gpu"], "Invalid value for '--device': 'gpu' is not one of 'auto', 'cpu', 'cuda'."),
         (["Who", "pays?"], "Got unexpected extra argument (pays?)"),
     ],

@@ -191,7 +191,7 @@ def test_bm25_end_to_end(run_here, tmp_path):
             "package.module:Class (got 'mean'). Graph layer.",
         ),
         (["--set", "encoder.train=head"], "encoder.train: must be none or full for a static backbone (got 'head')"),
-        (["--seed", "-1"], "Invalid value for '--seed': -1 is not in the range x>=0."),
+        (["--seed", "-1"], "--seed: must be a whole number at least 0 (got -1)"),
         (["--device", "gpu"], "Invalid value for '--device': 'gpu' is not one of 'auto', 'cpu', 'cuda'."),
     ],
 )

@@ -161,7 +161,7 @@ def test_research_only_has_to_be_accepted_before_a_download(tmp_path, monkeypatc
     entry = corpus_named("gerlayqa")
     nowhere = replace(entry, source=replace(entry.source, base="http://127.0.0.1:1/"))
     monkeypatch.setitem(CATALOGUE, "gerlayqa", nowhere)
-    with pytest.raises(UsageError, match=r"^gerlayqa: research only \(no commercial use; .*--accept-terms"):
+    with pytest.raises(UsageError, match=r"^gerlayqa: research only \(no commercial use; .*accept_terms"):
         fetch_corpus("gerlayqa", tmp_path / "out")
     with pytest.raises(FetchError, match="cannot be downloaded"):
         fetch_corpus("gerlayqa", tmp_path / "out", accept_terms=True)

@@ -55,7 +55,7 @@ def test_corpus_folder_imported_as_beir_is_the_same_corpus(town, tmp_path):
 
 @pytest.mark.parametrize("name", ["jsonl", "csv", "beir", "bsard"])
 def test_language_is_never_guessed(source, name):
-    with pytest.raises(UsageError, match=f"^{source}: the language .*--language"):
+    with pytest.raises(UsageError, match=f"^{source}: the language .*'language fr'"):
         import_corpus(source, name)
 
 

@@ -134,7 +134,9 @@ def test_another_checksum_is_refused_with_both(tmp_path):
 
 def test_without_npm_the_error_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(FetchError, match=r"^npm: not on the PATH, .*@scope/data@1.2.3; install Node.js, .*--from DIR"):
+    with pytest.raises(
+        FetchError, match=r"^npm: not on the PATH, .*@scope/data@1.2.3; install Node.js, .*from_folder DIR"
+    ):
         npm_pack(Package("@scope/data", "1.2.3", "00", "*"), tmp_path)
 
 
@@ -209,7 +211,9 @@ def test_hub_out_of_reach_is_one_error_with_a_way_out(hub):
         raise OSError("Got: ConnectError: name not known\nPlease check your connection.")
 
     hub.snapshot_download = fail
-    with pytest.raises(FetchError, match=r"^laws-nl: people/laws .* name not known\); .* nl/\*.csv .*--from DIR'$"):
+    with pytest.raises(
+        FetchError, match=r"^laws-nl: people/laws .* name not known\); .* nl/\*.csv .*from_folder DIR'$"
+    ):
         LAWS.opened("laws-nl", None)
 
 

@@ -151,7 +151,7 @@ def test_one_process_writes_a_folder_at_a_time(town, tmp_path, replace_it):
             hold(new, replace_it=replace_it)
         write_corpus(town, new)
     assert "corpus.jsonl" in hold(new, replace_it=True)
-    with pytest.raises(CorpusError, match="--force"):
+    with pytest.raises(CorpusError, match="add force to"):
         hold(new, replace_it=False)
 
 
@@ -163,7 +163,7 @@ def test_a_corpus_written_while_the_folder_was_waited_for_is_not_replaced(town, 
         return held(folder)
 
     monkeypatch.setattr(store, "held_folder", after_another)
-    with pytest.raises(CorpusError, match="--force"):
+    with pytest.raises(CorpusError, match="add force to"):
         hold(tmp_path / "new", replace_it=False)
 
 

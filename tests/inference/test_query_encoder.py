@@ -79,7 +79,7 @@ def test_bfloat16_is_by_sentence_transformers(bert, other, quick_backbone):
 def test_int8_on_a_gpu_is_refused(bert, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(query_encoder, "surely_cpu", lambda device: False)
-    with pytest.raises(UsageError, match=r"int8.*--device cpu"):
+    with pytest.raises(UsageError, match=r"int8.*use device cpu"):
         read_query_encoder(bert, device="auto", precision="int8")
 
 

@@ -178,7 +178,7 @@ def test_a_link_to_a_run_stays_one(run, tmp_path):
 
 def test_a_folder_in_use_is_refused(run, tmp_path):
     for out, reason in ((run, "not empty"), (run / "notes.txt", "is a file")):
-        with pytest.raises(RunError, match=f"{reason}; choose another --out"), changed_run(run, out, without=[]):
+        with pytest.raises(RunError, match=f"{reason}; choose another out"), changed_run(run, out, without=[]):
             raise AssertionError("must not come here")
 
 
@@ -258,13 +258,13 @@ def test_a_damaged_configuration_is_refused(begun, content):
 
 
 def test_a_folder_in_use_is_left_alone(begun, tmp_path):
-    refused(begun, "not empty; add --resume", resume=False)
+    refused(begun, "not empty; add resume", resume=False)
     (begun / "manifest.json").write_text("{}")
-    refused(begun, "not empty; choose another --out", resume=False)
+    refused(begun, "not empty; choose another out", resume=False)
     notes = tmp_path / "mine" / "notes.txt"
     notes.parent.mkdir()
     notes.write_text("mine")
-    refused(notes.parent, "not empty; choose another --out", resume=False)
+    refused(notes.parent, "not empty; choose another out", resume=False)
     refused(notes, "is a file", resume=False)
     assert notes.read_text() == "mine"
 

@@ -47,7 +47,7 @@ class TestEveryEngineOfARun:
     def test_a_run_without_vectors_is_refused(self, bm25_run, address):
         with pytest.raises(RunError, match="BM25"):
             write_to_engine(Run.read(bm25_run), address, IndexConfig())
-        with pytest.raises(RunError, match="--engine"):
+        with pytest.raises(RunError, match="without engine"):
             Retriever.load(bm25_run, device="cpu", engine=address)
 
     def test_an_engine_without_the_run_is_refused_before_the_encoder_is_read(self, dense_run, address):

@@ -72,7 +72,7 @@ def test_the_check_makes_what_a_mark_would_and_changes_nothing(tmp_path):
 def test_a_place_that_cannot_be_written_is_refused(tmp_path, place, reason):
     (tmp_path / "file").write_text("old")
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(UsageError, match=rf"^--feedback .*{place}: cannot be written \({reason}\)"):
+    with pytest.raises(UsageError, match=rf"^feedback .*{place}: cannot be written \({reason}\)"):
         check_writable(tmp_path / place)
     assert {child.name for child in tmp_path.iterdir()} == {"file", "pipe"}
     assert (tmp_path / "file").read_text() == "old"

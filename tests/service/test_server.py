@@ -29,7 +29,7 @@ def test_loopback(host, expected):
 
 def test_a_host_that_is_none_is_told():
     with (
-        pytest.raises(UsageError, match=r"^--host no host: .*; give an address of this machine$"),
+        pytest.raises(UsageError, match=r"^host no host: .*; give an address of this machine$"),
         bound_socket("no host", 0),
     ):
         pass

@@ -149,7 +149,7 @@ def test_other_settings_do_not_resume(pretrained, killed_after, tmp_path):
 def test_a_folder_in_use(pretrained, killed_after, tmp_path):
 
     killed_after(1)
-    with pytest.raises(RunError, match=r"out.unfinished: .* --resume"):
+    with pytest.raises(RunError, match=r"out.unfinished: .* add resume"):
         pretrained()
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("mine")

@@ -166,7 +166,7 @@ def test_the_problems_of_an_article_are_listed(cluster, run, tmp_path):
 
 
 def test_what_cannot_be_embedded(cluster, run, corpus, train_town, tmp_path):
-    with pytest.raises(UsageError, match="--device cuda"):
+    with pytest.raises(UsageError, match="device cuda"):
         embed(run, Embedding(str(corpus), str(tmp_path / "out"), device="cuda"))
     with pytest.raises(RunError, match="BM25"):
         embed(Run.read(train_town("bm25")), Embedding(str(corpus), str(tmp_path / "out")))

@@ -102,5 +102,5 @@ def test_every_row_on_every_backbone(written):
 def test_backbones_are_for_tables_about_them(written):
     spec = written("rows: [{name: a, system: dsr}]")
     assert with_backbones(spec, ()) is spec
-    with pytest.raises(UsageError, match=r"^--backbones: t has one backbone for all rows; name it with --backbone"):
+    with pytest.raises(UsageError, match=r"^backbones: t has one backbone for all rows; name it with backbone"):
         with_backbones(spec, ("m/e5",))

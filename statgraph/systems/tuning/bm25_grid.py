@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.corpus.records import Corpus
+from statgraph.corpus.records import Corpus, checked_corpus
 from statgraph.encoders.article_text import article_texts
 from statgraph.evaluation.metrics import DEPTH, QUALITY, aggregate, deciding_metric, question_metrics
 from statgraph.lexical.tuning import Grid, GridResult, TermCounts, bm25_grid
@@ -33,18 +33,25 @@ def tuned_bm25(
     select_by: str = QUALITY,
     heading_path: bool = True,
     stop_words: bool = False,
+    out: Path | str | None = None,
 ) -> GridResult:
     """Return each metric of BM25 at every pair of `k1s` and `bs`, as means over the dev questions.
 
+        tuned_bm25(corpus, k1s=(0.9, 2.5), bs=(0.2, 0.4)).best.k1
+
     Args:
+        corpus: the corpus.
+        k1s, bs: the values of the grid.
         select_by: what decides which is best, if the corpus is not too small for it; quality decides between equals.
         heading_path: put the headings in front of an article's text.
         stop_words: match the stop words of a question too.
+        out: a folder to write the grid to, as `write_grid` does; None to write nothing.
 
     Raises:
         UsageError: if there are no dev questions, or a value of the grid is out of range.
     """
-    grid, questions, n_articles = Grid(k1s, bs), split_questions(corpus, SPLIT), len(corpus.articles)
+    grid, questions = Grid(k1s, bs), split_questions(checked_corpus(corpus), SPLIT)
+    n_articles = len(corpus.articles)
     labels = corpus.label_rows(questions)
     metric = deciding_metric(select_by, n_articles)
 
@@ -53,7 +60,10 @@ def tuned_bm25(
 
     texts = article_texts(corpus.articles, heading_path=heading_path)
     counts = TermCounts(texts, corpus.language, [question.text for question in questions], stop_words=stop_words)
-    return bm25_grid(counts, grid, evaluate, metric=metric, tie_breaker=QUALITY, depth=DEPTH)
+    result = bm25_grid(counts, grid, evaluate, metric=metric, tie_breaker=QUALITY, depth=DEPTH)
+    if out is not None:
+        write_grid(result, corpus, Path(out))
+    return result
 
 
 def write_grid(result: GridResult, corpus: Corpus, folder: Path) -> None:

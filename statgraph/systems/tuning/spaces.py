@@ -136,10 +136,11 @@ def _distribution(path: Path, name: str, given: object, config: RunConfig):
 
 
 def _check_setting(path: Path, name: str, value: str, config: RunConfig) -> None:
+    changed = with_settings(config, [f"{name}={value}"], place=str(path))
     try:
-        with_settings(config, [f"{name}={value}"]).check()
+        changed.check()
     except UsageError as error:
-        raise UsageError(f"{path}: {str(error).removeprefix('--set: ')}") from None
+        raise UsageError(f"{path}: {error}") from None
 
 
 def _current(config: RunConfig, name: str) -> object:

@@ -15,18 +15,27 @@ import yaml
 from optuna.trial import TrialState
 
 from statgraph import artifacts
-from statgraph.corpus.records import Corpus
+from statgraph.corpus.records import Corpus, checked_corpus
 from statgraph.errors import RunError, UsageError, reason_of
 from statgraph.evaluation.metrics import deciding_metric
-from statgraph.progress import Progress, Step, TrainingStep
+from statgraph.progress import Progress, Step, TrainingStep, resumable
 from statgraph.registry import optional
+from statgraph.runs.folders import tuning_folder
 from statgraph.search.evaluating import split_questions
-from statgraph.settings import changed_settings
+from statgraph.settings import Settings, assignments, changed_settings
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.model_card import read_run_report
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
-from statgraph.systems.tuning.spaces import SearchSpace, as_settings, current_values, space_as_json
+from statgraph.systems.tuning.spaces import (
+    SearchSpace,
+    as_settings,
+    current_values,
+    preset_space,
+    read_space,
+    space_as_json,
+    without_fixed,
+)
 from statgraph.training.seeding import derived_seed
 
 STUDY = "study.db"
@@ -80,30 +89,43 @@ class Tuning:
 def tune_system(
     corpus: Corpus,
     system: str,
-    settings: Sequence[str],
-    space: SearchSpace,
-    folder: Path,
+    settings: Settings = (),
+    space: SearchSpace | Path | str | None = None,
+    out: Path | str | None = None,
     *,
-    n_trials: int,
-    on_trial: Callable[[TrialRecord, int], None] = lambda trial, n_trials: None,
+    trials: int = DEFAULT_TRIALS,
+    on_trial: Callable[[TrialRecord, int], None] = lambda trial, trials: None,
 ) -> Tuning:
-    """Search for the settings of a system that are best on dev until the study in a folder has `n_trials` trials.
+    """Search for the settings of a system that are best on dev until the study in a folder has so many trials.
+
+        tune_system(corpus, "qabisar", {"device": "cpu"}, trials=50).best_settings
 
     The first trial is the system unchanged. One below the median of those before it ends early; one whose loss is
     not finite, or whose settings do not go together, counts as failed. A killed search resumes with the trial that was
     under way, and ends with the same numbers as one that was not; only one process at a time may search in a folder.
 
     Args:
-        settings: `a.b=c` that all trials share; the seed among them fixes the search too.
-        on_trial: gets every trial that ends, and `n_trials`.
+        corpus: the corpus.
+        system: one of `statgraph train --help`.
+        settings: those that all trials share; the seed among them fixes the search too.
+        space: what is searched, or a YAML file of setting -> {low, high, log} or {choices}; None for that of the
+            system's regime.
+        out: the folder of the study; None for one under runs/.
+        trials: how many it has in the end.
+        on_trial: called with every trial that ends, and with `trials`.
 
     Raises:
-        UsageError: for an unknown system or setting, `n_trials` below 1, or a corpus without dev questions.
+        UsageError: for an unknown system or setting, `trials` below 1, or a corpus without dev questions.
         RunError: if the folder holds another study or a damaged one, or no trial finishes.
     """
-    if n_trials < 1:
-        raise UsageError(f"{n_trials} trials: nothing to try; ask for at least 1")
+    if trials < 1:
+        raise UsageError(f"{trials} trials: nothing to try; ask for at least 1")
+    settings = assignments(settings)
     config = resolve_config(system, settings)
+    if not isinstance(space, Mapping):
+        space = preset_space(config) if space is None else read_space(Path(space), config)
+    space = without_fixed(space, settings)
+    folder = tuning_folder(checked_corpus(corpus).name, system) if out is None else Path(out)
     split_questions(corpus, "dev")
     begun = {
         "system": system,
@@ -117,13 +139,14 @@ def tune_system(
     done = len(_records(study))
     if not done and not study.get_trials(deepcopy=False, states=(TrialState.WAITING,)):
         study.enqueue_trial(current_values(space, config))
-    while done < n_trials:
-        # A sampler of its own for each trial: it draws the same whether or not the search was killed in between.
-        study.sampler = optuna.samplers.TPESampler(seed=derived_seed(config.seed, "trial", done) % 2**32)
-        trial = study.ask(space)
-        _try(study, trial, corpus, system, settings, space, folder / _RUN)
-        done += 1
-        on_trial(_records(study)[-1], n_trials)
+    with resumable("again"):
+        while done < trials:
+            # A sampler of its own for each trial: it draws the same whether or not the search was killed in between.
+            study.sampler = optuna.samplers.TPESampler(seed=derived_seed(config.seed, "trial", done) % 2**32)
+            trial = study.ask(space)
+            _try(study, trial, corpus, system, settings, space, folder / _RUN)
+            done += 1
+            on_trial(_records(study)[-1], trials)
     fixed = tuple(setting for setting in settings if setting.partition("=")[0].strip() not in ("seed", "device"))
     tuning = Tuning(folder, tuple(_records(study)), fixed, deciding_metric(config.select_by, len(corpus.articles)))
     write_tuning(tuning)

@@ -157,7 +157,7 @@ def test_what_cannot_be_imported_is_one_line(run_here, dutch, arguments, code, p
 
 
 def test_profiles_are_for_xml_alone(dutch):
-    with pytest.raises(UsageError, match="--profile: only for xml, not csv"):
+    with pytest.raises(UsageError, match="profile: only for xml, not csv"):
         import_corpus(dutch, "csv", language="nl", reading=Reading(profile="nl"))
 
 
@@ -174,6 +174,6 @@ def test_broken_files_are_listed_and_nothing_is_written(dutch, run_here, tmp_pat
 def test_an_act_that_says_no_language_needs_one(tmp_path):
     act = (MADE_UP / "akn.xml").read_text(encoding="utf-8").replace('<FRBRlanguage language="eng"/>', "")
     (tmp_path / "act.xml").write_text(act)
-    with pytest.raises(UsageError, match="the language of its statutes is unknown; name it, such as '--language fr'"):
+    with pytest.raises(UsageError, match="the language of its statutes is unknown; name it, such as 'language fr'"):
         import_corpus(tmp_path / "act.xml", "xml")
     assert import_corpus(tmp_path / "act.xml", "xml", language="en").language == "en"

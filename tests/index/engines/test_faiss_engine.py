@@ -45,7 +45,7 @@ def test_a_state_stays_though_the_clock_was_put_back(tmp_path, compass):
 
 @pytest.mark.parametrize("make", [FaissEngine.create, FaissEngine.open])
 def test_object_storage_is_another_engine_s(make):
-    with pytest.raises(EngineError, match="--engine lance"):
+    with pytest.raises(EngineError, match="engine lance"):
         make("s3://law/fr", STATE)
 
 

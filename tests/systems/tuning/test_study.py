@@ -40,7 +40,7 @@ def tune(town_corpus, tmp_path):
     """Return a function that tunes QABISAR on the town in the folder `study`."""
 
     def run(n_trials, *, corpus=town_corpus, system="qabisar", settings=OPEN, space=SPACE, **options):
-        return tune_system(corpus, system, settings, space, tmp_path / "study", n_trials=n_trials, **options)
+        return tune_system(corpus, system, settings, space, tmp_path / "study", trials=n_trials, **options)
 
     return run
 
@@ -110,7 +110,7 @@ def test_another_metric_may_decide(tune, trained):
 
 def test_a_search_that_was_killed_ends_like_one_that_was_not(town_corpus, trained, tmp_path):
     def tuned(folder, n_trials):
-        tuning = tune_system(town_corpus, "qabisar", OPEN, SPACE, tmp_path / folder, n_trials=n_trials)
+        tuning = tune_system(town_corpus, "qabisar", OPEN, SPACE, tmp_path / folder, trials=n_trials)
         return [(trial.number, trial.value, trial.settings) for trial in tuning.trials]
 
     trained(lower_rate_is_better)
@@ -146,7 +146,7 @@ def test_another_seed_searches_elsewhere(town_corpus, trained, tmp_path):
         [
             trial.settings
             for trial in tune_system(
-                town_corpus, "qabisar", (*OPEN, f"seed={seed}"), SPACE, tmp_path / str(seed), n_trials=2
+                town_corpus, "qabisar", (*OPEN, f"seed={seed}"), SPACE, tmp_path / str(seed), trials=2
             ).trials
         ]
         for seed in (0, 1)
