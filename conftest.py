@@ -260,8 +260,8 @@ def referring_town(town_corpus):
     }
 
     def now(article):
-        thing, text = article.article_id[:-1], f"{article.text} {named.get(article.article_id, '')}"
-        return replace(article, title=f"Art. {article.order} on {thing}", text=text.strip())
+        number, text = f"Art. {article.order}", f"{article.text} {named.get(article.article_id, '')}"
+        return replace(article, title=f"{number} {article.rubric}", number=number, text=text.strip())
 
     return replace(town_corpus, articles=tuple(map(now, town_corpus.articles)))
 

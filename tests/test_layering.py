@@ -63,6 +63,9 @@ UNPICKLING_NAMES = {("torch", "load"), ("torch", "save")}
 MOST_LINES, MOST_PARAMETERS = 60, 7
 # autograd takes each tensor by itself, a draft each field of a record. Of a command, each parameter is an option.
 MORE_PARAMETERS = {
+    # What Python users and the command line call takes each option by its name.
+    *(f"api.{name}" for name in ("augment", "rehearse", "serve", "train", "update")),
+    "cli.export._refuse_contradictions",
     "corpus.draft.add_article",
     *(f"gnn.kernels.{kernel}_attention.forward" for kernel in ("dynamic", "separable")),
 }

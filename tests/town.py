@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from statgraph.corpus.records import Article, Corpus, Question
+from statgraph.corpus.titles import with_title_parts
 
 
 def town() -> Corpus:
@@ -30,4 +31,4 @@ def town() -> Corpus:
         )
         for thing in things
     )
-    return Corpus("town", "en", "CC0", "written for the tests", articles, questions)
+    return Corpus("town", "en", "CC0", "written for the tests", tuple(with_title_parts(articles)), questions)

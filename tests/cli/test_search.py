@@ -303,12 +303,12 @@ def test_a_damaged_run_is_refused(refused, dense_run, tmp_path, damaged_part, co
 def test_every_fault_of_a_question_file_is_listed(refused, bm25_run, tmp_path):
     (tmp_path / "bad.jsonl").write_bytes(b'{"_id": "a", "text": ""}\n{"_id": "b"\n{"_id": "c", "text": "\xe9"}\n')
     assert refused("search", "--questions", "bad.jsonl", "--run", bm25_run) == (
+        "bad.jsonl:3: byte 0xe9 is not UTF-8; save it as UTF-8, or 'statgraph import' it with --encoding\n"
         "bad.jsonl:1: question 'a' has an empty text; fill it or remove the question\n"
-        "bad.jsonl:2: invalid JSON at column 12 (Expecting ',' delimiter); each line must be one JSON object\n"
-        "bad.jsonl:3: byte 0xe9 is not UTF-8; save it as UTF-8, or 'statgraph import' it with --encoding"
+        "bad.jsonl:2: invalid JSON at column 12 (Expecting ',' delimiter); each line must be one JSON object"
     )
     assert refused("search", "--questions", "none.jsonl", "--run", bm25_run) == (
-        "none.jsonl: no such file; give a JSONL or CSV file of questions (id, text)"
+        "none.jsonl: no such file; give a file with a question a line, or JSONL or CSV (id, text)"
     )
 
 

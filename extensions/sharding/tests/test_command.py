@@ -52,7 +52,7 @@ def test_a_corpus_is_embedded_and_taken_into_a_run(run_here, refused, town, trai
 
 @pytest.mark.parametrize(
     ("address", "error", "told"),
-    [(None, RunError, "this machine .*--address"), ("ray://x:1", UsageError, "--address ray://x:1: .*'ray start'")],
+    [(None, RunError, "this machine .*address"), ("ray://x:1", UsageError, "address ray://x:1: .*'ray start'")],
 )
 def test_a_cluster_that_does_not_answer_is_named(monkeypatch, address, error, told):
     def init(**where):

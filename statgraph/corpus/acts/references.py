@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from statgraph.corpus.citations.references import article_number
+from statgraph.corpus.citations.numbers import article_number
 
 _LAST_PART = re.compile(r"(?:/|__)(?:(?!/|__).)*$")  # of an id: "art_70__para_2" is in "art_70"
 _ADDRESS = re.compile(r"^https?://(?:www\.)?")

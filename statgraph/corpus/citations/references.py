@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from statgraph.corpus.citations.cited_texts import CitedTexts
+from statgraph.corpus.citations.numbering import (
+    ALOUD,
+    ARTICLE,
+    INNER,
+    SECTION,
+    Number,
+    NumberReader,
+    other_units,
+    title_numbers,
+)
 from statgraph.corpus.records import Article, CitingText
 from statgraph.corpus.titles import number_or_title
 from statgraph.corpus.tree import PlacedArticle
@@ -18,60 +29,19 @@ from statgraph.corpus.tree import PlacedArticle
 REFERS_TO = "refers_to"  # the relation of an article to those that it names
 REFERENCES = "references"  # in an article's metadata: the ids of those that it names, where its source says it
 LONGEST_RANGE = 50
-_LOOK_AHEAD = 120  # characters after a number in which its code is named
-
-LETTERS = r"(?:LO|[A-Z])\.?\s?\*{0,2}\s?"
-# "5 bis" is another article than 5; the German "4 bis 6" is a range.
-_ADDED = (
-    r"(?:\s(?:bis(?!\s*§?\s*\d)|ter|quater|quinquies|sexies|septies|octies|nonies|[a-z]*(?:decies|vicies))\b"
-    r"(?:\s[A-Z]\b(?!['’]))?)?"
-)
-# "§ 12a" and "R. 142-1-A" are articles of their own, "L. 1 C. civ." is L. 1;
-# "§ 12f." is § 12 and the next; Dutch law has "artikel 7:201".
-_LETTER_BEHIND = r"(?:[\s-]?[A-Z]\b(?!['’]|\.\s?[a-z])|(?:[a-eg-z]|f(?!\.))\b)"
-DIGITS = rf"\d+(?:[-.:]\d+)*{_LETTER_BEHIND}?(?!\d|\s?°){_ADDED}"
-NUMBER = rf"(?:{LETTERS})?{DIGITS}"
-ARTICLE = r"\b[Aa]rt(?:icle|ikel|ícul|icol)?(?:s|en|n|os?|i)?\b\.?"
-SECTION = r"(?:\b[Ss]ections?\b|§{1,2})"
-_AND = r"(?:et|and|ou|or|en|of(?!\s\d{4}|\s\d+\s[A-Z])|und|oder|sowie)\b"  # Dutch "5 of 6", not "of 3 May"
-_TO = r"(?:à|au\b|to\b|tot(?: en met)?\b|t/m\b|bis\b|–)"
-JOIN = rf"\s*(?:,\s*{_AND}|,|;|\b{_AND}|\b{_TO}|–)\s*"
-# What may come between a number and the text it belongs to: "(2)", ", alinéa 2", ", tweede lid", "Abs. 2".
-# No word is matched in two ways: a long list of them would be tried in all combinations.
-_ORDINAL = r"(?:\d+(?:er|ère|ème|e)|(?:avant-)?[^\W\d_]+(?:iers?|ière|ième|cond|de|ste))\b"
-_PLACE = r"(?:\([^()]{1,12}\)|\d+\w?\b°?|[IVX]+\b|[a-z]\b)"
-_QUALIFIER = "|".join(
-    (
-        rf"\([^()]{{1,30}}\)(?:\s*(?:,|{_AND}|{_TO})\s*\([^()]{{1,12}}\))*",
-        r"(?<=\d)(?:er|ère)\b",
-        rf"{_ORDINAL}(?:(?:,|\s(?:et|en|à|tot en met))\s{_ORDINAL}){{0,5}}"
-        r"\s(?:alinéas?|phrases?|tirets?|lid|leden|volzin|zin)\b",
-        r"(?:alinéas?|paragraphes?|lid|leden|onder(?:deel|delen)?|aanhef(?: en onder)?|sub|"
-        r"sub-?sections?|(?:sub-?)?paragraphs?|paras?|clauses?|points?|"
-        r"Abs(?:atz|\.)|S(?:atz|\.)|Nrn?\.|Nummer|Nr|Buchst(?:abe|\.)|Halbsatz|Alt\.)"
-        rf"\s*{_PLACE}(?:\s*(?:,|{_AND}|{_TO})\s*{_PLACE})*",
-        r"(?:\d+°|[IVX]+\b|[a-z]\))(?:\s?(?:,|et|à|ou)?\s?(?:\d+°|[IVX]+\b|[a-z]\)))*",
-        r"et suivants?\b|et seq\b\.?|ff?\b\.?|e\.v\.",
-        r"(?:du|de la|of)\s(?:[^\W\d_]+(?:ième|ier|ière)\s)?"
-        r"(?:titre|livre|chapitre|section|partie|Part|Chapter|Title|Book)\s(?:[IVX]+(?:er)?\b|\d+\w?\b|législative|réglementaire)",
-    )
-)
-_QUALIFIERS = rf"(?:(?:[^\S\n]*,)?[^\S\n]*(?:{_QUALIFIER}))*"
-_JOINED = re.compile(rf"\s*(?:,|\b{_AND}|\b{_TO}|–)\s*")
-_PART = re.compile(rf"(?P<join>{_TO})|(?P<letters>{LETTERS})?(?P<digits>{DIGITS}){_QUALIFIERS}")
 
 
 Ragged = tuple[np.ndarray, np.ndarray]  # where each row's values begin (rows + 1,) int64, and all values (values,)
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(NamedTuple):
     """Numbers that a text names ("L. 1, 2 and L. 5 to L. 7"), where they stand in it, and the code that they are of.
 
-    `code` is None where they are of a text that is not in the corpus.
+    `code` is None where they are of a text that is not in the corpus; `unit` is what the text calls them.
     """
 
-    numbers: str
+    numbers: tuple[Number, ...]
+    unit: str
     start: int
     end: int
     code: str | None
@@ -89,23 +59,37 @@ class PlacedText(PlacedArticle, Protocol):
 class ReferenceFinder:
     """Finds the articles that a text names by number, in its own code or in another that it names.
 
+    A word for an article counts where the code calls its articles so: in an act with sections, "Article 5" is another
+    text's.
+
     Args:
-        titles: the title of each article, which begins with its number ("Art. L12-3, Housing Code").
+        titles: the number of each article, or its title, which begins with it ("Art. L12-3, Housing Code").
         codes: the title of the code that each belongs to.
+        asked: whether texts are questions: "section 5" may be an article, and "article 1 and article 2 of the Dog Act"
+            are both of that act.
     """
 
-    def __init__(self, titles: Sequence[str], codes: Sequence[str]):
-        # Where articles are called sections; elsewhere a section is a heading.
-        sections = any(re.match(rf"\W*{SECTION}", title) for title in titles)
-        word = f"(?:{ARTICLE}|{SECTION})" if sections else ARTICLE
-        self._cited = re.compile(rf"{word}\s*({NUMBER}{_QUALIFIERS}(?:{JOIN}{NUMBER}{_QUALIFIERS})*)")
-        title_number = re.compile(rf"\W*{word}\s*({NUMBER})")
+    def __init__(self, titles: Sequence[str], codes: Sequence[str], *, asked: bool = False):
+        self._asked = asked
+        numbers = title_numbers(titles, codes)
+        self.keys = ["" if number is None else _kind(number.unit) + number.key for number in numbers]
         self._rows: dict[str, dict[str, int]] = {}
-        for row, (title, code) in enumerate(zip(titles, codes, strict=True)):
-            numbers = self._rows.setdefault(code, {})
-            match = title_number.match(title)
-            if match:
-                numbers.setdefault(article_number(match[1]), row)
+        self._units: dict[str, set[str]] = {}
+        for row, (number, key, code) in enumerate(zip(numbers, self.keys, codes, strict=True)):
+            rows, units = self._rows.setdefault(code, {}), self._units.setdefault(code, {INNER})
+            if number is not None:
+                rows.setdefault(key, row)
+                units.add(number.unit)
+        # What joins the parts of each code's numbers, as the full stop of "1.12".
+        self._marks = {
+            code: {mark for mark in ".-" if any(mark in key for key in rows)} for code, rows in self._rows.items()
+        }
+        units = {ARTICLE}.union(*self._units.values()) - {""}
+        if sum("." in key for key in self.keys) < sum("-" in key for key in self.keys):
+            units.discard(INNER)  # no law with "subsection 12(3)" numbers its sections "12-3"
+        if asked:
+            units |= {SECTION} | ({ALOUD} if any("§" in title for title in titles) else set())
+        self._reader = NumberReader(units)
         self._texts = CitedTexts(self._rows)
 
     def find(self, text: str, code: str) -> list[int]:
@@ -113,41 +97,69 @@ class ReferenceFinder:
         found: dict[int, None] = {}
         for reference in self.cited(text, code):
             if reference.code is not None:
-                found.update(dict.fromkeys(self.rows_of(reference.numbers, reference.code)))
+                found.update(dict.fromkeys(self.rows_of(reference, reference.code)))
         return list(found)
 
     def cited(self, text: str, code: str) -> list[Reference]:
-        """Return the references of a text of a code, in its order."""
-        cited = list(self._cited.finditer(text))
-        named: list[str | None] = []
-        for reference in cited:
-            after = text[reference.end() : reference.end() + _LOOK_AHEAD]
-            named.append(self._texts.named(after, code, named[-1] if named else code))
-        for at in range(len(cited) - 2, -1, -1):
-            # "section 4 or section 5 of the Dog Act" leaves open whose section 4 it is; ", and section 5" does not.
-            if named[at + 1] != code and _JOINED.fullmatch(text, cited[at].end(), cited[at + 1].start()):
-                named[at] = None
-        return [Reference(match[1], *match.span(), of) for match, of in zip(cited, named, strict=True)]
-
-    def rows_of(self, numbers: str, code: str) -> list[int]:
-        """Return the rows of numbers in a code; a number without letters takes those of the one before."""
-        rows = self._rows.get(code, {})
-        found: list[int] = []
-        letters, last, through = "", None, False
-        for part in _PART.finditer(numbers):
-            if part["join"]:
-                through = True
-                continue
-            letters = part["letters"] or letters
-            row = rows.get(article_number(letters + part["digits"]))
-            if row is None and not part["letters"]:
-                row = rows.get(article_number(part["digits"]))
-            if row is not None:
-                if through and last is not None and 0 < row - last <= LONGEST_RANGE:
-                    found.extend(range(last + 1, row))
-                found.append(row)
-            last, through = row, False
+        """Return the references of a text of a code, in its order; their places are those in its NFC form."""
+        text = unicodedata.normalize("NFC", text)
+        found: list[Reference] = []
+        of: str | None = code
+        lists = list(self._reader.lists(text))
+        for numbers in lists:
+            of = self._texts.named(text, numbers, code=code, last=of)
+            found.append(Reference(numbers.numbers, numbers.unit, numbers.start, numbers.end, of))
+        for at in range(len(found) - 2, -1, -1):
+            one, after = found[at], found[at + 1]
+            if (self._asked or after.code != code) and lists[at].joins(text, after.start):
+                if not self._asked:
+                    # "section 4 or section 5 of the Dog Act" leaves open whose section 4 it is.
+                    found[at] = one._replace(code=None)
+                elif one.unit == after.unit:
+                    found[at : at + 2] = [after._replace(numbers=one.numbers + after.numbers, start=one.start)]
         return found
+
+    def rows_of(self, reference: Reference, code: str) -> list[int]:
+        """Return the rows of the numbers of a reference in a code."""
+        units = self._units.get(code, set())
+        if not (self._asked or reference.unit in units or "" in units):
+            return []
+        kind = _kind(reference.unit)
+        found: list[int] = []
+        last = None
+        for number in reference.numbers:
+            rows = self._rows_with(number, kind, code)
+            if rows and number.through and last is not None and 0 < rows[0] - last <= LONGEST_RANGE:
+                found.extend(range(last + 1, rows[0]))
+            found.extend(rows)
+            last = rows[-1] if rows else None
+        return found
+
+    def row_keys(self, reference: Reference) -> list[str]:
+        """Return what the first number of a reference may be in `keys`, the best first."""
+        return [_kind(reference.unit) + key for key in reference.numbers[0].keys]
+
+    def _rows_with(self, number: Number, kind: str, code: str) -> Sequence[int]:
+        """Return the row of a number, or those of "5-8" where no number of the code has a hyphen."""
+        rows = self._rows[code]
+        for key in number.keys:
+            row = rows.get(kind + key)
+            if row is not None:
+                return (row,)
+        if "." in key and "." not in self._marks[code]:  # "artículo 36.2"
+            row = rows.get(kind + key.partition(".")[0])
+            return () if row is None else (row,)
+        if "-" in key and (self._asked or "-" not in self._marks[code]):
+            first, _, through = key.partition("-")
+            start, stop = rows.get(kind + first), rows.get(kind + through)
+            if start is not None and stop is not None and 0 < stop - start <= LONGEST_RANGE:
+                return range(start, stop + 1)
+        return ()
+
+
+def _kind(unit: str) -> str:
+    """Return what stands before the number of an article in `keys`: nothing, or the unit of other parts of a law."""
+    return f"{unit} " if unit in other_units() else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,9 +247,3 @@ def _code_of(title: str, codes: Sequence[str]) -> str:
     """Return the first of the codes that a title names; else the only one, or "" where there are several."""
     named = (code for code in codes if re.search(rf"\b{re.escape(code)}\b", title, re.IGNORECASE))
     return next(named, codes[0] if len(codes) == 1 else "")
-
-
-def article_number(number: str) -> str:
-    """Return an article number in comparable form: `R. *123-4 A` and `R123-4A` are one, `R123-4A`; `1.12` and `11.2`
-    are two."""
-    return re.sub(r"[\s*]+|(?<!\d)\.|\.(?!\d)", "", number).upper()

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from statgraph.corpus.citations.references import article_number
+from statgraph.corpus.citations.numbers import article_number
 from statgraph.corpus.draft import Draft, SourceFormat
 from statgraph.corpus.html_text import plain_text
 from statgraph.corpus.validity import VALID_FROM, VALID_TO, validity_problem

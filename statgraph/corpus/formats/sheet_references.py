@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import cache
 
-from statgraph.corpus.citations.references import article_number
+from statgraph.corpus.citations.numbers import article_number
 from statgraph.corpus.formats.legi import LegiIndex
 
 MAX_LABELS = 50

@@ -127,21 +127,15 @@ def tune_system(
     space = without_fixed(space, settings)
     folder = tuning_folder(checked_corpus(corpus).name, system) if out is None else Path(out)
     split_questions(corpus, "dev")
-    begun = {
-        "system": system,
-        "corpus": {"name": corpus.name, "content_hash": corpus.content_hash},
-        "config": config.to_dict(),
-        "space": space_as_json(space),
-    }
-    study = _opened(folder, artifacts.as_json(begun))
-    for killed in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
-        study.tell(killed.number, state=TrialState.FAIL)
+    about = {"name": corpus.name, "content_hash": corpus.content_hash}
+    begun = {"system": system, "corpus": about, "config": config.to_dict(), "space": space_as_json(space)}
+    study = _resumed(folder, artifacts.as_json(begun))
     done = len(_records(study))
     if not done and not study.get_trials(deepcopy=False, states=(TrialState.WAITING,)):
         study.enqueue_trial(current_values(space, config))
     with resumable("again"):
         while done < trials:
-            # A sampler of its own for each trial: it draws the same whether or not the search was killed in between.
+            # One for each trial: it draws the same whether or not the search was killed.
             study.sampler = optuna.samplers.TPESampler(seed=derived_seed(config.seed, "trial", done) % 2**32)
             trial = study.ask(space)
             _try(study, trial, corpus, system, settings, space, folder / _RUN)
@@ -151,6 +145,14 @@ def tune_system(
     tuning = Tuning(folder, tuple(_records(study)), fixed, deciding_metric(config.select_by, len(corpus.articles)))
     write_tuning(tuning)
     return tuning
+
+
+def _resumed(folder: Path, begun: str):
+    """Return the study in a folder; a trial that was killed has failed."""
+    study = _opened(folder, begun)
+    for killed in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
+        study.tell(killed.number, state=TrialState.FAIL)
+    return study
 
 
 def _pruning(trial) -> Progress:

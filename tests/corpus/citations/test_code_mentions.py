@@ -36,7 +36,7 @@ def mentioned(question):
         ("the Housing Code 1996", []),
         ("the Housing Code Regulations", []),
         ("was sagt das BGB", ["Bürgerliches Gesetzbuch (BGB)"]),
-        ("nach dem Bürgerlichen Gesetzbuch", []),
+        ("nach dem Bürgerlichen Gesetzbuch", ["Bürgerliches Gesetzbuch (BGB)"]),
         ("des Hundegesetzes", ["Hundegesetz"]),
         ("根据民法典和劳动法", ["中华人民共和国民法典", "劳动法"]),
         ("", []),

@@ -85,7 +85,7 @@ def test_english(question, rows):
         ("L1 A", [0]),
         ("L. 1234-1 C. trav.", [1, 6]),
         ("Art. L1234-1, Code rural", [6, 1]),
-        ("Annexe I, Code rural", [8]),
+        ("Annexe I, Code rural", [8, 5]),
         ("article L1234-1 du code de commerce", []),
         ("j'ai 5 ans d'ancienneté depuis 1234", []),
         ("un préavis de 5 mois", []),

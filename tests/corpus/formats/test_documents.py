@@ -36,7 +36,7 @@ def test_documents_of_a_folder_have_ids_of_their_own(tmp_path):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("Dogs bark.", "law.txt: no line begins an article as in language 'en'; describe one with --article-pattern"),
+        ("Dogs bark.", "law.txt: no line begins an article as in language 'en'; describe one with article_pattern"),
         ("", "law.txt: holds no text"),
         ("Section 1\n", "law.txt: no line begins an article"),
     ],

@@ -140,9 +140,9 @@ def test_the_users_headings_have_their_order_as_level():
 @pytest.mark.parametrize(
     ("patterns", "message"),
     [
-        (("(",), r"--article-pattern \(: invalid regular expression \(missing \)"),
-        ((r"\d*",), r"--article-pattern .*: matches a blank line"),
-        (("", ("a", "[")), r"--heading-pattern \[: invalid"),
+        (("(",), r"article_pattern \(: invalid regular expression \(missing \)"),
+        ((r"\d*",), r"article_pattern .*: matches a blank line"),
+        (("", ("a", "[")), r"heading_pattern \[: invalid"),
     ],
 )
 def test_patterns_that_cannot_be_used_are_refused(patterns, message):

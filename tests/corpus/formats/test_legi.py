@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from statgraph.corpus.citations.references import article_number
+from statgraph.corpus.citations.numbers import article_number
 from statgraph.corpus.draft import Draft
 from statgraph.corpus.formats.legi import draft_legi
 

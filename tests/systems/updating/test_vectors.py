@@ -111,8 +111,8 @@ def test_only_what_has_no_vector_is_embedded(train, reformed):
     plan = plan_with_graph(load_graph_run(Run.read(folder)), reformed)
     path = "Town Code > Book III. Wheels"
     assert set(plan.unknown.values()) == {
-        "Town Code > Book I. Rights\nDogs are taxed by day.",
-        f"{path}\nCarts are taxed.",
+        "Town Code > Book I. Rights\non dogs\nDogs are taxed by day.",
+        f"{path}\non carts\nCarts are taxed.",
         f"{path}\nCarts are allowed.",
         path,
     }

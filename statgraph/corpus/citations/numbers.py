@@ -1,0 +1,70 @@
+"""Numbers of articles: how they are written ("L. 12-3", "14A", "3-bis", "IV"), and a form to compare them by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+LETTERS = r"(?:LO|[A-Z])\.?\s?\*{0,2}\s?"
+END = r"(?![^\W_])"  # of a word or number
+_LATIN = rf"(?i:bis|ter|quater|quinquies|sexies|septies|octies|nonies|novies|[a-z]*(?:decies|vicies)){END}"
+_RAISED = "[¹²³⁰⁴-⁹]+"
+_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+ROMAN = rf"(?=[IVX]|[LC][IVXLC])[IVXLC]{{1,8}}{END}(?!['’]|\.\s?\d)"
+_NEITHER = re.compile(r"[\s*]+|(?<!\d)\.|\.(?!\d)|-(?=[^\W\d])")
+
+
+def digits_pattern(*, marks: str, loose: str, bis_is_to: bool) -> str:
+    """Return a pattern of a number less its first letters, with the groups `digits`, `added` for what stands apart from
+    them ("3 bis", "5 A"), and `loose` for a letter apart that may be a paragraph or a word ("§ 5 I").
+
+    Args:
+        marks: a pattern of what may follow the digits and is no part of the number ("1er", "5º").
+        loose: a pattern of such letters.
+        bis_is_to: whether "5 bis 7" is a range.
+    """
+    own = rf"(?!(?:{marks}){END})" if marks else ""
+    # "§ 12f." is § 12 and the next.
+    segment = rf"\d+(?:\^\d+|{_RAISED})?(?:{_LATIN}|{own}[a-eg-z]{{1,2}}{END}|f(?![\w.])|[A-Z]{{1,3}}{END})?"
+    mark = rf"(?:\.?(?:{marks}){END}(?!\)))?" if marks else ""
+    apart = r"(?!['’]|\.\s?[a-z]|\.[A-Z]|\s+\d)"
+    letter = rf"(?:-[A-Z]{{1,2}}|\s(?!{loose}{END})[A-Z]){END}{apart}"
+    latin = rf"(?!bis\s*(?:§|(?i:art\w*\.?)|\d)){_LATIN}" if bis_is_to else _LATIN
+    return (
+        rf"(?P<digits>{segment}(?:[-.:/]{segment})*){mark}"
+        rf"(?P<added>(?:{letter})?(?:(?:-{_LATIN}|\s{latin})(?:\s[A-Z]{END}(?!['’]))?(?:\.\d+)?)?)"
+        rf"(?:(?=ff?{END})|{END})(?P<loose>\s{loose}{END}{apart})?"
+    )
+
+
+@lru_cache(maxsize=1 << 16)
+def article_number(number: str) -> str:
+    """Return an article number in comparable form: `R. *123-4 A` and `R123-4A` are one, `R123-4A`; `1.12` and `11.2`
+    are two."""
+    if not number.isascii():
+        number = re.sub(_RAISED, lambda raised: "^" + raised[0].translate(_DIGITS), number)
+    return _NEITHER.sub("", number).upper()
+
+
+_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+
+
+def roman_value(numeral: str) -> int:
+    """Return the value of a Roman numeral up to 399."""
+    values = [_ROMAN[sign] for sign in numeral]
+    return sum(-one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True))
+
+
+def numeral_value(numeral: str, digits: Mapping[str, str], units: Mapping[str, str]) -> str:
+    """Return a number below 10,000 with signs for ten, hundred, thousand: 二百三十四 and 二三四 are 234."""
+    if not set(numeral) & set(units):
+        return "".join(digits.get(sign, sign) for sign in numeral)
+    total, digit = 0, ""
+    for sign in numeral:
+        if sign in units:
+            total += int(digit or 1) * int(units[sign])
+            digit = ""
+        else:
+            digit = (digit + digits.get(sign, sign)).lstrip("0")
+    return str(total + int(digit or 0))
