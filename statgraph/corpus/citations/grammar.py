@@ -1,6 +1,6 @@
 """How references are written in each language: its table of words in `languages/`, as patterns.
 
-A new language is a new table; `en.yaml` explains the keys. Words match in any case, without their accents, and `*` is
+A new language is a new table with the keys of `en.yaml`. Words match in any case, without their accents, and `*` is
 any letters.
 """
 
@@ -20,7 +20,7 @@ from statgraph.corpus.citations.numbers import END, LETTERS, ROMAN, digits_patte
 Table = Mapping[str, Any]
 
 _SPELLINGS = {"ä": "(?:ä|ae?)", "ö": "(?:ö|oe?)", "ü": "(?:ü|ue?)", "ß": "(?:ß|ss)", "'": "['’]", " ": r"\s+"}
-_SPELLINGS |= {"*": r"[^\W\d_]*", ".": r"\.\s?"}
+_SPELLINGS |= {"*": r"[\w\-]*", ".": r"\.\s?"}
 _BASE_LETTERS = str.maketrans("łøđ", "lod")
 _WORD_END = rf"(?:(?<![A-Za-zÀ-ɏ])|{END})"  # "l'", "§" and 和 end where they end
 _NEVER = "(?!)"
@@ -109,7 +109,8 @@ class Grammar:
         opening = rf"\s*(?:{self._any('from')}\s*)?(?:{self._any('number_sign', dot=True)}\s*)?"
         self.first = re.compile(rf"{opening}(?:(?P<letters>{LETTERS})?{self._digits(degree=True)}|{others}){rest}")
         again = rf"(?:(?:[^\W\d_]{{1,4}}(?:['’]|\s+))?(?:§+|{self._any('article', 'section', dot=True)})\s*)?"
-        join = rf"\s*+(?:(?P<through>,?\s*+{to})|,\s*{and_}|[,;]|{and_})\s*(?(through){again}|)"
+        # Not across a comma: "à l'article 3, à l'article 5" is no range.
+        join = rf"\s*+(?:(?P<through>{to}\s*{again}|,\s*{to})|,\s*{and_}|[,;]|{and_})\s*"
         number = rf"(?:(?P<letters>{LETTERS})?{self._digits(degree=False)}(?!\s?°)|{others})"
         self.next = re.compile(join + number + rest)
         self.joined = re.compile(rf"\s*(?:{and_}|{to}|,)\s*")

@@ -68,11 +68,6 @@ class NamedArticles:
                 others.update(dict.fromkeys(self._rows_anywhere(reference)))
         return np.fromiter(best | others, dtype=np.int64)
 
-    def missing(self, question: str) -> list[str]:
-        """Return a line for each number that a question names and that its code lacks: "Article 99 is not
-        in Housing Code (1 to 54)."""
-        return []
-
     def _references(self, question: str) -> Iterator[tuple[Reference, list[str], list[str]]]:
         """Yield the references of a question to texts of the corpus, each with the codes that stand with it and those
         that the question mentions anywhere."""
@@ -102,6 +97,7 @@ class NamedArticles:
         """Return a question with capitals before numbers and "article" before unmistakable ones: for "l1234-1"."""
         said = _KEPT.sub(lambda part: unicodedata.normalize("NFKC", part[0]), unicodedata.normalize("NFC", question))
         said = re.sub("[\u2010-\u2012\u2212]", "-", said)
+        said = re.sub(r"(?<!\w)(ss?)(?=\d)", r"\1.", said, flags=re.IGNORECASE)
         said = _SMALL_LETTERS.sub(lambda match: match[0].upper(), said)
         return _UNMISTAKABLE.sub(r"article \g<0>", said)
 

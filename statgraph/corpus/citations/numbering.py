@@ -12,8 +12,8 @@ from statgraph.corpus.citations.grammar import Grammar, grammar_of, ordinal_valu
 from statgraph.corpus.citations.numbers import LETTERS, article_number, digits_pattern, numeral_value, roman_value
 
 # What the tables' words for an article call it; other numbered parts of a law are called by their own first word.
-ARTICLE, SECTION, ALOUD, INNER = "article", "section", "section_aloud", "inner"
-MAIN_UNITS = frozenset((ARTICLE, SECTION, ALOUD, INNER))
+ARTICLE, SECTION, SHORT, ALOUD, INNER = "article", "section", "section_short", "section_aloud", "inner"
+MAIN_UNITS = frozenset((ARTICLE, SECTION, SHORT, ALOUD, INNER))
 _WITH_ITS_PART = re.compile(r"\s*\d+(?:\.\d+)*[A-Z]?\(\d")
 _WORD_BEFORE = re.compile(r"[^\W\d_]+\s+$")
 _NUMBER_IN_TITLE = re.compile(
@@ -179,8 +179,7 @@ def _known_words() -> dict[str, _Word]:
     """Return the words of all languages for a numbered part of a law, in plain letters."""
     found: dict[str, _Word] = {}
     for language, table in tables().items():
-        keys = {"section_short": SECTION} | {unit: unit for unit in MAIN_UNITS}
-        groups = [(unit, table[key]) for key, unit in keys.items() if key in table]
+        groups = [(unit, table[unit]) for unit in MAIN_UNITS if unit in table]
         if "before_number" in table:
             groups = [(ARTICLE, [table["before_number"]])]
         groups += [(plain_word(forms[0]), forms) for forms in table.get("others", ())]

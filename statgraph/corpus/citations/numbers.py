@@ -34,7 +34,8 @@ def digits_pattern(*, marks: str, loose: str, bis_is_to: bool) -> str:
     return (
         rf"(?P<digits>{segment}(?:[-.:/]{segment})*){mark}"
         rf"(?P<added>(?:{letter})?(?:(?:-{_LATIN}|\s{latin})(?:\s[A-Z]{END}(?!['’]))?(?:\.\d+)?)?)"
-        rf"(?:(?=ff?{END})|{END})(?P<loose>\s{loose}{END}{apart})?"
+        # "L. 12-3et" lacks a blank.
+        rf"(?:(?=[^\W\d_A-Z][^\W\d_]|f{END})|{END})(?P<loose>\s{loose}{END}{apart})?"
     )
 
 

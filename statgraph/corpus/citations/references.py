@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -17,6 +18,7 @@ from statgraph.corpus.citations.numbering import (
     ARTICLE,
     INNER,
     SECTION,
+    SHORT,
     Number,
     NumberReader,
     other_units,
@@ -29,6 +31,7 @@ from statgraph.corpus.tree import PlacedArticle
 REFERS_TO = "refers_to"  # the relation of an article to those that it names
 REFERENCES = "references"  # in an article's metadata: the ids of those that it names, where its source says it
 LONGEST_RANGE = 50
+_SECTION = re.compile(r"\W*sec", re.IGNORECASE)
 
 
 Ragged = tuple[np.ndarray, np.ndarray]  # where each row's values begin (rows + 1,) int64, and all values (values,)
@@ -80,6 +83,10 @@ class ReferenceFinder:
             if number is not None:
                 rows.setdefault(key, row)
                 units.add(number.unit)
+        if not asked:  # of three annexes I, a text may mean any
+            for (code, key), times in Counter(zip(codes, self.keys, strict=True)).items():
+                if times > 1 and " " in key:
+                    del self._rows[code][key]
         # What joins the parts of each code's numbers, as the full stop of "1.12".
         self._marks = {
             code: {mark for mark in ".-" if any(mark in key for key in rows)} for code, rows in self._rows.items()
@@ -87,8 +94,9 @@ class ReferenceFinder:
         units = {ARTICLE}.union(*self._units.values()) - {""}
         if sum("." in key for key in self.keys) < sum("-" in key for key in self.keys):
             units.discard(INNER)  # no law with "subsection 12(3)" numbers its sections "12-3"
-        if asked:
-            units |= {SECTION} | ({ALOUD} if any("§" in title for title in titles) else set())
+        units |= {SECTION} if asked else set()
+        units |= {SHORT} if asked or any(_SECTION.match(title) for title in titles) else set()
+        units |= {ALOUD} if asked and any("§" in title for title in titles) else set()
         self._reader = NumberReader(units)
         self._texts = CitedTexts(self._rows)
 
@@ -122,7 +130,8 @@ class ReferenceFinder:
     def rows_of(self, reference: Reference, code: str) -> list[int]:
         """Return the rows of the numbers of a reference in a code."""
         units = self._units.get(code, set())
-        if not (self._asked or reference.unit in units or "" in units):
+        unit = SECTION if reference.unit == SHORT else reference.unit
+        if not (self._asked or unit in units or "" in units):
             return []
         kind = _kind(reference.unit)
         found: list[int] = []

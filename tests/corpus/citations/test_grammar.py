@@ -260,6 +260,8 @@ im Sinne des § 36 -> 36
 § 5 BHB -> C5
 § 5 des Strafgesetzbuchs ->
 § 5 StGB ->
+§ 5 des Bundes-Hausgesetzes ->
+(BGBl. I S. 36) ->
 Artikel 5 der Verordnung (EU) 2016/679 ->
 § 5 der Gartenordnung und § 6 derselben Ordnung -> B5 B6
 § 36 des Vertrags -> 36
@@ -328,6 +330,7 @@ les articles 21, 22, 23 et 26 -> 21 22 23 26
 ARTICLE 36 -> 36
 les articles 5 à 8 -> 5 6 7 8
 les articles 5 a 7 -> 5 6 7
+prévu à l'article 5, à l'article 7 -> 5 7
 de l'article 5 à l'article 7 -> 5 6 7
 l'article 3 bis -> 3bis
 les articles 3 bis et 4 -> 3bis 4
