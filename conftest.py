@@ -17,7 +17,13 @@ from typing import NamedTuple
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ("tests.encoder_fixtures", "tests.engine_fixtures", "tests.law_fixtures", "tests.run_fixtures")
+pytest_plugins = (
+    "tests.corpus_fixtures",
+    "tests.encoder_fixtures",
+    "tests.engine_fixtures",
+    "tests.law_fixtures",
+    "tests.run_fixtures",
+)
 
 REPO = Path(__file__).parent
 # A busy machine is no failure, and nothing is kept between runs.

@@ -159,8 +159,8 @@ def check_npm() -> Check:
 OPTIONAL = {
     "extra onnx": ("quicker questions on a CPU, and export --to onnx", ("onnx", "onnx_ir", "onnxruntime")),
     "extra serve": ("statgraph serve", ("fastapi", "prometheus_client", "uvicorn")),
-    "extra office": ("import docx and xlsx", ("openpyxl",)),
     "extra parquet": ("import parquet, and export --to parquet", ("pyarrow",)),
+    "documents": ("import docx, html and xlsx", ("statgraph_documents", "openpyxl")),
     "engines[lance]": ("index --engine lance", ("statgraph_engines", "lancedb")),
     "engines[milvus]": ("index --engine milvus", ("statgraph_engines", "pymilvus")),
     "integrations[langchain]": ("statgraph.integrations.langchain", ("statgraph_integrations", "langchain_core")),

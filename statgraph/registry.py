@@ -15,7 +15,7 @@ from __future__ import annotations
 import importlib
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -161,6 +161,7 @@ def installed(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 
 # The extensions of this repository (extensions/README.md), with the extras of which a user needs one.
 EXTENSIONS: Mapping[str, tuple[str, ...]] = {
+    "documents": (),
     "engines": ("lance", "milvus"),
     "integrations": ("haystack", "ir-datasets", "langchain", "llamaindex", "mcp", "mteb"),
     "plots": (),
@@ -186,6 +187,11 @@ def load(name: str, place: str) -> Any:
         raise DependencyError(
             f"{name}: in the extension statgraph-{extension}; run: pip install {shlex.quote(target)}"
         ) from None
+
+
+def deferred(name: str, place: str) -> Callable[..., Any]:
+    """Return a function that is loaded from its place, as `load` does, when it is called."""
+    return lambda *given: load(name, place)(*given)
 
 
 def optional(place: str) -> Any:
@@ -244,10 +250,10 @@ FORMATS = Registry(
         "parquet": "statgraph.corpus.formats.parquet:FORMAT",
         "bsard": "statgraph.corpus.formats.bsard:FORMAT",
         "legi": "statgraph.corpus.formats.legi:FORMAT",
-        "xlsx": "statgraph.corpus.formats.xlsx:FORMAT",
-        "docx": "statgraph.corpus.formats.docx:FORMAT",
+        "xlsx": "statgraph.corpus.formats.extensions:XLSX",
+        "docx": "statgraph.corpus.formats.extensions:DOCX",
         "md": "statgraph.corpus.formats.markdown:FORMAT",
-        "html": "statgraph.corpus.formats.html:FORMAT",
+        "html": "statgraph.corpus.formats.extensions:HTML",
         "txt": "statgraph.corpus.formats.text:FORMAT",
         "xml": "statgraph.corpus.formats.xml:FORMAT",
     },

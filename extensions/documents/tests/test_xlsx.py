@@ -4,7 +4,7 @@ import openpyxl
 import pytest
 
 from statgraph.corpus.draft import Draft, Reading
-from statgraph.corpus.formats.xlsx import draft_xlsx
+from statgraph_documents.xlsx import draft_xlsx
 
 SPANISH = [
     ["Ley de Perros", None, None],

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from statgraph.corpus.draft import Draft
-from statgraph.corpus.formats.documents import Document, document_format
+from statgraph.corpus.formats.documents import Document
 from statgraph.corpus.formats.outline import Line
 from statgraph.corpus.lines import all_lines
 
@@ -103,6 +103,3 @@ def language_of(source: Path) -> str | None:
     with source.open("rb") as file:
         declared = _LANGUAGE.search(file.read(_HEAD_BYTES))
     return declared[1].decode().lower() if declared else None
-
-
-FORMAT = document_format("web pages, an act a page", (".html", ".htm", ".xhtml"), read_html, language=language_of)

@@ -4,7 +4,8 @@ from docx.enum.text import WD_BREAK
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
-from statgraph.corpus.formats.docx import FORMAT, read_docx
+from statgraph.corpus.formats.extensions import DOCX
+from statgraph_documents.docx import read_docx
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def test_a_document_becomes_articles(draft, document, tmp_path):
     document.add_heading("Section 1 Barking", 2)
     document.add_paragraph("at night", style="List Bullet")
     document.save(str(tmp_path / "law.docx"))
-    FORMAT.fill(draft, tmp_path / "law.docx")
+    DOCX.fill(draft, tmp_path / "law.docx")
     (article,) = draft.corpus().articles
     assert (article.title, article.rubric, article.text) == ("Section 1, Dog Act", "Barking", "- at night")
 

@@ -1,6 +1,6 @@
 import pytest
 
-from statgraph.corpus.formats.html import language_of, read_html
+from statgraph_documents.html import language_of, read_html
 
 PAGE = """<!DOCTYPE html>
 <html lang="fr-FR"><head><title>Loi des barques</title><script>var a = "<p>Article 9</p>";</script></head>

@@ -2,8 +2,8 @@ import zipfile
 
 import pytest
 
-from statgraph.corpus.formats import office
 from statgraph.errors import DependencyError
+from statgraph_documents import office
 
 PART = "word/document.xml"
 

@@ -1,6 +1,6 @@
 """Statutes from word processors: headings by style or outline level, numbers of lists as they are printed.
 
-Needs the extra `office`. Inserted text counts, deleted text does not; notes, headers and text boxes are left out.
+Inserted text counts, deleted text does not; notes, headers and text boxes are left out.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from statgraph.corpus.draft import Draft
-from statgraph.corpus.formats.documents import Document, document_format
-from statgraph.corpus.formats.office import check_package, is_readable
+from statgraph.corpus.formats.documents import Document
 from statgraph.corpus.formats.outline import Line
 from statgraph.errors import reason_of
+from statgraph_documents.office import check_package, is_readable
 
 if TYPE_CHECKING:
     from docx.document import Document as Docx
@@ -175,6 +175,3 @@ def _printed(number: int, kind: str) -> str:
     else:
         return "" if kind == "none" else str(number)
     return text.upper() if kind.startswith("upper") else text
-
-
-FORMAT = document_format("documents of a word processor, an act a file", (".docx",), read_docx, is_text=False)

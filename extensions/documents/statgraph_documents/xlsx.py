@@ -1,5 +1,5 @@
-"""Tables of a spreadsheet program: the tables of `tables`, each in a file or on a sheet of its own. Needs the extra
-`office`."""
+"""Tables of a spreadsheet program: those of `statgraph.corpus.formats.tables`, each in a file or on a sheet of its
+own."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from pathlib import Path
 
-from statgraph.corpus.draft import Draft, SourceFormat
-from statgraph.corpus.formats.office import check_package, is_readable
+from statgraph.corpus.draft import Draft
 from statgraph.corpus.formats.tables import NEEDED_COLUMNS, PlacedRecords, draft_records, draft_tables, records_of_rows
 from statgraph.errors import reason_of
+from statgraph_documents.office import check_package, is_readable
 
 MAX_COLUMNS = 200
 _Rows = list[tuple[str, list[str]]]
@@ -90,12 +90,3 @@ def _text(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value).strip()
-
-
-FORMAT = SourceFormat(
-    "tables of a spreadsheet, as of csv, on one sheet or several",
-    draft_xlsx,
-    takes=("columns", "code"),
-    suffixes=(".xlsx", ".xlsm"),
-    files=("articles.xlsx",),
-)

@@ -1,0 +1,1 @@
+"""Readers of the files that office programs write, and of web pages."""

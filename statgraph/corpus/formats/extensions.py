@@ -1,0 +1,27 @@
+"""The formats whose readers are in extensions (extensions/README.md), which are imported when they read a source."""
+
+from __future__ import annotations
+
+from statgraph.corpus.draft import SourceFormat
+from statgraph.corpus.formats.documents import document_format
+from statgraph.registry import deferred
+
+DOCX = document_format(
+    "documents of a word processor, an act a file",
+    (".docx",),
+    deferred("docx", "statgraph_documents.docx:read_docx"),
+    is_text=False,
+)
+HTML = document_format(
+    "web pages, an act a page",
+    (".html", ".htm", ".xhtml"),
+    deferred("html", "statgraph_documents.html:read_html"),
+    language=deferred("html", "statgraph_documents.html:language_of"),
+)
+XLSX = SourceFormat(
+    "tables of a spreadsheet, as of csv, on one sheet or several",
+    deferred("xlsx", "statgraph_documents.xlsx:draft_xlsx"),
+    takes=("columns", "code"),
+    suffixes=(".xlsx", ".xlsm"),
+    files=("articles.xlsx",),
+)
