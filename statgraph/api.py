@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from statgraph.config import AugmentConfig, GraphConfig, RunConfig
-from statgraph.corpus.catalogue import CATALOGUE, default_folder, fetch_corpus, sample_folder
+from statgraph.corpus.catalogue import SAMPLE, sample_folder
 from statgraph.corpus.records import MAIN_SET, Corpus, checked_corpus
 from statgraph.corpus.splitting import HASH
 from statgraph.corpus.store import read_corpus
-from statgraph.errors import DependencyError, UsageError, checked, unknown_name
+from statgraph.errors import DependencyError, UsageError, checked
 from statgraph.progress import Progress, resumable, silent
 from statgraph.registry import load
 from statgraph.runs.hub import SCHEME, local_run
@@ -42,8 +42,6 @@ if TYPE_CHECKING:  # these load torch
     from statgraph.search.retriever import Retriever
     from statgraph.systems.dense import RehearsedStep
     from statgraph.systems.updating.update import UpdateSummary
-
-SAMPLE = "sample"
 
 
 @dataclass(frozen=True)
@@ -215,16 +213,14 @@ def fetch(
     Raises:
         UsageError: if there is no such corpus, or its terms have to be accepted.
         FetchError: if it cannot be downloaded.
+        DependencyError: if the extension that has the catalogue is not installed.
     """
     if name == SAMPLE and not again:
         return read_corpus(sample_folder())
-    if name not in CATALOGUE:
-        raise unknown_name("corpus", name, CATALOGUE if again else (SAMPLE, *CATALOGUE))
-    place = default_folder(name, splits) if out is None else Path(out)
-    if place.is_dir() and not again:
-        return read_corpus(place)
-    files = None if from_folder is None else Path(from_folder)
-    return fetch_corpus(name, place, files, splits, accept_terms=accept_terms)
+    folders = (None if folder is None else Path(folder) for folder in (out, from_folder))
+    of_catalogue = load("fetch", "statgraph_catalogue.catalogue:fetch")
+    corpus: Corpus = of_catalogue(name, *folders, splits, accept_terms=accept_terms, again=again)
+    return corpus
 
 
 def build_graph(

@@ -160,6 +160,7 @@ OPTIONAL = {
     "extra onnx": ("quicker questions on a CPU, and export --to onnx", ("onnx", "onnx_ir", "onnxruntime")),
     "extra serve": ("statgraph serve", ("fastapi", "prometheus_client", "uvicorn")),
     "extra parquet": ("import parquet, and export --to parquet", ("pyarrow",)),
+    "catalogue": ("fetch, and import bsard and legi", ("statgraph_catalogue",)),
     "documents": ("import docx, html and xlsx", ("statgraph_documents", "openpyxl")),
     "engines[lance]": ("index --engine lance", ("statgraph_engines", "lancedb")),
     "engines[milvus]": ("index --engine milvus", ("statgraph_engines", "pymilvus")),

@@ -161,6 +161,7 @@ def installed(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 
 # The extensions of this repository (extensions/README.md), with the extras of which a user needs one.
 EXTENSIONS: Mapping[str, tuple[str, ...]] = {
+    "catalogue": (),
     "documents": (),
     "engines": ("lance", "milvus"),
     "integrations": ("haystack", "ir-datasets", "langchain", "llamaindex", "mcp", "mteb"),
@@ -248,8 +249,8 @@ FORMATS = Registry(
         "csv": "statgraph.corpus.formats.tables:CSV",
         "beir": "statgraph.corpus.store:BEIR",
         "parquet": "statgraph.corpus.formats.parquet:FORMAT",
-        "bsard": "statgraph.corpus.formats.bsard:FORMAT",
-        "legi": "statgraph.corpus.formats.legi:FORMAT",
+        "bsard": "statgraph.corpus.formats.extensions:BSARD",
+        "legi": "statgraph.corpus.formats.extensions:LEGI",
         "xlsx": "statgraph.corpus.formats.extensions:XLSX",
         "docx": "statgraph.corpus.formats.extensions:DOCX",
         "md": "statgraph.corpus.formats.markdown:FORMAT",

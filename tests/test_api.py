@@ -5,8 +5,8 @@ import pytest
 
 import statgraph
 from statgraph import Corpus, Run, StatgraphError, build_graph, evaluate, fetch, import_corpus, train, update
-from statgraph.corpus.catalogue import CATALOGUE
 from statgraph.errors import CorpusError, RunError, UsageError
+from statgraph_catalogue.catalogue import CATALOGUE
 
 PAGE = Path(__file__).parents[1] / "docs" / "python.md"
 ARTICLE = {"id": "d1", "text": "Dogs are taxed.", "path": ["Dog Code"]}
@@ -129,7 +129,9 @@ def test_a_corpus_that_was_fetched_is_not_fetched_again(tmp_path, monkeypatch, d
     monkeypatch.chdir(tmp_path)
     statgraph.write_corpus(dogs, Path("corpora") / "legi-fr")
     assert fetch("legi-fr") == dogs
-    monkeypatch.setattr("statgraph.api.fetch_corpus", lambda *asked, accept_terms: (*asked, accept_terms))
+    monkeypatch.setattr(
+        "statgraph_catalogue.catalogue.fetch_corpus", lambda *asked, accept_terms: (*asked, accept_terms)
+    )
     labels = Path("corpora/legi-fr-by-labels")
     assert fetch("legi-fr", splits="by-labels") == ("legi-fr", labels, None, "by-labels", False)
     assert fetch("legi-fr", again=True) == ("legi-fr", Path("corpora/legi-fr"), None, "hash", False)

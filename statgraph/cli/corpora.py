@@ -1,9 +1,7 @@
-"""`statgraph fetch`, `import` and `build-graph`: from a catalogue or the user's own files to a corpus and its graph."""
+"""`statgraph import` and `build-graph`: from the user's own files to a corpus and its graph."""
 
 from __future__ import annotations
 
-import json
-import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,13 +10,12 @@ import click
 
 from statgraph.cli import options
 from statgraph.config import GraphConfig
-from statgraph.corpus.catalogue import CATALOGUE, CORPORA, corpus_named, default_folder
 from statgraph.corpus.draft import COLUMNS, Reading
 from statgraph.corpus.feedback import FeedbackSummary, add_feedback
 from statgraph.corpus.importing import About, explained, import_to_folder
 from statgraph.corpus.recognising import recognised
 from statgraph.corpus.records import MAIN_SET, SPLITS, Corpus, headings_of
-from statgraph.corpus.splitting import HASH, SPLITTINGS
+from statgraph.corpus.splitting import HASH
 from statgraph.corpus.store import read_corpus
 from statgraph.errors import UsageError, unknown_name
 from statgraph.graph.relations import CITING, RELATION_GROUPS
@@ -32,13 +29,6 @@ _SOURCES = {
     FEEDBACK: "the feedback.jsonl of a service, with --corpus",
 }
 
-_FETCH_HELP = """Download a corpus from the catalogue, after its licence and terms are shown.
-
-NAME is one of:
-
-\b
-{names}
-"""
 _IMPORT_HELP = """Convert your own statutes and questions to a corpus folder.
 
 SOURCE is a file or folder in one of these FORMATs, which is recognised if left out; of xml also a zip or tar archive,
@@ -52,63 +42,6 @@ marked as right becomes a training label of its question.
 
 Nothing is written unless everything is valid; every problem is listed with its file and line.
 """
-
-_splits = click.option(
-    "--splits",
-    type=click.Choice(list(SPLITTINGS)),
-    default=HASH,
-    help="Share out questions without a split by the hash of their id, or keep those that share most labels together.",
-)
-
-
-@click.command(
-    help=_FETCH_HELP.format(names="\n".join(f"{name:<14} {entry.title}" for name, entry in CATALOGUE.items()))
-)
-@click.argument("name", metavar="[NAME]", required=False)
-@click.option("--list", "listed", is_flag=True, help="List the corpora with their size and licence, and exit.")
-@options.json
-@options.path("--out", help=f"Corpus folder to write.  [default: {CORPORA}/NAME, or NAME-by-labels]")
-@options.path(
-    "--from", "from_folder", help="Folder with the archives or files, already downloaded; the network is then not used."
-)
-@click.option("--accept-terms", is_flag=True, help="Accept the terms of a corpus for research only.")
-@_splits
-def fetch(
-    name: str, listed: bool, as_json: bool, out: Path | None, from_folder: Path | None, accept_terms: bool, splits: str
-) -> None:
-    from statgraph import api
-
-    contradictions = {
-        "--json: only with --list; add it, or omit --json": as_json and not listed,
-        f"--list: shows every corpus; omit {name}": listed and name,
-        "fetch: names no corpus; choose one of 'statgraph fetch --list'": not listed and name is None,
-    }
-    options.refuse(contradictions)
-    if listed:
-        facts = [{"name": name, **entry.facts} for name, entry in CATALOGUE.items()]
-        click.echo(json.dumps(facts, ensure_ascii=False, indent=2) if as_json else _catalogue_table())
-        return
-    entry = corpus_named(name)
-    click.echo(
-        f"{name}: {entry.title}\n  licence    {entry.licence.name}: {entry.licence.terms}\n"
-        f"  from       {entry.source.page}",
-        err=True,
-    )
-    if entry.licence.research_only and from_folder is None and not accept_terms and sys.stdin.isatty():
-        accept_terms = click.confirm("Do you accept these terms?", err=True)
-    folder = out or default_folder(name, splits)
-    how = {"from_folder": from_folder, "splits": splits, "accept_terms": accept_terms}
-    corpus = api.fetch(name, folder, **how, again=True)
-    levels = max(heading.depth for heading in headings_of(corpus.articles))
-    click.echo(_summary(corpus, folder, headings_note=f", up to {levels} levels"))
-
-
-def _catalogue_table() -> str:
-    columns = "{:<13}  {:>8}  {:>9}  {:<8}  {}"
-    rows = [("name", "articles", "questions", "language", "licence")]
-    for name, entry in CATALOGUE.items():
-        rows.append((name, f"{entry.articles:,}", f"{entry.questions:,}", entry.language, entry.licence.name))
-    return "\n".join(columns.format(*row) for row in rows)
 
 
 @click.command(
@@ -155,7 +88,7 @@ def _catalogue_table() -> str:
 @click.option("--explain", is_flag=True, help="Print what is recognised in SOURCE and where, and write nothing.")
 @click.option("--strip-html", is_flag=True, help="Reduce texts that hold HTML to plain text.")
 @click.option("--licence", help="Licence of the statutes.  [default: the source's]")
-@_splits
+@options.splits
 def import_(
     format_and_source: tuple[str, ...],
     out: Path | None,
@@ -191,7 +124,7 @@ def import_(
         click.echo(f"Warning: {caveat}", err=True)
     resolved = imported.resolved_citing
     note = f", of which {resolved:,} by the articles that the text names" if resolved else ""
-    click.echo(_summary(imported.corpus, out, citing_note=note, left_out=imported.left_out))
+    click.echo(summary_of(imported.corpus, out, citing_note=note, left_out=imported.left_out))
 
 
 def _format_and_source(arguments: tuple[str, ...], implied: str) -> tuple[str, str]:
@@ -250,9 +183,10 @@ def _feedback_summary(summary: FeedbackSummary, name: str, folder: Path) -> str:
     return "\n".join(lines)
 
 
-def _summary(
+def summary_of(
     corpus: Corpus, folder: Path, *, headings_note: str = "", citing_note: str = "", left_out: Iterable[str] = ()
 ) -> str:
+    """Return what a command says of the corpus that it wrote."""
     questions = {name: [corpus.split(split, name) for split in SPLITS] for name in (MAIN_SET, *corpus.question_sets)}
     lines = [
         f"{folder}: corpus '{corpus.name}' ({corpus.language})",

@@ -15,7 +15,7 @@ from statgraph.registry import load
 
 # name -> (module, function, one line of help): a module loads only when its command runs, so --help stays fast.
 COMMANDS: dict[str, tuple[str, str, str]] = {
-    "fetch": ("statgraph.cli.corpora", "fetch", "Download a corpus from the catalogue."),
+    "fetch": ("statgraph_catalogue.command", "fetch", "Download a corpus from the catalogue."),
     "import": ("statgraph.cli.corpora", "import_", "Convert your own statutes and questions to a corpus folder."),
     "build-graph": ("statgraph.cli.corpora", "build_graph", "Build a corpus's graph (optional: train does it)."),
     "train": ("statgraph.cli.train", "train", "Train a retriever on a corpus."),

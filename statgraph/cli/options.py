@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from statgraph.config import RunConfig
+from statgraph.corpus.splitting import HASH, SPLITTINGS
 from statgraph.device import DEVICES, PRECISIONS
 from statgraph.errors import UsageError, unknown_name
 from statgraph.progress import resumable as resume_hint  # noqa: F401 -- of extensions' commands
@@ -79,6 +80,12 @@ engine_uri = click.option(
 seed = of_setting(RunConfig, "seed")
 open_seed = of_setting(
     RunConfig, "seed", default=None, help=f"{help_of(RunConfig, 'seed')}  [default: {RunConfig.seed}]"
+)
+splits = click.option(
+    "--splits",
+    type=click.Choice(list(SPLITTINGS)),
+    default=HASH,
+    help="Share out questions without a split by the hash of their id, or keep those that share most labels together.",
 )
 json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 

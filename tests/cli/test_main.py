@@ -69,6 +69,7 @@ def test_unknown_command(run_here, typed, suggestion):
 
 
 IN_EXTENSIONS = {
+    "fetch": "./extensions/catalogue",
     "embed": "./extensions/sharding",
     "reproduce": "./extensions/studies",
     "mcp": "'./extensions/integrations[mcp]'",

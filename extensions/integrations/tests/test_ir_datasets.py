@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import pytest
 
-from statgraph.corpus.catalogue import CATALOGUE
 from statgraph.corpus.records import Question
 from statgraph.encoders.article_text import article_text
 from statgraph.errors import UsageError
+from statgraph_catalogue.catalogue import CATALOGUE
 
 
 @pytest.fixture(scope="module")

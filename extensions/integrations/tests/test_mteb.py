@@ -12,13 +12,14 @@ from statgraph.integrations.mteb import StatgraphSearch, StatgraphTask
 
 from statgraph import Retriever
 from statgraph.config import RunConfig
-from statgraph.corpus.catalogue import CATALOGUE, sample_folder
+from statgraph.corpus.catalogue import sample_folder
 from statgraph.corpus.records import Article, Corpus, Question
 from statgraph.corpus.store import read_corpus, write_corpus
 from statgraph.encoders.article_text import article_texts
 from statgraph.errors import RunError, UsageError
 from statgraph.evaluation.metrics import ndcg, recall, reciprocal_rank
 from statgraph.exporting.encoder_folder import export_encoder_folder
+from statgraph_catalogue.catalogue import CATALOGUE
 
 
 @pytest.fixture(scope="module")

@@ -25,3 +25,15 @@ XLSX = SourceFormat(
     suffixes=(".xlsx", ".xlsm"),
     files=("articles.xlsx",),
 )
+BSARD = SourceFormat(
+    "the CSV files of BSARD or bBSARD",
+    deferred("bsard", "statgraph_catalogue.bsard:draft_bsard"),
+    deferred("bsard", "statgraph_catalogue.bsard:language_of"),
+    files=("questions_*.csv",),
+)
+LEGI = SourceFormat(
+    "the JSON trees of the French codes",
+    deferred("legi", "statgraph_catalogue.legi:draft_legi"),
+    language="fr",
+    files=("LEGITEXT*.json",),
+)

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from statgraph.corpus.catalogue import CATALOGUE, corpus_named, fetch_corpus
-from statgraph.corpus.formats.public_sets import draft_stard
-from statgraph.corpus.sources import WebFiles
 from statgraph.errors import CorpusError
+from statgraph_catalogue.catalogue import CATALOGUE, corpus_named, fetch_corpus
+from statgraph_catalogue.public_sets import draft_stard
+from statgraph_catalogue.sources import WebFiles
 
 STARD = {
     "corpus.jsonl": [

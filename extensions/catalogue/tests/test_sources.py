@@ -9,8 +9,8 @@ from types import ModuleType
 
 import pytest
 
-from statgraph.corpus.sources import HubFiles, NpmPackages, Package, WebFiles, npm_pack, unpack
 from statgraph.errors import CorpusError, FetchError
+from statgraph_catalogue.sources import HubFiles, NpmPackages, Package, WebFiles, npm_pack, unpack
 
 MEMBERS = {"package/data/a.json": b"[1]", "package/data/sub/b.json": b"[2]", "package/README.md": b"# no"}
 

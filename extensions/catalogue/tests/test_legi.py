@@ -4,7 +4,7 @@ import pytest
 
 from statgraph.corpus.citations.numbers import article_number
 from statgraph.corpus.draft import Draft
-from statgraph.corpus.formats.legi import draft_legi
+from statgraph_catalogue.legi import draft_legi
 
 
 def article(article_id, num, html="<p>Texte.</p>", **data):

@@ -3,8 +3,8 @@ from collections import Counter
 import pytest
 
 from statgraph.corpus import SPLITS, Heading, headings_of, read_corpus
-from statgraph.corpus.formats.fact_sheets import REFERENCES
 from statgraph.corpus.records import MAIN_SET
+from statgraph_catalogue.fact_sheets import REFERENCES
 
 pytestmark = pytest.mark.real
 

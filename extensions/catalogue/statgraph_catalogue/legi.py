@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from statgraph.corpus.citations.numbers import article_number
-from statgraph.corpus.draft import Draft, SourceFormat
+from statgraph.corpus.draft import Draft
 from statgraph.corpus.html_text import plain_text
 from statgraph.corpus.validity import VALID_FROM, VALID_TO, validity_problem
 from statgraph.errors import described
@@ -160,6 +160,3 @@ def _milliseconds(day: object) -> float | None:
         return datetime.fromisoformat(str(day)).replace(tzinfo=UTC).timestamp() * 1000
     except ValueError:
         return None
-
-
-FORMAT = SourceFormat("the JSON trees of the French codes", draft_legi, language="fr", files=(FILE_PATTERN,))

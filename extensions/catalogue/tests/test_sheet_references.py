@@ -1,7 +1,7 @@
 import pytest
 
-from statgraph.corpus.formats.legi import LegiIndex
-from statgraph.corpus.formats.sheet_references import ReferenceResolver, cited_numbers, comparable_title
+from statgraph_catalogue.legi import LegiIndex
+from statgraph_catalogue.sheet_references import ReferenceResolver, cited_numbers, comparable_title
 
 CODE = "Code du vélo"
 SECTION = "LEGISCTA000000000001"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from statgraph.corpus.formats.legi import LegiIndex
+from statgraph_catalogue.legi import LegiIndex
 
 NUMBERS = ["L1-1", "L1-1-1", "L1-2", "L1-4", "L2-1A", "L2-1", "R1-1", "D1-2", "R1-3", "ANNEXEÀL'ARTICLER1-3"]
 

@@ -17,7 +17,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from statgraph.corpus.draft import Draft, SourceFormat
+from statgraph.corpus.draft import Draft
 from statgraph.corpus.formats.tables import split_ids
 from statgraph.corpus.lines import csv_rows
 from statgraph.corpus.splitting import split_of
@@ -121,6 +121,3 @@ def _first_file(
 
 def _kept(row: Mapping[str, str], columns: Sequence[str]) -> dict[str, object]:
     return {column: row[column] for column in columns if row.get(column)}
-
-
-FORMAT = SourceFormat("the CSV files of BSARD or bBSARD", draft_bsard, language_of, files=("questions_*.csv",))

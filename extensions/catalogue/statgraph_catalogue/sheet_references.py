@@ -7,7 +7,7 @@ import unicodedata
 from functools import cache
 
 from statgraph.corpus.citations.numbers import article_number
-from statgraph.corpus.formats.legi import LegiIndex
+from statgraph_catalogue.legi import LegiIndex
 
 MAX_LABELS = 50
 

@@ -3,10 +3,10 @@ import json
 import pytest
 
 from statgraph.corpus.draft import Draft
-from statgraph.corpus.formats.fact_sheets import REFERENCES, draft_fact_sheets
-from statgraph.corpus.formats.legi import LegiIndex
 from statgraph.corpus.records import MAIN_SET, CitingText
 from statgraph.corpus.splitting import split_of
+from statgraph_catalogue.fact_sheets import REFERENCES, draft_fact_sheets
+from statgraph_catalogue.legi import LegiIndex
 
 CODE = "Code du vélo"
 

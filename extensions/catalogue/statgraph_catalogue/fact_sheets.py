@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from statgraph.corpus.draft import Draft
-from statgraph.corpus.formats.legi import LegiIndex
-from statgraph.corpus.formats.sheet_references import MAX_LABELS, ReferenceResolver, comparable_title
 from statgraph.corpus.records import SET_KEY
 from statgraph.errors import described
+from statgraph_catalogue.legi import LegiIndex
+from statgraph_catalogue.sheet_references import MAX_LABELS, ReferenceResolver, comparable_title
 
 AUDIENCES = ("particuliers", "professionnels", "associations")
 # dc:type of a sheet -> the kind of question that its title is; sheets of other types lead on to sheets and cite no law.

@@ -1,7 +1,7 @@
 import pytest
 
 from statgraph.corpus.draft import Draft
-from statgraph.corpus.formats.bsard import draft_bsard, language_of
+from statgraph_catalogue.bsard import draft_bsard, language_of
 
 LEVELLED = (
     "id,reference,article,law_type,code,book,part,act,chapter,section,subsection,description\n"
