@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         augment,
         build_graph,
         evaluate,
+        export,
         fetch,
         rehearse,
         serve,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from statgraph.corpus.records import Corpus
     from statgraph.corpus.store import read_corpus, write_corpus
     from statgraph.errors import StatgraphError
-    from statgraph.exporting.targets import export
     from statgraph.index.engines.contract import EngineAddress
     from statgraph.search.engine_index import write_to_engine
     from statgraph.search.explanation_lines import explanation_lines
@@ -99,7 +99,6 @@ _NAMES = {
     "corpus.records": "Corpus",
     "corpus.store": "read_corpus write_corpus",
     "errors": "StatgraphError",
-    "exporting.targets": "export",
     "index.engines.contract": "EngineAddress",
     "search.engine_index": "write_to_engine",
     "search.explanation_lines": "explanation_lines",

@@ -18,7 +18,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from statgraph.config import AugmentConfig, GraphConfig, RunConfig
 from statgraph.corpus.catalogue import SAMPLE, sample_folder
@@ -187,6 +187,13 @@ class Rehearsal:
 
     config: RunConfig
     steps: Sequence[RehearsedStep]
+
+
+class Exported(NamedTuple):
+    """Where something was exported to, and what is there, in words."""
+
+    place: str
+    about: str
 
 
 def fetch(
@@ -474,6 +481,40 @@ def augment(
     options = GenerationOptions(seed, pick_device(device), progress, rank=rank, limit=limit)
     with resumable("again", partial_beside(Path(out)).is_file):
         return write_generated(checked_corpus(corpus), config, Path(out), options)
+
+
+def export(
+    source: object,
+    target: str,
+    out: Path | str,
+    *,
+    ranked_by: object = None,
+    split: str | None = None,
+    public: bool = False,
+    device: str = "auto",
+) -> Exported:
+    """Write a run or a corpus in a format that other tools read; return where it is.
+
+        export("runs/mine", "onnx", "encoders/mine").about
+
+    Args:
+        source: a run, its folder, or a corpus.
+        target: of a run `sentence-transformers`, `onnx`, `faiss`, `hub`; of a corpus `beir`, `parquet`; `graphml` of
+            either.
+        out: the folder to write, for graphml the file; it must not exist yet. For hub the repository, OWNER/NAME.
+        ranked_by: for beir, a run whose rankings of `split` are written too.
+        split: for beir, train, dev or test.
+        public: for hub, whether everyone can read a repository that is made.
+        device: auto, cpu or cuda.
+
+    Raises:
+        UsageError: if there is no such format, it is not one of the source, or `out` exists.
+        RunError, ModelError: if the run is damaged, or has nothing of the kind.
+        DependencyError: if a package, or the extension that writes these formats, is not installed.
+    """
+    given = {"ranked_by": ranked_by, "split": split, "public": public, "device": device}
+    exported: Exported = load("export", "statgraph_exports.targets:export")(source, target, out, **given)
+    return exported
 
 
 def serve(

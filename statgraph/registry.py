@@ -164,6 +164,7 @@ EXTENSIONS: Mapping[str, tuple[str, ...]] = {
     "catalogue": (),
     "documents": (),
     "engines": ("lance", "milvus"),
+    "exports": (),
     "integrations": ("haystack", "ir-datasets", "langchain", "llamaindex", "mcp", "mteb"),
     "plots": (),
     "sharding": (),

@@ -47,7 +47,7 @@ FLOORS = (
         "ranking",
         "search",
     ),
-    *("systems", "exporting", "integrations", "service", "doctor", "api", "cli"),
+    *("systems", "integrations", "service", "doctor", "api", "cli"),
 )
 HEIGHT = dict.fromkeys(GROUND_FLOOR, 0) | {name: floor for floor, name in enumerate(FLOORS, start=1)}
 
@@ -65,7 +65,7 @@ MOST_LINES, MOST_PARAMETERS = 60, 7
 MORE_PARAMETERS = {
     # What Python users and the command line call takes each option by its name.
     *(f"api.{name}" for name in ("augment", "rehearse", "serve", "train", "update")),
-    "cli.export._refuse_contradictions",
+    "extensions.exports.statgraph_exports.command._refuse_contradictions",
     "corpus.draft.add_article",
     *(f"gnn.kernels.{kernel}_attention.forward" for kernel in ("dynamic", "separable")),
 }

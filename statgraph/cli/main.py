@@ -29,7 +29,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "quicken": ("statgraph.cli.updating", "quicken", "Speed up a run's query encoder on CPU."),
     "reproduce": ("statgraph_studies.command", "reproduce", "Reproduce a table or figure from the papers."),
     "augment": ("statgraph.cli.preparing", "augment", "Generate synthetic questions about the articles of a corpus."),
-    "export": ("statgraph.cli.export", "export", "Export a run or a corpus to another tool's format."),
+    "export": ("statgraph_exports.command", "export", "Export a run or a corpus to another tool's format."),
     "serve": ("statgraph.cli.serve", "serve", "Serve a run over HTTP, with a search page."),
     "mcp": ("statgraph_integrations.command", "mcp", "Serve a run to an assistant as tools (MCP)."),
     "plot": ("statgraph_plots.command", "plot", "Plot a corpus, its graph, or the training of a run."),

@@ -72,6 +72,7 @@ IN_EXTENSIONS = {
     "fetch": "./extensions/catalogue",
     "embed": "./extensions/sharding",
     "reproduce": "./extensions/studies",
+    "export": "./extensions/exports",
     "mcp": "'./extensions/integrations[mcp]'",
     "plot": "./extensions/plots",
 }

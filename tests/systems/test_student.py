@@ -5,7 +5,6 @@ import pytest
 
 from statgraph import Retriever, artifacts
 from statgraph.errors import RunError, UsageError
-from statgraph.exporting.encoder_folder import export_encoder_folder
 from statgraph.index.article_index import ArticleIndex
 from statgraph.runs import parts
 from statgraph.runs.run import Run
@@ -15,6 +14,7 @@ from statgraph.systems.job import TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config, training_request
 from statgraph.systems.updating.update import update_run
+from statgraph_exports.encoder_folder import export_encoder_folder
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,8 @@ from statgraph.corpus.store import read_corpus, write_corpus
 from statgraph.encoders.article_text import article_texts
 from statgraph.errors import RunError, UsageError
 from statgraph.evaluation.metrics import ndcg, recall, reciprocal_rank
-from statgraph.exporting.encoder_folder import export_encoder_folder
 from statgraph_catalogue.catalogue import CATALOGUE
+from statgraph_exports.encoder_folder import export_encoder_folder
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from huggingface_hub import CommitOperationDelete
 from statgraph import Retriever
 from statgraph.config import EnsembleConfig, RunConfig
 from statgraph.errors import RunError, UsageError
-from statgraph.exporting.hub_repository import push_run
 from statgraph.runs.run import Run
+from statgraph_exports.hub_repository import push_run
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from statgraph import artifacts
 from statgraph.config import IndexConfig
-from statgraph.exporting.source_and_target import dense_run, refuse_existing
 from statgraph.index.article_index import ArticleIndex
 from statgraph.index.folder import IDS_FILE
 from statgraph.index.vectors import INDEX_FILE
+from statgraph_exports.source_and_target import dense_run, refuse_existing
 
 _README = """# An index of {articles:,} articles
 

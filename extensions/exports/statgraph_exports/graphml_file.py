@@ -12,11 +12,11 @@ from statgraph.corpus.citations.references import REFERS_TO, PlacedText, citatio
 from statgraph.corpus.records import Corpus, Question
 from statgraph.corpus.tree import tree_of
 from statgraph.encoders.article_text import PATH_SEPARATOR
-from statgraph.exporting.source_and_target import refuse_existing
 from statgraph.gnn.graph_inputs import read_graph_inputs
 from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS_HEADING, HEADING, QUESTION, TRAIN_SPLIT
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
+from statgraph_exports.source_and_target import refuse_existing
 
 # XML has no way to write these.
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

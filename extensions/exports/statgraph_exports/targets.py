@@ -4,49 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from statgraph.api import Exported
 from statgraph.corpus.records import SPLITS, Corpus
 from statgraph.errors import UsageError, unknown_name
 from statgraph.runs.hub import local_run
 
 
-class Exported(NamedTuple):
-    """Where something was exported to, and what is there, in words."""
-
-    place: str
-    about: str
-
-
 # Each writes a run folder, or a corpus, to a place, and returns what is there.
 def _encoder(run: Path, out: Path) -> str:
-    from statgraph.exporting.encoder_folder import export_encoder_folder
+    from statgraph_exports.encoder_folder import export_encoder_folder
 
     export_encoder_folder(run, out)
     return f"the query encoder and article vectors of {run}"
 
 
 def _onnx(run: Path, out: Path) -> str:
-    from statgraph.exporting.onnx_folder import export_onnx
+    from statgraph_exports.onnx_folder import export_onnx
 
     return f"the query encoder of {run}; vectors differ from torch's by at most {export_onnx(run, out):.1e}"
 
 
 def _faiss(run: Path, out: Path) -> str:
-    from statgraph.exporting.faiss_folder import export_faiss
+    from statgraph_exports.faiss_folder import export_faiss
 
     return f"the index of {run} ({export_faiss(run, out)})"
 
 
 def _parquet(corpus: Corpus, out: Path) -> str:
-    from statgraph.exporting.corpus_folder import export_parquet
+    from statgraph_exports.corpus_folder import export_parquet
 
     export_parquet(corpus, out)
     return f"{len(corpus.articles):,} articles and {len(corpus.questions):,} questions of {corpus.name}"
 
 
 def _graphml(source: Path | Corpus, out: Path) -> str:
-    from statgraph.exporting.graphml_file import export_corpus_graphml, export_run_graphml
+    from statgraph_exports.graphml_file import export_corpus_graphml, export_run_graphml
 
     write = export_corpus_graphml if isinstance(source, Corpus) else export_run_graphml
     nodes, edges = write(source, out)
@@ -65,34 +59,9 @@ _WRITERS: Mapping[str, Callable[[Any, Path], str]] = {
 
 
 def export(
-    source: object,
-    target: str,
-    out: Path | str,
-    *,
-    ranked_by: object = None,
-    split: str | None = None,
-    public: bool = False,
-    device: str = "auto",
+    source: object, target: str, out: Path | str, *, ranked_by: object, split: str | None, public: bool, device: str
 ) -> Exported:
-    """Write a run or a corpus in a format that other tools read; return where it is.
-
-        export("runs/mine", "onnx", "encoders/mine").about
-
-    Args:
-        source: a run, its folder, or a corpus.
-        target: of a run `sentence-transformers`, `onnx`, `faiss`, `hub`; of a corpus `beir`, `parquet`; `graphml` of
-            either.
-        out: the folder to write, for graphml the file; it must not exist yet. For hub the repository, OWNER/NAME.
-        ranked_by: for beir, a run whose rankings of `split` are written too.
-        split: for beir, train, dev or test.
-        public: for hub, whether everyone can read a repository that is made.
-        device: auto, cpu or cuda.
-
-    Raises:
-        UsageError: if there is no such format, it is not one of the source, or `out` exists.
-        RunError, ModelError: if the run is damaged, or has nothing of the kind.
-        DependencyError: if a package is missing.
-    """
+    """Write a run or a corpus in a format that other tools read; return where it is: `statgraph.export`."""
     if target not in (*OF_RUNS, *OF_CORPORA, HUB):
         raise unknown_name("format", target, (*OF_RUNS, *OF_CORPORA, HUB))
     of_corpus = isinstance(source, Corpus)
@@ -100,7 +69,7 @@ def export(
         raise UsageError(f"source: {target} is a format of {'runs' if of_corpus else 'corpora'}; give one of those")
     what = source if of_corpus else local_run(source)
     if target == HUB:
-        from statgraph.exporting.hub_repository import push_run
+        from statgraph_exports.hub_repository import push_run
 
         return Exported(str(push_run(what, str(out), public=public)), f"the run {what}")
     if target == BEIR:
@@ -109,7 +78,7 @@ def export(
 
 
 def _beir(corpus: Corpus, out: Path, run: object, split: str | None, device: str) -> str:
-    from statgraph.exporting.corpus_folder import export_beir
+    from statgraph_exports.corpus_folder import export_beir
 
     ranked_by = None if run is None else local_run(run)
     export_beir(corpus, out, run=ranked_by, split=split, device=device)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
+from statgraph import api
 from statgraph.cli import options
-from statgraph.exporting.targets import BEIR, GRAPHML, HUB, OF_CORPORA, OF_RUNS
+from statgraph_exports.targets import BEIR, GRAPHML, HUB, OF_CORPORA, OF_RUNS
 
 
 @click.command()
@@ -35,13 +36,11 @@ def export(name: str | None, run: Path | None, target: str, out: Path | None, co
     graphml                the tree and the citations of a run, or of --corpus
     hub                    a run as the repository OWNER/NAME of the Hugging Face hub
     """
-    from statgraph.exporting import targets
-
     _refuse_contradictions(**click.get_current_context().params)
     of_run = target not in OF_CORPORA or (target == GRAPHML and corpus is None)
     ranked_by = options.chosen_run(run) if given["split"] is not None else None
     source = options.chosen_run(run) if of_run else options.chosen_corpus(corpus)
-    done = targets.export(source, target, out or name, ranked_by=ranked_by, **given)
+    done = api.export(source, target, out or name, ranked_by=ranked_by, **given)
     click.echo(f"{done.place}: {done.about}")
 
 

@@ -3,8 +3,8 @@ import shutil
 import pytest
 
 from statgraph.errors import RunError, UsageError
-from statgraph.exporting.source_and_target import dense_run as exportable
-from statgraph.exporting.source_and_target import encoder_card, refuse_existing
+from statgraph_exports.source_and_target import dense_run as exportable
+from statgraph_exports.source_and_target import encoder_card, refuse_existing
 
 
 def test_a_lost_encoder_is_told(dense_run):

@@ -5,6 +5,16 @@ import numpy as np
 import pytest
 
 
+@pytest.fixture(scope="session")
+def bm25_run(train_town):
+    return train_town("bm25")
+
+
+@pytest.fixture(scope="session")
+def dense_run(train_town):
+    return train_town("qabisar")
+
+
 def test_the_tree_of_the_sample_without_a_run(run_here, tmp_path):
     done = run_here("export", "--to", "beir", "--out", "beir")
     assert (done.returncode, done.stderr) == (0, "")
@@ -88,7 +98,7 @@ def test_a_run_goes_to_the_hub_and_is_searched_there(run_here, bm25_run, monkeyp
         pushed.append((told, options))
         return "hf://court/law@5f3a"
 
-    monkeypatch.setattr("statgraph.exporting.hub_repository.push_run", push_run)
+    monkeypatch.setattr("statgraph_exports.hub_repository.push_run", push_run)
     assert run_here("export", "--run", bm25_run, "--to", "hub", "court/law", "--public") == (
         0,
         f"hf://court/law@5f3a: the run {bm25_run}\n",

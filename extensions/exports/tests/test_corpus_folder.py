@@ -9,7 +9,7 @@ from statgraph.corpus import CitingText
 from statgraph.corpus.importing import import_corpus
 from statgraph.corpus.store import read_corpus
 from statgraph.errors import RunError, UsageError
-from statgraph.exporting.corpus_folder import export_beir, export_parquet
+from statgraph_exports.corpus_folder import export_beir, export_parquet
 
 
 def test_the_folder_reads_as_beir(corpus, tmp_path):

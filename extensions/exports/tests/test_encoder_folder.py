@@ -2,7 +2,7 @@ import json
 
 import numpy as np
 
-from statgraph.exporting.encoder_folder import export_encoder_folder
+from statgraph_exports.encoder_folder import export_encoder_folder
 
 
 def test_encoder_and_articles_answer_without_statgraph(dense_run, tmp_path):

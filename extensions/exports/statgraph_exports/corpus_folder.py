@@ -11,10 +11,10 @@ from statgraph.corpus.records import MAIN_SET, Corpus
 from statgraph.corpus.store import write_corpus_files
 from statgraph.evaluation.metrics import DEPTH
 from statgraph.evaluation.trec import write_trec_run
-from statgraph.exporting.source_and_target import refuse_existing
 from statgraph.runs.run import Run
 from statgraph.search.evaluating import split_questions
 from statgraph.search.retriever import Retriever
+from statgraph_exports.source_and_target import refuse_existing
 
 RUNS = "runs"
 

@@ -6,8 +6,8 @@ import pytest
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Article
 from statgraph.errors import UsageError
-from statgraph.exporting.graphml_file import export_corpus_graphml, export_run_graphml, law_graph
 from statgraph.runs import parts
+from statgraph_exports.graphml_file import export_corpus_graphml, export_run_graphml, law_graph
 
 EDGES = {
     ("heading:0", "heading:1", "contains_heading"),

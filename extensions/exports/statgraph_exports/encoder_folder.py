@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import artifacts
-from statgraph.exporting.source_and_target import dense_run, encoder_card, refuse_existing
 from statgraph.index.article_index import ArticleIndex
+from statgraph_exports.source_and_target import dense_run, encoder_card, refuse_existing
 
 ARTICLES = "articles"
 VECTORS, IDS = "vectors.npy", "ids.json"

@@ -6,11 +6,11 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 from statgraph.errors import DependencyError, ModelError, RunError
-from statgraph.exporting import onnx_folder
-from statgraph.exporting.onnx_folder import export_onnx, folder_vectors, probe_texts
 from statgraph.inference import onnx_export
 from statgraph.inference.onnx_export import largest_difference
 from statgraph.runs.article_store import ArticleStore
+from statgraph_exports import onnx_folder
+from statgraph_exports.onnx_folder import export_onnx, folder_vectors, probe_texts
 
 
 def test_the_model_gives_the_runs_vectors(dense_run, tmp_path):

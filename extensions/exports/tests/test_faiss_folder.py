@@ -3,8 +3,8 @@ import json
 import numpy as np
 
 from statgraph.config import IndexConfig, IvfPqConfig
-from statgraph.exporting.faiss_folder import export_faiss
 from statgraph.index.article_index import ArticleIndex
+from statgraph_exports.faiss_folder import export_faiss
 
 
 def searched(out, question):
