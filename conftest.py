@@ -310,6 +310,12 @@ def quick_settings(quick_backbone: Path) -> tuple[str, ...]:
     return ("device=cpu", f"encoder.backbone={quick_backbone}", *stages, "stage2.epochs=2", "gnn.heads=2")
 
 
+@pytest.fixture
+def set_options(quick_settings) -> list[str]:
+    """Return `--set a.b=c` options that train on the town within a second."""
+    return [word for setting in quick_settings for word in ("--set", setting)]
+
+
 @pytest.fixture(scope="session")
 def train_town(tmp_path_factory: pytest.TempPathFactory, town_corpus, quick_settings) -> Callable[..., Path]:
     """Return a function that trains a system on the town, or another corpus, each only once, and returns the run

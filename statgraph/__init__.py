@@ -10,8 +10,9 @@ docs/python.md is the guide. Names are loaded when they are first used, so that 
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from statgraph.registry import load
 
 if TYPE_CHECKING:
     from statgraph.api import (
@@ -44,9 +45,9 @@ if TYPE_CHECKING:
     from statgraph.search.rewriting import Rewriter
     from statgraph.service.config import PageConfig, ServiceConfig
     from statgraph.settings import with_settings
-    from statgraph.systems.tuning.bm25_grid import tuned_bm25
-    from statgraph.systems.tuning.study import tune_system
+    from statgraph.systems.bm25_grid import tuned_bm25
     from statgraph.training.pretraining import pretrain
+    from statgraph_tuning.study import tune_system
 
 __version__ = "0.1.0"
 __all__ = [
@@ -108,17 +109,18 @@ _NAMES = {
     "search.rewriting": "Rewriter",
     "service.config": "PageConfig ServiceConfig",
     "settings": "with_settings",
-    "systems.tuning.bm25_grid": "tuned_bm25",
-    "systems.tuning.study": "tune_system",
+    "systems.bm25_grid": "tuned_bm25",
     "training.pretraining": "pretrain",
 }  # by module; the others are in api
+_IN_EXTENSIONS = {"tune_system": "statgraph_tuning.study"}
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'statgraph' has no attribute '{name}'")
-    return getattr(importlib.import_module(f"statgraph.{_HOMES.get(name, 'api')}"), name)
+    place = _IN_EXTENSIONS.get(name) or f"statgraph.{_HOMES.get(name, 'api')}"
+    return load(name, f"{place}:{name}")
 
 
 def __dir__() -> list[str]:

@@ -174,6 +174,7 @@ OPTIONAL = {
     "plots": ("statgraph plot, and the pictures of tune", ("statgraph_plots", "matplotlib")),
     "sharding": ("statgraph embed, and update --vectors", ("statgraph_sharding", "ray", "pyarrow")),
     "studies": ("statgraph reproduce", ("statgraph_studies",)),
+    "tuning": ("statgraph tune", ("statgraph_tuning", "optuna")),
 }
 
 

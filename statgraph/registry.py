@@ -169,6 +169,7 @@ EXTENSIONS: Mapping[str, tuple[str, ...]] = {
     "plots": (),
     "sharding": (),
     "studies": (),
+    "tuning": (),
 }
 
 

@@ -19,7 +19,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "import": ("statgraph.cli.corpora", "import_", "Convert your own statutes and questions to a corpus folder."),
     "build-graph": ("statgraph.cli.corpora", "build_graph", "Build a corpus's graph (optional: train does it)."),
     "train": ("statgraph.cli.train", "train", "Train a retriever on a corpus."),
-    "tune": ("statgraph.cli.tune", "tune", "Find the settings that score best on dev."),
+    "tune": ("statgraph_tuning.command", "tune", "Find the settings that score best on dev."),
     "pretrain": ("statgraph.cli.preparing", "pretrain", "Adapt a transformer to statutes."),
     "search": ("statgraph.cli.search", "search", "Find the articles that answer a question."),
     "evaluate": ("statgraph.cli.evaluate", "evaluate", "Measure a trained retriever on a split."),

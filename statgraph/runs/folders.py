@@ -75,11 +75,6 @@ def new_run_folder(corpus_name: str, system: str, runs: Path = RUNS) -> Path:
     return folder
 
 
-def tuning_folder(corpus_name: str, system: str) -> Path:
-    """Return where the settings of a system that are tuned on a corpus are written."""
-    return RUNS / f"tuning-{folder_name(corpus_name)}-{system}"
-
-
 def folder_name(corpus_name: str) -> str:
     """Return a corpus's name as that of one folder: a slash would make two folders of it, and ".." leave the place."""
     return re.sub(r"[^\w.-]+", "-", corpus_name).strip("-.")[:60] or "corpus"

@@ -67,7 +67,7 @@ class SystemKind:
         return ()
 
     def tuning_space(self, config: RunConfig) -> str:
-        """Return which search space of `tuning/spaces.yaml` is the system's; UsageError if it cannot be tuned."""
+        """Return which search space of `statgraph tune` is the system's; UsageError if it cannot be tuned."""
         return config.retriever
 
     def train(self, job: Any) -> Any:

@@ -26,9 +26,3 @@ def bm25_run(train_town) -> Path:
 def dense_run(train_town) -> Path:
     """Return a finished run of QABISAR on the town: look, do not touch."""
     return train_town("qabisar")
-
-
-@pytest.fixture
-def set_options(quick_settings) -> list[str]:
-    """Return `--set a.b=c` options that train on the town within a second."""
-    return [word for setting in quick_settings for word in ("--set", setting)]

@@ -70,6 +70,7 @@ def test_unknown_command(run_here, typed, suggestion):
 
 IN_EXTENSIONS = {
     "fetch": "./extensions/catalogue",
+    "tune": "./extensions/tuning",
     "embed": "./extensions/sharding",
     "reproduce": "./extensions/studies",
     "export": "./extensions/exports",

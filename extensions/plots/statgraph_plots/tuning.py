@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from statgraph.corpus.records import Corpus
 from statgraph.lexical.tuning import GridResult
-from statgraph.systems.tuning.bm25_grid import SPLIT
-from statgraph.systems.tuning.study import Tuning
+from statgraph.systems.bm25_grid import SPLIT
 from statgraph_plots.figures import heat_map, line_chart
 
 
@@ -17,17 +17,16 @@ def draw_grid(result: GridResult, corpus: Corpus, path: Path) -> None:
     heat_map(100 * result.values[result.metric], result.bs, result.k1s, path, **names)
 
 
-def draw_history(tuning: Tuning, path: Path) -> None:
-    """Draw the finished trials of a study, in percent, and the best so far."""
-    finished = sorted(tuning.ranked, key=lambda trial: trial.number)
-    numbers = [trial.number for trial in finished]
-    values = [100 * trial.value for trial in finished]
+def draw_history(finished: Sequence[tuple[int, float]], n_trials: int, metric: str, path: Path) -> None:
+    """Draw the finished ones of a study's trials, each its number and the metric, in percent, and the best so far."""
+    numbers = [number for number, _ in finished]
+    values = [100 * value for _, value in finished]
     best_so_far = [max(values[: place + 1]) for place in range(len(values))]
     line_chart(
         {"best so far": (numbers, best_so_far), "trial": (numbers, values)},
         path,
-        title=f"{len(finished)} finished of {len(tuning.trials)} trials",
+        title=f"{len(finished)} finished of {n_trials} trials",
         xlabel="trial",
-        ylabel=f"dev {tuning.metric}, %",
+        ylabel=f"dev {metric}, %",
         points_only=("trial",),
     )

@@ -2,8 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from statgraph.systems.tuning.bm25_grid import tuned_bm25
-from statgraph.systems.tuning.study import TrialRecord, Tuning
+from statgraph.systems.bm25_grid import tuned_bm25
 from statgraph_plots import tuning
 from statgraph_plots.tuning import draw_grid, draw_history
 
@@ -27,12 +26,7 @@ def test_a_grid_is_a_heat_map_in_percent(town_corpus, shown):
 
 
 def test_a_history_has_the_finished_trials_in_their_order_and_the_best_so_far(shown):
-    values = (0.25, None, 0.5, 0.375)
-    trials = tuple(
-        TrialRecord(number, "pruned" if value is None else "finished", value, {}, (), 1.0)
-        for number, value in enumerate(values, start=1)
-    )
-    draw_history(Tuning(Path("study"), trials, (), "mAP"), Path("history.png"))
+    draw_history([(1, 0.25), (3, 0.5), (4, 0.375)], 4, "mAP", Path("history.png"))
     (((series, _), names),) = shown
     assert series == {"best so far": ([1, 3, 4], [25, 50, 50]), "trial": ([1, 3, 4], [25, 50, 37.5])}
     assert (names["title"], names["ylabel"]) == ("3 finished of 4 trials", "dev mAP, %")

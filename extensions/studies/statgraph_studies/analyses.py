@@ -11,7 +11,7 @@ import numpy as np
 from statgraph.corpus.records import Corpus
 from statgraph.errors import CorpusError
 from statgraph.lexical.analysis import analyser
-from statgraph.systems.tuning.bm25_grid import SPLIT, tuned_bm25
+from statgraph.systems.bm25_grid import SPLIT, tuned_bm25
 from statgraph_plots.figures import HEAT, new_panels, save_png
 from statgraph_plots.tuning import draw_grid
 from statgraph_studies.spec import GRID, SIMILARITY

@@ -27,10 +27,10 @@ from statgraph.search.ensemble_run import read_ensemble
 from statgraph.search.evaluating import SplitMetrics, sets_of_split
 from statgraph.search.retriever import Retriever
 from statgraph.signals.signal import Asked, Signal
+from statgraph.systems.bm25_grid import tuned_bm25
 from statgraph.systems.job import DEFAULT_OPTIONS, RunCache, TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import regime_of, resolve_config, without_transformers
-from statgraph.systems.tuning.bm25_grid import tuned_bm25
 from statgraph.training.checkpoints import MetricsLog
 from statgraph_studies.spec import RowSpec, TableSpec
 from statgraph_studies.store import FOLLOWED, RunResult, RunStore

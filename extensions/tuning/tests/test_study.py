@@ -14,8 +14,8 @@ from statgraph.evaluation.significance import Estimate
 from statgraph.progress import TrainingStep
 from statgraph.runs import parts
 from statgraph.settings import overlaid, with_settings
-from statgraph.systems.tuning import study as search
-from statgraph.systems.tuning.study import (
+from statgraph_tuning import study as search
+from statgraph_tuning.study import (
     BEST,
     HISTORY,
     STUDY,

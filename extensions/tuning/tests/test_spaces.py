@@ -5,7 +5,7 @@ from optuna.distributions import IntDistribution
 
 from statgraph.errors import UsageError
 from statgraph.systems.presets import resolve_config, system_names
-from statgraph.systems.tuning.spaces import (
+from statgraph_tuning.spaces import (
     as_settings,
     current_values,
     preset_space,

@@ -20,14 +20,15 @@ from statgraph.errors import RunError, UsageError, reason_of
 from statgraph.evaluation.metrics import deciding_metric
 from statgraph.progress import Progress, Step, TrainingStep, resumable
 from statgraph.registry import optional
-from statgraph.runs.folders import tuning_folder
+from statgraph.runs.folders import RUNS, folder_name
 from statgraph.search.evaluating import split_questions
 from statgraph.settings import Settings, assignments, changed_settings
 from statgraph.systems.job import TrainingOptions
 from statgraph.systems.model_card import read_run_report
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
-from statgraph.systems.tuning.spaces import (
+from statgraph.training.seeding import derived_seed
+from statgraph_tuning.spaces import (
     SearchSpace,
     as_settings,
     current_values,
@@ -36,7 +37,6 @@ from statgraph.systems.tuning.spaces import (
     space_as_json,
     without_fixed,
 )
-from statgraph.training.seeding import derived_seed
 
 STUDY = "study.db"
 TRIALS = "trials.json"
@@ -49,6 +49,11 @@ _RUN = ".trial"  # the folder of the trial that is under way
 _UNPRUNED_TRIALS = 5
 _UNPRUNED_EPOCHS = 1
 _STATES = {TrialState.COMPLETE: "finished", TrialState.PRUNED: "pruned", TrialState.FAIL: "failed"}
+
+
+def tuning_folder(corpus_name: str, system: str) -> Path:
+    """Return where the settings of a system that are tuned on a corpus are written."""
+    return RUNS / f"tuning-{folder_name(corpus_name)}-{system}"
 
 
 @dataclass(frozen=True)
@@ -259,7 +264,9 @@ def write_tuning(tuning: Tuning) -> None:
         )
     best = yaml.safe_dump(_nested(tuning.best_settings), sort_keys=False, allow_unicode=True)
     artifacts.write_text(tuning.folder / BEST, best)
-    optional("statgraph_plots.tuning:draw_history")(tuning, tuning.folder / HISTORY)
+    finished = [(trial.number, trial.value) for trial in tuning.trials if trial.value is not None]
+    draw = optional("statgraph_plots.tuning:draw_history")
+    draw(finished, len(tuning.trials), tuning.metric, tuning.folder / HISTORY)
 
 
 def _nested(settings: Sequence[str]) -> dict[str, object]:

@@ -1,0 +1,1 @@
+"""The search for a system's settings by trials: `statgraph tune`."""

@@ -1,1 +1,0 @@
-"""Tuning: BM25's grid, and the search for a system's settings."""
