@@ -28,10 +28,11 @@ from statgraph.search.evaluating import SplitMetrics, sets_of_split
 from statgraph.search.retriever import Retriever
 from statgraph.signals.signal import Asked, Signal
 from statgraph.systems.bm25_grid import tuned_bm25
-from statgraph.systems.job import DEFAULT_OPTIONS, RunCache, TrainingOptions
+from statgraph.systems.job import DEFAULT_OPTIONS, TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import regime_of, resolve_config, without_transformers
 from statgraph.training.checkpoints import MetricsLog
+from statgraph_studies.run_cache import KeptRuns
 from statgraph_studies.spec import RowSpec, TableSpec
 from statgraph_studies.store import FOLLOWED, RunResult, RunStore
 from statgraph_studies.summary import COMPARED_BY_SET, metrics_of_sets
@@ -167,7 +168,7 @@ class CorpusRuns:
             start = time.perf_counter()
             _forget_peak_memory()
             # Members are kept for the next ensemble, whose members they are too.
-            cache = RunCache(self.store.run_cache, keeps=kind_of(planned.config).has_members)
+            cache = KeptRuns(self.store.run_cache, keeps=kind_of(planned.config).has_members)
             options = replace(options, stage1_cache=self.store.stage1_cache, run_cache=cache)
             result = self._carried_out(planned, options)
             about = {"seconds": round(time.perf_counter() - start, 1), "taken": cache.taken}
