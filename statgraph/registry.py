@@ -255,7 +255,7 @@ FORMATS = Registry(
         "legi": "statgraph.corpus.formats.extensions:LEGI",
         "xlsx": "statgraph.corpus.formats.extensions:XLSX",
         "docx": "statgraph.corpus.formats.extensions:DOCX",
-        "md": "statgraph.corpus.formats.markdown:FORMAT",
+        "md": "statgraph.corpus.formats.extensions:MD",
         "html": "statgraph.corpus.formats.extensions:HTML",
         "txt": "statgraph.corpus.formats.text:FORMAT",
         "xml": "statgraph.corpus.formats.xml:FORMAT",
@@ -293,7 +293,7 @@ ENGINES = Registry(
     "index engine",
     "statgraph.engines",
     {
-        "faiss": "statgraph.index.engines.faiss_engine:FaissEngine",
+        "faiss": "statgraph_engines.faiss_engine:FaissEngine",
         "lance": "statgraph_engines.lance_engine:LanceEngine",
         "milvus": "statgraph_engines.milvus_engine:MilvusEngine",
     },

@@ -1,4 +1,4 @@
-"""A law of 300 articles with columns, and the place where an engine keeps it."""
+"""A law of 300 articles with columns, the place where an engine keeps it, and vectors that are easy to rank by hand."""
 
 from __future__ import annotations
 
@@ -96,3 +96,21 @@ class Place:
         """Write a law as a state, and return its reader."""
         self.engine.create(self.uri, state).write(*law.arguments())
         return self.engine.open(self.uri, state)
+
+
+@pytest.fixture
+def compass() -> np.ndarray:
+    """East, north, west, south, and north-east: (5, 2) float32."""
+    half = np.sqrt(0.5)
+    return np.array([[1, 0], [0, 1], [-1, 0], [0, -1], [half, half]], dtype=np.float32)
+
+
+@pytest.fixture
+def unit_vectors():
+    """Return a function that draws (rows, width) float32 vectors of length 1."""
+
+    def draw(n_rows: int, width: int, seed: int) -> np.ndarray:
+        vectors = np.random.default_rng(seed).standard_normal((n_rows, width)).astype(np.float32)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    return draw

@@ -119,12 +119,13 @@ def _refusal(parts: SplitResult) -> str:
         return "has no host; write it like https://HOST/FILE"
     if "@" in parts.netloc:
         return "holds a user name; download the file yourself and name it"
-    if parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname)):
+    if parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname)):
         return ""
     return "is not https; use an https address, or download the file yourself and name it"
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Return whether an address can be reached from this machine only."""
     with suppress(ValueError):
         return ip_address(host).is_loopback
     return host == "localhost"

@@ -20,7 +20,7 @@ from typing import Any
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.errors import UsageError
-from statgraph.registry import KINDS
+from statgraph.registry import KINDS, load
 from statgraph.runs.parts import COMMON, Part
 
 
@@ -73,7 +73,7 @@ class SystemKind:
     def train(self, job: Any) -> Any:
         """Train a `Job` into its folder, on every process of the world, and return what ranks the dev questions for the
         report (`rank(questions, k)`), None for a retriever of the run; the first process alone writes."""
-        return _imported(self.trainer)(job)
+        return load(self.trainer, self.trainer)(job)
 
     def signal_kind(self, config: RunConfig) -> str:
         """Return what an ensemble's signal by the vectors of such a run is: zero-shot, from the law, or trained."""
@@ -86,7 +86,7 @@ class SystemKind:
             raise UsageError(
                 f"--dry-run: '{config.system}' is no system of its own transformer; name one, such as --system qabisar"
             )
-        return _imported(self.rehearsal)(corpus, config)
+        return load(self.rehearsal, self.rehearsal)(corpus, config)
 
     def ranker(self, run: Any, articles: Any, *, device: str, precision: str, engine: Any = None) -> Any:
         """Return what ranks the articles of a run (`statgraph.search.ranker.Ranker`); RunError if a part is missing or
@@ -95,7 +95,7 @@ class SystemKind:
 
     def explainer(self, run: Any, ranker: Any, articles: Any) -> Any:
         """Return what explains the hits of a run."""
-        return _imported(self.explains)(run, ranker, articles)
+        return load(self.explains, self.explains)(run, ranker, articles)
 
     def no_encoder(self, run: Any, remedy: str) -> str:
         """Return why a run cannot be used for what needs the vectors of one encoder, with the remedy."""
@@ -112,14 +112,9 @@ class SystemKind:
     def update(self, update: Any) -> Any:
         """Return the plan that brings a run to a new version of its law (`statgraph.systems.updating.update.Plan`);
         RunError if the run cannot be updated."""
-        return _imported(self.updates)(update)
+        return load(self.updates, self.updates)(update)
 
 
 def kind_of(config: RunConfig) -> SystemKind:
     """Return the kind of the system that a configuration describes."""
     return KINDS.load("student" if config.student.epochs else config.retriever)()
-
-
-def _imported(place: str) -> Any:
-    module, _, attribute = place.partition(":")
-    return getattr(importlib.import_module(module), attribute)

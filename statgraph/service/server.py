@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import ipaddress
 import json
 import logging
 import signal
@@ -19,6 +18,7 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from statgraph.corpus.download import is_loopback
 from statgraph.errors import RunError, StatgraphError, UsageError, described
 from statgraph.runs.run import Run
 from statgraph.service.app import create_app
@@ -166,16 +166,6 @@ def bound_socket(host: str, port: int) -> Iterator[socket.socket]:
                 raise UsageError(f"--host {host}: not an address of this machine; give one that is") from None
             raise
         yield listener
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether an address can be reached from this machine only."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 async def _reload_when_asked(

@@ -1,1 +1,1 @@
-"""Readers of the files that office programs write, and of web pages."""
+"""Readers of the files that office programs write, of Markdown and of web pages."""

@@ -14,8 +14,8 @@ from statgraph.config import IndexConfig
 from statgraph.corpus.allowed_rows import Where
 from statgraph.errors import DependencyError, EngineError, reason_of
 from statgraph.index.engines.contract import KEPT_STATES, Columns, RankedIds, State, Written
-from statgraph.index.engines.faiss_engine import LocalArticles
 from statgraph.index.folder import default_lists
+from statgraph_engines.faiss_engine import LocalArticles
 from statgraph_engines.tables import PATH_END, TableEngine, expression, path_key, ranked_ids
 
 TABLE = "articles"

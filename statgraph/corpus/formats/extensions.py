@@ -18,6 +18,9 @@ HTML = document_format(
     deferred("html", "statgraph_documents.html:read_html"),
     language=deferred("html", "statgraph_documents.html:language_of"),
 )
+MD = document_format(
+    "Markdown, an act a file", (".md", ".markdown"), deferred("md", "statgraph_documents.markdown:read_markdown")
+)
 XLSX = SourceFormat(
     "tables of a spreadsheet, as of csv, on one sheet or several",
     deferred("xlsx", "statgraph_documents.xlsx:draft_xlsx"),

@@ -9,7 +9,7 @@ from statgraph.corpus.allowed_rows import ANYWHERE, Where
 from statgraph.errors import EngineError, RunError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.index.engines.contract import Columns, State
-from statgraph.index.engines.faiss_engine import FaissEngine, LocalArticles
+from statgraph_engines.faiss_engine import FaissEngine, LocalArticles
 
 STATE = State("a" * 64, "1" * 64)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from statgraph.corpus.draft import Draft
-from statgraph.corpus.formats.documents import Document, document_format
+from statgraph.corpus.formats.documents import Document
 from statgraph.corpus.formats.outline import Line
 from statgraph.corpus.lines import all_lines
 
@@ -66,6 +66,3 @@ def _plain(token: Token) -> str:
     """Return the text of an inline token without its marks, a line for each of its lines."""
     breaks = {"softbreak": "\n", "hardbreak": "\n"}
     return "".join(breaks.get(part.type, part.content) for part in token.children or () if part.type != "html_inline")
-
-
-FORMAT = document_format("Markdown, an act a file", (".md", ".markdown"), read_markdown)

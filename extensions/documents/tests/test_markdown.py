@@ -1,4 +1,4 @@
-from statgraph.corpus.formats.markdown import read_markdown
+from statgraph_documents.markdown import read_markdown
 
 LAW = """---
 title: of the file
