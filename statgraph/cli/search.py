@@ -82,6 +82,8 @@ def search(question: str | None, run: str | None, corpus: Path | None, k: int, q
     if query is None:
         _print_batch(retriever, ids, queries_of(texts, k, limits), trec=given["trec"])
         return
+    for unknown in retriever.unknown_articles(query):
+        click.echo(f"No article is numbered {visible(unknown)}", err=given["as_json"])
     if given["as_json"]:
         printed = [asdict(hit) for hit in hits]
         for hit, explanation in zip(printed, explanations, strict=False):

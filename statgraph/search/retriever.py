@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from statgraph.corpus.allowed_rows import AllowedRows, placed_rows
+from statgraph.corpus.citations.named_articles import HAS_NUMBER
 from statgraph.corpus.query import Query, Ranked, queries_of
 from statgraph.corpus.validity import ALWAYS
 from statgraph.errors import RewritingError, UsageError, as_called
@@ -179,6 +180,12 @@ class Retriever:
         )
         force = f" in force {day}" if limited else ""
         return as_called(f"No article{there}{force} shares a word with the question; {remedy}")
+
+    def unknown_articles(self, question: str | Query) -> list[str]:
+        """Return the numbers that a question names for sure and no article carries: "9999", or "9999, Housing Code"
+        where it names the code. The first question with a digit reads every title."""
+        (query,) = queries_of([question], 1, {})
+        return self.articles.named_articles.unknown(query.text) if HAS_NUMBER.search(query.text) else []
 
     def explain(self, question: str | Query, hits: Sequence[Hit], **limits: object) -> list[Explanation]:
         """Return why each of these hits was found for a question, in their order; each at most once.

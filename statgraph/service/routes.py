@@ -95,10 +95,16 @@ async def search(asked: schemas.SearchRequest, request: Request, opened: Opened,
         setattr(request.state, WARNING, warning)
     explanations = await state.explain(opened, query, hits) if asked.explain else None
     found = await run_in_threadpool(answers.hit_answers, run, asked.question, hits, explanations)
+    unknown = await run_in_threadpool(run.retriever.unknown_articles, query)
     took_ms = 1000 * (time.perf_counter() - start)
     searched = len(run) if allowed is None else len(allowed)
     return schemas.SearchAnswer(
-        question=asked.question, rewritten=rewritten, hits=found, searched=searched, took_ms=took_ms
+        question=asked.question,
+        rewritten=rewritten,
+        hits=found,
+        unknown_articles=unknown,
+        searched=searched,
+        took_ms=took_ms,
     )
 
 

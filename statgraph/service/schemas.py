@@ -150,6 +150,9 @@ class SearchAnswer(BaseModel):
     question: str
     rewritten: str | None = Field(None, description="The question in the law's words, if it was searched by them too.")
     hits: list[HitAnswer]
+    unknown_articles: list[str] = Field(
+        description="Numbers that the question names and no article carries, each with its code if it names one."
+    )
     searched: int = Field(description="How many articles were searched: those of the codes, the heading and the day.")
     took_ms: float
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from statgraph.corpus.citations.named_articles import HAS_NUMBER
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
 from statgraph.signals.signal import AllScores, Answer, Asked, EncodedSignal, SignalInfo, SignalSource
-
-_HAS_NUMBER = re.compile(r"\d|第|§")  # reading every title takes a second, and most questions name no article
 
 
 class CitationSignal:
@@ -50,7 +48,7 @@ class CitationSignal:
 
     def _scores(self, question: str) -> np.ndarray:
         scores = np.zeros(len(self._store), dtype=np.float32)
-        if _HAS_NUMBER.search(question):
+        if HAS_NUMBER.search(question):
             rows = self._store.named_articles.rows(question)
             scores[rows] = 1 / np.arange(1, len(rows) + 1)
         return scores

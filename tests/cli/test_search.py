@@ -134,6 +134,14 @@ def test_where_no_word_is_shared_it_says_so(answer, bm25_run, tmp_path):
     assert len(answer(*many, "--trec").stdout.splitlines()) == 10
 
 
+def test_an_article_that_is_not_there_is_told_before_the_hits(answer, bm25_run):
+    line = "No article is numbered 99\n"
+    ask, plain = ["lamps, article 99", "--run", bm25_run], ["lamps, article", "--run", bm25_run]
+    assert answer(*ask).stdout == line + answer(*plain).stdout
+    told = answer(*ask, "--json")
+    assert (told.stdout, told.stderr) == (answer(*plain, "--json").stdout, line)
+
+
 def test_hits_of_some_codes_and_under_a_heading(answer, refused, bm25_run, asked):
     ask = ["Are lamps taxed?", "--run", bm25_run, "--json"]
     everywhere, rights = answer(*ask), answer(*ask, "--heading", "Town Code > Book I. Rights", "--explain")

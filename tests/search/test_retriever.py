@@ -165,6 +165,12 @@ def test_limits_are_checked_before_anything_is_searched(retriever, limits, line)
         retriever.search("deposit", **limits)
 
 
+def test_a_number_that_no_article_carries_is_unknown(run):
+    retriever = Retriever.load(run, device="cpu")
+    assert retriever.unknown_articles("art. 1 and art. 99 of the Rent Code") == ["99, Rent Code"]
+    assert retriever.unknown_articles("the deposit of 99 months") == []
+
+
 def test_a_query_has_its_own_limits(retriever):
     queries = [Query("notice", 1), Query("deposit", 2, among=[2, 1]), Query("keys", 1)]
     hits = retriever.search_many(queries)

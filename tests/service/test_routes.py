@@ -68,11 +68,16 @@ def test_about(client):
     }
 
 
+def test_a_search_says_which_articles_are_not_there(client):
+    answer = client.post("/api/search", json={"question": "articles 5 and 99 of the Work Code: wages"}).json()
+    assert (answer["unknown_articles"], answer["hits"] != []) == (["99, Work Code"], True)
+
+
 def test_search(client):
     answer = client.post("/api/search", json={"question": "Who signs for the keys?", "k": 1}).json()
     (hit,) = answer["hits"]
     assert (answer["question"], answer["searched"]) == ("Who signs for the keys?", 5)
-    assert answer["took_ms"] > 0
+    assert (answer["took_ms"] > 0, answer["unknown_articles"]) == (True, [])
     assert hit.pop("score") > 0
     text = "Keys are handed back. The lessor signs for them."
     assert hit == {

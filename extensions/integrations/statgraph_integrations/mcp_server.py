@@ -73,6 +73,9 @@ class FoundLaw(BaseModel):
 
     question: str
     articles: list[FoundArticle]
+    unknown_articles: list[str] = Field(
+        description="Numbers that the question names and no article carries, each with its code if it names one."
+    )
     searched: int = Field(description="How many articles were searched: those of the code and of the day.")
 
 
@@ -114,9 +117,14 @@ class LawTools:
     ) -> FoundLaw:
         """Find the articles of law that answer a question, best first."""
         query = Query(question, k, codes=_codes(code), as_of=as_of)
-        hits, allowed = self._run.retriever.search(query, passages=True), self._run.retriever.allowed(query)
-        searched = len(self._run) if allowed is None else len(allowed)
-        return FoundLaw(question=question, articles=[self._found(hit) for hit in hits], searched=searched)
+        retriever = self._run.retriever
+        hits, allowed = retriever.search(query, passages=True), retriever.allowed(query)
+        return FoundLaw(
+            question=question,
+            articles=[self._found(hit) for hit in hits],
+            unknown_articles=retriever.unknown_articles(query),
+            searched=len(self._run) if allowed is None else len(allowed),
+        )
 
     def get_article(self, article_id: ArticleId) -> ArticleText:
         """Return an article with all of its text."""

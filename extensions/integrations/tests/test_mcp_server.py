@@ -70,6 +70,13 @@ def test_a_search_returns_what_is_cited(ask):
     assert found["searched"] == 4  # the old version is not today's law
 
 
+def test_a_search_says_which_articles_are_not_there(ask):
+    assert ask("search_law", question="deposit, article 99 of the Rent Code")[0]["unknown_articles"] == [
+        "99, Rent Code"
+    ]
+    assert ask("search_law", question="deposit, article 1")[0]["unknown_articles"] == []
+
+
 def test_a_search_is_limited_to_a_day_and_a_code(ask):
     assert ids(ask("search_law", question="notice", as_of="2019-12-31")[0]["articles"]) == ["R2-old"]
     assert ids(ask("search_law", question="notice")[0]["articles"]) == ["R2-new"]

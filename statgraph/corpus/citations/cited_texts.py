@@ -39,6 +39,8 @@ class CitedTexts:
         after = text[numbers.end : numbers.end + _LOOK_AHEAD]
         if grammar.own.match(after):
             return code
+        if grammar.thereof.match(after):
+            return last
         same = grammar.same.match(after)
         if same and grammar.code_noun.fullmatch(same["noun"]):
             return last

@@ -90,6 +90,7 @@ class Grammar:
             `roman`, and `ordinal`; `next` another of the same list, with `through` where it ends a range.
         joined: what may stand between two references of one list.
         own: words for the law that the text is in; `same`, for one named before, with its `noun`.
+        thereof: a word for the law named before, alone.
         interrupted: a preposition that waits for its law ("of, and Schedule 1 to,").
         named: what stands before the name of a law; `direct`, before a name that follows the number at once.
         other: the beginning of a law's name; `other_direct`, of one that follows the number at once.
@@ -110,7 +111,7 @@ class Grammar:
         self.first = re.compile(rf"{opening}(?:(?P<letters>{LETTERS})?{self._digits(degree=True)}|{others}){rest}")
         again = rf"(?:(?:[^\W\d_]{{1,4}}(?:['’]|\s+))?(?:§+|{self._any('article', 'section', dot=True)})\s*)?"
         # Not across a comma: "à l'article 3, à l'article 5" is no range.
-        join = rf"\s*+(?:(?P<through>{to}\s*{again}|,\s*{to})|,\s*{and_}|[,;]|{and_})\s*"
+        join = rf"\s*+(?:(?P<through>{to}\s*{again}|,\s*{to})|,\s*{and_}|,|;(?!\s*\n)|{and_})\s*"  # not "; 3."
         number = rf"(?:(?P<letters>{LETTERS})?{self._digits(degree=False)}(?!\s?°)|{others})"
         self.next = re.compile(join + number + rest)
         self.joined = re.compile(rf"\s*(?:{and_}|{to}|,)\s*")
@@ -129,7 +130,11 @@ class Grammar:
             marks.discard("°")  # "l'article 5, 2°"
         joins = {word for table in self._tables for key in ("and", "to") for word in table.get(key, ())}
         letters = "".join(sorted(word.upper() for word in joins if re.fullmatch("[a-z]", word)))
+        apart = {*joins, *self._listed("of"), *self._listed("small")}
+        words = self._listed("not_added")
         return digits_pattern(
+            joins="|".join(sorted(word for word in apart if len(word) == 2)),
+            not_added="|".join(sorted(words)),
             marks="|".join(sorted(marks, key=len, reverse=True)),
             loose=f"[IVX{letters}{'a-eg-z' * self._sign}]",
             bis_is_to="bis" in joins,
@@ -140,16 +145,20 @@ class Grammar:
         lid", "Abs. 2". No word is matched in two ways: a long list would be tried in all combinations."""
         ordinals = rf"{ordinal}(?:\s?{and_}\s?{ordinal}){{0,5}}"
         bracket = r"\([^()]{1,12}\)"
-        place = rf"(?:{bracket}|\d+(?:[-.]\d+)*\w{{0,2}}[°ºª]?|[IVX]+\b|[a-z]\b(?:\)|(?!\.))|{ordinals})"
+        digits, letter = r"\d+(?:[-.]\d+)*\w{0,2}[°ºª]?(?:\)(?=,))?", r"[a-z]\b(?:\)|(?!\.))"
+        place = rf"(?:{bracket}|{digits}|[IVX]+\b|{letter}|{ordinals})"
         one, many = self._any("part", dot=True), self._any("parts", dot=True)
+        # "letters a) and d), 12": what goes on from letters are letters. And not the 6 of "Abs. 1, 6 Abs. 2".
+        own = rf"(?!\s*(?!{self._any('subparts', dot=True)}){many})"
+        places = "|".join(rf"{kind}(?:\s*{and_}\s*{kind}{own})*" for kind in (bracket, digits, r"[IVX]+\b", letter))
         division = self._any("division")
         numeral = r"(?:[IVX]+(?:er)?\b|\d+\w?\b)"
         symbol = r"(?:\d+°|[IVX]+\b|[a-z]\))"
         roman = r"[IVX]+\b(?:\s\d+\b)?|" if self._sign else ""  # "§ 823 I 2"
         parts = (
             rf"\([^()]{{1,30}}\)(?:\s*{and_}\s*{bracket})*",
-            rf"{ordinals}\s{behind}",
-            rf"{many}\s*{place}(?:\s*{and_}\s*{place}(?!\s*{many}))*",
+            rf"(?:{and_}\s*)?{ordinals}\s{behind}",
+            rf"(?:{and_}\s*(?={many}\s*{place}(?!\s*\()))?{many}\s*(?:{places}|{ordinals})",
             rf"{one}\s*{place}",
             rf"(?:{roman}\.?{symbol})(?:\s?(?:,|et|à|ou)?\s?{symbol})*",
             self._any("following", dot=True),
@@ -167,6 +176,7 @@ class Grammar:
         self.own = re.compile(rf"\s*,?\s*{self._any('own')}")
         self.same = re.compile(rf"\s*,?\s*{self._any('same')}\s*(?P<noun>[\w\-]+)")
         self.code_noun = re.compile(self._any("code_nouns"))
+        self.thereof = re.compile(rf"\s*{self._any('thereof')}")
         self.interrupted = re.compile(rf"\s*{of},")
         self.named = re.compile(rf"\s*,?\s*{of}\s*(?=\w)")
         self.direct = re.compile(
@@ -200,8 +210,8 @@ def _number_first_patterns(table: Table) -> tuple[re.Pattern[str], ...]:
     of what stands between two references."""
     sign, unit = table["before_number"], "|".join(table["article"])
     number = rf"[{''.join((*table['digits'], *table['units']))}\d]+"
-    part = rf"(?:\s*{sign}?\s*[（(]?\s*{number}\s*[)）]?\s*(?:{'|'.join(table['part'])}))*"
-    item = rf"\s*(?P<numeral>{number})\s*(?:(?P<unit>{unit})(?:{table['branch']}(?P<branch>{number}))?{part})?"
     to, and_ = (words_pattern(table[key]) for key in ("to", "and"))
+    part = rf"(?:\s*(?:{to}|{and_})?\s*{sign}?\s*[（(]?\s*{number}\s*[)）]?\s*(?:{'|'.join(table['part'])}))*"
+    item = rf"\s*(?P<numeral>{number})\s*(?:(?P<unit>{unit})(?:{table['branch']}(?P<branch>{number}))?{part})?"
     following = rf"\s*(?:(?P<through>{to})|{and_})\s*{sign}?{item}"
     return re.compile(item), re.compile(following), re.compile(rf"\s*(?:{to}|{and_})\s*")

@@ -9,9 +9,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from statgraph.corpus.citations.code_mentions import CodeMentions, Mention, plain_title, small_words
-from statgraph.corpus.citations.numbering import SECTION
-from statgraph.corpus.citations.numbers import LETTERS, digits_pattern
+from statgraph.corpus.citations.numbering import ALOUD, ARTICLE, SECTION
+from statgraph.corpus.citations.numbers import LETTERS, article_number, digits_pattern
 from statgraph.corpus.citations.references import Reference, ReferenceFinder
+from statgraph.corpus.titles import NEARLY_ALL
+
+HAS_NUMBER = re.compile(r"\d|第|§")  # most questions name no article, and reading every title takes a second
 
 _DIGITS = digits_pattern(marks="er|º|ª|°", loose="[IVX]", bis_is_to=False)
 _NUMBER = re.sub(r"\?P<\w+>", "?:", rf"(?:{LETTERS})?{_DIGITS}")
@@ -51,6 +54,9 @@ class NamedArticles:
                 self._rows_with.setdefault(key, []).append(row)
         headings = {heading for path in set(map(tuple, paths)) for heading in path[1:]}
         self._section_headings = {match[1] for match in map(_SECTION_HEADING.match, headings) if match}
+        numbered = [any(map(str.isdigit, number)) for number in numbers or titles]
+        self._knows_numbers = sum(map(bool, self._finder.keys)) >= NEARLY_ALL * sum(numbered)
+        self._shapes = {_shape(key) for key in self._rows_with}
 
     def rows(self, question: str) -> np.ndarray:
         """Return the rows of the articles that a question names, best first: (n,) int64, empty where it names none.
@@ -67,6 +73,31 @@ class NamedArticles:
             if named or not own:
                 others.update(dict.fromkeys(self._rows_anywhere(reference)))
         return np.fromiter(best | others, dtype=np.int64)
+
+    def unknown(self, question: str) -> list[str]:
+        """Return the numbers that a question surely names and no article carries, each once: "9999", or "9999, Housing
+        Code" where it names the code.
+
+        Sure is a number behind a word for an article, or in an unmistakable form that other articles have. It is known
+        if the code has it that the question names; without one, or with one that is not in the corpus, if any has.
+        """
+        if not self._knows_numbers:
+            return []
+        said = self._in_the_spelling_of_law(question, known=True)
+        mentions = self._mentions.find(said)
+        unknown: dict[str, None] = {}
+        for reference in self._finder.cited(said, ""):
+            aloud = reference.unit == SECTION and said[reference.start] != "§" and self._section_headings
+            if reference.unit not in (ARTICLE, SECTION, ALOUD) or aloud:
+                continue
+            codes = _codes_of(reference, mentions) or []
+            for number in reference.numbers:
+                one = reference._replace(numbers=(number,))
+                found = any(self._finder.rows_of(one, code) for code in codes or dict.fromkeys(self._codes))
+                key = next((key for key in number.keys if _shape(key) in self._shapes), number.keys[-1])
+                if not found and ("-" not in key or _shape(key) in self._shapes):  # else it is "2-9"
+                    unknown[", ".join((key, *codes))] = None
+        return list(unknown)
 
     def _references(self, question: str) -> Iterator[tuple[Reference, list[str], list[str]]]:
         """Yield the references of a question to texts of the corpus, each with the codes that stand with it and those
@@ -93,13 +124,24 @@ class NamedArticles:
         codes = dict.fromkeys(self._codes[row] for row in holding) if holding else dict.fromkeys(self._codes)
         return [row for code in codes for row in self._finder.rows_of(reference, code)]
 
-    def _in_the_spelling_of_law(self, question: str) -> str:
-        """Return a question with capitals before numbers and "article" before unmistakable ones: for "l1234-1"."""
+    def _in_the_spelling_of_law(self, question: str, *, known: bool = False) -> str:
+        """Return a question with capitals before numbers and "article" before unmistakable ones: for "l1234-1". With
+        `known`, before those alone that look like the number of an article."""
         said = _KEPT.sub(lambda part: unicodedata.normalize("NFKC", part[0]), unicodedata.normalize("NFC", question))
         said = re.sub("[\u2010-\u2012\u2212]", "-", said)
         said = re.sub(r"(?<!\w)(ss?)(?=\d)", r"\1.", said, flags=re.IGNORECASE)
         said = _SMALL_LETTERS.sub(lambda match: match[0].upper(), said)
-        return _UNMISTAKABLE.sub(r"article \g<0>", said)
+
+        def as_article(match: re.Match[str]) -> str:
+            first = re.match(_NUMBER, match[0])[0]
+            return match[0] if known and _shape(article_number(first)) not in self._shapes else f"article {match[0]}"
+
+        return _UNMISTAKABLE.sub(as_article, said)
+
+
+def _shape(key: str) -> str:
+    """Return a number with a 0 for each run of digits: "L1234-1" has the shape "L0-0"."""
+    return re.sub(r"\d+", "0", key)
 
 
 def _as_article(said: str, mentions: Sequence[Mention]) -> str:

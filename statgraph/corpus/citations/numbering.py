@@ -12,8 +12,10 @@ from statgraph.corpus.citations.grammar import Grammar, grammar_of, ordinal_valu
 from statgraph.corpus.citations.numbers import LETTERS, article_number, digits_pattern, numeral_value, roman_value
 
 # What the tables' words for an article call it; other numbered parts of a law are called by their own first word.
-ARTICLE, SECTION, SHORT, ALOUD, INNER = "article", "section", "section_short", "section_aloud", "inner"
-MAIN_UNITS = frozenset((ARTICLE, SECTION, SHORT, ALOUD, INNER))
+ARTICLE, SECTION, SHORT, ALOUD = "article", "section", "section_short", "section_aloud"
+# A part that is called by the number of its article: "subsection 12(3)"; "paragraph 12(3)(a)" where that is a section.
+INNER, INNER_SECTION = "inner", "inner_section"
+MAIN_UNITS = frozenset((ARTICLE, SECTION, SHORT, ALOUD, INNER, INNER_SECTION))
 _WITH_ITS_PART = re.compile(r"\s*\d+(?:\.\d+)*[A-Z]?\(\d")
 _WORD_BEFORE = re.compile(r"[^\W\d_]+\s+$")
 _NUMBER_IN_TITLE = re.compile(
@@ -65,9 +67,11 @@ class NumberReader:
 
     def __init__(self, units: Iterable[str]):
         units = set(units)
-        words = {word: known for word, known in _known_words().items() if known.unit in units}
+        every = {known.unit for known in _known_words().values()} | MAIN_UNITS
+        # A word may be another unit's elsewhere: the English "paragraph", the German "Paragraph".
+        words = dict(_known_words(frozenset(every - units)))
         languages = tuple(name for name, table in tables().items() if "before_number" not in table)
-        for unit in units - {known.unit for known in _known_words().values()}:
+        for unit in units - every:
             words |= {form: _Word(unit, languages, (form,)) for form in (unit, f"{unit}s")}
         self._words = words
         self._pattern = _any_word([spelled for word in words.values() for spelled in word.spelled])
@@ -102,7 +106,7 @@ class NumberReader:
         start = word.start()
         if grammar.number_first is not None:
             numbers, end = _numbers_before_unit(text, word.end(), grammar)
-        elif unit != INNER or _WITH_ITS_PART.match(text, word.end()):
+        elif unit not in (INNER, INNER_SECTION) or _WITH_ITS_PART.match(text, word.end()):
             numbers, end = _numbers_behind_unit(text, word.end(), grammar)
         else:
             numbers, end = [], word.end()
@@ -175,15 +179,15 @@ def _own_word(match: re.Match[str]) -> str | None:
 
 
 @cache
-def _known_words() -> dict[str, _Word]:
-    """Return the words of all languages for a numbered part of a law, in plain letters."""
+def _known_words(but: frozenset[str] = frozenset()) -> dict[str, _Word]:
+    """Return the words of all languages for a numbered part of a law, in plain letters, but for those of some units."""
     found: dict[str, _Word] = {}
     for language, table in tables().items():
         groups = [(unit, table[unit]) for unit in MAIN_UNITS if unit in table]
         if "before_number" in table:
             groups = [(ARTICLE, [table["before_number"]])]
         groups += [(plain_word(forms[0]), forms) for forms in table.get("others", ())]
-        for unit, spelled in ((unit, word) for unit, forms in groups for word in forms):
+        for unit, spelled in ((unit, word) for unit, forms in groups if unit not in but for word in forms):
             plain = plain_word(spelled).rstrip(".")
             known = found.get(plain, _Word(unit, (), ()))
             found[plain] = _Word(known.unit, (*known.languages, language), (*known.spelled, spelled))

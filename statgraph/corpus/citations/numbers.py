@@ -15,7 +15,7 @@ ROMAN = rf"(?=[IVX]|[LC][IVXLC])[IVXLC]{{1,8}}{END}(?!['’]|\.\s?\d)"
 _NEITHER = re.compile(r"[\s*]+|(?<!\d)\.|\.(?!\d)|-(?=[^\W\d])")
 
 
-def digits_pattern(*, marks: str, loose: str, bis_is_to: bool) -> str:
+def digits_pattern(*, marks: str, loose: str, bis_is_to: bool, joins: str = "", not_added: str = "") -> str:
     """Return a pattern of a number less its first letters, with the groups `digits`, `added` for what stands apart from
     them ("3 bis", "5 A"), and `loose` for a letter apart that may be a paragraph or a word ("§ 5 I").
 
@@ -23,14 +23,17 @@ def digits_pattern(*, marks: str, loose: str, bis_is_to: bool) -> str:
         marks: a pattern of what may follow the digits and is no part of the number ("1er", "5º").
         loose: a pattern of such letters.
         bis_is_to: whether "5 bis 7" is a range.
+        joins: a pattern of words of two letters that are no part of a number: the "et" of "36et".
+        not_added: a pattern of additions that are another word where they stand apart: the "ter" of "9.2 ter zake".
     """
-    own = rf"(?!(?:{marks}){END})" if marks else ""
+    own = rf"(?!(?:{'|'.join(filter(None, (marks, joins)))}){END})" if marks or joins else ""
     # "§ 12f." is § 12 and the next.
     segment = rf"\d+(?:\^\d+|{_RAISED})?(?:{_LATIN}|{own}[a-eg-z]{{1,2}}{END}|f(?![\w.])|[A-Z]{{1,3}}{END})?"
     mark = rf"(?:\.?(?:{marks}){END}(?!\)))?" if marks else ""
     apart = r"(?!['’]|\.\s?[a-z]|\.[A-Z]|\s+\d)"
     letter = rf"(?:-[A-Z]{{1,2}}|\s(?!{loose}{END})[A-Z]){END}{apart}"
     latin = rf"(?!bis\s*(?:§|(?i:art\w*\.?)|\d)){_LATIN}" if bis_is_to else _LATIN
+    latin = rf"(?!(?:{not_added})\s+[a-z]){latin}" if not_added else latin
     return (
         rf"(?P<digits>{segment}(?:[-.:/]{segment})*){mark}"
         rf"(?P<added>(?:{letter})?(?:(?:-{_LATIN}|\s{latin})(?:\s[A-Z]{END}(?!['’]))?(?:\.\d+)?)?)"

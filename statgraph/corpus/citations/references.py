@@ -17,6 +17,7 @@ from statgraph.corpus.citations.numbering import (
     ALOUD,
     ARTICLE,
     INNER,
+    INNER_SECTION,
     SECTION,
     SHORT,
     Number,
@@ -91,9 +92,11 @@ class ReferenceFinder:
         self._marks = {
             code: {mark for mark in ".-" if any(mark in key for key in rows)} for code, rows in self._rows.items()
         }
+        for own in self._units.values():
+            own |= {INNER_SECTION} if SECTION in own and ARTICLE not in own else set()
         units = {ARTICLE}.union(*self._units.values()) - {""}
         if sum("." in key for key in self.keys) < sum("-" in key for key in self.keys):
-            units.discard(INNER)  # no law with "subsection 12(3)" numbers its sections "12-3"
+            units -= {INNER, INNER_SECTION}  # no law with "subsection 12(3)" numbers its sections "12-3"
         units |= {SECTION} if asked else set()
         units |= {SHORT} if asked or any(_SECTION.match(title) for title in titles) else set()
         units |= {ALOUD} if asked and any("§" in title for title in titles) else set()

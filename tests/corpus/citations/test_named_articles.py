@@ -145,6 +145,53 @@ def test_chinese(question, rows):
     assert CHINESE.rows(question).tolist() == rows
 
 
+@pytest.mark.parametrize(
+    ("articles", "question", "unknown"),
+    [
+        (ENGLISH, "Art. 9, Work Code", ["9, Work Code"]),
+        (ENGLISH, "articles 3, 8 and 9", ["8", "9"]),
+        (ENGLISH, "article 9 and article 3 of the Work Code", ["9, Work Code"]),
+        (ENGLISH, "section 900", ["900"]),
+        (ENGLISH, "Art. 99 Tax Code", ["99"]),
+        (FRENCH, "article 5 du code du travail", ["5, Code du travail"]),
+        (FRENCH, "que dit l1234-9 ?", ["L1234-9"]),
+        (FRENCH, "articles L. 1234-2 et 1234-8", ["L1234-8"]),
+        (GERMAN, "§ 9999 BGB", ["9999"]),
+        (GERMAN, "§ 99 Abs. 1 Sportgesetz", ["99, Sportgesetz"]),
+        (GERMAN, "§ 99 I", ["99"]),
+        (DUTCH, "artikel 7:999", ["7:999"]),
+        (CHINESE, "劳动法第九十九条", ["99, 劳动法"]),
+    ],
+)
+def test_numbers_that_no_article_carries(articles, question, unknown):
+    assert articles.unknown(question) == unknown
+
+
+@pytest.mark.parametrize(
+    ("articles", "question"),
+    [
+        (ENGLISH, "9999"),
+        (ENGLISH, "work code 9"),
+        (ENGLISH, "Art. 3 Tax Code"),
+        (ENGLISH, "Articles 2-9 of the Work Code"),
+        (ENGLISH, "s. 44"),
+        (ENGLISH, "Can I get 9 months of notice for my A320 of 2024?"),
+        (ENGLISH, ""),
+        (FRENCH, "R999-1"),
+        (FRENCH, "L. 1234-1 code rural"),
+        (GERMAN, "§ 2 I"),
+        (GERMAN, "siehe S. 36"),
+    ],
+)
+def test_a_number_that_is_known_or_may_be_no_articles_is_not_unknown(articles, question):
+    assert articles.unknown(question) == []
+
+
+def test_no_number_is_unknown_where_titles_or_headings_may_have_it():
+    assert named(["A"], lambda code: ["Lamps", "Top 10 wells"]).unknown("article 11") == []
+    assert named(["Housing Code"], headings=("Section 3. Deposits",)).unknown("section 9") == []
+
+
 def test_a_section_that_is_a_heading_is_no_article():
     headed = named(["Housing Code"], headings=("Section 3. Deposits",))
     assert headed.rows("section 3").tolist() == []

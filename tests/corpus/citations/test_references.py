@@ -122,6 +122,39 @@ def two_codes(own, other, word):
 
 
 @pytest.mark.parametrize(
+    ("word", "text", "rows"),
+    [
+        ("Article", "l'article 3et l'article 5", [2, 4]),
+        ("Article", "aux articles 2 et 4en cas de refus", [1, 3]),
+        ("Article", "à l'article 3 ;\n5. la date", [2]),
+        ("Artikel", "de artikelen 1, onderdelen a en b, en tweede lid, 3 en 5", [0, 2, 4]),
+        ("Artikel", "de artikelen 1, eerste tot en met het derde lid, en 4", [0, 3]),
+        ("Artikel", "artikel 2 ter zake van", [1]),
+        ("Articolo", "gli articoli 1, lettere a) e b), 3 e 5", [0, 2, 4]),
+        ("§", "§ 3 Absatz 1 und 2 Satz 1", [2]),
+        ("§", "§§ 3 Absatz 1, 5 Absatz 2", [2, 4]),
+        ("Art.", "w art. 3 ust. 1 pkt 1, 2 lit. a", [2]),
+        ("Section", "section 2 and paragraph 3(1)(g)", [1, 2]),
+        ("Article", "paragraph 3(1)(g)", []),
+        ("第", "猫法第二条第二款和第三款、第三条", []),
+        ("第", "本法第二条第二款和第三款、第三条", [1, 2]),
+    ],
+)
+def test_what_real_acts_write(word, text, rows):
+    titles = (
+        [f"{word}{number}条" for number in "一二三四五六"] if word == "第" else [f"{word} {row}" for row in range(1, 7)]
+    )
+    assert ReferenceFinder(titles, ["Garden Act"] * 6).find(text, "Garden Act") == rows
+
+
+def test_thereof_is_of_the_law_named_before():
+    finder = two_codes("Garden Act", "Dog Act", "Article")
+    text = "Article 2 of the Dog Act, in conjunction with Article 5 thereof"
+    assert finder.find(text, "Garden Act") == [7, 10]
+    assert finder.find("Article 2 of Regulation (EU) 1/2011, with Article 5 thereof", "Garden Act") == []
+
+
+@pytest.mark.parametrize(
     ("text", "rows"),
     [
         ("section 5 of the Animal Welfare Act 2006", []),

@@ -99,7 +99,7 @@ def test_a_day_that_is_none_is_told_and_can_be_taken_off(open_dated, address, ex
 
 
 def test_nothing_found_where_it_was_searched_leads_everywhere_and_to_today(open_dated, answers, expect):
-    none = answers(question="deposit", hits=[], searched=0, took_ms=1)
+    none = answers(question="deposit", hits=[], unknown_articles=[], searched=0, took_ms=1)
     page = open_dated(
         "/?q=deposit&code=Work+Code&as_of=2021-02-28", before=lambda page: page.route("**/api/search", none)
     )

@@ -91,17 +91,23 @@ def test_the_answer_to_the_last_question_stays(open_page, answers, expect):
     page.wait_for_function("location.search === '?q=wages'")
     while len(held) < 2:
         page.wait_for_timeout(20)
-    held[1].fulfill(json={"question": "wages", "hits": [], "searched": 321, "took_ms": 1})
+    held[1].fulfill(json={"question": "wages", "hits": [], "unknown_articles": [], "searched": 321, "took_ms": 1})
     expect(page.locator("#hits")).to_have_text("There is no article to search.")
 
 
 def test_where_no_word_is_shared_it_says_so_and_nothing_of_the_law(open_page, answers, expect):
     def by_words(page) -> None:
         page.route("**/api/about", answers(change=lambda about: {**about, "by_words": True}))
-        page.route("**/api/search", answers(question="zzz", hits=[], searched=321, took_ms=1))
+        page.route("**/api/search", answers(question="zzz", hits=[], unknown_articles=[], searched=321, took_ms=1))
 
     page = open_page("/?q=zzz", before=by_words)
     expect(page.locator("#hits")).to_have_text("No article shares a word with your question. Use other words.")
+
+
+def test_an_article_that_is_not_there_is_told_before_the_hits(open_page, expect):
+    page = open_page("/?q=deposit of article 9999 of the Housing Code")
+    expect(page.locator("#hits > p").first).to_have_text("No article is numbered 9999, Housing Code.")
+    expect(page.locator("#status")).to_contain_text("No article is numbered 9999, Housing Code. The first 10 of 321")
 
 
 def test_hits_are_told_to_be_the_first_of_those_searched(open_page, expect):

@@ -83,22 +83,25 @@ function showAnswer(answer, asked, about, size) {
   const box = byId("hits");
   const before = box.querySelectorAll(".hit-link").length;
   const count = answer.hits.length;
+  const unknown = answer.unknown_articles.map((named) => say("unknown_article", { named }));
+  const notices = unknown.map((words) => el("p", { class: "notice" }, words));
   if (!count) {
     const filtered = asked.codes.length > 0 || asked.heading !== null || asked.as_of !== null;
     const all = { codes: [], heading: null, asOf: null };
     const everywhere = filtered ? link(all, {}, say("filter_clear")) : null;
     const none = say(`${about.by_words ? "no_shared_word" : "no_hits"}${filtered ? "_filtered" : ""}`);
-    announce(none);
-    box.replaceChildren(el("p", { class: "notice" }, none, " ", everywhere));
+    announce([...unknown, none].join(" "));
+    box.replaceChildren(...notices, el("p", { class: "notice" }, none, " ", everywhere));
     return;
   }
   // As many as were asked for: there may be more.
   const found = say(count === asked.k ? "hits_first" : "hits_found", { count, searched: answer.searched });
-  announce(found);
+  announce([...unknown, found].join(" "));
   const took = say("hits_time", { ms: number(answer.took_ms, answer.took_ms < 10 ? 1 : 0) });
   const explain = about.explains ? () => explained(asked) : null;
   const more = count === asked.k && size + 1 < SIZES.length;
   box.replaceChildren(
+    ...notices,
     el("p", { class: "found" }, `${found} · ${took}`),
     hitList(answer, { explain, feedback: about.feedback }),
     more ? moreButton(about, size) : "",

@@ -33,6 +33,7 @@ export default {
   hits_time: "{ms} ms",
   searching: "Buscando…",
   hits_first: "Los {count} primeros de {searched} artículos consultados",
+  unknown_article: "Ningún artículo lleva el número {named}.",
   no_hits: "No hay ningún artículo en el que buscar.",
   no_hits_filtered: "No hay ningún artículo donde usted busca.",
   no_shared_word: "Ningún artículo tiene palabras en común con su pregunta. Pruebe con otras palabras.",

@@ -33,6 +33,7 @@ export default {
   hits_time: "{ms} ms",
   searching: "Recherche …",
   hits_first: "Les {count} premiers sur {searched} articles parcourus",
+  unknown_article: "Aucun article ne porte le numéro {named}.",
   no_hits: "Il n’y a aucun article à parcourir.",
   no_hits_filtered: "Il n’y a aucun article là où vous cherchez.",
   no_shared_word: "Aucun article n’a de mot en commun avec votre question. Essayez d’autres mots.",

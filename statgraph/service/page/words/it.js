@@ -33,6 +33,7 @@ export default {
   hits_time: "{ms} ms",
   searching: "Ricerca in corso…",
   hits_first: "I primi {count} di {searched} articoli esaminati",
+  unknown_article: "Nessun articolo ha il numero {named}.",
   no_hits: "Non c’è alcun articolo in cui cercare.",
   no_hits_filtered: "Non c’è alcun articolo dove sta cercando.",
   no_shared_word: "Nessun articolo ha parole in comune con la Sua domanda. Provi con altre parole.",
