@@ -10,17 +10,17 @@ from typing import Protocol
 
 from statgraph.corpus.records import Article
 
-_BARE_NUMBER = re.compile(r"[^\W\d_]{0,2}[.\s*]*\d")
+_BARE_NUMBER = re.compile(r"[^\W\d_]{0,2}[.\s*]*\d(?!.*§)")
 MIN_TITLES = 3  # of a code, that show how it names its articles
 NEARLY_ALL = 0.9
 
 _ADDED = r"(?:bis|ter|quater|quinquies|sexies|septies|octies|nonies|[a-z]*decies|vicies)"
 NUMBER = (
-    r"(?:[^\W\d_]{1,2}[.\s*]{0,3})?\d+(?:[-.:/]\d+)*(?:\.?[ºª°]|er\b|ère\b)?(?:-?[^\W\d_]\b)?"
+    r"(?:[^\W\d_]{1,2}[.\s*]{0,3})?\d+(?:[-.:/]\d+)*(?:\.?[ºª°]|er\b|ère\b)?(?:-?(?:[^\W\d_]|[a-d]{2}|[A-Z]{2,3})\b)?"
     rf"(?:\s?-?{_ADDED}\b)?(?:\s[a-z](?=\s+[^a-z\s]|\W*$|[,.:;]))?(?!\w)|[IVXLCDM]+\b|"
     r"第[零〇一二三四五六七八九十百千两\d]+条(?:之[一二三四五六七八九十]+)?"
 )
-_TITLE = re.compile(rf"(?P<number>(?P<word>§{{1,2}}|[^\W\d_]{{2,}}\.?)?\s*(?:{NUMBER}))(?P<rest>.*)")
+_TITLE = re.compile(rf"(?P<number>(?P<word>§{{1,2}}|[^\W\d_]{{2,}}\.?)?\s*(?:{NUMBER})(?:\s?§)?)(?P<rest>.*)")
 _ABBREVIATION = re.compile(r"(?=(?:\w*[A-ZÄÖÜ]){2})[^\W\d_]{2,12}\b")  # BGB, StGB, UrhG
 _BETWEEN = " ,.:;–—-"
 

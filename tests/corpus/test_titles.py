@@ -25,6 +25,7 @@ CODE = "Rent Code"
             ("Rent Code, Art. L12-3 Scope", "Rent Code, art R. *4 Keys", "Rent Code, Art. 5 a Walls"),
             [("Art. L12-3", "Scope"), ("art R. *4", "Keys"), ("Art. 5 a", "Walls")],
         ),
+        (("1 § Repairs", "2 a § Keys", "3 § Rent"), [("1 §", "Repairs"), ("2 a §", "Keys"), ("3 §", "Rent")]),
         (("12 Repairs", "13 Keys", "14 Rent"), [("12", "Repairs"), ("13", "Keys"), ("14", "Rent")]),
         # Citations alone: by the code, by other words that most share, by a place in the code.
         (
@@ -72,7 +73,14 @@ def test_a_rubric_stands_once_behind_the_citation(title, rubric, full):
 
 @pytest.mark.parametrize(
     ("number", "found"),
-    [("Art. 1", "Art. 1"), ("36", "Art. 36"), ("L. 12-3", "Art. L. 12-3"), ("§ 5", "§ 5"), ("", "Deposit")],
+    [
+        ("Art. 1", "Art. 1"),
+        ("36", "Art. 36"),
+        ("L. 12-3", "Art. L. 12-3"),
+        ("§ 5", "§ 5"),
+        ("4 a §", "4 a §"),
+        ("", "Deposit"),
+    ],
 )
 def test_a_bare_number_is_that_of_an_article(number, found):
     assert number_or_title(Article("a", "Deposit", "Text.", ("Rent Code",), 1, {}, number)) == found

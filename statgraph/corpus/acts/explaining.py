@@ -16,7 +16,7 @@ _MAX_CHARS = 100
 
 def explanation(document: Document, profile: Profile) -> Iterator[str]:
     """Yield what a profile makes of a document: the act, its headings and articles with their lines, what is left out,
-    the references resolved within it.
+    the text in no article, the references resolved within it.
 
     Raises:
         CorpusError: if the document is not well-formed.
@@ -41,9 +41,17 @@ def explanation(document: Document, profile: Profile) -> Iterator[str]:
     yield "left out"
     yield f"  articles without text: {reader.repealed:,}; articles quoted, as text: {reader.quoted:,}"
     yield from (f"  {count:>6,}  {name}" for name, count in reader.left_out.most_common())
+    yield from _outside(reader)
     yield from _references(reader, articles, act, profile)
     running = [name for name in reader.text.running if name]
     yield f"read as running text, for no key names them: {', '.join(sorted(running)) or 'nothing'}"
+
+
+def _outside(reader: ActReader) -> Iterator[str]:
+    yield f"in no article  {reader.outside.n_chars:,} characters of text"
+    for name, place in sorted(reader.outside.places.items(), key=lambda item: -item[1].n_chars):
+        times = f", {place.n_elements:,} times" * (place.n_elements > 1)
+        yield f"  line {place.line:>6}  {name}: {place.n_chars:,} characters{times}"
 
 
 def _references(reader: ActReader, articles: list[ActArticle], act: Act, profile: Profile) -> Iterator[str]:

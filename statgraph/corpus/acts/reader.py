@@ -18,6 +18,7 @@ from typing import NamedTuple, Protocol
 
 from lxml import etree
 
+from statgraph.corpus.acts.outside import OutsideText
 from statgraph.corpus.acts.profile import Profile
 from statgraph.corpus.acts.selectors import Element, Selector, local_name
 from statgraph.corpus.acts.text import TextReader
@@ -121,11 +122,14 @@ class FoundHeading(NamedTuple):
 
 @dataclass(slots=True)
 class _Open:
-    """An element that is being read: what it may be, and the headings among its children, as (level, title)."""
+    """An element that is being read: what it may be, the headings among its children, as (level, title), the elements
+    in it that are titles and rubrics, and whether all its text is in an article or a title."""
 
     element: Element
     kinds: tuple[str, ...]
     title: str | None = None
+    titles: list[Element] = field(default_factory=list)
+    is_read: bool = False
     siblings: list[tuple[int, str]] = field(default_factory=list)
     n_articles: int = 0
     local_id: str = ""
@@ -152,6 +156,7 @@ class ActReader:
         left_out: how many elements of each name were left out.
         repealed: how many articles had no text, and are left out.
         quoted: how many articles stand inside a quotation or another article, and are text.
+        outside: the text that is in no article.
     """
 
     def __init__(self, stream: Readable, profile: Profile, place: str):
@@ -162,6 +167,7 @@ class ActReader:
         self.left_out: Counter[str] = Counter()
         self.repealed = 0
         self.quoted = 0
+        self.outside = OutsideText()
         self._rules: dict[str, list[tuple[Selector, str]]] = {}
         for key in _KEYS:
             for selector in profile.selectors(key):
@@ -204,12 +210,11 @@ class ActReader:
             self._root = events.root if self._root is None else self._root
         except etree.XMLSyntaxError as error:
             line = f":{error.lineno}" if error.lineno else ""
-            problem = re.sub(r", line \d+, column \d+.*", "", reason_of(error))
-            raise CorpusError(
-                f"{self._place}{line}: not well-formed XML ({problem}); download it again, or correct it there"
-            ) from None
+            raise CorpusError(f"{self._place}{line}: {_xml_problem(error)}") from None
         yield from self._close_begun(None)
         self._learn_act(self._root)
+        self._base.element = self._root
+        self._count_outside(self._base)
 
     def act_or(self, name: str) -> Act:
         """Return what the file says of its act, with a name for an id or a title that it does not say."""
@@ -242,11 +247,15 @@ class ActReader:
 
     def _end(self, element: Element) -> tuple[ActArticle, ...]:
         """Close an element, and return the articles that end with it; clear what is read."""
+        ended: tuple[ActArticle, ...] = ()
+        if self._begun is not None and not {_ANNEX, _HEADING}.isdisjoint(self._open[-1].kinds):
+            ended = tuple(self._close_begun(None))  # which is in this element
         closed = self._open.pop()
         kinds, depth = closed.kinds, self._depth
         for kind in kinds:
             depth[kind] -= 1
         if not kinds:
+            self._open[-1].titles += closed.titles
             return ()
         if _LEAVE_OUT in kinds:
             self.left_out[local_name(element)] += not depth[_LEAVE_OUT]
@@ -255,14 +264,17 @@ class ActReader:
         if depth[_LEAVE_OUT] or depth[_QUOTED] or depth[_ARTICLE] or _QUOTED in kinds:
             self.quoted += _ARTICLE in kinds and not depth[_LEAVE_OUT]
             return ()
-        ended = self._ended(closed)
-        self._clear(element, unless=_BEGINS in kinds)
+        ended += self._ended(closed)
+        if _BEGINS not in kinds:
+            self._count_outside(closed)
+            self._clear(element)
         return ended
 
     def _ended(self, closed: _Open) -> tuple[ActArticle, ...]:
         """Return the articles that a closed element is; keep it in mind if it is a heading."""
         element, kinds = closed.element, closed.kinds
         if _ARTICLE in kinds and self._holds("articles.when", element):
+            closed.is_read = True
             return tuple(self._article(element, self._found("articles.id", element)))
         if _BEGINS in kinds and self._holds("articles.when", element):
             ended = tuple(self._close_begun(element))
@@ -274,8 +286,9 @@ class ActReader:
             return tuple(self._loose(closed))
         if _CONTINUED in kinds:
             self._continue_heading(element)
+            closed.is_read = True
         elif _SIBLING in kinds and self._holds("headings.when", element):
-            self._add_sibling(element)
+            self._add_sibling(closed)
         elif _HEADING in kinds:
             self._title(closed)
             if self._depth[_ANNEX]:
@@ -289,6 +302,17 @@ class ActReader:
         if self._knows_act and not unless:
             element.text = None
             del element[:]
+
+    def _count_outside(self, closed: _Open) -> None:
+        """Count the text of an element that is in no article and no title.
+
+        Before the act is known, nothing is cleared, and it is left to what is around the element.
+        """
+        if self._knows_act and not closed.is_read and closed.element is not None:
+            titles = set(closed.titles)
+            self.outside.add(closed.element, lambda one: one in titles or _LEAVE_OUT in self._kinds_of(one))
+        elif self._open:
+            self._open[-1].titles += [closed.element] if closed.is_read else closed.titles
 
     def _holds(self, key: str, element: Element) -> bool:
         condition = self._profile.value(key)
@@ -314,7 +338,8 @@ class ActReader:
         """Return the title of an open heading or annex, found when it is first needed: its children then are there."""
         if opened.title is None:
             kind = "annexes" if _ANNEX in opened.kinds else "headings"
-            opened.title = self._heading_text(opened.element, kind)
+            opened.title, titles = self._heading_text(opened.element, kind)
+            opened.titles += titles
             parts = self._split(opened.title)
             if kind == "headings" and parts:
                 above = self._open[self._open.index(opened) - 1] if opened in self._open else self._open[-1]
@@ -326,10 +351,11 @@ class ActReader:
                 self._record(opened.element, opened.title)
         return opened.title
 
-    def _heading_text(self, element: Element, kind: str) -> str:
-        number = self._found(f"{kind}.number", element).strip(_AROUND)
-        title = self._found(f"{kind}.title", element)
-        return " ".join(f"{number} {title}".split())
+    def _heading_text(self, element: Element, kind: str) -> tuple[str, list[Element]]:
+        """Return (number and title, the elements that they are the text of)."""
+        number, used = self._profile.value(f"{kind}.number").find(element, self.text.line)
+        title, used_title = self._profile.value(f"{kind}.title").find(element, self.text.line)
+        return " ".join(f"{number.strip(_AROUND)} {title}".split()), used + used_title
 
     def _split(self, title: str) -> list[tuple[int, str]]:
         """Return the headings that one text holds with their levels, by the words of the profile."""
@@ -352,9 +378,11 @@ class ActReader:
         siblings[:] = [(other, text) for other, text in siblings if other < level]
         siblings.append((level, title))
 
-    def _add_sibling(self, element: Element) -> None:
-        self._set_level(self._open[-1].siblings, self._level(element), self._heading_text(element, "headings"))
-        self._record(element, self._open[-1].siblings[-1][1], inside=False)
+    def _add_sibling(self, closed: _Open) -> None:
+        title, titles = self._heading_text(closed.element, "headings")
+        closed.titles += titles
+        self._set_level(self._open[-1].siblings, self._level(closed.element), title)
+        self._record(closed.element, title)
 
     def _level(self, element: Element) -> int:
         found = self._found("headings.level", element)
@@ -373,7 +401,7 @@ class ActReader:
             siblings[-1] = (level, f"{title} {self.text.line(element)}".strip())
             self.headings[-1] = self.headings[-1]._replace(title=siblings[-1][1])
 
-    def _record(self, element: Element, title: str, *, inside: bool = True) -> None:
+    def _record(self, element: Element, title: str) -> None:
         depth = sum(bool(outer.title) + len([title for _, title in outer.siblings if title]) for outer in self._open)
         self.headings.append(FoundHeading(element.sourceline or 0, max(depth, 1), title))
 
@@ -390,6 +418,7 @@ class ActReader:
         annex = self._annex()
         if word and number[:1].isdigit() and not annex:
             number = f"{word} {number}"
+        self._open[-1].titles += [one for one in used + used_rubric if one.getparent() is not element]
         text, targets = self.text.lines(element, {*used, *used_rubric})
         valid_from, valid_to = (iso_date(self._found(f"articles.{key}", element)) for key in ("valid_from", "valid_to"))
         article = ActArticle(
@@ -435,6 +464,7 @@ class ActReader:
         element = closed.element
         self._title(closed)
         if not closed.n_articles:
+            closed.is_read = True
             self._learn_act(element)
             kind = "annexes" if _ANNEX in closed.kinds else "headings"
             number, used = self._profile.value(f"{kind}.number").find(element, self.text.line)
@@ -454,13 +484,17 @@ class ActReader:
         if begun is None:
             return
         stop = {following, *following.iterancestors()} if following is not None else set()
-        whole = etree.Element(local_name(begun))
+        whole, read = etree.Element(local_name(begun)), [begun]
         whole.append(deepcopy(begun))
         for sibling in begun.itersiblings():
             if sibling in stop:
                 break
             whole.append(deepcopy(sibling))
+            read.append(sibling)
         yield from self._article(whole, self._found("articles.id", whole), whole=begun)
+        for element in read:
+            self._clear(element)
+            element.tail = None
 
     def _learn_act(self, element: Element | None) -> None:
         """Read what the file says of its act, once: when the first article is there, and all that precedes it."""
@@ -469,7 +503,10 @@ class ActReader:
         self._knows_act = True
         root = element.getroottree().getroot()
         root.set("file", PurePosixPath(self._place).name)
-        found = {key: self._found(f"act.{key}", root) for key in ("id", "title", "language", "licence", "date")}
+        values = {key: self._profile.value(f"act.{key}") for key in ("id", "title", "language", "licence", "date")}
+        both = {key: value.find(root, self.text.line) for key, value in values.items()}
+        self._base.titles += [one for _, used in both.values() for one in used]
+        found = {key: text for key, (text, _) in both.items()}
         self.act = Act(
             act_id=" ".join(found["id"].split()),
             title=found["title"],
@@ -477,6 +514,17 @@ class ActReader:
             licence=found["licence"],
             date=iso_date(found["date"]),
         )
+
+
+def _xml_problem(error: etree.XMLSyntaxError) -> str:
+    """Return what is wrong with a file and what to do about it, in one line."""
+    problem = re.sub(r", line \d+, column \d+.*", "", reason_of(error))
+    if entity := re.search(r"Entity '(\S+)' not defined", problem):
+        return (
+            f"entity '&{entity[1]};' has no text in this file, and nothing outside it is loaded; "
+            "expand it first, such as with xmllint --loaddtd --noent"
+        )
+    return f"not well-formed XML ({problem}); download it again, or correct it there"
 
 
 def root_of(head: bytes) -> Element | None:

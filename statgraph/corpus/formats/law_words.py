@@ -15,8 +15,8 @@ ANNEX = "annex"
 LONGEST_HEADING = 200
 _COLUMNS = ("article", "book", "part", "title", "chapter", "section", ANNEX)
 _NONE = "(?!)"
-# By column the words of a language, regular expressions with a comma between; 〇 is a number inside a word. What is an
-# article in one language can be a heading in another: "Section".
+# By column the words of a language, regular expressions with a comma between; 〇 is a number inside or before a word.
+# What is an article in one language can be a heading in another: "Section".
 _WORDS = {
     "de": (
         "§, artikel, art\\.?",
@@ -30,12 +30,20 @@ _WORDS = {
         "art[íi]culo, art\\.?, disposici[óo]n (?:adicional|transitoria|derogatoria|final)",
         *("libro", "parte", "t[íi]tulo", "cap[íi]tulo", "secci[óo]n", "anexo"),
     ),
+    "fi": (
+        "〇(?:[a-z] )?§(?![:\\w]), 〇artikla",
+        *(_NONE, "(?:〇|[IVXLC]+ )(?i:osa)", _NONE, "〇(?:[a-z] )?(?i:luku)", _NONE, "liite"),
+    ),
     "fr": ("article, art\\.?", "livre", "partie", "titre", "chapitre", "section, paragraphe", "annexe"),
     "it": ("articolo, art\\.?", "libro", "parte", "titolo", "capo", "sezione", "allegato"),
     "nl": ("artikel, art\\.?", "boek", "deel", "titel", "hoofdstuk", "afdeling, paragraaf", "bijlage"),
     "pl": ("artykuł, art\\.?", "księga", "część", "tytuł, dział", "rozdział", "oddział", "załącznik"),
     "pt": ("artigo, art\\.?", "livro", "parte", "t[íi]tulo", "cap[íi]tulo", "sec?ção, seção", "anexo"),
-    "zh": ("第〇条(?:之〇)?", "第〇编", "第〇分编", "(?!)", "第〇章", "第〇节", "附件〇?, 附录〇?"),
+    "sv": (
+        "〇(?:[a-z] )?§(?![:\\w]), artikel",
+        *(_NONE, "avdelning", _NONE, "〇(?:[a-z] )?(?i:kap)\\.?, kapitel", _NONE, "bilaga"),
+    ),
+    "zh": ("第〇条(?:[之の]〇)*", "第〇编", "第〇分编", "(?!)", "第〇章", "第〇节", "附件〇?, 附录〇?"),
 }  # fmt: skip
 _ARTICLES_ELSE = {"pl": "§"}  # where no article begins with the words above; else it is a paragraph of one
 # "Artículos 21 a 25. (Derogados)", "§§ 12 bis 15 (weggefallen)": nothing but the numbers, and what became of them.
@@ -43,7 +51,7 @@ _RANGE = re.compile(
     r"(?P<word>§§|(?i:art[íi]culos|articles|sections|artikeln?|artikelen|articoli|artigos|artt?\.))\s*"
     r"(?P<number>\d+\w?\s*(?:[–-]|\b(?:bis|a|al|to|à|tot|y|und|and|et|e|en|i|do)\b|,)\s*\d+\w?)(?P<rest>[.:]?\s*(?:[\[(].*|.{0,40}))"
 )
-_BARE_NUMBER = r"(?P<number>\d+[A-Z]{0,2}(?: [a-z])?(?: §)?)[.)]?\s+(?=[^\W\d_a-z])"
+_BARE_NUMBER = r"(?P<number>\d+(?:\.\d+)*[A-Z]{0,2}(?: [a-z])?(?: §)?)[.)]?(?:\s+|—)(?=[^\W\d_a-z]|\(1\)|[\[“«„])"
 _APART = "disposici"
 _UNNUMBERED = r"(?i:disposici[óo]n (?:adicional|transitoria|derogatoria|final))(?=\s*(?:[.:]|$))"
 _SUB = "sub|sous-|unter|onder|sotto|pod"
@@ -55,7 +63,8 @@ _NUMBER_WORD = (
 )
 _BEFORE = (
     r"(?:\d+\.|(?i:(?:erst|zweit|dritt|viert|fünft|sechst|siebt|siebent|acht|neunt|\w*zehnt|elft|zwölft|\w+zigst|"
-    r"allgemein|besonder)e[rs]?|premi(?:er|ère)|seconde?|\w+ième|\w+(?:de|ste)))"
+    r"allgemein|besonder)e[rs]?|first|second|third|(?:four|fif|six|seven|eigh|nin|ten|eleven|twelf)th|"
+    r"premi(?:er|ère)|seconde?|\w+ième|\w+(?:de|ste)))"
 )
 _HEADING_NUMBER = (
     rf"(?:(?:[IVXLCDM]+|\d+|[A-Z])(?:\.?[ºª°]|er|re|[a-z])?(?: (?:bis|ter|quater))?(?!\w)|{_NUMBER_WORD}(?!\w))"
@@ -63,11 +72,10 @@ _HEADING_NUMBER = (
 _BETWEEN = " \t\u3000.,:;–—-ºª°"
 # What follows the number in a sentence about an article, not in the line that begins one: "§ 5 Abs. 2 gilt".
 _IN_SENTENCE = re.compile(
-    r"\s*(?:[),;/]|[–-]\d|\((?:\d+|[a-z])\)\s*[a-z(,]|"
-    r"(?i:(?:and|or|und|oder|bis|y|o|a|al|et|ou|à|e|en|tot|to|i|lub) \d|"
-    r"(?:abs(?:atz|ätze)?|satz|sätze|nrn?|nummer|buchst(?:abe)?|subsections?|paragraphs?|clauses?|apartados?|"
-    r"p[áa]rrafos?|letras?|inciso|alin[ée]as?|al|lid|leden|onder|comm[ai]|letter[ae]|lett|ust|pkt|caput|"
-    r"par[áa]grafos?)\b))"
+    r"\s*(?:[),;/]|[–-]\d|\((?:\d+|[a-z])\)\s*[a-z(,]|\([a-z][^()]*\)\s[a-z]|"
+    r"(?i:(?:and|or|und|oder|bis|y|o|a|al|et|ou|à|e|en|tot|to|i|lub) \d|(?:abs(?:atz|ätze)?|satz|sätze|nrn?|nummer|"
+    r"buchst(?:abe)?)\b)|(?:subsections?|paragraphs?|clauses?|apartados?|p[áa]rrafos?|letras?|inciso|alin[ée]as?|al|"
+    r"lid|leden|onder|comm[ai]|letter[ae]|lett|ust|pkt|caput|par[áa]grafos?)\b)"
 )
 
 
@@ -128,17 +136,17 @@ class LinePatterns:
         self._own_headings = [_compiled("--heading-pattern", pattern) for pattern in headings]
         self._language = language
 
-    def without_articles(self) -> list[LinePatterns]:
-        """Return the patterns to try in a document in which these find no article: another word, then bare numbers."""
-        others = []
-        if self._own_article is None and self._language in _ARTICLES_ELSE:
-            others.append(LinePatterns(self._language))
-            others[0]._words = _words_of(self._language, use_else=True)
-        if self._own_article is None:
-            others.append(LinePatterns(self._language, _BARE_NUMBER))
-        for patterns in others:
-            patterns._own_headings = self._own_headings
-        return others
+    def without_articles(self) -> LinePatterns | None:
+        """Return the patterns to try in a document in which these find no article; None if there are none."""
+        if self._own_article is not None or self._language not in _ARTICLES_ELSE:
+            return None
+        other = LinePatterns(self._language)
+        other._words, other._own_headings = _words_of(self._language, use_else=True), self._own_headings
+        return other
+
+    def bare_numbers(self) -> LinePatterns | None:
+        """Return the patterns of articles that begin with a number alone, None where the user says how they begin."""
+        return None if self._own_article is not None else LinePatterns(self._language, _BARE_NUMBER)
 
     def article(self, text: str) -> ArticleLine | None:
         """Return the article that a line begins, None if it begins none."""
@@ -153,9 +161,9 @@ class LinePatterns:
         after = text[match.end() :]
         rest = after.lstrip(_BETWEEN)
         goes_on = rest[:1].islower() and not after[: len(after) - len(rest)].strip(" \tºª°")
-        if match["word"] and (goes_on or _IN_SENTENCE.match(after)):
-            return None
         word, number = match["word"] or "", match["number"] or match["whole"]
+        if (word or number.endswith("§")) and (goes_on or _IN_SENTENCE.match(after)):
+            return None
         if number.startswith("第"):
             number = "".join(number.split())
         return ArticleLine(word, number, rest, is_apart=f"{word}{number}".casefold().startswith(_APART))

@@ -8,6 +8,7 @@ its text is decided for the whole document: rubrics are short, and nearly all ar
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,13 +20,17 @@ NEARLY_ALL = 0.9
 HEADING, ARTICLE, LEFT_OUT = "heading", "article", "left out"  # what a line was recognised as
 _LONGEST_RUBRIC = 150
 _MOST_TITLE_LINES = 3
-_MIN_NUMBERS = 3  # of articles that begin with a bare number
+_MIN_NUMBERS = 3  # of articles that begin with a bare number, or below their rubric
+_MOST_IN_ORDER = 0.6  # of the bare numbers; the others are those of sections that are inserted
+_MOST_ABOVE = 0.7  # of the articles; the others have no rubric
 # "(Nozione). La locazione è", "Deposits.—(1) A landlord", "Fianza. A la celebración".
 _BRACKETED = re.compile(
     r"[(\[【〔](?P<rubric>[^()\[\]【】〔〕]*(?:[^\W\d_]{2}|[\u4e00-\u9fff])[^()\[\]【】〔〕]*)[)\]】〕]\.?\s*(?P<text>.*)"
 )
 _DASHED = re.compile(r"(?P<rubric>[^.]{2,150})\.\s?[—–-]{1,2}\s*(?P<text>\S.*)")
 _FIRST_SENTENCE = re.compile(r"(?P<rubric>[^.]{2,80})\.\s+(?P<text>\S.*)")
+_PARAGRAPH = re.compile(r"\(\d")
+_SENTENCE_ENDS = (".", ":", ";", ",", "。", "；", "：", "，", "、")
 _PAGE = re.compile(r"(?:\s*\.{4,}\s*|\t+|\s{3,})\d{1,4}$")  # in a table of contents
 _OWN_NUMBER = re.compile(r"(?P<number>\d+[a-z]?(?:\.\d+[a-z]?)*)[.):]?\s+(?P<rest>\S.*)")
 
@@ -89,6 +94,7 @@ class _Block:
     article: ArticleLine | None = None
     rubric: str = ""
     text: str = ""  # on the line itself
+    is_bare: bool = False  # whether it begins with a number alone
     body: list[Line] = field(default_factory=list)
 
 
@@ -104,15 +110,20 @@ def read_outline(lines: Iterable[Line], patterns: LinePatterns, title: str = "")
     preamble, blocks = _blocks(lines, patterns)
     if not any(block.article for block in blocks):
         _take_headings_for_articles(blocks)
-    for others in patterns.without_articles():
-        if not any(block.article for block in blocks):
-            before, found = _blocks(lines, others)
-            if _are_articles(found):
-                preamble, blocks = before, found
+    if not any(block.article for block in blocks) and (others := patterns.without_articles()):
+        preamble, blocks = _blocks(lines, others)
+    blocks, contents = _without_contents(blocks)
+    if (numbers := patterns.bare_numbers()) and not any(block.line.level and block.article for block in blocks):
+        before, numbered = _blocks(lines, patterns, numbers)
+        numbered, listed = _without_contents(numbered)
+        if (ordered := _in_order(numbered, before)) is not None:
+            preamble, blocks, contents = before, ordered, listed
     outline = Outline(title)
-    blocks = _without_contents(blocks, outline)
+    _leave_out(outline, contents, "table of contents")
     _settle_article_words(blocks)
-    _settle_rubrics([block for block in blocks if block.article])
+    for articles in _with_annexes_apart(blocks):
+        _settle_rubrics(articles)
+        _settle_rubrics_above(articles, preamble, blocks)
     _settle_heading_titles(blocks)
     _settle_title(outline, preamble, blocks)
     _fill(outline, blocks)
@@ -121,16 +132,27 @@ def read_outline(lines: Iterable[Line], patterns: LinePatterns, title: str = "")
     return outline
 
 
-def _blocks(lines: Sequence[Line], patterns: LinePatterns) -> tuple[list[Line], list[_Block]]:
-    """Return the lines before the first heading or article, and the blocks."""
+def _blocks(
+    lines: Sequence[Line], patterns: LinePatterns, numbers: LinePatterns | None = None
+) -> tuple[list[Line], list[_Block]]:
+    """Return the lines before the first heading or article, and the blocks.
+
+    With `numbers`, a number alone begins an article too, unless it is that of a paragraph: below an article that begins
+    with a word, up to the next heading.
+    """
     preamble: list[Line] = []
     blocks: list[_Block] = []
+    below_word = False
     for line in lines:
         text = _PAGE.sub("", line.text.strip())
         heading = patterns.heading(text)
         article = patterns.article(text) if heading is None else None
+        below_word = heading is None and (below_word or article is not None)
+        is_bare = numbers is not None and heading is None and not below_word
+        if is_bare and numbers is not None:
+            article = numbers.article(text)
         if article is not None:
-            blocks.append(_Block(line, article=article, text=article.rest))
+            blocks.append(_Block(line, article=article, text=article.rest, is_bare=is_bare))
         elif heading is not None or line.level:
             blocks.append(_Block(line, heading or HeadingLine("", "", " ".join(text.split()))))
         else:
@@ -147,22 +169,69 @@ def _take_headings_for_articles(blocks: Sequence[_Block]) -> None:
             block.heading, block.article, block.text = None, ArticleLine("", number, rest, is_rubric=True), rest
 
 
-def _are_articles(blocks: Sequence[_Block]) -> bool:
-    """Return whether the articles are, by their word, or by bare numbers that go on from one to the next as those of
-    list items do not."""
-    articles = [block.article for block in blocks if block.article]
-    numbers = [int(match[0]) for article in articles if (match := re.match(r"\d+", article.number))]
-    steps = [0 <= after - before <= 1 for before, after in pairwise(numbers)]
-    goes_on = len(numbers) >= _MIN_NUMBERS and numbers[0] <= 1 and sum(steps) >= NEARLY_ALL * len(steps)
-    return goes_on or any(article.word for article in articles)
+def _in_order(blocks: Sequence[_Block], preamble: list[Line]) -> list[_Block] | None:
+    """Return the blocks in which bare numbers begin articles; None where they do not: they are those of list items.
+
+    The numbers of articles go on from one to the next; below a heading they may begin again. One that is out of order,
+    such as that of a section which an amending act inserts, is in the text of the block before it.
+    """
+    parts: list[list[int]] = [[]]
+    for i, block in enumerate(blocks):
+        if block.heading is not None:
+            parts += [[]] if parts[-1] else []
+        elif block.is_bare:
+            if len(parts) > 1 and not parts[-1] and _number_key(block, i)[0] > 1:
+                parts.pop()  # it goes on
+            parts[-1].append(i)
+    chains = [_longest_rising([_number_key(blocks[i], i) for i in part]) for part in parts]
+    kept = {key[-1] for chain in chains for key in chain}
+    n_bare, n_others = sum(map(len, parts)), sum(bool(block.article) and not block.is_bare for block in blocks)
+    n_steps = sum(key[0] - before[0] <= 1 for chain in chains for before, key in pairwise([(0,), *chain]))
+    if len(kept) < max(_MIN_NUMBERS, n_others + 1, _MOST_IN_ORDER * n_bare) or n_steps < NEARLY_ALL * len(kept):
+        return None
+    ordered: list[_Block] = []
+    for i, block in enumerate(blocks):
+        if block.is_bare and i not in kept:
+            (ordered[-1].body if ordered else preamble).extend((block.line, *block.body))
+        else:
+            ordered.append(block)
+    return ordered
 
 
-def _without_contents(blocks: Sequence[_Block], outline: Outline) -> list[_Block]:
-    """Return the blocks without those of a table of contents: lines that end in a page, article lines without a text
-    whose number comes again with one, and, before the first article, headings that come again."""
-    last = {_identity(block): place for place, block in enumerate(blocks) if block.article and block.body}
+def _number_key(block: _Block, place: int) -> tuple[int, int, int]:
+    """Return what orders bare numbers, with the block's place last: 2 before 2A and 2.1, and those as they stand."""
+    assert block.article is not None
+    match = re.match(r"(\d+)(.*)", block.article.number)
+    assert match is not None
+    return int(match[1]), place if match[2] else 0, place
+
+
+def _longest_rising(keys: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Return the longest subsequence that rises strictly, but for the keys' last part."""
+    ends: list[int] = []  # the place of the smallest last key of those of each length
+    before: list[int] = []
+    for place, key in enumerate(keys):
+        length = bisect_left(ends, key[:2], key=lambda end: keys[end][:2])
+        before.append(ends[length - 1] if length else -1)
+        ends[length : length + 1] = [place]
+    chain: list[tuple[int, int, int]] = []
+    place = ends[-1] if ends else -1
+    while place >= 0:
+        chain.append(keys[place])
+        place = before[place]
+    return chain[::-1]
+
+
+def _without_contents(blocks: Sequence[_Block]) -> tuple[list[_Block], list[Line]]:
+    """Return (the blocks without those of a table of contents, its lines): lines that end in a page, article lines
+    without a text whose number comes again with one, and, before the first article, headings that come again."""
+    full = {(_identity(block), block.text): i for i, block in enumerate(blocks) if block.article and block.body}
+    last = {identity: i for (identity, _), i in full.items()}
     again = [
-        bool(block.article) and not block.body and last.get(_identity(block), -1) > i for i, block in enumerate(blocks)
+        bool(block.article)
+        and not block.body
+        and (full.get((_identity(block), block.text), -1) if block.text else last.get(_identity(block), -1)) > i
+        for i, block in enumerate(blocks)
     ]
     kept = [i for i, block in enumerate(blocks) if not again[i] and not _PAGE.search(block.line.text.strip())]
     first = next((i for i in kept if blocks[i].article), len(blocks))
@@ -171,9 +240,8 @@ def _without_contents(blocks: Sequence[_Block], outline: Outline) -> list[_Block
         if i < first and blocks[i].heading and not blocks[i].body and repeated[_identity(blocks[i])] > 1:
             repeated[_identity(blocks[i])] -= 1
             kept.remove(i)
-    for i in sorted(set(range(len(blocks))) - set(kept)):
-        _leave_out(outline, (blocks[i].line, *blocks[i].body), "table of contents")
-    return [blocks[i] for i in kept]
+    others = sorted(set(range(len(blocks))) - set(kept))
+    return [blocks[i] for i in kept], [line for i in others for line in (blocks[i].line, *blocks[i].body)]
 
 
 def _identity(block: _Block) -> str:
@@ -201,15 +269,28 @@ def _settle_article_words(blocks: Sequence[_Block]) -> None:
             block.heading, block.article = HeadingLine(word, name, block.article.rest), None
 
 
+def _with_annexes_apart(blocks: Sequence[_Block]) -> list[list[_Block]]:
+    """Return the articles of the act, and those of each annex, whose paragraphs seldom have rubrics."""
+    parts: list[list[_Block]] = [[]]
+    for block in blocks:
+        if block.heading is not None and block.heading.kind == ANNEX:
+            parts.append([])
+        elif block.article is not None:
+            parts[-1].append(block)
+    return parts
+
+
 def _settle_rubrics(blocks: Sequence[_Block]) -> None:
     """Separate the rubrics from the texts that begin on the line of the number."""
+    with_text = [block for block in blocks if block.text]
+    are_dashed = 2 * sum(bool(_DASHED.fullmatch(block.text)) for block in with_text) >= len(with_text)
     for block in blocks:
-        bracketed = _BRACKETED.fullmatch(block.text) or _DASHED.fullmatch(block.text)
+        bracketed = _BRACKETED.fullmatch(block.text) or (_DASHED.fullmatch(block.text) if are_dashed else None)
         if (block.article and block.article.is_rubric) or block.line.level:
             block.rubric, block.text = block.text, ""
         elif bracketed:
             block.rubric, block.text = bracketed["rubric"], bracketed["text"]
-    named = [block for block in blocks if block.text and not block.rubric]
+    named = [block for block in blocks if block.text and not block.rubric and not _PARAGRAPH.match(block.text)]
     if _nearly_all(named, _could_be_rubric):
         for block in filter(_could_be_rubric, named):
             block.rubric, block.text = block.text, ""
@@ -222,12 +303,32 @@ def _settle_rubrics(blocks: Sequence[_Block]) -> None:
             block.rubric = block.body.pop(0).text.strip().strip("()")
 
 
+def _settle_rubrics_above(part: Sequence[_Block], preamble: list[Line], blocks: Sequence[_Block]) -> None:
+    """Take the lines above the numbers for the rubrics, where most articles of a part have one there and none
+    elsewhere."""
+    of_part = set(map(id, part))
+    articles = [i for i, block in enumerate(blocks) if id(block) in of_part]
+    bodies = {i: blocks[i - 1].body if i else preamble for i in articles if not blocks[i].rubric}
+    above = [i for i, body in bodies.items() if body and _is_rubric_above(body, blocks[i - 1] if i else None)]
+    if len(bodies) >= NEARLY_ALL * len(articles) and len(above) >= max(_MIN_NUMBERS, _MOST_ABOVE * len(articles)):
+        for i in above:
+            blocks[i].rubric = bodies[i].pop().text.strip().strip("()（）")
+
+
+def _is_rubric_above(body: Sequence[Line], before: _Block | None) -> bool:
+    """Return whether the last line before an article can be its rubric, and is not the only one below a heading that
+    has no title yet, or the title of the act."""
+    text = body[-1].text.strip()
+    is_title = len(body) == 1 and (before is None or (before.heading is not None and not before.heading.title))
+    return _is_title_line(text) and (not is_title or text[:1] in "(（")
+
+
 def _nearly_all(blocks: Sequence[_Block], holds: Callable[[_Block], object]) -> bool:
     return sum(map(bool, map(holds, blocks))) >= max(1, NEARLY_ALL * len(blocks))
 
 
 def _could_be_rubric(block: _Block) -> bool:
-    return bool(block.body) and len(block.text) <= _LONGEST_RUBRIC and not block.text.endswith((":", ";", ","))
+    return bool(block.body) and len(block.text) <= _LONGEST_RUBRIC and not block.text.endswith((":", ";", ",", "—"))
 
 
 def _begins_with_rubric(block: _Block) -> bool:
@@ -235,7 +336,7 @@ def _begins_with_rubric(block: _Block) -> bool:
 
 
 def _is_title_line(text: str) -> bool:
-    return len(text) <= _LONGEST_RUBRIC and not text.rstrip().endswith((".", ":", ";", ",")) and " | " not in text
+    return len(text) <= _LONGEST_RUBRIC and not text.rstrip().endswith(_SENTENCE_ENDS) and " | " not in text
 
 
 def _is_title(body: Sequence[Line]) -> bool:
@@ -340,7 +441,7 @@ def _title_of(block: _Block) -> str:
 
 
 def _local_id(article: ArticleLine, usual: str, rubric: str) -> str:
-    number = re.sub(r"[\s.]+", "-", article.number.strip(" .º°ª")).strip("-")
+    number = re.sub(r"[\s.]+", "-", article.number.strip(" .º°ª§")).strip("-")
     if article.word.casefold() == usual and number:
         return number
     return re.sub(r"\W+", "-", f"{article.word} {number}".strip() or rubric).strip("-").casefold()[:60] or "article"

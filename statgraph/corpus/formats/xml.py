@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,33 @@ if TYPE_CHECKING:
 _MAX_NAMED = 3
 
 
+@dataclass(slots=True)
+class _LeftOut:
+    """What of a source is in no article of the corpus: articles by reason, characters by file, files by reason."""
+
+    articles: Counter[str] = field(default_factory=Counter)
+    characters: Counter[str] = field(default_factory=Counter)
+    files: dict[str, list[str]] = field(default_factory=dict)
+
+    def add_file(self, why: str, name: str) -> None:
+        self.files.setdefault(why, []).append(name)
+
+    def parts(self) -> Iterator[str]:
+        """Yield in words which articles and how much text is left out."""
+        yield from (f"{count:,} articles {why}" for why, count in self.articles.items() if count)
+        if n_chars := self.characters.total():
+            n_files = sum(map(bool, self.characters.values()))
+            where = f" in {n_files:,} files" * (n_files > 1)
+            yield f"{n_chars:,} characters in no article{where}, such as preambles; --explain lists them"
+
+    def whole_files(self) -> Iterator[str]:
+        """Yield in words which files are left out and why."""
+        for why, names in self.files.items():
+            if names:
+                named = ", ".join(names[:_MAX_NAMED]) + ", ..." * (len(names) > _MAX_NAMED)
+                yield f"{len(names):,} file{'s' * (len(names) > 1)} {why}: {named}"
+
+
 def draft_xml(draft: Draft, source: Path) -> None:
     """Fill a draft from the acts of a file, folder or archive.
 
@@ -30,40 +58,29 @@ def draft_xml(draft: Draft, source: Path) -> None:
 
     chosen = profile_named(draft.reading.profile) if draft.reading.profile else None
     passed_over: list[str] = []
-    left_out: dict[str, list[str]] = {"with other suffixes than XML": passed_over}
-    articles: Counter[str] = Counter()
+    left_out = _LeftOut(files={"with other suffixes than XML": passed_over})
     read: list[ReadAct] = []
     try:
         for document in documents(source, passed_over):
             try:
                 profile = chosen or profile_of(document)
                 if profile is None:
-                    left_out.setdefault("of no known format", []).append(document.name)
+                    left_out.add_file("of no known format", document.name)
                     continue
-                one = _read(draft, document, profile, articles, left_out)
+                one = _read(draft, document, profile, left_out)
                 read += [one] if one is not None else []
             except CorpusError as error:
                 draft.add_problem(*_placed(error))
     except CorpusError as error:
         draft.add_problem(*_placed(error))
-    summary = list(_summary(left_out))
     if not read and not draft.problem_count:
-        why = "; ".join(summary) or "it is empty"
+        why = "; ".join(left_out.whole_files()) or "it is empty"
         draft.add_problem(source.name, f"holds no articles ({why}); name files of official XML, or a --profile")
     counts = draft_acts(draft, read)
     all_counts = counts.resolved + counts.elsewhere
     if counts.elsewhere:
         draft.left_out.append(f"{counts.elsewhere:,} of {all_counts:,} references with a target, which lead elsewhere")
-    draft.left_out += [f"{count:,} articles {why}" for why, count in articles.items() if count]
-    draft.left_out += summary
-
-
-def _summary(left_out: Mapping[str, list[str]]) -> Iterator[str]:
-    """Yield in words which files are left out and why."""
-    for why, names in left_out.items():
-        if names:
-            named = ", ".join(names[:_MAX_NAMED]) + ", ..." * (len(names) > _MAX_NAMED)
-            yield f"{len(names):,} file{'s' * (len(names) > 1)} {why}: {named}"
+    draft.left_out += [*left_out.parts(), *left_out.whole_files()]
 
 
 def profile_of(document: Document) -> Profile | None:
@@ -96,9 +113,7 @@ def explain_xml(draft: Draft, source: Path) -> Iterator[str]:
         yield from explanation(document, profile)
 
 
-def _read(
-    draft: Draft, document: Document, profile: Profile, articles: Counter[str], left_out: dict[str, list[str]]
-) -> ReadAct | None:
+def _read(draft: Draft, document: Document, profile: Profile, left_out: _LeftOut) -> ReadAct | None:
     """Return the act of a document; None if it has no articles or is in another language than the corpus."""
     from statgraph.corpus.acts.drafting import ReadAct
     from statgraph.corpus.acts.reader import ActReader
@@ -107,14 +122,15 @@ def _read(
     found = tuple(reader)
     act = reader.act_or(Path(document.name).name.partition(".")[0])
     if not found:
-        left_out.setdefault("without articles", []).append(document.name)
+        left_out.add_file("without articles", document.name)
         return None
     draft.learn(language=act.language, licence=act.licence)
     if act.language and act.language != draft.language:
-        left_out.setdefault(f"in another language than {draft.language}", []).append(document.name)
+        left_out.add_file(f"in another language than {draft.language}", document.name)
         return None
-    articles["without text, repealed"] += reader.repealed
-    articles["that are quoted, as part of the text around them"] += reader.quoted
+    left_out.articles["without text, repealed"] += reader.repealed
+    left_out.articles["that are quoted, as part of the text around them"] += reader.quoted
+    left_out.characters[document.name] = reader.outside.n_chars
     return ReadAct(act, found, profile, document.name)
 
 

@@ -67,8 +67,8 @@ LAUGHS = "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefgh", 
     ("hostile", "keyword"),
     [
         (f'<!DOCTYPE a [<!ENTITY a "{"ha" * 50}">{LAUGHS}]><act>&i;</act>', "amplification"),
-        ('<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/hostname">]><act>&e;</act>', "not defined"),
-        ('<!DOCTYPE a SYSTEM "http://127.0.0.1:9/a.dtd"><act>&nbsp;</act>', "not defined"),
+        ('<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/hostname">]><act>&e;</act>', "'&e;' has no text in this file"),
+        ('<!DOCTYPE a SYSTEM "http://127.0.0.1:9/a.dtd"><act>&nbsp;</act>', "expand it first, such as with xmllint"),
         ("<p>" * 3000 + "</p>" * 3000, "depth"),
         (AKN[: len(AKN) // 2], "act.xml:"),
         (AKN.replace("body>", "x:body>"), "Namespace prefix x"),
@@ -223,3 +223,32 @@ def test_what_is_read_is_freed(read_act):
     act = "<a>" + "<r><n>1</n><p>x</p></r><note><p>y</p></note>" * 5000 + "<r><n>last</n><p>x</p></r></a>"
     assert len(read_act(act, rules).articles) == 5001
     assert left == [1]
+
+
+def test_text_in_no_article_is_counted_by_its_elements(read_act):
+    act = (
+        "<a><about>Lamps</about><pre><p>Whereas</p>\n<p>it is <b>dark</b>:</p></pre><note>sic</note>"
+        "<c><t>Light</t>Lamps.<g><n>Burning</n><r>x</r><r>y</r></g><p>A rest.</p></c><q><r>z</r></q><end>Done</end></a>"
+    )
+    rules = profile(
+        act={"title": ["about"]}, articles={"elements": ["r"], "rubric": ["../n"]}, leave_out=["note"],
+        headings={"elements": ["c"], "title": ["t"]}, quoted=["q"],
+    )  # fmt: skip
+    read = read_act(act, rules)
+    assert {name: (one.line, one.n_elements, one.n_chars) for name, one in read.outside.places.items()} == {
+        "a/c": (2, 1, 13), "pre/p": (1, 2, 18), "q/r": (2, 1, 1), "a/end": (2, 1, 4),
+    }  # fmt: skip
+    assert read.outside.n_chars == 36
+
+
+def test_an_article_that_a_line_begins_ends_with_its_chapter(read_act):
+    rules = profile(
+        syntax="html", headings={"elements": ["div"], "title": ["h2"]},
+        articles={"begins": ["p[class=art]"], "number": ["p[class=art]"]},
+    )  # fmt: skip
+    one, two = "<h2>One</h2><p class=art>1</p><p>Lamps.</p>", "<h2>Two</h2><p class=art>2</p>Tin."
+    read = read_act(f"<html><body><div>{one}</div><p>Rest</p><div>{two}</div></body></html>", rules)
+    assert [(one.number, one.path, one.text) for one in read.articles] == [
+        ("1", ("One",), "Lamps."), ("2", ("Two",), "Tin."),
+    ]  # fmt: skip
+    assert read.outside.places["body/p"].n_chars == 4

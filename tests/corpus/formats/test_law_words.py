@@ -30,7 +30,11 @@ from statgraph.errors import UsageError
         ("pl", "Art. 12. 1. Ustawa określa psy.", "Art.", "12", "1. Ustawa określa psy."),
         ("zh", "第三十六条　灯应当亮。", "", "第三十六条", "灯应当亮。"),
         ("zh", "第十条之一 灯", "", "第十条之一", "灯"),
-        ("sv", "Artikel 5 Båtar", "Artikel", "5", "Båtar"),
+        ("fi", "1 §", "", "1 §", ""),
+        ("fi", "4 a § Veneet", "", "4 a §", "Veneet"),
+        ("sv", "2 § Båten flyter.", "", "2 §", "Båten flyter."),
+        ("ja", "第三十六条の二 灯は明るい。", "", "第三十六条の二", "灯は明るい。"),
+        ("da", "Artikel 5 Både", "Artikel", "5", "Både"),
     ],
 )
 def test_article_lines(language, text, word, number, rest):
@@ -49,6 +53,9 @@ def test_article_lines(language, text, word, number, rest):
         ("de", "§ 5 gilt entsprechend."),
         ("en", "Section 12(3) applies to dogs."),
         ("en", "Section 12 (3) applies to dogs."),
+        ("en", "Section 3 (which is about dogs) is repealed."),
+        ("fi", "5 §:n mukaan"),
+        ("sv", "2 § första stycket gäller."),
         ("en", "Sections 12 and 13 of the Dog Act apply to every dog that is kept in a harbour."),
         ("fr", "Section 2 Des barques"),
         ("pt", "§ 1º O barqueiro rema."),
@@ -80,6 +87,7 @@ def test_ranges_of_articles(language, text):
         ("de", "Unterabschnitt 1 Allgemeines", "sub-section", "Unterabschnitt 1", "Allgemeines"),
         ("de", "Anlage 1 (zu § 5)", "annex", "Anlage 1", "(zu § 5)"),
         ("en", "PART 1 — PRELIMINARY", "part", "PART 1", "PRELIMINARY"),
+        ("en", "FIRST SCHEDULE", "annex", "FIRST SCHEDULE", ""),
         ("en", "Schedule", "annex", "Schedule", ""),
         ("fr", "Titre Ier : des barques", "title", "Titre Ier", "des barques"),
         ("fr", "Première partie", "part", "Première partie", ""),
@@ -87,6 +95,9 @@ def test_ranges_of_articles(language, text):
         ("nl", "Eerste afdeling. Huur", "section", "Eerste afdeling", "Huur"),
         ("pt", "Seção II Do aluguel", "section", "Seção II", "Do aluguel"),
         ("pl", "Rozdział 1 Psy", "chapter", "Rozdział 1", "Psy"),
+        ("fi", "2 a luku Veneet", "chapter", "2 a luku", "Veneet"),
+        ("fi", "II OSA", "part", "II OSA", ""),
+        ("sv", "3 kap. Båtar", "chapter", "3 kap.", "Båtar"),
         ("zh", "第一章 总则", "chapter", "第一章", "总则"),
         ("zh", "第二节租金", "section", "第二节", "租金"),
     ],
@@ -111,10 +122,18 @@ def test_sentences_are_no_headings(language, text):
 
 
 def test_a_paragraph_sign_begins_an_article_where_nothing_else_does():
-    others, numbers = LinePatterns("pl").without_articles()
-    assert others.article("§ 2. Pies płaci.") == ArticleLine("§", "2", "Pies płaci.")
-    assert numbers.article("2A. Pies płaci.") == ArticleLine("", "2A", "Pies płaci.")
-    assert LinePatterns("pl", "x").without_articles() == []
+    assert LinePatterns("pl").without_articles().article("§ 2. Pies płaci.") == ArticleLine("§", "2", "Pies płaci.")
+    assert LinePatterns("pl", "x").without_articles() is LinePatterns("de").without_articles() is None
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("2A. Dogs", "2A"), ("2.1 Dogs", "2.1"), ("2 (1) A dog", "2"), ("2 dogs", ""), ("(2) A dog", ""), ("2", "")],
+)
+def test_a_bare_number_begins_an_article(text, number):
+    found = LinePatterns("en").bare_numbers().article(text)
+    assert (found.number if found else "") == number
+    assert LinePatterns("en", "x").bare_numbers() is None
 
 
 @pytest.mark.parametrize(

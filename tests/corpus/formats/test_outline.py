@@ -115,6 +115,34 @@ def test_numbers_alone_begin_articles_where_they_go_on_from_one_to_the_next():
     assert outline_of(law.replace("2A Birds", "1 Birds").replace("3 Fish", "2 Fish")).articles == []
 
 
+def test_numbers_alone_begin_articles_beside_the_articles_of_a_schedule():
+    """As in an act of the United Kingdom that has a convention in a schedule."""
+    outline = outline_of(
+        "Dog Act\n1 Dogs.\n(1) They bark.\n2 Cats.\nNo.\n3 Birds.\nSection 1 (which is about dogs) is amended."
+        "\n4 End.\nThis is it.\nSCHEDULE 1\nThe Convention\nArticle 2\nRight to bark\n1 Everyone barks.\n2 Always.\n"
+        "SCHEDULE 2\nOrders\n1 An order may—\n(a) bark.\n2 No order bites."
+    )
+    above = [("SCHEDULE 1. The Convention",), ("SCHEDULE 2. Orders",), ("SCHEDULE 2. Orders",)]
+    assert [(article.number, article.rubric, article.path) for article in outline.articles] == [
+        ("1", "Dogs", ()), ("2", "Cats", ()), ("3", "Birds", ()), ("4", "End", ()),
+        ("Article 2", "Right to bark", above[0]), ("1", "", above[1]), ("2", "", above[2]),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "articles"),
+    [
+        ("en", "PART 1 Dogs\nBarking\n1 A dog barks.\nBiting\n2 (1) No dog bites.\n(2) Never.\n3 End.\nTails\n4 Yes.",
+         ["Barking: A dog barks.", "Biting: (1) No dog bites.\n(2) Never.", ": End.", "Tails: Yes."]),
+        ("ja", "第一章 犬\n（鳴声）\n第一条 犬は吠える。\n（尾）\n第二条 尾は短い。\n（耳）\n第二条の二 耳は長い。",
+         ["鳴声: 犬は吠える。", "尾: 尾は短い。", "耳: 耳は長い。"]),
+    ],
+)  # fmt: skip
+def test_rubrics_stand_above_the_numbers_of_most_articles(language, text, articles):
+    outline = outline_of(text, language, title="Law")
+    assert [f"{article.rubric}: {article.text}" for article in outline.articles] == articles
+
+
 def test_articles_that_hold_sections_are_headings():
     outline = outline_of("Article I Dogs\nSection 1\nBark.\nSection 2\nBite.\nArticle II Cats\nSection 3\nNo.")
     assert [(article.number, article.path) for article in outline.articles] == [
@@ -151,6 +179,11 @@ def test_a_table_of_contents_is_left_out():
     ]  # fmt: skip
     left_out = [one.line.place for one in outline.recognised if one.what == LEFT_OUT]
     assert left_out == ["law:2", "law:3", "law:4"]
+
+
+def test_an_article_of_one_line_whose_number_comes_again_is_no_contents():
+    outline = outline_of("Art. 1 Dogs bark.\nArt. 2 Cats do not.\nAnnex\nArt. 1 Birds\n(a) sing;\n(b) fly.")
+    assert [article.local_id for article in outline.articles] == ["1", "2", "1_2"]
 
 
 def test_what_is_left_out_is_recognised_as_that():

@@ -21,7 +21,8 @@ MADE_UP = Path(__file__).parents[1] / "acts" / "made_up"
 @pytest.fixture
 def dutch(tmp_path):
     (tmp_path / "law").mkdir()
-    act = (MADE_UP / "nl.xml").read_bytes()
+    preamble = b"<considerans>Omdat het nacht is.</considerans>"
+    act = (MADE_UP / "nl.xml").read_bytes().replace(b"<wet-besluit>", b"<wet-besluit>" + preamble)
     (tmp_path / "law" / "new.xml").write_bytes(act)
     old = act.replace(b'"2025-01-01"', b'"2010-01-01"').replace(b"'s nachts", b"overdag").replace(b"2001-", b"2000-")
     (tmp_path / "law" / "old.xml").write_bytes(old)
@@ -62,6 +63,7 @@ def test_the_command_says_what_it_left_out(run_here, dutch, tmp_path):
         "  labels     0\n"
         "  left out   1 of 3 references with a target, which lead elsewhere\n"
         "  left out   2 articles without text, repealed\n"
+        "  left out   38 characters in no article in 2 files, such as preambles; --explain lists them\n"
         "  left out   1 file with other suffixes than XML: README.txt\n"
         "  left out   1 file of no known format: other.xml\n"
         "Next: statgraph train --corpus out\n"
@@ -129,6 +131,8 @@ def test_explain_prints_headings_articles_and_references(run_here, dutch, tmp_pa
         "  articles without text: 1; articles quoted, as text: 0\n"
         "       2  meta-data\n"
         "       1  redactie\n"
+        "in no article  19 characters of text\n"
+        "  line      1  wet-besluit/considerans: 19 characters\n"
         "references 2, of which with a target 2; different targets of an article 2, of which in this file 1\n"
         "       1  jci1.3:c:BWBR9999999&hoofdstuk=1&artikel=1%3A2&lid=1 -> 72\n"
         "       1  jci1.3:c:BWBR0000001&artikel=5 -> elsewhere\n"
