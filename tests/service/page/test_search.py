@@ -29,15 +29,6 @@ def test_a_question_finds_articles(open_page, service, expect):
     assert page.title() == f"{QUESTION} · statgraph"
 
 
-def test_the_question_box_looks_like_one(open_page, expect):
-    page = open_page()
-    form, box = page.locator("#question-form"), page.get_by_placeholder("Type your question here")
-    look = "form => { const style = getComputedStyle(form); return [style.borderTopWidth, style.boxShadow]; }"
-    assert form.evaluate(look) == ["1px", "none"]
-    box.focus()
-    assert form.evaluate(look)[1] != "none"
-
-
 def test_the_best_passage_is_marked(open_page, service, expect):
     page = open_page(f"/?q={QUESTION}")
     expect(page.locator(".hit")).to_have_count(10)
@@ -56,17 +47,6 @@ def test_more_hits_come_below_and_get_the_focus(open_page, service, expect):
     expect(page.locator(".hit")).to_have_count(25)
     assert titles(page) == [hit["title"] for hit in service.search(QUESTION, k=25)]
     expect(page.locator(".hit-link").nth(10)).to_be_focused()
-
-
-def test_an_example_is_asked_when_clicked(open_page, service, expect):
-    page = open_page()
-    examples = page.locator(".examples a")
-    expect(examples).to_have_count(6)
-    assert examples.all_inner_texts() == service.get("/api/about")["examples"]
-    question = examples.nth(1).inner_text()
-    examples.nth(1).click()
-    expect(page.locator(".hit")).to_have_count(10)
-    assert page.input_value("#question") == question
 
 
 def test_while_it_searches_it_says_so(open_page, expect):
@@ -93,20 +73,6 @@ def test_the_answer_to_the_last_question_stays(open_page, answers, expect):
         page.wait_for_timeout(20)
     held[1].fulfill(json={"question": "wages", "hits": [], "searched": 321, "took_ms": 1})
     expect(page.locator("#hits")).to_have_text("There is no article to search.")
-
-
-def test_where_no_word_is_shared_it_says_so_and_nothing_of_the_law(open_page, answers, expect):
-    def by_words(page) -> None:
-        page.route("**/api/about", answers(change=lambda about: {**about, "by_words": True}))
-        page.route("**/api/search", answers(question="zzz", hits=[], searched=321, took_ms=1))
-
-    page = open_page("/?q=zzz", before=by_words)
-    expect(page.locator("#hits")).to_have_text("No article shares a word with your question. Use other words.")
-
-
-def test_hits_are_told_to_be_the_first_of_those_searched(open_page, expect):
-    page = open_page("/?q=deposit")
-    expect(page.locator(".found")).to_contain_text("The first 10 of 321 articles searched ·")
 
 
 def test_nothing_of_an_answer_becomes_markup(open_page, answers, expect):
