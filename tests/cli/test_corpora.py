@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from statgraph.corpus.catalogue import CATALOGUE
-from statgraph.corpus.store import read_corpus
 
 
 @pytest.fixture
@@ -129,24 +128,6 @@ def test_every_fault_of_jsonl_is_listed_in_one_pass(refused_import, source):
     )
 
 
-def test_what_cannot_be_imported_is_one_line(refused_import, source, tmp_path):
-    assert refused_import("odt", source, code=2) == (
-        "unknown format 'odt'; choose from jsonl, csv, beir, parquet, bsard, legi, xlsx, docx, md, html, txt, xml, "
-        "feedback"
-    )
-    assert refused_import("jsonl", source, code=2) == (
-        f"{source}: the language of its statutes is unknown; name it, such as '--language fr'"
-    )
-    assert refused_import("csv", tmp_path / "gone", "--language", "en") == (
-        f"{tmp_path / 'gone'}: no such file or folder; name the statutes to import"
-    )
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "thesis.odt").write_text("years of work")
-    assert refused_import("jsonl", source, "--language", "en") == (
-        f"{tmp_path / 'out'}: contains 'thesis.odt', which is not a corpus file; choose a new folder"
-    )
-
-
 def test_feedback_becomes_training_labels(run_here, source, tmp_path):
     run_here("import", "jsonl", source, "--out", "lamp-corpus", "--language", "en")
     marks = tmp_path / "feedback.jsonl"
@@ -193,29 +174,6 @@ def test_options_of_feedback_are_its_own(refused_import, arguments, message):
     assert refused_import(*arguments, code=2) == message
 
 
-def test_questions_of_the_same_labels_can_be_kept_in_one_split(run_here, source, tmp_path):
-    # By its id alone q1 is in test, q2 in dev, q3 in train.
-    (source / "questions.jsonl").write_text(
-        '{"id": "q1", "text": "Who pays?", "articles": ["L2"]}\n'
-        '{"id": "q2", "text": "When?", "articles": ["L1", "L2"]}\n'
-        '{"id": "q3", "text": "Who is to pay?", "articles": ["L2"]}\n'
-    )
-    for splits, counts in (("hash", "train 1, dev 1, test 1"), ("by-labels", "train 0, dev 1, test 2")):
-        options = ("--language", "en", "--splits", splits, "--force")
-        done = run_here("import", "jsonl", source, "--out", "out", *options)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout.splitlines()[3] == f"  questions  {counts}"
-    manifest = json.loads((tmp_path / "out/manifest.json").read_text())
-    assert manifest["source"] == "lamps (jsonl); splits by-labels"
-
-
-def test_splits_that_come_with_the_questions_are_not_made_anew(refused_import, source):
-    assert refused_import("jsonl", source, "--language", "en", "--splits", "by-labels") == (
-        "questions.jsonl:1: question 'q1' comes in split 'train'; --splits by-labels makes splits where the source has "
-        "none, so leave either out"
-    )
-
-
 GERMAN = "nr\tWortlaut\tpfad\n1\t<p>Das Gef\u00e4\u00df&nbsp;bleibt.</p>\tKodex\n2\tEs gilt a < b.\tKodex\n"
 
 
@@ -252,15 +210,6 @@ def test_encodings_and_columns_that_do_not_fit_are_refused(refused_import, tmp_p
     path.write_text("id;text;path\n1;Gef\u00e4\u00df;Kodex\n", encoding="utf-8")
     said = refused_import("csv", path, "--language", "de", *options, code=code)
     assert said.startswith(message.format(file=path))
-
-
-def test_a_column_can_serve_twice_and_names_match_without_case_and_blanks(run_here, tmp_path):
-    (tmp_path / "ley.csv").write_text("Nº ;TÍTULO;Texto\n1;Perros;Ladran.\n", encoding="utf-8")
-    columns = [f"--column={pair}" for pair in ("id=nº", "number=Nº", " rubric=título".strip(), "text=TEXTO")]
-    done = run_here("import", "csv", "ley.csv", "--language", "es", "--code", "Ley", *columns, "--out", "law")
-    assert (done.returncode, done.stderr) == (0, "")
-    (article,) = read_corpus(tmp_path / "law").articles
-    assert (article.article_id, article.number, article.rubric, article.text) == ("1", "1", "Perros", "Ladran.")
 
 
 LAW = "Ley de Perros\nTÍTULO I. Perros\nArtículo 1. Ladrar.\nLos perros ladran.\nArtículo 2. (Derogado)\n"
@@ -322,24 +271,6 @@ def test_imports_that_contradict_themselves_are_refused(run_here, tmp_path, argu
 def test_a_source_that_cannot_be_read_comes_with_a_recipe(refused_import, tmp_path):
     (tmp_path / "ley.pdf").write_bytes(b"%PDF-1.7")
     assert "pdftotext -layout ley.pdf" in refused_import(tmp_path / "ley.pdf", "--language", "es")
-
-
-def test_encodings_and_columns_are_those_of_tables(refused_import, source):
-    assert refused_import("beir", source, "--language", "en", "--column", "text=body", code=2) == (
-        "--column: only for jsonl, csv, xlsx, not beir; omit it"
-    )
-
-
-def test_articles_without_headings_stand_under_the_code_that_is_named(run_here, refused_import, tmp_path):
-    path = tmp_path / "rules.csv"
-    path.write_text("id,text\n1,No dogs.\n2,No carts.\n", encoding="utf-8")
-    assert refused_import("csv", path, "--language", "en", code=1) == (
-        "rules.csv:1: no column path or heading (found: id, text); name every needed column on this line, or give "
-        "yours with --column, such as text=Wortlaut; --code TITLE does without path and heading"
-    )
-    status, _, _ = run_here("import", "csv", path, "--language", "en", "--code", "House Rules", "--out", "law")
-    assert status == 0
-    assert [article.path for article in read_corpus(tmp_path / "law").articles] == [("House Rules",)] * 2
 
 
 @pytest.fixture
@@ -512,10 +443,3 @@ def test_what_is_no_graph_is_never_replaced(refused, town, tmp_path, existing, m
     assert refused("build-graph", town, "--out", "mine") == message
     assert kept.read_text() == "mine"
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
-
-
-def test_rubrics_read_from_titles_are_counted(run_here, tmp_path):
-    rows = "".join(f"{row},§ {row} LmpC {'Oil' * row},Text.,Lamp Code\n" for row in range(1, 5))
-    (tmp_path / "law.csv").write_text(f"id,title,text,path\n{rows}")
-    done = run_here("import", "csv", "law.csv", "--out", "out", "--language", "en")
-    assert "  headings   1\n  rubrics    4\n" in done.stdout
