@@ -1,7 +1,6 @@
 import dataclasses
 import json
 import os
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,7 +13,6 @@ from statgraph.config import RunConfig
 from statgraph.corpus.store import write_corpus
 from statgraph.errors import UsageError
 from statgraph.gnn.graph_inputs import read_graph_inputs
-from statgraph.graph.build import build_graph
 from statgraph.index.article_index import ArticleIndex
 from statgraph.registry import LAYERS
 from statgraph.runs import parts
@@ -24,7 +22,6 @@ from statgraph.runs.run import CorpusFacts, Run
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.retriever import Retriever
 from statgraph.settings import with_settings
-from statgraph.systems import dense
 from statgraph.systems.dense import rehearsed, stage1_key, train_dense
 from statgraph.systems.job import Job, TrainingOptions
 from statgraph.systems.pipeline import train_run
@@ -75,12 +72,6 @@ def test_the_papers_recipes_train(train, own_cache, quick_transformer, tmp_path,
     assert np.isfinite(vectors_of(folder)).all()
 
 
-def test_dpr_trains_nothing(train):
-    folder, steps = train("dpr", "stage2.epochs=0")
-    assert steps == ["encoders", "article inputs", "article vectors", "index and encoders to disk"]
-    assert sorted(path.name for path in folder.iterdir()) == ["article_encoder", "index", "query_encoder"]
-
-
 def test_dsr_trains_the_text_encoders_alone(train):
     folder, steps = train("dsr", "stage1.epochs=2", "stage2.epochs=0", "stage1.negatives=bm25")
     assert steps == ["encoders", "article inputs", "stage 1", "article vectors", "index and encoders to disk"]
@@ -96,12 +87,6 @@ def test_qabisar_trains_the_graph(train, town_corpus):
     index = ArticleIndex.load(folder / "index", device="cpu")
     assert index.article_ids == tuple(article.article_id for article in town_corpus.articles)
     np.testing.assert_allclose(np.linalg.norm(index.vectors, axis=1), 1, atol=1e-5)
-
-
-@pytest.mark.parametrize("relations", ["none", "tree", "tree,bipartite,order"])
-def test_every_choice_of_relations_trains(train, relations):
-    folder, _ = train("qabisar", "stage2.epochs=1", f"graph.relations={relations}")
-    assert np.isfinite(vectors_of(folder)).all()
 
 
 @pytest.mark.parametrize(("system", "layer"), [*(("qabisar", layer) for layer in LAYERS.built_in), ("gdsr", "gatv2")])
@@ -131,21 +116,6 @@ def test_citing_texts_train_and_those_of_dev_and_test_questions_leave_no_trace(t
     assert np.abs(without("guide-2") - vectors_of(folder)).max() > 1e-3
 
 
-def test_a_question_held_out_of_a_fold_takes_its_citing_texts_along(cited_town):
-    held_out = tuple(
-        dataclasses.replace(question, split="test") if question.question_id == "train-lamps" else question
-        for question in cited_town.questions
-    )
-    graph = build_graph(dataclasses.replace(cited_town, questions=held_out), ("citing",))
-    assert [text.citing_id for text in graph.citing] == ["guide-2"]
-
-
-def test_equal_seeds_give_equal_vectors_and_others_not(train):
-    first, again, other = (vectors_of(train("qabisar", f"seed={seed}")[0]) for seed in (3, 3, 4))
-    np.testing.assert_allclose(first, again, atol=1e-6)
-    assert np.abs(first - other).max() > 1e-4
-
-
 @pytest.mark.parametrize(("setting", "value"), [("heads", 7), ("fanout", 0), ("dropout", 1)])
 def test_what_the_graph_refuses_is_refused_before_stage_1(town_corpus, quick_config, tmp_path, setting, value):
     config = quick_config("qabisar", "device=cpu", "stage1.epochs=1")
@@ -153,11 +123,6 @@ def test_what_the_graph_refuses_is_refused_before_stage_1(town_corpus, quick_con
     with pytest.raises(UsageError, match=rf"gnn\.{setting}"):
         train_run(town_corpus, config, tmp_path / "run")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_dpr_needs_no_questions_at_all(train, town_corpus):
-    folder, _ = train("dpr", "stage2.epochs=0", corpus=dataclasses.replace(town_corpus, questions=()))
-    assert vectors_of(folder).shape == (16, 16)
 
 
 def test_runs_share_a_first_stage(train, tmp_path_factory):
@@ -331,26 +296,6 @@ def test_what_processes_embed_together_is_what_one_embeds(together, alone, statg
     for file in vectors:
         one = np.load(statgraph_cache / file.relative_to(folder / "cache"), allow_pickle=False)
         assert np.array_equal(np.load(file, allow_pickle=False)["vectors"], one["vectors"])
-
-
-def test_memory_is_kept_while_stage_2_trains_and_no_longer(train, monkeypatch):
-    seen, train_stage = [], dense.train_stage
-
-    @contextmanager
-    def kept():
-        seen.append("kept")
-        yield
-        seen.append("given back")
-
-    def noted(stage, *arguments, **options):
-        seen.append(stage.name)
-        return train_stage(stage, *arguments, **options)
-
-    monkeypatch.setattr(dense, "kept_memory", kept)
-    monkeypatch.setattr(dense, "train_stage", noted)
-    train("qabisar")
-    assert seen[-3:] == ["kept", "stage2", "given back"]
-    assert "kept" not in seen[:-3]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 import dataclasses
 import json
-import shutil
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from statgraph.corpus.catalogue import sample_folder
 from statgraph.corpus.records import CitingText
 from statgraph.corpus.store import read_corpus
 from statgraph.errors import CorpusError, UsageError
-from statgraph.evaluation.report import Report
 from statgraph.index.article_index import ArticleIndex
 from statgraph.runs.folders import is_finished
 from statgraph.runs.provenance import commit
@@ -20,7 +18,7 @@ from statgraph.runs.run import Run
 from statgraph.settings import overlaid
 from statgraph.systems import lexical, pipeline
 from statgraph.systems.job import TrainingOptions
-from statgraph.systems.model_card import model_card, read_run_report
+from statgraph.systems.model_card import read_run_report
 from statgraph.systems.pipeline import train_run, untrained_run
 from statgraph.systems.presets import resolve_config, system_names
 
@@ -68,15 +66,6 @@ def test_a_run_folder_holds_what_the_architecture_promises(tmp_path, town_corpus
     assert manifest["commit"] == commit()
     assert {"python", "statgraph", "torch", "dgl", "numpy"} <= manifest["versions"].keys()
     assert [step["name"] for step in manifest["steps"]][-1] == "evaluation on dev"
-
-
-def test_the_report_is_that_of_the_dev_split(tmp_path, town_corpus, quick_config):
-    run = train_run(town_corpus, quick_config(), tmp_path / "run")
-    saved = Report.from_dict(artifacts.read_json(run.folder / "report.json"))
-    assert saved == read_run_report(run.folder)
-    assert (saved.split, saved.strata["all"].n_questions) == ("dev", 4)
-    for part in ("", "query_encoder"):
-        assert (run.folder / part / "README.md").read_text() == model_card(run, saved, part=part)
 
 
 def test_bm25_writes_its_index_articles_and_report_alone(tmp_path, town_corpus, bm25):
@@ -146,13 +135,6 @@ def test_what_cannot_be_trained_leaves_nothing_behind(tmp_path, town_corpus, qui
     with pytest.raises(UsageError, match=r"^encoder\.train: .*static"):
         train_run(town_corpus, quick_config("qabisar", "encoder.train=head"), tmp_path / "run")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_run_moves_with_its_folder(begun, tmp_path, town_corpus, quick_config):
-    train_run(town_corpus, quick_config(), begun, RESUMED)
-    before = Retriever.load(begun, device="cpu").search("my lamps")
-    shutil.move(begun, tmp_path / "moved")
-    assert Retriever.load(tmp_path / "moved", device="cpu").search("my lamps") == before
 
 
 def one_epoch(system):

@@ -4,11 +4,10 @@ import sys
 import pytest
 
 from statgraph import artifacts
-from statgraph.errors import UsageError
 from statgraph.systems.model_card import read_run_report
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
-from statgraph.systems.tuning.bm25_grid import DEFAULT_BS, DEFAULT_K1S, GRID, HEAT_MAP, tuned_bm25, write_grid
+from statgraph.systems.tuning.bm25_grid import GRID, HEAT_MAP, tuned_bm25, write_grid
 
 
 def test_a_point_has_the_values_of_a_run_with_these_parameters(town_corpus, tmp_path):
@@ -36,22 +35,11 @@ def test_headings_count(town_corpus):
     assert unfound < tuned_bm25(by_heading, [1.0], [0.5]).values["mAP"][0, 0]
 
 
-def test_the_default_grid():
-    assert (len(DEFAULT_K1S), DEFAULT_K1S[0], DEFAULT_K1S[1], DEFAULT_K1S[-1]) == (17, 0.0, 0.5, 8.0)
-    assert (len(DEFAULT_BS), DEFAULT_BS[0], DEFAULT_BS[3], DEFAULT_BS[-1]) == (11, 0.0, 0.3, 1.0)
-
-
 @pytest.mark.parametrize("asked", ["quality", "R@200"])
 def test_quality_decides_unless_another_metric_tells_the_points_apart(town_corpus, asked):
     grid = tuned_bm25(town_corpus, [0.5, 2.5], [0.0, 0.9], select_by=asked, stop_words=True)
     assert grid.metric == "quality"
     assert grid.best.value == grid.values["quality"].max() < 1
-
-
-def test_a_split_without_questions_is_refused(town_corpus):
-    undecided = dataclasses.replace(town_corpus, questions=town_corpus.split("train"))
-    with pytest.raises(UsageError, match="split 'dev'"):
-        tuned_bm25(undecided)
 
 
 def test_what_is_written(town_corpus, tmp_path):

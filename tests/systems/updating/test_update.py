@@ -123,16 +123,6 @@ def test_a_dry_run_tells_the_same_and_writes_nothing(run, reformed, monkeypatch)
     assert all(getattr(told, name) == getattr(done, name) for name in same)
 
 
-def test_another_folder_leaves_the_run_alone(run, reformed, tmp_path):
-    folder = run()
-    before = state(folder)
-    summary = update_run(folder, reformed, out=tmp_path / "new")
-    assert state(folder) == before
-    assert summary.run == tmp_path / "new"
-    in_place = update_run(folder, reformed).run
-    np.testing.assert_array_equal(index_of(tmp_path / "new").vectors, index_of(in_place).vectors)
-
-
 @pytest.mark.parametrize("broken", ["write_article_store", "load_article_encoder", "write_graph_inputs"])
 def test_interrupted_it_leaves_the_run_as_it_was(run, reformed, monkeypatch, broken, tmp_path):
     def interrupted(*arguments, **options):
