@@ -4,9 +4,8 @@ import networkx
 import pytest
 
 from statgraph.config import RunConfig
-from statgraph.corpus.records import Article
 from statgraph.errors import UsageError
-from statgraph.exporting.graphml_file import export_corpus_graphml, export_run_graphml, law_graph
+from statgraph.exporting.graphml_file import export_corpus_graphml, export_run_graphml
 from statgraph.runs import parts
 
 EDGES = {
@@ -48,13 +47,6 @@ def test_a_run_has_its_articles_and_with_a_graph_its_questions(corpus, bm25_run,
     (bm25_run / parts.GRAPH_ENCODER).touch()
     assert export_run_graphml(bm25_run, tmp_path / "graph.graphml") == (7, 9)
     assert edges(networkx.read_graphml(tmp_path / "graph.graphml")) == EDGES | CITATIONS
-
-
-def test_headings_whose_paths_look_alike_stay_two():
-    articles = [Article("a", "Art. 1", "", ("A", "B"), 1), Article("b", "Art. 2", "", ("A > B",), 2)]
-    assert [node for node, kind in law_graph(articles, ()).nodes(data="kind") if kind == "heading"] == [
-        "heading:0", "heading:1", "heading:2",
-    ]  # fmt: skip
 
 
 def test_what_xml_cannot_hold_is_left_out(corpus, tmp_path):

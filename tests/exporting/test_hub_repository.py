@@ -9,7 +9,7 @@ from huggingface_hub import CommitOperationDelete
 
 from statgraph import Retriever
 from statgraph.config import EnsembleConfig, RunConfig
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import UsageError
 from statgraph.exporting.hub_repository import push_run
 from statgraph.runs.run import Run
 
@@ -95,11 +95,3 @@ def test_a_repository_of_something_else_is_left_alone(hub, bm25_run):
     with pytest.raises(UsageError, match="something other than a run"):
         push_run(bm25_run, "court/law")
     assert [path.name for path in hub.folder.iterdir()] == ["pytorch_model.bin"]
-
-
-def test_what_the_hub_refuses_is_one_line(hub, bm25_run, monkeypatch):
-    monkeypatch.setattr(huggingface_hub.HfApi, "create_commit", lambda *_, **__: 1 / 0)
-    with pytest.raises(RunError, match=r"^hf://court/law: the hub refuses the run \(division by zero\)"):
-        push_run(bm25_run, "court/law")
-    with pytest.raises(UsageError, match="hf://OWNER/NAME"):
-        push_run(bm25_run, "law")

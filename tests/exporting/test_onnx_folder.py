@@ -7,10 +7,9 @@ from sentence_transformers import SentenceTransformer
 
 from statgraph.errors import DependencyError, ModelError, RunError
 from statgraph.exporting import onnx_folder
-from statgraph.exporting.onnx_folder import export_onnx, folder_vectors, probe_texts
+from statgraph.exporting.onnx_folder import export_onnx, folder_vectors
 from statgraph.inference import onnx_export
 from statgraph.inference.onnx_export import largest_difference
-from statgraph.runs.article_store import ArticleStore
 
 
 def test_the_model_gives_the_runs_vectors(dense_run, tmp_path):
@@ -53,12 +52,6 @@ def test_the_difference_is_that_of_a_component_beside_the_longest_vector():
     assert largest_difference(vectors[:, :1], vectors) == np.inf
 
 
-def test_probes_are_titles_and_texts_and_nothing(dense_run):
-    probes = probe_texts(ArticleStore(dense_run))
-    assert probes[:3] == ["", "Art. 1", "Art. 2"]
-    assert "Keys are handed back; article 3 and article 1 hold." in probes
-
-
 def test_a_missing_extra_is_one_line(dense_run, bm25_run, tmp_path, monkeypatch):
     monkeypatch.setattr(onnx_export, "find_spec", lambda name: None)
     with pytest.raises(DependencyError, match=r"^onnx: .*statgraph\[onnx\]"):
@@ -83,11 +76,3 @@ def test_a_transformer_with_its_prompt_and_large_weights_apart(save_bert, dense_
     for name in ("one", "two"):
         vectors = folder_vectors(tmp_path / name, "query: ", texts)
         np.testing.assert_allclose(vectors, expected, rtol=0, atol=2e-6)
-
-
-def test_an_encoder_without_tokenizer_json_is_refused(save_bert, dense_run, tmp_path):
-    encoder = save_bert("mean")
-    exported = onnx_export.exported_encoder(encoder)
-    (encoder / "tokenizer.json").unlink()
-    with pytest.raises(ModelError, match=r"tokenizer\.json.*as sentence-transformers"):
-        onnx_folder.write_onnx(exported, encoder, tmp_path)
