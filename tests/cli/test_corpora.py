@@ -274,9 +274,10 @@ def test_a_source_that_cannot_be_read_comes_with_a_recipe(refused_import, tmp_pa
 
 
 @pytest.fixture
-def fetching(run_cli, tmp_path):
-    """Return a function that runs `statgraph` where there is no other program."""
-    return lambda *arguments: run_cli(*arguments, env={"PATH": str(tmp_path), "COLUMNS": "120"})
+def fetching(run_here, tmp_path, monkeypatch):
+    """Return `run_here` where there is no other program."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return run_here
 
 
 def test_a_corpus_is_fetched_and_summed_up(fetching, tmp_path):

@@ -178,10 +178,12 @@ def test_the_guides_signal(run_with, installed, town, tmp_path):
     assert "titles" in without.stderr
 
 
-def test_the_guides_layer_alone(blocks, installed, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", blocks["python"][1]], capture_output=True, text=True, cwd=tmp_path, check=True,
-        env={"PYTHONPATH": f"{installed}:{GUIDE.parents[1]}"},
-    )  # fmt: skip
+def test_the_guides_layer_alone(blocks, installed, capsys):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(installed)
+        _forget_packages()
+        exec(compile(blocks["python"][1], str(GUIDE), "exec"), {})
+    _forget_packages()
     # (1, 0) + max((1, 0), (0, 1)) = (2, 1), then unit length; the other node is by itself: (0, 1) + (0, 1).
-    assert [round(float(number), 3) for number in re.findall(r"\d\.\d*", done.stdout)[:4]] == [0.894, 0.447, 0, 1]
+    found = [round(float(number), 3) for number in re.findall(r"\d\.\d*", capsys.readouterr().out)[:4]]
+    assert found == [0.894, 0.447, 0, 1]

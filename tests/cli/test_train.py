@@ -58,6 +58,7 @@ def torchrun(tmp_path):
     return run
 
 
+@pytest.mark.real  # two processes import everything; tests/systems/test_dense.py trains in two
 def test_torchrun_trains_an_ensemble(torchrun, run_here, town, quick_backbone, quick_settings, tmp_path):
     """Members by both processes, the rest by the first: the run's name, signals, cross-fit and trees."""
     own = [text for text in quick_settings if not text.startswith("encoder.backbone")]

@@ -14,7 +14,6 @@ from statgraph.corpus.store import write_corpus
 from statgraph.errors import UsageError
 from statgraph.gnn.graph_inputs import read_graph_inputs
 from statgraph.index.article_index import ArticleIndex
-from statgraph.registry import LAYERS
 from statgraph.runs import parts
 from statgraph.runs.article_store import write_article_store
 from statgraph.runs.kind import kind_of
@@ -61,7 +60,7 @@ TINY_RECIPE = (
 )
 
 
-@pytest.mark.parametrize("system", ["gdsr", "cusines-gdsr", "qabisar"])
+@pytest.mark.parametrize("system", ["cusines-gdsr", "qabisar"])
 def test_the_papers_recipes_train(train, own_cache, quick_transformer, tmp_path, system):
     table = tmp_path / "questions.csv"
     table.write_text("question,article_ids\nwho lights them,lamps1\nhow deep,wells2\n", encoding="utf-8")
@@ -89,8 +88,8 @@ def test_qabisar_trains_the_graph(train, town_corpus):
     np.testing.assert_allclose(np.linalg.norm(index.vectors, axis=1), 1, atol=1e-5)
 
 
-@pytest.mark.parametrize(("system", "layer"), [*(("qabisar", layer) for layer in LAYERS.built_in), ("gdsr", "gatv2")])
-def test_every_layer_trains_on_the_references_between_articles(train, referring_town, system, layer):
+@pytest.mark.parametrize(("system", "layer"), [("qabisar", "qabisar-v2"), ("qabisar", "gcn"), ("gdsr", "gatv2")])
+def test_layers_train_on_the_references_between_articles(train, referring_town, system, layer):
     settings = ("stage2.epochs=1", f"gnn.layer={layer}")
     with_them, without = (
         vectors_of(train(system, *settings, f"graph.relations={relations}", corpus=referring_town)[0])
@@ -100,7 +99,7 @@ def test_every_layer_trains_on_the_references_between_articles(train, referring_
     assert np.abs(with_them - without).max() > 1e-3
 
 
-@pytest.mark.parametrize("settings", [("qabisar",), ("qabisar", "gnn.fanout=2", "stage2.joint=false"), ("gdsr",)])
+@pytest.mark.parametrize("settings", [("qabisar", "gnn.fanout=2", "stage2.joint=false"), ("gdsr",)])
 def test_citing_texts_train_and_those_of_dev_and_test_questions_leave_no_trace(train, cited_town, settings):
     citing = ("stage2.epochs=1", "graph.relations=tree,bipartite,citing")
     folder, _ = train(*settings, *citing, corpus=cited_town)
@@ -134,10 +133,8 @@ def test_runs_share_a_first_stage(train, tmp_path_factory):
     assert len([epoch for stage, epoch in epochs_of(second) if stage == "stage1"]) == 1
     assert (vectors_of(first) == vectors_of(alone)).all()
     assert (vectors_of(second) == vectors_of(alone)).all()
-    train("qabisar", "stage1.epochs=3", stage1_cache=cache)
-    train("qabisar", "stage1.epochs=2", "seed=5", stage1_cache=cache)
     train("qabisar", "stage1.epochs=2", "select_by=mAP", stage1_cache=cache)
-    assert len(list(cache.iterdir())) == 4
+    assert len(list(cache.iterdir())) == 2
 
 
 @pytest.mark.parametrize("similarity", ["cosine", "dot", "euclidean"])

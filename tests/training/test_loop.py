@@ -246,8 +246,7 @@ def test_patience_counts_epochs_without_a_better_one(train, tmp_path, patience, 
     assert log_of(tmp_path / "run.jsonl")[-1]["epoch"] == epochs
 
 
-@pytest.mark.parametrize(("epoch", "step"), [(1, 1), (1, 4), (2, 5), (3, 10), (5, 20)])
-@pytest.mark.parametrize("dev", [DEV, None])
+@pytest.mark.parametrize(("epoch", "step", "dev"), [(1, 1, DEV), (2, 5, DEV), (3, 10, None), (5, 20, DEV)])
 def test_a_killed_run_ends_with_the_same_numbers(train, tmp_path, epoch, step, dev):
     whole, killed = LineStage(dev), LineStage(dev)
     wanted = train(whole, name="whole")

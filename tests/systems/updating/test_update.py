@@ -228,7 +228,7 @@ def reforms(draw, corpus):
 
 @pytest.mark.parametrize("system", ["qabisar", "bm25"])
 def test_an_update_equals_computing_everything_again(train, town_corpus, tmp_path_factory, system):
-    @settings(max_examples=6, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=4, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(reforms(town_corpus), reforms(town_corpus))
     def check(first, second):
         folder = tmp_path_factory.mktemp("update")
