@@ -137,7 +137,3 @@ def test_a_corpus_that_was_fetched_is_not_fetched_again(tmp_path, monkeypatch, d
     assert fetch("legi-fr", again=True) == ("legi-fr", Path("corpora/legi-fr"), None, "hash", False)
     own = fetch("gerlayqa", "here", from_folder="there", accept_terms=True)
     assert own == ("gerlayqa", Path("here"), Path("there"), "hash", True)
-
-
-def test_the_package_says_that_it_is_typed():
-    assert (Path(statgraph.__file__).parent / "py.typed").is_file()

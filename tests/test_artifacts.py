@@ -9,7 +9,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from statgraph import artifacts
-from statgraph.artifacts import as_json, read_json, replaced_file, replaced_folder, write_json
+from statgraph.artifacts import replaced_file, replaced_folder, write_json
 from statgraph.errors import RunError
 
 REPO = Path(__file__).parents[1]
@@ -83,12 +83,6 @@ def test_until_the_end_the_old_folder_stands(target, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-@pytest.fixture
-def no_exchange(monkeypatch):
-    """Two names cannot be exchanged, as on a system or disk without it."""
-    monkeypatch.setattr(artifacts, "exchanged", lambda first, second: False)
-
-
 KILLED_IN_THE_BLOCK = """
 with replaced_folder(target) as staging:
     (staging / "version").write_text("half")
@@ -133,13 +127,6 @@ def test_a_kill_between_the_renames_loses_nothing(target, tmp_path):
 
 def write_one(place: Path) -> None:
     write_json(place, {"version": "new"})
-
-
-@pytest.mark.usefixtures("no_exchange")
-def test_an_old_folder_goes_where_names_are_not_exchanged(target, tmp_path):
-    fill(target)
-
-    assert tree(tmp_path) == {"out/version": "new"}
 
 
 HELD = """
@@ -224,14 +211,6 @@ def test_weights_follow_the_umask_too(tmp_path, umask):
     assert stat.S_IMODE(kept.stat().st_mode) == 0o400
 
 
-def test_a_file_is_replaced_at_the_end(target):
-    with replaced_file(target / "version") as staging:
-        staging.write_text("new")
-        assert (target / "version").read_text() == "old"
-
-    assert tree(target) == {"version": "new"}
-
-
 def test_an_error_leaves_the_old_file(target):
     def fail() -> None:
         with replaced_file(target / "version") as staging:
@@ -242,15 +221,6 @@ def test_an_error_leaves_the_old_file(target):
         fail()
 
     assert tree(target) == {"version": "old"}
-
-
-def test_json_there_and_back(tmp_path):
-    write_json(tmp_path / "deep" / "a.json", {"é": (1, 2), "b": None})
-
-    assert (tmp_path / "deep" / "a.json").read_text(
-        encoding="utf-8"
-    ) == '{\n  "é": [\n    1,\n    2\n  ],\n  "b": null\n}\n'
-    assert read_json(tmp_path / "deep" / "a.json") == as_json({"é": (1, 2), "b": None}) == {"é": [1, 2], "b": None}
 
 
 @pytest.mark.parametrize(

@@ -1,28 +1,22 @@
 import math
 import re
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from statgraph.config import (
-    AugmentConfig,
-    EncoderConfig,
     GnnConfig,
     GraphConfig,
     IndexConfig,
     NegativesConfig,
-    PretrainConfig,
     RunConfig,
     Stage1Config,
-    Stage2Config,
 )
 from statgraph.corpus.catalogue import sample_folder
 from statgraph.corpus.store import read_corpus
-from statgraph.encoders.hierarchical import ChunkEncoder
 from statgraph.encoders.similarity import SIMILARITIES
 from statgraph.errors import UsageError
 from statgraph.gnn.encoder import GraphEncoder
@@ -200,24 +194,6 @@ def test_sources_of_negatives(town_corpus, name, values):
     assert refused_by(NEGATIVES.load(name), town_corpus, config, bm25=lambda: bm25) == (refused and name != "none")
 
 
-@relaxed
-@given(
-    values=st.fixed_dictionaries({
-        "article_layers": st.integers(-1, 2), "article_heads": st.integers(1, 7), "article_dropout": numbers,
-        "article_pooling": st.sampled_from(["mean", "max", "cls"]),
-    }),
-)  # fmt: skip
-def test_chunk_encoders(values):
-    config = EncoderConfig(**values)
-    if refused_by(check_settings, config):
-        return
-    encoder = ChunkEncoder(
-        WIDTH, max_chunks=2, n_layers=config.article_layers, n_heads=config.article_heads,
-        dropout=config.article_dropout, pooling=config.article_pooling,
-    )  # fmt: skip
-    assert encoder.eval()(torch.ones(3, WIDTH), np.array([0, 1, 3])).shape == (2, WIDTH)
-
-
 def test_the_choices_are_what_the_code_has():
     choices = {name: limits_of(kind, field).choices for kind, field, name, _ in leaves(RunConfig())}
     assert set(choices["encoder.similarity"]) == set(SIMILARITIES)
@@ -230,13 +206,3 @@ def test_the_choices_are_what_the_code_has():
         assert torch.isfinite(ranking_loss(Stage1Config(loss=name), *about))
     with pytest.raises(UsageError, match=r"stage1\.loss"):
         ranking_loss(Stage1Config(loss="hinge"), *about)
-
-
-@pytest.mark.parametrize("kind", [PretrainConfig, AugmentConfig, Stage1Config, Stage2Config])
-@relaxed
-@given(data=st.data())
-def test_one_wrong_value_is_enough(kind, data):
-    name = data.draw(st.sampled_from([item.name for item in fields(kind) if isinstance(item.default, int | float)]))
-    config = replace(kind(), **{name: data.draw(numbers)})
-    value = getattr(config, name)
-    assert refused_by(check_settings, config) == (limits_of(kind, name).problem(value) is not None)

@@ -10,7 +10,7 @@ import pytest
 from safetensors import SafetensorError
 
 from statgraph.artifacts import replaced_file, replaced_folder
-from statgraph.disk import held_folder, locked, refused_write_named, stamp_newest
+from statgraph.disk import held_folder, refused_write_named, stamp_newest
 from statgraph.errors import RunError
 
 REPO = Path(__file__).parents[1]
@@ -106,13 +106,6 @@ def test_a_folder_that_was_made_to_be_held_goes_if_it_stays_empty(tmp_path):
     with held_folder(tmp_path / "out"):
         (tmp_path / "out" / "file").touch()
     assert (tmp_path / "out" / "file").is_file()
-
-
-def test_a_disk_without_locks_holds_nothing():
-    read, write = os.pipe()
-    os.close(write)
-    os.close(read)
-    assert locked(read) is None
 
 
 def test_what_is_written_last_is_the_newest_though_the_clock_was_put_back(tmp_path):

@@ -6,8 +6,8 @@ import torch
 from torch import nn
 
 from statgraph.cli.main import report
-from statgraph.distributed import SINGLE, World, current_world, in_world, launched
-from statgraph.errors import RunError, UsageError
+from statgraph.distributed import SINGLE, World, launched
+from statgraph.errors import UsageError
 
 # What every process does in one spawn; each writes what it found to RANK.json.
 TALK = """
@@ -113,12 +113,6 @@ def test_without_torchrun_there_is_one_process(monkeypatch, environment):
         assert not torch.distributed.is_initialized()
 
 
-def test_the_error_of_one_process_goes_on_as_it_is(monkeypatch):
-    monkeypatch.delenv("WORLD_SIZE", raising=False)
-    with pytest.raises(RunError, match="as it is"), launched(report):
-        raise RunError("as it is")
-
-
 @pytest.mark.parametrize(("name", "value"), [("RANK", ""), ("RANK", "2"), ("LOCAL_RANK", "-1"), ("MASTER_ADDR", "")])
 def test_an_environment_that_says_nothing(monkeypatch, name, value):
     whole = {"WORLD_SIZE": "2", "RANK": "0", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
@@ -183,10 +177,3 @@ def test_a_killed_process_ends_all(run_processes):
         "Error: a training process died, possibly out of memory; free memory or start fewer processes, then "
         "run the same command with resume\n"
     )
-
-
-def test_the_current_world_is_that_of_the_innermost_block():
-    assert current_world() is SINGLE
-    with in_world(World(1, 2)) as outer, in_world(SINGLE):
-        assert (outer.rank, current_world()) == (1, SINGLE)
-    assert current_world() is SINGLE

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from statgraph import memory
-from statgraph.memory import peak_memory_mib
 
 RESIDENT = """
 import resource, sys
@@ -69,16 +68,6 @@ def test_an_error_is_passed_on_and_the_usual_comes_back(monkeypatch):
     with pytest.raises(ValueError, match="within"), memory.kept_memory():
         raise ValueError("within")
     assert thresholds_set == [memory._KEPT, memory._USUAL]
-
-
-def test_without_glibc_nothing_happens(monkeypatch):
-    monkeypatch.setattr(memory.ctypes, "CDLL", lambda name: object())
-    with memory.kept_memory():
-        pass
-
-
-def test_peak_memory_is_that_of_a_python_process():
-    assert 10 < peak_memory_mib() < 1_000_000
 
 
 def test_peak_memory_does_not_begin_with_that_of_the_process_that_started_this_one():

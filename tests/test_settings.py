@@ -1,10 +1,8 @@
 import json
 import re
-from dataclasses import FrozenInstanceError, asdict, fields
+from dataclasses import FrozenInstanceError, asdict
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from statgraph.config import IndexConfig, RunConfig
 from statgraph.errors import UsageError
@@ -71,19 +69,6 @@ def test_a_setting(setting, group, name, value):
 
 
 @pytest.mark.parametrize(
-    ("group", "name", "value", "expected"),
-    [
-        ("graph", "relations", ["tree", "order"], ("tree", "order")),
-        ("graph", "relations", [], ()),
-        ("graph", "relations", "tree,order", ("tree", "order")),
-        ("encoder", "shared", True, True),
-    ],
-)
-def test_a_value_in_yaml(group, name, value, expected):
-    assert getattr(getattr(overlaid(DEFAULT, {group: {name: value}}, place="x.yaml"), group), name) == expected
-
-
-@pytest.mark.parametrize(
     ("wrong", "near"),
     [
         ("sead", "seed"),
@@ -108,11 +93,6 @@ def test_an_unknown_group_names_the_nearest():
 def test_an_unknown_key_in_yaml():
     refused(r"'stage1\.lrr' .*did you mean 'stage1\.lr'\? Learning rate", overlay={"stage1": {"lrr": 1}})
     refused(r"'1' is not a setting; did you mean '", overlay={1: 1})
-
-
-@pytest.mark.parametrize("setting", ["=1", ".=1", "encoder.=1", "..=1"])
-def test_half_a_name(setting):
-    refused(".* is not a setting; did you mean '", setting)
 
 
 @pytest.mark.parametrize("config", [RunConfig, IndexConfig])
@@ -184,10 +164,6 @@ def test_another_configuration_names_its_own_settings():
         with_settings(IndexConfig(), ["ivf_pq.probe=7"])
 
 
-def test_equal_configurations_differ_in_nothing():
-    assert changed_settings({"a": 1, "b": {"c": [2]}}, {"b": {"c": [2]}, "a": 1}) == ""
-
-
 def test_what_differs_is_told_by_its_dotted_name_and_cut_after_five():
     then = {"seed": 0, "gone": True, "stage1": {"lr": 0.1, "epochs": 2}}
     assert changed_settings(then, {"seed": 3, "new": "x", "stage1": {"lr": 0.1, "epochs": 4}}) == (
@@ -197,34 +173,3 @@ def test_what_differs_is_told_by_its_dotted_name_and_cut_after_five():
     assert changed_settings(seven, dict.fromkeys(seven, 2)) == (
         "a: 1 then, 2 now; b: 1 then, 2 now; c: 1 then, 2 now; d: 1 then, 2 now; e: 1 then, 2 now; and 2 more"
     )
-
-
-values = {
-    "seed": st.integers(),
-    "device": st.text(),
-    "stage1": st.fixed_dictionaries(
-        {}, optional={"epochs": st.integers(), "lr": st.floats(allow_nan=False, allow_infinity=False)}
-    ),
-    "graph": st.fixed_dictionaries({}, optional={"relations": st.lists(st.sampled_from(["tree", "order"]))}),
-}
-overlays = st.fixed_dictionaries({}, optional=values)
-
-
-@given(first=overlays, second=overlays)
-def test_two_overlays_are_one_in_which_the_last_wins(first, second):
-    both = {
-        key: {**first.get(key, {}), **second.get(key, {})} if key in ("stage1", "graph") else {**first, **second}[key]
-        for key in {**first, **second}
-    }
-    after_both = overlaid(overlaid(DEFAULT, first, place="first"), second, place="second")
-    assert after_both == overlaid(DEFAULT, both, place="both")
-    assert overlaid(after_both, second, place="again") == after_both
-    assert overlaid(after_both, after_both.to_dict(), place="whole") == after_both
-
-
-@given(name=st.text(max_size=12), group=st.sampled_from(["", "stage1.", "gnn."]))
-def test_any_unknown_setting_is_refused_with_a_known_one(name, group):
-    holder = getattr(DEFAULT, group.rstrip(".")) if group else DEFAULT
-    if name not in {item.name for item in fields(holder)}:
-        with pytest.raises(UsageError, match=r"is not a setting; did you mean '[a-z_0-9.]+'\? [A-Za-z]"):
-            overlaid(DEFAULT, {group.rstrip("."): {name: 1}} if group else {name: 1}, place="x.yaml")

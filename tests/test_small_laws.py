@@ -4,7 +4,7 @@ import pytest
 
 from statgraph.corpus.citations.references import ReferenceFinder
 from statgraph.corpus.records import headings_of
-from tests.law_fixtures import NAMES, VARIANTS
+from tests.law_fixtures import NAMES
 
 SIZES = {"household-services": (84, 21), "vereine": (62, 17)}
 
@@ -27,28 +27,7 @@ def test_a_law_has_20_questions_each_about_an_article_of_its_own(name, small_law
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_a_variant_has_the_same_articles_and_questions(name, variant, small_law):
-    law, whole = small_law(name, variant), small_law(name)
-    assert list(law.article_rows) == list(whole.article_rows)
-    assert law.questions == whole.questions
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_variants_lack_what_they_are_named_for(name, small_law):
     assert citations(small_law(name, "without citations")) == 0
     assert [heading.depth for heading in headings_of(small_law(name, "without headings").articles)] == [1]
     assert [heading.depth for heading in headings_of(small_law(name, "with one heading").articles)] == [1, 2]
-
-
-@pytest.mark.parametrize(
-    ("name", "article_id", "title", "text"),
-    [
-        ("household-services", "s9", "Section 9", "save in the case of another provision."),
-        ("vereine", "p3", "§ 3", "Zusammenschlüsse nach anderer Vorschrift; Übungsstätten"),
-    ],
-)
-def test_what_a_variant_reads_like(name, article_id, title, text, small_law):
-    plain, uncited = small_law(name, "without headings"), small_law(name, "without citations")
-    assert plain.articles[plain.article_rows[article_id]].title == title
-    assert text in uncited.articles[uncited.article_rows[article_id]].text

@@ -26,8 +26,6 @@ SETTINGS = (
     *("encoder.backbone=embedded:static", "encoder.token_dropout=0", "encoder.article_dropout=0", "gnn.dropout=0"),
     *("gnn.fanout=-1", "stage2.epochs=3", "stage2.min_epoch_steps=0", "device=cpu"),
 )
-ENDS = {"sg-left": "10.231.0.1", "sg-right": "10.231.0.2"}
-PORT = 29_417
 
 
 def command(out: Path, *torchrun: object, resume: bool = False) -> list[str]:
@@ -117,54 +115,4 @@ def test_a_killed_rank_then_resumed_by_three_processes(undisturbed, tmp_path):
     with started(command(run, "--standalone", "--nproc-per-node", 3, resume=True)) as process:
         assert ended(process)[0] == 0
     assert processes_of(run) == 3
-    check_equal(run, undisturbed)
-
-
-@pytest.fixture
-def network() -> Iterator[None]:
-    """Make two network namespaces joined by a cable; skip where this user may not."""
-    try:
-        for end in ENDS:
-            ip("netns", "add", end)
-        ip("link", "add", "sg-left", "type", "veth", "peer", "name", "sg-right")
-        for end, address in ENDS.items():
-            ip("link", "set", end, "netns", end)
-            for words in (
-                ("addr", "add", f"{address}/24", "dev", end),
-                ("link", "set", end, "up"),
-                ("link", "set", "lo", "up"),
-            ):
-                ip("-n", end, *words)
-        yield
-    except (OSError, subprocess.CalledProcessError) as error:
-        pytest.skip(f"no network namespaces: {error}")
-    finally:
-        for end in ENDS:
-            with suppress(OSError):
-                subprocess.run(["ip", "netns", "del", end], check=False, capture_output=True)
-
-
-def ip(*words: str) -> None:
-    subprocess.run(["ip", *words], check=True, capture_output=True)
-
-
-def test_a_rank_killed_over_a_network_is_started_again(undisturbed, network, tmp_path):
-    """Elastic: torchrun starts the processes of both machines again, and they go on by themselves."""
-    run = tmp_path / "run"
-
-    def at(end: str) -> list[str]:
-        elastic = ("--rdzv-backend", "c10d", "--rdzv-endpoint", f"{ENDS['sg-left']}:{PORT}", "--rdzv-id", "law")
-        # A namespace has an address of its own, but the machine's name.
-        own = ("--local-addr", ENDS[end], "--rdzv-conf", f"is_host={end == 'sg-left'}")
-        words = command(run, "--nnodes", 2, "--nproc-per-node", 1, "--max-restarts", 3, *elastic, *own)
-        return ["ip", "netns", "exec", end, *words]
-
-    with (
-        started(at("sg-left"), GLOO_SOCKET_IFNAME="sg-left") as left,
-        started(at("sg-right"), GLOO_SOCKET_IFNAME="sg-right") as right,
-    ):
-        kill_rank(1, run, left, right)
-        told = [ended(process) for process in (left, right)]
-    assert [code for code, _ in told] == [0, 0], told
-    assert processes_of(run) == 2
     check_equal(run, undisturbed)

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from benchmarks.gpu_hour import Item, check_machine, main, plan, work_off
+from benchmarks.gpu_hour import Item, check_machine, main, work_off
 from statgraph.artifacts import read_json
 from statgraph.errors import UsageError
 
@@ -12,12 +12,6 @@ from statgraph.errors import UsageError
 def item(tmp_path):
     """Return a function that makes an item of a line of Python."""
     return lambda name, code: Item(name, (sys.executable, "-S", "-c", code), tmp_path / f"{name}.json")
-
-
-def test_the_most_valuable_items_come_first(tmp_path):
-    items = plan(tmp_path / "law", "models/large", tmp_path / "out", quick=False)
-    assert [item.name for item in items] == ["tests", "benchmarks", "qabisar", "gdsr", "dsr"]
-    assert " ".join(items[0].command[1:]).startswith("-m pytest -q -m cuda tests/")
 
 
 def test_finished_items_are_not_run_again_and_the_time_limit_interrupts(item, tmp_path, capsys):

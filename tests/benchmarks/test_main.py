@@ -9,7 +9,7 @@ import torch
 from benchmarks import settings as benchmark_settings
 from benchmarks.__main__ import WITHIN, main
 from benchmarks.measures import on_gpu
-from benchmarks.measures.query import overlap, rows_of
+from benchmarks.measures.query import rows_of
 from benchmarks.measures.updating import row_of
 from benchmarks.registry import MEASURES, OF_A_RUN, WHEN_NAMED
 from benchmarks.settings import Settings
@@ -60,20 +60,6 @@ def test_rows_hold_by_speed_and_by_quality():
     row = row_of("one", [1.0, 2.0, 4.0], [30.0, 44.0, 84.0], 1e-6, 1.0, "")
     assert (row.reached, row.holds) == ("22.0 times [21.0 to 30.0]", True)
     assert row_of("one", [1.0], [30.0], 0.0, 0.99, "").holds is False
-
-
-def test_the_overlap_is_the_share_of_the_rivals_hits():
-    ours, theirs = {"a": ["1", "2"], "b": ["3"]}, {"a": ["2", "9"], "b": ["3", "4", "5", "6"]}
-    assert overlap(ours.__getitem__, theirs.__getitem__, ["a", "b"]) == pytest.approx((1 / 2 + 1 / 4) / 2)
-
-
-def test_operations_of_a_model_by_hand():
-    model = torch.nn.ModuleDict({"embeddings": torch.nn.Embedding(10, 4), "layer": torch.nn.Linear(4, 3, bias=False)})
-
-    def tokenizer(texts):
-        return {"input_ids": [[1] * (600 if text == "long" else 2) for text in texts]}
-
-    assert on_gpu._operations(tokenizer, model, ["long", "short"]) == 2 * 12 * (512 + 2)
 
 
 @pytest.mark.cuda

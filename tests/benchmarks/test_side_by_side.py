@@ -1,5 +1,3 @@
-import pytest
-
 from benchmarks.side_by_side import Spread, taking_turns, times_faster
 
 
@@ -11,16 +9,5 @@ def test_rivals_take_turns_after_a_round_that_is_not_timed():
     assert all(value >= 0 for values in seconds.values() for value in values)
 
 
-def test_without_warm_up_every_call_is_timed():
-    heard = []
-    taking_turns({"a": lambda: heard.append("a")}, rounds=3, warm_up=False)
-    assert heard == ["a", "a", "a"]
-
-
 def test_ratios_are_of_a_round_each():
     assert times_faster([1.0, 2.0, 4.0], [10.0, 10.0, 10.0]) == Spread(5.0, 2.5, 10.0)
-
-
-def test_rivals_of_unequal_rounds_are_refused():
-    with pytest.raises(ValueError, match="shorter"):
-        times_faster([1.0, 2.0], [1.0])

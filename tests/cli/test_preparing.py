@@ -40,16 +40,6 @@ def test_a_file_trains_a_run(run_here, town, tmp_path):
     assert lines[0] == lines[1] != []
 
 
-def test_a_row_of_another_corpus_is_refused(refused, town, tmp_path):
-    (tmp_path / "q.csv").write_text("id,question,article_ids\n1,who,lamps1\n2,who,lamps99\n", encoding="utf-8")
-    options = ("--system", "doct5query", "--corpus", town, "--out", "run", "--set", "augment.file=q.csv")
-    assert refused("train", *options) == (
-        "q.csv:3: article 'lamps99' is not in corpus 'town'; remove the row, or name the corpus that the questions "
-        "were made for with --corpus"
-    )
-    assert [path.name for path in tmp_path.iterdir()] == ["q.csv"]
-
-
 _NO_GENERATOR = (
     "augment.generator: must be headings or seq2seq:MODEL (got '{}'). What generates questions: headings, or a "
     "doc2query model by folder or hub name."
@@ -89,23 +79,6 @@ def test_an_interrupted_generation_says_how_to_go_on(run_here, monkeypatch, town
     code, stdout, stderr = run_here("augment", "--corpus", town, "--out", "q.jsonl")
     assert (code, stdout) == (130, "")
     assert [line for line in stderr.splitlines() if line] == ["To resume, run the same command again", "Interrupted"]
-
-
-def test_an_existing_file_is_left_alone(refused, town, tmp_path):
-    (tmp_path / "q.jsonl").write_text("mine")
-    assert refused("augment", "--corpus", town, "--out", "q.jsonl") == (
-        "q.jsonl: already exists; choose another --out, or delete it first"
-    )
-    assert (tmp_path / "q.jsonl").read_text() == "mine"
-
-
-def test_a_run_of_another_corpus_is_refused(refused, bm25_run):
-    assert refused("augment", "--out", "q.jsonl", "--round-trip", 5, "--run", bm25_run) == (
-        f"{bm25_run}: trained on corpus 'town', not on 'valmere'; name its corpus folder with --corpus"
-    )
-
-
-ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 
 
 @pytest.fixture
@@ -163,19 +136,3 @@ def test_from_a_backbone_to_one_that_trains(run_here, pretraining, tmp_path, tow
 def test_pretraining_that_does_not_fit_is_refused(refused, tmp_path, arguments, message):
     assert refused("pretrain", "--out", "adapted", *arguments, code=2) == message
     assert list(tmp_path.iterdir()) == []
-
-
-def test_there_must_be_something_to_resume(refused, pretraining):
-    assert refused("pretrain", *pretraining, "--resume") == (
-        "adapted: no pre-training to resume; start it without --resume"
-    )
-
-
-def test_an_interrupted_one_says_how_to_go_on(run_here, monkeypatch, pretraining):
-    def interrupt(*args) -> float:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("statgraph.training.pretraining._loss", interrupt)
-    code, _, stderr = run_here("pretrain", *pretraining)
-    lines = [line for line in stderr.splitlines() if line]
-    assert (code, lines) == (130, ["To resume, run the same command with: --resume", "Interrupted"])

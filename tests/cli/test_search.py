@@ -13,8 +13,7 @@ from rich.console import Console
 from statgraph import Retriever
 from statgraph.cli.main import cli
 from statgraph.corpus.store import write_corpus
-from statgraph.errors import UsageError
-from statgraph.runs.article_store import write_article_dates, write_article_store
+from statgraph.runs.article_store import write_article_dates
 from statgraph.search.hits import Hit
 
 CLI = Path(__file__).parents[2] / "cli.py"
@@ -186,17 +185,6 @@ def test_a_day_of_a_corpus_with_dates_needs_no_note(answer, bm25_run, town_corpu
     assert answer("xylophone", "--run", folder, "--as-of", "always").stdout == f"No article {words}\n"
 
 
-def test_versions_are_shown_with_their_days_and_rubrics_behind_citations(answer, bm25_run, town_corpus, tmp_path):
-    folder = shutil.copytree(bm25_run, tmp_path / "dated")
-    days = {"valid_from": "2001-01-01", "valid_to": "2015-06-01"}
-    dated = [replace(article, metadata=days, rubric="A rubric") for article in town_corpus.articles]
-    write_article_store(dated, folder)
-    title, place, *_ = answer("fences", "--run", folder, "--as-of", "always").stdout.splitlines()
-    assert title.endswith(" – A rubric")
-    assert place.endswith(" (in force from 2001-01-01, no longer from 2015-06-01)")
-    assert "in force" not in answer("fences", "--run", folder, "--as-of", "2010-01-01").stdout
-
-
 def test_a_trec_run(run_here, bm25_run, asked):
     done = run_here("search", "--questions", asked, "--run", bm25_run, "-k", 3, "--trec")
 
@@ -208,13 +196,6 @@ def test_a_trec_run(run_here, bm25_run, asked):
     hits = Retriever.load(bm25_run).search(QUESTION, k=3)
     assert [line[2] for line in lines[:3]] == [hit.article_id for hit in hits]
     assert [float(line[4]) for line in lines[:3]] == pytest.approx([hit.score for hit in hits])
-
-
-def test_questions_without_trec_are_json_lines(run_here, bm25_run, asked):
-    lines = run_here("search", "--questions", asked, "--run", bm25_run, "-k", 1).stdout.splitlines()
-    first, second = map(json.loads, lines)
-    assert (first["_id"], first["hits"][0]["article_id"]) == ("q1", "fences2")
-    assert (second["_id"], second["hits"][0]["article_id"]) == ("q2", "lamps1")
 
 
 def test_a_reader_that_leaves_is_no_error(bm25_run, tmp_path):
@@ -259,13 +240,6 @@ def test_what_a_terminal_would_obey_and_what_would_flood_it(run_here, refused, t
 def test_a_search_that_is_refused_says_that_alone(refused, town):
     assert refused("search", " ", "--corpus", town, code=2) == "the question is blank; ask something"
     assert refused("search", "x", "--corpus", town, "--as-of", "0000-00-00", code=2).startswith("as of '0000-00-00': ")
-
-
-def test_a_law_without_headings_or_questions_is_searched_too(answer, town_corpus, tmp_path, monkeypatch):
-    monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path / "cache"))
-    articles = tuple(replace(article, path=article.path[:1]) for article in town_corpus.articles)
-    write_corpus(replace(town_corpus, articles=articles, questions=()), tmp_path / "flat")
-    assert json.loads(answer(QUESTION, "--corpus", "flat", "--json").stdout)[0]["article_id"] == "fences2"
 
 
 @pytest.mark.parametrize(
@@ -318,17 +292,6 @@ def test_every_fault_of_a_question_file_is_listed(refused, bm25_run, tmp_path):
     assert refused("search", "--questions", "none.jsonl", "--run", bm25_run) == (
         "none.jsonl: no such file; give a file with a question a line, or JSONL or CSV (id, text)"
     )
-
-
-@pytest.mark.parametrize("ask", [[QUESTION], ["--questions"]])
-def test_the_precision_reaches_the_retriever(refused, dense_run, asked, monkeypatch, ask):
-    def load(run, *, device, precision, engine):
-        raise UsageError(f"asked for {precision}")
-
-    monkeypatch.setattr(Retriever, "load", load)
-    what = [*ask, asked] if ask == ["--questions"] else ask
-    said = refused("search", *what, "--run", dense_run, "--precision", "int8", code=2)
-    assert said == "asked for int8"
 
 
 def test_a_question_is_also_searched_in_the_laws_words(run_here, bm25_run, monkeypatch):

@@ -118,13 +118,6 @@ def test_without_the_extra_it_says_what_to_install(refused, bm25_run, monkeypatc
     assert refused("serve", "--run", bm25_run) == "uvicorn: not installed; run: pip install 'statgraph[serve]'"
 
 
-def test_the_service_gets_the_precision(bm25_run, monkeypatch):
-    told = {}
-    monkeypatch.setattr("statgraph.service.server.serve", lambda run, config, **options: told.update(options))
-    CliRunner().invoke(cli, ["serve", "--run", str(bm25_run), "--precision", "int8"], catch_exceptions=False)
-    assert told["precision"] == "int8"
-
-
 def test_marks_can_be_switched_off_and_are_not_kept_in_the_hubs_cache(bm25_run, monkeypatch, tmp_path):
     served = []
     monkeypatch.setattr("statgraph.service.server.serve", lambda run, config, **options: served.append(config.feedback))

@@ -24,13 +24,6 @@ def test_a_terminal_shows_loss_and_dev_metric(monkeypatch):
         assert part in text
 
 
-def test_the_bars_fit_80_columns(monkeypatch):
-    text = shown(monkeypatch, terminal=True, width=80)
-    assert "embedding articles" in text
-    assert "dev quality 87.6" in text
-    assert "…" not in text
-
-
 def test_elsewhere_short_steps_are_not_shown(monkeypatch):
     assert shown(monkeypatch, terminal=False).strip() == ""
 

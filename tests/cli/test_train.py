@@ -1,7 +1,6 @@
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,18 +15,6 @@ from statgraph.corpus.store import write_corpus
 CLI = Path(__file__).parents[2] / "cli.py"
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 COMMAND_TIMEOUT_S = 300
-
-
-@pytest.fixture
-def unlabelled(town, tmp_path):
-    """Return a function that copies the town without the labels of a split, `corpus` in the test's folder."""
-
-    def without(split):
-        folder = Path(shutil.copytree(town, tmp_path / "corpus"))
-        (folder / "qrels" / f"{split}.tsv").unlink()
-        return folder
-
-    return without
 
 
 def test_qabisar_from_corpus_to_run(run_here, town, set_options, tmp_path):
@@ -71,6 +58,7 @@ def torchrun(tmp_path):
     return run
 
 
+@pytest.mark.real  # two processes import everything; tests/systems/test_dense.py trains in two
 def test_torchrun_trains_an_ensemble(torchrun, run_here, town, quick_backbone, quick_settings, tmp_path):
     """Members by both processes, the rest by the first: the run's name, signals, cross-fit and trees."""
     own = [text for text in quick_settings if not text.startswith("encoder.backbone")]
@@ -127,12 +115,6 @@ def test_a_final_run_without_the_test_questions_is_measured_on_them(run_here, re
             "final: trained on all questions but those of test (--final), which alone can measure it; name the split "
             f"test, or evaluate {dense_run}, the run whose epochs and trees it took"
         )
-
-
-def test_the_test_questions_are_kept_out_of_a_final_run_alone(refused, town):
-    assert refused("train", "--corpus", town, "--keep-test", code=2) == (
-        "--keep-test: only for a final run; add --final RUN, or omit it"
-    )
 
 
 @pytest.mark.parametrize("option", [("--system", "bm25"), ("--seed", "0"), ("--set", "gnn.heads=2"), ("--fast",)])
@@ -200,12 +182,6 @@ def test_settings_that_do_not_fit_are_refused(refused, tmp_path, arguments, mess
     assert list(tmp_path.iterdir()) == []
 
 
-def test_cuda_is_refused_where_there_is_none(refused, monkeypatch):
-    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    message = "device 'cuda' was asked for, but torch sees no CUDA device; use --device cpu"
-    assert refused("train", "--device", "cuda", code=2) == message
-
-
 def test_a_law_that_teaches_nothing_of_itself_is_refused(refused, tmp_path):
     (tmp_path / "articles.jsonl").write_text(
         '{"id": "1", "title": "Art. 1", "text": "Lamps burn.", "path": ["Code"]}\n'
@@ -216,15 +192,6 @@ def test_a_law_that_teaches_nothing_of_itself_is_refused(refused, tmp_path):
         "tiny: has neither headings nor citations to learn from; use --system zero-shot"
     )
     assert not (tmp_path / "run").exists()
-
-
-def test_a_corpus_without_dev_questions_trains_without_a_report(run_here, unlabelled, set_options, tmp_path):
-    done = run_here("train", "--corpus", unlabelled("dev"), "--system", "qabisar", "--out", "run", *set_options)
-
-    assert (done.returncode, done.stderr) == (0, "")
-    assert not any(line.startswith("  dev ") for line in done.stdout.splitlines())
-    assert (tmp_path / "run" / "manifest.json").is_file()
-    assert not (tmp_path / "run" / "report.json").exists()
 
 
 def test_a_finished_run_is_not_resumed(run_here, town, bm25_run):

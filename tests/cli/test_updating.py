@@ -59,14 +59,6 @@ def test_a_dry_run_then_the_update_then_nothing_to_do(run_here, dense_run, tmp_p
     assert again.stdout.endswith(f"Nothing to do: {run} is up to date\n")
 
 
-def test_json_and_another_folder(run_here, bm25_run, tmp_path, amended):
-    done = run_here("update", "--run", bm25_run, "--corpus", amended, "--out", "new", "--json")
-    told = json.loads(done.stdout)
-    assert (told["run"], told["changes"]["repealed"], told["written"], told["headings"]) == ("new", 1, True, None)
-    assert "wells1" in run_here("search", "wells", "--run", bm25_run, "--json").stdout
-    assert "wells1" not in run_here("search", "wells", "--run", "new", "--json").stdout
-
-
 def test_what_cannot_be_updated_is_one_line(refused, dense_run, tmp_path, amended):
     run = shutil.copytree(dense_run, tmp_path / "run")
     shutil.rmtree(run / "graph_inputs")
@@ -107,13 +99,6 @@ def test_another_kind_serves_search_and_evaluate(run_here, run, town):
 
     assert run_here("index", "--run", run).stdout.startswith(f"Index of {run}: flat, ")
     assert run_here("search", QUESTION, "--run", run, "-k", 16, "--json").stdout == before
-
-
-def test_rounding_is_told(run_here, run):
-    options = ("--kind", "ivf-pq", "--set", "ivf_pq.precision=float16")
-    told = "  vectors   rounded to float16, also in another kind; train the run again for full precision"
-    assert run_here("index", "--run", run, *options).stdout.splitlines()[-1] == told
-    assert run_here("index", "--run", run, "--kind", "flat").stdout.splitlines()[-1] == told
 
 
 @pytest.mark.parametrize(
@@ -175,22 +160,6 @@ def test_what_an_extension_brings_that_is_not_installed_is_one_line(refused, run
     )
     assert refused("update", "--run", run, "--corpus", town, "--vectors", "x") == (
         "--vectors: in the extension statgraph-sharding; run: pip install ./extensions/sharding"
-    )
-
-
-def test_a_place_without_the_run_is_refused(refused, run, tmp_path):
-    engine = tmp_path / "engine"
-    assert refused("search", QUESTION, "--run", run, "--from", engine) == (
-        f"{engine}: no such file or folder; write the run with 'statgraph index --run RUN --engine faiss --to URI'"
-    )
-    assert refused("search", QUESTION, "--run", run, "--from", "s3://law/fr") == (
-        "s3://law/fr: engine faiss keeps vectors in a local folder; name one, or add --engine lance"
-    )
-    assert refused("search", QUESTION, "--run", run, "--engine", "lance", code=2) == (
-        "--engine lance: needs the place of its vectors; add --from URI (a folder, s3://... or http://...)"
-    )
-    assert refused("search", QUESTION, "--corpus", "town", "--from", engine, code=2) == (
-        "--corpus and --from: a corpus without a run has no vectors; name a run with --run"
     )
 
 

@@ -15,17 +15,6 @@ def test_checked_rows_rise_and_occur_once(rows):
     assert allowed.mask.tolist() == [True, False, True, False, True]
 
 
-def test_no_rows_are_a_limit_too():
-    assert AllowedRows.checked([], 5).rows.tolist() == []
-    assert AllowedRows.checked([], 0).rows.dtype == np.int64
-
-
-def test_rows_in_both():
-    some = AllowedRows.checked([0, 2, 4], 5)
-    assert (some & AllowedRows.checked([1, 2, 4], 5)).rows.tolist() == [2, 4]
-    assert some & None is some
-
-
 @pytest.mark.parametrize(
     ("rows", "keyword"),
     [
@@ -72,25 +61,9 @@ def test_rows_under_a_heading(tree, codes, heading, rows):
     assert found.rows.tolist() == rows
 
 
-def test_every_heading_holds_what_its_path_begins(tree):
-    for heading in {path[:depth] for path in PATHS for depth in (1, 2, 3) if len(path) >= depth}:
-        expected = [row for row, path in enumerate(PATHS) if path[: len(heading)] == heading]
-        assert placed_rows(tree, heading=heading).rows.tolist() == expected
-
-
-def test_no_limit_is_none(tree):
-    assert placed_rows(tree) is None
-
-
 def test_an_unknown_code_is_refused_with_those_there_are(tree):
     with pytest.raises(UsageError, match=r"^code 'I': not among the articles; choose from C, D$"):
         placed_rows(tree, codes=["C", "I"])
-
-
-def test_of_many_codes_ten_are_named():
-    many = tree_of(SimpleNamespace(path=(f"C{row}",)) for row in range(12))
-    with pytest.raises(UsageError, match=r"choose from C0, .*, C9 and 2 more$"):
-        placed_rows(many, codes=["D"])
 
 
 def test_an_unknown_heading_is_refused(tree):
@@ -112,7 +85,3 @@ def test_conditions_on_other_columns_are_one():
 def test_two_conditions_on_one_column_are_not():
     assert Where(day=1) & Where(day=2) is None
     assert Where(ids=()) & Where(ids=("a",)) is None
-
-
-def test_no_ids_are_a_condition():
-    assert Where(ids=()) & Where(day=1) == Where(day=1, ids=())

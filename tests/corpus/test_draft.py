@@ -31,11 +31,6 @@ def test_articles_stand_code_by_code_in_their_order(draft):
     ]  # fmt: skip
 
 
-def test_article_without_a_title_is_called_by_its_id(draft):
-    add_article(draft, title=" ")
-    assert draft.corpus().articles[0].title == "a1"
-
-
 def test_an_article_is_cited_by_its_number_and_code(draft):
     add_article(draft, title="", number=" Art.  36", rubric="The\n deposit ")
     (article,) = draft.corpus().articles
@@ -48,13 +43,6 @@ def test_numbers_and_rubrics_are_read_from_titles(draft):
     assert [(article.number, article.rubric) for article in draft.corpus().articles] == [
         ("§ 1", "Scope"), ("§ 2", "Oil"), ("9", ""),
     ]  # fmt: skip
-
-
-def test_titles_are_not_read_where_rubrics_are_given(draft):
-    add_article(draft, "a0", title="§ 7 Wicks", rubric="Oil")
-    for row in range(1, 4):
-        add_article(draft, f"a{row}", title=f"§ {row} LmpC {'Oil' * row}")
-    assert [article.number for article in draft.corpus().articles] == [""] * 4
 
 
 @pytest.mark.parametrize(
@@ -124,14 +112,6 @@ def test_question_in_two_splits_is_refused_once_a_split(draft, problems_of):
     assert only.startswith("qrels/test.tsv:2: question 'q1' is in split 'test' and in 'train' (qrels/train.tsv:2); ")
 
 
-def test_unknown_split_is_refused(draft, problems_of):
-    add_article(draft)
-    draft.add_question("q.csv:2", question_id="q1", text="Why?")
-    draft.add_label("q.csv:2", question_id="q1", article_id="a1", split="valid")
-    (only,) = problems_of(draft)
-    assert only.startswith("q.csv:2: unknown split 'valid'; ")
-
-
 def test_questions_without_a_label_are_left_out_and_named(draft):
     add_article(draft)
     for question_id in ("q1", "q2", "q3"):
@@ -139,18 +119,6 @@ def test_questions_without_a_label_are_left_out_and_named(draft):
     draft.add_label("q.csv:2", question_id="q2", article_id="a1", split="dev")
     assert draft.unlabelled_questions == ("q1", "q3")
     assert [question.question_id for question in draft.corpus().questions] == ["q2"]
-
-
-def test_same_label_twice_counts_once(draft):
-    add_article(draft)
-    draft.add_question("q.csv:2", question_id="q1", text="Why?")
-    for _ in range(2):
-        draft.add_label("q.csv:2", question_id="q1", article_id="a1", split="dev")
-    assert draft.corpus().questions[0].article_ids == ("a1",)
-
-
-def test_draft_without_articles_is_refused(draft, problems_of):
-    assert problems_of(draft) == ["town: holds no articles; a corpus needs at least one"]
 
 
 def test_labels_say_nothing_of_articles_that_could_not_be_read(draft, problems_of):
@@ -191,30 +159,6 @@ def test_language_is_an_iso_code(problems_of, language):
     add_article(draft)
     (only,) = problems_of(draft)
     assert only.startswith(f"town: language '{language}' is not an ISO 639 code")
-
-
-def test_all_problems_are_kept_and_the_first_twenty_listed(draft):
-    for line in range(1, 24):
-        add_article(draft, f"a{line}", place=f"corpus.jsonl:{line}", text="")
-    with pytest.raises(CorpusError) as caught:
-        draft.corpus()
-    assert len(caught.value.problems) == 23
-    lines = str(caught.value).splitlines()
-    assert len(lines) == 21
-    assert lines[0] == "corpus.jsonl:1: article 'a1' has an empty text; fill it or remove the article"
-    assert lines[-1] == "... and 3 more problems"
-
-
-def test_asking_again_gives_the_same_problems(draft, problems_of):
-    draft.add_label("qrels/test.tsv:3", question_id="q9", article_id="a1", split="test")
-    assert problems_of(draft) == problems_of(draft)
-    assert draft.problem_count == 0
-
-
-def test_questions_need_neither_labels_nor_articles(draft):
-    draft.add_question("asked.jsonl:1", question_id="b", text=" Why? ")
-    draft.add_question("asked.jsonl:2", question_id="a", text="When?")
-    assert draft.questions() == [("b", "Why?"), ("a", "When?")]
 
 
 def add_citing(draft, citing_id="c1", place="citing.jsonl:1", **changes):
@@ -264,11 +208,3 @@ def test_a_citing_text_of_a_question_that_is_left_out_belongs_to_none(draft):
     draft.add_question("queries.jsonl:1", question_id="q1", text="Why?")
     add_citing(draft, question_id="q1")
     assert [text.question_id for text in draft.corpus().citing] == [""]
-
-
-def test_the_set_of_a_question_is_a_string(draft, problems_of):
-    add_article(draft)
-    draft.add_question("queries.jsonl:1", question_id="q1", text="Why?", metadata={"set": 2})
-    assert [said.partition(";")[0] for said in problems_of(draft)] == [
-        "queries.jsonl:1: question 'q1' has a 'set' that is not a string"
-    ]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from statgraph.corpus.feedback import FeedbackSummary, Mark, comparable_question, read_marks, with_feedback
+from statgraph.corpus.feedback import FeedbackSummary, Mark, read_marks, with_feedback
 from statgraph.corpus.records import Article, Corpus, Question
 from statgraph.errors import CorpusError
 
@@ -64,11 +64,6 @@ def test_a_mark_that_is_taken_back_is_none(corpus):
     assert (after.questions, summary.overruled, summary.taken_back, summary.wrong) == (QUESTIONS, 1, 1, 0)
 
 
-def test_a_mark_taken_back_is_read(marks_file):
-    (mark,) = read_marks(marks_file({"question": "q", "article_id": "A1", "right": None}), {"A1": 0})
-    assert mark.right is None
-
-
 def test_a_question_of_test_is_left_alone(corpus):
     after, summary = with_feedback(corpus, [Mark("when?", "A3", True)])
     assert (after.questions, summary.held_out, summary.labels) == (QUESTIONS, 1, 0)
@@ -91,17 +86,6 @@ def test_labels_are_of_the_main_set_and_no_set_s_test_question_gets_any(corpus):
 def test_a_mark_that_says_nothing_new(corpus):
     after, summary = with_feedback(corpus, [Mark("Who pays?", "A2", True)])
     assert (after, summary.known) == (corpus, 1)
-
-
-def test_importing_twice_changes_nothing(corpus):
-    marks = [Mark("Why?", "A1", True)]
-    once, _ = with_feedback(corpus, marks)
-    twice, summary = with_feedback(once, marks)
-    assert (twice, summary.known, summary.questions) == (once, 1, 0)
-
-
-def test_questions_are_compared_without_case_spaces_and_composition():
-    assert comparable_question(" Ou\u0300  VA\nt-il ?") == "où va t-il ?"
 
 
 def test_marks_are_read_in_the_order_of_their_time(marks_file):

@@ -2,7 +2,6 @@ import json
 
 import pytest
 
-from statgraph.corpus import read_corpus, write_corpus
 from statgraph.corpus.importing import About, draft_source, import_corpus, read_question_file
 from statgraph.errors import CorpusError, UsageError
 from statgraph.registry import FORMATS
@@ -46,13 +45,6 @@ def test_manifest_of_the_source_says_what_is_not_given(source):
     assert (corpus.name, corpus.language, corpus.licence, corpus.source) == ("city", "en", "CC0", "the town hall")
 
 
-def test_corpus_folder_imported_as_beir_is_the_same_corpus(town, tmp_path):
-    write_corpus(town, tmp_path / "town")
-    assert import_corpus(tmp_path / "town", "beir") == town
-    write_corpus(import_corpus(tmp_path / "town", "beir"), tmp_path / "copy")
-    assert read_corpus(tmp_path / "copy") == town
-
-
 @pytest.mark.parametrize("name", ["jsonl", "csv", "beir", "bsard"])
 def test_language_is_never_guessed(source, name):
     with pytest.raises(UsageError, match=f"^{source}: the language .*'language fr'"):
@@ -83,27 +75,6 @@ def test_broken_manifest_is_refused(source):
         import_corpus(source, "jsonl", language="en")
 
 
-def test_system_errors_are_one_line(source, monkeypatch):
-    def refuse(self):
-        raise PermissionError(13, "Permission denied", str(self))
-
-    monkeypatch.setattr("pathlib.Path.is_file", refuse)
-    with pytest.raises(CorpusError, match=rf"^{source}: cannot be read \(Permission denied\); "):
-        import_corpus(source, "jsonl", language="en")
-
-
-def test_folder_name_that_is_not_utf_8_can_be_written(tmp_path, write_jsonl):
-    odd = tmp_path / "caf\udce9"
-    write_jsonl(odd / "articles.jsonl", ARTICLE)
-    write_corpus(import_corpus(odd, "jsonl", language="en"), tmp_path / "out")
-    assert read_corpus(tmp_path / "out").name == "caf?"
-
-
-def test_draft_of_a_source_knows_the_questions_left_out(source, write_jsonl):
-    write_jsonl(source / "questions.jsonl", {"id": "q1", "text": "Why?"}, {"id": "q2", "text": "?", "articles": ["L1"]})
-    assert draft_source("jsonl", source, About(language="en")).unlabelled_questions == ("q1",)
-
-
 # Files of questions to search for.
 
 
@@ -124,14 +95,6 @@ def test_a_file_without_questions_is_refused(tmp_path, name, problem):
     with pytest.raises(CorpusError, match=problem) as refused:
         read_question_file(tmp_path / name)
     assert str(refused.value).startswith(f"{tmp_path / name}: ")
-
-
-def test_every_problem_of_a_question_file_is_listed(tmp_path):
-    path = tmp_path / "asked.jsonl"
-    path.write_bytes(b'{"_id": "a", "text": "Who?"}\n{"_id": "a", "text": "When?"}\n{"_id": "c"\n')
-    with pytest.raises(CorpusError) as refused:
-        read_question_file(path)
-    assert [problem[:14] for problem in refused.value.problems] == ["asked.jsonl:2:", "asked.jsonl:3:"]
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from statgraph.corpus import Article, CitingText, Heading, Question, headings_of
-
-
-def test_article_stands_in_the_code_at_the_top_of_its_path(town):
-    assert [article.code for article in town.articles] == ["Lamp Code", "Lamp Code", "Well Code"]
-
-
-def test_heading_knows_title_depth_and_parent():
-    heading = Heading(("Lamp Code", "Book I", "Title 2"))
-    assert (heading.title, heading.depth, heading.parent) == ("Title 2", 3, Heading(("Lamp Code", "Book I")))
-    assert Heading(("Lamp Code",)).parent is None
+from statgraph.corpus import Article, CitingText, Question, headings_of
 
 
 def test_headings_come_once_parents_first():
@@ -24,13 +14,6 @@ def test_headings_come_once_parents_first():
     assert [heading.path for heading in headings_of(articles)] == [
         ("A",), ("A", "Title"), ("A", "Title", "S"), ("B",), ("B", "Title"),
     ]  # fmt: skip
-
-
-def test_rows_and_splits(town):
-    assert town.article_rows == {"L1": 0, "L2": 1, "W1": 2}
-    assert [question.question_id for question in town.split("test")] == ["q2"]
-    assert town.split("dev") == ()
-    assert town.label_rows(town.questions) == [[1], [0, 2]]
 
 
 def test_equal_content_has_an_equal_hash_whatever_name_and_metadata(town):

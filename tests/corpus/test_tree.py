@@ -2,7 +2,7 @@ import networkx
 import pytest
 
 from statgraph.corpus.catalogue import sample_folder
-from statgraph.corpus.records import Article, Heading, headings_of
+from statgraph.corpus.records import Article
 from statgraph.corpus.store import read_corpus
 from statgraph.corpus.tree import tree_of
 
@@ -33,37 +33,6 @@ def test_equal_titles_in_two_codes_stay_two():
     tree = tree_of(articles_at(("A", "General"), ("B", "General"), ("A", "General")))
     assert [heading.title for heading in tree.headings] == ["A", "General", "B", "General"]
     assert tree.article_parents.tolist() == [1, 3, 1]
-
-
-def test_equal_titles_at_two_levels_stay_two():
-    tree = tree_of(articles_at(("A", "General", "General"), ("A", "General")))
-    assert tree.heading_parents.tolist() == [-1, 0, 1]
-    assert tree.article_parents.tolist() == [2, 1]
-
-
-def test_a_separator_in_a_title_is_no_level():
-    tree = tree_of(articles_at(("A", "B / C"), ("A", "B", "C")))
-    assert len(tree.headings) == 4
-
-
-def test_articles_straight_under_a_code():
-    tree = tree_of(articles_at(("A",), ("B",), ("A",)))
-    assert tree.headings == (Heading(("A",)), Heading(("B",)))
-    assert (tree.heading_parents.tolist(), tree.article_parents.tolist()) == ([-1, -1], [0, 1, 0])
-    assert tree.depth == 1
-
-
-def test_no_articles_no_headings():
-    tree = tree_of(())
-    assert (tree.headings, tree.depth) == ((), 0)
-    assert (len(tree.heading_parents), len(tree.article_parents)) == (0, 0)
-
-
-def test_parents_stand_before_their_children():
-    sample = read_corpus(sample_folder())
-    tree = tree_of(sample.articles)
-    assert all(parent < row for row, parent in enumerate(tree.heading_parents))
-    assert tree.headings == tuple(headings_of(sample.articles))
 
 
 @pytest.mark.parametrize("interleaved", [False, True])

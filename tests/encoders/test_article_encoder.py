@@ -101,8 +101,3 @@ def test_a_damaged_file_is_one_line(trained, tiny_folder, name):
     (run / "article_encoder" / name).write_bytes(b"\xff")
     with pytest.raises(RunError, match=r"article_encoder: the article encoder cannot be loaded \(.*\); train the run"):
         load_article_encoder(run, config, CPU)
-
-
-def test_a_missing_folder_is_one_line(tmp_path):
-    with pytest.raises(RunError, match="the article encoder cannot be loaded"):
-        load_article_encoder(tmp_path, EncoderConfig(), CPU)

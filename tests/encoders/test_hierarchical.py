@@ -57,29 +57,9 @@ def test_heads_fall_back_to_a_divisor(width, asked, used):
     assert encoder.layers[0].self_attn.num_heads == used
 
 
-def test_no_layers_are_plain_pooling_with_positions(vectors):
-    encoder = chunk_encoder(n_layers=0)
-    with torch.no_grad():
-        encoder.positions[1] = 1.0
-
-    torch.testing.assert_close(encoder(vectors[:2], np.array([0, 2]))[0], vectors[:2].mean(dim=0) + 0.5)
-
-
 def test_unknown_pooling():
     with pytest.raises(UsageError, match=r"^encoder\.article_pooling: must be one of mean, max .*'sum'"):
         chunk_encoder(pooling="sum")
-
-
-@pytest.mark.parametrize("pooling", ["mean", "max"])
-def test_gradients_reach_the_positions_and_the_layers(vectors, pooling):
-    encoder = chunk_encoder(pooling=pooling).train()
-    (encoder(vectors, OFFSETS) ** 2).sum().backward()
-
-    assert (encoder.positions.grad[:3].abs().sum(dim=1) > 0).all()
-    assert encoder.positions.grad[3].abs().sum() == 0  # no text has a fourth chunk
-    for layer in encoder.layers:
-        assert layer.linear2.weight.grad.abs().sum() > 0
-        assert layer.self_attn.out_proj.weight.grad.abs().sum() > 0
 
 
 def test_dropout_in_training_only(vectors):

@@ -1,4 +1,3 @@
-import logging
 import socket
 import time
 
@@ -112,25 +111,6 @@ def test_a_tokenizer_that_is_not_fast(tiny_folder, monkeypatch):
         load(tiny_folder)
 
 
-def test_a_pooler_is_left_out(tmp_path, save_tiny_as):
-    folder = save_tiny_as(tmp_path / "with-pooler")
-    BertModel(BertConfig.from_pretrained(folder), add_pooling_layer=True).save_pretrained(folder)
-    assert [name for name in load(folder)[1].state_dict() if "pooler" in name] == []
-
-
-def test_a_model_with_a_head(tiny_backbone):
-    tokenizer, model = load_masked_model(tiny_backbone)
-    encoder = load_backbone(tiny_backbone)[1]
-
-    assert tokenizer.tokenize("rent") == ["▁rent"]
-    below = model.base_model.state_dict()
-    assert all(torch.equal(tensor, below[name]) for name, tensor in encoder.state_dict().items())
-
-    model.save_pretrained(tiny_backbone.location)
-    again = load_masked_model(tiny_backbone)[1].state_dict()
-    assert all(torch.equal(tensor, again[name]) for name, tensor in model.state_dict().items())
-
-
 def test_a_family_without_a_head(tiny_backbone):
     T5Config(vocab_size=53).save_pretrained(tiny_backbone.location)
     with pytest.raises(ModelError, match=r"^backbone 'mine' cannot be loaded \(.+\); name a local folder"):
@@ -149,14 +129,6 @@ def test_saving_and_loading_a_model_say_nothing(tiny_folder, tmp_path, capfd):
     assert are_progress_bars_disabled()
 
 
-def test_sentence_transformers_keeps_to_errors(caplog):
-    quiet_transformers()
-    logging.getLogger("sentence_transformers.base.model").warning("a notice")
-    logging.getLogger("sentence_transformers.base.model").error("an error")
-
-    assert [record.message for record in caplog.records] == ["an error"]
-
-
 def test_a_tower_with_the_pieces_of_some_texts(tiny_backbone):
     whole = loaded_tower(tiny_backbone, torch.float32)
     pruned = loaded_tower(tiny_backbone, torch.float32, ["the rent"])
@@ -171,15 +143,3 @@ def test_a_tower_with_the_pieces_of_some_texts(tiny_backbone):
             for tower in (whole, pruned)
         ]
     torch.testing.assert_close(*vectors)
-
-
-def test_no_texts_at_all_keep_the_special_pieces_alone(tiny_backbone):
-    assert len(loaded_tower(tiny_backbone, torch.float32, []).tokenizer) < 53
-
-
-def test_the_cache_belongs_to_model_pooling_and_precision(tiny_backbone, tmp_path, monkeypatch):
-    monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path))
-    folders = {loaded_tower(tiny_backbone, dtype).vector_cache._folder for dtype in (torch.float32, torch.bfloat16)}
-
-    assert len(folders) == 2
-    assert {folder.parent for folder in folders} == {tmp_path / "vectors"}

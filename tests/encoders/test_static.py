@@ -66,22 +66,6 @@ def test_tokens_are_dropped_in_training_only():
     torch.testing.assert_close(encoder(text), whole)
 
 
-def test_gradients_reach_vectors_and_weights():
-    encoder = StaticEncoder(torch.eye(3), torch.ones(3))
-    encoder(bags([0, 1]))[0, 0].backward()
-
-    assert encoder.vectors.grad[:2].abs().sum() > 0
-    assert encoder.vectors.grad[2].abs().sum() == 0  # not in the text
-    assert encoder.weights.grad[:2].abs().sum() > 0
-
-
-def test_the_start_is_copied():
-    start = torch.ones(2, 2)
-    StaticEncoder(start, torch.ones(2)).vectors.data.zero_()
-
-    assert start.sum() == 4
-
-
 @pytest.fixture
 def model(tiny_backbone):
     return load_backbone(tiny_backbone)[1]

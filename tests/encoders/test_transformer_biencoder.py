@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
-from transformers import AutoModel, DistilBertConfig, DistilBertModel
+from transformers import AutoModel
 
 from statgraph.config import EncoderConfig
-from statgraph.encoders import frozen, transformer_biencoder
+from statgraph.encoders import frozen
 from statgraph.encoders.backbones import Backbone
 from statgraph.encoders.chunking import ChunkTokens, ChunkVectors
 from statgraph.encoders.transformer_biencoder import TransformerBiEncoder, build_transformer_biencoder, freeze_lower
@@ -78,26 +78,6 @@ def test_a_frozen_backbones_inputs_are_cached_vectors(build, monkeypatch):
     assert torch.equal(again.vectors, inputs.vectors)
 
 
-def test_inputs_report_their_progress(build):
-    seen = []
-    build().question_inputs(QUESTIONS, seen.append)
-
-    assert seen[-1].name == "embedding questions"
-    assert seen[-1].done == seen[-1].total > len(QUESTIONS)  # in tokens
-
-
-def test_every_load_has_the_same_cache_and_half_precision_does_too(build, tmp_path, monkeypatch):
-    monkeypatch.setattr(transformer_biencoder, "inference_dtype", lambda device: torch.bfloat16)
-    for seed in (0, 1):
-        torch.manual_seed(seed)
-        pair = build()
-        pair.article_inputs(ARTICLES)
-        pair.question_inputs(QUESTIONS)
-
-    assert len(list((tmp_path / "cache" / "vectors").iterdir())) == 1
-    assert {tensor.dtype for tensor in pair._frozen_model[0].parameters()} == {torch.float32}
-
-
 def test_it_starts_as_zero_shot(build, tiny_folder):
     pair = build()
     questions, articles = vectors_of(pair)
@@ -123,40 +103,6 @@ def test_the_export_is_plain_sentence_transformers(build, backbone, tmp_path, tr
     assert loaded.default_prompt_name == "query"
     assert loaded.prompts == {"query": "query: ", "document": "passage: "}
     assert not (tmp_path / "query_encoder" / ".backbone").exists()
-
-
-@pytest.mark.parametrize("train", ["none", "head"])
-def test_the_export_computes_what_the_cache_holds(build, tmp_path, train):
-    # Vectors in the cache are float16; with ones that are not, the export differs by float32's rounding alone.
-    pair = shaken(build(train=train))
-    ids = pair.tokenizer([f"query: {QUESTIONS[0]}"], return_tensors="pt")["input_ids"]
-    with torch.no_grad():
-        vector = pair._frozen_model[0](input_ids=ids).last_hidden_state.mean(dim=1)
-        expected = pair.questions(ChunkVectors(vector, np.array([0, 1])))
-    pair.save_question_encoder(tmp_path / "query_encoder")
-    found = SentenceTransformer(str(tmp_path / "query_encoder"), device="cpu").encode(QUESTIONS[:1])
-
-    np.testing.assert_allclose(found, expected.numpy(), atol=1e-5)
-
-
-def test_head_trains_what_is_above_the_backbone(build):
-    pair = build()
-    reached = with_gradients(pair)
-
-    assert {name.split(".")[0] for name in reached} == {
-        "query_projection", "article_projection", "chunk_encoder",
-    }  # fmt: skip
-    assert [group["lr"] for group in pair.parameter_groups(lr=0.1, weight_lr=0.2)] == [0.1]
-    assert len(pair.question_parameter_groups(lr=0.1, weight_lr=0.2)[0]["params"]) == 2
-
-
-def test_none_trains_nothing(build):
-    pair = build(train="none")
-
-    assert pair.parameter_groups(lr=0.1, weight_lr=0.2) == []
-    assert pair.question_parameter_groups(lr=0.1, weight_lr=0.2) == []
-    assert pair.trained_state() == {}
-    assert isinstance(pair.question_inputs(QUESTIONS), ChunkVectors)
 
 
 def test_full_trains_the_backbones(build):
@@ -201,17 +147,6 @@ def test_two_towers_share_what_is_frozen_in_them(build):
     assert all(towers[1][name].requires_grad for name in towers[1].keys() - shared)
 
 
-def test_last_layers_of_another_family(build, backbone, tiny_folder):
-    config = DistilBertConfig(vocab_size=53, dim=32, n_layers=2, n_heads=4, hidden_dim=64, max_position_embeddings=64)
-    for path in tiny_folder.glob("*.safetensors"):
-        path.unlink()
-    DistilBertModel(config).save_pretrained(tiny_folder)
-    reached = with_gradients(build(train="last-1"))
-
-    assert "query_model.transformer.layer.1.ffn.lin1.weight" in reached
-    assert "query_model.transformer.layer.0.ffn.lin1.weight" not in reached
-
-
 @pytest.mark.parametrize("train", ["head", "full"])
 def test_one_encoder_or_two(build, train):
     shared, apart = build(train=train, shared=True), build(train=train, shared=False)
@@ -250,12 +185,6 @@ def test_a_pruned_vocabulary_changes_no_vector(build, tmp_path, train):
     pruned.save_question_encoder(tmp_path / "query_encoder")
     found = SentenceTransformer(str(tmp_path / "query_encoder"), device="cpu").encode(list(QUESTIONS))
     np.testing.assert_allclose(found, vectors_of(whole)[0].numpy(), atol=5e-4)
-
-
-def test_the_prefix_survives_pruning(build):
-    pruned = build(["rent"], prune_vocabulary=True)
-
-    assert "<unk>" not in pruned.tokenizer.tokenize("query: passage: rent")
 
 
 def test_questions_are_cut_to_what_the_backbone_takes(build):

@@ -30,12 +30,6 @@ def test_pieces_are_renumbered_in_their_order(unigram):
     assert pruned.encode("child", add_special_tokens=False).ids == [3]  # nothing is left to spell it with
 
 
-def test_an_unseen_word_is_spelt_out(unigram):
-    pruned, _ = pruned_tokenizer(unigram, used_piece_ids(unigram, ["the tenant pays the landlord"]))
-
-    assert pruned.encode("poet", add_special_tokens=False).tokens == ["▁", "p", "o", "e", "t"]
-
-
 def test_special_ids_move_in_every_kind_of_post_processor(unigram):
     state = json.loads(unigram.to_str())
     pieces = state["model"]["vocab"]

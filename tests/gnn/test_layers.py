@@ -4,8 +4,6 @@ import math
 import pytest
 import torch
 
-from statgraph.gnn.k_gnn import KGnnLayer
-from statgraph.gnn.message_passing import neighbour_sum
 from statgraph.gnn.qabisar import QabisarLayer
 from statgraph.graph.dgl_loader import load_dgl
 from statgraph.registry import LAYERS
@@ -215,18 +213,3 @@ def test_the_targets_scalar_cancels(random_layer, random_block, node_vectors, ta
     layer, block, nodes = random_layer(QabisarLayer), random_block(), node_vectors()
     target_attention = target_scale * node_vectors(2, 3, seed=5)
     assert torch.allclose(layer(nodes, block), qabisar_formula(layer, nodes, block, target_attention), atol=1e-10)
-
-
-def test_an_edge_to_itself_is_not_the_node_itself(random_layer, block_of, node_vectors):
-    layer, nodes = random_layer(QabisarLayer), node_vectors(2)
-    loop = block_of([(0, 0, 1)], n_inputs=2)
-    assert torch.allclose(layer(nodes, loop), qabisar_formula(layer, nodes, loop))
-    assert not torch.allclose(layer(nodes, loop)[0], layer(nodes, block_of([], n_inputs=2))[0])
-
-
-def test_untrained_k_gnn_smooths_and_learns_to_sum(random_block, node_vectors):
-    layer, block, nodes = KGnnLayer(6, n_heads=1, n_edge_types=3), random_block(), node_vectors().float()
-    out = layer(nodes, block)
-    assert torch.allclose(out, nodes[block.own_inputs] + 0.3 * neighbour_sum(nodes, block))
-    out.square().sum().backward()
-    assert layer.neighbour_projection.weight.grad.abs().min() > 0

@@ -20,15 +20,6 @@ def test_it_starts_as_the_scaled_identity(scale):
     assert identity_projection(3, scale=scale)(vectors).tolist() == [[scale, -2 * scale, 3 * scale]]
 
 
-def test_without_a_scale_it_is_the_identity_and_learns():
-    projection = identity_projection(2)
-    vectors = torch.tensor([[1.0, 2.0]])
-    assert projection(vectors).equal(vectors)
-    projection(vectors).sum().backward()
-    assert projection.weight.grad.tolist() == [[1.0, 2.0], [1.0, 2.0]]
-    assert projection.bias is None
-
-
 def test_a_sum_worked_by_hand(block_of):
     # Output 0 is input 2; it gets input 0 twice and input 1 once. Output 1 is input 0 and gets nothing.
     block = block_of([(0, 0, 0), (1, 0, 0), (0, 0, 1)], n_inputs=3, own_inputs=[2, 0])

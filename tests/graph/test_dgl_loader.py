@@ -11,10 +11,6 @@ from statgraph.graph.dgl_loader import DGL_RANGE, load_dgl, single_threaded
 REPO = Path(__file__).parents[2]
 
 
-def test_loading_twice_gives_the_same_module():
-    assert load_dgl() is load_dgl()
-
-
 LOAD = "from statgraph.graph.dgl_loader import load_dgl\nload_dgl()"
 LOAD_AND_SHOW_ERROR = """
 from statgraph.errors import DependencyError
@@ -107,10 +103,3 @@ def test_one_thread_within_and_as_many_as_before_after():
     with single_threaded():
         assert [pool.get_num_threads() for pool in pools] == [1, 1]
     assert [pool.get_num_threads() for pool in pools] == before
-
-
-def test_an_error_within_gives_the_threads_back():
-    before = torch.get_num_threads()
-    with pytest.raises(KeyError), single_threaded():
-        raise KeyError
-    assert torch.get_num_threads() == before

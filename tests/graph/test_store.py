@@ -5,13 +5,11 @@ import pytest
 
 from statgraph import artifacts
 from statgraph.config import GraphConfig
-from statgraph.corpus.records import Article
 from statgraph.errors import GraphError
-from statgraph.graph.blocks import whole_graph_block
 from statgraph.graph.build import build_graph, summary_of
 from statgraph.graph.dgl_loader import load_dgl
 from statgraph.graph.relations import NODE_TYPES
-from statgraph.graph.store import default_folder, graph_for, read_graph, write_graph
+from statgraph.graph.store import graph_for, read_graph, write_graph
 
 
 @pytest.fixture
@@ -44,43 +42,6 @@ def test_citing_texts_come_back(tmp_path, cited_town, edges_of):
     assert dataclasses.replace(loaded, heterograph=None) == dataclasses.replace(graph, heterograph=None)
     assert edges_of(loaded) == edges_of(graph)
     assert (loaded.node_counts["citing"], loaded.heterograph.num_nodes("citing")) == (2, 2)
-
-
-def test_edges_come_back_in_their_order(tmp_path, sample):
-    graph = build_graph(sample)
-    write_graph(graph, tmp_path / "graph")
-    before, after = whole_graph_block(graph), whole_graph_block(read_graph(tmp_path / "graph", sample))
-    assert before.sources.equal(after.sources)
-    assert before.targets.equal(after.targets)
-    assert before.edge_types.equal(after.edge_types)
-
-
-def test_the_folder_says_what_it_holds(saved, town):
-    assert files_in(saved) == ["graph.dgl", "manifest.json", "nodes.json"]
-    manifest = artifacts.read_json(saved / "manifest.json")
-    assert manifest["corpus_hash"] == town.content_hash
-    assert manifest["relations"] == ["tree", "bipartite"]
-    assert manifest["nodes"] == {"article": 6, "heading": 5, "question": 3}
-    assert manifest["edges"]["question-cites-article"] == 4
-    assert manifest["versions"]["dgl"] == load_dgl().__version__
-    assert manifest["sha256"] == {
-        name: hashlib.sha256((saved / name).read_bytes()).hexdigest() for name in ("graph.dgl", "nodes.json")
-    }
-
-
-def test_ids_with_letters_beyond_ascii(tmp_path, town):
-    renamed = dataclasses.replace(
-        town, articles=(*town.articles, Article("Δ-1 «é»", "Art.", "Text.", ("Code civil", "Titre Iᵉʳ"), 9))
-    )
-    write_graph(build_graph(renamed), tmp_path / "graph")
-    loaded = read_graph(tmp_path / "graph", renamed)
-    assert (loaded.article_ids[-1], loaded.headings[-1].path) == ("Δ-1 «é»", ("Code civil", "Titre Iᵉʳ"))
-
-
-def test_saving_again_replaces_the_graph(saved, town):
-    write_graph(build_graph(town, ("tree",)), saved)
-    assert read_graph(saved, town).relations == ("tree",)
-    assert files_in(saved.parent) == ["graph"]
 
 
 def refused(folder, corpus, place: str, keyword: str) -> None:
@@ -211,7 +172,3 @@ def test_a_graph_that_does_not_fit_is_built_and_the_reason_told(saved, town, cha
     }
     assert origin.startswith("built, because")
     assert reason[change] in origin
-
-
-def test_the_default_folder_is_one_folder():
-    assert default_folder("a/b").as_posix() == "graphs/a-b"

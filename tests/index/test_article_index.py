@@ -1,11 +1,10 @@
-import gc
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
-from statgraph.config import IndexConfig, IvfPqConfig
+from statgraph.config import IndexConfig
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import RunError, UsageError
 from statgraph.index.article_index import ArticleIndex
@@ -43,12 +42,6 @@ def test_saved_index_comes_back(tmp_path, unit_vectors):
         assert (saved.scores == again.scores).all()
 
 
-def test_vectors_are_a_copy(compass):
-    index = ArticleIndex.build(compass, COMPASS_IDS, device="cpu")
-    index.vectors[:] = 0
-    assert (index.vectors == compass).all()
-
-
 @pytest.mark.parametrize(
     ("queries", "k", "error", "said"),
     [
@@ -61,12 +54,6 @@ def test_vectors_are_a_copy(compass):
 def test_what_cannot_be_searched_for_is_refused(compass, queries, k, error, said):
     with pytest.raises(error, match=f"^{said}"):
         ArticleIndex.build(compass, COMPASS_IDS, device="cpu").search(queries.astype(np.float32), k)
-
-
-@pytest.mark.parametrize("shape", [(0, 2), (5,), (2, 0)])
-def test_vectors_without_rows_or_width_are_refused(shape):
-    with pytest.raises(RunError, match=r"^index: vectors must be \(articles, width\)"):
-        ArticleIndex.build(np.ones(shape, dtype=np.float32), ["a"] * shape[0], device="cpu")
 
 
 @pytest.mark.parametrize("order", ["import faiss, torch", "import torch, faiss"])
@@ -86,31 +73,6 @@ print("done")
 """
     finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert (finished.returncode, finished.stdout) == (0, "done\n"), finished.stderr
-
-
-@pytest.mark.parametrize(("flat_most", "kind"), [(200_000, "flat"), (20, "ivf-pq")])
-def test_without_a_configuration_the_size_decides(unit_vectors, monkeypatch, flat_most, kind):
-    monkeypatch.setattr("statgraph.index.article_index.IndexConfig", lambda: IndexConfig(flat_most=flat_most))
-    index = ArticleIndex.build(unit_vectors(60, 8, seed=3), [f"a{row}" for row in range(60)], device="cpu")
-    assert index.kind == kind
-
-
-def test_vectors_on_disk_can_be_indexed(tmp_path, unit_vectors):
-    np.save(tmp_path / "v.npy", unit_vectors(60, 8, seed=3).astype(np.float16), allow_pickle=False)
-    mapped = np.load(tmp_path / "v.npy", mmap_mode="r", allow_pickle=False)
-    config = IndexConfig("ivf-pq", ivf_pq=IvfPqConfig(precision="float16"))
-    index = ArticleIndex.build(mapped, [f"a{row}" for row in range(60)], device="cpu", config=config)
-    assert (index.kind, index.precision) == ("ivf-pq", "float16")
-    assert index.search(mapped[5:6], 1)[0].rows.tolist() == [5]
-    assert isinstance(index._index.vectors, np.memmap)
-
-
-def test_a_rebuilt_index_outlives_the_one_it_came_from(unit_vectors):
-    vectors = unit_vectors(5000, 16, seed=4)
-    index = ArticleIndex.build(vectors, [f"a{row}" for row in range(5000)], device="cpu")
-    index = index.rebuilt(IndexConfig("ivf-pq"))
-    gc.collect()
-    assert (index.vectors == vectors).all()
 
 
 @pytest.fixture(params=["flat", "ivf-pq"])
@@ -137,15 +99,6 @@ def test_scores_of_chosen_rows_are_those_of_a_search(tied_index, clustered):
     for query in clustered(0, 4, seed=10)[1]:
         (ranked,) = tied_index.search(query[None], 30)
         assert tied_index.scores(query, ranked.rows[::-1]).tolist() == ranked.scores[::-1].tolist()
-
-
-def test_all_rows_or_none_allowed(tied_index):
-    queries = tied_index.vectors[:2]
-    every = AllowedRows.checked(np.arange(400), 400)
-    for one, other in zip(tied_index.search(queries, 9, every), tied_index.search(queries, 9), strict=True):
-        assert one.rows.tolist() == other.rows.tolist()
-    for rows, scores in tied_index.search(queries, 9, AllowedRows.checked([], 400)):
-        assert (rows.shape, scores.shape) == ((0,), (0,))
 
 
 def test_allowed_rows_of_another_corpus_are_refused(compass):

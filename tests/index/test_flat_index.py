@@ -6,7 +6,6 @@ import torch
 from statgraph.config import IndexConfig
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.errors import UsageError
-from statgraph.index import flat_index
 from statgraph.index.flat_index import FlatIndex
 
 
@@ -28,13 +27,6 @@ def test_vectors_are_a_copy(compass):
     assert (len(index), index.width) == (5, 2)
     assert index.vectors.tolist() == compass.tolist()
     assert not np.shares_memory(index.vectors, compass)
-
-
-def test_half_precision_is_widened(build):
-    index = build(np.array([[1, 2], [3, 0.5]], dtype=np.float16))
-    ((rows, scores),) = index.search(np.array([[2, 1]], dtype=np.float32), 2)
-    assert (scores.tolist(), rows.tolist()) == ([6.5, 4.0], [1, 0])
-    assert (scores.dtype, rows.dtype) == (np.float32, np.int64)
 
 
 @pytest.mark.parametrize("share", [None, 0.9, 0.1])
@@ -92,13 +84,6 @@ def test_a_gpu_build_of_faiss_searches_what_its_kernels_can(compass, monkeypatch
     assert asked == [len(compass)]
     index.search(compass[:1], 1, AllowedRows.checked([2], len(compass)))  # a filter is searched on the CPU
     assert len(asked) == 1
-
-
-def test_queries_are_compared_in_tiles_on_a_gpu(unit_vectors, monkeypatch):
-    vectors, queries = torch.tensor(unit_vectors(300, 16, seed=7)), unit_vectors(9, 16, seed=8)
-    together = flat_index._topk(vectors, queries, 40, None)
-    monkeypatch.setattr(flat_index, "_TILE_SCORES", 1)
-    assert (flat_index._topk(vectors, queries, 40, None) == together).all()
 
 
 @pytest.mark.parametrize(("device", "keyword"), [("cuda", "CUDA"), ("tpu", "tpu")])

@@ -3,10 +3,10 @@ import numpy as np
 import pytest
 
 from statgraph import artifacts
-from statgraph.config import INDEX_KINDS, IndexConfig, IvfPqConfig
+from statgraph.config import IndexConfig, IvfPqConfig
 from statgraph.errors import RunError, UsageError
 from statgraph.index.article_index import ArticleIndex
-from statgraph.index.folder import KINDS, chosen_index, read_index_folder
+from statgraph.index.folder import chosen_index, read_index_folder
 
 
 @pytest.fixture
@@ -28,13 +28,6 @@ def test_folder_says_what_it_holds(saved):
     assert (manifest["kind"], manifest["articles"], manifest["width"]) == ("flat", 3, 2)
     assert manifest["metric"] == "inner product of unit vectors"
     assert manifest["versions"]["faiss"] == faiss.__version__
-
-
-def test_saving_again_replaces_the_index(saved, compass):
-    ArticleIndex.build(compass[3:], ["D", "E"], device="cpu").save(saved)
-    index, article_ids = read_index_folder(saved)
-    assert (len(index), article_ids) == (2, ["D", "E"])
-    assert [path.name for path in saved.parent.iterdir()] == ["index"]
 
 
 def put(folder, index, vectors) -> None:
@@ -84,11 +77,6 @@ def test_ids_or_a_kind_of_another_index_are_refused(saved):
         refused(saved, rf"manifest\.json: kind '{kind}' .* this version, which has flat, ivf-pq; ")
 
 
-def test_ids_that_are_no_strings_are_refused(saved):
-    artifacts.write_json(saved / "ids.json", {"article_ids": ["A", ["B"], "C"]})
-    refused(saved, r"/ids\.json: damaged \(no list of strings 'article_ids'\); ")
-
-
 def test_vectors_of_any_length_come_back(tmp_path, compass):
     index = ArticleIndex.build(3 * compass[:2], ["A", "B"], device="cpu", unit_length=False)
     index.save(tmp_path / "index")
@@ -128,25 +116,11 @@ def test_a_former_hnsw_index_is_refused_but_can_be_converted(former):
     assert (index.kind, index.article_ids, index.vectors.tolist()) == ("flat", ("A", "B", "C"), vectors.tolist())
 
 
-def test_every_kind_that_is_offered_exists():
-    assert ("auto", *KINDS) == INDEX_KINDS
-
-
 @pytest.mark.parametrize(
     ("n_articles", "kind"), [(1, "flat"), (29_115, "flat"), (200_000, "flat"), (200_001, "ivf-pq"), (10**7, "ivf-pq")]
 )
 def test_auto_goes_by_the_number_of_articles(n_articles, kind):
     assert chosen_index(IndexConfig(), n_articles, 384).kind == kind
-
-
-def test_auto_is_flat_where_nothing_else_can_be():
-    assert chosen_index(IndexConfig(flat_most=0), 16, 384).kind == "flat"
-    assert chosen_index(IndexConfig(flat_most=0), 17, 384).kind == "ivf-pq"
-
-
-@pytest.mark.parametrize("kind", INDEX_KINDS[1:])
-def test_a_kind_that_is_named_is_taken(kind):
-    assert chosen_index(IndexConfig(kind=kind), 50, 8).kind == kind
 
 
 @pytest.mark.parametrize(
@@ -161,11 +135,6 @@ def test_a_kind_that_is_named_is_taken(kind):
 def test_sizes_of_ivf_pq(n_articles, width, lists, probes, code_bytes):
     chosen = chosen_index(IndexConfig(kind="ivf-pq"), n_articles, width)
     assert chosen.ivf_pq == IvfPqConfig(lists, probes, code_bytes)
-
-
-def test_what_is_given_stays():
-    given = IvfPqConfig(lists=10, probes=3, code_bytes=2, rerank=50, precision="float16")
-    assert chosen_index(IndexConfig("ivf-pq", ivf_pq=given), 1000, 8).ivf_pq == given
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,3 @@
-import shutil
 from dataclasses import replace
 
 import faiss
@@ -81,22 +80,6 @@ def test_as_many_are_returned_as_were_asked_for(built, clustered, exact_best, st
         assert (rows == exact_best(vectors, queries, k)[1]).all()
 
 
-def test_the_same_vectors_give_the_same_index(built, clustered, stacked):
-    vectors, queries = clustered(1000, 20, seed=7)
-    once, again = (stacked(built(vectors).search(queries, 10)) for _ in range(2))
-    assert (once[0] == again[0]).all()
-    assert (once[1] == again[1]).all()
-
-
-def test_a_question_is_answered_the_same_alone_and_in_a_batch(built, clustered):
-    vectors, queries = clustered(3000, 30, seed=1)
-    index = built(vectors, lists=60, probes=30, rerank=60)
-    for query, together in zip(queries, index.search(queries, 15), strict=True):
-        (alone,) = index.search(query[None], 15)
-        assert alone.rows.tolist() == together.rows.tolist()
-        assert alone.scores.tolist() == together.scores.tolist()
-
-
 @pytest.mark.parametrize("precision", ["float32", "float16"])
 def test_it_comes_back_from_its_folder(tmp_path, built, clustered, stacked, precision):
     vectors, queries = clustered(500, 4, seed=5)
@@ -145,13 +128,6 @@ def test_saving_over_the_folder_it_was_read_from(saved, clustered):
         assert one.rows.tolist() == other.rows.tolist()
 
 
-def test_from_flat_and_back_nothing_is_lost(unit_vectors):
-    flat = ArticleIndex.build(unit_vectors(300, 12, seed=9), [str(row) for row in range(300)], device="cpu")
-    again = flat.rebuilt(CONFIG).rebuilt(IndexConfig("flat"), device="cpu")
-    assert (again.kind, again.article_ids) == ("flat", flat.article_ids)
-    assert (again.vectors == flat.vectors).all()
-
-
 def refused(folder, said: str) -> None:
     with pytest.raises(RunError, match=f"^{folder}/{said}") as error:
         ArticleIndex.load(folder, device="cpu")
@@ -169,12 +145,6 @@ def test_a_missing_file_is_refused(saved, name):
 def test_a_file_that_was_cut_off_is_refused(saved, name, kept):
     (saved / name).write_bytes((saved / name).read_bytes()[:kept])
     refused(saved, f"{name}: (damaged|not readable)")
-
-
-def test_codes_of_another_index_are_refused(saved, built, clustered, tmp_path):
-    built(clustered(400, 0, seed=1)[0]).save(tmp_path / "other")
-    shutil.copy(tmp_path / "other" / "index.faiss", saved / "index.faiss")
-    refused(saved, r"vectors\.npy: float32 of shape \(500, 16\) where ")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,4 @@
 import gc
-import mmap
 import sys
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from statgraph.index.vectors import (
     check_vectors,
     float32_tiles,
     inner_products,
-    read_faiss,
     vector_lengths,
     vectors_view,
 )
@@ -63,25 +61,12 @@ def test_changes_of_a_mapped_file_are_kept(tmp_path, mode):
     assert mapped.tolist() == [[1, 1], [5, 5], [1, 1]]
 
 
-def test_an_array_over_another_mapping_is_read_like_any_other(tmp_path):
-    np.ones((3, 2), dtype=np.float32).tofile(tmp_path / "v.bin")
-    with (tmp_path / "v.bin").open("rb") as file:
-        mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    vectors = np.ndarray((3, 2), np.float32, buffer=mapping)
-    assert isinstance(vectors.base, mmap.mmap)
-    assert [tile.tolist() for _, tile in float32_tiles(vectors)] == [[[1, 1], [1, 1], [1, 1]]]
-
-
 @pytest.mark.parametrize(("value", "length"), [(np.nan, "nan"), (np.inf, "inf"), (0.0, "0"), (2.0, "2")])
 def test_vectors_not_of_length_one_are_refused(compass, value, length):
     wrong = compass[:3].copy()
     wrong[1, 1] = value
     with pytest.raises(RunError, match=rf"^index: .* 'B' has length {length}, not 1 \(1 of 3 are wrong\); "):
         check_vectors("index", wrong, ["A", "B", "C"])
-
-
-def test_rounding_to_half_precision_is_accepted(compass):
-    check_vectors("index", compass.astype(np.float16).astype(np.float32), list("ABCDE"))
 
 
 def test_vectors_of_any_length_must_be_finite(compass):
@@ -132,11 +117,6 @@ def test_the_best_of_some_rows_go_by_row_where_they_tie():
     assert (rows.tolist(), scores.tolist()) == ([1, 3, 0], [3, 3, 2])
 
 
-def test_a_vector_that_is_not_finite_is_refused():
-    with pytest.raises(RunError, match=r"^index: a vector in it is not finite; "):
-        inner_products(np.array([[1, np.nan]], dtype=np.float32), np.ones(2, dtype=np.float32), np.array([0]))
-
-
 def test_the_view_of_an_index_of_faiss_keeps_it_alive():
     flat = faiss.IndexFlatIP(8)
     flat.add(np.ones((1000, 8), dtype=np.float32))
@@ -146,10 +126,3 @@ def test_the_view_of_an_index_of_faiss_keeps_it_alive():
     gc.collect()
     faiss.IndexFlatIP(8).add(np.zeros((1000, 8), dtype=np.float32))
     assert (view == 1).all()
-
-
-def test_an_index_of_faiss_comes_back(tmp_path, compass):
-    flat = faiss.IndexFlatIP(2)
-    flat.add(compass)
-    faiss.write_index(flat, str(tmp_path / "index.faiss"))
-    assert vectors_view(read_faiss(tmp_path, "IndexFlatIP")).tolist() == compass.tolist()

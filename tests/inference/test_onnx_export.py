@@ -1,5 +1,4 @@
 import numpy as np
-import onnx
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
@@ -56,19 +55,6 @@ def test_a_static_encoder_takes_padded_tokens(quick_backbone):
         features = module(features)
     np.testing.assert_allclose(vectors, features["sentence_embedding"].numpy(), rtol=0, atol=1e-6)
     assert exported.is_static
-
-
-def test_any_onnx_runtime_takes_it(save_bert):
-    exported = exported_encoder(save_bert("mean"))
-    assert [(opset.domain, opset.version) for opset in exported.model.opset_import] == [("", 17)]
-    assert [tensor.name for tensor in exported.model.graph.input] == ["input_ids", "attention_mask"]
-    onnx.checker.check_model(exported.model, full_check=True)
-
-
-def test_the_source_is_as_it_was(save_bert):
-    folder = save_bert("mean")
-    before = SentenceTransformer(str(folder), device="cpu").encode(QUESTIONS)
-    np.testing.assert_allclose(exported_encoder(folder).source.encode(QUESTIONS), before, rtol=0, atol=1e-6)
 
 
 def test_what_cannot_be_exported_is_refused(save_bert, tmp_path, monkeypatch):

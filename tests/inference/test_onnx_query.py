@@ -1,5 +1,4 @@
 import logging
-import os
 import shutil
 
 import numpy as np
@@ -12,7 +11,7 @@ from sentence_transformers import SentenceTransformer
 from statgraph.errors import ModelError
 from statgraph.inference import onnx_export, onnx_query
 from statgraph.inference.onnx_export import add_query_graph, write_query_graph
-from statgraph.inference.onnx_query import QUERY_GRAPHS, OnnxQueryEncoder, n_threads, read_query_graph
+from statgraph.inference.onnx_query import QUERY_GRAPHS, OnnxQueryEncoder, read_query_graph
 
 pytest.importorskip("onnxruntime")
 QUERY_GRAPH, INT8_GRAPH = QUERY_GRAPHS["float32"], QUERY_GRAPHS["int8"]
@@ -60,26 +59,6 @@ def test_padding_changes_nothing(folder, monkeypatch):
     expected = theirs(folder)
     monkeypatch.setattr(onnx_query, "BATCH", 1)
     np.testing.assert_allclose(vectors_of(folder), expected, rtol=0, atol=2e-6)
-
-
-def test_a_roberta(save_roberta):
-    folder = save_roberta("mean")
-    write_query_graph(folder)
-    np.testing.assert_allclose(vectors_of(folder), theirs(folder), rtol=0, atol=1e-5)
-
-
-def test_a_graph_without_map_and_norm(save_modules, tiny_folder, tmp_path):
-    folder = save_modules(tmp_path / "plain", tiny_folder, pooling="mean")
-    before = contents(folder)
-    assert 0 < write_query_graph(folder) <= 1e-5
-    assert contents(folder) == sorted([*before, QUERY_GRAPH])
-    vectors = vectors_of(folder)
-    np.testing.assert_allclose(vectors, theirs(folder), rtol=0, atol=1e-5)
-    assert abs(np.linalg.norm(vectors, axis=1) - 1).min() > 0.1
-    model = onnx.load(folder / QUERY_GRAPH, load_external_data=False)
-    outside = [tensor for tensor in model.graph.initializer if tensor.external_data]
-    assert [list(tensor.dims) for tensor in outside] == [[53, 32]]
-    assert outside[0].external_data[0].value == "model.safetensors"
 
 
 def test_int8_is_near_alone_and_in_a_batch(folder):
@@ -161,21 +140,3 @@ def test_a_static_encoder_needs_no_graph(quick_backbone, caplog):
     add_query_graph(quick_backbone)
     assert not caplog.records
     assert not (quick_backbone / QUERY_GRAPH).exists()
-
-
-def test_saving_without_the_extra_leaves_the_graph_out(save_bert, monkeypatch, caplog):
-    folder = save_bert("mean")
-    monkeypatch.setattr(onnx_export, "find_spec", lambda name: None)
-    caplog.set_level(logging.INFO)
-    add_query_graph(folder)
-    (line,) = [record.getMessage() for record in caplog.records if record.name == onnx_export.__name__]
-    assert "statgraph[onnx]" in line
-    assert not (folder / QUERY_GRAPH).exists()
-
-
-def test_threads_are_as_many_as_asked_for(monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    assert n_threads() == 3
-    for value in ("", "0", "many", "2,1"):
-        monkeypatch.setenv("OMP_NUM_THREADS", value)
-        assert n_threads() == len(os.sched_getaffinity(0))

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 from safetensors.numpy import load_file, save_file
-from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize
 
 from statgraph.errors import DependencyError, RunError, UsageError
@@ -37,26 +36,6 @@ def test_each_folder_has_its_reader(bert, other, quick_backbone, monkeypatch, de
     monkeypatch.setattr(query_encoder, "surely_cpu", lambda name: True)
     kinds = [type(read_query_encoder(folder, device=device)).__name__ for folder in (bert, quick_backbone, other)]
     assert kinds == ["OnnxQueryEncoder", "StaticQueryEncoder", "SentenceTransformerEncoder"]
-
-
-def test_on_a_gpu_sentence_transformers_computes(bert, monkeypatch):
-    class Picked:
-        type = "cuda"
-
-        def __str__(self):
-            return "cpu"  # what there is here to load it to
-
-    monkeypatch.setattr(query_encoder, "surely_cpu", lambda name: False)
-    monkeypatch.setattr(query_encoder, "pick_device", lambda name: Picked())
-    assert type(read_query_encoder(bert)).__name__ == "SentenceTransformerEncoder"
-
-
-def test_all_readers_give_the_same_vectors(bert, other, quick_backbone):
-    for folder in (bert, other, quick_backbone):
-        vectors = read_query_encoder(folder, device="cpu").encode(QUESTIONS)
-        theirs = SentenceTransformer(str(folder), device="cpu", local_files_only=True).encode(QUESTIONS)
-        assert vectors.dtype == np.float32
-        np.testing.assert_allclose(vectors, theirs, rtol=0, atol=1e-6)
 
 
 def test_one_that_loads_but_cannot_encode_is_damaged(bert):
@@ -96,11 +75,6 @@ def test_int8_needs_its_graph(bert, quick_backbone, monkeypatch):
         monkeypatch.setattr(module, "find_spec", lambda name: None)
     with pytest.raises(DependencyError, match=r"^onnxruntime: .*statgraph\[onnx\]"):
         read_query_encoder(bert, device="cpu", precision="int8")
-
-
-def test_an_unknown_precision(bert):
-    with pytest.raises(UsageError, match=r"precision 'int4'.*float32, bfloat16, int8"):
-        read_query_encoder(bert, precision="int4")
 
 
 def test_what_is_not_needed_is_not_imported(bert, quick_backbone):
@@ -171,15 +145,6 @@ def test_encoders_that_read_otherwise_share_nothing(folders, name):
     assert not any(isinstance(encoder, HeadEncoder) for encoder in encoders)
 
 
-def test_a_pooler_that_nothing_uses_may_differ(folders):
-    path = folders[1] / "model.safetensors"
-    weights = load_file(path) | {"pooler.dense.weight": np.zeros((32, 32), dtype="f4")}
-    save_file(weights, path)
-    other = weights | {"pooler.dense.weight": np.ones((32, 32), dtype="f4")}
-    save_file(other, folders[0] / "model.safetensors")
-    assert all(isinstance(encoder, HeadEncoder) for encoder in read_query_encoders(folders))
-
-
 def test_alone_and_of_other_kinds_nothing_is_shared(folders, quick_backbone):
     assert not any(isinstance(e, HeadEncoder) for e in read_query_encoders([folders[0], quick_backbone]))
 
@@ -189,11 +154,3 @@ def test_damaged_modules_are_left_to_the_reader(folders, modules):
     (folders[0] / "modules.json").write_text(modules)
     with pytest.raises(RunError, match="not loadable"):
         read_query_encoders(folders, device="cpu")
-
-
-def test_a_damaged_map_is_refused(folders):
-    (folders[1] / "2_Dense" / "model.safetensors").write_bytes(b"no weights")
-    with pytest.raises(RunError, match="second"):
-        query_encoder._head(folders[1], None)
-    with pytest.raises(RunError, match="second"):
-        read_query_encoders(folders)

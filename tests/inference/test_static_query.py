@@ -59,18 +59,6 @@ def test_the_default_prompt_stands_in_front(save):
     assert vectors_of(folder, "east") == [[1.5, 2.0]]
 
 
-def test_other_numbers_are_not_known(save):
-    assert read_static_encoder(save(vectors=VECTORS.half())) is None
-
-
-def test_the_tokenizer_s_padding_is_left_out(save):
-    folder = save()
-    state = json.loads((folder / "tokenizer.json").read_text())
-    strategy = {"direction": "Right", "pad_to_multiple_of": None, "pad_id": 1, "pad_type_id": 0, "pad_token": "east"}
-    (folder / "tokenizer.json").write_text(json.dumps(state | {"padding": {"strategy": {"Fixed": 4}, **strategy}}))
-    assert vectors_of(folder, "north") == [[0.0, 4.0]]
-
-
 @pytest.fixture
 def write(tmp_path):
     """Return a function that writes the modules (kind, path, config) of an encoder, one token vector and settings."""

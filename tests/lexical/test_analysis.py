@@ -1,15 +1,11 @@
 import pytest
 
-from statgraph.lexical.analysis import STEMMERS, STOP_WORDS, analyser, question_analyser, words_of_terms
+from statgraph.lexical.analysis import STOP_WORDS, analyser, question_analyser, words_of_terms
 
 
 def test_words_are_lower_cased_and_stemmed():
     assert analyser("en")("The Lessors' dwellings, Article 12(3)") == ["the", "lessor", "dwell", "articl", "12", "3"]
     assert analyser("fr")("L'employeur, les employeurs") == ["l", "employeur", "le", "employeur"]
-
-
-def test_a_language_without_a_stemmer_keeps_its_words():
-    assert analyser("xx")("Dwellings dwelling") == ["dwellings", "dwelling"]
 
 
 def test_forms_of_a_character_are_one():
@@ -55,11 +51,6 @@ def test_turkish_capitals_meet_their_small_letters():
     assert analyser("az")("İCARƏ QIZ") == ["icarə", "qız"]
 
 
-def test_text_without_words_has_no_terms():
-    assert analyser("en")("") == []
-    assert analyser("en")(" ... – § ") == []
-
-
 @pytest.mark.parametrize(
     ("language", "question", "terms"),
     [
@@ -80,12 +71,6 @@ def test_stop_words_of_a_question_are_left_out_unless_it_has_no_others(language,
 @pytest.mark.parametrize("language", STOP_WORDS)
 def test_every_list_of_stop_words_is_there(language):
     assert len(question_analyser(language, stop_words=False)("lamp")) == 1
-
-
-def test_every_stemmer_named_exists():
-    import Stemmer
-
-    assert set(STEMMERS.values()) <= set(Stemmer.algorithms())
 
 
 @pytest.mark.parametrize(

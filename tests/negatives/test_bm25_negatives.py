@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from statgraph.config import NegativesConfig
-from statgraph.errors import CorpusError, UsageError
+from statgraph.errors import UsageError
 from statgraph.lexical.bm25 import BM25
 from statgraph.negatives.bm25_negatives import Bm25Negatives
 
@@ -46,18 +46,6 @@ def test_no_row_holds_one_twice_where_there_are_enough(two_codes, bm25_of):
     assert set(drawn(source, 0, 10, per_pair=7).values()) <= set(range(20, 31))  # 3 candidates, 2 or 3 times a row
 
 
-def test_the_same_generator_draws_the_same(two_codes, bm25_of):
-    source = Bm25Negatives(two_codes, NegativesConfig(), bm25=bm25_of(two_codes))
-    draws = [source.draw(np.array([0, 1, 1, 0]), 3, np.random.default_rng(seed)).tolist() for seed in (3, 3, 4)]
-    assert draws[0] == draws[1] != draws[2]
-    assert source.draw(np.array([], dtype=np.int64), 2, np.random.default_rng(0)).shape == (0, 2)
-
-
 def test_a_depth_below_one_is_refused(two_codes, no_bm25):
     with pytest.raises(UsageError, match=r"^negatives\.depth: .*got 0"):
         Bm25Negatives(two_codes, NegativesConfig(depth=0), bm25=no_bm25)
-
-
-def test_a_question_that_all_articles_answer_is_refused(corpus_of, no_bm25):
-    with pytest.raises(CorpusError, match="'q0' is answered by 1 of 1 articles"):
-        Bm25Negatives(corpus_of([(("A",), 1)], [[0]]), NegativesConfig(), bm25=no_bm25)

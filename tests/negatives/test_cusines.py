@@ -9,8 +9,6 @@ from statgraph.config import NegativesConfig
 from statgraph.corpus.catalogue import sample_folder
 from statgraph.corpus.store import read_corpus
 from statgraph.errors import UsageError
-from statgraph.lexical.bm25 import BM25
-from statgraph.negatives import cusines
 from statgraph.negatives.cusines import (
     SCHEDULES,
     CusinesNegatives,
@@ -18,8 +16,7 @@ from statgraph.negatives.cusines import (
     curriculum_shares,
     even_bounds,
 )
-from statgraph.negatives.source import EpochVectors, training_questions
-from statgraph.registry import RANKINGS
+from statgraph.negatives.source import EpochVectors
 
 EASY, MIDDLE, DIFFICULT = (0.7, 0.2, 0.1), (0.15, 0.7, 0.15), (0.1, 0.2, 0.7)
 
@@ -51,17 +48,6 @@ def test_other_numbers_of_buckets():
     assert curriculum_shares(4, 2, 4) == (0.1125, 0.7, 0.1125, 0.075)
 
 
-@pytest.mark.parametrize("name", ["curriculum", "fixed", "hardest"])
-@pytest.mark.parametrize("buckets", [1, 2, 3, 10])
-def test_shares_add_up_to_one(name, buckets):
-    for epochs in (1, 2, 5, 15):
-        for epoch in range(1, epochs + 1):
-            shares = SCHEDULES[name].shares(buckets, epoch, epochs)
-            assert len(shares) == buckets
-            assert sum(shares) == pytest.approx(1)
-            assert min(shares) >= 0
-
-
 @pytest.mark.parametrize(
     ("name", "n_articles", "bounds"),
     [
@@ -90,11 +76,6 @@ def test_where_difficulty_is_cut(name, n_articles, bounds):
 )
 def test_buckets_from_easy_to_difficult(scores, bounds, numbers):
     assert bucket_numbers(np.array(scores, dtype=np.float32), bounds).tolist() == numbers
-
-
-def test_ties_at_a_cut_go_by_place():
-    assert bucket_numbers(np.array([1, 1, 1, 1, 1, 1]), (2, 4)).tolist() == [0, 0, 1, 1, 2, 2]
-    assert bucket_numbers(np.array([2, 1, 2, 0, 2, 2]), (2, 4)).tolist() == [1, 0, 1, 0, 2, 2]
 
 
 STRUCTURE = ("hierarchical", "sequential")
@@ -148,46 +129,6 @@ def test_rrf_k_decides_between_one_first_rank_and_two_fair_ones(two_codes, no_bm
     assert set(frequencies(source, 1, 50)) == {most_difficult}
 
 
-def test_the_same_difficult_ones_from_the_start(two_codes, no_bm25):
-    # q0 as above, from easy to difficult: a5 and a6, a3, a4, a2, a0.
-    for config, drawn in (
-        (NegativesConfig(rankings=STRUCTURE, schedule="hardest"), {0, 2}),
-        (NegativesConfig(rankings=STRUCTURE, schedule="fixed", depth=3), {0, 2, 4}),
-        (NegativesConfig(rankings=STRUCTURE, schedule="fixed", depth=1), {0}),
-    ):
-        source = CusinesNegatives(two_codes, config, bm25=no_bm25)
-        for epoch in (1, 3):
-            source.begin_epoch(epoch, 3, None)
-            assert frequencies(source, 0) == pytest.approx(dict.fromkeys(drawn, 1 / len(drawn)), abs=0.01)
-
-
-def test_bm25_ranks_where_it_is_the_semantic_retriever(two_codes):
-    built = []
-
-    def bm25():
-        built.append(BM25([article.text for article in two_codes.articles], language="en"))
-        return built[-1]
-
-    config = NegativesConfig(rankings=("semantic",), semantic="bm25", buckets=5, schedule="hardest")
-    source = CusinesNegatives(two_codes, config, bm25=bm25)
-    assert source.needs_vectors is False
-    for epoch in (1, 2):
-        source.begin_epoch(epoch, 2, None)
-    assert set(frequencies(source, 1, 50)) == {4}  # beside the answer the only one with "well"
-    assert len(built) == 1
-
-
-def test_dynamic_ranks_by_the_vectors_of_the_epoch(two_codes, no_bm25):
-    config = NegativesConfig(rankings=("semantic",), buckets=5, schedule="hardest")
-    source = CusinesNegatives(two_codes, config, bm25=no_bm25)
-    assert source.needs_vectors is True
-    for epoch, nearest in enumerate((6, 2, 4), start=1):
-        articles = np.zeros((7, 1), dtype=np.float32)
-        articles[[3, 5]], articles[nearest] = 2, 1  # the answers are nearer still
-        source.begin_epoch(epoch, 3, EpochVectors(np.ones((2, 1), dtype=np.float32), articles))
-        assert set(frequencies(source, 1, 50)) == {nearest}
-
-
 @pytest.mark.parametrize("buckets", [1, 3, 7])
 @pytest.mark.parametrize("schedule", ["curriculum", "fixed", "hardest"])
 def test_no_answer_is_drawn_and_no_row_repeats(sample, no_bm25, schedule, buckets):
@@ -228,30 +169,6 @@ def test_a_resumed_epoch_draws_the_same(sample, no_bm25):
     assert draws(0) == draws(2) == draws(2)
 
 
-def test_scores_computed_again_are_those_that_were_kept(sample, no_bm25, monkeypatch):
-    def draws() -> list:
-        source = CusinesNegatives(sample, NegativesConfig(), bm25=no_bm25)
-        for epoch in (1, 2):
-            source.begin_epoch(epoch, 2, vectors_of(sample, epoch))
-        return source.draw(np.arange(20), 4, np.random.default_rng(0)).tolist()
-
-    kept = draws()
-    monkeypatch.setattr(cusines, "KEPT_BYTES", 0)
-    assert draws() == kept
-
-
-@pytest.mark.parametrize("block", [1, 3, 1000])
-def test_blocks_of_questions_change_nothing(sample, no_bm25, monkeypatch, block):
-    def draws() -> list:
-        source = CusinesNegatives(sample, NegativesConfig(rankings=STRUCTURE), bm25=no_bm25)
-        source.begin_epoch(1, 2, None)
-        return source.draw(np.arange(len(sample.split("train"))), 4, np.random.default_rng(0)).tolist()
-
-    whole = draws()
-    monkeypatch.setattr(cusines, "QUESTIONS_AT_ONCE", block)
-    assert draws() == whole
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -262,17 +179,6 @@ def test_blocks_of_questions_change_nothing(sample, no_bm25, monkeypatch, block)
 def test_settings_that_are_refused(two_codes, no_bm25, name, value):
     with pytest.raises(UsageError, match=rf"^negatives\.{name}: must "):
         CusinesNegatives(two_codes, NegativesConfig(**{name: value}), bm25=no_bm25)
-
-
-@pytest.mark.parametrize("name", RANKINGS.built_in)
-def test_every_ranking_gives_a_number_for_each_article(name, two_codes):
-    texts = [article.text for article in two_codes.articles]
-    config, questions = NegativesConfig(rankings=(name,), semantic="bm25"), training_questions(two_codes)
-    ranking = RANKINGS.load(name)(two_codes, questions, config, lambda: BM25(texts, language="en"))
-    distances = ranking.distances(np.array([0, 1, 0]), None)
-    assert distances.shape == (3, 7)
-    assert (distances[0] == distances[2]).all()
-    assert (distances[0] != distances[1]).any()
 
 
 @given(

@@ -1,7 +1,5 @@
 """How difficult what each source of negatives draws is: on a line of articles where all rankings agree, by hand."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
 
@@ -79,17 +77,6 @@ def test_mean_difficulty_and_shares_of_each_epoch(draws_of, case, per_pair):
         assert shares_of_thirds(drawn) == pytest.approx(shares, abs=0.025)
 
 
-def test_a_curriculum_of_as_many_epochs_as_phases_is_as_difficult_as_any_draw(draws_of):
-    drawn = np.concatenate(draws_of("cusines", NegativesConfig()))
-    assert DIFFICULTY[drawn].mean() == pytest.approx(0.5, abs=0.015)
-
-
-def test_fixed_by_bm25_is_what_the_source_of_bm25s_best_draws(draws_of):
-    fixed = NegativesConfig(depth=4, schedule="fixed", rankings=("semantic",), semantic="bm25")
-    assert set(draws_of("cusines", fixed)[0].ravel().tolist()) == {1, 2, 3, 4}
-    assert set(draws_of("bm25", NegativesConfig(depth=4))[0].ravel().tolist()) == {1, 2, 3, 4}
-
-
 def counts_of_pairs(drawn: np.ndarray) -> set[tuple[int, ...]]:
     """Return how many of the easy, middle and difficult third the pairs have."""
     thirds = 2 - (drawn - 1) // (WRONG // 3)
@@ -101,29 +88,3 @@ def test_a_pairs_negatives_come_from_all_buckets(draws_of):
     assert counts_of_pairs(easy) == {(7, 2, 1)}
     assert counts_of_pairs(difficult) == {(1, 2, 7)}
     assert counts_of_pairs(middle) == {(1, 7, 2), (2, 7, 1)}  # 1.5, 7 and 1.5
-
-
-def test_five_of_a_pair_are_within_one_of_their_shares(draws_of):
-    easy = draws_of("cusines", NegativesConfig(), pairs=500, per_pair=5)[0]
-    assert counts_of_pairs(easy) == {(3, 1, 1), (4, 1, 0)}  # 3.5, 1 and 0.5
-
-
-@pytest.mark.parametrize(
-    ("ranking", "semantic", "depth", "most_difficult"),
-    [
-        # Of the articles that do not answer q0 (lamps, answered by a1): a6 has two lamps; a0 is a path of 2 away, and
-        # one place as a2 is; the model in training has a5 nearest.
-        ("semantic", "bm25", 1, {6}),
-        ("semantic", "dynamic", 1, {5}),
-        ("hierarchical", "bm25", 1, {0}),
-        ("sequential", "bm25", 2, {0, 2}),
-    ],
-)
-def test_a_ranking_decides_what_is_difficult(two_codes, ranking, semantic, depth, most_difficult):
-    config = NegativesConfig(rankings=(ranking,), semantic=semantic, depth=depth, schedule="fixed")
-    texts = [article.text for article in two_codes.articles]
-    source = NEGATIVES.load("cusines")(two_codes, config, bm25=lambda: BM25(texts, language="en"))
-    articles = np.eye(7, dtype=np.float32)[:, [5]]
-    source.begin_epoch(1, 1, EpochVectors(np.ones((2, 1), dtype=np.float32), articles))
-    drawn = Counter(source.draw(np.zeros(100, dtype=np.int64), 1, np.random.default_rng(0)).ravel().tolist())
-    assert set(drawn) == most_difficult

@@ -2,20 +2,8 @@ import numpy as np
 import pytest
 
 from statgraph.config import NegativesConfig
-from statgraph.corpus.catalogue import sample_folder
-from statgraph.corpus.store import read_corpus
-from statgraph.lexical.bm25 import BM25
 from statgraph.negatives.rankings import HierarchicalRanking, SemanticRanking, SequentialRanking
 from statgraph.negatives.source import EpochVectors, training_questions
-
-
-def test_bm25_scores_are_negated(two_codes):
-    bm25 = BM25([article.text for article in two_codes.articles], language="en")
-    ranking = SemanticRanking(two_codes, training_questions(two_codes), NegativesConfig(semantic="bm25"), lambda: bm25)
-    assert ranking.needs_vectors is False
-    distances = ranking.distances(np.array([1, 0]), None)
-    assert distances.tolist() == [(-bm25.scores("well")).tolist(), (-bm25.scores("lamp")).tolist()]
-    assert distances[1].argmin() == 1  # three lamps
 
 
 def test_dynamic_takes_the_inner_products_of_the_vectors_given(two_codes, no_bm25):
@@ -57,29 +45,10 @@ def test_a_path_to_another_code_is_longer_than_any_within_one(corpus_of):
     assert distances_of(corpus).tolist() == [[0, 10, 6, 16], [6, 6, 0, 12]]
 
 
-def test_equal_titles_in_two_codes_are_two_headings(corpus_of):
-    corpus = corpus_of([(("A", "General"), 1), (("B", "General"), 1), (("A", "Special"), 2)], [[0]])
-    assert distances_of(corpus).tolist() == [[0, 8, 4]]
-
-
-def test_paths_on_the_sample_are_those_of_networkx(tree_distances):
-    corpus = read_corpus(sample_folder())
-    questions = training_questions(corpus)
-    assert len({article.code for article in corpus.articles}) > 1
-    assert distances_of(corpus).tolist() == tree_distances(corpus, questions)
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_paths_on_random_trees_are_those_of_networkx(corpus_of, tree_distances, seed):
     corpus = random_corpus(corpus_of, seed)
     assert distances_of(corpus).tolist() == tree_distances(corpus, training_questions(corpus))
-
-
-def test_rows_are_those_of_the_questions_asked_for(two_codes):
-    ranking = HierarchicalRanking(two_codes, training_questions(two_codes), NegativesConfig(), None)
-    both = ranking.distances(np.array([1, 0, 1]), None)
-    assert both.tolist() == distances_of(two_codes)[[1, 0, 1]].tolist()
-    assert ranking.needs_vectors is False
 
 
 def distances_in_order(corpus) -> np.ndarray:
@@ -92,15 +61,6 @@ def distances_in_order(corpus) -> np.ndarray:
 def test_distance_in_order_to_the_nearest_answer_of_the_code(two_codes):
     # Orders go from 1 to 5, so another code is 5 away. q1 has an answer in either code.
     assert distances_in_order(two_codes).tolist() == [[1, 0, 1, 2, 3, 5, 5], [3, 2, 1, 0, 1, 0, 1]]
-
-
-def test_orders_with_gaps_and_articles_in_any_order(corpus_of):
-    places = [(("A",), 900), (("B",), -5), (("A",), 10), (("B",), 40), (("A",), 100), (("C",), 100)]
-    # From -5 to 900: another code is 906 away.
-    assert distances_in_order(corpus_of(places, [[4], [1, 0]])).tolist() == [
-        [800, 906, 90, 906, 0, 906],
-        [0, 0, 890, 45, 800, 906],
-    ]
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -32,14 +31,6 @@ def test_articles_come_back_in_the_order_asked_for(folder):
     assert (len(store), store.read([])) == (3, [])
 
 
-def test_numbers_and_rubrics_come_back_where_a_run_has_them(folder, tmp_path, corpus):
-    named = replace(corpus.articles[0], number="Art. 1", rubric="The deposit")
-    write_article_store((named, *corpus.articles[1:]), folder)
-    store = ArticleStore(folder)
-    assert [(of.number, of.rubric) for of in store.outlines] == [("Art. 1", "The deposit"), ("", ""), ("", "")]
-    assert store.read([0]) == [StoredArticle("D1", "Art. 1", named.text, named.path, "Art. 1", "The deposit")]
-
-
 def test_an_opened_store_goes_on_with_its_articles_when_a_new_run_takes_the_place(folder, tmp_path, corpus):
     store = ArticleStore(folder)
     newer = tmp_path / "newer"
@@ -49,12 +40,6 @@ def test_an_opened_store_goes_on_with_its_articles_when_a_new_run_takes_the_plac
         path.replace(folder / path.name)
     assert [article.article_id for article in store.read([0, 2])] == ["D1", "X1"]
     assert [article.article_id for article in ArticleStore(folder).read([0, 2])] == ["X1", "D1"]
-
-
-def test_offsets_are_those_of_the_lines(folder):
-    lines = (folder / "articles.jsonl").read_bytes().splitlines(keepends=True)
-    ends = np.cumsum([len(line) for line in lines]).tolist()
-    assert np.load(folder / "articles.offsets.npy").tolist() == [0, *ends]
 
 
 OFFSETS = "articles.offsets.npy"

@@ -1,5 +1,3 @@
-import errno
-import fcntl
 import os
 import re
 import subprocess
@@ -49,13 +47,6 @@ def test_a_run_that_ends_after_the_clock_was_put_back_is_the_newest(begin, tmp_p
     for name in ("config.json", "manifest.json"):
         runs.newest_of_its_name(newest / name)
     assert runs.newest_run(tmp_path / "runs") == newest
-
-
-def test_newest_unfinished_run_is_the_one_begun_last(begin, tmp_path):
-    begin("a", finished=True, age_s=1)
-    begin("b", finished=False, age_s=30)
-    newest = begin("c", finished=False, age_s=20)
-    assert runs.newest_unfinished_run(tmp_path / "runs") == newest
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -168,20 +159,6 @@ def test_another_folder_shares_nothing_with_the_run(run, tmp_path):
     assert (run / "manifest.json").read_text() == "old"
 
 
-def test_a_link_to_a_run_stays_one(run, tmp_path):
-    (tmp_path / "current").symlink_to(run)
-    with changed_run(tmp_path / "current", None, without=["manifest.json"]) as folder:
-        (folder / "manifest.json").write_text("new")
-    assert (tmp_path / "current").is_symlink()
-    assert (run / "manifest.json").read_text() == "new"
-
-
-def test_a_folder_in_use_is_refused(run, tmp_path):
-    for out, reason in ((run, "not empty"), (run / "notes.txt", "is a file")):
-        with pytest.raises(RunError, match=f"{reason}; choose another out"), changed_run(run, out, without=[]):
-            raise AssertionError("must not come here")
-
-
 @pytest.fixture
 def begun(tmp_path):
     """Return a folder that was claimed for CONFIG and CORPUS."""
@@ -236,18 +213,6 @@ def test_settings_that_no_work_has_used_can_change(begun, left, setting, used):
     else:
         claim(begun, CORPUS, changed, resume=True)
     assert ((begun / "config.json").read_text() == before) == used
-
-
-@pytest.mark.parametrize(("stage", "weight", "used"), [("stage1", 1, False), ("stage2", 0, False), ("stage2", 1, True)])
-def test_synthetic_questions_are_used_by_the_stage_that_draws_them(begun, stage, weight, used):
-    claim(begun, CORPUS, with_settings(CONFIG, [f"stage2.synthetic={weight}"]), resume=True)
-    (begun / "checkpoints" / stage).mkdir(parents=True)
-    changed = with_settings(CONFIG, [f"stage2.synthetic={weight}", "augment.file=other.csv"])
-    if used:
-        with pytest.raises(RunError, match=r"augment\.file"):
-            claim(begun, CORPUS, changed, resume=True)
-    else:
-        claim(begun, CORPUS, changed, resume=True)
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"config": 1, "corpus_hash": "a"}', b"\xff"])
@@ -322,23 +287,6 @@ def test_what_a_kill_left_in_the_folder_goes(tmp_path, resume):
         (tmp_path / "run" / "checkpoints").rmdir()
     claim_and_release(tmp_path / "run", resume=resume)
     assert list((tmp_path / "run").rglob(".*")) == []
-
-
-def test_a_folder_is_free_after_its_training(tmp_path):
-    claim_and_release(tmp_path / "run", resume=False)
-    claim_and_release(tmp_path / "run")
-    with pytest.raises(RunError, match="no run to resume"):
-        claim_and_release(tmp_path / "gone")
-    assert not (tmp_path / "gone").exists()
-
-
-def test_a_disk_without_locks_is_trained_on(tmp_path, monkeypatch):
-    def no_locks(descriptor, how):
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setattr(fcntl, "flock", no_locks)
-    claim_and_release(tmp_path / "run", resume=False)
-    assert (tmp_path / "run" / "config.json").is_file()
 
 
 @pytest.mark.parametrize("work", ["checkpoints", "synthetic.jsonl", "synthetic.jsonl.partial"])

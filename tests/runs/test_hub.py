@@ -57,11 +57,6 @@ def test_what_is_no_address_is_refused(text):
         HubAddress.of(text)
 
 
-def test_addresses_are_written_as_they_are_read():
-    for text in ("hf://court/law", "hf://the-court/law_2.0@5f3a", "hf://court/law@refs/pr/1"):
-        assert str(HubAddress.of(text)) == text
-
-
 def test_the_example_of_the_docs_runs_as_it_stands(hub, doc_example, bm25_run, capsys):
     calls = hub(bm25_run)
     doc_example("export.md", "The hub")

@@ -34,12 +34,6 @@ def test_what_is_no_finished_run_is_refused(read, dense_run, tmp_path):
         Run.read(dense_run)
 
 
-def test_a_file_is_told_from_a_folder_that_is_missing(tmp_path):
-    (tmp_path / "run").touch()
-    with pytest.raises(RunError, match="is a file, not a run folder"):
-        Run.read(tmp_path / "run")
-
-
 @pytest.mark.parametrize("content", ["{", "", b'{"a": "\xff"}'])
 def test_a_manifest_that_is_no_json_is_refused(read, content):
     with pytest.raises(RunError, match=r"manifest\.json: not readable"):

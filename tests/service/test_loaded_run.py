@@ -7,7 +7,7 @@ import pytest
 
 from statgraph.corpus.query import Query
 from statgraph.corpus.records import Article, Question
-from statgraph.errors import RunError, UsageError
+from statgraph.errors import UsageError
 from statgraph.graph.relations import ARTICLE, HEADING, QUESTION
 from statgraph.runs.article_store import ArticleStore, write_article_store
 from statgraph.search import explaining
@@ -47,10 +47,6 @@ def test_the_id_of_a_heading_is_of_its_whole_path(loaded_run):
         loaded_run.heading_path("0" * 12)
 
 
-def test_before_and_after_within_a_code(loaded_run):
-    assert [loaded_run.beside(row) for row in range(5)] == [(None, 1), (0, 2), (1, None), (None, 4), (3, None)]
-
-
 def test_after_warming_up_nothing_is_made_at_the_first_explanation(village_run, monkeypatch):
     made = []
     monkeypatch.setattr(explaining, "LexicalExplainer", lambda *given: made.append(1) or LexicalExplainer(*given))
@@ -68,11 +64,6 @@ def test_after_warming_up_nothing_is_made_at_the_first_explanation(village_run, 
 def test_a_run_that_has_not_saved_its_structure_makes_it(village_run, linked_run):
     loaded_run = LoadedRun(linked_run(village_run, without="structure.npz"), device="cpu")
     assert loaded_run.surroundings.refers_to(1) == [0, 3]
-
-
-def test_a_damaged_run_is_refused(village_run, linked_run):
-    with pytest.raises(RunError, match="train the run again"):
-        LoadedRun(linked_run(village_run, without="articles.offsets.npy"), device="cpu")
 
 
 @pytest.fixture
@@ -98,14 +89,6 @@ def test_hops_count_the_shortest_way(surroundings):
     assert hops == {H3: 0, KEYS: 1, Q1: 1, LEASES: 2, H1: 2, HOUSING: 3, H2: 3}
 
 
-def test_all_edges_between_shown_nodes_are_there(surroundings):
-    found = surroundings.neighbourhood(0, hops=2)
-    assert (LEASES, H2, "contains_article") in found.edges
-    assert (H2, H1, "refers_to") in found.edges
-    assert len(set(found.edges)) == len(found.edges)
-    assert {node for source, target, _ in found.edges for node in (source, target)} == set(found.hops)
-
-
 def test_the_nearest_nodes_are_kept_where_there_are_too_many(surroundings):
     found = surroundings.neighbourhood(3, hops=2, most=3)
     assert list(found.hops) == [W5, WAGES, H2]
@@ -120,17 +103,6 @@ def test_siblings_come_by_how_near_they_stand(tmp_path):
     assert len(found.hops) == 150
     assert found.cut
     assert sorted(row for kind, row in found.hops if kind == ARTICLE) == list(range(26, 175))
-
-
-def test_references_both_ways_without_an_article_itself(surroundings):
-    assert [surroundings.refers_to(row) for row in range(5)] == [[], [0, 3], [], [], [3]]
-    assert [surroundings.referred_by(row) for row in range(5)] == [[1], [], [], [1, 4], []]
-
-
-def test_questions_of_a_run_by_the_articles_they_cite(surroundings, village):
-    assert surroundings.questions == village.questions
-    edges = surroundings.neighbourhood(0, hops=2).edges
-    assert {edge for edge in edges if edge[2] == "cites"} == {(Q1, H1, "cites"), (Q1, H3, "cites")}
 
 
 def test_articles_that_are_not_there_are_passed_over(loaded_run):

@@ -186,23 +186,3 @@ def test_an_unheard_of_method_or_address_is_one_figure(method):
     assert f'statgraph_requests_total{{method="{shown}",route="other",status="404"}} 1.0' in metrics.text().decode()
     assert "\n" not in lines[0]
     assert "\x1b" not in lines[0]
-
-
-def test_two_services_count_apart():
-    one, other = Metrics(), Metrics()
-    one.answered(method="GET", route="/", status=200, seconds=0.003)
-    one.answered(method="GET", route="/", status=200, seconds=0.2)
-    one.batches.observe(3)
-    one.waiting.set_function(lambda: 7)
-    lines = one.text().decode().splitlines()
-    for line in (
-        'statgraph_requests_total{method="GET",route="/",status="200"} 2.0',
-        'statgraph_request_seconds_bucket{le="0.005",route="/"} 1.0',
-        'statgraph_request_seconds_bucket{le="0.25",route="/"} 2.0',
-        'statgraph_batch_questions_bucket{le="2.0"} 0.0',
-        'statgraph_batch_questions_bucket{le="4.0"} 1.0',
-        "statgraph_questions_waiting 7.0",
-        "statgraph_ready 0.0",
-    ):
-        assert line in lines
-    assert "statgraph_requests_total{" not in other.text().decode()

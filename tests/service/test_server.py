@@ -46,15 +46,6 @@ def test_a_run_that_cannot_be_loaded_ends_the_service(village_run, linked_run):
     assert "STATGRAPH_TOKEN" in warning
 
 
-def test_the_run_is_loaded_in_the_precision_asked_for(village_run, monkeypatch):
-    def load(run, *, device, precision, engine):
-        raise UsageError(f"{run.name}, {device}, {precision}")
-
-    monkeypatch.setattr("statgraph.service.server.LoadedRun", load)
-    with pytest.raises(UsageError, match=r"^village-run, cpu, int8$"):
-        serve(village_run, ServiceConfig(), host="127.0.0.1", port=0, device="cpu", precision="int8", announce=print)
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_while_the_run_loads_ends_the_service_without_an_error(loaded_run, village_run, monkeypatch, number):
     def load(run, *, device, precision, engine):
@@ -142,12 +133,6 @@ def test_who_does_not_read_its_answer_is_left(client):
         while got := client.recv(1 << 20):
             n_bytes += len(got)
     assert n_bytes < len(LONG)
-
-
-def test_who_sends_no_more_is_answered(client):
-    client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab")
-    client.shutdown(socket.SHUT_WR)
-    assert answered(client) == b"2"
 
 
 def test_who_breaks_off_is_not_waited_for(client):

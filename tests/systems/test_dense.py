@@ -1,7 +1,6 @@
 import dataclasses
 import json
 import os
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,9 +13,7 @@ from statgraph.config import RunConfig
 from statgraph.corpus.store import write_corpus
 from statgraph.errors import UsageError
 from statgraph.gnn.graph_inputs import read_graph_inputs
-from statgraph.graph.build import build_graph
 from statgraph.index.article_index import ArticleIndex
-from statgraph.registry import LAYERS
 from statgraph.runs import parts
 from statgraph.runs.article_store import write_article_store
 from statgraph.runs.kind import kind_of
@@ -24,7 +21,6 @@ from statgraph.runs.run import CorpusFacts, Run
 from statgraph.search.evaluating import evaluate_split
 from statgraph.search.retriever import Retriever
 from statgraph.settings import with_settings
-from statgraph.systems import dense
 from statgraph.systems.dense import rehearsed, stage1_key, train_dense
 from statgraph.systems.job import Job, TrainingOptions
 from statgraph.systems.pipeline import train_run
@@ -64,7 +60,7 @@ TINY_RECIPE = (
 )
 
 
-@pytest.mark.parametrize("system", ["gdsr", "cusines-gdsr", "qabisar"])
+@pytest.mark.parametrize("system", ["cusines-gdsr", "qabisar"])
 def test_the_papers_recipes_train(train, own_cache, quick_transformer, tmp_path, system):
     table = tmp_path / "questions.csv"
     table.write_text("question,article_ids\nwho lights them,lamps1\nhow deep,wells2\n", encoding="utf-8")
@@ -73,12 +69,6 @@ def test_the_papers_recipes_train(train, own_cache, quick_transformer, tmp_path,
     assert epochs_of(folder) == [("stage1", 0), ("stage1", 1), ("stage2", 0), ("stage2", 1)]
     assert ("adaptation to the statutes" in steps) == (system != "cusines-gdsr")
     assert np.isfinite(vectors_of(folder)).all()
-
-
-def test_dpr_trains_nothing(train):
-    folder, steps = train("dpr", "stage2.epochs=0")
-    assert steps == ["encoders", "article inputs", "article vectors", "index and encoders to disk"]
-    assert sorted(path.name for path in folder.iterdir()) == ["article_encoder", "index", "query_encoder"]
 
 
 def test_dsr_trains_the_text_encoders_alone(train):
@@ -98,14 +88,8 @@ def test_qabisar_trains_the_graph(train, town_corpus):
     np.testing.assert_allclose(np.linalg.norm(index.vectors, axis=1), 1, atol=1e-5)
 
 
-@pytest.mark.parametrize("relations", ["none", "tree", "tree,bipartite,order"])
-def test_every_choice_of_relations_trains(train, relations):
-    folder, _ = train("qabisar", "stage2.epochs=1", f"graph.relations={relations}")
-    assert np.isfinite(vectors_of(folder)).all()
-
-
-@pytest.mark.parametrize(("system", "layer"), [*(("qabisar", layer) for layer in LAYERS.built_in), ("gdsr", "gatv2")])
-def test_every_layer_trains_on_the_references_between_articles(train, referring_town, system, layer):
+@pytest.mark.parametrize(("system", "layer"), [("qabisar", "qabisar-v2"), ("qabisar", "gcn"), ("gdsr", "gatv2")])
+def test_layers_train_on_the_references_between_articles(train, referring_town, system, layer):
     settings = ("stage2.epochs=1", f"gnn.layer={layer}")
     with_them, without = (
         vectors_of(train(system, *settings, f"graph.relations={relations}", corpus=referring_town)[0])
@@ -115,7 +99,7 @@ def test_every_layer_trains_on_the_references_between_articles(train, referring_
     assert np.abs(with_them - without).max() > 1e-3
 
 
-@pytest.mark.parametrize("settings", [("qabisar",), ("qabisar", "gnn.fanout=2", "stage2.joint=false"), ("gdsr",)])
+@pytest.mark.parametrize("settings", [("qabisar", "gnn.fanout=2", "stage2.joint=false"), ("gdsr",)])
 def test_citing_texts_train_and_those_of_dev_and_test_questions_leave_no_trace(train, cited_town, settings):
     citing = ("stage2.epochs=1", "graph.relations=tree,bipartite,citing")
     folder, _ = train(*settings, *citing, corpus=cited_town)
@@ -131,21 +115,6 @@ def test_citing_texts_train_and_those_of_dev_and_test_questions_leave_no_trace(t
     assert np.abs(without("guide-2") - vectors_of(folder)).max() > 1e-3
 
 
-def test_a_question_held_out_of_a_fold_takes_its_citing_texts_along(cited_town):
-    held_out = tuple(
-        dataclasses.replace(question, split="test") if question.question_id == "train-lamps" else question
-        for question in cited_town.questions
-    )
-    graph = build_graph(dataclasses.replace(cited_town, questions=held_out), ("citing",))
-    assert [text.citing_id for text in graph.citing] == ["guide-2"]
-
-
-def test_equal_seeds_give_equal_vectors_and_others_not(train):
-    first, again, other = (vectors_of(train("qabisar", f"seed={seed}")[0]) for seed in (3, 3, 4))
-    np.testing.assert_allclose(first, again, atol=1e-6)
-    assert np.abs(first - other).max() > 1e-4
-
-
 @pytest.mark.parametrize(("setting", "value"), [("heads", 7), ("fanout", 0), ("dropout", 1)])
 def test_what_the_graph_refuses_is_refused_before_stage_1(town_corpus, quick_config, tmp_path, setting, value):
     config = quick_config("qabisar", "device=cpu", "stage1.epochs=1")
@@ -153,11 +122,6 @@ def test_what_the_graph_refuses_is_refused_before_stage_1(town_corpus, quick_con
     with pytest.raises(UsageError, match=rf"gnn\.{setting}"):
         train_run(town_corpus, config, tmp_path / "run")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_dpr_needs_no_questions_at_all(train, town_corpus):
-    folder, _ = train("dpr", "stage2.epochs=0", corpus=dataclasses.replace(town_corpus, questions=()))
-    assert vectors_of(folder).shape == (16, 16)
 
 
 def test_runs_share_a_first_stage(train, tmp_path_factory):
@@ -169,10 +133,8 @@ def test_runs_share_a_first_stage(train, tmp_path_factory):
     assert len([epoch for stage, epoch in epochs_of(second) if stage == "stage1"]) == 1
     assert (vectors_of(first) == vectors_of(alone)).all()
     assert (vectors_of(second) == vectors_of(alone)).all()
-    train("qabisar", "stage1.epochs=3", stage1_cache=cache)
-    train("qabisar", "stage1.epochs=2", "seed=5", stage1_cache=cache)
     train("qabisar", "stage1.epochs=2", "select_by=mAP", stage1_cache=cache)
-    assert len(list(cache.iterdir())) == 4
+    assert len(list(cache.iterdir())) == 2
 
 
 @pytest.mark.parametrize("similarity", ["cosine", "dot", "euclidean"])
@@ -331,26 +293,6 @@ def test_what_processes_embed_together_is_what_one_embeds(together, alone, statg
     for file in vectors:
         one = np.load(statgraph_cache / file.relative_to(folder / "cache"), allow_pickle=False)
         assert np.array_equal(np.load(file, allow_pickle=False)["vectors"], one["vectors"])
-
-
-def test_memory_is_kept_while_stage_2_trains_and_no_longer(train, monkeypatch):
-    seen, train_stage = [], dense.train_stage
-
-    @contextmanager
-    def kept():
-        seen.append("kept")
-        yield
-        seen.append("given back")
-
-    def noted(stage, *arguments, **options):
-        seen.append(stage.name)
-        return train_stage(stage, *arguments, **options)
-
-    monkeypatch.setattr(dense, "kept_memory", kept)
-    monkeypatch.setattr(dense, "train_stage", noted)
-    train("qabisar")
-    assert seen[-3:] == ["kept", "stage2", "given back"]
-    assert "kept" not in seen[:-3]
 
 
 @pytest.mark.parametrize(

@@ -90,10 +90,3 @@ def test_the_parts_of_a_system_have_names_of_their_own(system):
     names = [part.name for part in kind.parts]
     assert len(set(names)) == len(names)
     assert set(parts.COMMON) <= set(kind.parts)
-
-
-def test_a_part_is_declared_beside_what_writes_it(monkeypatch):
-    kind, extra = kind_of(RunConfig()), parts.Part("extra.json", renewed=True)
-    assert extra not in kind.all_parts()
-    monkeypatch.setattr("statgraph.systems.dense.EXTRA", extra, raising=False)
-    assert kind.all_parts() == (*kind.parts, extra)

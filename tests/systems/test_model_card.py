@@ -94,21 +94,6 @@ def test_hubs_can_read_the_header(dense):
     assert [(metric["type"], metric["value"]) for metric in result["metrics"]] == [("R@100", 61.3), ("mAP", 33.5)]
 
 
-def test_what_is_missing_is_said_to_be_missing():
-    card = model_card(run_of(RunConfig()), None)
-    assert "| Licence | not recorded |" in card
-    assert "| Questions | not recorded |" in card
-    assert "| Backbone `auto` | not known |" in card
-    assert "Not measured: the run has no report.\nMeasure it with `statgraph evaluate" in card
-    assert "model-index" not in header(card)
-
-
-def test_an_updated_run_has_no_figures_of_the_law_before(dense):
-    card = model_card(replace(dense, updates=({}, {})), None)
-    assert "Not measured: the run was updated with other articles since." in card
-    assert "| Updates | 2, without training: the training data were those of an earlier version |" in card
-
-
 def test_bm25_has_no_encoder_to_tell_of(dense):
     card = model_card(replace(dense, config=RunConfig(system="bm25", retriever="bm25")), REPORT)
     assert "| k1 | 2.5 |" in card
@@ -127,14 +112,6 @@ def test_the_cards_of_a_run_and_of_its_encoder(dense, tmp_path):
     assert "| R@100 | 61.3 [54.1, 68.8] |" in encoder
 
 
-def test_nothing_is_written_through_a_link(dense, tmp_path):
-    (tmp_path / "other").mkdir()
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "query_encoder").symlink_to(tmp_path / "other")
-    write_model_cards(replace(dense, folder=tmp_path / "run"), None)
-    assert list((tmp_path / "other").iterdir()) == []
-
-
 def test_a_damaged_report_is_told(tmp_path):
     assert read_run_report(tmp_path) is None
     for text in ("{", "{}", "[]"):
@@ -146,13 +123,6 @@ def test_a_damaged_report_is_told(tmp_path):
 
 def licences(**encoder: str) -> dict:
     return backbone_licences(RunConfig(encoder=EncoderConfig(**encoder)))
-
-
-def test_the_embedded_models_are_known_and_the_hub_is_not_asked():
-    embedded, hub = "embedded:multilingual-e5-small", "almanach/camembert-base"
-    assert licences(backbone=hub, article_backbone=embedded) == {hub: None, embedded: "MIT"}
-    assert licences(backbone="embedded:static") == {"embedded:static": "MIT"}
-    assert backbone_licences(RunConfig(retriever="bm25")) == {}
 
 
 @pytest.mark.parametrize(

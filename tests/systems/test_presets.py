@@ -15,7 +15,6 @@ from statgraph.systems.presets import (
     member_config,
     resolve_config,
     system_names,
-    training_request,
     without_transformers,
 )
 
@@ -89,19 +88,6 @@ def test_only_systems_of_papers_have_recipes():
     assert refusal("dsr", ["regime=papers"]).startswith("regime: ")
 
 
-def test_the_recipe_then_the_systems_own_then_the_users(own_presets):
-    own_presets(
-        regimes_paper="stage1: {epochs: 1, batch_size: 1, patience: 1, negatives_per_pair: 1}",
-        regimes_full="stage1: {epochs: 9}",
-        dsr=(
-            "stage1: {batch_size: 2, patience: 2, negatives_per_pair: 2}\n"
-            "regimes: {paper: {stage1: {patience: 3, negatives_per_pair: 3}}}"
-        ),
-    )
-    stage1 = resolve_config("dsr", ["regime=paper", "encoder.backbone=bert", "stage1.negatives_per_pair=4"]).stage1
-    assert (stage1.epochs, stage1.batch_size, stage1.patience, stage1.negatives_per_pair) == (1, 2, 3, 4)
-
-
 def test_what_a_system_is():
     configs = {system: resolve_config(system, ["device=cpu"]) for system in system_names()}
     assert [name for name, config in configs.items() if config.retriever == "bm25"] == ["bm25", "doct5query"]
@@ -152,11 +138,6 @@ def test_machine_and_user_choose_the_encoder(on_cuda, settings, chosen):
     assert encoder_of(*settings) == chosen
 
 
-def test_a_folder_of_token_vectors_is_static(quick_backbone):
-    folder = str(quick_backbone)
-    assert encoder_of("device=cpu", f"encoder.backbone={folder}") == (folder, "full")
-
-
 @pytest.mark.parametrize(
     ("settings", "regime"),
     [
@@ -184,16 +165,6 @@ def test_later_overlays_win(own_presets):
     stage1 = resolve_config("qabisar", ["device=cpu", "stage1.negatives_per_pair=4"]).stage1
     assert (stage1.epochs, stage1.batch_size, stage1.patience, stage1.negatives_per_pair) == (1, 2, 3, 4)
     assert stage1.lr == RunConfig().stage1.lr
-
-
-def test_of_two_settings_the_last_wins():
-    assert resolve_config("bm25", ["device=cpu", "seed=1", "seed=2"]).seed == 2
-
-
-def test_a_system_may_choose_its_encoder(own_presets):
-    own_presets(zero="encoder: {train: none}")
-    assert encoder_of("device=cpu", system="zero") == (EMBEDDED_STATIC, "none")
-    assert encoder_of("device=cpu", "encoder.train=full", system="zero") == (EMBEDDED_STATIC, "full")
 
 
 def test_a_bad_value_is_refused():
@@ -260,26 +231,3 @@ def test_only_what_the_user_types_lets_a_module_be_imported(tmp_path, monkeypatc
         config = resolve_config("ensemble", [members, typed])
         assert member_config(config, "qabisar@embedded:static").gnn.layer == "preset_layers:GcnLayer"
         LAYERS._allowed.clear()
-
-
-def test_what_is_left_open_is_the_ensemble_with_seed_0():
-    config = training_request().config
-    assert (config.system, config.seed) == ("ensemble", 0)
-
-
-@pytest.mark.parametrize(
-    ("option", "given"),
-    [("system", {"system": "bm25"}), ("fast", {"fast": True}), ("final", {"final": "elsewhere"})],
-)
-def test_a_student_has_no_other_system(tmp_path, option, given):
-    with pytest.raises(UsageError, match=f"^{option}: cannot be given with teacher"):
-        training_request(teacher=tmp_path, **given)
-
-
-@pytest.mark.parametrize(
-    ("option", "given"),
-    [("system", {"system": "bm25"}), ("seed", {"seed": 0}), ("settings", {"settings": ("gnn.heads=2",)})],
-)
-def test_a_final_run_has_the_settings_of_the_other(tmp_path, option, given):
-    with pytest.raises(UsageError, match=f"^{option}: a final run is trained as"):
-        training_request(final=tmp_path, **given)

@@ -26,29 +26,12 @@ def test_the_page_is_what_the_presets_are():
     assert PAGE.read_text(encoding="utf-8") == page(read_values()), "docs/fidelity.md is out of date; run 'make docs'"
 
 
-def test_a_value_as_in_the_paper():
-    assert row_of(setting="bm25.k1", paper=2.5) == "| k1 | `bm25.k1` | 2.5 (table 1) | 2.5 | 2.5 | 2.5 | 2.5 |"
-
-
-def test_a_value_that_the_paper_does_not_say():
-    assert row_of(setting="bm25.k1", paper=None) == "| k1 | `bm25.k1` | not said | 2.5 | 2.5 | 2.5 | 2.5 |"
-
-
 def test_another_value_has_a_reason():
     row = row_of(setting="bm25.k1", paper=0.9, because=everywhere("own"))
     assert row == "| k1 | `bm25.k1` | 0.9 (table 1) |" + " 2.5 [[1]](#reasons) |" * 4
     assert row_of(setting="bm25.k1", paper=0.9, because="own") == row
     end = "## Reasons\n\n1. Chosen so.\n\n## What is missing\n\n- A GPU.\n"
     assert page(values(setting="bm25.k1", paper=0.9, because="own")).endswith(end)
-
-
-def test_a_value_that_the_paper_names_in_other_words():
-    row = row_of(setting="bm25.k1", paper=2.5, said="more than 2")
-    assert row == "| k1 | `bm25.k1` | more than 2 (table 1) | 2.5 | 2.5 | 2.5 | 2.5 |"
-
-
-def test_what_no_setting_says():
-    assert row_of(paper="yes", ours="no", because="own").endswith("| yes (table 1) |" + " no [[1]](#reasons) |" * 4)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,7 @@
-import json
 import re
 
 import pytest
 import torch
-from safetensors import safe_open
 
 from statgraph.errors import RunError
 from statgraph.training.checkpoints import MetricsLog, load_optimizer, load_progress, load_weights, save_checkpoint
@@ -67,17 +65,6 @@ def test_the_optimiser_goes_on_as_if_never_saved(tmp_path, trained):
     assert torch.equal(layer.bias, again.bias)
 
 
-def test_everything_is_safetensors_or_json(tmp_path, trained):
-    layer, optimizer = trained
-    save_checkpoint(tmp_path / "last", layer.state_dict(), {"epoch": 1}, optimizer)
-    files = sorted(path.name for path in (tmp_path / "last").iterdir())
-    assert files == ["optimizer.safetensors", "progress.json", "weights.safetensors"]
-    for name in ("optimizer.safetensors", "weights.safetensors"):
-        with safe_open(tmp_path / "last" / name, framework="pt") as file:
-            assert list(file.keys())
-    assert json.loads((tmp_path / "last" / "progress.json").read_text()) == {"epoch": 1}
-
-
 @pytest.mark.parametrize("damage", [lambda path: path.unlink(), lambda path: path.write_bytes(b"\x00" * 5)])
 def test_damaged_files_are_named(tmp_path, trained, damage):
     layer, optimizer = trained
@@ -124,14 +111,6 @@ def log(tmp_path) -> MetricsLog:
 
 def places(log: MetricsLog) -> list[tuple[str, int]]:
     return [(record["stage"], record["epoch"]) for record in log.records()]
-
-
-def test_one_line_for_each_record(tmp_path, log):
-    lines = (tmp_path / "metrics.jsonl").read_text().splitlines()
-    assert [json.loads(line) for line in lines] == log.records()
-    assert log.records()[0] == {"stage": "stage1", "epoch": 0, "loss": 0.5}
-    assert len(lines) == 5
-    assert MetricsLog(tmp_path / "none.jsonl").records() == []
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,4 @@
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +7,9 @@ import pytest
 import torch
 
 from statgraph.errors import RunError
-from statgraph.index.article_index import ArticleIndex
 from statgraph.training.checkpoints import MetricsLog, load_progress, load_weights, save_checkpoint
 from statgraph.training.loop import Schedule, TrainingContext, chosen_epochs, train_stage
 
-REPO = Path(__file__).parents[2]
 CPU = torch.device("cpu")
 SCHEDULE = Schedule(epochs=5, warmup=0.2, weight_decay=0.01, patience=0)
 DEV = [0.1, 0.5, 0.4, 0.6, 0.6, 0.2]  # best after epoch 3, the first of equals
@@ -148,12 +141,6 @@ def test_rates_rise_and_fall_by_hand(train, optimizers, schedule, factors):
     assert np.allclose(optimizer.rates, [[0.1 * factor, 0.02 * factor] for factor in factors], atol=1e-12)
 
 
-def test_a_constant_rate_stays_after_the_warm_up(train, optimizers):
-    train(LineStage(), replace(SCHEDULE, decay="constant"))
-    factors = [1 / 4, 2 / 4, 3 / 4, *[1] * 17]
-    assert np.allclose(optimizers[0].rates, [[0.1 * factor, 0.02 * factor] for factor in factors], atol=1e-12)
-
-
 @pytest.mark.parametrize(("clip", "longest"), [(0.0, None), (0.01, 0.01), (1e6, None)])
 def test_long_gradients_are_clipped(train, monkeypatch, clip, longest):
     lengths = []
@@ -252,12 +239,6 @@ def test_a_final_stage_may_stay_untrained_but_not_go_by_nothing(train):
         train(LineStage(dev=None), stops={"other": 2}, name="other")
 
 
-def test_the_epoch_kept_is_told_from_the_log_as_in_training():
-    log = [{"stage": "a", "epoch": epoch, "R@200": 1.0, "quality": value} for epoch, value in enumerate(DEV)]
-    log += [{"stage": "b", "epoch": epoch} for epoch in range(4)]
-    assert chosen_epochs(log, "R@200") == {"a": 3, "b": 3}
-
-
 @pytest.mark.parametrize(("patience", "epochs"), [(0, 5), (1, 2), (2, 5), (3, 5)])
 def test_patience_counts_epochs_without_a_better_one(train, tmp_path, patience, epochs):
     stage = LineStage(dev=[0.1, 0.5, 0.4, 0.6, 0.6, 0.2])
@@ -265,34 +246,7 @@ def test_patience_counts_epochs_without_a_better_one(train, tmp_path, patience, 
     assert log_of(tmp_path / "run.jsonl")[-1]["epoch"] == epochs
 
 
-def test_one_log_line_for_each_epoch(train, tmp_path):
-    train(LineStage(dev=[0.1, 0.2, 0.3]), Schedule(epochs=2, warmup=0.0, weight_decay=0.0, patience=0))
-    lines = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
-    assert [(line["epoch"], line["quality"]) for line in lines] == [(0, 0.1), (1, 0.2), (2, 0.3)]
-    always = ["stage", "epoch", "loss", "seconds", "R@200", "quality"]
-    assert [list(line) for line in lines] == [always, *[[*always, "step_losses"]] * (len(lines) - 1)]
-    for line in lines[1:]:
-        assert sum(line["step_losses"]) / len(line["step_losses"]) == pytest.approx(line["loss"], abs=1e-6)
-    assert (lines[0]["loss"], lines[0]["seconds"]) == (None, 0.0)
-    assert all(line["loss"] > 0 for line in lines[1:])
-
-
-def test_progress_is_reported_after_every_step(train):
-    heard = []
-    train(
-        LineStage(dev=[0.1, 0.4, 0.3]),
-        Schedule(epochs=2, warmup=0.0, weight_decay=0.0, patience=0),
-        progress=heard.append,
-    )
-    assert [(each.epoch, each.done, each.dev) for each in heard] == [
-        *((1, step, 0.1) for step in range(1, 5)),
-        *((2, step, 0.4) for step in range(5, 9)),
-    ]
-    assert {(each.name, each.epochs, each.total) for each in heard} == {("line", 2, 8)}
-
-
-@pytest.mark.parametrize(("epoch", "step"), [(1, 1), (1, 4), (2, 5), (3, 10), (5, 20)])
-@pytest.mark.parametrize("dev", [DEV, None])
+@pytest.mark.parametrize(("epoch", "step", "dev"), [(1, 1, DEV), (2, 5, DEV), (3, 10, None), (5, 20, DEV)])
 def test_a_killed_run_ends_with_the_same_numbers(train, tmp_path, epoch, step, dev):
     whole, killed = LineStage(dev), LineStage(dev)
     wanted = train(whole, name="whole")
@@ -393,32 +347,3 @@ def test_a_loss_that_is_not_finite_stops_the_run(train, tmp_path, value):
     weights = load_weights(tmp_path / "run" / "line" / "last")
     assert load_progress(tmp_path / "run" / "line" / "last")["epoch"] == 1
     assert all(tensor.isfinite().all() for tensor in weights.values())
-
-
-@pytest.mark.real  # three trainings of the sample; `make trial` kills them at any moment too
-def test_sigkill_and_resume_on_the_command_line(tmp_path, sample_run):
-    backbone = sample_run.folder / "query_encoder"  # what another run has trained, so that none is distilled here
-    settings = [f"encoder.backbone={backbone}", *(f"stage{number}.min_epoch_steps=0" for number in (1, 2))]
-    settings += ["stage2.epochs=3", "stage2.batch_size=256", "stage2.headings=1", "encoder.max_tokens=32"]
-    command = [sys.executable, str(REPO / "cli.py"), "train", "--system", "qabisar", "--device", "cpu"]
-    command += [part for setting in settings for part in ("--set", setting)]
-    quiet = {"cwd": tmp_path, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-
-    begun = subprocess.Popen([*command, "--out", "killed"], **quiet)
-    checkpoint = tmp_path / "killed" / "checkpoints" / "stage2" / "last" / "progress.json"
-    deadline = time.monotonic() + 240
-    while not checkpoint.is_file() and begun.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.01)
-    os.kill(begun.pid, signal.SIGKILL)
-    assert begun.wait() == -signal.SIGKILL
-    assert not (tmp_path / "killed" / "manifest.json").is_file()
-
-    subprocess.run([*command, "--out", "whole"], **quiet, check=True)
-    subprocess.run([*command, "--out", "killed", "--resume"], **quiet, check=True)
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    stages = [(record["stage"], record["epoch"]) for record in log_of(whole / "metrics.jsonl")]
-    assert stages[-4:] == [("stage2", epoch) for epoch in range(4)]
-    assert log_of(killed / "metrics.jsonl") == log_of(whole / "metrics.jsonl")
-    indexes = [ArticleIndex.load(folder / "index", device="cpu") for folder in (whole, killed)]
-    assert indexes[0].article_ids == indexes[1].article_ids
-    assert (indexes[0].vectors == indexes[1].vectors).all()

@@ -88,15 +88,6 @@ def test_fifteen_in_a_hundred_are_predicted():
     np.testing.assert_array_equal(shown[others], original[others])
 
 
-def test_a_batch_follows_from_its_generator():
-    blocks, rows = numbered_blocks(), np.array([7, 2])
-    first, again, other = (masked_batch(blocks, rows, np.random.default_rng(seed), share=0.15) for seed in (1, 1, 2))
-
-    np.testing.assert_array_equal(first.ids, again.ids)
-    assert not np.array_equal(first.places, other.places)
-    np.testing.assert_array_equal(blocks.ids, numbered_blocks().ids)
-
-
 def test_padding_is_never_predicted(tokenizer):
     blocks = token_blocks(tokenizer, ["the rent"], block_tokens=40)
     batch = masked_batch(blocks, np.array([0, 0]), np.random.default_rng(0), share=1.0)
@@ -149,17 +140,6 @@ def test_the_logits_are_the_whole_models(family):
     torch.testing.assert_close(ours, theirs[PLACES][:, PIECES], atol=1e-6, rtol=0)
 
 
-@pytest.mark.parametrize("family", ["bert", "camembert", "distilbert"])
-def test_all_that_is_left_trains(family):
-    model = MaskedLanguageModel(masked_model(family), PIECES)
-    model(IDS, PLACES).square().sum().backward()
-
-    assert all(parameter.grad is not None for parameter in model.trained_state().values())
-    pieces = model.model.get_input_embeddings().weight.grad
-    assert pieces.shape == (7, 32)
-    assert pieces.abs().sum(dim=1).all()
-
-
 def test_the_trained_pieces_go_back_into_the_whole_table():
     whole = masked_model("bert")
     before = whole.bert.embeddings.word_embeddings.weight.detach().clone()
@@ -173,14 +153,3 @@ def test_the_trained_pieces_go_back_into_the_whole_table():
     others = np.setdiff1d(np.arange(53), PIECES)
     assert torch.equal(after[others], before[others])
     assert encoder.config.vocab_size == 53
-
-
-def test_trained_state_comes_back():
-    one, other = (MaskedLanguageModel(masked_model("bert"), PIECES) for _ in range(2))
-    with torch.no_grad():
-        for parameter in one.trained_state().values():
-            parameter += 0.1 * torch.randn_like(parameter)
-    assert not torch.equal(one.eval()(IDS, PLACES), other.eval()(IDS, PLACES))
-    other.load_trained_state(one.trained_state())
-
-    assert torch.equal(one.eval()(IDS, PLACES), other.eval()(IDS, PLACES))

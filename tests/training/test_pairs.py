@@ -3,9 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from statgraph.config import Stage1Config
 from statgraph.corpus.records import CitingText
-from statgraph.settings import limits_of
 from statgraph.training.pairs import (
     PairStream,
     QuestionOrder,
@@ -50,15 +48,6 @@ def test_gold_pairs_are_the_training_labels(village):
     assert (source.pairs.dtype, source.answers.dtype, source.offsets.dtype) == (np.int64,) * 3
 
 
-def test_gold_pairs_without_training_questions(village):
-    empty = gold_pairs(replace(village, questions=village.split("dev")))
-    assert (empty.texts, empty.pairs.shape, empty.offsets.tolist()) == ((), (0, 2), [0])
-
-
-def test_headings_are_worded_alone_and_with_their_parent(village):
-    assert heading_pairs(village).texts == tuple(sorted(HEADINGS))
-
-
 @pytest.mark.parametrize(("text", "rows"), HEADINGS.items())
 def test_heading_pairs_by_hand(village, text, rows):
     drawn, answers = rows
@@ -100,16 +89,6 @@ def test_a_stream_repeats_none_before_all_have_come(village, size):
         assert set(turn) <= set(as_tuples(source.pairs))
 
 
-def test_each_turn_of_a_stream_has_an_order_of_its_own(village):
-    source = heading_pairs(village)
-    stream = PairStream(source, np.random.default_rng(0))
-    nothing = stream.draw(0)
-    assert (nothing.shape, nothing.dtype) == ((0, 2), np.int64)
-    first, second = (as_tuples(stream.draw(len(source.pairs))) for _ in range(2))
-    assert first != second
-    assert sorted(first) == sorted(second) == sorted(as_tuples(source.pairs))
-
-
 def test_a_stream_of_nothing_is_refused(village):
     with pytest.raises(ValueError, match="gold: has no pairs to draw from"):
         PairStream(gold_pairs(replace(village, questions=())), np.random.default_rng(0))
@@ -135,13 +114,6 @@ def test_an_epoch_passes_again_where_more_steps_are_wanted(village, min_steps, s
         assert sorted(as_tuples(np.concatenate(batches[start : start + 3]))) == as_tuples(pairs)
 
 
-def test_epochs_are_shuffled_by_their_generator(village):
-    pairs = gold_pairs(village).pairs
-    first, again, other = (next(epoch_of(pairs, 7, np.random.default_rng(seed))) for seed in (1, 1, 2))
-    assert (first == again).all()
-    assert (first != other).any()
-
-
 def test_answers_among_agrees_with_sets(village):
     rng = np.random.default_rng(0)
     for source in (gold_pairs(village), heading_pairs(village)):
@@ -152,10 +124,6 @@ def test_answers_among_agrees_with_sets(village):
         for text_row, row in zip(text_rows, answers, strict=True):
             known = set(source.answers_of(text_row).tolist())
             assert row.tolist() == [article in known for article in article_rows.tolist()]
-
-
-def test_no_text_has_no_answers(village):
-    assert answers_among(gold_pairs(village), np.empty(0, dtype=np.int64), np.arange(12)).shape == (0, 12)
 
 
 PAIRS = np.array([[0, 5], [0, 6], [1, 5], [2, 7], [3, 8], [3, 9]])
@@ -199,10 +167,3 @@ def test_a_random_order_is_the_seeds():
     assert drawn[0] == drawn[1] != drawn[2]
     assert len(drawn[0]) == 25
     assert question_order("shuffled", gold, None, 0) is None
-
-
-def test_every_order_that_can_be_set_is_there():
-    orders = {
-        name: question_order(name, Gold(), Scores, 0) for name in limits_of(Stage1Config, "question_order").choices
-    }
-    assert [name for name, order in orders.items() if order is None] == ["shuffled"]

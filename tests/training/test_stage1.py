@@ -107,11 +107,6 @@ def test_hard_negatives_never_answer_their_question(stage_of, village):
     assert drawn == {(text_row, row) for text_row in range(4) for row in HARD[text_row].tolist()}
 
 
-def test_no_hard_negatives_where_none_are_asked_for(stage_of):
-    stage = stage_of(replace(CONFIG, negatives_per_pair=0), negatives=ListedNegatives())
-    assert all(len(batch.negatives) == 0 for batch in stage.batches(np.random.default_rng(0)))
-
-
 @pytest.mark.parametrize(
     ("batch_size", "gold", "headings", "sizes"),
     [(16, 1, 7, (2, 14)), (8, 1, 1, (4, 4)), (8, 3, 1, (6, 2)), (4, 2, 0, (4, 0))],
@@ -149,25 +144,12 @@ def test_without_gold_an_epoch_is_one_pass_over_the_headings(stage_of, village):
     assert stage.loss(batches[0]).isfinite()
 
 
-def test_training_lowers_the_loss_and_keeps_the_best_on_dev(stage_of, tmp_path, trained):
-    best, _, records = trained(stage_of(CONFIG), tmp_path, epochs=8)
-    losses = [record["loss"] for record in records[1:]]
-    assert losses[-1] < 0.5 * losses[0]
-    assert best["quality"] == max(record["quality"] for record in records)
-
-
 def test_both_tables_of_the_encoder_learn(stage_of, static_encoders, tmp_path, trained):
     before, stage = static_encoders().trained_state(), stage_of(CONFIG, dev=False)
     assert stage.dev_metrics() is None
     _, after, _ = trained(stage, tmp_path)
     assert after.keys() == before.keys() == {"encoder.vectors", "encoder.weights"}
     assert all((after[name] != before[name]).any() for name in before)
-
-
-def test_a_frozen_encoder_has_nothing_to_train(stage_of, static_encoders):
-    stage = stage_of(CONFIG, encoders=static_encoders(trained=False))
-    assert stage.parameter_groups() == []
-    assert stage.weights() == {}
 
 
 def test_a_seed_fixes_every_choice(stage_of, static_encoders, tmp_path, trained):
@@ -178,13 +160,6 @@ def test_a_seed_fixes_every_choice(stage_of, static_encoders, tmp_path, trained)
         weights.append(trained(stage, tmp_path / str(number), seed=seed)[1])
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
     assert not torch.equal(weights[0]["encoder.vectors"], weights[2]["encoder.vectors"])
-
-
-def test_weights_can_be_put_back(stage_of, static_encoders):
-    stage, other = stage_of(CONFIG), stage_of(CONFIG, encoders=static_encoders())
-    saved = {name: tensor + 1 for name, tensor in stage.weights().items()}
-    other.load_weights(saved)
-    assert all(torch.equal(other.weights()[name], saved[name]) for name in saved)
 
 
 def test_the_source_of_negatives_sees_the_encoders_as_they_stand(stage_of, static_encoders, village, tmp_path, trained):
@@ -201,12 +176,6 @@ def test_the_source_of_negatives_sees_the_encoders_as_they_stand(stage_of, stati
     trained(stage, tmp_path, epochs=2)
     first, second = (vectors.articles for _, _, vectors in source.begun[1:])
     assert (first != second).any()
-
-
-def test_a_source_that_needs_no_vectors_gets_none(stage_of):
-    source = ListedNegatives()
-    stage_of(CONFIG, negatives=source).begin_epoch(1, 1)
-    assert source.begun == [(1, 1, None)]
 
 
 def test_synthetic_pairs_take_their_share(stage_of, village):

@@ -139,31 +139,6 @@ def test_distillation_alone_and_left_out(built, village):
     assert encoders.encoder.vectors.grad is None  # nothing asks of the student, and the bank is frozen
 
 
-def test_distillation_teaches_the_student_alone(built):
-    stage, encoders, _, _ = built(replace(CONFIG, contrastive_weight=0.0, distillation_weight=1.0), target_edges="keep")
-    losses = []
-    optimizer = torch.optim.AdamW(encoders.parameters(), lr=0.02)
-    batch = first_batch(stage)
-    for _ in range(30):
-        optimizer.zero_grad()
-        loss = stage.loss(batch)
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    assert losses[-1] < 0.3 * losses[0]
-
-
-def test_other_answers_are_never_negatives(built, village):
-    stage, _, graph_encoder, _ = built(replace(CONFIG, distillation_weight=0.0, contrastive_weight=1.0))
-    batch = first_batch(stage)
-    articles, teacher, loss = seen_vectors(stage, graph_encoder, batch)
-    assert {(0, 4), (0, 5)} <= {tuple(pair) for pair in batch.gold.tolist()}
-    columns = [batch.articles.tolist().index(row) for _, row in batch.gold.tolist()]
-    rows = [batch.questions.tolist().index(row) for row, _ in batch.gold.tolist()]
-    naive = torch.nn.functional.cross_entropy((teacher @ articles.T / 0.1)[rows], torch.tensor(columns)).item()
-    assert loss < naive - 0.1
-
-
 @pytest.mark.parametrize("batch_size", [1, 7])
 def test_masked_a_question_does_not_see_its_own_labels(built, relabelled, batch_size):
     vectors = {"mask": [], "keep": []}
@@ -339,13 +314,6 @@ def test_dev_and_test_questions_leave_no_trace(built, village, relabelled, tmp_p
     assert (vectors[0] == vectors[1]).all()
 
 
-def test_dev_metrics_are_those_of_inference(built, village, dev_mrr):
-    stage, encoders, _, _ = built()
-    questions = encoders.questions(encoders.question_inputs([question.text for question in village.split("dev")]))
-    wanted = dev_mrr(questions, torch.from_numpy(stage.index_vectors()))
-    assert stage.dev_metrics()["MRR@10"] == pytest.approx(wanted, abs=1e-5)
-
-
 def test_heading_pairs_teach_only_where_the_encoders_train(built):
     stage, *_ = built(replace(ALONG, batch_size=16, gold=1.0, headings=7.0))
     batches = list(stage.batches(np.random.default_rng(0)))
@@ -379,78 +347,9 @@ def test_synthetic_pairs_are_judged_by_the_graphs_articles(built, village, confi
     assert loss == pytest.approx(wanted / 8, rel=1e-4)
 
 
-def test_synthetic_pairs_alone_teach_the_graph(built):
-    stage, encoders, graph_encoder, _ = built(replace(FROZEN, batch_size=8, synthetic=3.0, contrastive_weight=0.0))
-    stage.loss(first_batch(stage)).backward()
-    assert all(parameter.grad.abs().max() > 0 for parameter in graph_encoder.parameters() if parameter.numel() > 1)
-    assert encoders.encoder.vectors.grad is None
-
-
-def test_a_fixed_encoder_encodes_synthetic_questions_once_and_without_dropout(built, monkeypatch):
-    config = replace(FROZEN, batch_size=8, synthetic=3.0)
-    stage, encoders, _, _ = built(config, token_dropout=0.9)
-    plain, *_ = built(config)
-    assert torch.equal(stage._beside_vectors["synthetic"], plain._beside_vectors["synthetic"])
-    monkeypatch.setattr(encoders, "questions", None)
-    stage.set_training(True)
-    assert all(np.isfinite(stage.loss(batch).item()) for batch in stage.batches(np.random.default_rng(0)))
-
-
 def test_without_a_weight_synthetic_questions_leave_no_trace(built, tmp_path, trained):
     weights = [
         trained(built(ALONG, dev=False, synthetic=synthetic)[0], tmp_path / str(len(synthetic)), epochs=1)[1]
         for synthetic in (SYNTHETIC, ())
     ]
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
-
-
-def test_training_on_synthetic_pairs_goes_on_where_it_was_stopped(built, tmp_path, trained):
-    config = replace(FROZEN, batch_size=4, synthetic=1.0)
-    whole = trained(built(config, dev=False)[0], tmp_path / "whole", epochs=2)[1]
-
-    def stop(step):
-        if step.epoch == 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        trained(built(config, dev=False)[0], tmp_path / "stopped", epochs=2, progress=stop)
-    resumed = trained(built(config, dev=False)[0], tmp_path / "stopped", epochs=2, resume=True)[1]
-    assert all(torch.equal(whole[name], resumed[name]) for name in whole)
-
-
-def test_random_negatives_join_the_batch(built):
-    stage, *_ = built(replace(CONFIG, random_negatives=40))
-    batch = first_batch(stage)
-    assert batch.articles.tolist() == list(range(12))
-    assert (np.diff(batch.questions) > 0).all()
-
-
-@pytest.mark.parametrize("config", [CONFIG, replace(ALONG, batch_size=14, headings=1.0, student_share=0.5)])
-def test_training_lowers_the_loss(built, tmp_path, config, trained):
-    stage, *_ = built(config)
-    best, _, records = trained(stage, tmp_path, epochs=15)
-    losses = [record["loss"] for record in records[1:]]
-    assert losses[-1] < 0.8 * losses[0]
-    assert 0 < best["quality"] <= 1
-
-
-def test_a_seed_fixes_every_choice(built, tmp_path, trained):
-    weights = []
-    for number, seed in enumerate((0, 0, 1)):
-        stage, *_ = built(
-            replace(ALONG, batch_size=8, headings=1.0, random_negatives=3),
-            dev=False, fanout=1, citation_dropout=0.3, token_dropout=0.3,
-        )  # fmt: skip
-        weights.append(trained(stage, tmp_path / str(number), seed=seed, epochs=1)[1])
-    assert {name.split(".")[0] for name in weights[0]} == {"graph", "text"}
-    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
-    assert any(not torch.equal(weights[0][name], weights[2][name]) for name in weights[0])
-
-
-def test_weights_can_be_put_back(built, tmp_path, trained):
-    stage, *_ = built(ALONG, dev=False)
-    _, weights, _ = trained(stage, tmp_path)
-    other, *_ = built(ALONG, graph_seed=9)
-    assert (other.index_vectors() != stage.index_vectors()).any()
-    other.load_weights(weights)
-    assert (other.index_vectors() == stage.index_vectors()).all()

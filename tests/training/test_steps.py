@@ -23,18 +23,6 @@ def weights(*values: float) -> torch.nn.Parameter:
     return torch.nn.Parameter(torch.tensor(values))
 
 
-def test_in_float32_nothing_is_scaled():
-    weight, plain = weights(1.0, -2.0), weights(1.0, -2.0)
-    own, optimizer = taking(weight), torch.optim.AdamW([plain], lr=0.1, weight_decay=0.0, fused=True)
-    for _ in range(3):
-        assert own.take(lambda: weight.square().sum()) == plain.square().sum().item()
-        optimizer.zero_grad()
-        plain.square().sum().backward()
-        optimizer.step()
-    assert torch.equal(weight, plain)
-    assert own.state() == {}
-
-
 def test_in_float16_products_are_half_and_the_loss_falls(half):
     weight, seen = torch.nn.Parameter(torch.full((1, 3), 2.0)), []
 

@@ -59,19 +59,6 @@ def test_training_turns_questions_and_articles_to_what_the_teacher_says(student,
     assert read_query_encoder(tmp_path / "encoder", device="cpu").encode(TEXTS) == pytest.approx(expected, abs=1e-6)
 
 
-def test_weights_are_put_back(student):
-    kept = {name: tensor.clone() for name, tensor in student.weights().items()}
-    with torch.no_grad():
-        student.articles += 1
-        student.encoder.token_vectors += 1
-    student.load_weights(kept)
-    assert all(torch.equal(tensor, kept[name]) for name, tensor in student.weights().items())
-
-
-def test_without_dev_questions_there_are_no_metrics(encoder):
-    assert Student(encoder, ARTICLES, LESSONS, ([], []), CONFIG).dev_metrics() is None
-
-
 @pytest.mark.parametrize("graph", [False, True])
 def test_of_a_transformer_the_map_behind_its_pooling_is_trained(save_bert, tmp_path, graph):
     folder = save_bert("mean")

@@ -31,12 +31,6 @@ def test_metrics_by_hand():
     assert metrics["mAP"] == pytest.approx((1 / 2 + 2 / 3) / 2, abs=1e-5)
 
 
-def test_ties_go_by_row():
-    alike, question = np.ones((400, 2), dtype=np.float32), np.ones((1, 2), dtype=np.float32)
-    for row in (0, 1, 9):
-        assert vector_metrics(question, alike, [[row]])["MRR@10"] == round(1 / (row + 1), 5)
-
-
 OLD = torch.tensor([[1.0], [2.0], [3.0], [4.0]])
 
 

@@ -60,38 +60,3 @@ def test_citing_texts_of_each_part(legi_fr):
         "section": 4_448,
         "paragraph": 13_570,
     }
-
-
-@pytest.mark.parametrize(
-    ("row", "article_id", "title", "depth", "order", "characters"),
-    [
-        (0, "LEGIARTI000018764571", "Art. L1, Code du travail", 3, 1, 1193),
-        (9, "LEGIARTI000033957410", "Art. L1131-2, Code du travail", 6, 10, 266),
-        (
-            -1,
-            "LEGIARTI000031370875",
-            "Art. R584-3, Code des relations entre le public et l'administration",
-            4,
-            474,
-            302,
-        ),
-    ],
-)
-def test_first_tenth_and_last_article(legi_fr, row, article_id, title, depth, order, characters):
-    article = legi_fr.articles[row]
-    assert (article.article_id, article.title) == (article_id, title)
-    assert (len(article.path), article.order, len(article.text)) == (depth, order, characters)
-
-
-@pytest.mark.parametrize(
-    ("row", "question_id", "split", "labels", "first_article_id"),
-    [
-        (0, "F12", "test", 2, "LEGIARTI000047850989"),
-        (9, "F58", "train", 20, "LEGIARTI000006904757"),
-        (774, "F35445", "train", 6, "LEGIARTI000048590568"),
-    ],
-)
-def test_first_tenth_and_last_question(legi_fr, row, question_id, split, labels, first_article_id):
-    question = legi_fr.questions[row]
-    assert (question.question_id, question.split) == (question_id, split)
-    assert (len(question.article_ids), question.article_ids[0]) == (labels, first_article_id)

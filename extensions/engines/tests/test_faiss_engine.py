@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from statgraph import artifacts
-from statgraph.config import IndexConfig
 from statgraph.corpus.allowed_rows import ANYWHERE, Where
 from statgraph.errors import EngineError, RunError
 from statgraph.index.article_index import ArticleIndex
@@ -26,12 +25,6 @@ def test_a_state_is_a_folder_with_an_index_as_a_run_has_it(tmp_path, compass):
     (folder / "columns.npy").unlink()
     with pytest.raises(RunError, match=r"columns\.npy"):
         FaissEngine.open(str(tmp_path), STATE)
-
-
-def test_the_kind_of_index_is_the_one_asked_for(tmp_path, unit_vectors):
-    writer = FaissEngine.create(str(tmp_path), STATE, IndexConfig(kind="ivf-pq"))
-    writer.write([str(row) for row in range(64)], [(0, unit_vectors(64, 8, seed=0))], columns_of(64))
-    assert ArticleIndex.load(tmp_path / STATE.key / "index", device="cpu").kind == "ivf-pq"
 
 
 def test_a_state_stays_though_the_clock_was_put_back(tmp_path, compass):
@@ -74,10 +67,3 @@ def test_conditions_on_columns(articles, tmp_path, where, ids):
     for one in (articles, LocalArticles.read(tmp_path, remedy="write it again")):
         (ranking,) = one.search(np.array([[1, 0]], dtype=np.float32), 5, where)
         assert sorted(ranking.ids) == sorted(ids)
-
-
-def test_a_missing_file_is_named_with_the_remedy(articles, tmp_path):
-    articles.write(tmp_path)
-    (tmp_path / "columns.npy").unlink()
-    with pytest.raises(RunError, match=r"columns\.npy.*write it again"):
-        LocalArticles.read(tmp_path, remedy="write it again")

@@ -1,11 +1,9 @@
 import csv
 import json
-from dataclasses import replace
 
 import ir_measures
 import pytest
 
-from statgraph.corpus import CitingText
 from statgraph.corpus.importing import import_corpus
 from statgraph.corpus.store import read_corpus
 from statgraph.errors import RunError, UsageError
@@ -21,13 +19,6 @@ def test_the_folder_reads_as_beir(corpus, tmp_path):
     assert rows == [["query-id", "corpus-id", "score"], ["q2", "D1", "1"], ["q3", "N1", "1"]]
     assert read_corpus(tmp_path / "out").content_hash == corpus.content_hash
     assert not (tmp_path / "out" / "runs").exists()
-
-
-def test_other_question_sets_and_citing_texts_stay_behind(corpus, tmp_path):
-    title = replace(corpus.questions[-1], question_id="t1", metadata={"set": "titles"})
-    text = CitingText("c1", "Guide", "Who pays the deposit.", ("D1",), "t1")
-    export_beir(replace(corpus, questions=(*corpus.questions, title), citing=(text,)), tmp_path / "out")
-    assert read_corpus(tmp_path / "out").content_hash == corpus.content_hash
 
 
 def test_a_split_is_ranked_for_trec_eval(corpus, dense_run, tmp_path):

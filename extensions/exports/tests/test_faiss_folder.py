@@ -35,10 +35,3 @@ def test_an_approximate_index_is_copied_where_questions_fit_it(dense_run, tmp_pa
     assert export_faiss(dense_run, tmp_path / "out") == "ivf-pq"
     assert (tmp_path / "out" / "index.faiss").read_bytes() == (dense_run / "index" / "index.faiss").read_bytes()
     assert [article_id for article_id, _ in searched(tmp_path / "out", [1, 0])] == ["D1", "K1"]
-
-
-def test_one_with_a_component_more_becomes_flat(dense_run, tmp_path):
-    ivf_pq_index([[2, 0, 0], [0, 1, 0], [0.6, 0.8, 0]]).save(dense_run / "index")  # a code needs an even number
-    assert export_faiss(dense_run, tmp_path / "out") == "flat"
-    assert searched(tmp_path / "out", [1, 0, 0]) == [("D1", 2.0), ("K1", 0.6)]
-    assert not (tmp_path / "out" / "flat").exists()

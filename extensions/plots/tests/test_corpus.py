@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from statgraph.corpus.records import Article, Corpus, Question
+from statgraph.corpus.records import Article, Corpus
 from statgraph.errors import UsageError
 from statgraph_plots.corpus import (
     chosen_code,
@@ -34,14 +34,6 @@ def test_questions_by_their_articles_and_split(two_codes):
     assert drawing.columns == ("articles", "train", "test")  # no dev question
     assert drawing.rows == (("1", 1, 0), ("2", 1, 0), ("3", 0, 0), ("4", 0, 1))
     assert "Half have 2 or fewer, the mean is 2.3, the most 4" in drawing.description
-
-
-def test_many_articles_share_a_bar(two_codes):
-    questions = tuple(
-        Question(f"q{count}", "?", "dev", tuple(map(str, range(count)))) for count in (10, 11, 20, 21, 120)
-    )
-    rows = labels_drawing(replace(two_codes, questions=questions)).rows
-    assert rows[9:] == (("10", 1), ("11–20", 2), ("21–50", 1), ("51–100", 0), ("101–120", 1))
 
 
 def test_without_questions_there_are_no_labels(two_codes):
@@ -93,8 +85,3 @@ def test_headings_too_small_for_a_box_are_in_the_list():
     assert "Book 7" not in drawn
     assert drawing.outline[7] == ("Book 7: 1 article", [("Title 7: 1 article", [])])
     assert (len(drawing.outline), drawing.outline[300]) == (301, ("Large: 3,000 articles", []))
-
-
-def test_a_code_without_headings(two_codes):
-    drawing = tree_drawing(two_codes, "Code B")
-    assert (drawing.rows, len(drawing.hovers)) == ((), 1)

@@ -3,7 +3,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from statgraph.errors import UsageError
 from statgraph_plots.corpus import codes_drawing
 from statgraph_plots.drawing import (
     Drawing,
@@ -34,13 +33,6 @@ def test_a_page_and_a_picture_each(two_codes, tmp_path):
     assert [path.read_bytes() for path in again] == [path.read_bytes() for path in paths]
 
 
-def test_a_file_is_no_folder(two_codes, tmp_path):
-    (tmp_path / "plots").write_text("mine")
-    with pytest.raises(UsageError, match="plots: is a file; name a folder for the pictures"):
-        write_drawings([codes_drawing(two_codes)], tmp_path / "plots", stem="corpus", heading="Two")
-    assert (tmp_path / "plots").read_text() == "mine"
-
-
 def test_a_page_holds_the_picture_the_words_and_the_numbers():
     figure, hovers = bars_figure(["a"], {"articles": [1200]}, x_name="x")
     drawing = Drawing("codes", "Codes & co", "One <bar>.", figure, ("code", "articles"), (("a <b>", 1200),), hovers)
@@ -51,15 +43,6 @@ def test_a_page_holds_the_picture_the_words_and_the_numbers():
     assert page.count("<svg ") == 1
     assert "prefers-color-scheme: dark" in page
     assert re.findall(r'(?:src|href)="(?!#)[^"]*"|https?:|url\((?!#)', page) == []
-
-
-def test_a_list_is_folded_under_its_headings():
-    figure, _ = bars_figure(["a"], {"articles": [1]}, x_name="x")
-    outline = [("I <a>: 2", [("t: 1", [])]), ("II: 1", [])]
-    page = html_page([Drawing("tree", "Tree", "", figure, (), (), outline=outline)], "")
-    assert "<li><details><summary>I &lt;a&gt;: 2</summary>" in page
-    assert "<li>t: 1</li>" in page
-    assert page.count("<details>") == page.count("</details>") == 3  # the list, its first heading, the numbers
 
 
 @pytest.fixture
@@ -92,11 +75,6 @@ def points_drawing(hovers) -> Drawing:
     figure, (axes,) = new_panels(3, 3)
     axes.scatter([0, 1], [0, 1]).set_gid("points")
     return Drawing("map", "", "", figure, (), (), hovers)
-
-
-def test_points_show_their_texts_in_order():
-    root = ElementTree.fromstring(inline_svg(points_drawing({"points": ("first", "second")})))
-    assert [element.text for element in root.iter("title")] == ["first", "second"]
 
 
 @pytest.mark.parametrize(("part", "found"), [("points", 2), ("nothing", 0)])

@@ -56,12 +56,6 @@ def test_bars_stand_side_by_side_with_their_intervals(tmp_path, drawn):
     assert [text.get_text() for text in axes.figure.legends[0].get_texts()] == ["x", "y"]
 
 
-def test_long_group_names_are_turned(tmp_path, drawn):
-    bar_chart(["a system of a very long name"] * 5, {"x": range(5)}, {"x": [0] * 5}, tmp_path / "bars.png")
-    assert {label.get_rotation() for label in drawn[0].get_xticklabels()} == {30}
-    assert drawn[0].figure.legends == []
-
-
 def test_lines_go_through_their_points(tmp_path, drawn):
     series = {"best": ([1, 2, 3], [5, 6, 6]), "trial": ([1, 2, 3], [5, 6, 4])}
     line_chart(series, tmp_path / "lines.png", points_only=["trial"])

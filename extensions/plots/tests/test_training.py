@@ -31,13 +31,6 @@ def test_loss_by_step():
     assert axes.collections[0].get_offsets().tolist() == [[1.5, 3.0], [3.5, 1.5]]
 
 
-def test_a_run_that_kept_epochs_alone():
-    records = [{key: value for key, value in record.items() if key != "step_losses"} for record in LOSSES]
-    drawing = losses_drawing(records)
-    assert drawing.title == "Training loss by epoch"
-    assert drawing.figure.axes[0].collections[0].get_offsets().tolist() == [[1.0, 3.0], [2.0, 1.5]]
-
-
 RECORDS = [
     {"stage": "stage1", "epoch": 0, "loss": None, "R@100": 0.2, "quality": 0.3, "mAP": 0.4},
     {"stage": "stage1", "epoch": 1, "loss": 1.0, "R@100": 0.5, "quality": 0.75, "mAP": 0.8},
@@ -63,10 +56,6 @@ def test_metrics_by_epoch_and_the_epoch_kept():
     assert first.get_legend() is None
     assert first.get_ylim() == second.get_ylim()
     assert list(first.lines[0].get_ydata()) == [30.0, 75.0, 70.0]
-
-
-def test_epochs_without_dev_metrics_are_left_out():
-    assert len(dev_drawing([*RECORDS, {"stage": "stage2", "epoch": 1, "loss": 1.0}], "mAP").rows) == 4
 
 
 @pytest.fixture
@@ -135,9 +124,3 @@ def test_the_largest_codes_have_colours_and_a_sample_stands_for_many(monkeypatch
     assert [row[0] for row in drawing.rows] == ["A", "B", "C", "D", "E", "2 other codes"]
     assert [row[1] for row in drawing.rows] == [10, 9, 8, 7, 6, 5 + 4]
     assert sum(row[2] for row in drawing.rows) == 20
-
-
-def test_an_ensemble_names_its_members(write_run, town_corpus, tmp_path):
-    run = write_run(tmp_path / "run", town_corpus, RunConfig(system="ensemble", retriever="ensemble"))
-    with pytest.raises(RunError, match="members/NAME"):
-        training_drawings(run)

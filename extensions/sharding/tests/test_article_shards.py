@@ -67,16 +67,6 @@ def test_shards_of_a_parquet_export(tmp_path, town_corpus, shard_bytes):
     assert len(read) == 16
 
 
-def test_files_of_a_folder_are_taken_by_name(tmp_path):
-    folder = lines(tmp_path / "law", record("b"), name="2.jsonl")
-    lines(folder, record("a"), name="1.jsonl")
-    (folder / "notes.txt").write_text("nothing")
-    assert [shard.file for shard in shards_of(str(folder), 10**6)] == [str(folder / f"{n}.jsonl") for n in (1, 2)]
-    assert len(shards_of(str(folder / "2.jsonl"), 10**6)) == 1
-    lines(folder / "corpus", record("c"), name="3.jsonl")
-    assert [shard.file for shard in shards_of(str(folder), 10**6)] == [str(folder / "corpus" / "3.jsonl")]
-
-
 def test_every_problem_of_a_shard_is_named_with_its_place(tmp_path):
     folder = lines(tmp_path, record("a"), {"_id": "b", "text": ""}, record("a"))
     (folder / "part.jsonl").write_bytes((folder / "part.jsonl").read_bytes() + b"\n{broken\n\xff")

@@ -15,7 +15,7 @@ from statgraph_studies.spec import RowSpec, TableSpec
 from statgraph_studies.store import RunResult
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def small_table(quick_settings) -> TableSpec:
     """Return a table of three rows: BM25, a bi-encoder and QABISAR, each dense one trained within a second."""
     quick = tuple(setting for setting in quick_settings if not setting.startswith("stage2.epochs"))
@@ -48,7 +48,7 @@ def made_up():
     return result
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def no_display():
     """Return what shows no progress."""
 

@@ -3,7 +3,6 @@ import dataclasses
 import pytest
 
 from statgraph.ranking.features import FACTS, OF_CITED, OF_CITING, OF_PARENT, OF_SECTION, feature_names
-from statgraph_studies import ablation
 from statgraph_studies.ablation import CITATIONS, FEATURES, TREES, AblationRuns, with_signal_rows
 from statgraph_studies.reproduce import Request, reproduce
 from statgraph_studies.running import CorpusRuns, planned_runs
@@ -79,20 +78,6 @@ def test_members_are_trained_once_for_all_rows(plan, town_corpus, tmp_path, monk
     assert again.finished(plan("bm25")).to_dict() == first.to_dict()
     assert len(again.finished(plan("same heading")).about["taken"]) == 4  # two members, and one of each fold
     assert again.finished(plan("facts")).about["taken"] == []
-
-
-def test_the_laws_citations_can_be_left_out(plan, town_corpus, tmp_path):
-    first, *others = town_corpus.articles
-    citing = dataclasses.replace(first, text="As Art. 2 on fences says.")
-    rows = AblationRuns(dataclasses.replace(town_corpus, articles=(citing, *others)), "test", RunStore(tmp_path))
-    rows.finished(plan(CITATIONS, "ranker.kind=fixed"))
-    (trained,) = rows._trained.values()
-    assert trained.whole.ensemble.structure.times_cited.sum() == 1
-    reduced = ablation._reduced(trained.whole, CITATIONS, trained.run.config).ensemble
-    assert reduced.structure.times_cited.sum() == 0
-    assert [signal.name for signal in reduced.signals] == [signal.name for signal in trained.whole.ensemble.signals]
-    (found,) = reduced.features(["Who taxes my bridges?"])
-    assert not found.column("sum", OF_CITING).any()
 
 
 def test_the_whole_table(settings, town_corpus, tmp_path, no_display):

@@ -56,38 +56,6 @@ def test_a_published_table_is_checked(reproduce, small_table, town):
     assert "does not follow from table.json.gz, which gives '| BM25 | 1 | 100.0 |" in stderr
 
 
-def test_one_row_alone(reproduce, small_table, town, tmp_path):
-    code, stdout, stderr = reproduce(
-        "small", "--corpus", town, "--only", "BM25", "--out", "o", "--work", "w", "--split", "dev", "--keep-runs"
-    )
-    assert (code, len(stderr.splitlines())) == (0, 1)
-    assert "| BM25 without b |" not in stdout
-    text = (tmp_path / "o" / "table.md").read_text()
-    assert "- Split: dev (4 questions)" in text
-    assert "- Missing: BM25 without b, seed 0: not run yet\n" in text
-    assert len(list((tmp_path / "w" / "runs").glob("*/run/manifest.json"))) == 1
-
-
-def test_a_row_that_fails(reproduce, small_table, town, tmp_path, monkeypatch):
-    from statgraph.errors import ModelError
-    from statgraph_studies import running
-
-    train = running.train_run
-
-    def failing(corpus, config, folder, options):
-        if config.bm25.b == 0:
-            raise ModelError("no such model")
-        return train(corpus, config, folder, options)
-
-    monkeypatch.setattr(running, "train_run", failing)
-    code, stdout, stderr = reproduce("small", "--corpus", town)
-    assert code == 1
-    assert "| BM25 |" in stdout
-    assert stderr.splitlines()[1:] == [
-        "BM25 without b, seed 0: failed: no such model", "Missing: BM25 without b, seed 0: no such model",
-    ]  # fmt: skip
-
-
 def test_the_tables_are_listed(reproduce):
     code, stdout, _ = reproduce("--list")
     assert (code, [line.split()[0] for line in stdout.splitlines()]) == (0, list(table_names()))

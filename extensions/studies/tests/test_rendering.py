@@ -53,27 +53,12 @@ def test_the_figures_beside_the_papers(rows):
     ]
 
 
-def test_without_any_figure_of_the_paper(rows):
-    bare = dataclasses.replace(SPEC, rows=SPEC.rows[:1])
-    assert main_table(bare, rows[:1]) == [
-        "| row | seeds | R@200 | mAP | paper (BSARD) |",
-        "| --- | --- | --- | --- | --- |",
-        "| a | 2 | 37.5 ± 17.7 | 18.8 ± 8.8 | - |",
-    ]
-
-
 def test_the_strata(rows):
     assert stratum_table(SPEC, rows, "unseen") == [
         "2 questions.", "", "| row | seeds | R@200 | mAP |", "| --- | --- | --- | --- |",
         "| a | 2 | 25.0 ± 35.4 | 12.5 ± 17.7 |", "| b | 1 | 50.0 | 25.0 |",
     ]  # fmt: skip
     assert stratum_table(SPEC, rows, "cites itself") == ["No question is of this kind."]
-
-
-def test_what_is_left_out_is_said_above_the_figures():
-    lines = rendering.opening(SPEC, dataclasses.replace(ABOUT, left_out="left out: R@500 (why)"))
-    assert "- Metrics left out: R@500 (why)" in lines
-    assert not any("left out" in line for line in rendering.opening(SPEC, ABOUT))
 
 
 def test_time_and_memory(rows):

@@ -6,7 +6,7 @@ from statgraph.errors import ModelError
 from statgraph_studies import running
 from statgraph_studies.reproduce import Request, default_folder, reproduce
 from statgraph_studies.running import planned_runs, run_id
-from statgraph_studies.spec import TableSpec, read_table, with_backbones
+from statgraph_studies.spec import read_table, with_backbones
 from statgraph_studies.store import RunStore
 from statgraph_studies.table_files import read_values
 
@@ -73,16 +73,6 @@ def test_only_some_rows_are_run_and_the_rest_is_taken_as_far_as_it_is_there(make
     assert [line.split(" | ")[0] for line in made.main[2:]] == ["| BM25", "| stage 1"]
     assert made.missing == ()
     assert "- Missing: QABISAR, seed 0: not run yet" in (made.folder / "table.md").read_text()
-
-
-def test_tables_share_equal_rows(make, request_, trained):
-    one = dataclasses.replace(request_, seeds=1)
-    make(one)
-    other = dataclasses.replace(request_.spec.rows[1], name="under another name")
-    spec = TableSpec("another", "Another", "P", rows=(other,))
-    made, _ = make(dataclasses.replace(one, spec=spec))
-    assert len(trained) == 3
-    assert made.main[2].startswith("| under another name | 1 | ")
 
 
 def test_an_interrupted_table_goes_on(make, request_, trained, monkeypatch):

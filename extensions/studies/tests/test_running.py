@@ -76,15 +76,6 @@ def test_an_interrupted_run_goes_on(run, qabisar, town_corpus, store, tmp_path):
     assert result.metrics.to_dict() == whole.metrics.to_dict()
 
 
-def test_a_run_that_was_trained_is_only_measured(run, qabisar, store, town_corpus, monkeypatch):
-    first = run(qabisar, keep=True)
-    folder = store.trained_folder(run_id(qabisar.config, town_corpus.content_hash, "test"))
-    assert (folder / "manifest.json").is_file()
-    (folder.parent / "result.json").unlink()
-    monkeypatch.setattr(running, "train_run", None)
-    assert run(qabisar).metrics.to_dict() == first.metrics.to_dict()
-
-
 def test_a_retrained_run_takes_the_epochs_of_another_and_keeps_test(run, qabisar, store, monkeypatch):
     trained, train = [], running.train_run
     monkeypatch.setattr(running, "train_run", lambda *how: trained.append(how) or train(*how))
@@ -200,16 +191,6 @@ def test_an_ensemble_is_measured_with_each_signal_and_its_members_are_shared(
     kept = set(store.run_cache.iterdir())
     run(PlannedRun(RowSpec("DSR", "dsr"), 0, resolve_config("dsr", quick_settings), ()))
     assert set(store.run_cache.iterdir()) == kept  # only members are
-
-
-def test_a_signal_alone(run, quick_settings, quick_backbone, town_corpus):
-    (whole,) = ensemble_runs(
-        quick_settings, quick_backbone, RowSpec("a", "ensemble", ("ranker.kind=fixed", "ensemble.signals=bm25"))
-    )
-    bm25 = run(PlannedRun(RowSpec("BM25", "bm25"), 0, resolve_config("bm25", ["bm25.k1=1.5", "bm25.b=0.75"]), ()))
-    alone = run(whole).signals["bm25"]
-    assert alone.question_ids == bm25.metrics.question_ids
-    assert alone.metrics["mAP"].tolist() == bm25.metrics.metrics["mAP"].tolist()
 
 
 def test_without_questions_the_law_is_trained_on_and_the_questions_asked(

@@ -34,11 +34,6 @@ def test_the_grid_of_bm25(run_here, town, tmp_path):
     assert (tmp_path / "grid" / "grid.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_grid_of_bm25_stands_under_runs_by_default(run_here, tmp_path):
-    assert run_here("tune", "bm25", "--k1", "1", "--b", "0.5").returncode == 0
-    assert (tmp_path / "runs" / "tuning-valmere-bm25" / "grid.json").is_file()
-
-
 def test_a_search_and_its_continuation(run_here, refused, town, space, set_options, tmp_path):
     command = ("tune", "qabisar", "--corpus", town, "--space", space, "--out", "study", *set_options)
     done = run_here(*command, "--trials", "1")

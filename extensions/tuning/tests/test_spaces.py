@@ -7,7 +7,6 @@ from statgraph.errors import UsageError
 from statgraph.systems.presets import resolve_config, system_names
 from statgraph_tuning.spaces import (
     as_settings,
-    current_values,
     preset_space,
     read_space,
     space_as_json,
@@ -150,11 +149,3 @@ def test_drawn_values_are_rounded_within_their_range():
     }
     drawn = {"lr": 0.00123456, "dropout": 0.12345, "layers": 3, "by": "b"}
     assert as_settings(drawn, space) == {"lr": "0.00123", "dropout": "0.12345", "layers": "3", "by": "b"}
-
-
-def test_current_values_are_those_that_the_space_contains(read, config):
-    space = read(
-        "stage1.lr: {low: 1.0e-3, high: 1.0e-2}\nstage1.weight_lr: {low: 0.5, high: 0.6}\n"
-        "stage1.batch_size: {choices: [512, 1024]}\nstage1.warmup: {choices: [0.5]}\n"
-    )
-    assert current_values(space, config) == {"stage1.lr": 0.002, "stage1.batch_size": "1024"}

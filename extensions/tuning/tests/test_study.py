@@ -101,13 +101,6 @@ def test_the_first_trial_is_the_system_as_it_stands_and_the_best_counts(tune, tr
     assert len({tuple(trial.settings.items()) for trial in tuning.trials}) == 8
 
 
-def test_another_metric_may_decide(tune, trained):
-    trained(lower_rate_is_better)
-    tuning = tune(1, settings=(*OPEN, "select_by=mAP"))
-    assert (tuning.metric, "select_by=mAP" in tuning.fixed) == ("mAP", True)
-    assert tuning.ranked[0].value == pytest.approx(1 - 0.001)
-
-
 def test_a_search_that_was_killed_ends_like_one_that_was_not(town_corpus, trained, tmp_path):
     def tuned(folder, n_trials):
         tuning = tune_system(town_corpus, "qabisar", OPEN, SPACE, tmp_path / folder, trials=n_trials)
@@ -131,27 +124,6 @@ def test_a_search_that_was_killed_ends_like_one_that_was_not(town_corpus, traine
     assert tuned("killed", 11) == whole
     assert calls[2] == calls[3]
     assert len(calls) == 13
-
-
-def test_the_same_study_goes_on_to_more_trials(tune, trained):
-    trained(lower_rate_is_better)
-    first = tune(2)
-    assert tune(4).trials[:2] == first.trials
-    assert len(tune(3).trials) == 4
-
-
-def test_another_seed_searches_elsewhere(town_corpus, trained, tmp_path):
-    trained(lower_rate_is_better)
-    settings = [
-        [
-            trial.settings
-            for trial in tune_system(
-                town_corpus, "qabisar", (*OPEN, f"seed={seed}"), SPACE, tmp_path / str(seed), trials=2
-            ).trials
-        ]
-        for seed in (0, 1)
-    ]
-    assert settings[0][1] != settings[1][1]
 
 
 def test_a_trial_below_the_median_is_pruned(tune, trained):
@@ -223,12 +195,6 @@ def test_a_damaged_study_is_refused(tune, tmp_path):
     assert "\n" not in str(refused.value)
 
 
-def test_a_file_in_the_place_of_the_folder_is_refused(tune, tmp_path):
-    (tmp_path / "study").touch()
-    with pytest.raises(RunError, match="study: is a file"):
-        tune(1)
-
-
 def test_what_cannot_be_searched_leaves_nothing(tune, town_corpus, tmp_path):
     undecided = dataclasses.replace(town_corpus, questions=town_corpus.split("train"))
     for n_trials, options, reason in (
@@ -268,9 +234,3 @@ def test_what_is_written(tmp_path):
         "stage2": {"epochs": 2, "lr": 2e-05}, "encoder": {"backbone": "some/model"}, "gnn": {"layers": 3},
     }  # fmt: skip
     assert overlaid(RunConfig(), best, place=BEST) == with_settings(RunConfig(), tuning.best_settings)
-
-
-def test_a_search_without_a_finished_trial_says_why_and_keeps_its_trials(tmp_path):
-    with pytest.raises(RunError, match=r"none of 1 trials finished \(the last: the loss is nan\)"):
-        write_tuning(Tuning(tmp_path, TRIALS_RUN[3:4], FIXED, "mAP"))
-    assert [path.name for path in tmp_path.iterdir()] == [TRIALS]

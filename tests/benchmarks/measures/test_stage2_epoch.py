@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-import torch
 
 from benchmarks.measures.stage2_epoch import (
     EVERY_NEIGHBOUR,
@@ -51,26 +50,3 @@ def test_with_the_graph_switched_off_both_have_the_same_loss(case_of):
     assert loss_of(plain, (batch.gold, batch.questions, batch.articles)) == pytest.approx(wanted, rel=1e-5)
     assert ours.steps_per_epoch == plain.steps_per_epoch
     assert plain.dev_metrics() == pytest.approx(ours.dev_metrics())
-
-
-def test_the_subgraph_gives_the_loss_of_the_whole_graph(case_of):
-    case = case_of()
-    plain = {whole: PlainStage(case, whole=whole) for whole in (False, True)}
-    plain[True].encoder.load_state_dict(plain[False].encoder.state_dict())
-    gold = case.gold.pairs[:6]
-    batch = gold, np.unique(gold[:, 0]), np.unique(gold[:, 1])
-    subgraph, everything = (loss_of(plain[whole], batch) for whole in (False, True))
-    assert subgraph == pytest.approx(everything, rel=1e-5)
-    torch.nn.init.constant_(plain[True].encoder.gates, 0.0)
-    assert loss_of(plain[True], batch) != pytest.approx(everything, rel=1e-3)
-
-
-def test_the_plain_way_hides_the_batchs_citations_and_those_of_dropped_articles(case_of):
-    case = case_of()
-    plain = PlainStage(case, whole=True)
-    asked = torch.tensor([0, 2])
-    n_answers = sum(len(case.gold.answers_of(row)) for row in asked.tolist())
-    first_question = len(case.bank) - len(case.gold.texts)
-    assert int((~plain._visible(asked + first_question)).sum()) == 2 * n_answers
-    plain = PlainStage(case_of("gnn.citation_dropout=1"), whole=True)
-    assert int((~plain._visible(asked + first_question)).sum()) == 2 * len(case.gold.pairs)

@@ -11,8 +11,6 @@ from statgraph.gnn.kernels import dynamic_attention, separable_attention
 from statgraph.gnn.kernels.bag_attention import (
     IncomingSums,
     bag_softmax,
-    block_diagonal,
-    chunks,
     logit_gradients,
     outgoing_sums,
     own_projection_gradient,
@@ -76,12 +74,6 @@ def test_the_gradient_of_a_projection_is_autograds(node_vectors, block_of, own_i
     assert torch.allclose(mine, wanted[0])
     assert torch.equal(mine, without)
     assert torch.allclose(node_gradient, 1 + wanted[1])
-
-
-def test_small_ones():
-    assert chunks(5, 2) == [slice(0, 2), slice(2, 4), slice(4, 5)]
-    assert chunks(0, 2) == []
-    assert block_diagonal(torch.tensor([[1, 2], [3, 4]])).tolist() == [[1, 0], [2, 0], [0, 3], [0, 4]]
 
 
 @pytest.fixture
@@ -191,12 +183,3 @@ def test_equal_to_the_last_bit_under_threads(random_layer, block_of, gradients_o
             assert all(torch.equal(mine, other) for mine, other in zip(first, again, strict=True))
     finally:
         torch.set_num_threads(threads)
-
-
-@pytest.mark.parametrize("layer_class", IN_ONE_STEP)
-def test_inputs_without_gradients_get_none(random_layer, random_block, node_vectors, layer_class):
-    layer, nodes = random_layer(layer_class), node_vectors()
-    layer(nodes, random_block()).sum().backward()
-    assert nodes.grad is None
-    assert layer.source_projection.weight.grad.abs().sum() > 0
-    assert layer.target_projection.weight.grad.abs().sum() > 0

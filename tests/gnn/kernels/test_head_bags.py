@@ -55,13 +55,6 @@ def test_values_go_out_and_come_back(random_block):
     assert incoming.by_edge(incoming.laid_out(values)).tolist() == values.tolist()
 
 
-def test_no_edges(block_of):
-    bags = head_bags(block_of([], n_inputs=2), 2)
-    assert bags.incoming.rows.tolist() == [4, 5, 6, 7]
-    assert bags.outgoing.rows.tolist() == []
-    assert bags.outgoing.starts.tolist() == [0, 0, 0, 0]
-
-
 def test_made_once_for_each_number_of_heads_and_block(random_block):
     block = random_block()
     assert head_bags(block, 2) is head_bags(block, 2)

@@ -48,15 +48,6 @@ def test_back_and_forward(open_page, expect):
     assert len([url for url in asked if url.endswith("/api/search")]) == 1
 
 
-def test_links_open_in_a_tab_of_their_own(open_page, expect):
-    page = open_page(f"/?q={QUESTION}")
-    link = page.locator(".hit-link").first
-    with page.context.expect_page() as opened:
-        link.click(modifiers=["Control"])
-    expect(opened.value.locator("#article h2")).to_have_text(link.inner_text())
-    expect(page.locator("#article")).to_be_hidden()
-
-
 def test_reading_and_writing_an_address(evaluate):
     told = {"q": "a b", "codes": ["Code A, B", "C&D"], "heading": "12"}
     told |= {"asOf": "2021-03-01", "article": "é/1", "lang": "fr"}

@@ -1,7 +1,5 @@
 """The article beside the hits: its text, its neighbours in order, its references, its place in the contents."""
 
-import re
-
 QUESTION = "My landlord keeps my deposit because of a scratch on the floor"
 
 
@@ -31,12 +29,6 @@ def test_a_hit_opens_in_full_with_its_passage(open_page, service, expect):
     assert link.get_attribute("aria-current") is None
 
 
-def test_without_a_passage_there_is_no_way_to_one(open_page, expect):
-    page = open_page("/?article=H26")
-    expect(page.locator("#article h2")).to_have_text("Art. 26, Housing Code")
-    expect(page.locator(".to-passage")).to_be_hidden()
-
-
 def test_on_paper_there_is_nothing_to_click(open_page, expect):
     page = open_page(f"/?q={QUESTION}&article=H26")
     expect(page.locator(".law")).to_be_visible()
@@ -45,22 +37,6 @@ def test_on_paper_there_is_nothing_to_click(open_page, expect):
     expect(page.locator(".hit-link").first).to_be_visible()
     assert page.locator("button:visible, #languages:visible, .graph:visible").count() == 0
     page.emulate_media(media="screen")
-
-
-def test_previous_and_next(open_page, service, expect):
-    page = open_page("/?article=H26")
-    page.get_by_role("link", name="Next: Art. 27, Housing Code").click()
-    expect(page.locator("#article h2")).to_have_text("Art. 27, Housing Code")
-    expect(page.locator("#article h2")).to_be_focused()
-    page.get_by_role("link", name="Previous: Art. 26, Housing Code").click()
-    expect(page.locator("#article h2")).to_have_text("Art. 26, Housing Code")
-    assert law(page) == service.get("/api/articles/H26")["text"]
-
-
-def test_the_first_article_has_none_before_it(open_page, expect):
-    page = open_page("/?article=H1")
-    expect(page.get_by_role("link", name="Next: Art. 2, Housing Code")).to_be_visible()
-    expect(page.get_by_role("link", name=re.compile("Previous"))).to_have_count(0)
 
 
 def test_references_lead_both_ways(open_page, expect):
@@ -82,15 +58,6 @@ def test_its_place_in_the_contents_is_open(open_page, service, expect):
     assert page.locator(".contents .leaf").all_inner_texts() == ["Art. 24", "Art. 25", "Art. 26", "Art. 27", "Art. 28"]
     page.locator(".contents .leaf a").first.click()
     expect(page.locator("#article h2")).to_have_text("Art. 24, Housing Code")
-
-
-def test_the_contents_show_that_they_scroll(open_page, expect):
-    page = open_page("/?article=H26", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
-    expect(page.locator(".contents [aria-current]")).to_be_visible()
-    look = """frame => { const { backgroundAttachment, borderTopStyle } = getComputedStyle(frame);
-      return [frame.scrollHeight > frame.clientHeight, backgroundAttachment, borderTopStyle]; }"""
-    # Covers that move with the contents over shades that do not: a shade shows where more lies beyond the edge.
-    assert page.locator(".contents-frame").evaluate(look) == [True, "local, local, scroll, scroll", "solid"]
 
 
 def test_the_contents_are_fetched_as_they_are_opened(open_page, expect):

@@ -70,16 +70,6 @@ def test_the_first_day_is_in_force_and_the_day_after_the_last_is_not(open_dated,
     )
 
 
-def test_today_is_the_readers_day(open_dated, expect):
-    def on(time: str):
-        clock = {"timezone_id": "Europe/Brussels", "before": lambda page: page.clock.set_fixed_time(time)}
-        return open_dated("/?article=H26", **clock)
-
-    # An hour before midnight in London is midnight in Brussels.
-    expect(on("2021-02-28T22:59:00Z").locator(".in-force strong")).to_have_count(0)
-    expect(on("2021-02-28T23:00:00Z").locator(".in-force strong")).to_have_text("Not in force on 1 March 2021.")
-
-
 def test_a_year_that_is_being_typed_is_not_searched(open_dated, address, expect):
     page = open_dated(address)
     expect(page.locator(".hit")).to_have_count(4)
@@ -89,13 +79,6 @@ def test_a_year_that_is_being_typed_is_not_searched(open_dated, address, expect)
     page.keyboard.type("02022021")  # day and month are typed in the browser's own order
     expect(page.locator(".hit-link").filter(has_text=OLD)).to_be_visible()
     assert [body["as_of"] for body in asked] == ["2021-02-02"]
-
-
-def test_a_day_that_is_none_is_told_and_can_be_taken_off(open_dated, address, expect):
-    page = open_dated(f"{address}&as_of=2021-02-30")
-    expect(page.locator("#hits .problem")).to_contain_text("as_of")
-    page.get_by_role("button", name="Search the law in force today").click()
-    expect(page.locator(".hit")).to_have_count(4)
 
 
 def test_nothing_found_where_it_was_searched_leads_everywhere_and_to_today(open_dated, answers, expect):
@@ -108,13 +91,3 @@ def test_nothing_found_where_it_was_searched_leads_everywhere_and_to_today(open_
     page.get_by_role("link", name="Search everywhere").click()
     expect(page.locator(".hit")).to_have_count(10)
     assert page.url.endswith("/?q=deposit")
-
-
-def test_law_without_dates_has_no_such_field(open_page, expect):
-    asked = []
-    watch = lambda request: asked.append(request.post_data_json) if "/api/search" in request.url else None  # noqa: E731
-    page = open_page("/?q=deposit&as_of=2021-02-28", before=lambda page: page.on("request", watch))
-    expect(page.locator(".hit")).to_have_count(10)
-    expect(page.get_by_label("The law in force on")).to_be_hidden()
-    expect(page.locator(".chip")).to_have_count(0)
-    assert [body["as_of"] for body in asked] == [None]

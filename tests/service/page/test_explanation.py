@@ -61,18 +61,6 @@ def test_it_is_fetched_when_it_is_asked_for(explained, expect):
     expect(box).to_be_hidden()
 
 
-def test_nothing_is_said_of_a_graph_that_there_is_none_of(open_page, answers, expect):
-    # As the service explains a run that was trained without one.
-    of_none = {**EXPLANATION, "own_text_score": 0.75, "without_graph_score": 0.75, "neighbours": []}
-    explain = answers(
-        change=lambda answer: {**answer, "hits": [{**hit, "explanation": of_none} for hit in answer["hits"]]}
-    )
-    page = open_page("/?q=deposit", before=lambda page: page.route("**/api/search", explain))
-    page.get_by_role("button", name="Why this one?").first.click()
-    expect(page.locator(".explanation dt")).to_have_text(["Score"])
-    expect(page.locator(".explanation h4")).to_have_text(["Words it shares with the question"])
-
-
 def test_hits_that_are_not_explained_say_so_and_one_call_explains_all(explained, expect):
     page, asked = explained
     page.get_by_role("button", name="Why this one?").nth(0).click()
@@ -80,41 +68,6 @@ def test_hits_that_are_not_explained_say_so_and_one_call_explains_all(explained,
     page.get_by_role("button", name="Why this one?").nth(1).click()
     expect(page.locator(".why").nth(1)).to_have_text("The service has no explanation for this hit.")
     assert len(asked) == 2
-
-
-def test_the_trained_sample_explains_its_hits(open_page, service, expect):
-    question = "My landlord keeps my deposit because of a scratch on the floor"
-    hits = service.search(question, explain=True)
-    place = next(place for place, hit in enumerate(hits) if hit["explanation"]["without_questions_score"] is not None)
-    why = hits[place]["explanation"]
-    page = open_page(f"/?q={question}")
-    page.get_by_role("button", name="Why this one?").nth(place).click()
-    box = page.locator(".explanation")
-    expect(box).to_be_visible()
-    changed = why["score"] - why["own_text_score"]
-    assert abs(changed) > 0.001
-    assert box.locator("dd").all_inner_texts() == [
-        *(f"{why['score']:.3f}", f"{why['own_text_score']:.3f}", f"{changed:+.3f}")
-    ]
-    # The score of the hit, and the whole attention: the heading, the questions, the article itself.
-    assert float(page.locator(".score b").nth(place).inner_text()) == pytest.approx(why["score"], abs=0.0015)
-    neighbours, terms = box.locator(".bars").nth(0), box.locator(".bars").nth(1)
-    assert neighbours.locator(".bar-name").all_inner_texts() == [node["title"] for node in why["neighbours"]]
-    assert {node["kind"] for node in why["neighbours"]} == {"heading", "question", "article"}
-    shown = [float(weight) for weight in neighbours.locator(".number").all_inner_texts()]
-    assert sum(shown) == pytest.approx(1, abs=0.0005 * len(shown))
-    assert terms.locator(".bar-name").all_inner_texts() == [term["term"] for term in why["terms"]]
-    # A heading among the neighbours leads to a search under it.
-    neighbours.locator(".of-kind-heading").first.click()
-    expect(page.locator(".chip")).to_have_count(1)
-    expect(page.locator(".hit").first).to_be_visible()
-
-
-def test_a_service_that_does_not_explain_is_not_asked_to(open_page, answers, expect):
-    silent = answers(change=lambda about: {**about, "explains": False})
-    page = open_page("/?q=deposit", before=lambda page: page.route("**/api/about", silent))
-    expect(page.locator(".hit")).to_have_count(10)
-    expect(page.get_by_role("button", name="Why this one?")).to_have_count(0)
 
 
 def test_the_signals_of_an_ensemble_speak_the_readers_language(open_page, answers, expect):

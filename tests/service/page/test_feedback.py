@@ -44,10 +44,3 @@ def test_a_mark_that_is_refused_is_told(open_page, answers, expect):
     page.locator(".feedback").first.get_by_role("button", name="Answers it").click()
     expect(page.locator(".feedback").first).to_contain_text("Service Unavailable: the feedback file is full")
     expect(page.locator(".feedback [aria-pressed=true]")).to_have_count(0)
-
-
-def test_a_service_that_takes_none_is_not_offered_any(open_page, answers, expect):
-    none = answers(change=lambda about: {**about, "feedback": False})
-    page = open_page(f"/?q={QUESTION}", before=lambda page: page.route("**/api/about", none))
-    expect(page.locator(".hit")).to_have_count(10)
-    expect(page.locator(".feedback")).to_have_count(0)

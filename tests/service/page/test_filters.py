@@ -53,10 +53,3 @@ def test_codes_are_ticked(open_page, service, expect):
     assert places(page) <= {"Work Code", "Family Code"}
     page.locator(".chip").first.click()
     expect(page.locator(".chip")).to_have_text("Family Code×")
-
-
-def test_a_heading_that_is_not_there_is_told_and_can_be_taken_off(open_page, expect):
-    page = open_page(f"/?q={QUESTION}&heading=000000000000")
-    expect(page.locator("#hits .problem")).to_contain_text("000000000000")
-    page.locator(".chip").click()
-    expect(page.locator(".hit")).to_have_count(10)

@@ -37,16 +37,6 @@ def test_a_slash_can_be_typed_and_an_arrow_moves_within_the_question(open_page, 
     assert page.input_value("#question") == "1/2 deposit"
 
 
-def test_shift_and_enter_make_a_line(open_page):
-    page = open_page()
-    page.locator("#question").focus()
-    page.keyboard.type("one")
-    page.keyboard.press("Shift+Enter")
-    page.keyboard.type("two")
-    assert page.input_value("#question") == "one\ntwo"
-    assert "q=" not in page.url
-
-
 def test_the_first_tab_offers_to_skip_to_the_hits(open_page, expect):
     page = open_page("/?q=deposit")
     expect(page.locator(".hit")).to_have_count(10)

@@ -63,21 +63,6 @@ def test_a_telephone_never_scrolls_sideways(open_page, expect, language):
     expect(page.locator(".hit-link").first).to_be_focused()
 
 
-def test_a_telephone_has_room_for_the_day(open_page, dated_service, expect):
-    page = open_page("/?q=deposit&as_of=2021-03-01&lang=fr", url=dated_service.url, viewport=PHONE)
-    expect(page.locator(".chip")).to_be_visible()
-    expect(page.get_by_label("Le droit en vigueur le")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth") == 360
-
-
-def test_on_a_telephone_a_breadcrumb_of_the_article_leads_to_the_hits(open_page, expect):
-    page = open_page("/?q=deposit&article=H26", viewport=PHONE)
-    page.locator("#article .crumb").nth(1).click()
-    expect(page.locator("#article")).to_be_hidden()
-    expect(page.locator(".chip")).to_have_count(1)
-    expect(page.locator(".hit").first).to_be_visible()
-
-
 def test_words_that_do_not_end_do_not_widen_the_page(open_page, answers, expect):
     endless = "Wohnungseigentumsverwaltungs" * 20
 
@@ -95,15 +80,6 @@ def test_words_that_do_not_end_do_not_widen_the_page(open_page, answers, expect)
     page.get_by_role("button", name="Show the whole path").first.click()
     expect(page.locator(".hit").first.locator(".crumb")).to_have_count(9)
     assert page.evaluate("document.documentElement.scrollWidth") == 360
-
-
-def test_the_brand_leads_to_the_start(open_page, expect):
-    page = open_page("/?q=deposit&code=Work+Code&article=H26")
-    expect(page.locator(".hit").first).to_be_visible()
-    page.locator("#brand").click()
-    expect(page.locator(".examples li").first).to_be_visible()
-    expect(page.locator("#question")).to_be_focused()
-    assert page.url.split("/", 3)[3] == ""
 
 
 def test_the_reference_lists_every_address(open_page, expect, service):

@@ -13,22 +13,6 @@ def test_problem_details_are_one_line_and_can_be_tried_again(open_page, answers,
     expect(page.locator(".hit")).to_have_count(10)
 
 
-def test_the_same_question_can_be_asked_again_after_a_problem(open_page, answers, expect):
-    page = open_page("/?q=deposit", before=lambda page: page.route("**/api/search", answers(500, title="Oh")))
-    expect(page.locator("#hits")).to_contain_text("That did not work: Oh")
-    page.unroute("**/api/search")
-    page.locator("#question").press("Enter")
-    expect(page.locator(".hit")).to_have_count(10)
-
-
-def test_an_answer_that_is_no_problem_document(open_page, expect):
-    page = open_page(
-        "/?q=deposit",
-        before=lambda page: page.route("**/api/search", lambda route: route.fulfill(status=502, body="<h1>proxy</h1>")),
-    )
-    expect(page.locator("#hits [role=alert]")).to_contain_text("That did not work: Bad Gateway")
-
-
 def test_a_busy_service_is_tried_again_by_itself_but_not_for_ever(open_page, answers, expect):
     tries = []
 
@@ -64,21 +48,6 @@ def test_a_service_that_is_not_there(open_page, expect):
     expect(page.locator("#hits [role=alert]")).to_contain_text("The service does not answer. Is it still running?")
 
 
-def test_a_service_that_is_not_ready(open_page, answers, expect):
-    loading = answers(503, title="Service Unavailable", detail="loading", headers={"Retry-After": "1"})
-    tries = []
-
-    def first_loading(route) -> None:
-        tries.append(route)
-        if len(tries) == 1:
-            loading(route)
-        else:
-            route.continue_()
-
-    page = open_page("/?q=deposit", before=lambda page: page.route("**/api/about", first_loading))
-    expect(page.locator(".hit")).to_have_count(10)
-
-
 @pytest.fixture
 def guarded(open_page, guarded_service):
     """Return the page of a service that asks for a token."""
@@ -99,10 +68,3 @@ def test_the_token_is_asked_for_and_kept_for_the_tab(guarded, token, expect):
     assert page.evaluate("[sessionStorage['statgraph.token'], localStorage.length]") == [token, 0]
     page.reload()
     expect(page.locator(".hit")).to_have_count(10)
-
-
-def test_a_user_without_a_token_is_told(guarded, expect):
-    page = guarded
-    expect(page.get_by_role("dialog")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(page.locator("#hits [role=alert]")).to_contain_text("The service asks for a token.")

@@ -47,14 +47,6 @@ def test_no_language_repeats_anothers_sentences(words):
     assert [text for text in sentences if sentences.count(text) > 1] == []
 
 
-def test_why_a_hit_was_found_is_not_told_in_builders_words(words):
-    built = r"signa[lu]|señal|segnal|candidat|kandida|feature|ensemble|\btree|arbre|baum|árbol|albero|boom"
-    for name, said in words.items():
-        why = {key: text.lower() for key, text in said.items() if key.startswith("why_")}
-        assert {"why_all", "why_base"} <= set(why)
-        assert {key for key, text in why.items() if re.search(built, text)} == set(), name
-
-
 def test_every_word_that_the_page_asks_for_is_there(open_page, service):
     page = open_page()
     english = page.evaluate(LOAD, "en")
@@ -97,14 +89,6 @@ def test_the_browsers_language_comes_first(open_page, expect):
     expect(page.locator("h1")).to_have_text("Ask the law a question")
 
 
-def test_where_the_browsers_is_none_of_them_the_laws_language_is(open_page, answers, expect):
-    dutch = answers(change=lambda about: {**about, "language": "nl"})
-    page = open_page(locale="pl-PL", before=lambda page: page.route("**/api/about", dutch))
-    expect(page.locator("h1")).to_have_text("Stel de wet een vraag")
-    expect(page.get_by_placeholder("Typ hier uw vraag")).to_be_visible()
-    expect(page.get_by_label("Taal")).to_have_value("nl")
-
-
 def test_what_the_service_calls_itself(open_page, own_service, expect):
     page = open_page("/?article=H26", url=own_service.url)
     expect(page).to_have_title("Art. 26, Housing Code · Town <law>")
@@ -115,18 +99,3 @@ def test_what_the_service_calls_itself(open_page, own_service, expect):
     assert page.evaluate("document.querySelector('.brand-logo').naturalWidth") == 8
     page.goto(own_service.url + "/?lang=it")
     expect(page.locator("h1")).to_have_text("Chieda alla legge")
-
-
-def test_plurals(open_page):
-    page = open_page()
-    say = """async ([language, count]) => {
-      const { say, speak } = await import("/static/js/words.js");
-      speak(language);
-      return say("hits_found", { count });
-    }"""
-    assert [page.evaluate(say, ["en", count]) for count in (0, 1, 2, 1200)] == [
-        *("0 articles", "1 article", "2 articles", "1,200 articles"),
-    ]
-    assert [page.evaluate(say, ["fr", count]) for count in (0, 1, 2, 1200)] == [
-        *("0 article", "1 article", "2 articles", "1\u202f200 articles"),
-    ]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from statgraph.corpus.records import Article, Question
+from statgraph.corpus.records import Article
 from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_text, heading_texts
 from statgraph.encoders.similarity import similarity_of
@@ -118,18 +118,6 @@ def test_only_what_has_no_vector_is_embedded(train, reformed):
     }
 
 
-def test_a_renumbered_article_keeps_its_vector(train, town_corpus):
-    renamed = tuple(
-        replace(article, article_id="dogs1-bis") if article.article_id == "dogs1" else article
-        for article in town_corpus.articles
-    )
-    questions = tuple(question for question in town_corpus.questions if "dogs1" not in question.article_ids)
-    corpus = replace(town_corpus, articles=renamed, questions=questions)
-    plan = plan_with_graph(load_graph_run(Run.read(train("qabisar"))), corpus)
-    assert plan.unknown == {}
-    assert plan.stale[[article.article_id for article in renamed].index("dogs1-bis")]
-
-
 def test_one_layer_reaches_the_article_alone_and_two_its_siblings(train, town_corpus):
     def stale(*settings) -> set[str]:
         articles = tuple(
@@ -146,19 +134,6 @@ def test_one_layer_reaches_the_article_alone_and_two_its_siblings(train, town_co
     assert len(stale("gnn.layer=gcn", "encoder.similarity=euclidean")) == 16
 
 
-def test_vectors_out_of_reach_are_those_of_before(train, town_corpus):
-    folder = train("qabisar")
-    run = load_graph_run(Run.read(folder))
-    articles = tuple(
-        replace(article, text="Lamps burn.") if article.article_id == "lamps1" else article
-        for article in town_corpus.articles
-    )
-    plan = plan_with_graph(run, replace(town_corpus, articles=articles))
-    marked = np.full((16, 16), 7.0, dtype=np.float32)
-    vectors, _ = carried_out(plan, marked, load_article_encoder(folder, run.config.encoder, CPU).encode)
-    assert ((vectors == 7.0).all(axis=1) == ~plan.stale).all()
-
-
 @pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
 def test_without_a_graph(train, town_corpus, reformed, similarity):
     settings = ("stage2.epochs=0", f"encoder.similarity={similarity}")
@@ -173,38 +148,6 @@ def test_without_a_graph(train, town_corpus, reformed, similarity):
     np.testing.assert_allclose(vectors, similarity_of(similarity).index_vectors(anew), atol=2e-6)
     assert inputs is None
     assert len(plan.unknown) == plan.stale.sum() == 3
-
-
-def test_full_embeds_and_computes_everything(train, town_corpus):
-    folder = train("qabisar")
-    run = load_graph_run(Run.read(folder))
-    plan = plan_with_graph(run, town_corpus, full=True)
-    assert (len(plan.unknown), plan.stale.all()) == (19, True)
-    old = ArticleIndex.load(folder / "index", device="cpu").vectors
-    vectors, _ = carried_out(plan, old, load_article_encoder(folder, run.config.encoder, CPU).encode)
-    np.testing.assert_allclose(vectors, old, atol=2e-6)
-
-
-def test_questions_keep_citations_or_take_those_of_the_same_question(town_corpus):
-    def question(number, text, *article_ids, split="train"):
-        return Question(f"q{number}", text, split, article_ids)
-
-    before = (
-        question(1, "one?", "lamps1", "gone"),
-        question(2, "two?", "lamps1"),
-        question(3, "three?", "lamps1"),
-        question(4, "four?", "lamps1"),
-    )
-    now = (
-        question(2, "two?", "wells1", "dogs1"),
-        question(3, "another three?", "wells1"),
-        question(4, "four?", "wells1", split="test"),
-        question(5, "new?", "wells1"),
-    )
-    kept = kept_questions(before, replace(town_corpus, questions=now))
-    assert [(question.question_id, question.article_ids) for question in kept] == [
-        ("q1", ("lamps1",)), ("q2", ("wells1", "dogs1")), ("q3", ("lamps1",)), ("q4", ("lamps1",)),
-    ]  # fmt: skip
 
 
 def test_citing_texts_keep_citations_or_take_those_of_the_same_text(cited_town):
