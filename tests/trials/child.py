@@ -49,8 +49,9 @@ class Done:
 
 def preload() -> None:
     """Load what the commands need."""
-    commands = ("corpora", "export", "preparing", "search", "train", "updating")
-    for name in (*(f"statgraph.cli.{name}" for name in commands), "lightgbm", "sentence_transformers", *_LIBRARY):
+    commands = ("corpora", "preparing", "search", "train", "updating")
+    loaded = (*(f"statgraph.cli.{name}" for name in commands), "statgraph_exports.command", *_LIBRARY)
+    for name in (*loaded, "lightgbm", "sentence_transformers"):
         importlib.import_module(name)
     load_dgl()
 
