@@ -110,14 +110,14 @@ def csv_rows(
     *,
     needed: Sequence[str] = (),
     delimiter: str = "",
-    remedy: str = "name every needed column on this line",
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield (place, row by column name) for a CSV file with a header; quoted fields may span lines.
 
-    Without a `delimiter`, it is guessed from the header: comma, semicolon or tab. `needed` and `remedy` are those of
-    `named_rows`.
+    Without a `delimiter`, it is guessed from the header: comma, semicolon or tab. `needed` is that of `named_rows`.
     """
-    return named_rows(draft, csv_fields(draft, path, name, delimiter), needed=needed, remedy=remedy)
+    return named_rows(
+        draft, csv_fields(draft, path, name, delimiter), needed=needed, remedy="name every needed column on this line"
+    )
 
 
 def named_rows(

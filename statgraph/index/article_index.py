@@ -74,27 +74,25 @@ class ArticleIndex:
         """Write the index to a folder, whole or not at all: what its kind writes, `ids.json`, `manifest.json`."""
         write_index_folder(Path(folder), self._index, self.article_ids)
 
-    def rebuilt(self, config: IndexConfig, *, device: str = "auto") -> ArticleIndex:
-        """Return an index of the same vectors and ids of another kind; the vectors are not checked again.
+    def rebuilt(self, config: IndexConfig) -> ArticleIndex:
+        """Return an index of the same vectors and ids of another kind, on the CPU; the vectors are not checked again.
 
         Raises:
             RunError: if there are too few articles for the kind.
             UsageError: if a setting is out of range.
         """
         chosen = chosen_index(config, len(self), self.width)
-        return ArticleIndex(KINDS[chosen.kind].build(self._index.vectors, chosen, device=device), self.article_ids)
+        return ArticleIndex(KINDS[chosen.kind].build(self._index.vectors, chosen, device="cpu"), self.article_ids)
 
-    def renewed(
-        self, vectors: np.ndarray, article_ids: Sequence[str], *, device: str = "auto", unit_length: bool = True
-    ) -> ArticleIndex:
-        """Return an index of other vectors and ids, of this one's kind and settings; the rest as in `build`.
+    def renewed(self, vectors: np.ndarray, article_ids: Sequence[str], *, unit_length: bool = True) -> ArticleIndex:
+        """Return an index of other vectors and ids on the CPU, of this one's kind and settings; else as in `build`.
 
         An approximate kind learns its lists and codes again, so that the result is what `build` gives.
         """
         config = self._index.config
         lists = min(config.ivf_pq.lists, len(article_ids))
         config = replace(config, ivf_pq=replace(config.ivf_pq, lists=lists))
-        return ArticleIndex.build(vectors, article_ids, device=device, unit_length=unit_length, config=config)
+        return ArticleIndex.build(vectors, article_ids, device="cpu", unit_length=unit_length, config=config)
 
     def __len__(self) -> int:
         return len(self._index)

@@ -54,7 +54,7 @@ def reindex(run: object, config: IndexConfig = IndexConfig()) -> IndexSummary:
         folder = opened.index
         old = ArticleIndex.load(folder, device="cpu", converting=True)
         start = time.perf_counter()
-        new = old.rebuilt(config, device="cpu")
+        new = old.rebuilt(config)
         seconds = time.perf_counter() - start
         new.save(folder)
     disk_bytes = sum(path.stat().st_size for path in folder.iterdir())

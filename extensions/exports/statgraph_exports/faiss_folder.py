@@ -49,7 +49,7 @@ def export_faiss(run: Path, out: Path) -> str:
         shutil.copyfile(opened.index / INDEX_FILE, folder / INDEX_FILE)
         kind = index.kind
         if faiss.read_index(str(folder / INDEX_FILE)).d != index.width:
-            flat = index.rebuilt(IndexConfig(kind="flat"), device="cpu")
+            flat = index.rebuilt(IndexConfig(kind="flat"))
             flat.save(folder / "flat")
             kind = flat.kind
             (folder / "flat" / INDEX_FILE).replace(folder / INDEX_FILE)

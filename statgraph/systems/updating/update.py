@@ -272,7 +272,7 @@ class DensePlan(Plan):
         with update.clock.step("index"):
             ids = [article.article_id for article in update.corpus.articles]
             unit_length = similarity_of(config.similarity).unit_length
-            self._index.renewed(vectors, ids, device="cpu", unit_length=unit_length).save(updated.index)
+            self._index.renewed(vectors, ids, unit_length=unit_length).save(updated.index)
             if inputs is not None:
                 write_graph_inputs(inputs, updated.graph_inputs)
 
