@@ -113,15 +113,15 @@ def around(text: str, number: str) -> str:
     return text[max(0, match.start() - 60) : match.end() + 60].replace("\n", " / ") if match else ""
 
 
-def read_act(folder: Path, name: str) -> ReadAct:
-    """Return a file of a folder: an act in an official format, or lines of JSON with a path each."""
+def read_act(folder: Path, name: str, language: str = "") -> ReadAct:
+    """Return a file of a folder: an act in an official format, or lines of JSON with a path each, in a language."""
     path = folder / name
     if ".jsonl" not in path.name:
         corpus = import_corpus(path, "xml")
         return ReadAct(name, corpus.language, list(corpus.articles))
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         records = [json.loads(line) for line in lines]
-    return ReadAct(name, "zh", [Article(of["_id"], of["title"], of["text"], tuple(of["metadata"]["path"]), at)
+    return ReadAct(name, language, [Article(of["_id"], of["title"], of["text"], tuple(of["metadata"]["path"]), at)
                                 for at, of in enumerate(records)])  # fmt: skip
 
 
@@ -151,7 +151,10 @@ def labelled(folder: Path, labels: Mapping[str, Mapping[str, Mapping[str, str]]]
     counts = Counts()
     for language, files in labels.items():
         for name, articles in files.items():
-            act = read_act(folder, name)
+            if not (folder / name).exists():
+                print(f"{name}: not in {folder}; not measured")
+                continue
+            act = read_act(folder, name, language)
             if act.language != language:
                 raise SystemExit(f"{name}: is in '{act.language}' and labelled as '{language}'; correct {LABELS.name}")
             by_id = {article.article_id: row for row, article in enumerate(act.articles)}

@@ -19,6 +19,7 @@ _UNTRAINED = (
     "Nothing was trained: articles are found by words, headings and citations alone; "
     "'statgraph train --corpus {}' adds vectors, which find other words of the same meaning"
 )
+_NOT_THERE = "No article is numbered {}"
 _NO_RUN = "train one with 'statgraph train', name one with --run, or search a corpus without a run with --corpus"
 
 
@@ -83,7 +84,7 @@ def search(question: str | None, run: str | None, corpus: Path | None, k: int, q
         _print_batch(retriever, ids, queries_of(texts, k, limits), trec=given["trec"])
         return
     for unknown in retriever.unknown_articles(query):
-        click.echo(f"No article is numbered {visible(unknown)}", err=given["as_json"])
+        click.echo(_NOT_THERE.format(visible(unknown)), err=given["as_json"])
     if given["as_json"]:
         printed = [asdict(hit) for hit in hits]
         for hit, explanation in zip(printed, explanations, strict=False):
@@ -133,19 +134,25 @@ def _hits(retriever, rewriter, query) -> list:
 
 
 def _print_batch(retriever, ids: list[str], queries: Sequence, *, trec: bool) -> None:
-    """Print the hits of every query: a TREC run, or one JSON line per query."""
+    """Print the hits of every query: a TREC run, or one JSON line per query. Articles that a query names and that are
+    not there are in its line, or, as a TREC run has no place for them, on standard error."""
     from statgraph.evaluation.trec import write_trec_run
 
     # A TREC run is for evaluation: its rankings are complete.
     rankings = (retriever.rank if trec else retriever.found)(queries)
     article_ids = retriever.article_ids()
     if trec:
+        for question_id, query in zip(ids, queries, strict=True):
+            for unknown in retriever.unknown_articles(query):
+                click.echo(f"{visible(question_id)}: {_NOT_THERE.format(visible(unknown))}", err=True)
         write_trec_run(sys.stdout, ids, rankings, article_ids)
         sys.stdout.flush()  # here click still handles a reader that has left, such as head
         return
-    for question_id, ranked in zip(ids, rankings, strict=True):
+    for question_id, query, ranked in zip(ids, queries, rankings, strict=True):
+        unknown = retriever.unknown_articles(query)
         hits = [{"article_id": article_ids[row], "score": float(score)} for row, score in zip(*ranked, strict=True)]
-        click.echo(json.dumps({"_id": question_id, "hits": hits}, ensure_ascii=False))
+        row = {"_id": question_id, "hits": hits, **({"unknown_articles": unknown} if unknown else {})}
+        click.echo(json.dumps(row, ensure_ascii=False))
 
 
 def _print_hits(hits, reasons, *, dated: bool) -> None:

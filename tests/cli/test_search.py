@@ -141,6 +141,16 @@ def test_an_article_that_is_not_there_is_told_before_the_hits(answer, bm25_run):
     assert (told.stdout, told.stderr) == (answer(*plain, "--json").stdout, line)
 
 
+def test_a_file_of_questions_tells_which_name_an_article_that_is_not_there(answer, bm25_run, tmp_path):
+    (tmp_path / "asked.txt").write_text("lamps, article 99\nlamps, article\n")
+    many = ["--questions", "asked.txt", "--run", bm25_run]
+    first, second = map(json.loads, answer(*many).stdout.splitlines())
+    assert (first.pop("unknown_articles"), first.pop("_id"), second.pop("_id")) == (["99"], "1", "2")
+    assert first == second
+    told = answer(*many, "--trec")
+    assert (told.stderr, told.stdout[:5]) == ("1: No article is numbered 99\n", "1 Q0 ")
+
+
 def test_hits_of_some_codes_and_under_a_heading(answer, refused, bm25_run, asked):
     ask = ["Are lamps taxed?", "--run", bm25_run, "--json"]
     everywhere, rights = answer(*ask), answer(*ask, "--heading", "Town Code > Book I. Rights", "--explain")

@@ -86,6 +86,7 @@ class Grammar:
     """How references go on behind the word for an article.
 
     Attributes:
+        languages: whose they are.
         first: a number and the parts of the article that it names, with the groups of `digits_pattern`, `letters`,
             `roman`, and `ordinal`; `next` another of the same list, with `through` where it ends a range.
         joined: what may stand between two references of one list.
@@ -93,12 +94,13 @@ class Grammar:
         thereof: a word for the law named before, alone.
         interrupted: a preposition that waits for its law ("of, and Schedule 1 to,").
         named: what stands before the name of a law; `direct`, before a name that follows the number at once.
-        other: the beginning of a law's name; `other_direct`, of one that follows the number at once.
+        other: the beginning of a law's name; `other_direct`, of one that follows the number at once; `law`, anywhere.
     """
 
-    def __init__(self, languages: tuple[Table, ...], *, sign: bool):
-        self._tables, self._sign = languages, sign
-        self.number_first = next((table for table in languages if "before_number" in table), None)
+    def __init__(self, languages: tuple[str, ...], *, sign: bool):
+        self.languages, self._sign = languages, sign
+        self._tables = [tables()[language] for language in languages]
+        self.number_first = next((table for table in self._tables if "before_number" in table), None)
         if self.number_first is not None:
             self.first, self.next, self.joined = _number_first_patterns(self.number_first)
             return
@@ -183,6 +185,8 @@ class Grammar:
             rf"[^\S\n]*,?[^\S\n]*(?=[^\W\d_a-z]|{bare}|{self._any('abbreviations')}|(?:[a-z]\.){{2}})"
         )
         self.other = re.compile(rf"{first}|{words}|{abbreviation}|{title}")
+        own = "|".join({re.escape(plain_word(word.split()[-1])) for word in self._listed("own")})  # "of this": this
+        self.law = re.compile(rf"(?<![\w'’-])(?!(?i:{own})\b)(?:{first}|{last}|{self._any('abbreviations')}|{title})")
         self.other_direct = re.compile(rf"{first}|{last}|{abbreviation}|{title}")
 
     def _listed(self, key: str) -> list[str]:
@@ -192,7 +196,7 @@ class Grammar:
 @cache
 def grammar_of(languages: tuple[str, ...], *, sign: bool = False) -> Grammar:
     """Return the grammar of references in any of the languages; with `sign`, of those behind "§"."""
-    return Grammar(tuple(tables()[language] for language in languages), sign=sign)
+    return Grammar(languages, sign=sign)
 
 
 @cache

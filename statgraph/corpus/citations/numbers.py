@@ -8,7 +8,7 @@ from functools import lru_cache
 
 LETTERS = r"(?:LO|[A-Z])\.?\s?\*{0,2}\s?"
 END = r"(?![^\W_])"  # of a word or number
-_LATIN = rf"(?i:bis|ter|quater|quinquies|sexies|septies|octies|nonies|novies|[a-z]*(?:decies|vicies)){END}"
+_LATIN = rf"(?i:bis|ter|qu[aá]ter|quinquies|sexies|septies|octies|nonies|novies|[a-z]*(?:decies|vicies)){END}"
 _RAISED = "[¹²³⁰⁴-⁹]+"
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 ROMAN = rf"(?=[IVX]|[LC][IVXLC])[IVXLC]{{1,8}}{END}(?!['’]|\.\s?\d)"
@@ -47,11 +47,12 @@ def article_number(number: str) -> str:
     """Return an article number in comparable form: `R. *123-4 A` and `R123-4A` are one, `R123-4A`; `1.12` and `11.2`
     are two."""
     if not number.isascii():
-        number = re.sub(_RAISED, lambda raised: "^" + raised[0].translate(_DIGITS), number)
+        number = re.sub(_RAISED, lambda raised: "^" + raised[0].translate(_DIGITS), number).translate(_NO_ACCENTS)
     return _NEITHER.sub("", number).upper()
 
 
 _DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_NO_ACCENTS = str.maketrans("áÁ", "aA")  # "4 quáter"
 
 
 def roman_value(numeral: str) -> int:

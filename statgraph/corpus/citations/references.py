@@ -116,9 +116,16 @@ class ReferenceFinder:
         text = unicodedata.normalize("NFC", text)
         found: list[Reference] = []
         of: str | None = code
+        speaks_for: str | None = code
         lists = list(self._reader.lists(text))
+        languages = {language for numbers in lists for language in numbers.grammar.languages}
+        amendments = [] if self._asked else self._texts.amendments(text, code, languages)
         for numbers in lists:
-            of = self._texts.named(text, numbers, code=code, last=of)
+            while amendments and amendments[0].start <= numbers.start:
+                amendment = amendments.pop(0)
+                within = [one for one in found if one.start >= amendment.sentence and self._exists(one)]
+                speaks_for = amendment.amended([(one.start, one.code) for one in within], speaks_for)
+            of = self._texts.named(text, numbers, code=speaks_for, last=of)
             found.append(Reference(numbers.numbers, numbers.unit, numbers.start, numbers.end, of))
         for at in range(len(found) - 2, -1, -1):
             one, after = found[at], found[at + 1]
@@ -129,6 +136,10 @@ class ReferenceFinder:
                 elif one.unit == after.unit:
                     found[at : at + 2] = [after._replace(numbers=one.numbers + after.numbers, start=one.start)]
         return found
+
+    def _exists(self, reference: Reference) -> bool:
+        """Return whether a reference is to another text or to an article that its code has: no "Regulations 2003"."""
+        return reference.code is None or bool(self.rows_of(reference, reference.code))
 
     def rows_of(self, reference: Reference, code: str) -> list[int]:
         """Return the rows of the numbers of a reference in a code."""

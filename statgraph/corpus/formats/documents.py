@@ -17,7 +17,9 @@ _MAX_EXPLAINED_CHARS = 120
 _WRAPPED_CHARS = 120  # a file with longer lines has a paragraph on each
 _FULL_LINE = 0.6  # of the longest; a shorter one ends its paragraph
 _ENDS = (".", ":", ";", "!", "?", "。", "；", "：")
-_MARK = re.compile(r"(?:[-*•–—]|\(?(?:\d{1,3}|[a-z]{1,3}|[IVX]+)[.)º°])\s|.* \| ", re.IGNORECASE)  # of a list or table
+_MARK = re.compile(  # of a list, a table, or a section of paragraphs: "12 (1) A landlord"
+    r"(?:[-*•–—]|\(?(?:\d{1,3}|[a-z]{1,3}|[IVX]+)[.)º°])\s|.* \| |\d+[a-z]{0,2} \([a-z]?1\) ", re.IGNORECASE
+)
 _HYPHENATED = re.compile(r"[^\W\d_]-$")
 _SECOND_HALF = re.compile(r"(?!(?:und|oder|bzw|y|o|e|et|ou|en|of|and|or)\b)[a-zà-ÿ]")
 
@@ -120,16 +122,19 @@ def _explanation(name: str, outline: Outline) -> Iterator[str]:
 
 def unwrapped(lines: Iterable[Line], patterns: LinePatterns) -> list[Line]:
     """Return the paragraphs of lines that are cut at a margin; a blank line ends one, and so does a line that begins a
-    list item, heading or article."""
+    list item, heading or article, or with the number after the last that began one."""
     lines = [Line(line.place, line.text.strip(), line.level) for line in lines]
     width = max((len(line.text) for line in lines), default=0)
     if width > _WRAPPED_CHARS:
         return [line for line in lines if line.text]
     paragraphs: list[Line] = []
     last = ""  # the line before, "" where a paragraph ended
+    numbers, last_number = patterns.bare_numbers(), 0
     for line in lines:
+        numbered = numbers.article(line.text) if numbers else None
         goes_on = (
-            (last.endswith("\u00ad") or (len(last) >= _FULL_LINE * width and not last.endswith(_ENDS)))
+            (numbered is None or numbered.digits != last_number + 1)
+            and (last.endswith("\u00ad") or (len(last) >= _FULL_LINE * width and not last.endswith(_ENDS)))
             and not _MARK.match(line.text)
             and (line.text[:1].islower() or not (_names(last, patterns) or _names(line.text, patterns)))
         )
@@ -138,6 +143,7 @@ def unwrapped(lines: Iterable[Line], patterns: LinePatterns) -> list[Line]:
         elif line.text:
             paragraphs.append(line)
         last = line.text
+        last_number = last_number if goes_on or numbered is None else numbered.digits
     return paragraphs
 
 

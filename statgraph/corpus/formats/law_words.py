@@ -13,6 +13,8 @@ from statgraph.errors import UsageError, reason_of
 
 ANNEX = "annex"
 LONGEST_HEADING = 200
+LONGEST_RUBRIC = 150
+SENTENCE_ENDS = (".", ":", ";", ",", "。", "；", "：", "，", "、")
 _COLUMNS = ("article", "book", "part", "title", "chapter", "section", ANNEX)
 _NONE = "(?!)"
 # By column the words of a language, regular expressions with a comma between; 〇 is a number inside or before a word.
@@ -51,7 +53,7 @@ _RANGE = re.compile(
     r"(?P<word>§§|(?i:art[íi]culos|articles|sections|artikeln?|artikelen|articoli|artigos|artt?\.))\s*"
     r"(?P<number>\d+\w?\s*(?:[–-]|\b(?:bis|a|al|to|à|tot|y|und|and|et|e|en|i|do)\b|,)\s*\d+\w?)(?P<rest>[.:]?\s*(?:[\[(].*|.{0,40}))"
 )
-_BARE_NUMBER = r"(?P<number>\d+(?:\.\d+)*[A-Z]{0,2}(?: [a-z])?(?: §)?)[.)]?(?:\s+|—)(?=[^\W\d_a-z]|\(1\)|[\[“«„])"
+_BARE_NUMBER = r"(?P<number>\d+(?:\.\d+)*[A-Z]{0,2}(?: [a-z])?(?: §)?)[.)]?(?:\s+|—)(?=[^\W\d_a-z]|\([A-Z]?1\)|[\[“«„])"
 _APART = "disposici"
 _UNNUMBERED = r"(?i:disposici[óo]n (?:adicional|transitoria|derogatoria|final))(?=\s*(?:[.:]|$))"
 _SUB = "sub|sous-|unter|onder|sotto|pod"
@@ -116,6 +118,11 @@ class ArticleLine:
     is_several: bool = False
     is_apart: bool = False
 
+    @property
+    def digits(self) -> int:
+        """Return the number without letters and what is behind a full stop: 12 of "12A.1"; 0 where it has none."""
+        return int(match[0]) if (match := re.match(r"\d+", self.number)) else 0
+
 
 class LinePatterns:
     """Recognises the lines that begin the headings and articles of a statute.
@@ -135,6 +142,7 @@ class LinePatterns:
         self._own_article = _compiled("--article-pattern", article) if article else None
         self._own_headings = [_compiled("--heading-pattern", pattern) for pattern in headings]
         self._language = language
+        self._takes_lower_case = False
 
     def without_articles(self) -> LinePatterns | None:
         """Return the patterns to try in a document in which these find no article; None if there are none."""
@@ -142,6 +150,15 @@ class LinePatterns:
             return None
         other = LinePatterns(self._language)
         other._words, other._own_headings = _words_of(self._language, use_else=True), self._own_headings
+        return other
+
+    def lower_case(self) -> LinePatterns | None:
+        """Return the patterns of articles whose rubrics begin in lower case: "Sec. 3 definitions". None where the user
+        says how articles begin."""
+        if self._own_article is not None:
+            return None
+        other = LinePatterns(self._language)
+        other._own_headings, other._takes_lower_case = self._own_headings, True
         return other
 
     def bare_numbers(self) -> LinePatterns | None:
@@ -162,6 +179,8 @@ class LinePatterns:
         rest = after.lstrip(_BETWEEN)
         goes_on = rest[:1].islower() and not after[: len(after) - len(rest)].strip(" \tºª°")
         word, number = match["word"] or "", match["number"] or match["whole"]
+        if goes_on and self._takes_lower_case:
+            goes_on = len(text) > LONGEST_RUBRIC or text.endswith(SENTENCE_ENDS)
         if (word or number.endswith("§")) and (goes_on or _IN_SENTENCE.match(after)):
             return None
         if number.startswith("第"):

@@ -14,15 +14,22 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from statgraph.corpus.formats.law_words import ANNEX, LONGEST_HEADING, ArticleLine, HeadingLine, LinePatterns
+from statgraph.corpus.formats.law_words import (
+    ANNEX,
+    LONGEST_HEADING,
+    LONGEST_RUBRIC,
+    SENTENCE_ENDS,
+    ArticleLine,
+    HeadingLine,
+    LinePatterns,
+)
 
 NEARLY_ALL = 0.9
 HEADING, ARTICLE, LEFT_OUT = "heading", "article", "left out"  # what a line was recognised as
-_LONGEST_RUBRIC = 150
 _MOST_TITLE_LINES = 3
 _MIN_NUMBERS = 3  # of articles that begin with a bare number, or below their rubric
 _MOST_IN_ORDER = 0.6  # of the bare numbers; the others are those of sections that are inserted
-_MOST_ABOVE = 0.7  # of the articles; the others have no rubric
+_MOST_ABOVE, _MOST_AMONG = 0.7, 0.5  # of the articles; the others have no rubric
 # "(Nozione). La locazione è", "Deposits.—(1) A landlord", "Fianza. A la celebración".
 _BRACKETED = re.compile(
     r"[(\[【〔](?P<rubric>[^()\[\]【】〔〕]*(?:[^\W\d_]{2}|[\u4e00-\u9fff])[^()\[\]【】〔〕]*)[)\]】〕]\.?\s*(?P<text>.*)"
@@ -30,7 +37,6 @@ _BRACKETED = re.compile(
 _DASHED = re.compile(r"(?P<rubric>[^.]{2,150})\.\s?[—–-]{1,2}\s*(?P<text>\S.*)")
 _FIRST_SENTENCE = re.compile(r"(?P<rubric>[^.]{2,80})\.\s+(?P<text>\S.*)")
 _PARAGRAPH = re.compile(r"\(\d")
-_SENTENCE_ENDS = (".", ":", ";", ",", "。", "；", "：", "，", "、")
 _PAGE = re.compile(r"(?:\s*\.{4,}\s*|\t+|\s{3,})\d{1,4}$")  # in a table of contents
 _OWN_NUMBER = re.compile(r"(?P<number>\d+[a-z]?(?:\.\d+[a-z]?)*)[.):]?\s+(?P<rest>\S.*)")
 
@@ -112,6 +118,8 @@ def read_outline(lines: Iterable[Line], patterns: LinePatterns, title: str = "")
         _take_headings_for_articles(blocks)
     if not any(block.article for block in blocks) and (others := patterns.without_articles()):
         preamble, blocks = _blocks(lines, others)
+    if (lower := patterns.lower_case()) and (found := _in_lower_case(lines, lower, blocks)):
+        preamble, blocks = found
     blocks, contents = _without_contents(blocks)
     if (numbers := patterns.bare_numbers()) and not any(block.line.level and block.article for block in blocks):
         before, numbered = _blocks(lines, patterns, numbers)
@@ -124,6 +132,7 @@ def read_outline(lines: Iterable[Line], patterns: LinePatterns, title: str = "")
     for articles in _with_annexes_apart(blocks):
         _settle_rubrics(articles)
         _settle_rubrics_above(articles, preamble, blocks)
+        _settle_rubrics_among_texts(articles)
     _settle_heading_titles(blocks)
     _settle_title(outline, preamble, blocks)
     _fill(outline, blocks)
@@ -138,26 +147,45 @@ def _blocks(
     """Return the lines before the first heading or article, and the blocks.
 
     With `numbers`, a number alone begins an article too, unless it is that of a paragraph: below an article that begins
-    with a word, up to the next heading.
+    with a word, up to the next heading or, if no paragraph is between, the number that follows the last one.
     """
     preamble: list[Line] = []
     blocks: list[_Block] = []
-    below_word = False
+    below_word, last = False, 0
     for line in lines:
         text = _PAGE.sub("", line.text.strip())
         heading = patterns.heading(text)
         article = patterns.article(text) if heading is None else None
         below_word = heading is None and (below_word or article is not None)
-        is_bare = numbers is not None and heading is None and not below_word
-        if is_bare and numbers is not None:
-            article = numbers.article(text)
+        bare = numbers.article(text) if numbers is not None and heading is None and article is None else None
+        if bare is not None:
+            if not below_word or bare.digits == last + 1 > 1:
+                article, below_word, last = bare, False, bare.digits
+            else:
+                last = 0
         if article is not None:
-            blocks.append(_Block(line, article=article, text=article.rest, is_bare=is_bare))
+            blocks.append(_Block(line, article=article, text=article.rest, is_bare=article is bare))
         elif heading is not None or line.level:
             blocks.append(_Block(line, heading or HeadingLine("", "", " ".join(text.split()))))
         else:
             (blocks[-1].body if blocks else preamble).append(line)
     return preamble, blocks
+
+
+def _in_lower_case(
+    lines: Sequence[Line], patterns: LinePatterns, strict: Sequence[_Block]
+) -> tuple[list[Line], list[_Block]] | None:
+    """Return what `_blocks` does where rubrics begin in lower case; None where these lines are parts of sentences: they
+    are fewer than the other articles, or their numbers are in no order."""
+    preamble, blocks = _blocks(lines, patterns)
+    n_strict = sum(bool(block.article) for block in strict)
+    keys = [
+        _number_key(block, place)
+        for place, block in enumerate(blocks)
+        if block.article is not None and block.article.digits
+    ]
+    is_most = len(keys) - n_strict >= max(_MIN_NUMBERS, n_strict)
+    return (preamble, blocks) if is_most and len(_longest_rising(keys)) >= NEARLY_ALL * len(keys) else None
 
 
 def _take_headings_for_articles(blocks: Sequence[_Block]) -> None:
@@ -201,9 +229,7 @@ def _in_order(blocks: Sequence[_Block], preamble: list[Line]) -> list[_Block] | 
 def _number_key(block: _Block, place: int) -> tuple[int, int, int]:
     """Return what orders bare numbers, with the block's place last: 2 before 2A and 2.1, and those as they stand."""
     assert block.article is not None
-    match = re.match(r"(\d+)(.*)", block.article.number)
-    assert match is not None
-    return int(match[1]), place if match[2] else 0, place
+    return block.article.digits, 0 if block.article.number.isdigit() else place, place
 
 
 def _longest_rising(keys: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
@@ -315,6 +341,16 @@ def _settle_rubrics_above(part: Sequence[_Block], preamble: list[Line], blocks: 
             blocks[i].rubric = bodies[i].pop().text.strip().strip("()（）")
 
 
+def _settle_rubrics_among_texts(blocks: Sequence[_Block]) -> None:
+    """Take the lines of the numbers that are no sentences for rubrics, where half of the articles have one there and
+    the texts of the others begin there."""
+    with_text = [block for block in blocks if block.text and not block.rubric and block.body]
+    rubrics = [block for block in with_text if _is_title_line(block.text) and not _PARAGRAPH.match(block.text)]
+    if len(rubrics) >= max(_MIN_NUMBERS, _MOST_AMONG * len(blocks)):
+        for block in rubrics:
+            block.rubric, block.text = block.text, ""
+
+
 def _is_rubric_above(body: Sequence[Line], before: _Block | None) -> bool:
     """Return whether the last line before an article can be its rubric, and is not the only one below a heading that
     has no title yet, or the title of the act."""
@@ -328,7 +364,7 @@ def _nearly_all(blocks: Sequence[_Block], holds: Callable[[_Block], object]) -> 
 
 
 def _could_be_rubric(block: _Block) -> bool:
-    return bool(block.body) and len(block.text) <= _LONGEST_RUBRIC and not block.text.endswith((":", ";", ",", "—"))
+    return bool(block.body) and len(block.text) <= LONGEST_RUBRIC and not block.text.endswith((":", ";", ",", "—"))
 
 
 def _begins_with_rubric(block: _Block) -> bool:
@@ -336,21 +372,26 @@ def _begins_with_rubric(block: _Block) -> bool:
 
 
 def _is_title_line(text: str) -> bool:
-    return len(text) <= _LONGEST_RUBRIC and not text.rstrip().endswith(_SENTENCE_ENDS) and " | " not in text
+    return len(text) <= LONGEST_RUBRIC and not text.rstrip().endswith(SENTENCE_ENDS) and " | " not in text
 
 
 def _is_title(body: Sequence[Line]) -> bool:
     """Return whether the lines below a heading can be its title: none, or a few short ones."""
     text = " ".join(line.text.strip() for line in body)
-    return len(body) <= _MOST_TITLE_LINES and len(text) <= LONGEST_HEADING and not text.endswith((":", ";", ","))
+    is_short = len(body) <= _MOST_TITLE_LINES and len(text) <= LONGEST_HEADING
+    return is_short and not text.endswith((":", ";", ",")) and " | " not in text
 
 
 def _settle_heading_titles(blocks: list[_Block]) -> None:
-    """Join the title below a heading to it ("TÍTULO II", "De los contratos"); make articles of annexes with text."""
+    """Join the title below a heading to it ("TÍTULO II", "De los contratos"); make articles of annexes, and of
+    their parts, with text of their own."""
+    in_annex = False
     for i, block in enumerate(blocks):
         heading = block.heading
         if heading is None:
             continue
+        in_annex |= heading.kind == ANNEX
+        below = blocks[i + 1].heading if i + 1 < len(blocks) else heading
         is_above = i + 1 < len(blocks) and (heading.kind != ANNEX or blocks[i + 1].article is not None)
         if is_above and block.body and not heading.title and _is_title(block.body):
             block.heading = replace(heading, title=" ".join(line.text.strip() for line in block.body))
@@ -358,6 +399,9 @@ def _settle_heading_titles(blocks: list[_Block]) -> None:
         elif heading.kind == ANNEX and block.body:
             block.heading, block.rubric = None, heading.title
             block.article = ArticleLine("", heading.name, "", is_apart=True)
+        elif in_annex and block.body and below is not None and below.kind in (heading.kind, ANNEX):
+            block.rubric = heading.title or (block.body.pop(0).text.strip() if _begins_with_rubric(block) else "")
+            block.article = ArticleLine("", heading.name, "")
 
 
 def _settle_title(outline: Outline, preamble: Sequence[Line], blocks: list[_Block]) -> None:
@@ -384,12 +428,13 @@ def _fill(outline: Outline, blocks: Sequence[_Block]) -> None:
     for block in blocks:
         if block.heading is not None:
             above.push(block.heading, _title_of(block), level=block.line.level or block.heading.level)
+        if block.article is None:
             outline.recognised.append(Recognised(block.line, HEADING, " > ".join(above.path)))
             _leave_out(outline, block.body, "under a heading")
             continue
-        assert block.article is not None
         if block.article.is_apart:
             above = HeadingStack()
+        path = above.path[:-1] if block.heading is not None else above.path
         text = "\n".join(filter(None, (block.text, *(line.text.strip() for line in block.body))))
         number, rubric = f"{block.article.word} {block.article.number}".strip(), block.rubric.strip(" .:–—-")
         if not text:
@@ -398,7 +443,7 @@ def _fill(outline: Outline, blocks: Sequence[_Block]) -> None:
         local_id = _local_id(block.article, usual, rubric)
         met[local_id] += 1
         local_id += f"_{met[local_id]}" if met[local_id] > 1 else ""
-        outline.articles.append(OutlineArticle(block.line.place, local_id, number, rubric, text, above.path))
+        outline.articles.append(OutlineArticle(block.line.place, local_id, number, rubric, text, path))
         words_of_it = ", ".join(filter(None, (number, rubric))) or local_id
         outline.recognised.append(Recognised(block.line, ARTICLE, f"{words_of_it} ({len(text):,} characters)"))
 

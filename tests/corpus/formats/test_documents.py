@@ -108,6 +108,16 @@ def test_lines_cut_at_a_margin_are_joined():
     assert others == ["Short.", "dog | 5"]
 
 
+def test_a_rubric_that_fills_its_line_is_not_joined_to_the_number_below():
+    text = (
+        "Dogs that live in the harbour\n1 (1) A dog may bark as loud\nas it\n"
+        "Cats that live in the harbour\n2 Cats may not bark\n4 Owls"
+    )
+    joined = [line.text for line in unwrapped([Line("", line) for line in text.split("\n")], LinePatterns("en"))]
+    assert joined[:2] == ["Dogs that live in the harbour", "1 (1) A dog may bark as loud as it"]
+    assert joined[2:] == ["Cats that live in the harbour", "2 Cats may not bark 4 Owls"]
+
+
 def test_a_text_with_a_paragraph_on_each_line_keeps_its_lines():
     lines = [Line("", "a" * 130), Line("", "b" * 100), Line("", "c")]
     assert unwrapped(lines, LinePatterns("en")) == lines

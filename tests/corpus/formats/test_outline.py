@@ -38,6 +38,61 @@ def test_what_stands_below_an_article_line_is_its_text():
     assert [article.local_id for article in outline.articles] == ["1", "2"]
 
 
+LOWER = """
+Sec. 3 definitions
+A dog is a dog.
+Sec. 4 duties of the owner
+Section 3 of this Act applies to cats.
+Sec. 5 fees
+"""
+
+
+def test_rubrics_may_begin_in_lower_case_where_their_numbers_are_in_order():
+    text = f"{LOWER}None.\nSec. 6 date\nToday."
+    assert [article.local_id for article in outline_of(text).articles] == ["3", "4", "5", "6"]
+    assert outline_of(text).articles[1].text == "Section 3 of this Act applies to cats."
+    assert (
+        outline_of("Section 9 Dogs\nBark as\nsection 3 says\nSection 7 of this Act").articles[0].number == "Section 9"
+    )
+    for unordered in (LOWER.replace("Sec. 5", "Sec. 2"), f"Section 7 Dogs\nBark.\nSection 8 Cats\nNo.\n{LOWER}"):
+        assert "Sec. 4" not in [article.number for article in outline_of(unordered).articles]
+
+
+def test_numbers_alone_go_on_behind_a_row_that_begins_as_an_article():
+    text = "1 Dogs bark.\n2 At the end insert:\nSection 144 | False\nSection 148 | Hidden\n3 (A1) Cats.\n4 Owls."
+    assert [article.number for article in outline_of(text).articles] == [
+        "1",
+        "2",
+        "Section 144",
+        "Section 148",
+        "3",
+        "4",
+    ]
+    paragraphs = f"{text}\nSection 5 Dogs\n1 One.\n6 Two."
+    assert outline_of(paragraphs).articles[-1].text == "Dogs\n1 One.\n6 Two."
+
+
+def test_the_parts_of_an_annex_that_have_texts_and_no_articles_are_articles():
+    text = (
+        "Section 1 Dogs\nBark.\nSchedule 1 Standards\nPart 1\nLETTERS\nStandard 1 | Bark.\nPart 2\nCALLS\n"
+        "Standard 2 | No.\nSchedule 2 Forms\nPart 1\nSection 1 Form\nBark here."
+    )
+    assert found(outline_of(text, title="Law"))[1:] == [
+        ("Part 1", "LETTERS", "Standard 1 | Bark.", ("Schedule 1 Standards",)),
+        ("Part 2", "CALLS", "Standard 2 | No.", ("Schedule 1 Standards",)),
+        ("Section 1", "Form", "Bark here.", ("Schedule 2 Forms", "Part 1")),
+    ]
+
+
+def test_rubrics_stand_among_texts_where_half_of_the_articles_have_one():
+    text = (
+        "Art. 1 Hunde\nSie bellen.\nArt. 2 Katzen bellen nicht.\nArt. 3 Eulen\nNein.\nArt. 4 Rinder\nDoch.\n"
+        "Art. 5 1 Für sie gilt:\na."
+    )
+    rubrics = [article.rubric for article in outline_of(text, "de").articles]
+    assert rubrics == ["Hunde", "", "Eulen", "Rinder", ""]
+
+
 @pytest.mark.parametrize(
     ("language", "text", "articles"),
     [
