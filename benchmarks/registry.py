@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 MEASURES = {
+    "importing": "benchmarks.measures.importing",
     "loading": "benchmarks.measures.loading",
     "graph_building": "benchmarks.measures.graph_building",
     "attention": "benchmarks.measures.attention",

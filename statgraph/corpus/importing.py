@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from statgraph.corpus.draft import AS_IT_STANDS, Draft, Reading
 from statgraph.corpus.formats.tables import draft_rows
 from statgraph.corpus.html_text import has_html
 from statgraph.corpus.lines import csv_rows, decoded_lines, id_field, json_objects, string_field
-from statgraph.corpus.recognising import recognised
+from statgraph.corpus.recognising import check_named, recognised
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.splitting import HASH, SPLITTINGS
 from statgraph.corpus.store import held_for_writing, read_manifest, write_corpus
@@ -36,6 +37,7 @@ OFFICIAL_XML = "xml"  # which has profiles, and can be downloaded
 QUESTION_ID_KEYS, QUESTION_TEXT_KEYS = ("_id", "id"), ("text", "question")
 _JSON_SUFFIXES = (".jsonl", ".json", ".ndjson")
 _MAX_NAMED = 8
+_NUMERAL = re.compile("[\\d〇一二三四五六七八九十百]|\\b[IVXLC]+\\b")
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,11 @@ def _caveats(corpus: Corpus) -> Iterator[str]:
             f"articles with HTML: {len(tagged):,} (first: {tagged[0]}), which is shown and searched as it stands; add "
             "--strip-html to import their plain text"
         )
+    if corpus.articles and not any(article.number or _NUMERAL.search(article.title) for article in corpus.articles):
+        yield as_called(
+            f"articles without a number: all (first: '{corpus.articles[0].title}'), so no question can name one; if "
+            "these titles are the articles' own headings, call the column rubric, and give a column number"
+        )
 
 
 def _uncited(draft: Draft) -> Iterator[str]:
@@ -197,6 +204,7 @@ def draft_source(
     name = format_name or recognised(source).format
     source_format, reading = FORMATS.load(name), _checked(reading, name)
     with _local(source) as (path, downloaded), _reported(path):
+        check_named(name, path)
         draft = _new_draft(name, path, replace(about, source=about.source or downloaded or None), reading, splits)
         source_format.fill(draft, path)
         if not draft.language and not draft.problem_count:

@@ -61,6 +61,29 @@ def recognised(source: Path | str) -> Recognised:
         ) from None
 
 
+def check_named(name: str, source: Path) -> None:
+    """Refuse a file of tables or texts that is an office document, or official XML, but was named as something else.
+
+    Raises:
+        CorpusError: with the command that reads it.
+    """
+    named = FORMATS.load(name)
+    if not source.is_file() or not (named.suffixes or named.files):
+        return
+    with source.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+    reads_markup = {"article_pattern", "profile"} & set(named.takes)  # texts and profiles may be of any markup
+    if not (head.startswith(_ZIP) or (_is_markup(head) and not reads_markup)):
+        return
+    try:
+        found = _of_file(source)
+    except CorpusError:  # a damaged archive: for the format itself to say
+        return
+    if found.format != name:
+        command = f"statgraph import {found.format} {source}"
+        raise CorpusError(f"{source}: not {name} but {found.format} ({found.why}); read it with '{command}'")
+
+
 def _of_folder(folder: Path) -> Recognised:
     # The later formats are those of one source, whose file names say more.
     for name in reversed(list(FORMATS)):

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from statgraph.corpus.importing import About, draft_source, import_corpus, read_question_file
+from statgraph.corpus.importing import About, draft_source, import_corpus, import_to_folder, read_question_file
 from statgraph.errors import CorpusError, UsageError
 from statgraph.registry import FORMATS
 
@@ -129,3 +129,13 @@ def test_a_refusal_names_what_the_file_holds(tmp_path, content):
     path.write_text(content)
     with pytest.raises(CorpusError, match=r"asked\.\w+:1: no .*found: nr, frage"):
         read_question_file(path)
+
+
+@pytest.mark.parametrize(("title", "warns"), [("Deposit", True), ("第三条", False), ("Article IV", False), ("", False)])
+def test_titles_without_a_number_are_taken_for_rubrics(tmp_path, title, warns):
+    number = "" if title else "1"
+    (tmp_path / "law.csv").write_text(
+        f"id,number,title,text,path\n1,{number},{title},A lamp.,Lamp Act\n", encoding="utf-8"
+    )
+    caveats = import_to_folder(tmp_path / "law.csv", "csv", tmp_path / "out", About(language="en")).caveats
+    assert [f"first: '{title}'" in caveat for caveat in caveats] == [True] * warns

@@ -3,7 +3,7 @@ import zipfile
 
 import pytest
 
-from statgraph.corpus.recognising import recognised
+from statgraph.corpus.recognising import check_named, recognised
 from statgraph.errors import CorpusError
 
 
@@ -66,6 +66,39 @@ def test_folders_are_recognised_by_their_files(tmp_path, names, expected, why):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
     assert recognised(tmp_path) == (expected, why)
+
+
+@pytest.mark.parametrize(
+    ("named", "content", "is_in"),
+    [
+        ("csv", AKN, "xml"),
+        ("legi", AKN, "xml"),
+        ("jsonl", b"<html><p>Law", "html"),
+        ("csv", DOCX, "docx"),
+        ("xml", XLSX, "xlsx"),
+    ],
+)
+def test_a_file_that_is_named_as_something_else_is_refused_with_its_command(tmp_path, named, content, is_in):
+    path = tmp_path / "law"
+    path.write_bytes(content)
+    with pytest.raises(CorpusError, match=rf"not {named} but {is_in} .*'statgraph import {is_in} {path}'"):
+        check_named(named, path)
+
+
+@pytest.mark.parametrize(
+    ("named", "content"),
+    [
+        ("csv", b"id,text\n"),
+        ("md", b"<!-- draft -->\n# Law"),
+        ("html", AKN),
+        ("xml", b"<html/>"),
+        ("xml", b"PK\x03\x04"),
+    ],
+)
+def test_what_a_format_may_read_is_left_to_it(tmp_path, named, content):
+    (tmp_path / "law").write_bytes(content)
+    check_named(named, tmp_path / "law")
+    check_named(named, tmp_path)
 
 
 def test_an_address_is_of_official_xml():

@@ -43,7 +43,7 @@ def explanation(document: Document, profile: Profile) -> Iterator[str]:
     yield from (f"  {count:>6,}  {name}" for name, count in reader.left_out.most_common())
     yield from _outside(reader)
     yield from _references(reader, articles, act, profile)
-    running = [name for name in reader.text.running if name]
+    running = set(filter(None, reader.text.running)) - profile.named
     yield f"read as running text, for no key names them: {', '.join(sorted(running)) or 'nothing'}"
 
 

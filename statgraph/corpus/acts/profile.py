@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, get_origin, get_type_hints
 
@@ -244,6 +245,12 @@ class Profile:
     def patterns(self, key: str) -> tuple[re.Pattern[str], ...]:
         """Return the regular expressions of a key, by its dotted name."""
         return self._patterns[key]
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """Return the names of the elements that a key names, as what it selects or on the way to a text."""
+        selectors = [*chain(*self._selectors.values()), *chain(*(one.selectors for one in self._values.values()))]
+        return frozenset().union(*(selector.names for selector in selectors))
 
     @cached_property
     def lines(self) -> tuple[Selector, ...]:

@@ -62,6 +62,11 @@ class Selector:
         """Return whether the name alone decides."""
         return not self.tests and self.parent is None
 
+    @property
+    def names(self) -> set[str]:
+        """Return its name and those of its parents."""
+        return {self.name} if self.parent is None else {self.name, *self.parent.names}
+
     def matches(self, element: Element) -> bool:
         """Return whether an element is one of these."""
         return self.name == local_name(element) and self.fits(element)
@@ -176,6 +181,11 @@ class Value:
 
     def __bool__(self) -> bool:
         return bool(self._alternatives)
+
+    @property
+    def selectors(self) -> list[Selector]:
+        """Return the selectors of the elements on the way to the text."""
+        return [step for parts in self._alternatives for part in parts for _, step in part.steps]
 
     def find(self, element: Element, text_of: Callable[[Element], str]) -> tuple[str, list[Element]]:
         """Return (text, the elements that it is the text of); ("", []) where no alternative has any.

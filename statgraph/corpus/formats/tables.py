@@ -17,7 +17,7 @@ kept as metadata; `valid_from` and `valid_to` say when an article is in force (`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -78,7 +78,8 @@ def records_of_rows(draft: Draft, table: str, rows: Iterable[tuple[str, list[str
     """Yield (place, record) for the rows of a table of texts, with lists for `path`, `articles`, `cites`.
 
     A table of articles without a path can have headings as rows of their own, which become paths: a row with one filled
-    cell, or without a number and a text. Such a row above the header is the title of the code.
+    cell, or without a number and a text. Such a row above the header is the title of the code; so is the first below it
+    if another heading follows and it alone has no word such as Chapter.
     """
     needed, remedy = NEEDED_COLUMNS[table], _REMEDY
     headings: _HeadingRows | None = None
@@ -87,7 +88,7 @@ def records_of_rows(draft: Draft, table: str, rows: Iterable[tuple[str, list[str
         title, rows = _title_and_table(rows)
         if draft.reading.code or title or any(_is_alone(values) for _, values in rows[1:]):
             needed = tuple(column for column in needed if column != PLACE_COLUMNS)
-            headings = _HeadingRows(draft, draft.reading.code or title or draft.name)
+            headings = _HeadingRows(draft, draft.reading.code or title, [values for _, values in rows[1:]])
         else:
             remedy += "; --code TITLE does without path and heading"
     for place, row in named_rows(draft, rows, needed=needed, remedy=remedy):
@@ -121,12 +122,17 @@ def _title_and_table(rows: list[tuple[str, list[str]]]) -> tuple[str, list[tuple
 class _HeadingRows:
     """The headings above the rows of a table, from rows of their own."""
 
-    def __init__(self, draft: Draft, code: str):
-        self._code, self._above, self._patterns = code, HeadingStack(), LinePatterns(draft.language)
+    def __init__(self, draft: Draft, code: str, rows: Sequence[Sequence[str]]):
+        self._above, self._patterns = HeadingStack(), LinePatterns(draft.language)
+        plain = [
+            at for at, values in enumerate(rows) if _is_alone(values) and not self._patterns.heading("".join(values))
+        ]
+        has_title = plain == [0] and len(rows) > 1 and _is_alone(rows[1])
+        self._code = [code or draft.name] * (bool(code) or not has_title)
 
     @property
     def path(self) -> list[str]:
-        return [self._code, *self._above.path]
+        return [*self._code, *self._above.path]
 
     def take(self, row: Mapping[str, str]) -> bool:
         """Return whether a row is a heading, and what follows is below it."""

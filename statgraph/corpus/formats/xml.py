@@ -32,7 +32,7 @@ class _LeftOut:
 
     def parts(self) -> Iterator[str]:
         """Yield in words which articles and how much text is left out."""
-        yield from (f"{count:,} articles {why}" for why, count in self.articles.items() if count)
+        yield from (f"{count:,} article{'s' * (count > 1)} {why}" for why, count in self.articles.items() if count)
         if n_chars := self.characters.total():
             n_files = sum(map(bool, self.characters.values()))
             where = f" in {n_files:,} files" * (n_files > 1)
@@ -129,7 +129,7 @@ def _read(draft: Draft, document: Document, profile: Profile, left_out: _LeftOut
         left_out.add_file(f"in another language than {draft.language}", document.name)
         return None
     left_out.articles["without text, repealed"] += reader.repealed
-    left_out.articles["that are quoted, as part of the text around them"] += reader.quoted
+    left_out.articles["quoted, as part of the text around them"] += reader.quoted
     left_out.characters[document.name] = reader.outside.n_chars
     return ReadAct(act, found, profile, document.name)
 

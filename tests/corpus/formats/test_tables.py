@@ -324,3 +324,19 @@ def test_ids_with_spaces_can_be_labelled_and_cited(draft, tmp_path):
     corpus = draft.corpus()
     assert [of.article_ids for of in corpus.questions] == [("Art. 1",), ("Art. 2", "b")]
     assert corpus.citing[0].article_ids == ("Art. 2", "Art. 1")
+
+
+@pytest.mark.parametrize(
+    ("rows", "path"),
+    [
+        (["Lamp Act,,", "Chapter 1 Light,,"], ("Lamp Act", "Chapter 1 Light")),
+        (["Chapter 1 Light,,"], ("town", "Chapter 1 Light")),
+        (["Lamp Act,,"], ("town", "Lamp Act")),  # as well a heading of some of the articles
+        (["Lamps,,", "Light,,"], ("town", "Light")),
+    ],
+)
+def test_a_heading_row_above_all_others_is_the_code(draft, tmp_path, rows, path):
+    articles = tmp_path / "articles.csv"
+    articles.write_text("\n".join(["id,number,text", *rows, "a,1,Lamps burn.", ""]))
+    draft_csv(draft, articles)
+    assert [article.path for article in draft.corpus().articles] == [path]
