@@ -13,7 +13,9 @@ from statgraph.corpus.structure import Structure
 from statgraph.ranking.candidates import CandidateFinder
 from statgraph.ranking.features import Features, feature_names, features
 from statgraph.ranking.fixed import FixedRanker
-from statgraph.signals.signal import Asked, Signal
+from statgraph.ranking.long_questions import answers_of, asked
+from statgraph.signals.lexical import TextSignal
+from statgraph.signals.signal import Signal
 
 FINALISTS = 800  # what a learnt ranker reorders: it learns from as many, and knows nothing of what lies far below
 
@@ -63,6 +65,7 @@ class Ensemble:
         self._depth = depth
         self._weights = np.asarray(weights, dtype=np.float32)
         self._finder = CandidateFinder(structure, near=near)
+        self._bm25 = next((signal.bm25 for signal in signals if isinstance(signal, TextSignal)), None)
 
     @property
     def feature_names(self) -> tuple[tuple[str, str], ...]:
@@ -93,10 +96,10 @@ class Ensemble:
         self, questions: Sequence[str], k: int = 1, allowed: AllowedRows | None = None
     ) -> Iterator[Features]:
         """Yield the features of all candidates of each question."""
-        asked, names = Asked(questions), [signal.name for signal in self.signals]
-        answers = []
+        texts, counts = asked(questions, self._bm25)
+        names, answers = [signal.name for signal in self.signals], []
         for signal in self.signals:
-            answers.append(signal.ask(asked))
+            answers.append(answers_of(signal.ask(texts), counts))
         for question_answers in zip(*answers, strict=True):
             proposals = []
             for answer in question_answers:

@@ -52,18 +52,43 @@ def signal_info(signal: Signal) -> SignalInfo:
 
 @dataclass
 class Asked:
-    """The questions of one search: their texts and, once a signal needs them, their vectors."""
+    """The texts of one search and, once a signal needs them, their vectors.
+
+    Attributes:
+        texts: questions, and the sentences that are read of long ones.
+        sentences: the places of the sentences of a long question, by its own. Its vector is the mean of theirs, by
+            length: an encoder takes as long for a text as for its parts, and reads only the beginning of a long one.
+    """
 
     texts: Sequence[str]
-    _vectors: dict[int, np.ndarray] = field(default_factory=dict)
+    sentences: Mapping[int, range] = field(default_factory=dict)
+    _encoded: dict[int, np.ndarray] = field(default_factory=dict)
 
     def vectors(self, encoder: QueryEncoder) -> np.ndarray:
-        """Return what an encoder makes of the questions, (questions, width) float32; computed once."""
-        if id(encoder) not in self._vectors:
-            shared = isinstance(encoder, HeadEncoder)
-            vectors = encoder.head(self.vectors(encoder.base)) if shared else encoder.encode(self.texts)
-            self._vectors[id(encoder)] = vectors
-        return self._vectors[id(encoder)]
+        """Return what an encoder makes of the texts, (texts, width) float32; computed once."""
+        encoded = self._encode(encoder)
+        if not self.sentences:
+            return encoded
+        vectors = np.empty((len(self.texts), encoded.shape[1]), dtype=np.float32)
+        vectors[self._read] = encoded
+        for place, parts in self.sentences.items():
+            mean = np.average(vectors[parts], axis=0, weights=[len(self.texts[part]) for part in parts])
+            vectors[place] = mean / max(float(np.linalg.norm(mean)), 1e-12)
+        return vectors
+
+    @property
+    def _read(self) -> list[int]:
+        return [place for place in range(len(self.texts)) if place not in self.sentences]
+
+    def _encode(self, encoder: QueryEncoder) -> np.ndarray:
+        """Return the vectors of the texts that are read, (read, width) float32."""
+        if id(encoder) not in self._encoded:
+            if isinstance(encoder, HeadEncoder):
+                self._encoded[id(encoder)] = encoder.head(self._encode(encoder.base))
+            else:
+                texts = [self.texts[place] for place in self._read] if self.sentences else self.texts
+                self._encoded[id(encoder)] = encoder.encode(texts)
+        return self._encoded[id(encoder)]
 
 
 class Answer(Protocol):

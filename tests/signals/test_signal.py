@@ -33,6 +33,19 @@ def test_questions_are_encoded_once():
     assert encoder.calls == 1
 
 
+def test_a_long_question_has_the_mean_of_its_sentences():
+    class Encoder:
+        def encode(self, texts):
+            assert texts == ["Who?", "long text", "text"]
+            return np.array([[0, 1], [1, 0], [0, 1]], dtype=np.float32)
+
+    asked = Asked(["Who?", "a long text. text", "long text", "text"], {1: range(2, 4)})
+
+    vectors = asked.vectors(Encoder())
+    assert vectors[[0, 2, 3]].tolist() == [[0, 1], [1, 0], [0, 1]]
+    assert vectors[1] == pytest.approx(np.array([9, 4]) / np.hypot(9, 4))
+
+
 INFOS = {name: SIGNALS.load(name).info for name in SIGNALS.built_in} | KINDS
 
 
