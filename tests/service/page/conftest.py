@@ -22,6 +22,7 @@ CHROMIUM_ARGS = (
     # A container's /dev/shm can be small, and a full one ends the renderer.
     "--disable-dev-shm-usage",
 )
+BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")  # the first takes half as long
 STARTS_WITHIN_S = 60
 WAITS_MS = 60_000  # a machine that others use too is slow; nothing is waited for that does not come
 
@@ -50,7 +51,7 @@ def chromium() -> str:
     """Return the browser's path. What the tests need is looked for here, before a run is trained for them."""
     pytest.importorskip("uvicorn", reason="the service needs the extra 'serve'")
     pytest.importorskip("playwright.sync_api", reason="drives the browser of these tests")
-    found = os.environ.get("STATGRAPH_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    found = os.environ.get("STATGRAPH_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
     if not found:
         pytest.skip("no chromium on the PATH; install Debian's, or name one in STATGRAPH_CHROMIUM")
     return found
