@@ -16,7 +16,6 @@ from statgraph.signals.signal import Answer, Asked
 
 _LONG = 240  # characters
 _SENTENCES = 4  # that a long question has at least
-_MOST_SENTENCES = 60
 _READ = 5  # sentences that the signals read
 _ASKED = 1.5  # what a question mark is worth, in standard deviations of the strengths of a question's sentences
 _OF_WHOLE = 0.5  # weight of the whole beside the best sentence
@@ -41,11 +40,11 @@ def telling_sentences(question: str, bm25: BM25 | None) -> list[str]:
     """Return the sentences of a long question that are read apart, at most five; none for a short one.
 
     They are those that score highest: BM25 of the best article, divided by the root of the length, standardised within
-    the question, and 1.5 more for a question mark. Only the first sixty count.
+    the question, and 1.5 more for a question mark.
     """
     if len(question) < _LONG:
         return []
-    sentences = [question[start:end] for start, end in sentence_spans(question)][:_MOST_SENTENCES]
+    sentences = [question[start:end] for start, end in sentence_spans(question)]
     if len(sentences) < _SENTENCES:
         return []
     strengths = np.zeros(len(sentences))

@@ -106,7 +106,7 @@ class ServiceConfig:
     engine: EngineAddress | None = None
     timeout_s: float = setting(30.0, above=0)
     most_waiting: int = setting(64, at_least=1)
-    max_body: int = setting(64 * 1024, at_least=1)
+    max_body: int = setting(128 * 1024, at_least=1)
     max_feedback: int = setting(256 * 2**20, at_least=0)
     retry_after_s: int = setting(1, at_least=0)
 

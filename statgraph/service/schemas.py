@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from statgraph.lexical.bm25 import TermWeight
 from statgraph.search.hits import Contribution
 
-MAX_QUESTION = 2000
+MAX_QUESTION = 20_000
 MAX_K = 500
 DEFAULT_K = 10
 MAX_CODES = 100

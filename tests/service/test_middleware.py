@@ -120,8 +120,8 @@ def test_a_body_that_is_too_long_or_does_not_arrive(chunks, options, status, unr
 
 @pytest.mark.parametrize("chunked", [True, False])
 def test_64_kib_are_the_bound_of_the_service(client, chunked):
-    body = b'{"question": "deposit"' + b" " * (64 * 1024 - 23) + b"}"
-    assert len(body) == 64 * 1024
+    body = b'{"question": "deposit"' + b" " * (128 * 1024 - 23) + b"}"
+    assert len(body) == 128 * 1024
     headers = {"Content-Type": "application/json"}
 
     def sent(content):

@@ -180,7 +180,7 @@ def test_filters(client, limits, ids):
     [
         ({}, "body.question"),
         ({"question": ""}, "body.question"),
-        ({"question": "x" * 2001}, "body.question"),
+        ({"question": "x" * 20_001}, "body.question"),
         ({"question": 5}, "body.question"),
         ({"question": "q", "k": 0}, "body.k"),
         ({"question": "q", "k": 501}, "body.k"),

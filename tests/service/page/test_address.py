@@ -48,6 +48,24 @@ def test_back_and_forward(open_page, expect):
     assert len([url for url in asked if url.endswith("/api/search")]) == 1
 
 
+def test_a_letter_is_too_long_for_an_address_and_stays_in_the_history(open_page, expect):
+    letter = f"{'Many thanks in advance for any advice. ' * 60}Who keeps the deposit?"
+    page = open_page()
+    page.fill("#question", letter)
+    page.click("#question-form button[type=submit]")
+    expect(page.locator(".hit")).to_have_count(10)
+    assert "q=" not in page.url
+    page.locator(".hit-link").first.click()
+    expect(page.locator("#article h2")).to_be_visible()
+    page.reload()
+    expect(page.locator(".hit")).to_have_count(10)
+    assert page.input_value("#question") == letter
+    page.go_back()
+    page.go_back()
+    expect(page.locator(".examples li")).to_have_count(6)
+    assert page.input_value("#question") == ""
+
+
 def test_reading_and_writing_an_address(evaluate):
     told = {"q": "a b", "codes": ["Code A, B", "C&D"], "heading": "12"}
     told |= {"asOf": "2021-03-01", "article": "é/1", "lang": "fr"}

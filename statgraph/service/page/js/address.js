@@ -1,14 +1,18 @@
-/** The address holds what is shown (question, filters, day, article, language): a link can be shared, and "back" works. */
+/**
+ * The address holds what is shown (question, filters, day, article, language): a link can be shared, and "back" works.
+ * A letter is too long for one; it stays in the tab's history.
+ */
 
 import { el } from "./elements.js";
 
+const MOST_IN_ADDRESS = 2000; // characters of a question
 const listeners = [];
 
 /** Return {q, codes, heading, asOf, article, lang} of a query string; what is not in it is "", [] or null. */
 export function readAddress(query = location.search) {
   const values = new URLSearchParams(query);
   return {
-    q: (values.get("q") ?? "").trim(),
+    q: (values.get("q") ?? history.state?.letter ?? "").trim(),
     codes: values.getAll("code"),
     heading: values.get("heading") || null,
     asOf: values.get("as_of") || null,
@@ -20,7 +24,7 @@ export function readAddress(query = location.search) {
 /** Return the query string of what is shown, "./" where that is nothing. */
 export function writeAddress({ q, codes, heading, asOf, article, lang }) {
   const values = new URLSearchParams();
-  if (q) values.set("q", q);
+  if (q && !isLetter(q)) values.set("q", q);
   for (const code of codes) values.append("code", code);
   if (heading) values.set("heading", heading);
   if (asOf) values.set("as_of", asOf);
@@ -30,11 +34,17 @@ export function writeAddress({ q, codes, heading, asOf, article, lang }) {
   return query ? `?${query}` : "./";
 }
 
+const isLetter = (q) => q.length > MOST_IN_ADDRESS;
+
 /** Show something else: `change` is laid over the present address. The same again makes no new entry. */
 export function go(change, { replace = false } = {}) {
   const before = readAddress();
-  const address = writeAddress({ ...before, ...change });
-  if (address !== writeAddress(before)) history[replace ? "replaceState" : "pushState"](null, "", address);
+  const after = { ...before, ...change };
+  const address = writeAddress(after);
+  if (address !== writeAddress(before) || after.q !== before.q) {
+    const state = isLetter(after.q) ? { letter: after.q } : null;
+    history[replace ? "replaceState" : "pushState"](state, "", address);
+  }
   for (const listener of listeners) listener();
 }
 
