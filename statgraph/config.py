@@ -282,7 +282,7 @@ class EnsembleConfig:
         "nothing is trained.",
     )
     signals: tuple[str, ...] = setting(
-        ("citation", "bm25", "headings", "citing", "votes"),
+        ("citation", "bm25", "headings", "citing", "votes", "wording"),
         choices=SIGNALS,
         distinct=True,
         help="Signals that rank beside the members.",

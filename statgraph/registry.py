@@ -287,6 +287,7 @@ SIGNALS = Registry(
         "headings": "statgraph.signals.lexical:HeadingsSignal",
         "citing": "statgraph.signals.lexical:CitingSignal",
         "votes": "statgraph.signals.votes:VotesSignal",
+        "wording": "statgraph.signals.wording:WordingSignal",
     },
 )
 ENGINES = Registry(

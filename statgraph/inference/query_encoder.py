@@ -16,6 +16,7 @@ from statgraph.artifacts import reading
 from statgraph.device import PRECISIONS, pick_device, surely_cpu
 from statgraph.encoders.backbones import MODULES
 from statgraph.errors import DependencyError, RunError, StatgraphError, UsageError, reason_of, unknown_name
+from statgraph.inference.frozen_questions import frozen_questions
 from statgraph.inference.onnx_query import QUERY_GRAPHS, read_query_graph, weights_hash
 from statgraph.inference.static_query import MODULE_WEIGHTS, read_static_encoder
 
@@ -82,7 +83,7 @@ def read_query_encoders(
             continue
         encoder = read_query_encoder(folder, device=device, precision=precision)
         if key is not None and keys.count(key) > 1 and getattr(encoder, "gives_pooled", False):
-            bases[key] = PooledEncoder(encoder)
+            bases[key] = PooledEncoder(frozen_questions(key, folder, device) or encoder)
             encoder = _head(folder, bases[key])
         encoders.append(encoder)
     return encoders

@@ -34,13 +34,13 @@ class Candidates:
 
 class CandidateFinder:
     """Finds the candidates of a question: of the `near` best articles those of the same section, those that they cite
-    and those that cite them are candidates too."""
+    and those that cite them are candidates too. `scale_depth` is the place of the article that has 0 of a signal."""
 
     def __init__(self, structure: Structure, *, near: int):
         self._structure = structure
         self._near = near
         # In a law of three articles the one in the middle must not be the best: then no signal would say anything.
-        self._scale_depth = max(2, min(SCALE_DEPTH, len(structure) // 2))
+        self.scale_depth = max(2, min(SCALE_DEPTH, len(structure) // 2))
 
     def candidates(
         self, answers: Sequence[Answer], proposed: Sequence[Ranked], weights: np.ndarray, allowed: AllowedRows | None
@@ -48,11 +48,12 @@ class CandidateFinder:
         """Return the candidates for one question among the allowed rows (None is all): those that the signals propose,
         and what surrounds the best of these by the sum of `weights`, (signals,)."""
         scales = [
-            _Scale.of(best.scores, self._scale_depth, answer) for answer, best in zip(answers, proposed, strict=True)
+            Scale.of(best.scores, self.scale_depth, answer.floor)
+            for answer, best in zip(answers, proposed, strict=True)
         ]
         rows = np.unique(np.concatenate([best.rows for best in proposed]))
         raw = np.stack([answer.scores(rows) for answer in answers]) if len(rows) else np.zeros((len(answers), 0))
-        sums = weights @ _scaled(raw, scales)
+        sums = weights @ _scaled(raw, scales, answers)
         nearby = self._nearby(rows[np.argsort(-sums, kind="stable")[: self._near]], allowed)
         added = np.setdiff1d(nearby, rows, assume_unique=True)
         if len(added):
@@ -60,7 +61,7 @@ class CandidateFinder:
             order = np.argsort(merged, kind="stable")
             raw = np.hstack([raw, np.stack([answer.scores(added) for answer in answers])])[:, order]
             rows = merged[order]
-        return Candidates(rows.astype(np.int64), raw.astype(np.float32), _scaled(raw, scales))
+        return Candidates(rows.astype(np.int64), raw.astype(np.float32), _scaled(raw, scales, answers))
 
     def _nearby(self, best: np.ndarray, allowed: AllowedRows | None) -> np.ndarray:
         """Return the articles around the best ones, those around the very best first where there are too many."""
@@ -79,27 +80,34 @@ class CandidateFinder:
 
 
 @dataclass(frozen=True)
-class _Scale:
+class Scale:
+    """From a signal's scores for a question to units: its best article has 1, one at a certain place 0."""
+
     low: float
     span: float
-    top: float = 1.0
 
     @classmethod
-    def of(cls, scores: np.ndarray, depth: int, answer: Answer) -> _Scale:
-        """Return the scale of a signal's proposals, best first, of which 0 is the `depth`-th.
+    def of(cls, falling: np.ndarray, depth: int, floor: float | None) -> Scale:
+        """Return the scale of scores, best first, of which 0 is the `depth`-th.
 
-        Where there are fewer, 0 is the score of what is no candidate, or of the last where there is no such score.
+        Where there are fewer, 0 is `floor`, the score of what is no candidate, or the last where there is none.
         """
-        if not len(scores):
+        if not len(falling):
             return cls(0.0, 0.0)
-        few = len(scores) < depth
-        low = answer.floor if few and answer.floor is not None else float(scores[-1 if few else depth - 1])
-        return cls(low, float(scores[0]) - low, answer.confidence)
+        few = len(falling) < depth
+        low = floor if few and floor is not None else float(falling[-1 if few else depth - 1])
+        return cls(low, float(falling[0]) - low)
+
+    def units(self, scores: np.ndarray) -> np.ndarray:
+        """Return scores in units, below 0 and above 1 too; 0 for all where the scale says nothing."""
+        return (scores - self.low) / self.span if self.span > 0 else np.zeros(scores.shape, dtype=np.float32)
 
 
-def _scaled(raw: np.ndarray, scales: Sequence[_Scale]) -> np.ndarray:
-    scaled = np.zeros(raw.shape, dtype=np.float32)
-    for row, scale in enumerate(scales):
-        if scale.span > 0:
-            scaled[row] = scale.top * np.clip((raw[row] - scale.low) / scale.span, 0, 1)
-    return scaled
+def _scaled(raw: np.ndarray, scales: Sequence[Scale], answers: Sequence[Answer]) -> np.ndarray:
+    """Return (signals, candidates) float32: units from 0 to 1, times each answer's confidence."""
+    return np.stack(
+        [
+            np.float32(answer.confidence) * np.clip(scale.units(scores), 0, 1)
+            for scores, scale, answer in zip(raw, scales, answers, strict=True)
+        ]
+    ).astype(np.float32, copy=False)

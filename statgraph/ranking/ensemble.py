@@ -13,9 +13,9 @@ from statgraph.corpus.structure import Structure
 from statgraph.ranking.candidates import CandidateFinder
 from statgraph.ranking.features import Features, feature_names, features
 from statgraph.ranking.fixed import FixedRanker
-from statgraph.ranking.long_questions import answers_of, asked
+from statgraph.ranking.long_questions import LongAnswer, Reading, asked, readings
 from statgraph.signals.lexical import TextSignal
-from statgraph.signals.signal import Signal
+from statgraph.signals.signal import ZERO_SHOT, Answer, Signal, signal_info
 
 FINALISTS = 800  # what a learnt ranker reorders: it learns from as many, and knows nothing of what lies far below
 
@@ -44,6 +44,8 @@ class Ensemble:
         weights: of the signals in the sum that ranks the candidates.
         depth: how many articles each signal proposes.
         near: for how many of the best the surroundings are candidates too.
+        wholes: whether the signals that learn have learnt from long questions: these then read a long one as a whole,
+            and others its sentences too.
     """
 
     floor = None
@@ -57,6 +59,7 @@ class Ensemble:
         weights: Sequence[float],
         depth: int,
         near: int,
+        wholes: bool = False,
     ):
         self.signals = tuple(signals)
         self.structure = structure
@@ -65,6 +68,8 @@ class Ensemble:
         self._depth = depth
         self._weights = np.asarray(weights, dtype=np.float32)
         self._finder = CandidateFinder(structure, near=near)
+        self._wholes = wholes
+        self._zero_shot = next((place for place, signal in enumerate(signals) if signal.kind == ZERO_SHOT), None)
         self._bm25 = next((signal.bm25 for signal in signals if isinstance(signal, TextSignal)), None)
 
     @property
@@ -96,16 +101,33 @@ class Ensemble:
         self, questions: Sequence[str], k: int = 1, allowed: AllowedRows | None = None
     ) -> Iterator[Features]:
         """Yield the features of all candidates of each question."""
-        texts, counts = asked(questions, self._bm25)
-        names, answers = [signal.name for signal in self.signals], []
-        for signal in self.signals:
-            answers.append(answers_of(signal.ask(texts), counts))
-        for question_answers in zip(*answers, strict=True):
-            proposals = []
-            for answer in question_answers:
-                proposals.append(answer.best(max(k, self._depth), allowed))
+        texts, read = readings(questions, self._bm25)
+        batch = asked(texts, read, wholes=self._wholes)
+        answers = [signal.ask(batch) for signal in self.signals]
+        names, most = [signal.name for signal in self.signals], max(k, self._depth)
+        for reading in read:
+            question_answers = self._question_answers(reading, answers, most, allowed)
+            proposals = [answer.best(most, allowed) for answer in question_answers]
             candidates = self._finder.candidates(question_answers, proposals, self._weights, allowed)
             yield features(candidates, self.structure, names, self._weights)
+
+    def _question_answers(
+        self, reading: Reading, answers: Sequence[Sequence[Answer]], k: int, allowed: AllowedRows | None
+    ) -> list[Answer]:
+        """Return each signal's answer to a question, from its answers to all texts."""
+        if not reading.sentences:
+            return [by_text[reading.whole] for by_text in answers]
+        best_scores = None
+        if self._zero_shot is not None:
+            ranked = [answer.best(k, allowed) for answer in reading.of(answers[self._zero_shot])]
+            best_scores = np.array([float(scores[0]) if len(scores) else 0.0 for _, scores in ranked])
+        weights = reading.weights(best_scores)
+        return [
+            by_text[reading.whole]
+            if self._wholes and signal_info(signal).learns
+            else LongAnswer(by_text[reading.whole], reading.of(by_text), weights, self._finder.scale_depth)
+            for signal, by_text in zip(self.signals, answers, strict=True)
+        ]
 
     def finalists(self, candidates: Features, k: int = 1) -> Features:
         """Return the best of the candidates by the fixed ranker: `k` at least where the law has so many."""

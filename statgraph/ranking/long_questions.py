@@ -1,9 +1,9 @@
-"""Long questions, such as a letter: read as a whole and by sentence, since most of what they tell asks nothing."""
+"""Long questions, such as a letter: read by sentence and as a whole, since most of what they tell asks nothing."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,121 +12,168 @@ from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.query import Ranked
 from statgraph.lexical.bm25 import BM25
 from statgraph.lexical.sentences import sentence_spans
+from statgraph.ranking.candidates import Scale
 from statgraph.signals.signal import Answer, Asked
 
 _LONG = 240  # characters
 _SENTENCES = 4  # that a long question has at least
-_READ = 5  # sentences that the signals read
-_ASKED = 1.5  # what a question mark is worth, in standard deviations of the strengths of a question's sentences
-_OF_WHOLE = 0.5  # weight of the whole beside the best sentence
-_DEPTH = 200  # place whose distance from the best is the unit of a reading's scores
+_READ = 8  # sentences that the signals read
+_ASKS = (
+    1.5  # what a question mark is worth among the sentences of a question, in standard deviations of their strengths
+)
+# How sharply sentences are weighed: exponents for a standard deviation of their best scores, and for a question mark.
+_BY_ENCODER = 1 / 0.35, 0.5
+_BY_WORDS = 1.0, 3.0
+_OF_BEST, _OF_WHOLE = 0.5, 0.5  # beside the weighted sentences
 
 
-def asked(questions: Sequence[str], bm25: BM25 | None) -> tuple[Asked, list[int]]:
-    """Return what signals are asked, each question followed by its sentences that are read, and how many texts each
-    question has."""
-    texts: list[str] = []
-    counts, parts = [], {}
-    for question in questions:
-        sentences = telling_sentences(question, bm25)
-        if sentences:
-            parts[len(texts)] = range(len(texts) + 1, len(texts) + 1 + len(sentences))
-        texts += question, *sentences
-        counts.append(1 + len(sentences))
-    return Asked(texts, parts), counts
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """How a question is read.
 
-
-def telling_sentences(question: str, bm25: BM25 | None) -> list[str]:
-    """Return the sentences of a long question that are read apart, at most five; none for a short one.
-
-    They are those that score highest: BM25 of the best article, divided by the root of the length, standardised within
-    the question, and 1.5 more for a question mark.
+    Attributes:
+        whole: its place among the texts that signals are asked.
+        sentences: the places of the sentences that are read apart; none of a short question.
+        asks: (sentences,) bool: whether each ends in a question mark.
+        strengths: (sentences,) how much the law's words say of each, standardised within the question.
     """
+
+    whole: int
+    sentences: range
+    asks: np.ndarray
+    strengths: np.ndarray
+
+    def weights(self, best_scores: np.ndarray | None) -> np.ndarray:
+        """Return what each sentence counts, (sentences,), adding up to 1.
+
+        The sentence that asks lies nearest to the law: weights are a softmax of the best score that an untrained
+        encoder gives each, standardised; without such scores, of the strengths of their words.
+        """
+        if best_scores is None:
+            sharpness, of_asking = _BY_WORDS
+            exponents = sharpness * self.strengths + of_asking * self.asks
+        else:
+            sharpness, of_asking = _BY_ENCODER
+            exponents = sharpness * _standardised(best_scores) + of_asking * self.asks
+        weights = np.exp(exponents - exponents.max())
+        return weights / weights.sum()
+
+    def of(self, answers: Sequence[Answer]) -> list[Answer]:
+        """Return a signal's answers to the sentences from those to all texts."""
+        return [answers[place] for place in self.sentences]
+
+
+def readings(questions: Sequence[str], bm25: BM25 | None) -> tuple[list[str], list[Reading]]:
+    """Return the texts that signals are asked, each question followed by its sentences that are read, and how each
+    question is read.
+
+    Of a long question's sentences those eight are read that score highest: BM25 of the best article, divided by the
+    root of the length, standardised within the question, and 1.5 more for a question mark.
+    """
+    texts: list[str] = []
+    read = []
+    for question in questions:
+        sentences = _sentences(question)
+        asks = np.array([_asks(sentence) for sentence in sentences], dtype=bool)
+        strengths = _strengths(sentences, bm25)
+        kept = np.sort(np.argsort(-(strengths + _ASKS * asks), kind="stable")[:_READ])
+        first = len(texts) + 1
+        read.append(Reading(len(texts), range(first, first + len(kept)), asks[kept], strengths[kept]))
+        texts += question, *(sentences[place] for place in kept)
+    return texts, read
+
+
+def asked(texts: Sequence[str], read: Sequence[Reading], *, wholes: bool) -> Asked:
+    """Return what signals are asked; unless `wholes`, an encoder reads a long question's sentences alone."""
+    return Asked(texts, {} if wholes else {reading.whole: reading.sentences for reading in read if reading.sentences})
+
+
+def is_long(question: str) -> bool:
+    """Return whether sentences of a question are read apart."""
+    return bool(_sentences(question))
+
+
+def _sentences(question: str) -> list[str]:
     if len(question) < _LONG:
         return []
     sentences = [question[start:end] for start, end in sentence_spans(question)]
-    if len(sentences) < _SENTENCES:
-        return []
-    strengths = np.zeros(len(sentences))
-    if bm25 is not None:
-        strengths += [float(bm25.scores(sentence).max()) / math.sqrt(len(sentence)) for sentence in sentences]
-        strengths = (strengths - strengths.mean()) / (strengths.std() or 1.0)
-    strengths += [_ASKED * _asks(sentence) for sentence in sentences]
-    kept = np.sort(np.argsort(-strengths, kind="stable")[:_READ])
-    return [sentences[place] for place in kept]
+    return sentences if len(sentences) >= _SENTENCES else []
+
+
+def _strengths(sentences: Sequence[str], bm25: BM25 | None) -> np.ndarray:
+    if bm25 is None or not sentences:
+        return np.zeros(len(sentences))
+    return _standardised(
+        np.array([float(bm25.scores(sentence).max()) / math.sqrt(len(sentence)) for sentence in sentences])
+    )
+
+
+def _standardised(values: np.ndarray) -> np.ndarray:
+    return (values - values.mean()) / (float(values.std()) or 1.0)
 
 
 def _asks(sentence: str) -> bool:
     return sentence.rstrip("\"'”’»)） ").endswith(("?", "？"))
 
 
-def answers_of(answers: Sequence[Answer], counts: Sequence[int]) -> Iterator[Answer]:
-    """Yield one answer for each question from those to its texts, as `asked` counts them."""
-    start = 0
-    for count in counts:
-        whole, *to_sentences = answers[start : start + count]
-        yield LongAnswer(whole, to_sentences) if to_sentences else whole
-        start += count
-
-
 class LongAnswer:
     """What a signal says of a long question.
 
-    An article has its best score among the sentences and half of its score for the whole, each in units of the distance
-    between the best article and the two-hundredth; the sum is on the scale of the sentences.
+    An article has the weighted sum of its scores for the sentences, half of its best for a sentence, and its score for
+    the whole times half of 1 - the largest weight: the whole counts the less, the more one sentence stands out. Each is
+    on the scale of `Scale`, beyond 0 and 1 too.
+
+    Args:
+        whole: the answer to the whole.
+        sentences: the answers to the sentences.
+        weights: (sentences,), adding up to 1.
+        scale_depth: the place of the article that has 0.
     """
 
-    def __init__(self, whole: Answer, to_sentences: Sequence[Answer]):
-        self._whole = whole
-        self._sentences = to_sentences
-        self._units: tuple[_Unit, _Unit] | None = None
-        self.confidence = whole.confidence
+    floor: float | None
 
-    @property
-    def floor(self) -> float | None:
-        """Return what an article has that neither the whole nor a sentence proposes."""
-        floor = self._whole.floor
-        return floor if floor is None else float(self._joined(np.float32(floor), np.float32(floor)))
+    def __init__(self, whole: Answer, sentences: Sequence[Answer], weights: np.ndarray, scale_depth: int):
+        self._whole = whole
+        self._sentences = sentences
+        self._weights = weights
+        self._of_whole = _OF_WHOLE * (1 - float(weights.max()))
+        self._scale_depth = scale_depth
+        self._scales: list[Scale] = []
+        self.floor = whole.floor
+        self.confidence = float(weights @ [sentence.confidence for sentence in sentences])
 
     def best(self, k: int, allowed: AllowedRows | None) -> Ranked:
         """Return the best `k` of what the whole and each sentence propose, ties by row."""
-        of_whole = self._whole.best(k, allowed)
-        rows = np.unique(np.concatenate([of_whole.rows, *(part.best(k, allowed).rows for part in self._sentences)]))
+        proposed = [answer.best(k, allowed) for answer in (self._whole, *self._sentences)]
+        rows = np.unique(np.concatenate([ranked.rows for ranked in proposed]))
         if not len(rows):
-            return of_whole
-        best_sentence = self._best_sentence(rows)
-        self._units = _Unit.between(of_whole.scores), _Unit.between(np.sort(best_sentence)[::-1])
-        scores = self._joined(self._whole.scores(rows), best_sentence)
+            return proposed[0]
+        of_whole, of_sentences = self._whole.scores(rows), self._sentence_scores(rows)
+        best_scores = np.sort(of_sentences.max(axis=0))[::-1]
+        floor = self._whole.floor
+        self._scales = [
+            Scale.of(falling, self._scale_depth, floor)
+            for falling in (*(ranked.scores for ranked in proposed), best_scores)
+        ]
+        if floor is not None:
+            self.floor = float(self._joined(np.full(1, floor), np.full((len(self._sentences), 1), floor))[0])
+        scores = self._joined(of_whole, of_sentences)
         order = np.argsort(-scores, kind="stable")[:k]
         return Ranked(rows[order].astype(np.int64), scores[order])
 
     def scores(self, rows: np.ndarray) -> np.ndarray:
         """Return the scores of these articles, on the scale of `best`, which is asked first."""
-        return self._joined(self._whole.scores(rows), self._best_sentence(rows))
+        return self._joined(self._whole.scores(rows), self._sentence_scores(rows))
 
-    def _best_sentence(self, rows: np.ndarray) -> np.ndarray:
-        return np.stack([part.scores(rows) for part in self._sentences]).max(axis=0)
+    def _sentence_scores(self, rows: np.ndarray) -> np.ndarray:
+        """Return (sentences, rows) float32."""
+        return np.stack([sentence.scores(rows) for sentence in self._sentences])
 
-    def _joined(self, whole: np.ndarray, best_sentence: np.ndarray) -> np.ndarray:
-        if self._units is None:
+    def _joined(self, whole: np.ndarray, sentence_scores: np.ndarray) -> np.ndarray:
+        if not self._scales:
             return whole
-        of_whole, of_sentence = self._units
-        joined = (_OF_WHOLE * of_whole.units(whole) + of_sentence.units(best_sentence)) / (1 + _OF_WHOLE)
-        return np.asarray(of_sentence.low + of_sentence.span * joined, dtype=np.float32)
-
-
-@dataclass(frozen=True)
-class _Unit:
-    low: float
-    span: float
-
-    @classmethod
-    def between(cls, falling: np.ndarray) -> _Unit:
-        """Return the unit of scores, best first."""
-        if not len(falling):
-            return cls(0.0, 1.0)
-        low = float(falling[min(_DEPTH, len(falling)) - 1])
-        return cls(low, float(falling[0]) - low or 1.0)
-
-    def units(self, scores: np.ndarray) -> np.ndarray:
-        return (scores - self.low) / self.span
+        of_whole, *of_sentences, of_best = self._scales
+        joined = self._of_whole * of_whole.units(whole) + _OF_BEST * of_best.units(sentence_scores.max(axis=0))
+        for weight, scale, scores in zip(self._weights, of_sentences, sentence_scores, strict=True):
+            joined += weight * scale.units(scores)
+        return np.asarray(joined, dtype=np.float32)

@@ -19,7 +19,8 @@ from statgraph.runs.run import Run
 from statgraph.signals.dense import DenseSignal
 from statgraph.signals.signal import Signal
 
-LEARNT_FROM = "learnt_from"
+# Entries of the ranker's file: the split that the trees learnt from, and whether most training questions were long.
+LEARNT_FROM, WHOLES = "learnt_from", "wholes"
 
 
 def member_folders(run: Run) -> dict[str, Path]:
@@ -74,6 +75,7 @@ def read_ensemble(run: Run, n_articles: int, *, device: str = "auto", precision:
         weights=list(weights.values()),
         depth=run.config.ensemble.depth,
         near=run.config.ensemble.near,
+        wholes=ranker_entries(run.ranker).get(WHOLES) is True,
     )
     if run.trees.is_file():
         ensemble.ranker = LambdaMartRanker.read(run.trees, ensemble.fixed, len(ensemble.feature_names))

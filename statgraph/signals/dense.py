@@ -47,18 +47,36 @@ class DenseSignal:
 
     def ask(self, asked: Asked) -> list[Answer]:
         """Return the inner products with each question's vector."""
-        return [_Products(self._index, vector) for vector in asked.vectors(self.encoder)]
+        search = _Search(self._index, asked.vectors(self.encoder))
+        return [_Products(search, place) for place in range(len(asked.texts))]
+
+
+class _Search:
+    """The vectors of some texts, for which the index is searched together: it reads the articles' vectors once."""
+
+    def __init__(self, index: ArticleIndex, queries: np.ndarray):
+        self.index = index
+        self.queries = queries
+        self._limits: tuple[int, AllowedRows | None] | None = None
+        self._ranked: list[Ranked] = []
+
+    def ranked(self, k: int, allowed: AllowedRows | None) -> list[Ranked]:
+        """Return the best `k` for each text; those of the last limits are kept."""
+        if self._limits is None or self._limits[0] != k or self._limits[1] is not allowed:
+            self._ranked = self.index.search(self.queries, k, allowed)
+            self._limits = k, allowed
+        return self._ranked
 
 
 class _Products:
     floor, confidence = None, 1.0
 
-    def __init__(self, index: ArticleIndex, query: np.ndarray):
-        self._index = index
-        self._query = query
+    def __init__(self, search: _Search, place: int):
+        self._search = search
+        self._place = place
 
     def best(self, k: int, allowed: AllowedRows | None) -> Ranked:
-        return self._index.search(self._query[None], k, allowed)[0]
+        return self._search.ranked(k, allowed)[self._place]
 
     def scores(self, rows: np.ndarray) -> np.ndarray:
-        return self._index.scores(self._query, rows)
+        return self._search.index.scores(self._search.queries[self._place], rows)

@@ -17,16 +17,19 @@ from statgraph.corpus.records import MAIN_SET, Corpus, Question
 from statgraph.distributed import SINGLE, current_world, in_world
 from statgraph.errors import UsageError
 from statgraph.evaluation.metrics import QUALITY, question_metrics
+from statgraph.inference.frozen_questions import questions_kept
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.ranking.features import Features
 from statgraph.ranking.fixed import signal_weights
 from statgraph.ranking.learnt import Learning, learn, ranked
+from statgraph.ranking.long_questions import is_long
 from statgraph.registry import SIGNALS
 from statgraph.runs.article_store import write_article_store
 from statgraph.runs.folders import is_finished, is_unfinished
 from statgraph.runs.run import CorpusFacts, Run
 from statgraph.search.ensemble_run import (
     LEARNT_FROM,
+    WHOLES,
     learnt_from,
     member_folders,
     member_signals,
@@ -58,7 +61,7 @@ def train_ensemble(job: Job) -> DevRankings | None:
             _train_member(replace(job, options=replace(job.options, final=followed)), name, folder)
     if not current_world().is_first:
         return None
-    with in_world(SINGLE):  # the other processes have left
+    with in_world(SINGLE), questions_kept():  # the other processes have left
         write_parts(run, corpus, job.clock)
         with job.clock.step("ranker"):
             run.trees.unlink(missing_ok=True)
@@ -94,7 +97,8 @@ def write_parts(run: Run, corpus: Corpus, clock: StepClock, *, reuse_from: Run |
         signals = [*other_signals(run, members), *members]
         weights = signal_weights(signals, len(questions))
         entry = {signal.name: round(float(weight), 4) for signal, weight in zip(signals, weights, strict=True)}
-        artifacts.write_json(run.ranker, {"weights": entry})
+        n_long = sum(is_long(question.text) for question in questions)
+        artifacts.write_json(run.ranker, {"weights": entry, WHOLES: 2 * n_long > len(questions)})
 
 
 def write_learnt_from(run: Run, split: str) -> None:

@@ -11,6 +11,7 @@ from sentence_transformers.sentence_transformer.modules import Normalize
 
 from statgraph.errors import DependencyError, RunError, UsageError
 from statgraph.inference import onnx_query, query_encoder
+from statgraph.inference.frozen_questions import questions_kept
 from statgraph.inference.onnx_export import write_query_graph
 from statgraph.inference.query_encoder import HeadEncoder, read_query_encoder, read_query_encoders
 from statgraph.signals.signal import Asked
@@ -154,3 +155,17 @@ def test_damaged_modules_are_left_to_the_reader(folders, modules):
     (folders[0] / "modules.json").write_text(modules)
     with pytest.raises(RunError, match="not loadable"):
         read_query_encoders(folders, device="cpu")
+
+
+def test_in_a_training_shared_transformers_read_a_question_once(folders, monkeypatch):
+    expected = [read_query_encoder(folder, device="cpu").encode(SHARED) for folder in folders]
+    with questions_kept():
+        first, _ = read_query_encoders(folders, device="cpu")
+        np.testing.assert_allclose(first.encode(SHARED), expected[0], rtol=0, atol=0.02)
+        _, second = read_query_encoders(folders, device="cpu")
+        monkeypatch.setattr(second.base._encoder._tower.model, "forward", lambda **inputs: pytest.fail("read again"))
+        np.testing.assert_allclose(second.encode(SHARED[::-1]), expected[1][::-1], rtol=0, atol=0.02)
+    with questions_kept():  # as another training on this machine would
+        (other, _) = read_query_encoders(folders, device="cpu")
+        monkeypatch.setattr(other.base._encoder._tower.model, "forward", lambda **inputs: pytest.fail("read again"))
+        np.testing.assert_allclose(other.encode(SHARED), expected[0], rtol=0, atol=0.02)

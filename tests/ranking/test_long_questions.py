@@ -1,10 +1,12 @@
-"""Long questions, read as a whole and by sentence."""
+"""Long questions, read by sentence and as a whole."""
+
+import math
 
 import numpy as np
 import pytest
 
 from statgraph.lexical.bm25 import BM25
-from statgraph.ranking.long_questions import LongAnswer, answers_of, asked, telling_sentences
+from statgraph.ranking.long_questions import LongAnswer, asked, is_long, readings
 from statgraph.signals.signal import AllScores
 
 SHORT = "Who returns the deposit?"
@@ -14,6 +16,10 @@ FILLERS = (
     "We had guests at the weekend.",
     "Is that not strange?",
     "Many thanks in advance and kind regards from all of us.",
+    "Nothing much has happened since the weekend, except that it has rained.",
+    "I am fifty-three years old.",
+    "The dog is well.",
+    "And so on.",
 )
 LETTER = " ".join([*FILLERS[:3], SHORT, *FILLERS[3:]])
 LAW = ("The lessor returns the deposit.", "Rent is due each month.", "The tenant keeps the keys.")
@@ -25,52 +31,67 @@ def bm25():
 
 
 def test_what_asks_in_the_words_of_the_law_is_read(bm25):
-    read = telling_sentences(LETTER, bm25)
-    assert len(read) == 5
+    texts, (reading,) = readings([LETTER], bm25)
+    read = [texts[place] for place in reading.sentences]
+    assert len(read) == 8
     assert SHORT in read
     assert read == sorted(read, key=LETTER.index)
+    assert [text for text, asks in zip(read, reading.asks, strict=True) if asks] == [SHORT, FILLERS[3]]
+    assert read[int(np.argmax(reading.weights(None)))] == SHORT
     # Without a word of the law, a question mark alone tells.
-    assert {SHORT, FILLERS[3]} <= set(telling_sentences(LETTER, None))
+    texts, (reading,) = readings([LETTER], None)
+    assert {SHORT, FILLERS[3]} <= {texts[place] for place in reading.sentences}
 
 
 @pytest.mark.parametrize("question", [SHORT, "word " * 100, "", "Why? Why? Why? Why?"])
 def test_a_short_question_or_one_of_few_sentences_is_read_whole(question, bm25):
-    assert telling_sentences(question, bm25) == []
+    texts, (reading,) = readings([question], bm25)
+    assert (texts, len(reading.sentences), is_long(question)) == ([question], 0, False)
 
 
 def test_each_question_is_followed_by_its_sentences(bm25):
-    texts, counts = asked([SHORT, LETTER, SHORT], bm25)
-    assert counts == [1, 6, 1]
-    assert [texts.texts[place] for place in (0, 1, 7)] == [SHORT, LETTER, SHORT]
-    assert texts.sentences == {1: range(2, 7)}
-    whole, long, again = answers_of([AllScores(np.ones(3))] * 8, counts)
-    assert [type(answer) for answer in (whole, long, again)] == [AllScores, LongAnswer, AllScores]
+    texts, read = readings([SHORT, LETTER, SHORT], bm25)
+    assert [reading.whole for reading in read] == [0, 1, 10]
+    assert [texts[reading.whole] for reading in read] == [SHORT, LETTER, SHORT]
+    assert read[1].sentences == range(2, 10)
+    assert is_long(LETTER)
+    assert asked(texts, read, wholes=False).sentences == {1: range(2, 10)}
+    assert asked(texts, read, wholes=True).sentences == {}
+    assert read[1].of(list(range(20))) == list(range(2, 10))
+
+
+def test_the_sentence_nearest_to_the_law_weighs_most():
+    _, (reading,) = readings([LETTER], None)
+    best_scores = np.array([0.8, 0.9, *[0.8] * 6])
+    exponents = (best_scores - best_scores.mean()) / best_scores.std() / 0.35 + 0.5 * reading.asks
+    expected = np.exp(exponents) / np.exp(exponents).sum()
+    assert reading.weights(best_scores) == pytest.approx(expected)
+    assert np.argmax(expected) == 1
+    # Of equal sentences those weigh more that ask: e^0.5 to 1.
+    weights = reading.weights(np.full(8, 0.8))
+    assert weights[reading.asks][0] / weights[~reading.asks][0] == pytest.approx(math.exp(0.5))
 
 
 def answer(*scores, confidence=1.0):
     return AllScores(np.array(scores, dtype=np.float32), confidence)
 
 
-def test_the_best_sentence_and_half_of_the_whole():
-    long = LongAnswer(answer(4, 0, 2, 0, confidence=0.5), [answer(0, 10, 0, 0), answer(0, 0, 5, 0)])
+def test_sentences_by_weight_the_best_and_some_of_the_whole():
+    sentences = [answer(0, 10, 0, 0, confidence=0.5), answer(0, 0, 5, 0)]
+    long = LongAnswer(answer(4, 0, 2, 0), sentences, np.array([0.75, 0.25]), 2)
     ranked = long.best(10, None)
-    # Units from the best to the last proposed: the whole's 4 to 2, the sentences' 10 to 0. Article 0 has (0.5 * 1 + 0)
-    # / 1.5 of a sentence's ten points, 1 has (0.5 * -1 + 1) / 1.5, 2 has (0.5 * 0 + 0.5) / 1.5: equal, so by row.
-    assert ranked.rows.tolist() == [0, 1, 2]
-    assert ranked.scores == pytest.approx([10 / 3] * 3)
-    assert long.scores(np.array([1, 3])) == pytest.approx([10 / 3, -10 / 3])
-    assert long.floor == pytest.approx(-10 / 3)
-    assert long.confidence == 0.5
+    # 0 is the second of each: 2 of the whole, 5 of the best, and the floor of a sentence, which proposes one article.
+    # The whole counts 0.5 * (1 - 0.75). Article 0: 0.125 * 1 + 0.5 * (0 - 5) / 5; 1: 0.125 * -1 + 0.5 * 1 + 0.75; 2:
+    # 0.125 * 0 + 0.5 * 0 + 0.25.
+    assert ranked.rows.tolist() == [1, 2, 0]
+    assert ranked.scores == pytest.approx([1.125, 0.25, -0.375])
+    assert long.scores(np.array([0, 3])) == pytest.approx([-0.375, -0.125 - 0.5])
+    assert long.floor == pytest.approx(-0.625)
+    assert long.confidence == pytest.approx(0.625)
 
 
 def test_what_nobody_proposes():
-    long = LongAnswer(answer(0, 0), [answer(0, 0), answer(0, 0)])
+    long = LongAnswer(answer(0, 0), [answer(0, 0), answer(0, 0)], np.array([0.5, 0.5]), 2)
     assert len(long.best(5, None).rows) == 0
     assert long.scores(np.array([0, 1])).tolist() == [0, 0]
     assert long.floor == 0
-
-
-def test_an_answer_of_one_article():
-    long = LongAnswer(answer(0, 3), [answer(0, 2), answer(0, 1)])
-    ((row,), (score,)) = long.best(5, None)
-    assert (row, score) == (1, 2)

@@ -59,7 +59,7 @@ def test_an_ensemble_is_trained_measured_and_searched(trained, town_corpus):
     run, said = trained
     assert Run.read(run.folder) == run
     assert [folder.is_dir() for folder in member_folders(run).values()] == [True, True]
-    assert sorted(path.name for path in run.signals.iterdir()) == ["bm25", "citation", "headings", "votes"]
+    assert sorted(path.name for path in run.signals.iterdir()) == ["bm25", "citation", "headings", "votes", "wording"]
     assert Report.from_dict(artifacts.read_json(run.folder / parts.REPORT)).strata["all"].n_questions == 4
     card = (run.folder / artifacts.MODEL_CARD).read_text(encoding="utf-8")
     assert "| an ensemble: " in card

@@ -1,0 +1,67 @@
+"""Questions as a frozen transformer pools them, each read once and kept in the cache, for a training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+
+import numpy as np
+
+# Of each transformer, by its key, what reads questions; None outside `questions_kept`.
+_KEPT: ContextVar[dict[str, FrozenQuestions] | None] = ContextVar("kept", default=None)
+
+
+@contextmanager
+def questions_kept() -> Iterator[None]:
+    """Let transformers that encoders share read each question once within the block, and take from the cache what they
+    have read before.
+
+    A training asks every fold's members the same questions, and members trained as heads have read them already.
+    """
+    token = _KEPT.set({})
+    try:
+        yield
+    finally:
+        _KEPT.reset(token)
+
+
+def frozen_questions(key: str, folder: Path, device: str) -> FrozenQuestions | None:
+    """Return what reads questions by the transformer in a sentence-transformers folder, the same for equal keys; None
+    outside `questions_kept`."""
+    kept = _KEPT.get()
+    if kept is None:
+        return None
+    if key not in kept:
+        kept[key] = FrozenQuestions(folder, device)
+    return kept[key]
+
+
+class FrozenQuestions:
+    """The transformer and pooling of a query encoder, which compute what frozen encoders do in training: in bfloat16
+    where the hardware multiplies it."""
+
+    def __init__(self, folder: Path, device: str):
+        from statgraph.device import inference_dtype, pick_device
+        from statgraph.encoders.backbones import resolve_backbone
+        from statgraph.encoders.loading import loaded_tower
+
+        self._device = pick_device(device)
+        self._tower = loaded_tower(resolve_backbone(str(folder)), inference_dtype(self._device))
+        self._cache = self._tower.vector_cache  # before the weights are rounded
+
+    def pooled(self, questions: Sequence[str]) -> np.ndarray:
+        """Return the pooled vectors, (questions, width) float32."""
+        from statgraph.encoders.chunking import chunked
+        from statgraph.encoders.frozen import FrozenModel, embedded_chunks
+        from statgraph.encoders.loading import most_tokens
+
+        tower, longest = self._tower, most_tokens(self._tower.tokenizer, self._tower.model)
+        plain, pad_id = tower.tokenizer.backend_tokenizer, tower.tokenizer.pad_token_id
+        plain.no_truncation()
+        plain.no_padding()
+        prefix = tower.backbone.query_prefix
+        chunks = chunked(plain, questions, prefix=prefix, chunk_tokens=longest, max_tokens=longest, pad_id=pad_id)
+        model = FrozenModel(tower.model, tower.backbone.pooling, pad_id, self._device, tower.dtype)
+        return embedded_chunks(model, chunks.chunk_ids, cache=self._cache).astype(np.float32)
