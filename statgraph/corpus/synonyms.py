@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from statgraph.artifacts import reading
+from statgraph.artifacts import reading, replaced_file
 from statgraph.errors import RunError
 
 _ONE_WAY = "=>"
@@ -28,7 +28,7 @@ def parse_synonyms(text: str, name: str) -> tuple[list[Synonyms], list[tuple[str
     way. What follows a # is a comment.
     """
     lines, problems = [], []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         content = line.partition("#")[0].strip()
         if not content:
             continue
@@ -47,16 +47,30 @@ def parse_synonyms(text: str, name: str) -> tuple[list[Synonyms], list[tuple[str
     return lines, problems
 
 
-def read_synonyms(path: Path) -> list[Synonyms]:
-    """Return the synonyms that a run has saved; none where it has no such file.
+def write_synonyms(text: str, path: Path) -> None:
+    """Save a corpus's synonyms with a run; those that the run has stay where there are none."""
+    if text:
+        with replaced_file(path) as staging:
+            staging.write_text(text, encoding="utf-8")
+
+
+def saved_text(path: Path) -> str:
+    """Return the synonyms saved with a run as text, "" where it has no such file.
 
     Raises:
-        RunError: if the file cannot be read or a line of it, edited since, is invalid; every problem is listed.
+        RunError: if the file, edited since, cannot be read.
     """
-    if not path.is_file():
-        return []
     with reading(path, "write it as UTF-8 text, or remove it"):
-        lines, problems = parse_synonyms(path.read_text(encoding="utf-8-sig"), str(path))
+        return path.read_text(encoding="utf-8-sig") if path.is_file() else ""
+
+
+def read_synonyms(path: Path) -> list[Synonyms]:
+    """Return the synonyms saved with a run.
+
+    Raises:
+        RunError: as in `saved_text`, and if lines are invalid; each is listed.
+    """
+    lines, problems = parse_synonyms(saved_text(path), str(path))
     if problems:
         raise RunError("\n".join(f"{place}: {problem}" for place, problem in problems))
     return lines

@@ -60,7 +60,7 @@ ARTICLES = Part("articles.jsonl", renewed=True, published=True)
 ARTICLE_OFFSETS = Part("articles.offsets.npy", renewed=True, published=True)
 ARTICLE_DATES = Part("articles.dates.npy", renewed=True, published=True)
 # The user's own, of the corpus: an update keeps it where the new version has none.
-SYNONYMS = Part("synonyms.txt", published=True)
+SYNONYMS = Part(artifacts.SYNONYMS, published=True)
 STRUCTURE = Part("structure.npz", renewed=True, published=True)
 # Of the law as it was: `statgraph evaluate` measures an updated run again.
 REPORT = Part("report.json", renewed=True, published=True)
