@@ -52,9 +52,8 @@ def test_a_run_keeps_them_and_finds_by_them(folder, tmp_path):
     shutil.rmtree(folder)
     assert (run / "synonyms.txt").read_text() == TEXT
     for question, word in (("street lights", "lamp"), ("hound", "dog")):
-        hits = Retriever.load(run).search(question, 3)
-        assert hits
-        assert all(word in f"{hit.title} {hit.text}".lower() for hit in hits)
+        best = Retriever.load(run).search(question, 3)[0]
+        assert word in best.text.lower()
     (run / "synonyms.txt").write_text("hound => lamps")  # edited with the run, without training again
     assert {"lamp" in f"{hit.title} {hit.text}".lower() for hit in Retriever.load(run).search("hound", 3)} == {True}
     (run / "synonyms.txt").write_text("hound")
