@@ -27,6 +27,7 @@ CORPUS_ARTICLES = "corpus.jsonl"
 CORPUS_QUESTIONS = "queries.jsonl"
 CORPUS_LABELS = "qrels"
 CORPUS_CITING = "citing.jsonl"
+SYNONYMS = "synonyms.txt"  # of a corpus and of its runs
 
 GRAPH_FILE = "graph.dgl"
 GRAPH_NODES = "nodes.json"

@@ -20,6 +20,7 @@ _UNTRAINED = (
     "'statgraph train --corpus {}' adds vectors, which find other words of the same meaning"
 )
 _NOT_THERE = "No article is numbered {}"
+_CORRECTED = "Searched for: {} (not in the law: {})"
 _NO_RUN = "train one with 'statgraph train', name one with --run, or search a corpus without a run with --corpus"
 
 
@@ -83,8 +84,8 @@ def search(question: str | None, run: str | None, corpus: Path | None, k: int, q
     if query is None:
         _print_batch(retriever, ids, queries_of(texts, k, limits), trec=given["trec"])
         return
-    for unknown in retriever.unknown_articles(query):
-        click.echo(_NOT_THERE.format(visible(unknown)), err=given["as_json"])
+    for line in _notices(retriever, query):
+        click.echo(line, err=given["as_json"])
     if given["as_json"]:
         printed = [asdict(hit) for hit in hits]
         for hit, explanation in zip(printed, explanations, strict=False):
@@ -135,7 +136,7 @@ def _hits(retriever, rewriter, query) -> list:
 
 def _print_batch(retriever, ids: list[str], queries: Sequence, *, trec: bool) -> None:
     """Print the hits of every query: a TREC run, or one JSON line per query. Articles that a query names and that are
-    not there are in its line, or, as a TREC run has no place for them, on standard error."""
+    not there, and corrected words, are in its line, or, as a TREC run has no place for them, on standard error."""
     from statgraph.evaluation.trec import write_trec_run
 
     # A TREC run is for evaluation: its rankings are complete.
@@ -143,16 +144,25 @@ def _print_batch(retriever, ids: list[str], queries: Sequence, *, trec: bool) ->
     article_ids = retriever.article_ids()
     if trec:
         for question_id, query in zip(ids, queries, strict=True):
-            for unknown in retriever.unknown_articles(query):
-                click.echo(f"{visible(question_id)}: {_NOT_THERE.format(visible(unknown))}", err=True)
+            for line in _notices(retriever, query):
+                click.echo(f"{visible(question_id)}: {line}", err=True)
         write_trec_run(sys.stdout, ids, rankings, article_ids)
         sys.stdout.flush()  # here click still handles a reader that has left, such as head
         return
     for question_id, query, ranked in zip(ids, queries, rankings, strict=True):
-        unknown = retriever.unknown_articles(query)
+        facts = {"unknown_articles": retriever.unknown_articles(query), "corrected": retriever.corrected_words(query)}
         hits = [{"article_id": article_ids[row], "score": float(score)} for row, score in zip(*ranked, strict=True)]
-        row = {"_id": question_id, "hits": hits, **({"unknown_articles": unknown} if unknown else {})}
+        row = {"_id": question_id, "hits": hits, **{name: fact for name, fact in facts.items() if fact}}
         click.echo(json.dumps(row, ensure_ascii=False))
+
+
+def _notices(retriever, query) -> list[str]:
+    """Return what a reader should know before the hits: articles that are not there, and words read as others."""
+    lines = [_NOT_THERE.format(visible(unknown)) for unknown in retriever.unknown_articles(query)]
+    corrected = retriever.corrected_words(query)
+    if corrected:
+        lines.append(_CORRECTED.format(*(visible(", ".join(words)) for words in (corrected.values(), corrected))))
+    return lines
 
 
 def _print_hits(hits, reasons, *, dated: bool) -> None:

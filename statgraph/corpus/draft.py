@@ -14,6 +14,7 @@ from statgraph.corpus.citations.references import cited_articles
 from statgraph.corpus.html_text import has_html, plain_text
 from statgraph.corpus.records import PARTS, SET_KEY, SPLITS, Article, CitingText, Corpus, Question
 from statgraph.corpus.splitting import HASH, SPLITTINGS
+from statgraph.corpus.synonyms import parse_synonyms
 from statgraph.corpus.titles import with_title_parts
 from statgraph.corpus.validity import validity_problem
 from statgraph.errors import CorpusError
@@ -103,6 +104,7 @@ class Draft:
         self._split_conflicts: set[tuple[str, str | None]] = set()
         self._orders: dict[str, int] = {}
         self._citing: dict[str, CitingText] = {}
+        self._synonyms = ""
 
     @property
     def problem_count(self) -> int:
@@ -319,6 +321,12 @@ class Draft:
         self.questions()
         return tuple(self._articles.values())
 
+    def add_synonyms(self, place: str, text: str) -> None:
+        """Take the text of a file of synonyms."""
+        self._synonyms = text
+        for line, problem in parse_synonyms(text, place)[1]:
+            self.add_problem(line, problem)
+
     def corpus(self) -> Corpus:
         """Return the corpus, articles code by code in their order, with the numbers and rubrics that their titles hold.
 
@@ -351,6 +359,7 @@ class Draft:
             questions=tuple(questions),
             citing=tuple(self._citing_texts()),
             held_out=frozenset(),
+            synonyms=self._synonyms,
         )
 
     def _made_splits(self) -> dict[str, str]:

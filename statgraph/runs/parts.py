@@ -59,10 +59,12 @@ MODEL_CARD = Part(artifacts.MODEL_CARD, renewed=True, published=True)
 ARTICLES = Part("articles.jsonl", renewed=True, published=True)
 ARTICLE_OFFSETS = Part("articles.offsets.npy", renewed=True, published=True)
 ARTICLE_DATES = Part("articles.dates.npy", renewed=True, published=True)
+# The user's own, of the corpus: an update keeps it where the new version has none.
+SYNONYMS = Part(artifacts.SYNONYMS, published=True)
 STRUCTURE = Part("structure.npz", renewed=True, published=True)
 # Of the law as it was: `statgraph evaluate` measures an updated run again.
 REPORT = Part("report.json", renewed=True, published=True)
-COMMON = (CONFIG, MANIFEST, MODEL_CARD, ARTICLES, ARTICLE_OFFSETS, ARTICLE_DATES, STRUCTURE, REPORT)
+COMMON = (CONFIG, MANIFEST, MODEL_CARD, ARTICLES, ARTICLE_OFFSETS, ARTICLE_DATES, SYNONYMS, STRUCTURE, REPORT)
 
 SYNTHETIC = Part(
     "synthetic.jsonl", uses={"augment": (), "bm25.expansion": ()}, is_work=True, renewed=True, published=True

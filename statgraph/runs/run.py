@@ -81,6 +81,7 @@ class Run:
     members = parts.MEMBERS
     signals = parts.SIGNALS
     structure = parts.STRUCTURE
+    synonyms = parts.SYNONYMS
     ranker = parts.RANKER
     trees = parts.TREES
     synthetic = parts.SYNTHETIC

@@ -16,7 +16,9 @@ from statgraph.ranking.fixed import FixedRanker
 from statgraph.ranking.learnt import LambdaMartRanker
 from statgraph.registry import SIGNALS
 from statgraph.runs.run import Run
+from statgraph.search.ranker import question_reader
 from statgraph.signals.dense import DenseSignal
+from statgraph.signals.lexical import LexicalSignal, TextSignal
 from statgraph.signals.signal import Signal
 
 # Entries of the ranker's file: the split that the trees learnt from, and whether most training questions were long.
@@ -83,12 +85,19 @@ def read_ensemble(run: Run, n_articles: int, *, device: str = "auto", precision:
 
 
 def other_signals(run: Run, members: Sequence[DenseSignal]) -> list[Signal]:
-    """Return the signals beside the members that the run has saved."""
-    return [
+    """Return the signals beside the members that the run has saved; those that count words read questions by the
+    law's."""
+    signals = [
         SIGNALS.load(name).read(run.signals / name, run, members)
         for name in run.config.ensemble.signals
         if (run.signals / name).is_dir()
     ]
+    lexical = [signal for signal in signals if isinstance(signal, LexicalSignal)]
+    law = next((signal.bm25 for signal in lexical if isinstance(signal, TextSignal)), None)
+    reader = None if law is None else question_reader(run, law)
+    for signal in lexical:
+        signal.bm25.reader = reader
+    return signals
 
 
 def ranker_entries(path: Path) -> Mapping[str, object]:

@@ -16,8 +16,7 @@ from statgraph.ranking.ensemble import Ensemble
 from statgraph.runs.article_store import ArticleStore, StoredArticle
 from statgraph.runs.run import Run
 from statgraph.search.hits import Contribution, Explanation, Hit
-from statgraph.search.ranker import DenseRanker, LexicalRanker
-from statgraph.signals.lexical import TextSignal
+from statgraph.search.ranker import DenseRanker, LexicalRanker, text_index
 
 if TYPE_CHECKING:
     from statgraph.search.graph_run import GraphExplainer
@@ -51,7 +50,9 @@ class Explainer:
         weights = self._term_weights(question, rows)
         if weights is not None:
             words = words_of_terms(question, self._language)
-            terms = [tuple(TermWeight(words[part.term], part.weight) for part in parts) for parts in weights]
+            terms = [
+                tuple(TermWeight(words.get(part.term, part.term), part.weight) for part in parts) for parts in weights
+            ]
         scores = [None if weights is None else sum(term.weight for term in shared) for shared in terms]
         plain = [
             Explanation(hit.article_id, hit.score, None, None, (), shared, bm25_score, self.note)
@@ -155,8 +156,7 @@ class EnsembleExplainer(Explainer):
         super().__init__(stored, run.corpus.language)
         self._ensemble = ranker
         self._titles = [(article.article_id, article.title) for article in stored]
-        texts = (signal for signal in ranker.signals if isinstance(signal, TextSignal))
-        self._bm25: BM25 | None = next((signal.bm25 for signal in texts), None)
+        self._bm25: BM25 | None = text_index(ranker)
 
     def _term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]] | None:
         return None if self._bm25 is None else self._bm25.term_weights(question, rows)

@@ -12,15 +12,21 @@ from statgraph.augmentation.store import questions_by_row, synthetic_of_run, unk
 from statgraph.corpus.allowed_rows import AllowedRows
 from statgraph.corpus.query import Ranked
 from statgraph.corpus.records import Article
+from statgraph.corpus.synonyms import read_synonyms
 from statgraph.encoders.article_text import article_texts
+from statgraph.encoders.embedded import is_everyday_word
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.index.engines.contract import EngineAddress
 from statgraph.inference.query_encoder import read_query_encoder
+from statgraph.lexical.analysis import analyser, stop_words_of
 from statgraph.lexical.bm25 import BM25, REMEDY, expanded_texts
+from statgraph.lexical.reading import QuestionReader
+from statgraph.lexical.spelling import Spelling
 from statgraph.runs.article_store import ArticleStore, StoredArticle
 from statgraph.runs.run import Run
 from statgraph.search.engine_index import EngineIndex
+from statgraph.signals.lexical import TextSignal
 from statgraph.signals.signal import Signal
 
 
@@ -85,6 +91,13 @@ class LexicalRanker:
         return [self.bm25.ranking(question, k, allowed) for question in questions]
 
 
+def text_index(ranker: Ranker) -> BM25 | None:
+    """Return the BM25 index of the articles' texts that a ranker uses, None where it uses none."""
+    if isinstance(ranker, LexicalRanker):
+        return ranker.bm25
+    return next((signal.bm25 for signal in ranker.signals if isinstance(signal, TextSignal)), None)
+
+
 def lexical_index(run: Run, articles: ArticleStore) -> BM25:
     """Return the BM25 index that a run saved; of a run that saved none (format 1) it is built from all texts.
 
@@ -92,14 +105,30 @@ def lexical_index(run: Run, articles: ArticleStore) -> BM25:
         RunError: if the index is damaged, or the synthetic questions are that expand the articles.
     """
     if not run.lexical_index.is_dir():
-        return built_index(run, articles.read_all())
+        bm25 = built_index(run, articles.read_all())
+        bm25.reader = question_reader(run, bm25)
+        return bm25
     config = run.config.bm25
     bm25 = BM25.read(
         run.lexical_index, language=run.corpus.language, k1=config.k1, b=config.b, stop_words=config.stop_words
     )
     if len(bm25) != len(articles):
         raise RunError(f"{run.lexical_index}: {len(bm25)} articles where the run has {len(articles)}; {REMEDY}")
+    bm25.reader = question_reader(run, bm25)
     return bm25
+
+
+def question_reader(run: Run, bm25: BM25) -> QuestionReader:
+    """Return what reads the questions to a run: by the words of its BM25 index, and the synonyms saved with it.
+
+    Raises:
+        RunError: if a line of the synonyms is invalid.
+    """
+    language, stop_words = run.corpus.language, run.config.bm25.stop_words
+    term_of, ignored = analyser(language), () if stop_words else stop_words_of(language)
+    spelling = Spelling(bm25.words, lambda word: bm25.frequency(*term_of(word)), is_everyday_word, ignored)
+    synonyms = read_synonyms(run.synonyms)
+    return QuestionReader(language, stop_words=stop_words, known=bm25.vocabulary, spelling=spelling, synonyms=synonyms)
 
 
 def built_index(run: Run, articles: Sequence[Article | StoredArticle]) -> BM25:

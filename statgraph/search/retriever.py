@@ -23,7 +23,7 @@ from statgraph.runs.run import Run
 from statgraph.search.explaining import Explainer
 from statgraph.search.hits import Explanation, Hit
 from statgraph.search.passages import PassageFinder
-from statgraph.search.ranker import Ranker
+from statgraph.search.ranker import Ranker, text_index
 from statgraph.signals.signal import SignalInfo, signal_info
 
 if TYPE_CHECKING:  # it loads what speaks HTTP
@@ -186,6 +186,13 @@ class Retriever:
         where it names the code. The first question with a digit reads every title."""
         (query,) = queries_of([question], 1, {})
         return self.articles.named_articles.unknown(query.text) if HAS_NUMBER.search(query.text) else []
+
+    def corrected_words(self, question: str | Query) -> dict[str, str]:
+        """Return the words of a question that the law does not have and that are read as words of it, typing errors,
+        each with that word: `{"depsoit": "deposit"}`. A run without BM25 reads every question as it is."""
+        (query,) = queries_of([question], 1, {})
+        bm25 = text_index(self._ranker)
+        return {} if bm25 is None or bm25.reader is None else bm25.reader.corrected(query.text)
 
     def explain(self, question: str | Query, hits: Sequence[Hit], **limits: object) -> list[Explanation]:
         """Return why each of these hits was found for a question, in their order; each at most once.

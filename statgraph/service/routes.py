@@ -96,6 +96,7 @@ async def search(asked: schemas.SearchRequest, request: Request, opened: Opened,
     explanations = await state.explain(opened, query, hits) if asked.explain else None
     found = await run_in_threadpool(answers.hit_answers, run, asked.question, hits, explanations)
     unknown = await run_in_threadpool(run.retriever.unknown_articles, query)
+    corrected = await run_in_threadpool(run.retriever.corrected_words, query)
     took_ms = 1000 * (time.perf_counter() - start)
     searched = len(run) if allowed is None else len(allowed)
     return schemas.SearchAnswer(
@@ -103,6 +104,7 @@ async def search(asked: schemas.SearchRequest, request: Request, opened: Opened,
         rewritten=rewritten,
         hits=found,
         unknown_articles=unknown,
+        corrected=corrected,
         searched=searched,
         took_ms=took_ms,
     )

@@ -153,6 +153,9 @@ class SearchAnswer(BaseModel):
     unknown_articles: list[str] = Field(
         description="Numbers that the question names and no article carries, each with its code if it names one."
     )
+    corrected: dict[str, str] = Field(
+        description="Words of the question that the law does not have, each with the word that was searched for."
+    )
     searched: int = Field(description="How many articles were searched: those of the codes, the heading and the day.")
     took_ms: float
 

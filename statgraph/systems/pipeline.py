@@ -12,6 +12,7 @@ from statgraph import __version__, artifacts
 from statgraph.cache import cached
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
+from statgraph.corpus.synonyms import write_synonyms
 from statgraph.distributed import current_world, is_elastic
 from statgraph.errors import StatgraphError
 from statgraph.graph.store import default_folder
@@ -104,6 +105,7 @@ def _trained(job: Job) -> Run:
     try:
         if world.is_first:
             write_article_store(job.corpus.articles, job.folder)
+            write_synonyms(job.corpus.synonyms, job.folder / parts.SYNONYMS)
         dev_rankings = kind_of(job.config).train(job)
     except StatgraphError:
         if world.is_first and not job.options.resume:
@@ -153,6 +155,6 @@ def untrained_run(corpus: Corpus) -> Path:
     # Without dev questions there is nothing to measure, which would take longer than the rest.
     train = tuple(question for question in corpus.questions if question.split == "train")
     seen = replace(corpus, questions=train, citing=corpus.usable_citing())
-    inputs = [corpus.content_hash, config.to_dict(), __version__]
+    inputs = [corpus.content_hash, config.to_dict(), __version__, *filter(None, [corpus.synonyms])]
     # In a folder of its own: training holds the folder that it writes, and the cache holds this one.
     return cached("untrained", inputs, lambda folder: train_run(seen, config, folder / "run")) / "run"

@@ -151,6 +151,18 @@ def test_a_file_of_questions_tells_which_name_an_article_that_is_not_there(answe
     assert (told.stderr, told.stdout[:5]) == ("1: No article is numbered 99\n", "1 Q0 ")
 
 
+def test_a_corrected_word_is_shown_before_the_hits(answer, bm25_run, tmp_path):
+    line = "Searched for: lamps, dogs (not in the law: lmaps, dosg)\n"
+    ask = ["lmaps and dosg", "--run", bm25_run]
+    assert answer(*ask).stdout.startswith(line + "  1 ")
+    told = answer(*ask, "--json")
+    assert (told.stderr, json.loads(told.stdout)[0]["rank"]) == (line, 1)
+    (tmp_path / "asked.txt").write_text("lmaps and dosg\n")
+    many = ["--questions", "asked.txt", "--run", bm25_run]
+    assert json.loads(answer(*many).stdout)["corrected"] == {"lmaps": "lamps", "dosg": "dogs"}
+    assert answer(*many, "--trec").stderr == f"1: {line}"
+
+
 def test_hits_of_some_codes_and_under_a_heading(answer, refused, bm25_run, asked):
     ask = ["Are lamps taxed?", "--run", bm25_run, "--json"]
     everywhere, rights = answer(*ask), answer(*ask, "--heading", "Town Code > Book I. Rights", "--explain")

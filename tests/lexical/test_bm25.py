@@ -91,7 +91,7 @@ def test_a_saved_index_ranks_to_the_bit_as_before(tmp_path):
         for ours, theirs in zip(index.ranking(question, 3), saved.ranking(question, 3), strict=True):
             assert ours.tobytes() == theirs.tobytes()
         assert saved.term_weights(question, [0, 1, 2]) == index.term_weights(question, [0, 1, 2])
-    assert {path.suffix for path in tmp_path.iterdir()} == {".npy", ".json"}
+    assert {path.suffix for path in tmp_path.iterdir()} == {".npy", ".json", ".txt"}
     assert isinstance(saved._index.scores["data"], np.memmap)
     assert len(saved) == 3
 

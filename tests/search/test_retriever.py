@@ -171,6 +171,18 @@ def test_a_number_that_no_article_carries_is_unknown(run):
     assert retriever.unknown_articles("the deposit of 99 months") == []
 
 
+def test_a_typing_error_is_read_as_a_word_of_the_law(bm25_run):
+    words = Retriever.load(bm25_run)
+    assert words.corrected_words("Who gets the depsoit back?") == {"depsoit": "deposit"}
+    assert words.corrected_words("Who gets the deposit back?") == {}
+    (typed,), (corrected,) = words.search("deposit", 1), words.search("depsoit", 1)
+    assert (typed.article_id, corrected.score) == (corrected.article_id, pytest.approx(0.7 * typed.score))
+
+
+def test_a_dense_run_reads_every_question_as_it_is(retriever):
+    assert retriever.corrected_words("Who gets the depsoit back?") == {}
+
+
 def test_a_query_has_its_own_limits(retriever):
     queries = [Query("notice", 1), Query("deposit", 2, among=[2, 1]), Query("keys", 1)]
     hits = retriever.search_many(queries)

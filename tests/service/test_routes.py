@@ -73,6 +73,11 @@ def test_a_search_says_which_articles_are_not_there(client):
     assert (answer["unknown_articles"], answer["hits"] != []) == (["99, Work Code"], True)
 
 
+def test_a_search_says_which_words_it_read_as_others(client):
+    answer = client.post("/api/search", json={"question": "Who keeps the depsoit?"}).json()
+    assert (answer["corrected"], answer["hits"] != []) == ({"depsoit": "deposit"}, True)
+
+
 def test_search(client):
     answer = client.post("/api/search", json={"question": "Who signs for the keys?", "k": 1}).json()
     (hit,) = answer["hits"]

@@ -76,6 +76,9 @@ class FoundLaw(BaseModel):
     unknown_articles: list[str] = Field(
         description="Numbers that the question names and no article carries, each with its code if it names one."
     )
+    corrected: dict[str, str] = Field(
+        description="Words of the question that the law does not have, each with the word that was searched for."
+    )
     searched: int = Field(description="How many articles were searched: those of the code and of the day.")
 
 
@@ -123,6 +126,7 @@ class LawTools:
             question=question,
             articles=[self._found(hit) for hit in hits],
             unknown_articles=retriever.unknown_articles(query),
+            corrected=retriever.corrected_words(query),
             searched=len(self._run) if allowed is None else len(allowed),
         )
 

@@ -77,6 +77,10 @@ def test_a_search_says_which_articles_are_not_there(ask):
     assert ask("search_law", question="deposit, article 1")[0]["unknown_articles"] == []
 
 
+def test_a_search_says_which_words_it_read_as_others(ask):
+    assert ask("search_law", question="the depsoit")[0]["corrected"] == {"depsoit": "deposit"}
+
+
 def test_a_search_is_limited_to_a_day_and_a_code(ask):
     assert ids(ask("search_law", question="notice", as_of="2019-12-31")[0]["articles"]) == ["R2-old"]
     assert ids(ask("search_law", question="notice")[0]["articles"]) == ["R2-new"]

@@ -12,6 +12,7 @@ import numpy as np
 from statgraph import __version__, artifacts
 from statgraph.augmentation.store import synthetic_of_run, write_synthetic
 from statgraph.corpus.records import Corpus, Question
+from statgraph.corpus.synonyms import saved_text, write_synonyms
 from statgraph.device import pick_device
 from statgraph.encoders.article_encoder import load_article_encoder
 from statgraph.encoders.article_text import article_texts
@@ -143,6 +144,7 @@ def update_run(
         _refuse_other_law(opened, corpus, changes)
     # The hash of a corpus is that of its texts and questions: dates are not in it.
     same = opened.corpus.content_hash == corpus.content_hash and not changes.amended["dates"]
+    same = same and corpus.synonyms in ("", saved_text(opened.synonyms))
     written = not dry_run and (out is not None or full or not same)
     plan = opened.kind.update(Update(opened, corpus, old, texts, clock, full=full, dry_run=not written))
     if written:
@@ -173,6 +175,7 @@ def _write(run: Run, corpus: Corpus, changes: ArticleChanges, plan: Plan, out: P
         )
         with clock.step("articles"):
             write_article_store(corpus.articles, folder)
+            write_synonyms(corpus.synonyms, updated.synonyms)
         plan.write(updated)
         write_model_cards(updated, None)
         updated.write()

@@ -83,20 +83,22 @@ function showAnswer(answer, asked, about, size) {
   const box = byId("hits");
   const before = box.querySelectorAll(".hit-link").length;
   const count = answer.hits.length;
-  const unknown = answer.unknown_articles.map((named) => say("unknown_article", { named }));
-  const notices = unknown.map((words) => el("p", { class: "notice" }, words));
+  const remarks = answer.unknown_articles.map((named) => say("unknown_article", { named }));
+  const [typed, read] = [Object.keys, Object.values].map((part) => part(answer.corrected ?? {}).join(", "));
+  if (read) remarks.push(say("corrected", { read, typed }));
+  const notices = remarks.map((words) => el("p", { class: "notice" }, words));
   if (!count) {
     const filtered = asked.codes.length > 0 || asked.heading !== null || asked.as_of !== null;
     const all = { codes: [], heading: null, asOf: null };
     const everywhere = filtered ? link(all, {}, say("filter_clear")) : null;
     const none = say(`${about.by_words ? "no_shared_word" : "no_hits"}${filtered ? "_filtered" : ""}`);
-    announce([...unknown, none].join(" "));
+    announce([...remarks, none].join(" "));
     box.replaceChildren(...notices, el("p", { class: "notice" }, none, " ", everywhere));
     return;
   }
   // As many as were asked for: there may be more.
   const found = say(count === asked.k ? "hits_first" : "hits_found", { count, searched: answer.searched });
-  announce([...unknown, found].join(" "));
+  announce([...remarks, found].join(" "));
   const took = say("hits_time", { ms: number(answer.took_ms, answer.took_ms < 10 ? 1 : 0) });
   const explain = about.explains ? () => explained(asked) : null;
   const more = count === asked.k && size + 1 < SIZES.length;

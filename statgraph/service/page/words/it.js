@@ -34,6 +34,7 @@ export default {
   searching: "Ricerca in corso…",
   hits_first: "I primi {count} di {searched} articoli esaminati",
   unknown_article: "Nessun articolo ha il numero {named}.",
+  corrected: "Ricerca di: {read} (non presente nella legge: {typed}).",
   no_hits: "Non c’è alcun articolo in cui cercare.",
   no_hits_filtered: "Non c’è alcun articolo dove sta cercando.",
   no_shared_word: "Nessun articolo ha parole in comune con la Sua domanda. Provi con altre parole.",
