@@ -127,12 +127,20 @@ class Run:
         return cls(newest_run(), corpus)
 
     @classmethod
-    def untrained(cls, corpus: Corpus) -> Self:
-        """Return the run that finds a corpus's articles by words, headings and citations alone, made in seconds unless
-        the cache has it."""
+    def untrained(
+        cls, corpus: Corpus, *, progress: Progress = silent, announce: Callable[[str], None] = lambda line: None
+    ) -> Self:
+        """Return the run that finds a corpus's articles without training, made unless the cache has it: by words,
+        headings, citations and, of up to 5,000 articles, the vectors of the embedded transformer.
+
+        Args:
+            corpus: the corpus.
+            progress: called with a `statgraph.progress.Step` as embedding goes on.
+            announce: called with a line before articles are embedded.
+        """
         from statgraph.systems.pipeline import untrained_run
 
-        return cls(untrained_run(checked_corpus(corpus)))
+        return cls(untrained_run(checked_corpus(corpus), progress, announce))
 
     def __repr__(self) -> str:
         return f"Run({str(self.folder)!r}, system={self.config.system!r})"
