@@ -15,7 +15,11 @@ MAX_LISTED_PROBLEMS = 20
 Value = TypeVar("Value")
 # An option, but for those of a command that is quoted, or of pip's.
 _OPTION = re.compile(r"""'[\w.]+ [^']*'|`[^`]*`|pip install .*|(?<![\w-])--(?P<name>[a-z][a-z0-9-]*)""")
-_ARGUMENTS = {"set": "settings", "from": "from_folder"}  # of the others the option is the name
+_ARGUMENTS = {
+    "set": "settings",
+    "from": "from_folder",
+    "no-reader": "reader=''",
+}  # of the others the option is the name
 _on_command_line = False
 
 

@@ -46,6 +46,7 @@ _NO_RUN = "train one with 'statgraph train', name one with --run, or search a co
 )
 @click.option("--explain", is_flag=True, help="Explain each hit: what made its score, and the matching words.")
 @click.option("--trec", is_flag=True, help="With --questions: print a TREC run (qid Q0 docid rank score tag).")
+@options.reader
 @options.rewrite
 @options.rewrite_model
 @options.engine
@@ -63,6 +64,7 @@ def search(question: str | None, run: str | None, corpus: Path | None, k: int, q
     from statgraph.search.retriever import Retriever
 
     _refuse_contradictions(**click.get_current_context().params)
+    reader = options.reader_of(given)
     rewriter = options.rewriter_of(given["rewrite"], given["rewrite_model"])
     address = options.engine_address(given["engine"], given["engine_uri"], "--from")
     limits = {"codes": given["codes"], "heading": split_path(given["heading"]), "as_of": given["as_of"]}
@@ -76,7 +78,8 @@ def search(question: str | None, run: str | None, corpus: Path | None, k: int, q
         with TerminalProgress() as progress:
             folder = api.Run.untrained(records, progress=progress, announce=_announce).folder
     ids, texts = ([], []) if questions is None else read_question_file(questions)
-    retriever = Retriever.load(folder, device=given["device"], precision=given["precision"], engine=address)
+    how = {"device": given["device"], "precision": given["precision"]}
+    retriever = Retriever.load(folder, engine=address, reader=reader, **how)
     hits = [] if query is None else _hits(retriever, rewriter, query)
     explanations = retriever.explain(query, hits) if given["explain"] else []
     if corpus is not None:

@@ -14,6 +14,7 @@ from statgraph.ranking.candidates import CandidateFinder
 from statgraph.ranking.features import Features, feature_names, features
 from statgraph.ranking.fixed import FixedRanker
 from statgraph.ranking.long_questions import answers_of, asked
+from statgraph.ranking.reader import Reader
 from statgraph.signals.lexical import TextSignal
 from statgraph.signals.signal import Signal
 
@@ -62,6 +63,7 @@ class Ensemble:
         self.structure = structure
         self.fixed = fixed
         self.ranker: CandidateRanker = fixed
+        self.reader: Reader | None = None
         self._depth = depth
         self._weights = np.asarray(weights, dtype=np.float32)
         self._finder = CandidateFinder(structure, near=near)
@@ -80,12 +82,18 @@ class Ensemble:
     def rank(self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
         """Return the best `k` articles for each question, ties by row."""
         ranked = []
-        for candidates in self.candidates(questions, k, allowed):
+        for question, candidates in zip(questions, self.candidates(questions, k, allowed), strict=True):
             finalists = self.finalists(candidates, k)
-            scores = self.ranker.scores(finalists)
+            scores = sum(self.scores(question, finalists))
             best = np.argsort(-scores, kind="stable")[:k]
             ranked.append(Ranked(finalists.rows[best], scores[best].astype(np.float32)))
         return ranked
+
+    def scores(self, question: str, finalists: Features) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ranker's scores of a question's finalists and what the reader adds to them, both (finalists,)."""
+        scores = self.ranker.scores(finalists)
+        none = np.zeros_like(scores)
+        return scores, none if self.reader is None else self.reader.amounts(question, finalists.rows, scores)
 
     def features(self, questions: Sequence[str], k: int = 1, allowed: AllowedRows | None = None) -> Iterator[Features]:
         """Yield the features of each question's finalists."""
