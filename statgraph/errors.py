@@ -91,6 +91,15 @@ class ModelError(StatgraphError):
     """A backbone or encoder that is unknown, not installed or not loadable."""
 
 
+class ChatError(StatgraphError):
+    """A chat endpoint that gave no usable answer; `status` is that of HTTP, 200 for an answer of another form, and
+    `retry_after_s` how long it asks to be left alone; both None where it did not say."""
+
+    def __init__(self, text: str = "", status: int | None = None, retry_after_s: int | None = None):
+        super().__init__(text)
+        self.status, self.retry_after_s = status, retry_after_s
+
+
 class RewritingError(StatgraphError):
     """A chat endpoint that did not rewrite a question."""
 
