@@ -18,6 +18,7 @@ import pytest
 from hypothesis import settings
 
 pytest_plugins = (
+    "tests.chat_fixtures",
     "tests.corpus_fixtures",
     "tests.encoder_fixtures",
     "tests.engine_fixtures",

@@ -127,12 +127,20 @@ class Run:
         return cls(newest_run(), corpus)
 
     @classmethod
-    def untrained(cls, corpus: Corpus) -> Self:
-        """Return the run that finds a corpus's articles by words, headings and citations alone, made in seconds unless
-        the cache has it."""
+    def untrained(
+        cls, corpus: Corpus, *, progress: Progress = silent, announce: Callable[[str], None] = lambda line: None
+    ) -> Self:
+        """Return the run that finds a corpus's articles without training, made unless the cache has it: by words,
+        headings, citations and, of up to 5,000 articles, the vectors of the embedded transformer.
+
+        Args:
+            corpus: the corpus.
+            progress: called with a `statgraph.progress.Step` as embedding goes on.
+            announce: called with a line before articles are embedded.
+        """
         from statgraph.systems.pipeline import untrained_run
 
-        return cls(untrained_run(checked_corpus(corpus)))
+        return cls(untrained_run(checked_corpus(corpus), progress, announce))
 
     def __repr__(self) -> str:
         return f"Run({str(self.folder)!r}, system={self.config.system!r})"
@@ -351,6 +359,7 @@ def evaluate(
     *,
     question_set: str | None = None,
     against: Run | Path | str | None = None,
+    reader: str | None = None,
     device: str = "auto",
 ) -> Evaluation:
     """Return how well a run answers the questions of a split.
@@ -363,6 +372,7 @@ def evaluate(
         split: train, dev or test.
         question_set: which questions of the split; None for each set that it has, the main one first.
         against: a run to compare with, question by question.
+        reader: a cross-encoder in place of the run's, as in `Retriever.load`.
         device: auto, cpu or cuda.
 
     Raises:
@@ -384,7 +394,8 @@ def evaluate(
         if each.kind.learnt_from(each) == split
     )
     names = (question_set,) if question_set else sets_of_split(corpus, split)
-    retrievers = [Retriever.of(each, device=device) for each in opened]
+    readers = (reader, None)  # of what it is compared with, its own
+    retrievers = [Retriever.of(each, device=device, reader=own) for each, own in zip(opened, readers, strict=False)]
     baseline = "" if against is None else str(opened[1].folder)
     first, *others = (
         Evaluation(*measured(retrievers, corpus, split, name), name, baseline, caveats=caveats) for name in names

@@ -319,6 +319,12 @@ class RankerConfig:
     leaf_size: int = setting(30, at_least=1, help="Candidates in a leaf at least.")
     lr: float = setting(0.05, above=0, at_most=1, help="Learning rate of the trees.")
     feature_share: float = setting(0.5, above=0, at_most=1, help="Share of the features that a tree may use.")
+    reader: str = setting(
+        "",
+        later=True,
+        help="Cross-encoder, a folder or hub name, that reads the best articles with the question; blank for none.",
+    )
+    read: int = setting(20, at_least=2, later=True, help="Articles that the reader reads.")
 
 
 @dataclass(frozen=True)

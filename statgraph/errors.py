@@ -15,7 +15,11 @@ MAX_LISTED_PROBLEMS = 20
 Value = TypeVar("Value")
 # An option, but for those of a command that is quoted, or of pip's.
 _OPTION = re.compile(r"""'[\w.]+ [^']*'|`[^`]*`|pip install .*|(?<![\w-])--(?P<name>[a-z][a-z0-9-]*)""")
-_ARGUMENTS = {"set": "settings", "from": "from_folder"}  # of the others the option is the name
+_ARGUMENTS = {
+    "set": "settings",
+    "from": "from_folder",
+    "no-reader": "reader=''",
+}  # of the others the option is the name
 _on_command_line = False
 
 
@@ -85,6 +89,15 @@ class EngineError(StatgraphError):
 
 class ModelError(StatgraphError):
     """A backbone or encoder that is unknown, not installed or not loadable."""
+
+
+class ChatError(StatgraphError):
+    """A chat endpoint that gave no usable answer; `status` is that of HTTP, 200 for an answer of another form, and
+    `retry_after_s` how long it asks to be left alone; both None where it did not say."""
+
+    def __init__(self, text: str = "", status: int | None = None, retry_after_s: int | None = None):
+        super().__init__(text)
+        self.status, self.retry_after_s = status, retry_after_s
 
 
 class RewritingError(StatgraphError):

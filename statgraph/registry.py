@@ -162,6 +162,7 @@ def installed(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 # The extensions of this repository (extensions/README.md), with the extras of which a user needs one.
 EXTENSIONS: Mapping[str, tuple[str, ...]] = {
     "catalogue": (),
+    "chat": (),
     "documents": (),
     "engines": ("lance", "milvus"),
     "exports": (),

@@ -28,6 +28,7 @@ GROUND_FLOOR = (
     "memory",
     "device",
     "distributed",
+    "chat",
 )
 FLOORS = (
     *(

@@ -123,8 +123,8 @@ def test_the_example_of_your_own_statutes_runs_as_it_stands(run_here, tmp_path):
     for command in example_of("your-own-statutes.md", tmp_path):
         done = run_here(*shlex.split(command))
         untrained = command.startswith("search") and "--corpus" in command
-        assert (done.returncode, done.stderr.startswith("Nothing was trained")) == (0, untrained), command
-        assert done.stderr.count("\n") == untrained, command
+        notes = [line for line in done.stderr.splitlines() if not line.startswith("Embedding 6 articles once")]
+        assert (done.returncode, [line[:19] for line in notes]) == (0, ["Nothing was trained"] * untrained), command
         said[command.split()[0]] = done.stdout
     assert list(said) == ["import", "build-graph", "plot", "search", "train"]
     assert said["search"].split()[0] == "1"

@@ -20,6 +20,7 @@ from statgraph.cli import options
     metavar="RUN",
     help="Run folder to compare with, question by question: intervals and p-values of the differences.",
 )
+@options.reader
 @options.json
 @options.device
 def evaluate(run: str | None, corpus: Path | None, as_json: bool, **what) -> None:
@@ -35,7 +36,7 @@ def evaluate(run: str | None, corpus: Path | None, as_json: bool, **what) -> Non
     from statgraph.evaluation.report import comparison_table, report_table, strata_table
 
     folder, records = options.chosen_run(run), options.chosen_corpus(corpus)
-    measured = api.evaluate(folder, records, **what)
+    measured = api.evaluate(folder, records, reader=options.reader_of(what), **what)
     for caveat in measured.caveats:
         click.echo(f"Warning: {caveat}", err=True)
     if as_json:

@@ -68,6 +68,12 @@ rewrite = click.option(
     help="Also search by the question in the law's words: OpenAI-compatible endpoint that rewrites it, and is sent it.",
 )
 rewrite_model = click.option("--rewrite-model", metavar="NAME", help="Model to ask for at --rewrite.")
+_READER = click.option(
+    "--reader",
+    metavar="NAME",
+    help="Cross-encoder (folder or hub name) that reads an ensemble's best hits again.",
+)
+_NO_READER = click.option("--no-reader", is_flag=True, help="Leave out the reader that the run was trained with.")
 engine = click.option(
     "--engine", metavar="NAME", default="faiss", help="Index engine: faiss, lance, milvus, or a package's."
 )
@@ -142,6 +148,22 @@ def chosen_run(folder: Path | str | None, remedy: str | None = None) -> Path:
     from statgraph.runs.hub import local_run
 
     return local_run(folder) if folder is not None else newest_run(remedy=remedy)
+
+
+def reader(command):
+    """Give a command the options `--reader` and `--no-reader`; `reader_of` joins them."""
+    return _READER(_NO_READER(command))
+
+
+def reader_of(given: dict[str, object]) -> str | None:
+    """Take both options out of a command's, and return the reader in place of the run's: "" for none, None for its own.
+
+    Raises:
+        UsageError: if both were given.
+    """
+    name, none = given.pop("reader"), given.pop("no_reader")
+    refuse({"--reader and --no-reader: give only one of them": name and none})
+    return "" if none else name
 
 
 def refuse(contradictions: Mapping[str, object]) -> None:

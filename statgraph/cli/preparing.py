@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from statgraph.cli import options
 from statgraph.cli.terminal import TerminalProgress
 from statgraph.config import AugmentConfig, PretrainConfig, RunConfig
 from statgraph.errors import UsageError
+
+CHAT = "chat"
 
 
 @click.command()
@@ -19,8 +22,14 @@ from statgraph.errors import UsageError
     "--generator",
     metavar="NAME",
     default=AugmentConfig.generator,
-    help="headings, or seq2seq:MODEL (folder or hub name of a doc2query model).",
+    help="headings, seq2seq:MODEL (folder or hub name of a doc2query model), or chat (the endpoint at --url).",
 )
+@click.option(
+    "--url", metavar="URL", help="OpenAI-compatible endpoint that writes the questions, and is sent articles."
+)
+@click.option("--model", metavar="NAME", help="Model to ask for at --url.")
+@options.number("--max-tokens", default=1_000_000, help="Tokens after which --generator chat stops.")
+@options.path("--corpus-out", help="Also write the corpus with the questions of --generator chat in its train split.")
 @options.of_setting(AugmentConfig, "per_article", help="Questions per article (seq2seq).")
 @options.of_setting(AugmentConfig, "articles_per_heading", help="Maximum number of articles per heading (headings).")
 @options.of_setting(
@@ -45,6 +54,18 @@ def augment(
 
     from statgraph import api
 
+    url, model, max_tokens, corpus_out = (settings.pop(name) for name in ("url", "model", "max_tokens", "corpus_out"))
+    if settings["generator"] == CHAT:
+        from statgraph.registry import load
+
+        how = {"run": run, "device": device, "seed": seed, "limit": limit, "max_tokens": max_tokens}
+        if click.get_current_context().get_parameter_source("round_trip") is not ParameterSource.DEFAULT:
+            how["round_trip"] = settings["round_trip"]
+        by_chat = load("--generator chat", "statgraph_chat.command:augment_by_chat")
+        by_chat(options.chosen_corpus(corpus), out, url, model or "", corpus_out=corpus_out, **how)
+        return
+    given = any(value is not None for value in (url, model, corpus_out))
+    options.refuse({"--url, --model and --corpus-out: only for --generator chat": given})
     config, records = AugmentConfig(**settings), options.chosen_corpus(corpus)
     start = time.perf_counter()
     with TerminalProgress() as progress:

@@ -11,14 +11,13 @@ from pathlib import Path
 import click
 
 from statgraph.cli import options
-from statgraph.cli.terminal import visible
+from statgraph.cli.terminal import TerminalProgress, visible
 
 SNIPPET_CHARACTERS = 160
 LONGEST_SHOWN_TITLE = 300
-_UNTRAINED = (
-    "Nothing was trained: articles are found by words, headings and citations alone; "
-    "'statgraph train --corpus {}' adds vectors, which find other words of the same meaning"
-)
+_UNTRAINED = "Nothing was trained: articles are found by {}; 'statgraph train --corpus {}' adds {}"
+_BY_WORDS = ("words, headings and citations alone", "vectors, which find other words of the same meaning")
+_BY_VECTORS = ("words, headings, citations and a pretrained encoder", "what its questions teach")
 _NOT_THERE = "No article is numbered {}"
 _CORRECTED = "Searched for: {} (not in the law: {})"
 _NO_RUN = "train one with 'statgraph train', name one with --run, or search a corpus without a run with --corpus"
@@ -29,7 +28,7 @@ _NO_RUN = "train one with 'statgraph train', name one with --run, or search a co
 @options.run_or_hub
 @options.path(
     "--corpus",
-    help="Corpus folder, or the name of a fetched corpus, to search without a run: by words, headings and citations.",
+    help="Corpus folder, or the name of a fetched corpus, to search without a run and without training.",
 )
 @options.number("-k", default=10, help="Number of hits.")
 @options.json
@@ -48,6 +47,7 @@ _NO_RUN = "train one with 'statgraph train', name one with --run, or search a co
 )
 @click.option("--explain", is_flag=True, help="Explain each hit: what made its score, and the matching words.")
 @click.option("--trec", is_flag=True, help="With --questions: print a TREC run (qid Q0 docid rank score tag).")
+@options.reader
 @options.rewrite
 @options.rewrite_model
 @options.engine
@@ -65,22 +65,27 @@ def search(question: str | None, run: str | None, corpus: Path | None, k: int, q
     from statgraph.search.retriever import Retriever
 
     _refuse_contradictions(**click.get_current_context().params)
+    reader = options.reader_of(given)
     rewriter = options.rewriter_of(given["rewrite"], given["rewrite_model"])
     address = options.engine_address(given["engine"], given["engine_uri"], "--from")
+    limits = {"codes": given["codes"], "heading": split_path(given["heading"]), "as_of": given["as_of"]}
+    query = None if question is None else Query(question, k, **limits)
     if corpus is None:
         folder = options.chosen_run(run, _NO_RUN)
     else:  # with a run, a search loads nothing that trains
         from statgraph import api
 
-        folder = api.Run.untrained(options.chosen_corpus(corpus)).folder
+        records = options.chosen_corpus(corpus)
+        with TerminalProgress() as progress:
+            folder = api.Run.untrained(records, progress=progress, announce=_announce).folder
     ids, texts = ([], []) if questions is None else read_question_file(questions)
-    retriever = Retriever.load(folder, device=given["device"], precision=given["precision"], engine=address)
-    limits = {"codes": given["codes"], "heading": split_path(given["heading"]), "as_of": given["as_of"]}
-    query = None if question is None else Query(question, k, **limits)
+    how = {"device": given["device"], "precision": given["precision"]}
+    retriever = Retriever.load(folder, engine=address, reader=reader, **how)
     hits = [] if query is None else _hits(retriever, rewriter, query)
     explanations = retriever.explain(query, hits) if given["explain"] else []
     if corpus is not None:
-        click.echo(_UNTRAINED.format(corpus), err=True)
+        by, more = _BY_WORDS if retriever.by_words else _BY_VECTORS
+        _announce(_UNTRAINED.format(by, corpus, more))
     if query is None:
         _print_batch(retriever, ids, queries_of(texts, k, limits), trec=given["trec"])
         return
@@ -102,6 +107,10 @@ def search(question: str | None, run: str | None, corpus: Path | None, k: int, q
         _print_hits(hits, reasons, dated=query.as_of == "always" and retriever.has_dates)
     else:
         click.echo(retriever.nothing_found(query))
+
+
+def _announce(line: str) -> None:
+    click.echo(line, err=True)
 
 
 def _refuse_contradictions(*, run, corpus, question, questions, **given) -> None:

@@ -40,6 +40,7 @@ DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8000
     help="Language of the page at first.  [default: the reader's browser's, else the law's]",
 )
 @click.option("--log-questions", is_flag=True, help="Also log the text of the questions.")
+@options.reader
 @options.rewrite
 @options.rewrite_model
 @options.engine
@@ -61,6 +62,7 @@ def serve(run: str | None, feedback: Path | None, no_feedback: bool, log_questio
         log_questions=log_questions,
         rewriter=options.rewriter_of(given.pop("rewrite"), given.pop("rewrite_model")),
         page=page,
+        reader=options.reader_of(given),
         engine=options.engine_address(given.pop("engine"), given.pop("engine_uri"), "--from"),
     )
     api.serve(

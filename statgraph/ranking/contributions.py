@@ -14,7 +14,7 @@ from statgraph.ranking.features import ARTICLE, OF_CITED, OF_CITING, OF_PARENT, 
 
 # The sources beside the signals. What a ranker gives every candidate alike is `base`.
 SECTION, PARENT, CITED_BY, CITES = "section", "parent", "cited_by", "cites"
-ALL, BASE = "all", "base"
+ALL, READER, BASE = "all", "reader", "base"
 _OF_ASPECT = {OF_SECTION: SECTION, OF_PARENT: PARENT, OF_CITING: CITED_BY, OF_CITED: CITES}
 
 
@@ -40,16 +40,21 @@ def score_parts(
     There are none for an article that is not in the ranking of `k` among the allowed rows.
     """
     (candidates,) = ensemble.candidates([question], k, allowed)
-    return _Ranking(ensemble, candidates, ensemble.finalists(candidates, k)).parts(np.asarray(rows, dtype=np.int64))
+    finalists = ensemble.finalists(candidates, k)
+    ranking = _Ranking(ensemble, candidates, finalists, *ensemble.scores(question, finalists))
+    return ranking.parts(np.asarray(rows, dtype=np.int64))
 
 
 class _Ranking:
-    def __init__(self, ensemble: Ensemble, candidates: Features, finalists: Features):
+    def __init__(
+        self, ensemble: Ensemble, candidates: Features, finalists: Features, scores: np.ndarray, read: np.ndarray
+    ):
         self._ensemble = ensemble
         self._candidates = candidates
         self._finalists = finalists
         self._sums = candidates.column(SUM, "scaled") if len(candidates.rows) else np.zeros(0, dtype=np.float32)
-        order = np.argsort(-ensemble.ranker.scores(finalists), kind="stable")
+        self._read = read
+        order = np.argsort(-(scores + read), kind="stable")
         self._ranks = {int(row): rank for rank, row in enumerate(finalists.rows[order], start=1)}
 
     def parts(self, rows: np.ndarray) -> list[list[Part]]:
@@ -60,7 +65,8 @@ class _Ranking:
         places = np.searchsorted(finalists.rows, ranked)
         shown = Features(finalists.rows[places], finalists.names, finalists.values[places])
         amounts = self._ensemble.ranker.contributions(shown)
-        sources = [*map(_source, finalists.names), BASE]
+        amounts = np.column_stack((amounts, self._read[places]))
+        sources = [*map(_source, finalists.names), BASE, READER]
         parts = {row: self._parts_of(row, sources, of_row) for row, of_row in zip(ranked, amounts, strict=True)}
         return [parts.get(row, []) for row in rows.tolist()]
 
@@ -77,6 +83,8 @@ class _Ranking:
             return Part(source, amount, self._ranks.get(lender), lender)
         if source in (ARTICLE, BASE):
             return Part(source, amount)
+        if source == READER:
+            return Part(source, amount, 1 + int((self._read[self._read != 0] > np.float32(amount)).sum()))
         return Part(source, amount, self._place(row, SUM if source == ALL else source))
 
     def _lender(self, row: int, source: str) -> int | None:

@@ -14,6 +14,7 @@ from statgraph.ranking.candidates import CandidateFinder
 from statgraph.ranking.features import Features, feature_names, features
 from statgraph.ranking.fixed import FixedRanker
 from statgraph.ranking.long_questions import LongAnswer, Reading, asked, readings
+from statgraph.ranking.reader import Reader
 from statgraph.signals.lexical import TextSignal
 from statgraph.signals.signal import ZERO_SHOT, Answer, Signal, signal_info
 
@@ -65,6 +66,7 @@ class Ensemble:
         self.structure = structure
         self.fixed = fixed
         self.ranker: CandidateRanker = fixed
+        self.reader: Reader | None = None
         self._depth = depth
         self._weights = np.asarray(weights, dtype=np.float32)
         self._finder = CandidateFinder(structure, near=near)
@@ -85,12 +87,18 @@ class Ensemble:
     def rank(self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
         """Return the best `k` articles for each question, ties by row."""
         ranked = []
-        for candidates in self.candidates(questions, k, allowed):
+        for question, candidates in zip(questions, self.candidates(questions, k, allowed), strict=True):
             finalists = self.finalists(candidates, k)
-            scores = self.ranker.scores(finalists)
+            scores = sum(self.scores(question, finalists))
             best = np.argsort(-scores, kind="stable")[:k]
             ranked.append(Ranked(finalists.rows[best], scores[best].astype(np.float32)))
         return ranked
+
+    def scores(self, question: str, finalists: Features) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ranker's scores of a question's finalists and what the reader adds to them, both (finalists,)."""
+        scores = self.ranker.scores(finalists)
+        none = np.zeros_like(scores)
+        return scores, none if self.reader is None else self.reader.amounts(question, finalists.rows, scores)
 
     def features(self, questions: Sequence[str], k: int = 1, allowed: AllowedRows | None = None) -> Iterator[Features]:
         """Yield the features of each question's finalists."""
@@ -103,11 +111,15 @@ class Ensemble:
         """Yield the features of all candidates of each question."""
         texts, read = readings(questions, self._bm25)
         batch = asked(texts, read, wholes=self._wholes)
-        answers = [signal.ask(batch) for signal in self.signals]
+        answers = []
+        for signal in self.signals:
+            answers.append(signal.ask(batch))
         names, most = [signal.name for signal in self.signals], max(k, self._depth)
         for reading in read:
             question_answers = self._question_answers(reading, answers, most, allowed)
-            proposals = [answer.best(most, allowed) for answer in question_answers]
+            proposals = []
+            for answer in question_answers:  # a comprehension would be a frame between the question and its scores
+                proposals.append(answer.best(most, allowed))
             candidates = self._finder.candidates(question_answers, proposals, self._weights, allowed)
             yield features(candidates, self.structure, names, self._weights)
 

@@ -223,14 +223,14 @@ def _bring(run: Path, target: Path, without: Collection[str], *, in_place: bool)
         run,
         target,
         symlinks=in_place,
-        copy_function=_link if in_place else shutil.copy2,
+        copy_function=link_file if in_place else shutil.copy2,
         ignore=lambda folder, names: set(without).intersection(names) if Path(folder) == run else (),
         dirs_exist_ok=True,
     )
     target.chmod(mode)
 
 
-def _link(source: Path, target: Path) -> None:
+def link_file(source: Path, target: Path) -> None:
     """Link a file, or copy it where the disk has no links."""
     try:
         os.link(source, target, follow_symlinks=False)

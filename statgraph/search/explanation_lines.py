@@ -17,6 +17,7 @@ _SOURCES = {
     "cites": "articles that it cites",
     "article": "the article itself: length, place, how often it is cited",
     "all": "how it stands on all counts together",
+    "reader": "the reader, question and article read together",
     "base": "starting value, the same for every article",
 }
 # Where another article lends it.

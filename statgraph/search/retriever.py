@@ -59,6 +59,7 @@ class Retriever:
         device: str = "auto",
         precision: str = "float32",
         engine: EngineAddress | None = None,
+        reader: str | None = None,
     ) -> Retriever:
         """Return the retriever in a run folder.
 
@@ -67,6 +68,8 @@ class Retriever:
             device: `auto`, `cpu` or `cuda`.
             precision: what a transformer's layers compute in, as in `read_query_encoder`.
             engine: that `statgraph index --engine NAME --to URI` has written the vectors to; None for the run's index.
+            reader: a cross-encoder in place of the ensemble's (`ranker.reader`): its folder or hub name; "" for none,
+                None for its own.
 
         Raises:
             RunError: if the folder is not a finished run, is damaged, or has no vectors for an engine; if the
@@ -76,13 +79,23 @@ class Retriever:
             ModelError: if the graph beside the query encoder is damaged, or does not fit its weights.
             DependencyError: if onnxruntime is missing, and int8 was asked for.
         """
-        return cls.of(Run.read(local_run(run)), device=device, precision=precision, engine=engine)
+        return cls.of(Run.read(local_run(run)), device=device, precision=precision, engine=engine, reader=reader)
 
     @classmethod
     def of(
-        cls, run: Run, *, device: str = "auto", precision: str = "float32", engine: EngineAddress | None = None
+        cls,
+        run: Run,
+        *,
+        device: str = "auto",
+        precision: str = "float32",
+        engine: EngineAddress | None = None,
+        reader: str | None = None,
     ) -> Retriever:
         """Return the retriever of a run whose training is done, its manifest written or not; the rest as in `load`."""
+        if reader and not run.kind.has_members:
+            raise UsageError(as_called(f"--reader {reader}: {run.folder} is no ensemble, which alone has a reader"))
+        if reader is not None:
+            run = replace(run, config=replace(run.config, ranker=replace(run.config.ranker, reader=reader)))
         articles = ArticleStore(run.folder)
         if engine is not None:
             run.require_vectors("search it without --engine")

@@ -95,6 +95,7 @@ class ServiceConfig:
         max_feedback: bytes that the feedback file may grow to.
         page: what the page calls itself.
         engine: that has the run's vectors; None for the run's own index.
+        reader: a cross-encoder in place of the run's, as in `Retriever.load`.
         retry_after_s: seconds after which a client that got 503 may retry.
     """
 
@@ -104,6 +105,7 @@ class ServiceConfig:
     rewriter: Rewriter | None = None
     page: PageConfig = field(default_factory=PageConfig)
     engine: EngineAddress | None = None
+    reader: str | None = None
     timeout_s: float = setting(30.0, above=0)
     most_waiting: int = setting(64, at_least=1)
     max_body: int = setting(128 * 1024, at_least=1)

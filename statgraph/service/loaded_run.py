@@ -8,13 +8,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from statgraph.corpus.citations.references import REFERS_TO, ragged_row
 from statgraph.corpus.records import Question
 from statgraph.errors import UsageError
 from statgraph.gnn.graph_inputs import read_graph_inputs
 from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS_HEADING, HEADING, QUESTION
-from statgraph.index.engines.contract import EngineAddress
 from statgraph.runs.article_store import ArticleStore
 from statgraph.runs.run import Run
 from statgraph.search.retriever import Retriever
@@ -124,13 +124,11 @@ class LoadedRun:
         surroundings: the graph around each article.
     """
 
-    def __init__(
-        self, run: Path, *, device: str = "auto", precision: str = "float32", engine: EngineAddress | None = None
-    ):
+    def __init__(self, run: Path, **how: Any):
         opened = Run.read(run)
         self.name = run.resolve().name
         self.corpus, self.language = opened.corpus.name, opened.corpus.language
-        self.retriever = Retriever.of(opened, device=device, precision=precision, engine=engine)
+        self.retriever = Retriever.of(opened, **how)
         self.articles = self.retriever.articles
         self.outlines, self.tree = self.articles.outlines, self.articles.tree
         if self.articles.has_structure:

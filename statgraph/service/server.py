@@ -54,7 +54,8 @@ def serve(
     state, fault = ServiceState(config), None
 
     async def open_run() -> None:
-        state.open(await asyncio.to_thread(LoadedRun, run, device=device, precision=precision, engine=config.engine))
+        how = {"device": device, "precision": precision, "engine": config.engine, "reader": config.reader}
+        state.open(await asyncio.to_thread(LoadedRun, run, **how))
 
     async def load() -> None:
         nonlocal fault

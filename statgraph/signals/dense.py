@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from statgraph.corpus.allowed_rows import AllowedRows
@@ -46,37 +49,36 @@ class DenseSignal:
         return self._index.width
 
     def ask(self, asked: Asked) -> list[Answer]:
-        """Return the inner products with each question's vector."""
-        search = _Search(self._index, asked.vectors(self.encoder))
-        return [_Products(search, place) for place in range(len(asked.texts))]
+        """Return the inner products with each question's vector; for all texts the index is searched together, which
+        reads the articles' vectors once."""
+        queries, ranked = asked.vectors(self.encoder), _Ranked()
+        return [_Products(self._index, queries, place, ranked) for place in range(len(queries))]
 
 
-class _Search:
-    """The vectors of some texts, for which the index is searched together: it reads the articles' vectors once."""
+@dataclass
+class _Ranked:
+    """The rankings of all texts within the limits that were last asked for."""
 
-    def __init__(self, index: ArticleIndex, queries: np.ndarray):
-        self.index = index
-        self.queries = queries
-        self._limits: tuple[int, AllowedRows | None] | None = None
-        self._ranked: list[Ranked] = []
-
-    def ranked(self, k: int, allowed: AllowedRows | None) -> list[Ranked]:
-        """Return the best `k` for each text; those of the last limits are kept."""
-        if self._limits is None or self._limits[0] != k or self._limits[1] is not allowed:
-            self._ranked = self.index.search(self.queries, k, allowed)
-            self._limits = k, allowed
-        return self._ranked
+    k: int = 0
+    allowed: AllowedRows | None = None
+    of_texts: Sequence[Ranked] = ()
 
 
 class _Products:
     floor, confidence = None, 1.0
 
-    def __init__(self, search: _Search, place: int):
-        self._search = search
+    def __init__(self, index: ArticleIndex, queries: np.ndarray, place: int, ranked: _Ranked):
+        self._index = index
+        self._queries = queries
         self._place = place
+        self._ranked = ranked
 
     def best(self, k: int, allowed: AllowedRows | None) -> Ranked:
-        return self._search.ranked(k, allowed)[self._place]
+        ranked = self._ranked
+        if ranked.k != k or ranked.allowed is not allowed:
+            ranked.of_texts = self._index.search(self._queries, k, allowed)
+            ranked.k, ranked.allowed = k, allowed
+        return ranked.of_texts[self._place]
 
     def scores(self, rows: np.ndarray) -> np.ndarray:
-        return self._search.index.scores(self._search.queries[self._place], rows)
+        return self._index.scores(self._queries[self._place], rows)

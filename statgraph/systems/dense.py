@@ -4,6 +4,7 @@ tiny model, in a folder that is gone afterwards."""
 from __future__ import annotations
 
 import gc
+import shutil
 import tempfile
 import time
 from collections.abc import Sequence
@@ -14,13 +15,14 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from statgraph import artifacts
+from statgraph import __version__, artifacts
 from statgraph.augmentation.law_questions import with_law_questions
-from statgraph.cache import cache_in
+from statgraph.cache import cache_in, cached
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.distributed import current_world
 from statgraph.encoders.article_text import article_texts, citing_text, heading_texts, text_hashes
+from statgraph.encoders.backbones import EMBEDDED_E5
 from statgraph.encoders.biencoder import BiEncoder
 from statgraph.encoders.building import build_biencoder
 from statgraph.encoders.tiny import write_tiny_backbone
@@ -35,6 +37,7 @@ from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.onnx_export import add_query_graph
 from statgraph.memory import give_back, kept_memory
 from statgraph.runs import parts
+from statgraph.runs.folders import link_file
 from statgraph.systems.job import Job
 from statgraph.systems.presets import tiny_config
 from statgraph.systems.stages import StageBuilder, block_sampler, graph_encoder
@@ -77,7 +80,7 @@ def train_dense(job: Job) -> None:
             _save_article_encoder(encoders, job.folder)
     if writes:
         with clock.step("index and encoders to disk"):
-            _export(encoders, vectors, job.corpus, job.folder)
+            _export(encoders, vectors, job)
 
 
 def prepared_stages(job: Job) -> StageBuilder:
@@ -195,16 +198,33 @@ def _save_article_encoder(encoders: BiEncoder, folder: Path) -> None:
         encoders.save_article_encoder(staging)
 
 
-def _export(encoders: BiEncoder, vectors: np.ndarray, corpus: Corpus, folder: Path) -> None:
-    ids = [article.article_id for article in corpus.articles]
+def _export(encoders: BiEncoder, vectors: np.ndarray, job: Job) -> None:
+    ids = [article.article_id for article in job.corpus.articles]
     index = ArticleIndex.build(vectors, ids, unit_length=encoders.similarity.unit_length)
-    index.save(folder / parts.INDEX)
-    with artifacts.replaced_folder(folder / parts.QUERY_ENCODER) as staging:
-        encoders.save_question_encoder(staging)
-        # The modules' copies of the weights go first, cycles and all: checking the graph takes copies of its own.
-        gc.collect()
-        give_back()
-        add_query_graph(staging)
+    index.save(job.folder / parts.INDEX)
+    with artifacts.replaced_folder(job.folder / parts.QUERY_ENCODER) as staging:
+        if not _is_pretrained(job.config):
+            _write_query_encoder(encoders, staging)
+            return
+        # Half a gigabyte and half a minute, the same for every corpus: on one disk the cache and its runs share it.
+        inputs = [job.config.to_dict()["encoder"], job.config.seed, __version__]
+        kept = cached("models", inputs, lambda folder: _write_query_encoder(encoders, folder))
+        shutil.copytree(kept, staging, copy_function=link_file, dirs_exist_ok=True)
+
+
+def _is_pretrained(config: RunConfig) -> bool:
+    """Return whether the query encoder is the embedded transformer, unchanged."""
+    encoder = config.encoder
+    changed = encoder.adapted or encoder.prune_vocabulary or config.stage1.epochs or config.stage2.epochs
+    return encoder.backbone == EMBEDDED_E5 and encoder.train == "none" and not changed
+
+
+def _write_query_encoder(encoders: BiEncoder, folder: Path) -> None:
+    encoders.save_question_encoder(folder)
+    # The modules' copies of the weights go first, cycles and all: checking the graph takes copies of its own.
+    gc.collect()
+    give_back()
+    add_query_graph(folder)
 
 
 @dataclass(frozen=True)

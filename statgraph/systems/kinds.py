@@ -132,6 +132,10 @@ class Ensemble(SystemKind):
         config = replace(config, ensemble=replace(config.ensemble, settings=(*config.ensemble.settings, *passed)))
         for member in config.ensemble.members:
             member_config(config, member)
+        if config.ranker.reader:  # refused before the training, not after it
+            from statgraph.ranking.reader import load_cross_encoder
+
+            load_cross_encoder(config.ranker.reader, config.device)
         return config
 
     def for_corpus(self, config: RunConfig, corpus: Corpus) -> RunConfig:
@@ -162,7 +166,13 @@ class Ensemble(SystemKind):
     def ranker(self, run, articles, *, device, precision, engine=None):
         from statgraph.search.ensemble_run import read_ensemble
 
-        return read_ensemble(run, len(articles), device=device, precision=precision)
+        ensemble = read_ensemble(run, len(articles), device=device, precision=precision)
+        settings = run.config.ranker
+        if settings.reader:
+            from statgraph.ranking.reader import Reader, load_cross_encoder
+
+            ensemble.reader = Reader(load_cross_encoder(settings.reader, device), articles, settings.read)
+        return ensemble
 
     def no_encoder(self, run, remedy: str) -> str:
         return (

@@ -229,16 +229,17 @@ def test_a_reader_that_leaves_is_no_error(bm25_run, tmp_path):
 
 
 ONE_OF = "--run and --corpus: give only one of them; a run has its own articles"
-UNTRAINED = (
+BY_WORDS = (
     "Nothing was trained: articles are found by words, headings and citations alone; "
     "'statgraph train --corpus {}' adds vectors, which find other words of the same meaning\n"
 )
 
 
-def test_a_corpus_is_searched_without_training(answer, town, tmp_path, monkeypatch):
+def test_a_large_corpus_is_searched_without_training_by_words(answer, town, tmp_path, monkeypatch):
     monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("statgraph.systems.pipeline.EMBEDDED_MOST", 15)  # the town has 16 articles
     first = answer(QUESTION, "--corpus", town, "-k", 1)
-    assert (first.exit_code, first.stderr) == (0, UNTRAINED.format(town))
+    assert (first.exit_code, first.stderr) == (0, BY_WORDS.format(town))
     assert first.stdout.splitlines()[0].endswith("Art. 2 on fences")
     (kept,) = (tmp_path / "cache" / "untrained").glob("*/run")
     written = (kept / "manifest.json").stat().st_mtime_ns
@@ -248,7 +249,8 @@ def test_a_corpus_is_searched_without_training(answer, town, tmp_path, monkeypat
     assert (kept / "manifest.json").stat().st_mtime_ns == written
 
 
-def test_what_a_terminal_would_obey_and_what_would_flood_it(run_here, refused, town_corpus, tmp_path):
+def test_what_a_terminal_would_obey_and_what_would_flood_it(run_here, refused, town_corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr("statgraph.systems.pipeline.EMBEDDED_MOST", 0)
     first, *others = town_corpus.articles
     odd = replace(first, title="T" * 100_000, text="Lamps \x1b[31m burn.\x07")
     write_corpus(replace(town_corpus, articles=(odd, *others), questions=()), tmp_path / "odd")

@@ -1,53 +1,13 @@
 """Questions rewritten by a chat endpoint, here a server of a few lines, and the fusion of what they find."""
 
-import json
 import socket
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
 from statgraph.errors import RewritingError, UsageError
 from statgraph.search.hits import Hit
 from statgraph.search.rewriting import Rewriter, fused
-
-
-@pytest.fixture
-def endpoint(monkeypatch):
-    """Return a function that starts an endpoint with one answer, and returns its URL and what it is sent, a list."""
-    for name in ("STATGRAPH_REWRITE_KEY", "OPENAI_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    servers = []
-
-    def start(status=200, body=None, **headers):
-        sent = []
-
-        class Answer(BaseHTTPRequestHandler):
-            def do_POST(self):
-                asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                sent.append((self.path, asked, self.headers.get("Authorization")))
-                self.send_response(status)
-                for name, value in headers.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(body if isinstance(body, bytes) else json.dumps(body).encode())
-
-            def log_message(self, *about):
-                pass
-
-        server = HTTPServer(("127.0.0.1", 0), Answer)
-        servers.append(server)
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        return f"http://127.0.0.1:{server.server_port}/v1", sent
-
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
-
-
-def said(content):
-    return {"choices": [{"message": {"role": "assistant", "content": content}}]}
+from tests.chat_fixtures import said
 
 
 def test_a_question_comes_back_in_the_laws_words(endpoint, monkeypatch):

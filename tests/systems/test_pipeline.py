@@ -1,5 +1,6 @@
 import dataclasses
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -165,7 +166,9 @@ def test_the_adapted_static_encoder_trains_on_the_sample(tmp_path):
 
 @pytest.fixture
 def own_cache_folder(tmp_path, monkeypatch):
+    """For what is found by words: the transformer would be unpacked again."""
     monkeypatch.setenv("STATGRAPH_CACHE", str(tmp_path))
+    monkeypatch.setattr("statgraph.systems.pipeline.EMBEDDED_MOST", 0)
 
 
 @pytest.mark.usefixtures("own_cache_folder")
@@ -176,6 +179,22 @@ def test_an_untrained_run_is_kept_for_its_state_of_the_corpus(town_corpus):
     other = untrained_run(dataclasses.replace(town_corpus, articles=(amended, *town_corpus.articles[1:])))
     assert other != run
     assert Retriever.load(other).search("unicorns")[0].article_id == amended.article_id
+
+
+def test_an_untrained_run_of_a_small_corpus_has_vectors_which_are_announced(town_corpus, monkeypatch):
+    made, said, trained = [], [], []
+    monkeypatch.setattr("statgraph.systems.pipeline.cached", lambda kind, inputs, make: made.append(make) or Path("at"))
+    monkeypatch.setattr("statgraph.systems.pipeline.train_run", lambda corpus, config, *about: trained.append(config))
+    assert untrained_run(town_corpus, announce=said.append) == Path("at/run")
+    assert said == []  # before there is anything to make
+    made[0](Path("at"))
+    assert said == ["Embedding 16 articles once with embedded:multilingual-e5-small; the cache keeps the vectors"]
+    monkeypatch.setattr("statgraph.systems.pipeline.EMBEDDED_MOST", 15)
+    untrained_run(town_corpus, announce=said.append)
+    made[1](Path("at"))
+    members = [(config.ensemble.members, config.ranker.kind) for config in trained]
+    assert members == [(("zero-shot@embedded:multilingual-e5-small",), "fixed"), ((), "fixed")]
+    assert len(said) == 1
 
 
 @pytest.mark.usefixtures("own_cache_folder")

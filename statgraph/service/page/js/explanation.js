@@ -7,7 +7,7 @@ import { el } from "./elements.js";
 import { say, score, spokenLanguage } from "./words.js";
 
 // The sources of contributions beside the signals, whose words the service has.
-const FACTS = ["article", "all", "base"];
+const FACTS = ["article", "all", "reader", "base"];
 const LENT = ["section", "parent", "cited_by", "cites"];
 
 let signals = {};

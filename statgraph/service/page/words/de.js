@@ -68,6 +68,7 @@ export default {
   why_parent_of: "Bester unter seiner übergeordneten Überschrift: {title}",
   why_cited_by: "Artikel, die ihn zitieren",
   why_cited_by_of: "Zitiert von {title}",
+  why_reader: "Gemeinsam mit der Frage gelesen",
   why_cites: "Artikel, die er zitiert",
   why_cites_of: "Zitiert {title}",
   why_place: "{what} (Platz {rank})",

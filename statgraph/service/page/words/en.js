@@ -67,6 +67,7 @@ export default {
   why_parent_of: "Best under its higher heading: {title}",
   why_cited_by: "Articles that cite it",
   why_cited_by_of: "Cited by {title}",
+  why_reader: "Read together with the question",
   why_cites: "Articles that it cites",
   why_cites_of: "Cites {title}",
   why_place: "{what} (no. {rank})",

@@ -68,6 +68,7 @@ export default {
   why_parent_of: "El mejor bajo su epígrafe superior: {title}",
   why_cited_by: "Artículos que lo citan",
   why_cited_by_of: "Citado por {title}",
+  why_reader: "Leído junto con la pregunta",
   why_cites: "Artículos que cita",
   why_cites_of: "Cita {title}",
   why_place: "{what} (n.º {rank})",

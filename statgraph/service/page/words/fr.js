@@ -68,6 +68,7 @@ export default {
   why_parent_of: "Meilleur sous l’intitulé supérieur : {title}",
   why_cited_by: "Les articles qui le citent",
   why_cited_by_of: "Cité par {title}",
+  why_reader: "Lu avec la question",
   why_cites: "Les articles qu’il cite",
   why_cites_of: "Cite {title}",
   why_place: "{what} (n° {rank})",

@@ -68,6 +68,7 @@ export default {
   why_parent_of: "Il migliore sotto la rubrica superiore: {title}",
   why_cited_by: "Articoli che lo citano",
   why_cited_by_of: "Citato da {title}",
+  why_reader: "Letto insieme alla domanda",
   why_cites: "Articoli che cita",
   why_cites_of: "Cita {title}",
   why_place: "{what} (n. {rank})",

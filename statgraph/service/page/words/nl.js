@@ -68,6 +68,7 @@ export default {
   why_parent_of: "Beste onder het hogere opschrift: {title}",
   why_cited_by: "Artikelen die ernaar verwijzen",
   why_cited_by_of: "Aangehaald door {title}",
+  why_reader: "Samen met de vraag gelezen",
   why_cites: "Artikelen waarnaar het verwijst",
   why_cites_of: "Verwijst naar {title}",
   why_place: "{what} (nr. {rank})",

@@ -1,0 +1,1 @@
+"""Questions as people ask them, written by a chat endpoint: `statgraph augment --generator chat`."""
