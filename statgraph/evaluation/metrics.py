@@ -148,6 +148,16 @@ def question_metrics(
     return QuestionMetrics(dict(zip(metrics, table, strict=True)))
 
 
+def ranking_quality(metrics: QuestionMetrics) -> np.ndarray:
+    """Return what a ranker of candidates is chosen by, (questions,) float64: the mean of AP, R@1 % of the articles, S@1
+    and S@3. Quality alone would trade the first hits, which readers look at, for long lists.
+
+    What a corpus is too small for counts as quality does.
+    """
+    first_hits = [metrics.values.get(name, metrics[QUALITY]) for name in ("S@1", "S@3")]
+    return (2 * metrics[QUALITY] + sum(first_hits)) / 4
+
+
 def aggregate(metrics: QuestionMetrics) -> dict[str, float]:
     """Return the mean of each metric over the questions, each question weighing the same (macro-average).
 

@@ -16,7 +16,7 @@ from statgraph.ranking.features import Features, direction
 from statgraph.ranking.fixed import FixedRanker
 
 _FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 300  # folds over the questions; of many, fewer folds show as much
-_MIN_QUESTIONS = 10  # that trees learn from
+MIN_QUESTIONS = 10  # that trees learn from, or that let a signal lead
 _STEP = 20  # trees between two looks at the held-out questions
 _TRUNCATION = 100  # places of the ranking whose order counts in training
 
@@ -121,7 +121,7 @@ def learn(
     base, relevant = _scores_and_labels(candidates, labels, fixed)
     force_trees = config.kind == LambdaMartRanker.kind
     answerable = np.array([bool(hits.any()) for hits in relevant])
-    if answerable.sum() < (2 if force_trees else _MIN_QUESTIONS):
+    if answerable.sum() < (2 if force_trees else MIN_QUESTIONS):
         return Learning(None, 0, base, (0.0, 0.0))
     fold = _folds(answerable, np.asarray(groups), _FOLDS if len(candidates) < _MANY else _FOLDS_OF_MANY, seed)
     parameters = _parameters(config, candidates[0].names, seed)

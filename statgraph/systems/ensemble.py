@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,12 +16,12 @@ from statgraph.corpus.query import Ranked
 from statgraph.corpus.records import MAIN_SET, Corpus, Question
 from statgraph.distributed import SINGLE, current_world, in_world
 from statgraph.errors import UsageError
-from statgraph.evaluation.metrics import QUALITY, question_metrics
+from statgraph.evaluation.metrics import question_metrics, ranking_quality
 from statgraph.inference.frozen_questions import questions_kept
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.ranking.features import Features
 from statgraph.ranking.fixed import signal_weights
-from statgraph.ranking.learnt import Learning, learn, ranked
+from statgraph.ranking.learnt import MIN_QUESTIONS, Learning, Measure, learn, ranked
 from statgraph.ranking.long_questions import is_long
 from statgraph.registry import SIGNALS
 from statgraph.runs.article_store import write_article_store
@@ -39,6 +39,7 @@ from statgraph.search.ensemble_run import (
 )
 from statgraph.signals.signal import SignalSource
 from statgraph.systems.job import Job, StepClock
+from statgraph.systems.leading import FACTORS, LEADS, leading_signal, read_leads
 from statgraph.systems.presets import ENOUGH_TO_FOLD, learns_from_questions, member_config
 
 _DEPTH = 500  # candidates of a question that a ranker learns from, at least
@@ -62,7 +63,7 @@ def train_ensemble(job: Job) -> DevRankings | None:
     if not current_world().is_first:
         return None
     with in_world(SINGLE), questions_kept():  # the other processes have left
-        write_parts(run, corpus, job.clock)
+        write_parts(run, corpus, job.clock, leads=read_leads(final) if final is not None else {})
         with job.clock.step("ranker"):
             run.trees.unlink(missing_ok=True)
             if final is not None:
@@ -70,13 +71,18 @@ def train_ensemble(job: Job) -> DevRankings | None:
                 return None
             ensemble = read_ensemble(run, len(corpus.articles), device=config.device)
             dev_candidates = _features(ensemble, corpus.split("dev"))
+            if len(dev_candidates) >= MIN_QUESTIONS and run.config.ranker.kind != "fixed":
+                ensemble, dev_candidates = _led(job, run, ensemble, dev_candidates)
             rankings = _learn_ranker(job, run, ensemble, dev_candidates)
         return _compare_with_signals(job, ensemble, dev_candidates, rankings) if dev_candidates else None
 
 
-def write_parts(run: Run, corpus: Corpus, clock: StepClock, *, reuse_from: Run | None = None) -> None:
+def write_parts(
+    run: Run, corpus: Corpus, clock: StepClock, *, reuse_from: Run | None = None, leads: Mapping[str, float]
+) -> None:
     """Write what an ensemble has beside its trained members and what its ranker has learnt; what depends on the
-    articles alone is copied from `reuse_from`, a run of the same articles and settings, if there is one."""
+    articles alone is copied from `reuse_from`, a run of the same articles and settings, if there is one. `leads` is by
+    what the weights of some signals are multiplied."""
     with clock.step("signals"):
         questions = corpus.split("train")
         members = list(member_signals(run, device=run.config.device))
@@ -96,9 +102,12 @@ def write_parts(run: Run, corpus: Corpus, clock: StepClock, *, reuse_from: Run |
                     (staging / name).rmdir()
         signals = [*other_signals(run, members), *members]
         weights = signal_weights(signals, len(questions))
-        entry = {signal.name: round(float(weight), 4) for signal, weight in zip(signals, weights, strict=True)}
+        entry = {
+            signal.name: round(float(weight) * leads.get(signal.name, 1.0), 4)
+            for signal, weight in zip(signals, weights, strict=True)
+        }
         n_long = sum(is_long(question.text) for question in questions)
-        artifacts.write_json(run.ranker, {"weights": entry, WHOLES: 2 * n_long > len(questions)})
+        artifacts.write_json(run.ranker, {"weights": entry, WHOLES: 2 * n_long > len(questions), LEADS: dict(leads)})
 
 
 def write_learnt_from(run: Run, split: str) -> None:
@@ -130,6 +139,31 @@ def _features(ensemble: Ensemble, questions: Sequence[Question]) -> list[Feature
     return list(ensemble.features([question.text for question in questions], _DEPTH)) if questions else []
 
 
+def _measure(corpus: Corpus, questions: Sequence[Question]) -> Measure:
+    """Return the function from the rankings of some questions to the ranking quality of each."""
+    labels = corpus.label_rows(questions)
+    return lambda rankings: ranking_quality(question_metrics(rankings, labels, len(corpus.articles)))
+
+
+def _led(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[Features]) -> tuple[Ensemble, list[Features]]:
+    """Return the ensemble and its candidates for the dev questions with the weight of a signal raised until the fixed
+    ranker is not worse than it alone."""
+    measure = _measure(job.corpus, job.corpus.split("dev"))
+    leader = leading_signal(ensemble, dev_candidates, measure)
+    for factor in FACTORS if leader is not None else ():
+        name, alone, together = leader
+        write_parts(run, job.corpus, job.clock, reuse_from=run, leads={name: factor})
+        ensemble = read_ensemble(run, len(job.corpus.articles), device=run.config.device)
+        dev_candidates = _features(ensemble, job.corpus.split("dev"))
+        if leading_signal(ensemble, dev_candidates, measure) is None or factor == FACTORS[-1]:
+            job.options.announce(
+                f"{name} leads, with {factor:.0f} times its weight: alone it is better than all signals together "
+                f"(ranking quality {100 * alone:.1f} and {100 * together:.1f} on dev)"
+            )
+            break
+    return ensemble, dev_candidates
+
+
 def _learn_ranker(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[Features]) -> list[np.ndarray] | None:
     """Learn the trees, write them and give them to the ensemble, unless questions that they have not seen are no better
     off by them.
@@ -153,11 +187,7 @@ def _learn_ranker(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[F
         candidates = dev_candidates + _features(ensemble, questions[len(dev_candidates) :])
     else:
         candidates = _cross_fitted(job, run, questions)
-    labels = corpus.label_rows(questions)
-
-    def measure(rankings: list[np.ndarray]) -> np.ndarray:
-        return question_metrics(rankings, labels, len(corpus.articles))[QUALITY]
-
+    labels, measure = corpus.label_rows(questions), _measure(corpus, questions)
     learning = learn(candidates, labels, ensemble.fixed, config, measure, groups=groups, seed=run.config.seed)
     if learning.ranker is not None:
         learning.ranker.write(run.trees)
@@ -226,7 +256,7 @@ def fold_runs(job: Job, run: Run) -> Iterator[tuple[Run, list[Question]]]:
                 folder.parent.mkdir(parents=True, exist_ok=True)
                 folder.symlink_to(whole.resolve())
         write_article_store(seen.articles, part.folder)
-        write_parts(part, seen, job.clock, reuse_from=run)
+        write_parts(part, seen, job.clock, reuse_from=run, leads=read_leads(run))
         yield part, held_out
 
 
@@ -251,10 +281,10 @@ def _compare_with_signals(
     job: Job, ensemble: Ensemble, dev_candidates: list[Features], rankings: list[np.ndarray] | None
 ) -> DevRankings:
     """Return the rankings of the dev questions, and announce how they compare with those of each signal alone."""
-    labels = job.corpus.label_rows(job.corpus.split("dev"))
+    measure = _measure(job.corpus, job.corpus.split("dev"))
 
     def quality(rows: list[np.ndarray]) -> float:
-        return 100 * float(question_metrics(rows, labels, len(job.corpus.articles))[QUALITY].mean())
+        return 100 * float(measure(rows).mean())
 
     if rankings is None:
         rankings = ranked(dev_candidates, [ensemble.ranker.scores(candidates) for candidates in dev_candidates])
@@ -265,7 +295,7 @@ def _compare_with_signals(
     best = max(alone, key=alone.get)
     reached = quality(rankings)
     job.options.announce(
-        f"dev quality {reached:.1f}; the best signal alone, {best}: {alone[best]:.1f}"
+        f"dev ranking quality {reached:.1f}; the best signal alone, {best}: {alone[best]:.1f}"
         + ("" if reached > alone[best] else f"; WARNING: no better than {best}, which is simpler")
     )
     return DevRankings(rankings)
@@ -275,5 +305,5 @@ def _training_summary(learning: Learning, n_questions: int, split: str) -> str:
     gain, error = (100 * value for value in learning.gain)
     of = f"on {n_questions} {'dev' if split == 'dev' else 'training'} questions, held out"
     if learning.ranker is None:
-        return f"ranker fixed weights: trees did not gain {of} ({gain:+.1f} +- {error:.1f} quality)"
-    return f"ranker {learning.trees} trees on top of fixed weights: {gain:+.1f} +- {error:.1f} quality {of}"
+        return f"ranker fixed weights: trees did not gain {of} ({gain:+.1f} +- {error:.1f} ranking quality)"
+    return f"ranker {learning.trees} trees on top of fixed weights: {gain:+.1f} +- {error:.1f} ranking quality {of}"

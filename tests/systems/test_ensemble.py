@@ -65,7 +65,7 @@ def test_an_ensemble_is_trained_measured_and_searched(trained, town_corpus):
     assert "| an ensemble: " in card
     assert "BM25, no vectors" not in card
     assert said[-2].startswith("ranker ")
-    assert said[-1].startswith("dev quality ")
+    assert said[-1].startswith("dev ranking quality ")
     found = Retriever.load(run.folder).search(QUESTION, k=16)
     assert sorted(hit.article_id for hit in found) == sorted(town_corpus.article_rows)
     assert found[0].article_id.startswith("bridges")

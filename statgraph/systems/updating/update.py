@@ -28,6 +28,7 @@ from statgraph.search.ensemble_run import learnt_from, member_folders
 from statgraph.search.graph_run import load_graph_run
 from statgraph.systems.ensemble import write_learnt_from, write_parts
 from statgraph.systems.job import StepClock
+from statgraph.systems.leading import read_leads
 from statgraph.systems.lexical import write_lexical_index
 from statgraph.systems.model_card import corpus_entry, write_model_cards
 from statgraph.systems.updating.changes import ArticleChanges, article_changes
@@ -312,12 +313,12 @@ class EnsemblePlan(Plan):
         self.counts = UpdateCounts(**first, **total)
 
     def write(self, updated: Run) -> None:
-        learnt, members = learnt_from(self._update.run), []
+        learnt, leads, members = learnt_from(self._update.run), read_leads(self._update.run), []
         for name, folder in member_folders(updated).items():
             with self._update.clock.step(f"member {name}"):
                 members.append(self._updated(folder))
         self._count(members)
-        write_parts(updated, self._update.corpus, self._update.clock)
+        write_parts(updated, self._update.corpus, self._update.clock, leads=leads)
         if learnt is not None:
             write_learnt_from(updated, learnt)
 

@@ -1,0 +1,39 @@
+"""A signal that leads, where an ensemble's weighted sum is worse than that signal alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from statgraph.ranking.ensemble import Ensemble
+from statgraph.ranking.features import Features
+from statgraph.ranking.learnt import Measure, ranked
+from statgraph.runs.run import Run
+from statgraph.search.ensemble_run import ranker_entries
+
+LEADS = "leads"  # in the ranker's file: by what the weights of signals that lead are multiplied
+FACTORS = (2.0, 4.0, 8.0, 16.0)
+
+
+def read_leads(run: Run) -> Mapping[str, float]:
+    """Return by what the weights of a run's leading signals are multiplied; none lead in most runs."""
+    leads = ranker_entries(run.ranker).get(LEADS, {}) if run.ranker.is_file() else {}
+    return leads if isinstance(leads, dict) else {}
+
+
+def leading_signal(
+    ensemble: Ensemble, candidates: Sequence[Features], measure: Measure
+) -> tuple[str, float, float] | None:
+    """Return the signal that alone ranks questions better than the fixed ranker by more than the standard error of the
+    difference, its measure and the ranker's; None where there is no such signal."""
+    by_ranker = measure(ranked(candidates, [ensemble.fixed.scores(each) for each in candidates]))
+    alone = {
+        signal.name: measure(ranked(candidates, [each.column(signal.name, "score") for each in candidates]))
+        for signal in ensemble.signals
+    }
+    best = max(alone, key=lambda name: alone[name].mean())
+    difference = alone[best] - by_ranker
+    if difference.mean() <= difference.std() / np.sqrt(len(difference)):
+        return None
+    return best, float(alone[best].mean()), float(by_ranker.mean())
