@@ -117,12 +117,21 @@ class BM25:
     def reachable(self, question: str) -> float:
         """Return a score above that of every text: the sum of the inverse document frequencies of the question's terms,
         those included that no text holds."""
+        return float(self._rarities(question)[1].sum())
+
+    def coverage(self, question: str) -> float:
+        """Return the share of the question's terms that some text holds, by inverse document frequency, 0 to 1."""
+        held, rarities = self._rarities(question)
+        return float(rarities[held].sum() / max(float(rarities.sum()), 1e-12))
+
+    def _rarities(self, question: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return (whether some text holds it, its inverse document frequency) of each of the question's terms."""
         if not self._vocabulary:
-            return 0.0
+            return np.zeros(0, dtype=bool), np.zeros(0)
         starts, terms = self._index.scores["indptr"], self._terms(question)
         columns = [self._vocabulary.get(term) for term in terms]
         df = np.array([0 if column is None else starts[column + 1] - starts[column] for column in columns])
-        return float(idf(self._n_texts, df).sum())
+        return df > 0, idf(self._n_texts, df)
 
     def term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]]:
         """Return for each text the question's terms that it holds, heaviest first; the weights add up to its score."""

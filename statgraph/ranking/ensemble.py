@@ -8,14 +8,16 @@ from typing import Protocol
 import numpy as np
 
 from statgraph.corpus.allowed_rows import AllowedRows
-from statgraph.corpus.query import Ranked
+from statgraph.corpus.query import Judged, Ranked
 from statgraph.corpus.structure import Structure
+from statgraph.ranking.calibration import Calibration, Evidence, evidence
 from statgraph.ranking.candidates import CandidateFinder
 from statgraph.ranking.features import Features, feature_names, features
 from statgraph.ranking.fixed import FixedRanker
-from statgraph.ranking.long_questions import answers_of, asked
+from statgraph.ranking.long_questions import answers_of, asked, telling_sentences
+from statgraph.signals.citation import CitationSignal
 from statgraph.signals.lexical import TextSignal
-from statgraph.signals.signal import Signal
+from statgraph.signals.signal import ZERO_SHOT, Signal
 
 FINALISTS = 800  # what a learnt ranker reorders: it learns from as many, and knows nothing of what lies far below
 
@@ -62,10 +64,14 @@ class Ensemble:
         self.structure = structure
         self.fixed = fixed
         self.ranker: CandidateRanker = fixed
+        self.calibration: Calibration | None = None
         self._depth = depth
         self._weights = np.asarray(weights, dtype=np.float32)
         self._finder = CandidateFinder(structure, near=near)
         self._bm25 = next((signal.bm25 for signal in signals if isinstance(signal, TextSignal)), None)
+        dense = [signal for signal in signals if hasattr(signal, "encoder") and hasattr(signal, "width")]
+        # The untrained encoder's cosines first: they know nothing of the questions asked so far.
+        self._dense = min(dense, key=lambda signal: signal.kind != ZERO_SHOT).name if dense else None
 
     @property
     def feature_names(self) -> tuple[tuple[str, str], ...]:
@@ -80,12 +86,30 @@ class Ensemble:
     def rank(self, questions: Sequence[str], k: int, allowed: AllowedRows | None = None) -> list[Ranked]:
         """Return the best `k` articles for each question, ties by row."""
         ranked = []
-        for candidates in self.candidates(questions, k, allowed):
+        for question, candidates in zip(questions, self.candidates(questions, k, allowed), strict=True):
             finalists = self.finalists(candidates, k)
             scores = self.ranker.scores(finalists)
             best = np.argsort(-scores, kind="stable")[:k]
-            ranked.append(Ranked(finalists.rows[best], scores[best].astype(np.float32)))
+            found = Ranked(finalists.rows[best], scores[best].astype(np.float32))
+            if self.calibration is not None:
+                probabilities = self.calibration.probabilities(self.evidence(question, finalists, scores))
+                found = Judged.of(found, probabilities[:k])
+            ranked.append(found)
         return ranked
+
+    @property
+    def has_evidence(self) -> bool:
+        """Return whether its signals have what a probability is computed from: BM25 and vectors."""
+        return self._bm25 is not None and self._dense is not None
+
+    def telling_sentences(self, question: str) -> list[str]:
+        """Return the sentences of a long question that are read apart; none of a short one."""
+        return telling_sentences(question, self._bm25)
+
+    def evidence(self, question: str, candidates: Features, scores: np.ndarray) -> Evidence:
+        """Return what a calibration judges the candidates of a question by, best first; where `has_evidence`."""
+        unit = float(self._weights[[signal.kind != CitationSignal.kind for signal in self.signals]].sum())
+        return evidence(candidates, scores, coverage=self._bm25.coverage(question), dense=self._dense, unit=unit)
 
     def features(self, questions: Sequence[str], k: int = 1, allowed: AllowedRows | None = None) -> Iterator[Features]:
         """Yield the features of each question's finalists."""

@@ -83,6 +83,7 @@ class Run:
     structure = parts.STRUCTURE
     ranker = parts.RANKER
     trees = parts.TREES
+    calibration = parts.CALIBRATION
     synthetic = parts.SYNTHETIC
     metrics = parts.METRICS
 

@@ -34,6 +34,7 @@ export default {
   searching: "Searching …",
   hits_first: "The first {count} of {searched} articles searched",
   unknown_article: "No article is numbered {named}.",
+  nothing_fits: "Probably nothing here answers this.",
   no_hits: "There is no article to search.",
   no_hits_filtered: "There is no article where you searched.",
   no_shared_word: "No article shares a word with your question. Use other words.",

@@ -34,6 +34,7 @@ export default {
   searching: "Ricerca in corso…",
   hits_first: "I primi {count} di {searched} articoli esaminati",
   unknown_article: "Nessun articolo ha il numero {named}.",
+  nothing_fits: "Probabilmente qui non c’è nulla che risponda a questa domanda.",
   no_hits: "Non c’è alcun articolo in cui cercare.",
   no_hits_filtered: "Non c’è alcun articolo dove sta cercando.",
   no_shared_word: "Nessun articolo ha parole in comune con la Sua domanda. Provi con altre parole.",

@@ -34,6 +34,7 @@ export default {
   searching: "Bezig met zoeken …",
   hits_first: "De eerste {count} van {searched} doorzochte artikelen",
   unknown_article: "Geen artikel heeft het nummer {named}.",
+  nothing_fits: "Waarschijnlijk geeft niets hier antwoord op deze vraag.",
   no_hits: "Er is geen artikel om te doorzoeken.",
   no_hits_filtered: "Waar u zoekt, staat geen artikel.",
   no_shared_word: "Geen enkel artikel heeft een woord gemeen met uw vraag. Probeer andere woorden.",
