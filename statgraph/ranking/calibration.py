@@ -43,7 +43,7 @@ def evidence(candidates: Features, scores: np.ndarray, *, coverage: float, dense
     Args:
         candidates: the features of a question's candidates.
         scores: (candidates,) of the ranker.
-        coverage: of the question's terms by the law.
+        coverage: of the question's terms by the law's texts, as `BM25.coverage` has it.
         dense: the name of the signal whose scores are cosines.
         unit: what scores are measured in.
     """

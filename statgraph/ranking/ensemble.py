@@ -14,7 +14,7 @@ from statgraph.ranking.calibration import Calibration, Evidence, evidence
 from statgraph.ranking.candidates import CandidateFinder
 from statgraph.ranking.features import Features, feature_names, features
 from statgraph.ranking.fixed import FixedRanker
-from statgraph.ranking.long_questions import answers_of, asked, telling_sentences
+from statgraph.ranking.long_questions import answers_of, asked
 from statgraph.signals.citation import CitationSignal
 from statgraph.signals.lexical import TextSignal
 from statgraph.signals.signal import ZERO_SHOT, Signal
@@ -101,10 +101,6 @@ class Ensemble:
     def has_evidence(self) -> bool:
         """Return whether its signals have what a probability is computed from: BM25 and vectors."""
         return self._bm25 is not None and self._dense is not None
-
-    def telling_sentences(self, question: str) -> list[str]:
-        """Return the sentences of a long question that are read apart; none of a short one."""
-        return telling_sentences(question, self._bm25)
 
     def evidence(self, question: str, candidates: Features, scores: np.ndarray) -> Evidence:
         """Return what a calibration judges the candidates of a question by, best first; where `has_evidence`."""

@@ -1,9 +1,8 @@
 """Fitting the calibration of an ensemble, once its ranker is ready: what a hit's probability means.
 
 Both parts of a `Calibration` are logistic regressions (Platt 1999). Whether a question is about this law is learnt from
-the dev questions, and single sentences of long ones, against questions off its topic, counted as equally many:
-`off_topic.tsv`, in the law's language and in another one, alone and joined to the length of the dev questions, and the
-letters of the dev questions shuffled.
+the dev questions against questions off its topic, counted as equally many: `off_topic.tsv`, in the law's language and
+in another one, alone and joined to the length of the dev questions, and the letters of the dev questions shuffled.
 Whether a hit answers is learnt from the first twenty hits of each dev question, ranked by what has not seen it, and its
 labels; labels are seldom complete, so that a probability is one of being labelled, and low rather than high.
 """
@@ -29,7 +28,6 @@ HITS = 20  # of a question that are learnt from
 _ENOUGH = 30  # dev questions with an answer among these hits; with fewer, the default is used
 _OFF_TOPIC = Path(__file__).with_name("off_topic.tsv")
 _MADE = 32  # questions off the topic that are made, of either kind
-_SENTENCES = 100
 _OTHER_LANGUAGE = "en", "fr"  # the second for a law in the first
 
 
@@ -63,13 +61,11 @@ class Lesson:
     Attributes:
         questions: the evidence of its questions.
         relevant: which hits of each answer it, (candidates,) bool.
-        sentences: the evidence of sentences of long questions.
         off_topic: the evidence of questions that the law does not answer.
     """
 
     questions: Sequence[Evidence]
     relevant: Sequence[np.ndarray]
-    sentences: Sequence[Evidence]
     off_topic: Sequence[Evidence]
 
     @property
@@ -89,7 +85,6 @@ def lesson(
     seed: int,
 ) -> Lesson:
     """Return what a calibration learns from a law by the candidates of its questions, as scored."""
-    rng = np.random.default_rng(seed)
     known = [
         ensemble.evidence(question.text, features, values)
         for question, features, values in zip(questions, candidates, scores, strict=True)
@@ -99,16 +94,15 @@ def lesson(
         for features, values, rows in zip(candidates, scores, corpus.label_rows(questions), strict=True)
     ]
     texts = [question.text for question in questions]
-    sentences = [rng.choice(found) for text in texts if (found := ensemble.telling_sentences(text))]
-    off_topic = off_topic_questions(corpus.language, texts, rng)
-    return Lesson(known, relevant, *(evidence_of(ensemble, asked) for asked in (sentences[:_SENTENCES], off_topic)))
+    off_topic = off_topic_questions(corpus.language, texts, np.random.default_rng(seed))
+    return Lesson(known, relevant, evidence_of(ensemble, off_topic))
 
 
 def evidence_of(ensemble: Ensemble, questions: Sequence[str]) -> list[Evidence]:
     """Return the evidence of questions, as the ensemble ranks them."""
     return [
         ensemble.evidence(question, candidates, ensemble.ranker.scores(candidates))
-        for question, candidates in zip(questions, ensemble.features(questions) if questions else (), strict=True)
+        for question, candidates in zip(questions, ensemble.features(questions), strict=True)
     ]
 
 
@@ -117,7 +111,7 @@ def fitted(lessons: Sequence[Lesson], fitted_on: str) -> Calibration:
     about, is_about, about_weights, hits, answers, hit_weights = ([] for _ in range(6))
     for of_law in lessons:
         unit = of_law.off_topic_cosine
-        for group, label in (((*of_law.questions, *of_law.sentences), True), (of_law.off_topic, False)):
+        for group, label in ((of_law.questions, True), (of_law.off_topic, False)):
             about += (standardised(known, unit)[0] for known in group)
             is_about += [label] * len(group)
             about_weights += [1.0 / len(group)] * len(group)

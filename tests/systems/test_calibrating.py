@@ -19,7 +19,7 @@ def lesson(n_off_topic=100):
     questions = [known(0.9 + 0.05 * (place % 2), 0.8, 2.0 if place % 2 else 1.0, 0.0) for place in range(100)]
     relevant = [np.array([place % 2 == 1, False]) for place in range(100)]
     off_topic = [known(0.1 + 0.05 * (place % 2), 0.4 + 0.02 * (place % 2), 2.0) for place in range(n_off_topic)]
-    return Lesson(questions, relevant, [], off_topic)
+    return Lesson(questions, relevant, off_topic)
 
 
 def test_what_is_far_from_the_law_is_improbable_however_high_its_score():
