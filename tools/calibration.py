@@ -1,9 +1,9 @@
 """`python -m tools.calibration RUN=CORPUS ...`: how far the probabilities of runs are those of being labelled.
 
-On `--split dev` the calibration is fitted again in five folds over the questions, each measured by the others; on test
-the run's own is measured. `--default` measures untrained runs (all of a law's questions are dev) instead, each by a
-calibration of the others, and writes that of all of them as the one that is shipped. `--diagram FILE` draws the
-reliability of the best hits.
+On dev the calibration is fitted again in five folds over the questions, each measured by the others. A run whose trees
+have learnt from dev is measured on test, by its own. `--default` measures untrained runs (all of a law's questions are
+dev) instead, each by a calibration of the others, and writes that of all of them as the one that is shipped.
+`--diagram FILE` draws the reliability of the best hits.
 """
 
 from __future__ import annotations
@@ -157,24 +157,22 @@ def draw(laws: list[Measured], path: Path) -> None:
 
 @click.command(help=__doc__)
 @click.argument("runs", metavar="RUN=CORPUS...", nargs=-1, required=True)
-@click.option("--split", type=click.Choice(["dev", "test"]), default="dev")
 @click.option("--default", "is_default", is_flag=True)
 @click.option("--diagram", type=click.Path(path_type=Path))
-def main(runs: tuple[str, ...], split: str, is_default: bool, diagram: Path | None) -> None:
+def main(runs: tuple[str, ...], is_default: bool, diagram: Path | None) -> None:
     """Measure the calibration of runs."""
     known = []
     for text in runs:
         folder, _, corpus = text.partition("=")
         run = Run.read(folder)
-        if split == "dev" and learnt_from(run) == "dev":
-            raise click.UsageError(f"{folder}: its trees have learnt from dev; measure it on --split test")
-        known.append((Path(corpus).name, run, *_ensemble_and_lesson(run, corpus, split)))
+        split = "test" if learnt_from(run) == "dev" else "dev"
+        known.append((f"{Path(corpus).name}, {split}", run, *_ensemble_and_lesson(run, corpus, split)))
     laws = []
     for name, run, ensemble, lesson, language in known:
         if is_default:
             others = calibrating.fitted([other for _, _, _, other, _ in known if other is not lesson], "")
             by = [replace(others, off_topic=lesson.off_topic_cosine)]
-        elif split == "dev":
+        elif learnt_from(run) != "dev":
             by = [calibrating.fitted([_without(lesson, fold)], "") for fold in range(_FOLDS)]
         else:
             by = [Calibration.read(run.calibration)]
