@@ -41,7 +41,7 @@ def test_questions_and_those_off_the_topic_count_alike_however_many_they_are():
 def test_the_default_is_a_calibration_that_wants_words_and_nearness():
     default = Calibration.read(calibrating.DEFAULT)
     assert default.question["coverage"] > 0 < default.question["nearest"]
-    assert default.hit["rank"] < 0 < default.hit["margin"]
+    assert default.hit["gap"] < 0 < default.hit["margin"]
 
 
 def test_the_shipped_questions_are_there_in_every_language():
