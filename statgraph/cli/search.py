@@ -12,6 +12,7 @@ import click
 
 from statgraph.cli import options
 from statgraph.cli.terminal import TerminalProgress, visible
+from statgraph.errors import UsageError
 
 SNIPPET_CHARACTERS = 160
 LONGEST_SHOWN_TITLE = 300
@@ -20,6 +21,8 @@ _BY_WORDS = ("words, headings and citations alone", "vectors, which find other w
 _BY_VECTORS = ("words, headings, citations and a pretrained encoder", "what its questions teach")
 _NOT_THERE = "No article is numbered {}"
 _CORRECTED = "Searched for: {} (not in the law: {})"
+_NOTHING_FITS = "Probably nothing here answers this"
+_LEFT_OUT = "{} of {} hits left out: each answers with a probability below {:g}"
 _NO_RUN = "train one with 'statgraph train', name one with --run, or search a corpus without a run with --corpus"
 
 
@@ -48,6 +51,13 @@ _NO_RUN = "train one with 'statgraph train', name one with --run, or search a co
 @click.option("--explain", is_flag=True, help="Explain each hit: what made its score, and the matching words.")
 @click.option("--trec", is_flag=True, help="With --questions: print a TREC run (qid Q0 docid rank score tag).")
 @options.reader
+@click.option(
+    "--min-probability",
+    metavar="P",
+    type=float,
+    default=0.0,
+    help="Leave out hits whose probability that they answer, 0 to 1, is lower.",
+)
 @options.rewrite
 @options.rewrite_model
 @options.engine
@@ -62,6 +72,7 @@ def search(question: str | None, run: str | None, corpus: Path | None, k: int, q
     from statgraph.corpus.formats.tables import split_path
     from statgraph.corpus.importing import read_question_file
     from statgraph.corpus.query import Query, queries_of
+    from statgraph.search.hits import nothing_fits
     from statgraph.search.retriever import Retriever
 
     _refuse_contradictions(**click.get_current_context().params)
@@ -82,15 +93,21 @@ def search(question: str | None, run: str | None, corpus: Path | None, k: int, q
     how = {"device": given["device"], "precision": given["precision"]}
     retriever = Retriever.load(folder, engine=address, reader=reader, **how)
     hits = [] if query is None else _hits(retriever, rewriter, query)
+    n_found, nowhere = len(hits), nothing_fits(hits)
+    hits = [hit for hit in hits if _is_probable(hit.probability, given["min_probability"])]
     explanations = retriever.explain(query, hits) if given["explain"] else []
     if corpus is not None:
         by, more = _BY_WORDS if retriever.by_words else _BY_VECTORS
         _announce(_UNTRAINED.format(by, corpus, more))
     if query is None:
-        _print_batch(retriever, ids, queries_of(texts, k, limits), trec=given["trec"])
+        _print_batch(retriever, ids, queries_of(texts, k, limits), given["min_probability"], trec=given["trec"])
         return
     for line in _notices(retriever, query):
         click.echo(line, err=given["as_json"])
+    if nowhere:
+        click.echo(_NOTHING_FITS, err=given["as_json"])
+    if len(hits) < n_found:
+        click.echo(_LEFT_OUT.format(n_found - len(hits), n_found, given["min_probability"]), err=given["as_json"])
     if given["as_json"]:
         printed = [asdict(hit) for hit in hits]
         for hit, explanation in zip(printed, explanations, strict=False):
@@ -105,12 +122,20 @@ def search(question: str | None, run: str | None, corpus: Path | None, k: int, q
         labels = {name: info.label(name) for name, info in retriever.signals.items()}
         reasons = [explanation_lines(why, labels) for why in explanations]
         _print_hits(hits, reasons, dated=query.as_of == "always" and retriever.has_dates)
-    else:
+    elif not n_found:
         click.echo(retriever.nothing_found(query))
 
 
 def _announce(line: str) -> None:
     click.echo(line, err=True)
+
+
+def _is_probable(probability: float | None, least: float) -> bool:
+    if least and probability is None:
+        raise UsageError(
+            "--min-probability: the hits of this run have no probabilities; leave it out, or train an ensemble again"
+        )
+    return not least or probability >= least
 
 
 def _refuse_contradictions(*, run, corpus, question, questions, **given) -> None:
@@ -129,6 +154,10 @@ def _refuse_contradictions(*, run, corpus, question, questions, **given) -> None
         "--rewrite: works on a single question, without --explain; leave one of them out": (
             rewrite is not None and (explain or questions)
         ),
+        f"--min-probability: must be from 0 to 1 (got {given['min_probability']:g})": (
+            not 0 <= given["min_probability"] <= 1
+        ),
+        "--trec: its rankings are complete; leave out --min-probability": trec and given["min_probability"],
         "--trec and --json are two formats; give only one of them": trec and given["as_json"],
     }
     options.refuse(contradictions)
@@ -143,9 +172,10 @@ def _hits(retriever, rewriter, query) -> list:
     return hits
 
 
-def _print_batch(retriever, ids: list[str], queries: Sequence, *, trec: bool) -> None:
+def _print_batch(retriever, ids: list[str], queries: Sequence, min_probability: float, *, trec: bool) -> None:
     """Print the hits of every query: a TREC run, or one JSON line per query. Articles that a query names and that are
     not there, and corrected words, are in its line, or, as a TREC run has no place for them, on standard error."""
+    from statgraph.corpus.query import known_probabilities
     from statgraph.evaluation.trec import write_trec_run
 
     # A TREC run is for evaluation: its rankings are complete.
@@ -161,6 +191,11 @@ def _print_batch(retriever, ids: list[str], queries: Sequence, *, trec: bool) ->
     for question_id, query, ranked in zip(ids, queries, rankings, strict=True):
         facts = {"unknown_articles": retriever.unknown_articles(query), "corrected": retriever.corrected_words(query)}
         hits = [{"article_id": article_ids[row], "score": float(score)} for row, score in zip(*ranked, strict=True)]
+        hits = [
+            hit if probability is None else {**hit, "probability": probability}
+            for hit, probability in zip(hits, known_probabilities(ranked), strict=True)
+            if _is_probable(probability, min_probability)
+        ]
         row = {"_id": question_id, "hits": hits, **{name: fact for name, fact in facts.items() if fact}}
         click.echo(json.dumps(row, ensure_ascii=False))
 
@@ -175,8 +210,8 @@ def _notices(retriever, query) -> list[str]:
 
 
 def _print_hits(hits, reasons, *, dated: bool) -> None:
-    """Print rank, score, citation, path, when it is in force if that is wanted, snippet and the lines of its
-    explanation, if any, of each hit: a table on a terminal, unfolded lines elsewhere."""
+    """Print rank, score, probability if it is known, citation, path, when it is in force if that is wanted, snippet and
+    the lines of its explanation, if any, of each hit: a table on a terminal, unfolded lines elsewhere."""
     from itertools import zip_longest
 
     bodies = [
@@ -185,7 +220,8 @@ def _print_hits(hits, reasons, *, dated: bool) -> None:
     ]
     if not sys.stdout.isatty():
         for hit, lines in zip(hits, bodies, strict=True):
-            click.echo(f"{hit.rank:>3} {hit.score:>7.3f}  " + f"\n{'':13}".join(lines))
+            start = f"{hit.rank:>3} {hit.score:>7.3f} {_percent(hit)} "
+            click.echo(start + f"\n{'':{len(start)}}".join(lines))
         return
     from rich.console import Console
     from rich.table import Table
@@ -195,13 +231,20 @@ def _print_hits(hits, reasons, *, dated: bool) -> None:
     table = Table(box=None, padding=(0, 1, 1, 0), header_style="dim")
     table.add_column("rank", justify="right")
     table.add_column("score", justify="right")
+    shows_probability = any(hit.probability is not None for hit in hits)
+    if shows_probability:
+        table.add_column("answers", justify="right", style="dim")
     table.add_column("article", overflow="fold")
     for hit, (title, path, snippet, *why) in zip(hits, bodies, strict=True):
         body = Text.assemble(
             (title, "bold"), (f"\n{path}", "dim"), f"\n{snippet}", *((f"\n{line}", "dim") for line in why)
         )
-        table.add_row(str(hit.rank), f"{hit.score:.3f}", body)
+        table.add_row(str(hit.rank), f"{hit.score:.3f}", *[_percent(hit)] * shows_probability, body)
     console.print(table)
+
+
+def _percent(hit) -> str:
+    return "" if hit.probability is None else f"{hit.probability:>4.0%}"
 
 
 def _title(hit) -> str:

@@ -28,6 +28,24 @@ class Ranked(NamedTuple):
     scores: np.ndarray
 
 
+class Judged(Ranked):
+    """A ranking that knows for each article the probability that it answers, (found,) float64."""
+
+    probabilities: np.ndarray
+
+    @classmethod
+    def of(cls, ranked: Ranked, probabilities: np.ndarray) -> Judged:
+        """Return a ranking with these probabilities."""
+        judged = cls(*ranked)
+        judged.probabilities = probabilities
+        return judged
+
+
+def known_probabilities(ranked: Ranked) -> Sequence[float | None]:
+    """Return the probability of each article of a ranking, None each where it has none."""
+    return ranked.probabilities.tolist() if isinstance(ranked, Judged) else [None] * len(ranked.rows)
+
+
 def reciprocal_rank_fusion(ranks: Iterable[np.ndarray], constant: float) -> np.ndarray:
     """Return each item's sum of 1 / (constant + rank) over some rankings, (items,) float64: the higher, the better
     (Cormack, Clarke and Büttcher 2009).

@@ -174,6 +174,18 @@ class BM25:
         weighted = (part.weight * float(idf(self._n_texts, self.frequency(part.term))) for part in added)
         return float(idf(self._n_texts, df).sum()) + sum(weighted)
 
+    def coverage(self, question: str) -> float:
+        """Return the share of the question's terms that some text holds, or that a word of theirs replaces, by inverse
+        document frequency, 0 to 1."""
+        if not self._vocabulary:
+            return 0.0
+        terms = self._terms(question)
+        df = np.array([self.frequency(term) for term in terms])
+        rarities, weights = idf(self._n_texts, df), dict.fromkeys(terms, 0.0)
+        weights |= {part.replaces: part.weight for part in self._added(question, terms)}
+        held = np.where(df > 0, 1.0, [weights[term] for term in terms])
+        return float(held @ rarities / max(float(rarities.sum()), 1e-12))
+
     def term_weights(self, question: str, rows: Sequence[int]) -> list[list[TermWeight]]:
         """Return for each text the question's terms that it holds, heaviest first; the weights add up to its score.
 

@@ -8,13 +8,15 @@ from typing import Protocol
 import numpy as np
 
 from statgraph.corpus.allowed_rows import AllowedRows
-from statgraph.corpus.query import Ranked
+from statgraph.corpus.query import Judged, Ranked
 from statgraph.corpus.structure import Structure
+from statgraph.ranking.calibration import Calibration, Evidence, evidence
 from statgraph.ranking.candidates import CandidateFinder
 from statgraph.ranking.features import Features, feature_names, features
 from statgraph.ranking.fixed import FixedRanker
 from statgraph.ranking.long_questions import LongAnswer, Reading, asked, readings
 from statgraph.ranking.reader import Reader
+from statgraph.signals.citation import CitationSignal
 from statgraph.signals.lexical import TextSignal
 from statgraph.signals.signal import ZERO_SHOT, Answer, Signal, signal_info
 
@@ -67,12 +69,16 @@ class Ensemble:
         self.fixed = fixed
         self.ranker: CandidateRanker = fixed
         self.reader: Reader | None = None
+        self.calibration: Calibration | None = None
         self._depth = depth
         self._weights = np.asarray(weights, dtype=np.float32)
         self._finder = CandidateFinder(structure, near=near)
         self._wholes = wholes
         self._zero_shot = next((place for place, signal in enumerate(signals) if signal.kind == ZERO_SHOT), None)
         self._bm25 = next((signal.bm25 for signal in signals if isinstance(signal, TextSignal)), None)
+        dense = [signal for signal in signals if hasattr(signal, "encoder") and hasattr(signal, "width")]
+        # The untrained encoder's cosines first: they know nothing of the questions asked so far.
+        self._dense = min(dense, key=lambda signal: signal.kind != ZERO_SHOT).name if dense else None
 
     @property
     def feature_names(self) -> tuple[tuple[str, str], ...]:
@@ -91,7 +97,11 @@ class Ensemble:
             finalists = self.finalists(candidates, k)
             scores = sum(self.scores(question, finalists))
             best = np.argsort(-scores, kind="stable")[:k]
-            ranked.append(Ranked(finalists.rows[best], scores[best].astype(np.float32)))
+            found = Ranked(finalists.rows[best], scores[best].astype(np.float32))
+            if self.calibration is not None:
+                probabilities = self.calibration.probabilities(self.evidence(question, finalists, scores))
+                found = Judged.of(found, probabilities[:k])
+            ranked.append(found)
         return ranked
 
     def scores(self, question: str, finalists: Features) -> tuple[np.ndarray, np.ndarray]:
@@ -99,6 +109,16 @@ class Ensemble:
         scores = self.ranker.scores(finalists)
         none = np.zeros_like(scores)
         return scores, none if self.reader is None else self.reader.amounts(question, finalists.rows, scores)
+
+    @property
+    def has_evidence(self) -> bool:
+        """Return whether its signals have what a probability is computed from: BM25 and vectors."""
+        return self._bm25 is not None and self._dense is not None
+
+    def evidence(self, question: str, candidates: Features, scores: np.ndarray) -> Evidence:
+        """Return what a calibration judges the candidates of a question by, best first; where `has_evidence`."""
+        unit = float(self._weights[[signal.kind != CitationSignal.kind for signal in self.signals]].sum())
+        return evidence(candidates, scores, coverage=self._bm25.coverage(question), dense=self._dense, unit=unit)
 
     def features(self, questions: Sequence[str], k: int = 1, allowed: AllowedRows | None = None) -> Iterator[Features]:
         """Yield the features of each question's finalists."""

@@ -84,6 +84,7 @@ class Run:
     synonyms = parts.SYNONYMS
     ranker = parts.RANKER
     trees = parts.TREES
+    calibration = parts.CALIBRATION
     synthetic = parts.SYNTHETIC
     metrics = parts.METRICS
 

@@ -11,6 +11,7 @@ from statgraph.corpus.structure import Structure
 from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.inference.query_encoder import read_query_encoders
+from statgraph.ranking.calibration import Calibration
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.ranking.fixed import FixedRanker
 from statgraph.ranking.learnt import LambdaMartRanker
@@ -81,6 +82,8 @@ def read_ensemble(run: Run, n_articles: int, *, device: str = "auto", precision:
     )
     if run.trees.is_file():
         ensemble.ranker = LambdaMartRanker.read(run.trees, ensemble.fixed, len(ensemble.feature_names))
+    if run.calibration.is_file() and ensemble.has_evidence:
+        ensemble.calibration = Calibration.read(run.calibration)
     return ensemble
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from statgraph.lexical.bm25 import TermWeight
 
 ITSELF = "itself"
+UNLIKELY = 0.05  # where no hit is more probable than this, probably nothing answers the question
 
 
 @dataclass(frozen=True)
 class Hit:
-    """An article found. `rank` counts from 1; `score` is comparable within one run only.
+    """An article found. `rank` counts from 1; `score` is comparable within one question only, `probability` anywhere:
+    that the article is labelled an answer, 0 to 1, or None where the run has no calibration.
 
     `passage` is where the text fits the question best, (start, end) in characters; None if it was not asked for, or
     nothing fits. `number` and `rubric` are "" where they are not known. The article is in force from `valid_from` up to
@@ -29,6 +32,12 @@ class Hit:
     rubric: str = ""
     valid_from: str | None = None
     valid_to: str | None = None
+    probability: float | None = None
+
+
+def nothing_fits(hits: Sequence[Hit]) -> bool:
+    """Return whether probably no article answers the question: there are hits, and none is likely to."""
+    return bool(hits) and all(hit.probability is not None and hit.probability < UNLIKELY for hit in hits)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from statgraph.corpus.allowed_rows import AllowedRows, placed_rows
 from statgraph.corpus.citations.named_articles import HAS_NUMBER
-from statgraph.corpus.query import Query, Ranked, queries_of
+from statgraph.corpus.query import Query, Ranked, known_probabilities, queries_of
 from statgraph.corpus.validity import ALWAYS
 from statgraph.errors import RewritingError, UsageError, as_called
 from statgraph.index.engines.contract import EngineAddress
@@ -281,10 +281,13 @@ class Retriever:
         ]
 
     def _hits(self, query: Query, ranked: Ranked, *, passages: bool) -> list[Hit]:
-        rows, scores = self._above_floor(ranked)
-        hits = [self._hit(rank, *found) for rank, found in enumerate(zip(rows, scores, strict=True), start=1)]
+        ranked = self._above_floor(ranked)
+        found = zip(*ranked, known_probabilities(ranked), strict=True)
+        hits = [self._hit(rank, *of_hit) for rank, of_hit in enumerate(found, start=1)]
         return self.with_passages(query.text, hits) if passages else hits
 
-    def _hit(self, rank: int, row: int, score: float) -> Hit:
+    def _hit(self, rank: int, row: int, score: float, probability: float | None = None) -> Hit:
         (article,), (valid_from, valid_to) = self.articles.read([row]), self.articles.validity(row)
-        return Hit(rank, float(score), **vars(article), valid_from=valid_from, valid_to=valid_to)
+        return Hit(
+            rank, float(score), **vars(article), valid_from=valid_from, valid_to=valid_to, probability=probability
+        )

@@ -13,6 +13,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from statgraph.corpus.query import Query
 from statgraph.corpus.validity import TODAY
+from statgraph.search.hits import nothing_fits
 from statgraph.service import answers, schemas
 from statgraph.service.feedback import FeedbackFullError
 from statgraph.service.loaded_run import LoadedRun
@@ -103,6 +104,7 @@ async def search(asked: schemas.SearchRequest, request: Request, opened: Opened,
         question=asked.question,
         rewritten=rewritten,
         hits=found,
+        nothing_fits=nothing_fits(hits),
         unknown_articles=unknown,
         corrected=corrected,
         searched=searched,

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from statgraph.lexical.bm25 import TermWeight
-from statgraph.search.hits import Contribution
+from statgraph.search.hits import UNLIKELY, Contribution
 
 MAX_QUESTION = 20_000
 MAX_K = 500
@@ -132,6 +132,9 @@ class HitAnswer(BaseModel):
 
     rank: int
     score: float
+    probability: float | None = Field(
+        description="That the article answers the question, comparable across questions; null where the run has none."
+    )
     article_id: str
     title: str
     number: str
@@ -150,6 +153,7 @@ class SearchAnswer(BaseModel):
     question: str
     rewritten: str | None = Field(None, description="The question in the law's words, if it was searched by them too.")
     hits: list[HitAnswer]
+    nothing_fits: bool = Field(description=f"Whether every hit has a probability below {UNLIKELY}.")
     unknown_articles: list[str] = Field(
         description="Numbers that the question names and no article carries, each with its code if it names one."
     )

@@ -38,6 +38,7 @@ from statgraph.search.ensemble_run import (
     read_ensemble,
 )
 from statgraph.signals.signal import SignalSource
+from statgraph.systems.calibrating import calibrate
 from statgraph.systems.job import Job, StepClock
 from statgraph.systems.leading import FACTORS, LEADS, leading_signal, read_leads
 from statgraph.systems.presets import ENOUGH_TO_FOLD, learns_from_questions, member_config
@@ -68,13 +69,19 @@ def train_ensemble(job: Job) -> DevRankings | None:
             run.trees.unlink(missing_ok=True)
             if final is not None:
                 job.options.announce(_copy_trees(final, run))
+                if final.calibration.is_file():
+                    shutil.copyfile(final.calibration, run.calibration)
                 return None
             ensemble = read_ensemble(run, len(corpus.articles), device=config.device)
             dev_candidates = _features(ensemble, corpus.split("dev"))
             if len(dev_candidates) >= MIN_QUESTIONS and run.config.ranker.kind != "fixed":
                 ensemble, dev_candidates = _led(job, run, ensemble, dev_candidates)
-            rankings = _learn_ranker(job, run, ensemble, dev_candidates)
-        return _compare_with_signals(job, ensemble, dev_candidates, rankings) if dev_candidates else None
+            dev_scores = _learn_ranker(job, run, ensemble, dev_candidates)
+            if dev_scores is None:
+                dev_scores = [ensemble.ranker.scores(candidates) for candidates in dev_candidates]
+        with job.clock.step("calibration"):
+            calibrate(job, run, ensemble, dev_candidates, dev_scores)
+        return _compare_with_signals(job, ensemble, dev_candidates, dev_scores) if dev_candidates else None
 
 
 def write_parts(
@@ -168,7 +175,7 @@ def _learn_ranker(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[F
     """Learn the trees, write them and give them to the ensemble, unless questions that they have not seen are no better
     off by them.
 
-    Returns how the dev questions are ranked without having been learnt from; None as the run ranks them.
+    Returns the scores of each dev question's candidates without having been learnt from; None for the run's own.
     """
     config, corpus = run.config.ranker, job.corpus
     if config.kind == "fixed":
@@ -196,7 +203,7 @@ def _learn_ranker(job: Job, run: Run, ensemble: Ensemble, dev_candidates: list[F
     for folder in _fold_folders(job):
         artifacts.remove_folder(folder)
     job.options.announce(_training_summary(learning, len(questions), split))
-    return ranked(dev_candidates, learning.held_out[: len(dev_candidates)]) if split == "dev" else None
+    return learning.held_out[: len(dev_candidates)] if split == "dev" else None
 
 
 def learns_from(config: RankerConfig, corpus: Corpus) -> str:
@@ -278,7 +285,7 @@ class DevRankings:
 
 
 def _compare_with_signals(
-    job: Job, ensemble: Ensemble, dev_candidates: list[Features], rankings: list[np.ndarray] | None
+    job: Job, ensemble: Ensemble, dev_candidates: list[Features], dev_scores: list[np.ndarray]
 ) -> DevRankings:
     """Return the rankings of the dev questions, and announce how they compare with those of each signal alone."""
     measure = _measure(job.corpus, job.corpus.split("dev"))
@@ -286,9 +293,7 @@ def _compare_with_signals(
     def quality(rows: list[np.ndarray]) -> float:
         return 100 * float(measure(rows).mean())
 
-    if rankings is None:
-        rankings = ranked(dev_candidates, [ensemble.ranker.scores(candidates) for candidates in dev_candidates])
-    alone = {}
+    rankings, alone = ranked(dev_candidates, dev_scores), {}
     for signal in ensemble.signals:
         scores = [candidates.column(signal.name, "score") for candidates in dev_candidates]
         alone[signal.name] = quality(ranked(dev_candidates, scores))

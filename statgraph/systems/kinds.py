@@ -114,6 +114,7 @@ class Ensemble(SystemKind):
 
     parts = (
         *parts.COMMON, parts.METRICS, parts.MEMBERS, parts.SIGNALS, parts.RANKER, parts.TREES,
+        parts.CALIBRATION,
     )  # fmt: skip
     settings = ("bm25", "ensemble", "ranker")  # the others are its members'
     trainer = "statgraph.systems.ensemble:train_ensemble"

@@ -1,5 +1,6 @@
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from rich.console import Console
 from statgraph import Retriever
 from statgraph.cli.main import cli
 from statgraph.corpus.store import write_corpus
+from statgraph.errors import UsageError
 from statgraph.runs.article_store import write_article_dates
 from statgraph.search.hits import Hit
 
@@ -34,6 +36,56 @@ def answer(tmp_path, monkeypatch):
     """Return a function that searches in this process, in the test's own folder: starting Python takes a second."""
     monkeypatch.chdir(tmp_path)
     return lambda *arguments: CliRunner().invoke(cli, ["search", *map(str, arguments)], catch_exceptions=False)
+
+
+@pytest.fixture
+def judged(monkeypatch):
+    """Return a function that gives the hits of a search these probabilities."""
+    search = Retriever.search
+
+    def give(*probabilities):
+        def judged_search(self, *arguments, **options):
+            found = zip(search(self, *arguments, **options), probabilities, strict=False)
+            return [replace(hit, probability=probability) for hit, probability in found]
+
+        monkeypatch.setattr(Retriever, "search", judged_search)
+
+    return give
+
+
+def test_hits_that_are_not_probable_enough_are_left_out(answer, judged, bm25_run):
+    judged(0.62, 0.07)
+    told = answer(QUESTION, "--run", bm25_run, "-k", 2).output.splitlines()
+    assert [line[11:17] for line in told if line[:3].strip()] == ["  62% ", "   7% "]
+
+    told = answer(QUESTION, "--run", bm25_run, "-k", 2, "--min-probability", 0.1).output.splitlines()
+    assert told[0] == "1 of 2 hits left out: each answers with a probability below 0.1"
+    assert [line[11:17] for line in told if line[:3].strip().isdigit()] == ["  62% "]
+
+
+def test_where_nothing_fits_that_comes_first(answer, judged, bm25_run):
+    judged(0.04, 0.01)
+    told = answer(QUESTION, "--run", bm25_run, "-k", 2, "--min-probability", 0.2).output.splitlines()
+    assert told == [
+        "Probably nothing here answers this",
+        "2 of 2 hits left out: each answers with a probability below 0.2",
+    ]
+    printed = answer(QUESTION, "--run", bm25_run, "-k", 2, "--json")
+    assert [hit["probability"] for hit in json.loads(printed.stdout)] == [0.04, 0.01]
+    assert printed.stderr == "Probably nothing here answers this\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("--min-probability", 1.5), "--min-probability: must be from 0 to 1 (got 1.5)"),
+        (("--min-probability", 0.2), "--min-probability: the hits of this run have no probabilities"),
+    ],
+    ids=["no probability", "a run without any"],
+)
+def test_a_probability_that_cannot_be_asked_for_is_refused(answer, bm25_run, given, told):
+    with pytest.raises(UsageError, match=re.escape(told)):
+        answer(QUESTION, "--run", bm25_run, *given)
 
 
 def test_hits_in_a_terminal_are_as_wide_as_it(monkeypatch, bm25_run):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from statgraph.corpus.query import Query, Ranked, check_k, reciprocal_rank_fusion
+from statgraph.corpus.query import Judged, Query, Ranked, check_k, known_probabilities, reciprocal_rank_fusion
 from statgraph.errors import UsageError
 
 
@@ -39,6 +39,14 @@ def test_what_cannot_be_asked_is_refused(values, line):
 def test_rows_come_before_scores():
     rows, scores = Ranked(np.array([4, 2]), np.array([0.5, 0.25], dtype=np.float32))
     assert (rows.tolist(), scores.tolist(), check_k(1)) == ([4, 2], [0.5, 0.25], 1)
+
+
+def test_a_judged_ranking_is_a_ranking_with_probabilities():
+    ranked = Ranked(np.array([4, 2]), np.array([0.5, 0.25], dtype=np.float32))
+    judged = Judged.of(ranked, np.array([0.75, 0.125]))
+    rows, _ = judged
+    assert (rows.tolist(), known_probabilities(judged)) == ([4, 2], [0.75, 0.125])
+    assert known_probabilities(ranked) == [None, None]
 
 
 def test_fused_scores_add_up_over_the_rankings():

@@ -177,3 +177,12 @@ def test_weights_of_counted_terms_are_those_of_the_index(k1, b):
             assert [part.weight for part in of_statistics] == sorted(
                 (part.weight for part in of_statistics), reverse=True
             )
+
+
+def test_coverage_is_the_share_of_known_terms_by_rarity():
+    bm25 = BM25(TEXTS, language="en")
+    # Of three texts: dog in one, ln(1 + 2.5 / 1.5); whale in none, ln(1 + 3.5 / 0.5).
+    dog, whale = math.log(1 + 2.5 / 1.5), math.log(1 + 3.5 / 0.5)
+    assert bm25.coverage("dog whale") == pytest.approx(dog / (dog + whale))
+    assert [bm25.coverage(question) for question in ("dog", "whale", "?")] == [1, 0, 0]
+    assert BM25((), language="en").coverage("dog") == 0

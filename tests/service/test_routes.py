@@ -85,8 +85,10 @@ def test_search(client):
     assert (answer["took_ms"] > 0, answer["unknown_articles"]) == (True, [])
     assert hit.pop("score") > 0
     text = "Keys are handed back. The lessor signs for them."
+    assert answer["nothing_fits"] is False
     assert hit == {
         "rank": 1,
+        "probability": None,
         "article_id": "H3",
         "title": "Art. 3, Housing Code",
         "number": "Art. 3",

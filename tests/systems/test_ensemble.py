@@ -10,12 +10,13 @@ from statgraph.corpus.records import CitingText, Question
 from statgraph.distributed import in_world
 from statgraph.errors import RunError
 from statgraph.evaluation.report import Report
+from statgraph.ranking.calibration import Calibration
 from statgraph.runs import parts
 from statgraph.runs.kind import kind_of
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import learnt_from, member_folders, read_ensemble
 from statgraph.signals.signal import Asked
-from statgraph.systems import ensemble
+from statgraph.systems import calibrating, ensemble
 from statgraph.systems.job import Job, TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
@@ -81,6 +82,30 @@ def test_what_learnt_trees_contributed_adds_up_too(trained):
     )
     members = set(run.config.ensemble.members)
     assert members & {part.source for why in whys for part in why.contributions}
+
+
+def test_with_few_dev_questions_the_default_calibrates_and_cosines_are_of_this_law(trained):
+    run, _ = trained
+    default, saved = Calibration.read(calibrating.DEFAULT), Calibration.read(run.calibration)
+    assert (saved.question, saved.hit) == (default.question, default.hit)
+    assert saved.off_topic != default.off_topic
+    found = Retriever.load(run.folder).search(QUESTION, 5)
+    assert all(0 <= hit.probability <= 1 for hit in found)
+
+
+def test_with_enough_dev_questions_the_calibration_is_fitted_on_them(train, monkeypatch):
+    monkeypatch.setattr(calibrating, "_ENOUGH", 4)
+    run = train(None, "ranker.kind=fixed")
+    assert Calibration.read(run.calibration).fitted_on == "4 dev questions"
+
+
+def test_a_run_without_a_calibration_ranks_alike_and_has_no_probabilities(trained, tmp_path):
+    run, _ = trained
+    old = shutil.copytree(run.folder, tmp_path / "old", symlinks=True)
+    (old / parts.CALIBRATION).unlink()
+    found = Retriever.load(old).search(QUESTION)
+    assert [(hit.article_id, hit.score) for hit in found] == hits(run)
+    assert {hit.probability for hit in found} == {None}
 
 
 def test_a_killed_training_goes_on(train, trained, tmp_path, town_corpus, settings):

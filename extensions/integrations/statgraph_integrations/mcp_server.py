@@ -14,7 +14,7 @@ from statgraph.corpus.titles import number_or_title
 from statgraph.corpus.validity import asked_day
 from statgraph.encoders.article_text import PATH_SEPARATOR
 from statgraph.errors import StatgraphError, UsageError
-from statgraph.search.hits import Hit
+from statgraph.search.hits import Hit, nothing_fits
 from statgraph.service.answers import excerpt
 from statgraph.service.loaded_run import LoadedRun
 from statgraph.service.schemas import DEFAULT_K, MAX_QUESTION, MAX_SHOWN
@@ -65,6 +65,7 @@ class FoundArticle(ArticleText):
 
     rank: int
     score: float
+    probability: float | None = Field(description="That it answers, comparable across questions; null if not known.")
     passage: str | None = Field(description="The part of the text that fits the question best, by its words.")
 
 
@@ -73,6 +74,7 @@ class FoundLaw(BaseModel):
 
     question: str
     articles: list[FoundArticle]
+    nothing_fits: bool = Field(description="Whether probably no article answers the question.")
     unknown_articles: list[str] = Field(
         description="Numbers that the question names and no article carries, each with its code if it names one."
     )
@@ -125,6 +127,7 @@ class LawTools:
         return FoundLaw(
             question=question,
             articles=[self._found(hit) for hit in hits],
+            nothing_fits=nothing_fits(hits),
             unknown_articles=retriever.unknown_articles(query),
             corrected=retriever.corrected_words(query),
             searched=len(self._run) if allowed is None else len(allowed),
@@ -226,7 +229,13 @@ class LawTools:
         shown = excerpt(hit.text, hit.passage, most=MAX_SHOWN)["text"]
         passage = hit.text[slice(*hit.passage)] if hit.passage else None
         return FoundArticle(
-            **vars(record), rank=hit.rank, score=hit.score, text=shown, whole=shown == hit.text, passage=passage
+            **vars(record),
+            rank=hit.rank,
+            score=hit.score,
+            probability=hit.probability,
+            text=shown,
+            whole=shown == hit.text,
+            passage=passage,
         )
 
 

@@ -65,8 +65,10 @@ def test_a_search_returns_what_is_cited(ask):
         "text": "The deposit is returned. See article 2.",
         "whole": True,
         "rank": 1,
+        "probability": None,
         "passage": "The deposit is returned.",
     }
+    assert found["nothing_fits"] is False
     assert found["searched"] == 4  # the old version is not today's law
 
 

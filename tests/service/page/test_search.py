@@ -110,6 +110,15 @@ def test_an_article_that_is_not_there_is_told_before_the_hits(open_page, expect)
     expect(page.locator("#status")).to_contain_text("No article is numbered 9999, Housing Code. The first 10 of 321")
 
 
+def test_where_no_hit_is_likely_to_answer_that_comes_first(open_page, answers, expect):
+    def unlikely(page) -> None:
+        page.route("**/api/search", answers(change=lambda answer: {**answer, "nothing_fits": True}))
+
+    page = open_page("/?q=deposit", before=unlikely)
+    expect(page.locator("#hits > p").first).to_have_text("Probably nothing here answers this.")
+    expect(page.locator("#status")).to_contain_text("Probably nothing here answers this. The first 10 of 321")
+
+
 def test_hits_are_told_to_be_the_first_of_those_searched(open_page, expect):
     page = open_page("/?q=deposit")
     expect(page.locator(".found")).to_contain_text("The first 10 of 321 articles searched ·")

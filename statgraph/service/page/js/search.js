@@ -96,9 +96,11 @@ function showAnswer(answer, asked, about, size) {
     box.replaceChildren(...notices, el("p", { class: "notice" }, none, " ", everywhere));
     return;
   }
+  const doubts = answer.nothing_fits ? [say("nothing_fits")] : [];
+  notices.push(...doubts.map((words) => el("p", { class: "notice" }, words)));
   // As many as were asked for: there may be more.
   const found = say(count === asked.k ? "hits_first" : "hits_found", { count, searched: answer.searched });
-  announce([...remarks, found].join(" "));
+  announce([...remarks, ...doubts, found].join(" "));
   const took = say("hits_time", { ms: number(answer.took_ms, answer.took_ms < 10 ? 1 : 0) });
   const explain = about.explains ? () => explained(asked) : null;
   const more = count === asked.k && size + 1 < SIZES.length;

@@ -35,6 +35,7 @@ export default {
   hits_first: "Die ersten {count} von {searched} durchsuchten Artikeln",
   unknown_article: "Kein Artikel hat die Nummer {named}.",
   corrected: "Gesucht wurde: {read} (nicht im Gesetz: {typed}).",
+  nothing_fits: "Wahrscheinlich beantwortet hier nichts diese Frage.",
   no_hits: "Es gibt keinen Artikel, der durchsucht werden könnte.",
   no_hits_filtered: "Dort, wo Sie suchen, gibt es keinen Artikel.",
   no_shared_word: "Kein Artikel hat ein Wort mit Ihrer Frage gemeinsam. Versuchen Sie es mit anderen Wörtern.",

@@ -35,6 +35,7 @@ export default {
   hits_first: "The first {count} of {searched} articles searched",
   unknown_article: "No article is numbered {named}.",
   corrected: "Searched for: {read} (not in the law: {typed}).",
+  nothing_fits: "Probably nothing here answers this.",
   no_hits: "There is no article to search.",
   no_hits_filtered: "There is no article where you searched.",
   no_shared_word: "No article shares a word with your question. Use other words.",

@@ -35,6 +35,7 @@ export default {
   hits_first: "Los {count} primeros de {searched} artículos consultados",
   unknown_article: "Ningún artículo lleva el número {named}.",
   corrected: "Se ha buscado: {read} (no figura en la ley: {typed}).",
+  nothing_fits: "Probablemente nada de aquí responde a esto.",
   no_hits: "No hay ningún artículo en el que buscar.",
   no_hits_filtered: "No hay ningún artículo donde usted busca.",
   no_shared_word: "Ningún artículo tiene palabras en común con su pregunta. Pruebe con otras palabras.",

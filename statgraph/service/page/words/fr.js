@@ -35,6 +35,7 @@ export default {
   hits_first: "Les {count} premiers sur {searched} articles parcourus",
   unknown_article: "Aucun article ne porte le numéro {named}.",
   corrected: "Recherche effectuée : {read} (absent de la loi : {typed}).",
+  nothing_fits: "Rien ici ne répond probablement à cette question.",
   no_hits: "Il n’y a aucun article à parcourir.",
   no_hits_filtered: "Il n’y a aucun article là où vous cherchez.",
   no_shared_word: "Aucun article n’a de mot en commun avec votre question. Essayez d’autres mots.",

@@ -35,6 +35,7 @@ export default {
   hits_first: "I primi {count} di {searched} articoli esaminati",
   unknown_article: "Nessun articolo ha il numero {named}.",
   corrected: "Ricerca di: {read} (non presente nella legge: {typed}).",
+  nothing_fits: "Probabilmente qui non c’è nulla che risponda a questa domanda.",
   no_hits: "Non c’è alcun articolo in cui cercare.",
   no_hits_filtered: "Non c’è alcun articolo dove sta cercando.",
   no_shared_word: "Nessun articolo ha parole in comune con la Sua domanda. Provi con altre parole.",

@@ -35,6 +35,7 @@ export default {
   hits_first: "De eerste {count} van {searched} doorzochte artikelen",
   unknown_article: "Geen artikel heeft het nummer {named}.",
   corrected: "Gezocht naar: {read} (niet in de wet: {typed}).",
+  nothing_fits: "Waarschijnlijk geeft niets hier antwoord op deze vraag.",
   no_hits: "Er is geen artikel om te doorzoeken.",
   no_hits_filtered: "Waar u zoekt, staat geen artikel.",
   no_shared_word: "Geen enkel artikel heeft een woord gemeen met uw vraag. Probeer andere woorden.",

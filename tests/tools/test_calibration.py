@@ -1,0 +1,33 @@
+import numpy as np
+import pytest
+
+from tools.calibration import Measured, auroc, draw, expected_calibration_error, noise, off_topic_questions, report
+
+
+def test_the_error_is_the_distance_of_each_bin_by_its_size():
+    # Two bins of ten: two of 0.25, of which half answer, and one of 0.9 that does.
+    probabilities, labels = np.array([0.25, 0.25, 0.9]), np.array([True, False, True])
+    assert expected_calibration_error(probabilities, labels) == pytest.approx((2 * 0.25 + 1 * 0.1) / 3)
+    assert expected_calibration_error(np.array([1.0, 0.0]), np.array([True, False])) == 0
+
+
+def test_certain_probabilities_have_no_error_by_chance():
+    assert noise(np.array([0.0, 1.0])) == 0
+    assert noise(np.array([0.5, 0.5])) == pytest.approx(0.25, abs=0.05)  # 0.5 or 0, each as often
+
+
+def test_equal_ones_count_half():
+    assert auroc(np.array([0.5, 0.9]), np.array([0.5, 0.1])) == pytest.approx((0.5 + 1 + 1 + 1) / 4)
+
+
+def test_the_questions_are_in_the_language_and_in_another():
+    assert off_topic_questions("fr")[0] == "Quelle est la capitale de la Mongolie ?"
+    assert off_topic_questions("pt")[0] == "What is the capital of Mongolia?"
+    assert len(set(off_topic_questions("zh"))) == len(off_topic_questions("zh"))
+
+
+def test_a_law_is_a_row_and_a_diagram(tmp_path):
+    law = Measured("law", [np.array([0.9, 0.1])], [np.array([True, False])], np.array([0.0, 0.95]))
+    assert report(law).startswith("| law | 1 | 0.500 | 1.000 | 0.100 |")
+    draw([law, law], tmp_path / "diagram.svg")
+    assert (tmp_path / "diagram.svg").read_text().startswith("<?xml")
