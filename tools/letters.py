@@ -1,0 +1,64 @@
+"""`python -m tools.letters RUN=CORPUS ...`: questions as they stand, and inside letters of 160 words or so.
+
+Of a run whose trees have learnt from dev the questions of test, else those of dev.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import click
+import yaml
+
+from statgraph.corpus.records import Corpus
+from statgraph.corpus.store import read_corpus
+from statgraph.runs.run import Run
+from statgraph.search.ensemble_run import learnt_from
+from statgraph.search.evaluating import split_metrics
+from statgraph.search.retriever import Retriever
+
+_STORY = 8  # sentences
+_METRICS = ("S@1", "S@3", "MRR@10", "mAP", "R@10")
+
+
+@cache
+def _parts() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    return yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+
+
+def letter(question: str, language: str) -> str:
+    """Return a letter in which somebody tells eight other things and asks a question somewhere among them, the same
+    for each call."""
+    parts, rng = _parts()[language], random.Random(question)
+    story = rng.sample(parts["story"], _STORY)
+    place = rng.randint(_STORY // 3, _STORY - 1)
+    return " ".join([rng.choice(parts["open"]), *story[:place], question, *story[place:], rng.choice(parts["close"])])
+
+
+def in_letters(corpus: Corpus) -> Corpus:
+    """Return a corpus whose questions stand in letters."""
+    questions = [replace(question, text=letter(question.text, corpus.language)) for question in corpus.questions]
+    return replace(corpus, questions=tuple(questions))
+
+
+@click.command(help=__doc__)
+@click.argument("runs", metavar="RUN=CORPUS...", nargs=-1, required=True)
+def main(runs: tuple[str, ...]) -> None:
+    """Measure runs on questions and on letters."""
+    print(f"| law | questions | {' | '.join(_METRICS)} |\n| --- | --- |{' ---: |' * len(_METRICS)}")
+    for text in runs:
+        folder, _, name = text.partition("=")
+        corpus, retriever = read_corpus(Path(name)), Retriever.load(folder)
+        split = "test" if learnt_from(Run.read(folder)) == "dev" else "dev"
+        for kind, asked in (("as they stand", corpus), ("in letters", in_letters(corpus))):
+            metrics = split_metrics(retriever, asked, split).metrics
+            figures = " | ".join(f"{100 * metrics[metric].mean():.1f}" for metric in _METRICS)
+            print(f"| {corpus.name}, {split} | {len(metrics)}, {kind} | {figures} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
