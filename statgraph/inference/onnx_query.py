@@ -19,6 +19,7 @@ QUERY_GRAPHS = {"float32": "query.onnx", "int8": "query.int8.onnx"}
 TOKEN_IDS, TOKEN_MASK = "input_ids", "attention_mask"  # the graph's inputs
 VECTORS, POOLED = "sentence_embedding", "pooled"  # its outputs
 FACTS = "statgraph.query_encoder"  # the graph's own note of its tokenizer, its prompt and the weights it was made of
+_PADDED = 1.5  # times the shortest text of a batch: padding costs as much as text
 BATCH = 32  # questions
 _SILENT = 4  # of ONNX Runtime's levels of logging: what it logs as an error it raises too
 
@@ -75,7 +76,11 @@ class OnnxQueryEncoder:
         encodings = self._tokenizer.encode_batch_fast([self._prompt + question for question in questions])
         ids = [encoding.ids for encoding in encodings]
         rows = sorted(range(len(ids)), key=lambda row: len(ids[row]))
-        batches = [[ids[row] for row in rows[start : start + BATCH]] for start in range(0, len(rows), BATCH)]
+        batches: list[list[Sequence[int]]] = []
+        for row in rows:
+            if not batches or len(batches[-1]) == BATCH or len(ids[row]) > _PADDED * len(batches[-1][0]):
+                batches.append([])
+            batches[-1].append(ids[row])
         return np.concatenate([self._run(batch, output) for batch in batches])[np.argsort(rows)]
 
     def _run(self, ids: Sequence[Sequence[int]], output: str) -> np.ndarray:

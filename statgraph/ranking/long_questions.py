@@ -68,7 +68,7 @@ def readings(questions: Sequence[str], bm25: BM25 | None) -> tuple[list[str], li
     question is read.
 
     Of a long question's sentences those eight are read that score highest: BM25 of the best article, divided by the
-    root of the length, standardised within the question, and 1.5 more for a question mark.
+    root of the length, standardised within the question, and 2.5 more for a question mark.
     """
     texts: list[str] = []
     read = []
