@@ -140,7 +140,7 @@ class LongAnswer:
         self._scale_depth = scale_depth
         self._scales: list[Scale] = []
         self.floor = whole.floor
-        self.confidence = float(weights @ [sentence.confidence for sentence in sentences])
+        self.confidence = max(sentence.confidence for sentence in sentences)
 
     def best(self, k: int, allowed: AllowedRows | None) -> Ranked:
         """Return the best `k` of what the whole and each sentence propose, ties by row."""

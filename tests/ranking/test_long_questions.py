@@ -87,7 +87,7 @@ def test_sentences_by_weight_the_best_and_some_of_the_whole():
     assert ranked.scores == pytest.approx([1.125, 0.25, -0.375])
     assert long.scores(np.array([0, 3])) == pytest.approx([-0.375, -0.125 - 0.5])
     assert long.floor == pytest.approx(-0.625)
-    assert long.confidence == pytest.approx(0.625)
+    assert long.confidence == 1  # as sure as of the sentence that it is surest of
 
 
 def test_what_nobody_proposes():
