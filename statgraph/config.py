@@ -50,6 +50,13 @@ class EncoderConfig:
     article_heads: int = setting(12, at_least=1, help="Attention heads of the second-level transformer.")
     article_dropout: float = setting(0.1, at_least=0, at_most=1, help="Dropout of the second-level transformer.")
     article_pooling: str = setting("max", choices=("mean", "max"), help="How the second-level transformer pools.")
+    article_start: str = setting(
+        "identity",
+        choices=("identity", "random"),
+        later=True,
+        help="What the second-level transformer starts as: identity, or random with norms behind the layers and "
+        "sinusoidal positions.",
+    )
     prune_vocabulary: bool = setting(False, help="Keep only the word pieces that the corpus uses.")
     token_dropout: float = setting(0.0, at_least=0, at_most=1, help="Share of tokens dropped in training (static).")
     slice_tokens: int = setting(
@@ -130,6 +137,12 @@ class NegativesConfig:
         help="curriculum: the buckets' shares move from easy to difficult over the epochs; fixed: the `depth` most "
         "difficult from the start; hardest: the most difficult bucket from the start.",
     )
+    pairs: str = setting(
+        "gold",
+        choices=("gold", "all"),
+        later=True,
+        help="Pairs that have hard negatives: the gold ones, or also synthetic questions and citing texts, by bm25.",
+    )
 
 
 @dataclass(frozen=True)
@@ -172,8 +185,8 @@ class GraphConfig:
 
     relations: tuple[str, ...] = setting(
         ("tree", "bipartite"),
-        choices=("tree", "bipartite", "order", "citations", "citing"),
-        help="Relation groups of the graph.",
+        choices=("tree", "tree-down", "bipartite", "order", "citations", "citing"),
+        help="Relation groups of the graph; tree-down is the tree without edges from children to parents.",
     )
     target_edges: str = setting(
         "mask",
@@ -376,10 +389,10 @@ class RunConfig:
     )
     regime: str = setting(
         "auto",
-        choices=("auto", "paper"),
+        choices=("auto", "paper", "paper-code"),
         later=True,
-        help="auto: what the backbone and the machine can train; paper: the recipe of the system's paper "
-        "(docs/fidelity.md).",
+        help="auto: what the backbone and the machine can train; paper: the recipe of the system's paper; paper-code: "
+        "of G-DSR as its authors' code has it (docs/fidelity.md).",
     )
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     pretrain: PretrainConfig = field(default_factory=PretrainConfig)

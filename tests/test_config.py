@@ -87,7 +87,7 @@ def test_the_ends_are_allowed(setting):
         ("bm25.b=2", "[0, 1] "),
         ("pretrain.mask_share=0", "(0, 1] "),
         ("retriever=tfidf", "dense, bm25, ensemble, student "),
-        ("graph.relations=tree,cites", "none or some of tree, bipartite, order, citations, citing (got 'cites')"),
+        ("graph.relations=tree,cites", "none or some of tree, tree-down, bipartite, order, citations, citing "),
         ("negatives.rankings=none", "at least one of semantic, hierarchical, sequential "),
         ("negatives.rankings=semantic,semantic", "'semantic' twice"),
         ("stage1.negatives=random", "none, bm25, cusines "),

@@ -36,28 +36,39 @@ def by_hash(labels: Mapping[str, Collection[str]]) -> dict[str, str]:
 
 
 def by_labels(labels: Mapping[str, Collection[str]]) -> dict[str, str]:
-    """Return the split of each group, the same for groups that share most of their labels: more than half of those
-    that either has.
+    """Return the split of each group, the same for groups that share most of their labels (`near_duplicates`): that of
+    the smallest id among them."""
+    leaders = {group: min(linked) for linked in near_duplicates(labels) for group in linked}
+    return {group: split_of(leaders[group]) for group in labels}
 
-    So are groups that share most of theirs with a third. All are in the split of the smallest id among them.
+
+def near_duplicates(
+    labels: Mapping[str, Collection[str]], known: Mapping[str, str] | None = None, max_size: float = math.inf
+) -> list[set[str]]:
+    """Return the groups in sets that share most of their labels: more than half of those that either has.
+
+    So do groups that share most of theirs with a third. The most alike are joined first, as far as a set keeps to
+    `max_size` groups: a chain of likenesses cannot become one set of everything. `known` names for a group another
+    with which it is in one set whatever their labels and the size.
     """
-    leaders = {group: group for group in labels}
+    from scipy.cluster.hierarchy import DisjointSet
 
-    def leader(group: str) -> str:
-        while leaders[group] != group:
-            leaders[group] = group = leaders[leaders[group]]
-        return group
-
+    sets, alike = DisjointSet(labels), []
     seen: dict[str, list[str]] = {}
+    for group, other in (known or {}).items():
+        sets.merge(group, other)
     for group in sorted(labels):
         own = set(labels[group])
         for other in {other for label in own for other in seen.get(label, ())}:
-            if 2 * len(own.intersection(labels[other])) > len(own.union(labels[other])):
-                first, second = sorted((leader(group), leader(other)))
-                leaders[second] = first
+            share = len(own.intersection(labels[other])) / len(own.union(labels[other]))
+            if share > 0.5:
+                alike.append((-share, other, group))
         for label in own:
             seen.setdefault(label, []).append(group)
-    return {group: split_of(leader(group)) for group in labels}
+    for _, first, second in sorted(alike):
+        if sets.connected(first, second) or sets.subset_size(first) + sets.subset_size(second) <= max_size:
+            sets.merge(first, second)
+    return list(sets.subsets())
 
 
 HASH = "hash"

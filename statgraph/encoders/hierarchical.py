@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import torch
 from torch import nn
@@ -14,7 +16,8 @@ class ChunkEncoder(nn.Module):
     """Positions, a small transformer and pooling over chunk vectors (Pappagari et al. 2019; G-DSR, section 3.1).
 
     It starts as the plain pooling of its inputs: position vectors and the layers' output projections are zero, so that
-    training departs from the backbone's own geometry and not from noise.
+    training departs from the backbone's own geometry and not from noise. With `start` random it starts as G-DSR's code
+    does: random weights (Glorot and Bengio 2010), a norm behind each layer and the last, and sinusoidal positions.
 
     Args:
         width: components of a chunk vector.
@@ -23,21 +26,38 @@ class ChunkEncoder(nn.Module):
         n_heads: attention heads; the largest number up to it that divides the width is used.
         dropout: share of components left out in training.
         pooling: mean or max over the chunks.
+        start: identity or random.
     """
 
-    def __init__(self, width: int, *, max_chunks: int, n_layers: int, n_heads: int, dropout: float, pooling: str):
+    def __init__(
+        self,
+        width: int,
+        *,
+        max_chunks: int,
+        n_layers: int,
+        n_heads: int,
+        dropout: float,
+        pooling: str,
+        start: str = "identity",
+    ):
         super().__init__()
         check_setting(EncoderConfig, "article_pooling", pooling, place="encoder.article_pooling")
         heads = next(heads for heads in range(n_heads, 0, -1) if width % heads == 0)
-        self.positions = nn.Parameter(torch.zeros(max_chunks, width))
+        is_random = start == "random" and n_layers > 0
+        self.positions = nn.Parameter(_sinusoids(max_chunks, width) if is_random else torch.zeros(max_chunks, width))
         self.layers = nn.ModuleList(
             nn.TransformerEncoderLayer(
-                width, heads, 4 * width, dropout, activation="gelu", batch_first=True, norm_first=True
+                width, heads, 4 * width, dropout, activation="gelu", batch_first=True, norm_first=not is_random
             )
             for _ in range(n_layers)
         )
-        for layer in self.layers:
-            for projection in (layer.self_attn.out_proj, layer.linear2):
+        if is_random:
+            for weight in self.layers.parameters():
+                if weight.dim() > 1:
+                    nn.init.xavier_uniform_(weight)
+            self.layers.append(nn.LayerNorm(width))
+        else:
+            for projection in (part for layer in self.layers for part in (layer.self_attn.out_proj, layer.linear2)):
                 nn.init.zeros_(projection.weight)
                 nn.init.zeros_(projection.bias)
         self.pooling = pooling
@@ -59,3 +79,11 @@ class ChunkEncoder(nn.Module):
             rows.append(torch.from_numpy(chosen))
         order = torch.argsort(torch.cat(rows)).to(vectors.device)
         return torch.cat(pooled)[order]
+
+
+def _sinusoids(length: int, width: int) -> torch.Tensor:
+    """Return sinusoidal positions from 1 on, (length, width): sines, then cosines (Vaswani et al. 2017)."""
+    half = width // 2
+    rates = torch.exp(torch.arange(half) * (-math.log(10_000) / max(1, half - 1)))
+    angles = torch.arange(1, length + 1)[:, None] * rates
+    return nn.functional.pad(torch.cat([angles.sin(), angles.cos()], dim=1), (0, width % 2))

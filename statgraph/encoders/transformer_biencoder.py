@@ -72,6 +72,7 @@ class TransformerBiEncoder(BiEncoder):
             n_heads=config.article_heads,
             dropout=config.article_dropout,
             pooling=config.article_pooling,
+            start=config.article_start,
         )
         if config.train == "none":
             self.requires_grad_(False)

@@ -27,7 +27,8 @@ ITSELF = "itself"
 
 
 def heterograph_of(edges: Mapping[Relation, Edges], node_counts: Mapping[str, int]) -> object:
-    """Return the DGL heterograph of relations, each with its reverse; an edge and its reverse have the same id.
+    """Return the DGL heterograph of relations, each with its reverse; an edge and its reverse have the same id. The
+    reverse of a one-way relation has no edges.
 
     Args:
         edges: the rows that a relation joins, sources and targets, (edges,) each: whole numbers of any width.
@@ -50,7 +51,7 @@ def heterograph_of(edges: Mapping[Relation, Edges], node_counts: Mapping[str, in
             _check(relation, node_type, rows, node_counts[node_type])
             ends.append(torch.from_numpy(rows))
         of_type[relation.forward_type] = tuple(ends)
-        of_type[relation.reverse_type] = tuple(reversed(ends))
+        of_type[relation.reverse_type] = ([], []) if relation.one_way else tuple(reversed(ends))
     return load_dgl().heterograph(
         {**of_type, **_isolated_types(of_type, node_counts)}, num_nodes_dict=dict(node_counts)
     )

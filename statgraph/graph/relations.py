@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,13 +22,15 @@ Edges = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Relation:
-    """A relation and its reverse, each with a type of its own: `source -name-> target -reverse-> source`."""
+    """A relation and its reverse, each with a type of its own: `source -name-> target -reverse-> source`; of a relation
+    that is `one_way` the reverse has no edges."""
 
     source: str
     name: str
     target: str
     reverse: str
     edges: Callable[[Corpus, Tree], Edges]
+    one_way: bool = False
 
     @property
     def forward_type(self) -> tuple[str, str, str]:
@@ -89,7 +91,9 @@ REFERENCES = Relation(ARTICLE, REFERS_TO, ARTICLE, "referred_to_by", _article_re
 CITING_CITES = Relation(CITING, "cites", ARTICLE, "cited_by", _citing_cites_article)
 
 # What `graph.relations` can name: a group of relations that are switched on together.
+# A later group's edges replace those of the same types: `tree` has all of `tree-down`.
 RELATION_GROUPS: dict[str, tuple[Relation, ...]] = {
+    "tree-down": (replace(CONTAINS_ARTICLE, one_way=True), replace(CONTAINS_HEADING, one_way=True)),
     "tree": (CONTAINS_ARTICLE, CONTAINS_HEADING),
     "bipartite": (CITES,),
     "order": (PRECEDES,),

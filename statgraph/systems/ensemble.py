@@ -14,6 +14,7 @@ from statgraph import artifacts
 from statgraph.config import RankerConfig
 from statgraph.corpus.query import Ranked
 from statgraph.corpus.records import MAIN_SET, Corpus, Question
+from statgraph.corpus.splitting import near_duplicates
 from statgraph.distributed import SINGLE, current_world, in_world
 from statgraph.errors import UsageError
 from statgraph.evaluation.metrics import question_metrics, ranking_quality
@@ -44,6 +45,7 @@ from statgraph.systems.leading import FACTORS, LEADS, leading_signal, read_leads
 from statgraph.systems.presets import ENOUGH_TO_FOLD, learns_from_questions, member_config
 
 _DEPTH = 500  # candidates of a question that a ranker learns from, at least
+_LARGEST_GROUP = 0.2  # share of the questions that near-duplicates make one group of, at most
 
 
 def train_ensemble(job: Job) -> DevRankings | None:
@@ -217,17 +219,21 @@ def questions_to_learn_from(corpus: Corpus, split: str) -> tuple[list[Question],
     """Return the questions of a split with their groups: first those of the main set, then of each other set as many
     at most, so that what is learnt is not one way of asking and labelling.
 
-    A question of another set that is a citing text too (the same id) is in the group of that text's question.
+    Near-duplicates are in one group, questions that share most of their labels, up to a fifth of the questions; so is a
+    question of another set that is a citing text too (the same id) with that text's question.
     """
     main = corpus.split(split)
-    group = {question.question_id: place for place, question in enumerate(main)}
-    questions, groups = list(main), list(range(len(main)))
+    questions = list(main)
     for name in corpus.question_sets:
         others = corpus.split(split, name) if name != MAIN_SET else ()
-        for question in others[:: math.ceil(len(others) / max(1, len(main)))] if others else ():
-            questions.append(question)
-            groups.append(group.setdefault(corpus.owners.get(question.question_id, question.question_id), len(group)))
-    return questions, groups
+        questions += others[:: math.ceil(len(others) / max(1, len(main)))] if others else ()
+    labels = {question.question_id: question.article_ids for question in questions}
+    first: dict[str, str] = {}
+    known = {name: first.setdefault(corpus.owners.get(name, name), name) for name in labels}
+    together = near_duplicates(labels, known, len(questions) * _LARGEST_GROUP)
+    group = {question_id: place for place, linked in enumerate(together) for question_id in linked}
+    number: dict[int, int] = {}  # by first appearance, so that folds are as even as the groups
+    return questions, [number.setdefault(group[question.question_id], len(number)) for question in questions]
 
 
 def _cross_fitted(job: Job, run: Run, questions: Sequence[Question]) -> list[Features]:

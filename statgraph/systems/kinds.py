@@ -15,7 +15,7 @@ from statgraph.encoders.backbones import check_sharing, is_static, width_of
 from statgraph.errors import RunError, UsageError
 from statgraph.runs import parts
 from statgraph.runs.kind import SystemKind
-from statgraph.systems.presets import ENOUGH_TO_FOLD, PAPER, decided, learns_from_questions, member_config, regime_of
+from statgraph.systems.presets import ENOUGH_TO_FOLD, RECIPES, decided, learns_from_questions, member_config, regime_of
 
 
 class Bm25(SystemKind):
@@ -55,12 +55,18 @@ class Dense(SystemKind):
     def resolved(self, config: RunConfig, settings: Sequence[str]) -> RunConfig:
         config = replace(config, encoder=decided(config))
         encoder = config.encoder
-        if config.regime == PAPER and is_static(encoder.backbone):
+        if config.regime in RECIPES and is_static(encoder.backbone):
             raise UsageError(
-                f"encoder.backbone: '{encoder.backbone}' cannot be used with regime=paper, which trains a "
+                f"encoder.backbone: '{encoder.backbone}' cannot be used with regime={config.regime}, which trains a "
                 "transformer; name one, such as camembert-base or its folder"
             )
         check_sharing(encoder, static=is_static(encoder.backbone))
+        is_one = is_static(encoder.backbone) or encoder.shared
+        if is_one and config.stage2.epochs and config.stage2.train_encoders == "query":
+            raise UsageError(
+                "stage2.train_encoders: query needs question and article encoders of their own, and "
+                f"'{encoder.backbone}' is one for both; use both or none"
+            )
         if config.stage2.epochs:
             from statgraph.gnn.encoder import check_layer  # loads torch
 

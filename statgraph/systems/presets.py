@@ -18,6 +18,8 @@ from statgraph.runs.run import Run
 from statgraph.settings import Settings, assignments, overlaid, with_settings
 
 AUTO, PAPER = "auto", "paper"
+# The overlays of each recipe of a paper, one on top of the other.
+RECIPES = {PAPER: (PAPER,), "paper-code": (PAPER, "paper-code")}
 DEFAULT_SYSTEM = "ensemble"  # of `statgraph train`
 STUDENT = "student"
 REGIMES = "regimes"
@@ -44,7 +46,7 @@ def resolve_config(system: str, settings: Sequence[str] = ()) -> RunConfig:
 
     What a machine decides is decided here: the backbone `auto` is the embedded transformer on CUDA and the static one
     elsewhere; `encoder.train` `auto` is full for a static backbone and on CUDA, head for a transformer on a CPU. With
-    `regime=paper` the paper decides instead.
+    one of `RECIPES` the paper, or its authors' code, decides instead.
 
     The settings are the user's own words: a graph layer that they name by its module is imported from now on.
 
@@ -65,13 +67,17 @@ def _resolved(system: str, settings: Sequence[str]) -> RunConfig:
     by_regime = overlay.pop(REGIMES, {})
     place = f"{system}.yaml"
     requested = with_settings(overlaid(RunConfig(system=system), overlay, place=place), settings)
-    regime = PAPER if requested.regime == PAPER else regime_of(decided(requested))
-    if regime == PAPER and PAPER not in by_regime:
-        known = [name for name in system_names() if PAPER in _read(_FOLDER / f"{name}.yaml").get(REGIMES, {})]
-        raise UsageError(f"regime=paper: '{system}' has no recipe of a paper; choose from {', '.join(known)}")
-    config = overlaid(RunConfig(system=system), _read(_FOLDER / REGIMES / f"{regime}.yaml"), place=f"{regime}.yaml")
+    recipe = requested.regime
+    regimes = RECIPES.get(recipe) or (regime_of(decided(requested)),)
+    if recipe in RECIPES and recipe not in by_regime:
+        known = [name for name in system_names() if recipe in _read(_FOLDER / f"{name}.yaml").get(REGIMES, {})]
+        raise UsageError(f"regime={recipe}: '{system}' has no recipe of a paper; choose from {', '.join(known)}")
+    config = RunConfig(system=system)
+    for regime in regimes:
+        config = overlaid(config, _read(_FOLDER / REGIMES / f"{regime}.yaml"), place=f"{regime}.yaml")
     config = overlaid(config, overlay, place=place)
-    config = overlaid(config, by_regime.get(regime, {}), place=f"{place} ({regime})")
+    for regime in regimes:
+        config = overlaid(config, by_regime.get(regime, {}), place=f"{place} ({regime})")
     config = with_settings(config, settings)
     config.check()
     return kind_of(config).resolved(config, settings)

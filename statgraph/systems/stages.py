@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import cached_property
 
 import torch
@@ -12,9 +12,11 @@ from statgraph import artifacts
 from statgraph.augmentation.store import SyntheticQuestion
 from statgraph.augmentation.synthetic import synthetic_questions
 from statgraph.config import RunConfig, Stage1Config, Stage2Config
+from statgraph.corpus.records import Corpus, Question
 from statgraph.distributed import current_world
 from statgraph.encoders.article_text import citing_text, heading_texts
 from statgraph.encoders.biencoder import BiEncoder
+from statgraph.errors import UsageError
 from statgraph.gnn.encoder import GraphEncoder
 from statgraph.graph.blocks import BlockSampler
 from statgraph.graph.build import LegalGraph
@@ -100,7 +102,7 @@ class StageBuilder:
         """Return the training of the text encoders."""
         config = self._config.stage1
         sources = self._sources(config)
-        negatives = self._negatives(config.negatives, config.negatives_per_pair)
+        negatives = self._negatives(config, sources)
         order = question_order(config.question_order, self._gold, lambda: self._bm25, self._config.seed)
         return Stage1(self.model, sources, config, negatives, order)
 
@@ -116,7 +118,7 @@ class StageBuilder:
             encoders.question_inputs(citing, progress) if CITING in graph.node_types else None,
         )
         sources = self._sources(config)
-        negatives = self._negatives(config.negatives, config.negatives_per_pair)
+        negatives = self._negatives(config, sources)
         return Stage2(self.model, self.graph_model, texts, sources, config, negatives)
 
     def after_graph(self, stage2: Stage2) -> AfterGraph:
@@ -164,7 +166,24 @@ class StageBuilder:
         questions = current_world().json_from_first(generated)
         return synthetic_pairs(self._corpus, [SyntheticQuestion(**question) for question in questions])
 
-    def _negatives(self, name: str, per_pair: int) -> NegativeSource | None:
-        if not per_pair:
-            return None
-        return NEGATIVES.load(name)(self._corpus, self._config.negatives, bm25=lambda: self._bm25)
+    def _negatives(
+        self, config: Stage1Config | Stage2Config, sources: Mapping[str, PairSource]
+    ) -> dict[str, NegativeSource]:
+        """Return the hard negatives of each source of pairs that has some."""
+        corpora = {"gold": self._corpus}
+        if self._config.negatives.pairs == "all":
+            corpora |= {name: self._asking(sources[name]) for name in ("synthetic", "citing") if name in sources}
+        if len(corpora) > 1 and config.negatives == "cusines":
+            raise UsageError("negatives.pairs: all needs hard negatives by bm25 (got cusines); set it to gold")
+        make = NEGATIVES.load(config.negatives if config.negatives_per_pair else "none")
+        made = {name: make(corpus, self._config.negatives, bm25=lambda: self._bm25) for name, corpus in corpora.items()}
+        return {name: negatives for name, negatives in made.items() if negatives is not None}
+
+    def _asking(self, source: PairSource) -> Corpus:
+        """Return the corpus with a source's texts as its training questions."""
+        ids = [article.article_id for article in self._corpus.articles]
+        questions = [
+            Question(f"{source.name} {row}", text, "train", tuple(ids[answer] for answer in source.answers_of(row)))
+            for row, text in enumerate(source.texts)
+        ]
+        return replace(self._corpus, questions=tuple(questions))

@@ -32,7 +32,7 @@ class AfterGraph(EncoderStage):
     def __init__(
         self, model: TextModel, teacher: GraphVectors, gold: PairSource, questions: Inputs, config: Stage2Config
     ):
-        super().__init__(model)
+        super().__init__(model, {})
         self._teacher = teacher
         self._gold = gold
         self._questions = questions

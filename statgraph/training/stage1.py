@@ -29,7 +29,7 @@ class Stage1(EncoderStage):
         sources: the pairs by name: gold (training questions with their articles), and where they have a weight headings
             (headings as questions), citing (texts that cite the law) and synthetic (synthetic questions).
         config: sizes, weights and rates.
-        negatives: hard negatives of the gold pairs, or None.
+        negatives: hard negatives of the pairs of each source that has some, by its name.
         order: which of the gold pairs each epoch draws from; None draws from all.
     """
 
@@ -40,7 +40,7 @@ class Stage1(EncoderStage):
         model: TextModel,
         sources: Mapping[str, PairSource],
         config: Stage1Config,
-        negatives: NegativeSource | None = None,
+        negatives: Mapping[str, NegativeSource],
         order: QuestionOrder | None = None,
     ):
         super().__init__(model, negatives)
@@ -64,7 +64,7 @@ class Stage1(EncoderStage):
         """Yield one pass over the gold pairs, pairs of the other sources drawn beside them. An epoch that draws from
         fewer takes as many steps."""
         for pairs in self._mix.epoch(rng, self._gold):
-            yield _Batch(pairs, self._hard_negatives(pairs.get("gold"), self._config.negatives_per_pair, rng))
+            yield _Batch(pairs, self._hard_negatives(pairs, self._config.negatives_per_pair, rng))
 
     def loss(self, batch: _Batch) -> torch.Tensor:
         """Return the loss over the batch's pairs; all articles of the batch are candidates."""

@@ -78,7 +78,7 @@ class Stage2(EncoderStage):
         sources: the pairs by name: gold (the training questions with their articles, in the graph's question order),
             and headings, citing and synthetic where they have a weight.
         config: sizes, weights and rates.
-        negatives: hard negatives of the gold pairs, or None.
+        negatives: hard negatives of the pairs of each source that has some, by its name.
     """
 
     name = "stage2"
@@ -91,7 +91,7 @@ class Stage2(EncoderStage):
         texts: GraphTexts,
         sources: Mapping[str, PairSource],
         config: Stage2Config,
-        negatives: NegativeSource | None = None,
+        negatives: Mapping[str, NegativeSource],
     ):
         super().__init__(model, negatives)
         self._graph_encoder = graph.encoder
@@ -157,7 +157,7 @@ class Stage2(EncoderStage):
         for beside in self._mix.epoch(rng):
             gold = beside.pop("gold")
             random = rng.integers(0, n_articles, self._config.random_negatives)
-            hard = self._hard_negatives(gold, self._config.negatives_per_pair, rng)
+            hard = self._hard_negatives({"gold": gold, **beside}, self._config.negatives_per_pair, rng)
             questions = np.unique(gold[:, 0])
             articles = np.unique(
                 np.concatenate([gold[:, 1], *(pairs[:, 1] for pairs in beside.values()), random, hard])

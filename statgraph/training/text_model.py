@@ -65,10 +65,10 @@ class EncoderStage(Stage):
 
     Args:
         model: the text encoders.
-        negatives: hard negatives of the gold pairs, or None.
+        negatives: hard negatives of the pairs of each source that has some, by its name.
     """
 
-    def __init__(self, model: TextModel, negatives: NegativeSource | None = None):
+    def __init__(self, model: TextModel, negatives: Mapping[str, NegativeSource]):
         self._model = model
         self._encoders = model.encoders
         self._negatives = negatives
@@ -101,18 +101,21 @@ class EncoderStage(Stage):
         """Return the dev metrics as at inference: the question encoder over the articles' index vectors."""
         return self._model.dev_metrics(self.index_vectors()) if self._model.dev_labels else None
 
-    def _hard_negatives(self, gold: np.ndarray | None, per_pair: int, rng: np.random.Generator) -> np.ndarray:
-        """Return article rows that do not answer the questions of gold pairs (pairs, 2); none without a source."""
-        if self._negatives is None or gold is None:
-            return np.empty(0, dtype=np.int64)
-        return self._negatives.draw(gold[:, 0], per_pair, rng).ravel()
+    def _hard_negatives(self, pairs: Mapping[str, np.ndarray], per_pair: int, rng: np.random.Generator) -> np.ndarray:
+        """Return article rows that do not answer the questions of each source's pairs (pairs, 2), where it has some."""
+        drawn = [
+            self._negatives[name].draw(rows[:, 0], per_pair, rng).ravel()
+            for name, rows in pairs.items()
+            if name in self._negatives
+        ]
+        return np.concatenate([np.empty(0, dtype=np.int64), *drawn])
 
     def _begin_negatives(self, epoch: int, epochs: int, questions: Inputs) -> None:
-        """Show the current model to the source of hard negatives."""
-        if self._negatives is None:
+        """Show the current model to the source of the gold pairs' hard negatives, the only one that can need it."""
+        if "gold" not in self._negatives:
             return
         vectors = None
-        if self._negatives.needs_vectors:
+        if self._negatives["gold"].needs_vectors:
             was_training = self._encoders.training
             self.set_training(False)
             own = self.index_vectors()
@@ -121,7 +124,7 @@ class EncoderStage(Stage):
             encoded_questions = self._model.encoded(self._encoders.questions, questions)
             vectors = EpochVectors(self._encoders.similarity.query_vectors(encoded_questions), articles)
             self.set_training(was_training)
-        self._negatives.begin_epoch(epoch, epochs, vectors)
+        self._negatives["gold"].begin_epoch(epoch, epochs, vectors)
 
 
 def vector_metrics(

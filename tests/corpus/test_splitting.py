@@ -2,7 +2,7 @@ import hashlib
 
 import pytest
 
-from statgraph.corpus.splitting import by_hash, by_labels, split_of
+from statgraph.corpus.splitting import by_hash, by_labels, near_duplicates, split_of
 
 
 def test_split_follows_the_first_eight_bytes_of_the_hash():
@@ -41,6 +41,14 @@ def test_groups_of_no_common_label_are_split_by_their_ids():
 def test_groups_that_share_most_of_their_labels_are_in_the_split_of_the_smallest_id(first, second, together):
     splits = by_labels({"q3": second, "q2": first})
     assert splits == {"q2": "dev", "q3": "dev" if together else "train"}
+
+
+def test_the_most_alike_are_joined_first_and_no_set_outgrows_its_limit():
+    chain = {"q1": "abcd", "q2": "abcde", "q3": "abcdef", "q4": "cdefg"}  # shares 4/5, 5/6, 4/7; 4/6 of q1 and q3
+    assert near_duplicates(chain) == [{"q1", "q2", "q3", "q4"}]
+    assert near_duplicates(chain, max_size=3) == [{"q1", "q2", "q3"}, {"q4"}]
+    assert near_duplicates(chain, max_size=2) == [{"q1"}, {"q2", "q3"}, {"q4"}]
+    assert near_duplicates(chain, {"q4": "q1"}, max_size=1) == [{"q1", "q4"}, {"q2"}, {"q3"}]
 
 
 def test_splits_do_not_depend_on_the_order_of_groups_and_labels():

@@ -32,6 +32,18 @@ def test_it_starts_as_plain_pooling(vectors, pooling):
         torch.testing.assert_close(found[row], chunks.mean(dim=0) if pooling == "mean" else chunks.amax(dim=0))
 
 
+def test_a_random_start_is_of_sinusoidal_positions_and_a_norm_behind_the_last_layer(vectors):
+    encoder = chunk_encoder(start="random", width=4, n_heads=2, max_chunks=2)
+    rates = torch.tensor([1.0, 1e-4])
+    places = torch.tensor([[1.0], [2.0]])
+    torch.testing.assert_close(encoder.positions.data, torch.cat([(places * rates).sin(), (places * rates).cos()], 1))
+    vector = encoder(torch.ones(1, 4), np.array([0, 1]))  # of one chunk, so that pooling changes nothing
+    torch.testing.assert_close(vector.mean(), torch.tensor(0.0), atol=1e-6, rtol=0)
+    torch.testing.assert_close(vector.pow(2).mean(), torch.tensor(1.0), atol=1e-3, rtol=0)
+    assert not encoder.layers[0].norm_first
+    assert chunk_encoder(start="random", n_layers=0).positions.abs().sum() == 0
+
+
 @pytest.mark.parametrize("pooling", ["mean", "max"])
 @pytest.mark.parametrize("gradients", [True, False])
 def test_padding_does_not_matter(vectors, pooling, gradients):

@@ -28,6 +28,17 @@ def test_edges_are_those_of_the_arrays_and_reverses_share_their_ids():
     assert rows_of(heterograph, CITES.reverse_type) == [[2, 0, 2], [0, 1, 1]]
 
 
+def test_the_tree_down_has_no_edge_from_a_child_to_its_parent(town):
+    both, down = build_graph(town, ("tree",)), build_graph(town, ("tree-down",))
+    assert down.edge_types == both.edge_types
+    for relation in (CONTAINS_ARTICLE, CONTAINS_HEADING):
+        forward, reverse = relation.edge_types
+        assert rows_of(down.heterograph, forward) == rows_of(both.heterograph, forward)
+        assert rows_of(down.heterograph, reverse) == [[], []] != rows_of(both.heterograph, reverse)
+    together = build_graph(town, ("tree-down", "tree")).heterograph
+    assert rows_of(together, CONTAINS_ARTICLE.reverse_type) == rows_of(both.heterograph, CONTAINS_ARTICLE.reverse_type)
+
+
 def test_nodes_without_an_edge_are_there():
     heterograph = heterograph_of({CITES: EDGES[CITES]}, COUNTS | {"article": 9})
     assert {node_type: heterograph.num_nodes(node_type) for node_type in COUNTS} == COUNTS | {"article": 9}

@@ -342,6 +342,11 @@ def test_a_step_of_each_paper_recipe(system, town_corpus, tmp_path, monkeypatch)
     assert os.environ.get("STATGRAPH_CACHE") == before
 
 
+def test_a_step_of_the_authors_code(town_corpus):
+    settings = ("regime=paper-code", "device=cpu", "stage1.lr=0.001", "stage2.lr=0.001")
+    assert [step.stage for step in rehearsed(town_corpus, resolve_config("gdsr", settings))] == RECIPES["gdsr"]
+
+
 def test_every_recipe_is_rehearsed():
     def has_recipe(system):
         try:

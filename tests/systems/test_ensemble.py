@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from statgraph import Retriever, artifacts
-from statgraph.corpus.records import CitingText, Question
+from statgraph.corpus.records import CitingText, Corpus, Question
 from statgraph.distributed import in_world
 from statgraph.errors import RunError
 from statgraph.evaluation.report import Report
@@ -128,6 +128,25 @@ def test_cross_fit_learns_from_training_questions(train):
     assert "8 training questions" in said[-2]
     assert learnt_from(run) == ("train" if run.trees.is_file() else None)
     assert not list(run.folder.glob("fold-*"))
+
+
+def test_near_duplicates_and_the_questions_of_one_document_are_in_one_group():
+    labels = {"q1": "ab", "q2": "cd", "q3": "abc", "q4": "e", "q5": "fg", "q6": "hi", "q7": "jk"}
+    questions = [Question(name, name, "train", tuple(own)) for name, own in labels.items()]
+    questions += [Question("s2", "s2", "train", ("d",), {"set": "references"})]  # a section of the document of q2
+    articles = [{"id": letter, "text": letter, "path": ["Code"]} for letter in "abcdefghijk"]
+    corpus = replace(
+        Corpus.from_dicts(articles, language="en"),
+        questions=tuple(questions),
+        citing=(CitingText("s2", "q2", "s2", ("d",), "q2"),),
+    )
+    learnt, groups = ensemble.questions_to_learn_from(corpus, "train")
+    assert [question.question_id for question in learnt] == ["q1", "q2", "q3", "q4", "q5", "q6", "q7", "s2"]
+    assert groups == [0, 1, 2, 3, 4, 5, 6, 1]  # of eight questions no group is more than a fifth, but a document's
+    more = [Question(f"r{place}", "r", "train", (letter,)) for place, letter in enumerate("fghij")]
+    learnt, groups = ensemble.questions_to_learn_from(replace(corpus, questions=(*questions, *more)), "train")
+    assert groups[:7] == [0, 1, 0, 2, 3, 4, 5]  # q1 and q3 share two of three labels
+    assert len(set(groups)) == 11
 
 
 def test_folds_stay_until_the_trees_are_written(tmp_path, town_corpus, settings, monkeypatch):

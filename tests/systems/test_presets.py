@@ -81,6 +81,26 @@ def test_each_system_of_a_paper_has_its_recipe(system):
     assert not config.stage1.headings
 
 
+def test_a_shared_encoder_cannot_be_trained_for_questions_alone():
+    static = ["device=cpu", f"encoder.backbone={EMBEDDED_STATIC}"]
+    for settings in (static, ["device=cpu", f"encoder.backbone={EMBEDDED_E5}", "encoder.shared=true"]):
+        words = refusal("qabisar", [*settings, "stage2.train_encoders=query"])
+        assert words.startswith("stage2.train_encoders: ")
+        assert words.endswith("is one for both; use both or none")
+    resolve_config("dsr", [*static, "stage2.train_encoders=query"])  # has no such stage
+
+
+def test_the_authors_code_is_a_recipe_on_top_of_their_papers():
+    paper, code = (resolve_config("gdsr", [f"regime={name}", "device=cpu"]) for name in ("paper", "paper-code"))
+    assert (paper.gnn.heads, paper.stage2.decay, paper.graph.relations) == (8, "constant", ("tree",))
+    assert (code.gnn.heads, code.stage2.decay, code.graph.relations) == (1, "linear", ("tree-down",))
+    assert (code.stage2.epochs, code.gnn.expansion, code.stage1.synthetic) == (10, 4, 23)
+    known = "choose from dsr, dsr-adapted, dsr-augmented, gdsr"
+    assert refusal("qabisar", ["regime=paper-code"]).endswith(known)
+    settings = ["regime=paper-code", f"encoder.backbone={EMBEDDED_STATIC}"]
+    assert "regime=paper-code" in refusal("gdsr", settings)
+
+
 def test_only_systems_of_papers_have_recipes():
     for system in sorted(set(system_names()) - set(OF_PAPERS)):
         assert refusal(system, ["regime=paper"]).endswith(f"choose from {', '.join(OF_PAPERS)}")
@@ -150,7 +170,10 @@ def test_machine_and_user_choose_the_encoder(on_cuda, settings, chosen):
     ],
 )
 def test_each_backbone_has_its_regime(own_presets, on_cuda, settings, regime):
-    own_presets(qabisar="", **{f"regimes_{name}": f"seed: {n}" for n, name in enumerate(("static", "head", "full"))})
+    own_presets(
+        qabisar="stage2: {epochs: 0}",
+        **{f"regimes_{name}": f"seed: {n}" for n, name in enumerate(("static", "head", "full"))},
+    )
     assert ("static", "head", "full")[resolve_config("qabisar", settings).seed] == regime
 
 
@@ -158,7 +181,7 @@ def test_later_overlays_win(own_presets):
     own_presets(
         regimes_static="stage1: {epochs: 1, batch_size: 1, patience: 1, negatives_per_pair: 1}",
         qabisar=(
-            "stage1: {batch_size: 2, patience: 2, negatives_per_pair: 2}\n"
+            "stage1: {batch_size: 2, patience: 2, negatives_per_pair: 2}\nstage2: {epochs: 0}\n"
             "regimes: {static: {stage1: {patience: 3, negatives_per_pair: 3}}, head: {stage1: {epochs: 9}}}"
         ),
     )

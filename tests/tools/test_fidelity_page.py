@@ -26,6 +26,22 @@ def test_the_page_is_what_the_presets_are():
     assert PAGE.read_text(encoding="utf-8") == page(read_values()), "docs/fidelity.md is out of date; run 'make docs'"
 
 
+def test_a_static_encoder_has_no_chunks_and_the_codes_values_are_those_of_the_regime():
+    text = PAGE.read_text(encoding="utf-8")
+    row = next(line for line in text.splitlines() if line.startswith("| layers over the chunks"))
+    assert row.split(" | ")[-2:] == ["2", row.split(" | ")[-1]]
+    assert row.split(" | ")[-1].startswith("none [[")
+    read = {"what": "heads", "file": "gnn.py", "setting": "gnn.heads", "is": 1, "paper": "not said"}
+    given = values(setting="bm25.k1", paper=2.5)
+    assert "| heads (`gnn.heads`) | `gnn.py` | 1 | not said | 8 | 1 |" in page(given | {"code": [read]})
+    with pytest.raises(ValueError, match=r"gdsr, paper-code: gnn\.heads is 1, the code's 2"):
+        page(given | {"code": [read | {"is": 2}]})
+    unset = {"what": "roots", "file": "graph.py", "code": "types of law", "paper": "not said", "ours": "codes"}
+    assert "| roots | `graph.py` | types of law | not said | codes | not reproduced |" in page(
+        given | {"code": [unset]}
+    )
+
+
 def test_another_value_has_a_reason():
     row = row_of(setting="bm25.k1", paper=0.9, because=everywhere("own"))
     assert row == "| k1 | `bm25.k1` | 0.9 (table 1) |" + " 2.5 [[1]](#reasons) |" * 4

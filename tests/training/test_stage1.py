@@ -39,7 +39,8 @@ def stage_of(village, static_encoders, text_model):
         sources = {"gold": gold_pairs(village)}
         sources |= {"headings": heading_pairs(village)} if headings else {}
         sources |= {"synthetic": synthetic} if synthetic else {}
-        return Stage1(text_model(encoders or static_encoders(), village, dev=dev), sources, config, negatives, order)
+        of_gold = {"gold": negatives} if negatives else {}
+        return Stage1(text_model(encoders or static_encoders(), village, dev=dev), sources, config, of_gold, order)
 
     return build
 
@@ -91,6 +92,21 @@ def test_other_answers_of_a_question_are_never_negatives(stage_of, static_encode
     loss = stage.loss(batch).item()
     assert loss == pytest.approx(loss_by_hand(encoders, village, batch, 0.1), rel=1e-4)
     assert loss < loss_by_hand(encoders, village, batch, 0.1, all_negative=True) - 0.5
+
+
+def test_each_source_of_pairs_has_its_own_negatives(village, static_encoders, text_model):
+    class OwnNumber(ListedNegatives):
+        def __init__(self, row):
+            self.row = row
+
+        def draw(self, question_rows, per_pair, rng):
+            return np.full((len(question_rows), per_pair), self.row)
+
+    sources = {"gold": gold_pairs(village), "headings": heading_pairs(village)}
+    negatives = {"gold": OwnNumber(1), "headings": OwnNumber(2)}
+    stage = Stage1(text_model(static_encoders(), village), sources, replace(CONFIG, negatives_per_pair=2), negatives)
+    batch = next(iter(stage.batches(np.random.default_rng(0))))
+    assert batch.negatives.tolist() == [1] * 2 * len(batch.pairs["gold"]) + [2] * 2 * len(batch.pairs["headings"])
 
 
 def test_hard_negatives_never_answer_their_question(stage_of, village):

@@ -67,7 +67,7 @@ def built(village, static_encoders, text_model):
         sources = {"gold": gold} | ({"headings": heading_pairs(corpus)} if headings else {})
         sources |= {"synthetic": synthetic_pairs(corpus, synthetic)} if synthetic else {}
         graph_model = GraphModel(graph_encoder, sampler, whole_graph_block(graph))
-        stage = Stage2(text_model(encoders, corpus, dev=dev), graph_model, texts, sources, config)
+        stage = Stage2(text_model(encoders, corpus, dev=dev), graph_model, texts, sources, config, {})
         stage.set_training(False)
         return stage, encoders, graph_encoder, graph
 

@@ -48,7 +48,7 @@ def vectors_anew(run, corpus, folder) -> np.ndarray:
         ("graph.heading_path=false", "gnn.residual=false", "gnn.expansion=2", "gnn.start=random"),
         ("gnn.layers=3", "graph.relations=tree,bipartite,order"),
         ("gnn.layer=gcn", "encoder.similarity=euclidean"),
-        ("graph.relations=tree", "stage2.train_encoders=query"),
+        ("graph.relations=tree", "stage2.train_encoders=none"),
         ("graph.relations=none", "encoder.similarity=dot"),
         ("stage2.joint=false", "stage2.headings=1", "stage2.train_encoders=both"),
     ],
