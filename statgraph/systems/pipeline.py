@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import __version__, artifacts
-from statgraph.cache import cached
+from statgraph.cache import cached, share_files
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.synonyms import write_synonyms
@@ -144,6 +144,8 @@ def _finished(job: Job, dev_rankings) -> Run:
         artifacts.write_json(run.folder / parts.REPORT, report.to_dict())
     run = replace(run, steps=tuple(job.clock.steps))
     write_model_cards(run, report)
+    artifacts.remove_folder(run.folder / parts.CHECKPOINTS)  # only an unfinished training needs them
+    share_files(run.folder)
     run.write()
     return run
 
