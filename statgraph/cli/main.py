@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "pretrain": ("statgraph.cli.preparing", "pretrain", "Adapt a transformer to statutes."),
     "search": ("statgraph.cli.search", "search", "Find the articles that answer a question."),
     "evaluate": ("statgraph.cli.evaluate", "evaluate", "Measure a trained retriever on a split."),
+    "runs": ("statgraph.cli.runs", "runs", "List the runs, show one, or remove it."),
     "update": ("statgraph.cli.updating", "update", "Update a run to a new version of its law, without training."),
     "embed": ("statgraph_sharding.command", "embed", "Embed the articles of a corpus on many machines (Ray)."),
     "index": ("statgraph.cli.updating", "index", "Rebuild the index of a run as another kind."),

@@ -16,7 +16,7 @@ from statgraph import artifacts
 from statgraph.cache import SHARED_BYTES
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
-from statgraph.disk import held_folder, refused_write_named, stamp_newest
+from statgraph.disk import held_folder, locked, refused_write_named, stamp_newest
 from statgraph.errors import RunError
 from statgraph.runs import parts
 from statgraph.runs.kind import kind_of
@@ -93,6 +93,24 @@ def held_run(run: Path) -> Iterator[None]:
         if not is_free:
             raise RunError(f"{folder}: another process changes it; wait until it has ended")
         yield
+
+
+@contextmanager
+def served_run(run: Path) -> Iterator[None]:
+    """Mark a run as served until the block ends or the process does: nobody removes it meanwhile. An update in place
+    keeps the mark."""
+    path = run / parts.CONFIG
+    with path.open() if path.is_file() else nullcontext() as file:
+        if file is not None:
+            locked(file.fileno(), shared=True)
+        yield
+
+
+def is_served(run: Path) -> bool:
+    """Return whether a process serves a run."""
+    with suppress(FileNotFoundError), (run / parts.CONFIG).open() as file:
+        return locked(file.fileno()) is False
+    return False
 
 
 @contextmanager
