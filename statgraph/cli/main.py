@@ -25,6 +25,8 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "evaluate": ("statgraph.cli.evaluate", "evaluate", "Measure a trained retriever on a split."),
     "runs": ("statgraph.cli.runs", "runs", "List the runs, show one, or remove it."),
     "update": ("statgraph.cli.updating", "update", "Update a run to a new version of its law, without training."),
+    "add": ("statgraph.cli.updating", "add", "Add single articles to a run, without training."),
+    "remove": ("statgraph.cli.updating", "remove", "Remove single articles from a run, without training."),
     "embed": ("statgraph_sharding.command", "embed", "Embed the articles of a corpus on many machines (Ray)."),
     "index": ("statgraph.cli.updating", "index", "Rebuild the index of a run as another kind."),
     "quicken": ("statgraph.cli.updating", "quicken", "Speed up a run's query encoder on CPU."),
