@@ -89,6 +89,13 @@ def remove_folder(folder: Path) -> None:
         _remove(retired)
 
 
+def link_over(source: Path, target: Path) -> None:
+    """Make a file another name of `source`, in one step; OSError where the disk has no links."""
+    staging = _beside(target)
+    os.link(source, staging)
+    os.replace(staging, target)
+
+
 def partial_beside(path: Path) -> Path:
     """Return where the finished parts of a file to come are kept."""
     return path.with_name(f"{path.name}.partial")

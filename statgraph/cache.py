@@ -2,24 +2,28 @@
 
     <cache>/<kind>/<key of the inputs>
 
-Everything in it can be removed at any time, and is made again when it is needed.
+Everything in it can be removed at any time, and is made again when it is needed: runs hold the large files that they
+share through `files` themselves, under a second name.
 """
 
 from __future__ import annotations
 
+import filecmp
+import hashlib
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from statgraph.artifacts import key_of, remove_folder, replaced_folder
+from statgraph.artifacts import key_of, link_over, remove_folder, replaced_folder
 from statgraph.disk import held_folder
 
 VARIABLE = "STATGRAPH_CACHE"
 # Nothing else in the folder is counted or removed: the variable may name one that holds other things. The last two are
 # of former versions.
-KINDS = ("models", "static", "vectors", "adapted", "untrained", "bags", "layers")
+KINDS = ("models", "static", "vectors", "adapted", "untrained", "files", "bags", "layers")
+SHARED_BYTES = 2**20  # of a file that is kept once
 
 
 def cache_root() -> Path:
@@ -61,6 +65,40 @@ def cached(kind: str, inputs: object, make: Callable[[Path], None]) -> Path:
                 with replaced_folder(place) as staging:
                     make(staging)
     return place
+
+
+def share_files(folder: Path) -> None:
+    """Keep each large file of a finished folder once on the disk: as a link to the equal file that another folder has
+    brought here before, whatever its name. What is on another disk than the cache, or on one without links, stays."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink() or not path.is_file() or not _is_large_and_alone(path):
+            continue
+        with path.open("rb") as file:
+            kept = place_of("files", hashlib.file_digest(file, "sha256").hexdigest())
+        with suppress(OSError):
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                os.link(path, kept)
+            except FileExistsError:
+                if filecmp.cmp(path, kept, shallow=False):  # it may be damaged
+                    link_over(kept, path)
+
+
+def is_shared(path: Path) -> bool:
+    """Return whether a file has other names on its disk, so that removing this one frees nothing."""
+    return path.lstat().st_nlink > 1
+
+
+def remove_unshared() -> None:
+    """Remove the files that no run and no other entry of the cache has any more."""
+    for path in _children(cache_root() / "files"):
+        with suppress(OSError):  # another process removes it too
+            if not is_shared(path):
+                path.unlink()
+
+
+def _is_large_and_alone(path: Path) -> bool:
+    return path.stat().st_size >= SHARED_BYTES and not is_shared(path)
 
 
 @dataclass(frozen=True)

@@ -78,10 +78,11 @@ def held_folder(folder: Path, *, wait: bool = False) -> Iterator[bool]:
         os.close(descriptor)
 
 
-def locked(descriptor: int, *, wait: bool = False) -> bool | None:
-    """Return whether the lock of an open file was free and is now ours, None where the disk has no locks."""
+def locked(descriptor: int, *, wait: bool = False, shared: bool = False) -> bool | None:
+    """Return whether the lock of an open file was free and is now ours, or with `shared` ours and others' of the same
+    kind; None where the disk has no locks."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError:
         return False
     except OSError:

@@ -9,6 +9,7 @@ import click
 
 from statgraph.cache import cache_root, cache_usage, clear_cache
 from statgraph.cli import options
+from statgraph.cli.terminal import megabytes
 from statgraph.doctor import Check, run_checks
 from statgraph.errors import unknown_name
 
@@ -32,7 +33,7 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
         click.echo(json.dumps(values, indent=2))
     else:
         total = sum(kind.n_bytes for kind in cache_usage())
-        click.echo(f"Cache: {cache_root()}, {_size(total)}; see 'statgraph cache'")
+        click.echo(f"Cache: {cache_root()}, {megabytes(total)}; see 'statgraph cache'")
         click.echo("All required parts work." if works else "A required part does not work; see above.")
     ctx.exit(0 if works else 1)
 
@@ -59,8 +60,10 @@ def cache(ctx: click.Context, as_json: bool) -> None:
         return
     usage = cache_usage()
     for kind in usage:
-        click.echo(f"{kind.kind:<12} {kind.entries:>6,}  {_size(kind.n_bytes):>12}")
-    click.echo(f"{cache_root()}: {_size(sum(kind.n_bytes for kind in usage))}" if usage else f"{cache_root()}: empty")
+        click.echo(f"{kind.kind:<12} {kind.entries:>6,}  {megabytes(kind.n_bytes):>12}")
+    click.echo(
+        f"{cache_root()}: {megabytes(sum(kind.n_bytes for kind in usage))}" if usage else f"{cache_root()}: empty"
+    )
 
 
 @cache.command("clear")
@@ -71,12 +74,8 @@ def clear(kind: str | None) -> None:
     if kind is not None and kind not in kinds:
         raise unknown_name("kind of cached things", kind, kinds or ["nothing: the cache is empty"])
     freed = clear_cache(kind or "")
-    click.echo(f"Removed {kind or ', '.join(kinds) or 'nothing'} from {cache_root()}: {_size(freed)}")
+    click.echo(f"Removed {kind or ', '.join(kinds) or 'nothing'} from {cache_root()}: {megabytes(freed)}")
 
 
 def _cache_values() -> dict[str, object]:
     return {"folder": str(cache_root()), "kinds": [asdict(kind) for kind in cache_usage()]}
-
-
-def _size(n_bytes: int) -> str:
-    return f"{n_bytes / 1e6:,.1f} MB"

@@ -23,6 +23,7 @@ _NOT_THERE = "No article is numbered {}"
 _CORRECTED = "Searched for: {} (not in the law: {})"
 _NOTHING_FITS = "Probably nothing here answers this"
 _LEFT_OUT = "{} of {} hits left out: each answers with a probability below {:g}"
+_NEWEST = "The newest run answers: {}; 'statgraph runs' lists the others"
 _NO_RUN = "train one with 'statgraph train', name one with --run, or search a corpus without a run with --corpus"
 
 
@@ -83,6 +84,8 @@ def search(question: str | None, run: str | None, corpus: Path | None, k: int, q
     query = None if question is None else Query(question, k, **limits)
     if corpus is None:
         folder = options.chosen_run(run, _NO_RUN)
+        if run is None:
+            _announce(_NEWEST.format(folder))
     else:  # with a run, a search loads nothing that trains
         from statgraph import api
 

@@ -101,3 +101,8 @@ def print_steps(steps: Iterable[Mapping]) -> None:
     """Print the name, time and peak memory of each step of a run's manifest."""
     for step in steps:
         click.echo(f"  {step['name']:<28}{step['seconds']:>8.1f} s{step['peak_mib']:>8,} MiB")
+
+
+def megabytes(n_bytes: int) -> str:
+    """Return a size as it is printed."""
+    return f"{n_bytes / 1e6:,.1f} MB"

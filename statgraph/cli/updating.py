@@ -1,4 +1,4 @@
-"""`statgraph update`, `index` and `quicken`: what changes a finished run without training."""
+"""`statgraph update`, `add`, `remove`, `index` and `quicken`: what changes a finished run without training."""
 
 from __future__ import annotations
 
@@ -40,6 +40,58 @@ def update(run: Path | None, corpus: Path, as_json: bool, **how) -> None:
         click.echo(json.dumps(summary.to_dict(), indent=2))
     else:
         _print_update(summary, folder, records.name, dry_run=how["dry_run"])
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False))
+@options.run
+@click.option("--id", metavar="ID", help="Id of an article, in place of FILE.")
+@click.option("--text", metavar="TEXT", help="Its text.")
+@click.option("--path", metavar="PATH", help="The headings above it, from the code down: 'CODE > BOOK > TITLE'.")
+@click.option("--number", metavar="TEXT", help="Its number, as its code writes it.")
+@click.option("--title", metavar="TEXT", help="How it is cited.  [default: its number and its code]")
+@click.option("--rubric", metavar="TEXT", help="Its own heading.")
+@click.option("--valid-from", metavar="DATE", help="First day in force.")
+@click.option("--valid-to", metavar="DATE", help="First day no longer in force.")
+@click.option("--replace", "overwrite", is_flag=True, help="Replace an article that has the same id.")
+@options.json
+@options.device
+def add(file: Path | None, run: Path | None, overwrite: bool, as_json: bool, device: str, **article) -> None:
+    """Add single articles to a finished run, without a corpus folder and without training.
+
+    FILE holds an article a line, in JSON as `statgraph import jsonl` reads it: {"id": "7a", "text": "...", "path":
+    ["Town Code", "Book I"]}. One article can be given by --id, --text and --path instead.
+    """
+    from statgraph.corpus.formats.tables import split_path
+
+    given = {name: value for name, value in article.items() if value is not None}
+    if "path" in given:
+        given["path"] = split_path(given["path"])
+    wrong = (file is None) != bool(given)
+    options.refuse({"give either a FILE of articles, or one article by --id, --text and --path": wrong})
+    _edit(run, device, as_json, add=file if file is not None else [given], overwrite=overwrite)
+
+
+@click.command()
+@click.argument("ids", metavar="ID...", nargs=-1, required=True)
+@options.run
+@options.json
+@options.device
+def remove(ids: tuple[str, ...], run: Path | None, as_json: bool, device: str) -> None:
+    """Remove single articles from a finished run, by their ids, without a corpus folder and without training."""
+    _edit(run, device, as_json, remove=ids)
+
+
+def _edit(run: Path | None, device: str, as_json: bool, **edits) -> None:
+    from statgraph.systems.updating.editing import TextVectors, edit_run
+
+    folder = options.chosen_run(run)
+    with TerminalProgress() as progress:
+        summary = edit_run(folder, texts=TextVectors(device, progress), **edits)
+    if as_json:
+        click.echo(json.dumps(summary.to_dict(), indent=2))
+    else:
+        _print_update(summary, folder, f"{summary.articles:,} articles", dry_run=False)
 
 
 def _print_update(summary, run: Path, corpus_name: str, *, dry_run: bool) -> None:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from statgraph import artifacts
+from statgraph.cache import SHARED_BYTES
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
-from statgraph.disk import held_folder, refused_write_named, stamp_newest
+from statgraph.disk import held_folder, locked, refused_write_named, stamp_newest
 from statgraph.errors import RunError
 from statgraph.runs import parts
 from statgraph.runs.kind import kind_of
@@ -95,12 +96,30 @@ def held_run(run: Path) -> Iterator[None]:
 
 
 @contextmanager
+def served_run(run: Path) -> Iterator[None]:
+    """Mark a run as served until the block ends or the process does: nobody removes it meanwhile. An update in place
+    keeps the mark."""
+    path = run / parts.CONFIG
+    with path.open() if path.is_file() else nullcontext() as file:
+        if file is not None:
+            locked(file.fileno(), shared=True)
+        yield
+
+
+def is_served(run: Path) -> bool:
+    """Return whether a process serves a run."""
+    with suppress(FileNotFoundError), (run / parts.CONFIG).open() as file:
+        return locked(file.fileno()) is False
+    return False
+
+
+@contextmanager
 def changed_run(run: Path, out: Path | None, *, without: Collection[str]) -> Iterator[Path]:
     """Yield a folder with all files of a run but those named, to add the changed ones to; once the block ends without
     an error, it replaces the run, or `out`.
 
-    Until then the run stays as it was. In place the files that stay are linked, not copied; `out` gets copies, and
-    leaves out the checkpoints too, which only an unfinished training needs.
+    Until then the run stays as it was. In place the files that stay are linked, not copied; `out` gets links to the
+    large ones and copies of the others, and leaves out the checkpoints too, which only an unfinished training needs.
 
     Raises:
         RunError: if `out` is there and not empty, or another process changes the same folder.
@@ -216,18 +235,24 @@ def _age(path: Path) -> tuple[int, str]:
 
 
 def _bring(run: Path, target: Path, without: Collection[str], *, in_place: bool) -> None:
-    """Copy a run into a folder but for some of its parts: in place as links. The folder keeps its own mode, since the
-    run's may be read-only."""
+    """Copy a run into a folder but for some of its parts: in place as links, elsewhere only its large files are linked.
+    The folder keeps its own mode, since the run's may be read-only."""
     mode = target.stat().st_mode
     shutil.copytree(
         run,
         target,
         symlinks=in_place,
-        copy_function=link_file if in_place else shutil.copy2,
+        copy_function=link_file if in_place else _link_large_file,
         ignore=lambda folder, names: set(without).intersection(names) if Path(folder) == run else (),
         dirs_exist_ok=True,
     )
     target.chmod(mode)
+
+
+def _link_large_file(source: str, target: str) -> None:
+    """Link a large file, since these are replaced and never changed; copy others, and JSON lines, which grow."""
+    large = Path(source).suffix != ".jsonl" and os.stat(source).st_size >= SHARED_BYTES
+    (link_file if large else shutil.copy2)(Path(source).resolve(), Path(target))
 
 
 def link_file(source: Path, target: Path) -> None:

@@ -64,6 +64,8 @@ SYNONYMS = Part(artifacts.SYNONYMS, published=True)
 STRUCTURE = Part("structure.npz", renewed=True, published=True)
 # Of the law as it was: `statgraph evaluate` measures an updated run again.
 REPORT = Part("report.json", renewed=True, published=True)
+# What an ensemble's signals are made of beside the articles, for when single articles change.
+TRAINING_TEXTS = Part("questions.jsonl", renewed=True)
 COMMON = (CONFIG, MANIFEST, MODEL_CARD, ARTICLES, ARTICLE_OFFSETS, ARTICLE_DATES, SYNONYMS, STRUCTURE, REPORT)
 
 SYNTHETIC = Part(

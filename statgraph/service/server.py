@@ -20,6 +20,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from statgraph.corpus.download import is_loopback
 from statgraph.errors import RunError, StatgraphError, UsageError, described
+from statgraph.runs.folders import served_run
 from statgraph.runs.run import Run
 from statgraph.service.app import create_app
 from statgraph.service.config import TOKEN_VARIABLE, ServiceConfig
@@ -69,7 +70,7 @@ def serve(
             announce(f"Serving {run} at {address}")
         await _reload_when_asked(reload, open_run, lambda: announce(f"Serving {run} as it is now"))
 
-    with bound_socket(host, port) as listener:
+    with served_run(run), bound_socket(host, port) as listener:
         if config.token is None and not is_loopback(host):
             announce(
                 f"Warning: {host} can be reached from other machines, and whoever reaches it may search and send "

@@ -17,7 +17,7 @@ import torch
 
 from statgraph import __version__, artifacts
 from statgraph.augmentation.law_questions import with_law_questions
-from statgraph.cache import cache_in, cached
+from statgraph.cache import cache_in, cached, share_files
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.distributed import current_world
@@ -208,7 +208,12 @@ def _export(encoders: BiEncoder, vectors: np.ndarray, job: Job) -> None:
             return
         # Half a gigabyte and half a minute, the same for every corpus: on one disk the cache and its runs share it.
         inputs = [job.config.to_dict()["encoder"], job.config.seed, __version__]
-        kept = cached("models", inputs, lambda folder: _write_query_encoder(encoders, folder))
+
+        def make(folder: Path) -> None:
+            _write_query_encoder(encoders, folder)
+            share_files(folder)  # with the frozen transformers of other members
+
+        kept = cached("models", inputs, make)
         shutil.copytree(kept, staging, copy_function=link_file, dirs_exist_ok=True)
 
 

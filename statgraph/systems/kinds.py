@@ -119,7 +119,7 @@ class Ensemble(SystemKind):
     """Several signals, some of them the vectors of members trained as runs of their own, and a ranker over them."""
 
     parts = (
-        *parts.COMMON, parts.METRICS, parts.MEMBERS, parts.SIGNALS, parts.RANKER, parts.TREES,
+        *parts.COMMON, parts.METRICS, parts.TRAINING_TEXTS, parts.MEMBERS, parts.SIGNALS, parts.RANKER, parts.TREES,
         parts.CALIBRATION,
     )  # fmt: skip
     settings = ("bm25", "ensemble", "ranker")  # the others are its members'

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from statgraph import __version__, artifacts
-from statgraph.cache import cached
+from statgraph.cache import cached, share_files
 from statgraph.config import RunConfig
 from statgraph.corpus.records import Corpus
 from statgraph.corpus.synonyms import write_synonyms
@@ -30,6 +30,7 @@ from statgraph.runs.folders import (
     newest_unfinished_run,
 )
 from statgraph.runs.kind import kind_of
+from statgraph.runs.own_corpus import write_training_texts
 from statgraph.runs.provenance import commit, versions
 from statgraph.runs.run import CorpusFacts, Run
 from statgraph.search.evaluating import evaluate_split
@@ -110,6 +111,8 @@ def _trained(job: Job) -> Run:
         if world.is_first:
             write_article_store(job.corpus.articles, job.folder)
             write_synonyms(job.corpus.synonyms, job.folder / parts.SYNONYMS)
+            if kind_of(job.config).has_members:
+                write_training_texts(job.corpus, job.folder)
         dev_rankings = kind_of(job.config).train(job)
     except StatgraphError:
         if world.is_first and not job.options.resume:
@@ -144,6 +147,8 @@ def _finished(job: Job, dev_rankings) -> Run:
         artifacts.write_json(run.folder / parts.REPORT, report.to_dict())
     run = replace(run, steps=tuple(job.clock.steps))
     write_model_cards(run, report)
+    artifacts.remove_folder(run.folder / parts.CHECKPOINTS)  # only an unfinished training needs them
+    share_files(run.folder)
     run.write()
     return run
 

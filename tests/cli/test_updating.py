@@ -182,3 +182,40 @@ def test_quicken_refuses_a_static_encoder(refused, dense_run):
 def test_a_run_that_another_process_changes_is_left_alone(refused, run, command):
     with held_folder(run):
         assert refused(command, "--run", run) == f"{run}: another process changes it; wait until it has ended"
+
+
+def test_single_articles_are_added_and_removed(run_here, train_town, tmp_path):
+    run = shutil.copytree(train_town("bm25"), tmp_path / "run")
+    article = ("--id", "bells", "--text", "Bells ring at noon.", "--path", "Town Code > Book I. Rights")
+    done = run_here("add", "--run", run, *article, "--number", "7a")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.match(rf"Update of {run} to 17 articles, \d+\.\d s\n  articles   1 added, 0 repealed", done.stdout)
+    found = json.loads(run_here("search", "When do bells ring?", "--run", run, "--json").stdout)
+    assert (found[0]["article_id"], found[0]["number"]) == ("bells", "7a")
+    again = run_here("add", "--run", run, *article)
+    assert (again.returncode, again.stderr) == (
+        2,
+        f"Error: article 'bells': {run} has one of this id; add --replace, or remove it\n",
+    )
+    assert run_here("add", "--run", run, *article, "--replace", "--json").returncode == 0
+    removed = json.loads(run_here("remove", "bells", "--run", run, "--json").stdout)
+    assert (removed["changes"]["repealed"], removed["articles"]) == (1, 16)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("add",), "give either a FILE of articles, or one article by --id, --text and --path"),
+        (("add", "new.jsonl", "--id", "x"), "give either a FILE of articles, or one article by"),
+        (("add", "--id", "x", "--text", "y"), "path"),
+        (("add", "gone.jsonl"), "gone.jsonl: "),
+        (("remove", "gone"), "has none of this id; take one from the hits of a search"),
+    ],
+)
+def test_what_cannot_be_added_or_removed_is_one_line(run_here, train_town, tmp_path, arguments, said):
+    run = shutil.copytree(train_town("bm25"), tmp_path / "run")
+    done = run_here(*arguments, "--run", run)
+    assert done.returncode in (1, 2)
+    assert done.stderr.startswith("Error: ")
+    assert done.stderr.count("\n") == 1
+    assert said in done.stderr

@@ -159,6 +159,17 @@ def test_another_folder_shares_nothing_with_the_run(run, tmp_path):
     assert (run / "manifest.json").read_text() == "old"
 
 
+def test_another_folder_shares_large_files_but_not_those_that_grow(run, tmp_path):
+    for name in ("model.safetensors", "feedback.jsonl"):
+        (run / "encoder" / name).write_bytes(bytes(2**20))
+    with changed_run(run, tmp_path / "out", without=[]):
+        pass
+    for folder in ("encoder", "linked"):
+        copies = tmp_path / "out" / folder
+        assert (copies / "model.safetensors").samefile(run / "encoder" / "model.safetensors")
+        assert not (copies / "feedback.jsonl").samefile(run / "encoder" / "feedback.jsonl")
+
+
 @pytest.fixture
 def begun(tmp_path):
     """Return a folder that was claimed for CONFIG and CORPUS."""

@@ -52,7 +52,7 @@ def test_a_run_folder_holds_what_the_architecture_promises(tmp_path, town_corpus
     run = train_run(town_corpus, config, tmp_path / "a" / "run")
     assert run.folder == tmp_path / "a" / "run"
     assert sorted(path.name for path in run.folder.iterdir()) == [
-        "README.md", "article_encoder", "articles.jsonl", "articles.offsets.npy", "checkpoints", "config.json",
+        "README.md", "article_encoder", "articles.jsonl", "articles.offsets.npy", "config.json",
         "graph_encoder.safetensors", "graph_inputs", "index", "manifest.json", "metrics.jsonl", "query_encoder",
         "report.json", "structure.npz",
     ]  # fmt: skip

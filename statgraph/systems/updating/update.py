@@ -23,6 +23,7 @@ from statgraph.index.article_index import ArticleIndex
 from statgraph.progress import Progress, silent
 from statgraph.runs.article_store import ArticleStore, StoredArticle, write_article_store
 from statgraph.runs.folders import changed_run, refuse_full_folder
+from statgraph.runs.own_corpus import write_training_texts
 from statgraph.runs.run import CorpusFacts, Run
 from statgraph.search.ensemble_run import learnt_from, member_folders
 from statgraph.search.graph_run import load_graph_run
@@ -167,6 +168,8 @@ def _write(run: Run, corpus: Corpus, changes: ArticleChanges, plan: Plan, out: P
     entry = versions | {"articles": changes.counts(), **plan.entry, "statgraph": __version__}
     renewed = [part.name for part in run.kind.all_parts() if part.renewed]
     with changed_run(run.folder, out, without=renewed) as folder:
+        if Run.read(run.folder).to_dict() != run.to_dict():  # before it was held
+            raise RunError(f"{run.folder}: another process has changed it meanwhile; run the command again")
         updated = replace(
             run,
             folder=folder,
@@ -177,6 +180,8 @@ def _write(run: Run, corpus: Corpus, changes: ArticleChanges, plan: Plan, out: P
         with clock.step("articles"):
             write_article_store(corpus.articles, folder)
             write_synonyms(corpus.synonyms, updated.synonyms)
+            if run.kind.has_members:
+                write_training_texts(corpus, folder)
         plan.write(updated)
         write_model_cards(updated, None)
         updated.write()

@@ -1,0 +1,76 @@
+"""The corpus that a run holds itself: its articles, and what an ensemble's signals are made of beside them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+from statgraph import artifacts
+from statgraph.corpus.records import SET_KEY, SPLITS, Article, CitingText, Corpus, Question
+from statgraph.corpus.synonyms import saved_text
+from statgraph.errors import RunError
+from statgraph.runs import parts
+from statgraph.runs.article_store import ArticleStore
+from statgraph.runs.run import Run
+
+_TRAIN = SPLITS[0]
+
+
+def write_training_texts(corpus: Corpus, folder: Path) -> None:
+    """Write the training questions of every set and the usable citing texts of a corpus, a JSON array a line; those of
+    dev and test stay out of the run."""
+    questions = [question for question in corpus.questions if question.split == _TRAIN]
+    rows: list[tuple[object, ...]] = [
+        (of.question_id, of.text, of.article_ids, of.question_set)
+        for of in questions
+        if of.question_id not in corpus.held_out
+    ]
+    rows += [
+        (of.citing_id, of.title, of.text, of.article_ids, of.question_id, of.part) for of in corpus.usable_citing()
+    ]
+    artifacts.write_json_lines(folder / parts.TRAINING_TEXTS, rows)
+
+
+def own_corpus(run: Run) -> Corpus:
+    """Return a run's articles as a corpus, with the training questions and citing texts if it is an ensemble.
+
+    Raises:
+        RunError: if a part is damaged, or the run is an ensemble of a version that did not keep these texts.
+    """
+    store, questions, citing = ArticleStore(run.folder), [], []
+    if run.kind.has_members:
+        path = run.folder / parts.TRAINING_TEXTS
+        if not path.is_file():
+            raise RunError(
+                f"{run.folder}: of a version that kept no training questions; bring it to its corpus once with "
+                "'statgraph update --full --corpus DIR', or train it again"
+            )
+        with artifacts.reading(path, "train the run again"), path.open(encoding="utf-8") as file:
+            for row in map(json.loads, file):
+                if len(row) == 4:
+                    questions.append(Question(row[0], row[1], _TRAIN, tuple(row[2]), {SET_KEY: row[3]}))
+                else:
+                    citing.append(CitingText(*row[:3], tuple(row[3]), *row[4:]))
+    about = {name: str(run.data.get(name, "unknown")) for name in ("licence", "source")}
+    return Corpus(
+        run.corpus.name,
+        run.corpus.language,
+        **about,
+        articles=_articles(store),
+        questions=tuple(questions),
+        citing=tuple(citing),
+        synonyms=saved_text(run.synonyms),
+    )
+
+
+def _articles(store: ArticleStore) -> tuple[Article, ...]:
+    orders: Counter[str] = Counter()
+    articles = []
+    for row, of in enumerate(store):
+        dates = zip(("valid_from", "valid_to"), store.validity(row), strict=True)
+        known = {name: day for name, day in dates if day}
+        place = orders[of.path[0]]
+        orders[of.path[0]] += 1
+        articles.append(Article(of.article_id, of.title, of.text, of.path, place, known, of.number, of.rubric))
+    return tuple(articles)

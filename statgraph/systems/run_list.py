@@ -1,0 +1,108 @@
+"""The runs of a working directory with what sets them apart, and the removal of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from statgraph import artifacts
+from statgraph.cache import is_shared, remove_unshared
+from statgraph.errors import RunError
+from statgraph.evaluation.metrics import QUALITY
+from statgraph.evaluation.report import Report
+from statgraph.runs import parts
+from statgraph.runs.folders import RUNS, held_run, is_served
+from statgraph.runs.run import Run
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What a list says of a run.
+
+    Attributes:
+        name: of its folder.
+        articles: of its corpus, None where the run does not say.
+        finished: when its training or its last update ended, local time in ISO format.
+        updates: how many there were since it was trained.
+        quality: on dev, from 0 to 100; None where nothing was measured since.
+        own_bytes: on the disk, of the files that it alone has: what removing it frees.
+        shared_bytes: of those that other runs or the cache have too.
+    """
+
+    name: str
+    corpus: str
+    language: str
+    articles: int | None
+    system: str
+    finished: str
+    updates: int
+    quality: float | None
+    own_bytes: int
+    shared_bytes: int
+
+    @classmethod
+    def of(cls, folder: Path) -> RunFacts:
+        """Return the facts of the finished run in a folder.
+
+        Raises:
+            RunError: if there is none, or it is damaged.
+        """
+        run, report = Run.read(folder), folder / parts.REPORT
+        quality = None
+        if report.is_file():
+            saved = artifacts.read_object(report, remedy="evaluate the run again")
+            quality = Report.from_dict(saved).metrics.get(QUALITY)
+        finished = datetime.fromtimestamp((folder / parts.MANIFEST).stat().st_mtime)
+        sizes = [(is_shared(path), path.lstat().st_size) for path in folder.rglob("*") if not path.is_dir()]
+        return cls(
+            name=folder.name,
+            corpus=run.corpus.name,
+            language=run.corpus.language,
+            articles=run.corpus.articles,
+            system=run.config.system,
+            finished=finished.isoformat(" ", timespec="minutes"),
+            updates=len(run.updates),
+            quality=None if quality is None else round(100 * quality, 1),
+            own_bytes=sum(size for shared, size in sizes if not shared),
+            shared_bytes=sum(size for shared, size in sizes if shared),
+        )
+
+
+def listed_runs(runs: Path = RUNS) -> Iterator[RunFacts | RunError]:
+    """Yield the facts of each run under a folder, the newest first; of one that is unfinished or damaged, why it has
+    none."""
+    folders = {path.parent for name in (parts.MANIFEST, parts.CONFIG) for path in runs.glob(f"[!.]*/{name.name}")}
+    for folder in sorted(folders, key=_changed, reverse=True):
+        try:
+            yield RunFacts.of(folder)
+        except RunError as error:
+            yield error
+
+
+def named_run(name: str, runs: Path = RUNS) -> Path:
+    """Return the folder of a run by its name under `runs`, or by its path."""
+    return runs / name if (runs / name).is_dir() else Path(name)
+
+
+def remove_run(folder: Path) -> None:
+    """Remove a run, finished or not, and the files in the cache that it alone has shared.
+
+    Raises:
+        RunError: if the folder is no run, or a link to one, or another process changes or serves it.
+    """
+    if folder.is_symlink():
+        raise RunError(f"{folder}: a link to {folder.resolve()}; name that run, or remove the link alone with rm")
+    if not (folder / parts.CONFIG).is_file():
+        Run.read(folder)
+    with held_run(folder):
+        if is_served(folder):
+            raise RunError(f"{folder}: 'statgraph serve' answers from it; stop that first")
+        artifacts.remove_folder(folder)
+    remove_unshared()
+
+
+def _changed(folder: Path) -> float:
+    named = (folder / part for part in (parts.MANIFEST, parts.CONFIG))
+    return max(path.stat().st_mtime for path in named if path.is_file())
