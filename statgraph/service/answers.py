@@ -42,12 +42,14 @@ def about(loaded_run: LoadedRun, *, takes_feedback: bool, explains: bool = True)
 def hit_answers(
     loaded_run: LoadedRun, question: str, hits: Sequence[Hit], explanations: Sequence[Explanation] | None = None
 ) -> list[schemas.HitAnswer]:
-    """Return the hits of a question, each with the passage that best matches it, and with its explanation if there
-    are explanations."""
+    """Return the hits of a question, each with the passage that best matches it, the words that they share, and its
+    explanation if there are explanations."""
     found = loaded_run.retriever.with_passages(question, hits)
+    words = loaded_run.retriever.shared_words(question, hits)
     return [
         schemas.HitAnswer(
             **vars(hit) | excerpt(hit.text, hit.passage, most=MAX_SHOWN),
+            words=words[place],
             headings=_path_links(hit.path),
             explanation=explanations and explanation_answer(explanations[place]),
         )

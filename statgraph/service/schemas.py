@@ -141,6 +141,9 @@ class HitAnswer(BaseModel):
     headings: list[HeadingLink]
     text: str = Field(max_length=MAX_SHOWN)
     passage: Passage | None
+    words: list[str] = Field(
+        description="Words of the article, its title and its path that the question has in whatever form, lower-case."
+    )
     explanation: ExplanationAnswer | None
 
 

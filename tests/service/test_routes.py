@@ -99,7 +99,8 @@ def test_search(client):
             {"heading_id": KEYS, "title": "Chapter 1. Keys"},
         ],
         "text": text,
-        "passage": {"start": text.index("The lessor"), "end": len(text)},
+        "passage": {"start": 0, "end": text.index(" The lessor")},  # "signs" is as rare as "keys"
+        "words": ["keys", "signs"],
         "explanation": None,
     }
 
@@ -440,7 +441,7 @@ def ensemble_client(village, dated_run, tmp_path_factory):
 
 def test_an_ensemble_says_what_its_signals_are(ensemble_client):
     signals = ensemble_client.get("/api/about").json()["signals"]
-    assert list(signals) == ["citation", "bm25", "headings"]
+    assert list(signals) == ["citation", "bm25", "headings", "wording"]
     assert signals["headings"]["en"] == "Words of its headings"
     assert set(signals["bm25"]) == set(LANGUAGES)
 
