@@ -53,6 +53,12 @@ export default {
   feedback_taken_back: "Zurückgenommen.",
 
   why: "Warum dieser?",
+  why_reasons: "Warum er gefunden wurde",
+  why_shared: "Gemeinsame Wörter mit der Frage: {words}",
+  why_meaning: "Seine Bedeutung",
+  why_around: "Was im Gesetz um ihn herum steht",
+  why_near: "Artikel unter denselben Überschriften",
+  why_detail: "Technische Einzelheiten",
   why_score: "Wert",
   why_own_text: "Allein nach seinem Text",
   why_graph: "Änderung durch den Graphen",

@@ -52,6 +52,12 @@ export default {
   feedback_taken_back: "Taken back.",
 
   why: "Why this one?",
+  why_reasons: "Why it was found",
+  why_shared: "Words it shares with the question: {words}",
+  why_meaning: "Its meaning",
+  why_around: "What stands around it in the law",
+  why_near: "Articles under the same headings",
+  why_detail: "Technical detail",
   why_score: "Score",
   why_own_text: "From its own text alone",
   why_graph: "Changed by the graph",

@@ -53,6 +53,12 @@ export default {
   feedback_taken_back: "Retirado.",
 
   why: "¿Por qué este?",
+  why_reasons: "Por qué se ha encontrado",
+  why_shared: "Palabras que comparte con la pregunta: {words}",
+  why_meaning: "Su significado",
+  why_around: "Lo que lo rodea en la ley",
+  why_near: "Artículos bajo los mismos epígrafes",
+  why_detail: "Detalle técnico",
   why_score: "Puntuación",
   why_own_text: "Solo por su propio texto",
   why_graph: "Cambio debido al grafo",

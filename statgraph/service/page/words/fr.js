@@ -53,6 +53,12 @@ export default {
   feedback_taken_back: "C’est annulé.",
 
   why: "Pourquoi celui-ci ?",
+  why_reasons: "Pourquoi il a été trouvé",
+  why_shared: "Mots qu’il partage avec la question : {words}",
+  why_meaning: "Son sens",
+  why_around: "Ce qui l’entoure dans la loi",
+  why_near: "Des articles sous les mêmes intitulés",
+  why_detail: "Détail technique",
   why_score: "Score",
   why_own_text: "D’après son seul texte",
   why_graph: "Apport du graphe",

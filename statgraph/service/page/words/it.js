@@ -53,6 +53,12 @@ export default {
   feedback_taken_back: "Annullato.",
 
   why: "Perché questo?",
+  why_reasons: "Perché è stato trovato",
+  why_shared: "Parole in comune con la domanda: {words}",
+  why_meaning: "Il suo significato",
+  why_around: "Ciò che lo circonda nella legge",
+  why_near: "Articoli sotto le stesse rubriche",
+  why_detail: "Dettagli tecnici",
   why_score: "Punteggio",
   why_own_text: "In base al solo testo",
   why_graph: "Variazione dovuta al grafo",

@@ -53,6 +53,12 @@ export default {
   feedback_taken_back: "Teruggenomen.",
 
   why: "Waarom dit artikel?",
+  why_reasons: "Waarom het is gevonden",
+  why_shared: "Woorden die het met de vraag deelt: {words}",
+  why_meaning: "De betekenis",
+  why_around: "Wat er in de wet omheen staat",
+  why_near: "Artikelen onder dezelfde opschriften",
+  why_detail: "Technische details",
   why_score: "Score",
   why_own_text: "Alleen op grond van de eigen tekst",
   why_graph: "Verandering door de graaf",
