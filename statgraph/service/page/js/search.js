@@ -142,6 +142,7 @@ async function showHome(about, box, heading, key) {
     examples.length ? el("h2", {}, say("examples")) : "",
     examples.length ? el("ul", { class: "examples" }, examples) : "",
     el("h2", {}, say("browse")),
+    el("p", { class: "law-size" }, say("corpus", { name: about.corpus, count: about.in_force })),
     contentsTree(path),
   );
 }

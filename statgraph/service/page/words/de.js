@@ -7,7 +7,7 @@ export default {
   theme_system: "Farbschema: wie im System",
   theme_light: "Farbschema: hell",
   theme_dark: "Farbschema: dunkel",
-  corpus: { one: "{name}: {count} Artikel", other: "{name}: {count} Artikel" },
+  corpus: { one: "{name}: {count} geltender Artikel", other: "{name}: {count} geltende Artikel" },
   no_advice: "Von einer Maschine gefunden, die sich irren kann. Dies ist keine Rechtsberatung.",
   contact: "Kontakt",
   keys: "Tasten: / Frage, ↓ ↑ Treffer, Eingabe öffnen, Esc schließen",
@@ -139,6 +139,7 @@ export default {
   problem_busy_still: "Der Dienst ist noch immer ausgelastet.",
   problem_token: "Der Dienst verlangt ein Token.",
   problem_gone: "Der Dienst kennt „{what}“ nicht.",
+  link_unknown: "Dieser Link verlangt etwas, was es hier nicht gibt ({what}). Der Rest wird gezeigt.",
   problem_other: "Das hat nicht geklappt: {told}",
 
   token_title: "Dieser Dienst verlangt ein Token",

@@ -7,7 +7,7 @@ export default {
   theme_system: "Theme: system",
   theme_light: "Theme: light",
   theme_dark: "Theme: dark",
-  corpus: { one: "{name}: {count} article", other: "{name}: {count} articles" },
+  corpus: { one: "{name}: {count} article in force", other: "{name}: {count} articles in force" },
   no_advice: "Found by a machine, which can be wrong. This is not legal advice.",
   contact: "Contact",
   keys: "Keys: / question, ↓ ↑ hits, Enter open, Esc close",
@@ -138,6 +138,7 @@ export default {
   problem_busy_still: "The service is still busy.",
   problem_token: "The service asks for a token.",
   problem_gone: "The service does not know “{what}”.",
+  link_unknown: "This link asks for something that is not here ({what}). The rest of it is shown.",
   problem_other: "That did not work: {told}",
 
   token_title: "This service asks for a token",

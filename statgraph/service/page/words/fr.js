@@ -7,7 +7,11 @@ export default {
   theme_system: "Thème : système",
   theme_light: "Thème : clair",
   theme_dark: "Thème : sombre",
-  corpus: { one: "{name} : {count} article", many: "{name} : {count} articles", other: "{name} : {count} articles" },
+  corpus: {
+    one: "{name} : {count} article en vigueur",
+    many: "{name} : {count} articles en vigueur",
+    other: "{name} : {count} articles en vigueur",
+  },
   no_advice: "Trouvé par une machine, qui peut se tromper. Ceci n’est pas un conseil juridique.",
   contact: "Contact",
   keys: "Touches : / question, ↓ ↑ résultats, Entrée ouvrir, Échap fermer",
@@ -144,6 +148,7 @@ export default {
   problem_busy_still: "Le service est toujours occupé.",
   problem_token: "Le service demande un jeton.",
   problem_gone: "Le service ne connaît pas « {what} ».",
+  link_unknown: "Ce lien demande quelque chose qui n’existe pas ici ({what}). Le reste est affiché.",
   problem_other: "Cela n’a pas marché : {told}",
 
   token_title: "Ce service demande un jeton",

@@ -7,7 +7,11 @@ export default {
   theme_system: "Tema: quello del sistema",
   theme_light: "Tema: chiaro",
   theme_dark: "Tema: scuro",
-  corpus: { one: "{name}: {count} articolo", many: "{name}: {count} di articoli", other: "{name}: {count} articoli" },
+  corpus: {
+    one: "{name}: {count} articolo in vigore",
+    many: "{name}: {count} di articoli in vigore",
+    other: "{name}: {count} articoli in vigore",
+  },
   no_advice: "Trovato da una macchina, che può sbagliare. Questa non è una consulenza legale.",
   contact: "Contatti",
   keys: "Tasti: / domanda, ↓ ↑ risultati, Invio apre, Esc chiude",
@@ -144,6 +148,7 @@ export default {
   problem_busy_still: "Il servizio è ancora occupato.",
   problem_token: "Il servizio richiede un token.",
   problem_gone: "Il servizio non conosce «{what}».",
+  link_unknown: "Questo link chiede qualcosa che qui non c’è ({what}). Il resto viene mostrato.",
   problem_other: "Non ha funzionato: {told}",
 
   token_title: "Questo servizio richiede un token",

@@ -7,7 +7,7 @@ export default {
   theme_system: "Thema: systeem",
   theme_light: "Thema: licht",
   theme_dark: "Thema: donker",
-  corpus: { one: "{name}: {count} artikel", other: "{name}: {count} artikelen" },
+  corpus: { one: "{name}: {count} artikel van kracht", other: "{name}: {count} artikelen van kracht" },
   no_advice: "Gevonden door een machine, die zich kan vergissen. Dit is geen juridisch advies.",
   contact: "Contact",
   keys: "Toetsen: / vraag, ↓ ↑ resultaten, Enter openen, Esc sluiten",
@@ -142,6 +142,7 @@ export default {
   problem_busy_still: "De dienst is nog steeds bezet.",
   problem_token: "De dienst vraagt om een token.",
   problem_gone: "De dienst kent ‘{what}’ niet.",
+  link_unknown: "Deze link vraagt iets wat hier niet is ({what}). De rest wordt getoond.",
   problem_other: "Dat is niet gelukt: {told}",
 
   token_title: "Deze dienst vraagt om een token",
