@@ -69,12 +69,12 @@ class Tree:
     @cached_property
     def headings_below(self) -> list[int]:
         """Return how many headings are under each heading at any depth."""
-        return [below - 1 for below in self._sums_below([1] * len(self.headings))]
+        return [below - 1 for below in self.sums_below([1] * len(self.headings))]
 
     @cached_property
     def articles_below(self) -> list[int]:
         """Return how many articles are under each heading at any depth."""
-        return self._sums_below([len(articles) for articles in self.child_articles])
+        return self.sums_below([len(articles) for articles in self.child_articles])
 
     def articles_under(self, heading: int) -> np.ndarray:
         """Return which articles are under a heading at any depth, (articles,) bool."""
@@ -84,7 +84,7 @@ class Tree:
         below: np.ndarray = under[self.article_parents]
         return below
 
-    def _sums_below(self, counts: list[int]) -> list[int]:
+    def sums_below(self, counts: list[int]) -> list[int]:
         """Return the sum of the counts of each heading and all below it."""
         sums = list(counts)
         for heading in reversed(range(len(sums))):  # children before parents

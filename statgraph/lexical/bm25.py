@@ -153,6 +153,10 @@ class BM25:
         known = self._vocabulary
         return [part for part in added if part.term in known and part.replaces not in known]
 
+    def added_words(self, question: str) -> list[str]:
+        """Return the words that are searched for beside those of a question: corrections, synonyms."""
+        return [part.word for part in self._added(question, self._terms(question))]
+
     def scores(self, question: str) -> np.ndarray:
         """Return the score of every text for a question, (texts,) float32; 0 where no term is shared."""
         terms = self._terms(question)

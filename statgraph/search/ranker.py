@@ -19,6 +19,7 @@ from statgraph.errors import RunError
 from statgraph.index.article_index import ArticleIndex
 from statgraph.index.engines.contract import EngineAddress
 from statgraph.inference.query_encoder import read_query_encoder
+from statgraph.inference.static_query import StaticQueryEncoder
 from statgraph.lexical.analysis import analyser, stop_words_of
 from statgraph.lexical.bm25 import BM25, REMEDY, expanded_texts
 from statgraph.lexical.reading import QuestionReader
@@ -26,8 +27,11 @@ from statgraph.lexical.spelling import Spelling
 from statgraph.runs.article_store import ArticleStore, StoredArticle
 from statgraph.runs.run import Run
 from statgraph.search.engine_index import EngineIndex
+from statgraph.search.passages import SentenceEncoder
 from statgraph.signals.lexical import TextSignal
-from statgraph.signals.signal import Signal
+from statgraph.signals.signal import ZERO_SHOT, Signal
+
+_STATIC, _TRANSFORMER = 400, 24  # sentences that are encoded for the passages of one question
 
 
 class Ranker(Protocol):
@@ -58,7 +62,7 @@ class DenseRanker:
         self, run: Run, *, device: str = "auto", precision: str = "float32", engine: EngineAddress | None = None
     ):
         self._index = ArticleIndex.load(run.index, device=device) if engine is None else EngineIndex.open(run, engine)
-        self._encoder = read_query_encoder(run.query_encoder, device=device, precision=precision)
+        self.encoder = read_query_encoder(run.query_encoder, device=device, precision=precision)
 
     @property
     def article_ids(self) -> tuple[str, ...]:
@@ -71,7 +75,7 @@ class DenseRanker:
 
     def question_vectors(self, questions: Sequence[str]) -> np.ndarray:
         """Return what the index is searched with, (questions, width) float32."""
-        return self._encoder.encode(questions)
+        return self.encoder.encode(questions)
 
 
 class LexicalRanker:
@@ -96,6 +100,21 @@ def text_index(ranker: Ranker) -> BM25 | None:
     if isinstance(ranker, LexicalRanker):
         return ranker.bm25
     return next((signal.bm25 for signal in ranker.signals if isinstance(signal, TextSignal)), None)
+
+
+def sentence_encoder(ranker: Ranker) -> SentenceEncoder | None:
+    """Return what a ranker compares a question and sentences by: a static encoder if it has one, else one that is not
+    trained; None where articles are found by words alone."""
+    encoders = [
+        signal.encoder
+        for signal in sorted(ranker.signals, key=lambda signal: signal.kind != ZERO_SHOT)
+        if hasattr(signal, "encoder")
+    ]
+    encoders = [ranker.encoder] if isinstance(ranker, DenseRanker) else encoders
+    if not encoders:
+        return None
+    encoder = min(encoders, key=lambda encoder: not isinstance(encoder, StaticQueryEncoder))
+    return SentenceEncoder(encoder.encode, _STATIC if isinstance(encoder, StaticQueryEncoder) else _TRANSFORMER)
 
 
 def lexical_index(run: Run, articles: ArticleStore) -> BM25:

@@ -7,7 +7,7 @@ import math
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from statgraph.runs.run import Run
 from statgraph.search.explaining import Explainer
 from statgraph.search.hits import Explanation, Hit
 from statgraph.search.passages import PassageFinder
-from statgraph.search.ranker import Ranker, text_index
+from statgraph.search.ranker import Ranker, sentence_encoder, text_index
 from statgraph.signals.signal import SignalInfo, signal_info
 
 if TYPE_CHECKING:  # it loads what speaks HTTP
@@ -45,7 +45,7 @@ class Retriever:
     ):
         self._ranker = ranker
         self.articles = articles
-        self._passages = PassageFinder(run.corpus.language if run else "", self._background)
+        self._language = run.corpus.language if run else ""
         self._make_explainer = make_explainer
         self._explainer: Explainer | None = None
         self._explainer_lock = threading.Lock()
@@ -175,8 +175,19 @@ class Retriever:
 
     def with_passages(self, question: str, hits: Sequence[Hit]) -> list[Hit]:
         """Return the same hits, each with its `passage`."""
-        passages = self._passages.passages(question, [hit.text for hit in hits])
+        passages = self._passages.passages(self._as_read(question), [hit.text for hit in hits])
         return [replace(hit, passage=passage) for hit, passage in zip(hits, passages, strict=True)]
+
+    def shared_words(self, question: str, hits: Sequence[Hit]) -> list[list[str]]:
+        """Return the words of each hit, its title, rubric and path included, that are words of the question in whatever
+        form, or what these are read as: lower-case, each once."""
+        texts = ["\n".join((hit.title, hit.rubric, *hit.path, hit.text)) for hit in hits]
+        return self._passages.words(self._as_read(question), texts)
+
+    def _as_read(self, question: str) -> str:
+        """Return a question with what it is read as behind it: the corrections of its words, and synonyms."""
+        bm25 = text_index(self._ranker)
+        return question if bm25 is None else " ".join((question, *bm25.added_words(question)))
 
     def nothing_found(self, query: Query) -> str:
         """Return why a search has no hits, and the remedy."""
@@ -272,6 +283,10 @@ class Retriever:
     def article_ids(self) -> tuple[str, ...]:
         """Return the id of every article row."""
         return tuple(article.article_id for article in self.articles.outlines)
+
+    @cached_property
+    def _passages(self) -> PassageFinder:
+        return PassageFinder(self._language, self._background, sentence_encoder(self._ranker))
 
     def _background(self) -> list[str]:
         """Return a few hundred texts from all over the law."""

@@ -12,20 +12,21 @@ from statgraph.service.loaded_run import LoadedRun, Node, heading_id_of
 from statgraph.service.schemas import MAX_SHOWN
 
 
-def about(loaded_run: LoadedRun, *, takes_feedback: bool, explains: bool = True) -> schemas.About:
-    """Return what the service answers from."""
-    tree = loaded_run.tree
+def about(loaded_run: LoadedRun, *, as_of: str, takes_feedback: bool, explains: bool = True) -> schemas.About:
+    """Return what the service answers from, counted as the law of a day."""
+    tree, in_force = loaded_run.tree, loaded_run.in_force_below(as_of)
     return schemas.About(
         name=loaded_run.name,
         corpus=loaded_run.corpus,
         language=loaded_run.language,
         articles=len(loaded_run),
+        in_force=sum(in_force[row] for row in tree.codes),
         headings=len(tree.headings),
         codes=[
             schemas.CodeSummary(
                 heading_id=loaded_run.heading_ids[row],
                 title=tree.headings[row].title,
-                articles=tree.articles_below[row],
+                articles=in_force[row],
             )
             for row in tree.codes
         ],
@@ -42,12 +43,14 @@ def about(loaded_run: LoadedRun, *, takes_feedback: bool, explains: bool = True)
 def hit_answers(
     loaded_run: LoadedRun, question: str, hits: Sequence[Hit], explanations: Sequence[Explanation] | None = None
 ) -> list[schemas.HitAnswer]:
-    """Return the hits of a question, each with the passage that best matches it, and with its explanation if there
-    are explanations."""
+    """Return the hits of a question, each with the passage that best matches it, the words that they share, and its
+    explanation if there are explanations."""
     found = loaded_run.retriever.with_passages(question, hits)
+    words = loaded_run.retriever.shared_words(question, hits)
     return [
         schemas.HitAnswer(
             **vars(hit) | excerpt(hit.text, hit.passage, most=MAX_SHOWN),
+            words=words[place],
             headings=_path_links(hit.path),
             explanation=explanations and explanation_answer(explanations[place]),
         )
@@ -95,9 +98,9 @@ def article_answer(loaded_run: LoadedRun, row: int) -> schemas.ArticleAnswer:
     )
 
 
-def headings_answer(loaded_run: LoadedRun, row: int | None) -> schemas.HeadingsAnswer:
-    """Return a heading with what is directly under it; the codes for None."""
-    tree = loaded_run.tree
+def headings_answer(loaded_run: LoadedRun, row: int | None, as_of: str) -> schemas.HeadingsAnswer:
+    """Return a heading with what is directly under it, the codes for None; articles in force on a day are counted."""
+    tree, in_force = loaded_run.tree, loaded_run.in_force_below(as_of)
     line = [] if row is None else [_heading_link(loaded_run, above) for above in tree.line(row)]
     return schemas.HeadingsAnswer(
         heading=line[-1] if line else None,
@@ -106,7 +109,7 @@ def headings_answer(loaded_run: LoadedRun, row: int | None) -> schemas.HeadingsA
             schemas.HeadingChild(
                 **vars(_heading_link(loaded_run, child)),
                 headings=tree.headings_below[child],
-                articles=tree.articles_below[child],
+                articles=in_force[child],
             )
             for child in (tree.codes if row is None else tree.child_headings[row])
         ],

@@ -4,13 +4,18 @@ article."""
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from statgraph.corpus.citations.references import REFERS_TO, ragged_row
+from statgraph.corpus.query import Query
 from statgraph.corpus.records import Question
 from statgraph.errors import UsageError
 from statgraph.gnn.graph_inputs import read_graph_inputs
@@ -24,6 +29,8 @@ LONGEST_EXAMPLE = 120
 HEADING_ID_LENGTH = 12
 _SEPARATOR = "\x1f"
 MAX_NODES = 150
+_TRIED = 24  # rubrics and headings as examples
+_NUMBERED = re.compile(r"^(?:[\w-]+\s+)?(?:\d+\w?|[IVXLC]+)\s*[.:–—-]?\s+")
 
 Node = tuple[str, int]  # (kind, row)
 Edge = tuple[Node, Node, str]  # (source, target, relation)
@@ -110,6 +117,20 @@ class Surroundings:
             yield from ((node, (ARTICLE, article), CITES.name) for article in self._cited[row])
 
 
+def _without_number(heading: str) -> str:
+    """Return "Security" of "Section 2. Security"."""
+    return _NUMBERED.sub("", heading).rstrip(".")
+
+
+def _tells_a_topic(title: str) -> bool:
+    words = len(title.split())
+    return 2 <= words <= 12 and len(title) <= LONGEST_EXAMPLE and not title.isupper() and not re.search(r"\d", title)
+
+
+def _spread(values: Sequence[str], most: int) -> list[str]:
+    return list(values[:: max(1, len(values) // most)][:most])
+
+
 class LoadedRun:
     """A run in memory.
 
@@ -136,18 +157,43 @@ class LoadedRun:
         self.article_rows = {outline.article_id: row for row, outline in enumerate(self.outlines)}
         self.heading_ids = tuple(heading_id_of(heading.path) for heading in self.tree.headings)
         self.heading_rows = {heading_id: row for row, heading_id in enumerate(self.heading_ids)}
-        kept = opened.graph_inputs  # none without a graph, or from before they were kept
-        questions = read_graph_inputs(kept).questions if kept.is_dir() else ()
+        # None without a graph, or from before they were kept; all members of an ensemble have the same questions.
+        inputs = [opened.graph_inputs, *sorted(opened.members.glob(f"*/{opened.graph_inputs.name}"))]
+        kept = next((folder for folder in inputs if folder.is_dir()), None)
+        questions = () if kept is None else read_graph_inputs(kept).questions
         self.surroundings = Surroundings(self.articles, self.article_rows, questions)
 
     def __len__(self) -> int:
         return len(self.outlines)
 
-    @property
+    @cached_property
     def examples(self) -> list[str]:
-        """Return a few short training questions, spread over the list."""
+        """Return a few short questions, spread over the law: training questions; without any, rubrics and headings, of
+        those that a search finds an article for which stands under them."""
         short = [question.text for question in self.surroundings.questions if len(question.text) <= LONGEST_EXAMPLE]
-        return short[:: max(1, len(short) // MAX_EXAMPLES)][:MAX_EXAMPLES]
+        if short:
+            return _spread(short, MAX_EXAMPLES)
+        rubrics = [outline.rubric for outline in self.outlines]
+        headings = [_without_number(heading.title) for heading in self.tree.headings if heading.depth > 1]
+        titles = dict.fromkeys(filter(_tells_a_topic, rubrics))
+        if len(titles) < _TRIED:
+            titles |= dict.fromkeys(filter(_tells_a_topic, headings))
+        tried = _spread(list(titles), _TRIED)
+        found = zip(tried, self.retriever.search_many(tried, 1), strict=True) if tried else ()
+        good = [
+            title
+            for title, hits in found
+            if any(title in (hit.rubric, *map(_without_number, hit.path)) for hit in hits)
+        ]
+        return _spread(good, MAX_EXAMPLES)
+
+    def in_force_below(self, as_of: str) -> list[int]:
+        """Return how many articles under each heading a search for the law of a day ranks."""
+        allowed = self.retriever.allowed(Query("?", 1, as_of=as_of))
+        if allowed is None:
+            return self.tree.articles_below
+        counts = np.bincount(self.tree.article_parents[allowed.rows], minlength=len(self.tree.headings))
+        return self.tree.sums_below(counts.tolist())
 
     def heading_path(self, heading_id: str | None) -> tuple[str, ...]:
         """Return the path of the heading with an id; none for None.
@@ -174,6 +220,6 @@ class LoadedRun:
     def warm_up(self, stopped: Callable[[], bool]) -> None:
         """Prepare what the first readers would wait for: the law's structure where the run has not saved it, then what
         explanations need."""
-        self.articles.structure  # noqa: B018
+        self.articles.structure, self.examples  # noqa: B018
         if not stopped():
             self.retriever.prepare_explanations()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator
+from datetime import date
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Request, Response
@@ -43,6 +44,7 @@ Opened = Annotated[OpenRun, Depends(open_run)]
 Run = Annotated[LoadedRun, Depends(loaded_run)]
 ArticleId = Annotated[str, Path(description="The article's id in the corpus.")]
 Hops = Annotated[int, QueryParameter(ge=1, le=3)]
+Day = Annotated[date | None, QueryParameter(description="Only articles in force on this date count; default: today.")]
 HeadingId = Annotated[str, Path(description="12 hex digits, as every answer gives them.")]
 
 # Where an answer leads, as links of the OpenAPI document: an article that was found can be read, drawn and marked.
@@ -70,10 +72,11 @@ def linked(*, article: str | None = None, heading: str | None = None, asked: boo
     return {200: {"links": links}}
 
 
-@router.get("/api/about", responses=documented(503))
-async def about(run: Run, state: State) -> schemas.About:
+@router.get("/api/about", responses=documented(422, 503))
+async def about(run: Run, state: State, as_of: Day = None) -> schemas.About:
     """What the service answers from."""
-    return answers.about(run, takes_feedback=state.feedback is not None, explains=state.config.rewriter is None)
+    marked, explains = state.feedback is not None, state.config.rewriter is None
+    return await run_in_threadpool(answers.about, run, as_of=_day(as_of), takes_feedback=marked, explains=explains)
 
 
 @router.post(
@@ -121,22 +124,22 @@ async def article(article_id: ArticleId, run: Run) -> schemas.ArticleAnswer:
     return await run_in_threadpool(answers.article_answer, run, _article_row(run, article_id))
 
 
-@router.get("/api/headings", responses=documented(503) | linked(heading="/headings/0/heading_id"))
-async def codes(run: Run) -> schemas.HeadingsAnswer:
+@router.get("/api/headings", responses=documented(422, 503) | linked(heading="/headings/0/heading_id"))
+async def codes(run: Run, as_of: Day = None) -> schemas.HeadingsAnswer:
     """The codes."""
-    return answers.headings_answer(run, None)
+    return answers.headings_answer(run, None, _day(as_of))
 
 
 @router.get(
     "/api/headings/{heading_id}",
     responses=documented(404, 422, 503) | linked(article="/articles/0/article_id", heading="/headings/0/heading_id"),
 )
-async def heading(heading_id: HeadingId, run: Run) -> schemas.HeadingsAnswer:
+async def heading(heading_id: HeadingId, run: Run, as_of: Day = None) -> schemas.HeadingsAnswer:
     """A heading with what is directly under it."""
     row = run.heading_rows.get(heading_id)
     if row is None:
         raise ProblemError(404, f"heading '{heading_id}': no heading has this id; start from /api/headings")
-    return answers.headings_answer(run, row)
+    return answers.headings_answer(run, row, _day(as_of))
 
 
 @router.get("/api/graph/{article_id:path}", responses=documented(404, 422, 503))
@@ -180,6 +183,10 @@ async def ready(run: Run) -> schemas.Status:
 async def metrics(state: State) -> Response:
     """The service's metrics, in Prometheus's text format."""
     return Response(state.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+def _day(as_of: date | None) -> str:
+    return TODAY if as_of is None else as_of.isoformat()
 
 
 def _article_row(run: LoadedRun, article_id: str) -> int:

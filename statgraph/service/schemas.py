@@ -67,7 +67,7 @@ class ArticleLink(BaseModel):
 
 
 class CodeSummary(HeadingLink):
-    """A code and how many articles it holds."""
+    """A code and how many articles of it are in force."""
 
     articles: int
 
@@ -78,7 +78,8 @@ class About(BaseModel):
     name: str
     corpus: str
     language: str
-    articles: int
+    articles: int = Field(description="Those of every day.")
+    in_force: int = Field(description="Those in force on the day asked for, today without one.")
     headings: int
     codes: list[CodeSummary]
     examples: list[str]
@@ -144,6 +145,9 @@ class HitAnswer(BaseModel):
     headings: list[HeadingLink]
     text: str = Field(max_length=MAX_SHOWN)
     passage: Passage | None
+    words: list[str] = Field(
+        description="Words of the article, its title and its path that the question has in whatever form, lower-case."
+    )
     explanation: ExplanationAnswer | None
 
 
@@ -182,7 +186,7 @@ class ArticleAnswer(BaseModel):
 
 
 class HeadingChild(HeadingLink):
-    """A heading in a list: how many headings and articles are under it, at any depth."""
+    """A heading in a list: how many headings, and articles in force, are under it, at any depth."""
 
     headings: int
     articles: int

@@ -14,17 +14,17 @@ from statgraph.inference.query_encoder import QueryEncoder
 from statgraph.signals.signal import FROM_LAW, TRAINED, ZERO_SHOT, Answer, Asked, SignalInfo
 
 _WORDS = {
-    "de": "Seine Bedeutung, nach {name}",
-    "en": "Its meaning, by {name}",
-    "es": "Su significado, según {name}",
-    "fr": "Son sens, selon {name}",
-    "it": "Il suo significato, secondo {name}",
-    "nl": "De betekenis, volgens {name}",
+    "de": "Seine Bedeutung",
+    "en": "Its meaning",
+    "es": "Su significado",
+    "fr": "Son sens",
+    "it": "Il suo significato",
+    "nl": "De betekenis",
 }
 KINDS = {
-    ZERO_SHOT: SignalInfo(weight=1.0, words=_WORDS),
-    FROM_LAW: SignalInfo(weight=0.3, words=_WORDS),
-    TRAINED: SignalInfo(weight=1.0, learns=True, words=_WORDS),
+    ZERO_SHOT: SignalInfo(weight=1.0, named=True, words=_WORDS),
+    FROM_LAW: SignalInfo(weight=0.3, named=True, words=_WORDS),
+    TRAINED: SignalInfo(weight=1.0, learns=True, named=True, words=_WORDS),
 }
 
 

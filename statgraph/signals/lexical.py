@@ -142,12 +142,12 @@ class CitingSignal(LexicalSignal):
     info = SignalInfo(
         weight=0.5,
         words={
-            "de": "Wörter von Texten, die ihn zitieren",
-            "en": "Words of texts that cite it",
-            "es": "Las palabras de los textos que lo citan",
-            "fr": "Les mots des textes qui le citent",
-            "it": "Le parole dei testi che lo citano",
-            "nl": "Woorden uit teksten die het aanhalen",
+            "de": "Ratgeber und andere Texte, die ihn zitieren",
+            "en": "Guides and other texts that cite it",
+            "es": "Guías y otros textos que lo citan",
+            "fr": "Des guides et d’autres textes qui le citent",
+            "it": "Guide e altri testi che lo citano",
+            "nl": "Gidsen en andere teksten die ernaar verwijzen",
         },
     )
 

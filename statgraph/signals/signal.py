@@ -28,11 +28,14 @@ class SignalInfo:
         weight: in the fixed ranker's sum; those of the built-in signals were chosen on the dev questions of legi-fr,
             stard and the sample together (docs/ranking.md has the tables).
         learns: whether it has learnt from questions, and so weighs by how many these were.
-        words: what it says of an article, by the language of the page; `{name}` stands for the signal's name.
+        named: whether other signals say the same, so that a line for those who know them gives the name too.
+        words: what it says of an article, in a reader's words, by the language of the page; those that say the same are
+            one reason on the page. `{name}` stands for the signal's name.
     """
 
     weight: float = 0.3
     learns: bool = False
+    named: bool = False
     words: Mapping[str, str] = field(default_factory=dict)
 
     def words_of(self, name: str) -> dict[str, str]:
@@ -42,7 +45,7 @@ class SignalInfo:
     def label(self, name: str) -> str:
         """Return the English words for a signal of a name as they stand within a line; without words, its name."""
         words = self.words_of(name).get("en", "")
-        return words[:1].lower() + words[1:] or name
+        return (words[:1].lower() + words[1:] + f", by {name}" * self.named) if words else name
 
 
 def signal_info(signal: Signal) -> SignalInfo:

@@ -29,13 +29,14 @@ class VotesSignal:
     info = SignalInfo(
         weight=0.3,
         learns=True,
+        named=True,
         words={
-            "de": "Ähnliche Trainingsfragen",
-            "en": "Training questions like this one",
-            "es": "Preguntas de entrenamiento parecidas",
-            "fr": "Des questions d’entraînement semblables",
-            "it": "Domande di addestramento simili",
-            "nl": "Soortgelijke trainingsvragen",
+            "de": "Ähnliche Fragen, die er beantwortet",
+            "en": "Similar questions that it answers",
+            "es": "Preguntas parecidas a las que responde",
+            "fr": "Des questions semblables auxquelles il répond",
+            "it": "Domande simili a cui risponde",
+            "nl": "Soortgelijke vragen die het beantwoordt",
         },
     )
 

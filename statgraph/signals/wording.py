@@ -39,13 +39,14 @@ class WordingSignal:
     info = SignalInfo(
         weight=0.3,
         learns=True,
+        named=True,
         words={
-            "de": "Wörter von Trainingsfragen, die er beantwortet",
-            "en": "Words of training questions that it answers",
-            "es": "Las palabras de las preguntas de entrenamiento que responde",
-            "fr": "Les mots des questions d’entraînement auxquelles il répond",
-            "it": "Le parole delle domande di addestramento a cui risponde",
-            "nl": "Woorden uit trainingsvragen die het beantwoordt",
+            "de": "Ähnliche Fragen, die er beantwortet",
+            "en": "Similar questions that it answers",
+            "es": "Preguntas parecidas a las que responde",
+            "fr": "Des questions semblables auxquelles il répond",
+            "it": "Domande simili a cui risponde",
+            "nl": "Soortgelijke vragen die het beantwoordt",
         },
     )
 

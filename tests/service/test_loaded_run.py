@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from statgraph.config import RunConfig
 from statgraph.corpus.query import Query
-from statgraph.corpus.records import Article, Question
+from statgraph.corpus.records import Article, Corpus, Question
 from statgraph.errors import UsageError
 from statgraph.graph.relations import ARTICLE, HEADING, QUESTION
 from statgraph.runs.article_store import ArticleStore, write_article_store
@@ -64,6 +65,24 @@ def test_after_warming_up_nothing_is_made_at_the_first_explanation(village_run, 
 def test_a_run_that_has_not_saved_its_structure_makes_it(village_run, linked_run):
     loaded_run = LoadedRun(linked_run(village_run, without="structure.npz"), device="cpu")
     assert loaded_run.surroundings.refers_to(1) == [0, 3]
+
+
+def test_without_training_questions_the_examples_are_what_a_search_finds(tmp_path, write_run):
+    def article(number, rubric, text, heading="TITLE II Trade of the market"):
+        return Article(f"M{number}", f"Art. {number}", text, ("Market Act", heading), number, {}, "", rubric)
+
+    articles = (
+        article(1, "Hours of opening", "From eight to noon."),
+        article(
+            2, "Return of keys", "At noon, in a long list of places and persons that has no end and no use at all."
+        ),
+        article(3, "Lost", "Return of keys, return of keys, return of keys."),  # is found for the rubric above it
+        article(4, "STALLS AND TENTS", "Stalls are tents."),
+        article(5, "Fees of 2021", "None."),
+    )
+    corpus = Corpus("market", "en", "CC0", "written for the tests", articles, ())
+    run = write_run(tmp_path / "run", corpus, RunConfig(system="bm25", retriever="bm25"), n_headings=2)
+    assert LoadedRun(run, device="cpu").examples == ["Hours of opening", "Trade of the market"]
 
 
 @pytest.fixture

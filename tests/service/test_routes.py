@@ -53,6 +53,7 @@ def test_about(client):
         "corpus": "village",
         "language": "en",
         "articles": 5,
+        "in_force": 5,
         "headings": 5,
         "codes": [
             {"heading_id": HOUSING, "title": "Housing Code", "articles": 3},
@@ -101,7 +102,8 @@ def test_search(client):
             {"heading_id": KEYS, "title": "Chapter 1. Keys"},
         ],
         "text": text,
-        "passage": {"start": text.index("The lessor"), "end": len(text)},
+        "passage": {"start": 0, "end": text.index(" The lessor")},  # "signs" is as rare as "keys"
+        "words": ["keys", "signs"],
         "explanation": None,
     }
 
@@ -442,9 +444,22 @@ def ensemble_client(village, dated_run, tmp_path_factory):
 
 def test_an_ensemble_says_what_its_signals_are(ensemble_client):
     signals = ensemble_client.get("/api/about").json()["signals"]
-    assert list(signals) == ["citation", "bm25", "headings"]
+    assert list(signals) == ["citation", "bm25", "headings", "wording"]
     assert signals["headings"]["en"] == "Words of its headings"
     assert set(signals["bm25"]) == set(LANGUAGES)
+
+
+def test_counts_are_of_the_law_in_force(ensemble_client):
+    # W6 was in force until 2020.
+    about = ensemble_client.get("/api/about").json()
+    assert (about["articles"], about["in_force"], [code["articles"] for code in about["codes"]]) == (5, 4, [3, 1])
+    assert ensemble_client.get("/api/about", params={"as_of": "2020-06-01"}).json()["in_force"] == 5
+    for day, count in (("2020-06-01", 2), ("2021-06-01", 1)):
+        codes = ensemble_client.get("/api/headings", params={"as_of": day}).json()["headings"]
+        assert [code["articles"] for code in codes] == [3, count]
+        (below,) = ensemble_client.get(f"/api/headings/{WORK}", params={"as_of": day}).json()["headings"]
+        assert below["articles"] == count
+    problem(ensemble_client.get("/api/about", params={"as_of": "always"}), 422)
 
 
 def test_an_ensemble_answers_filters_and_knows_the_day(ensemble_client):

@@ -61,6 +61,6 @@ def test_a_signal_has_its_words_in_every_language_of_the_page(name):
 
 def test_words_and_labels_name_the_signal():
     info = KINDS[TRAINED]
-    assert info.words_of("dsr@e5")["fr"] == "Son sens, selon dsr@e5"
+    assert info.words_of("dsr@e5")["fr"] == "Son sens"
     assert info.label("dsr@e5") == "its meaning, by dsr@e5"
     assert signal_info(object()).label("titles") == "titles"

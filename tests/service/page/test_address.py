@@ -1,5 +1,7 @@
 """Shared links and the browser's history: the address alone says what is shown."""
 
+import pytest
+
 QUESTION = "deposit"
 
 
@@ -68,10 +70,32 @@ def test_a_letter_is_too_long_for_an_address_and_stays_in_the_history(open_page,
 
 def test_reading_and_writing_an_address(evaluate):
     told = {"q": "a b", "codes": ["Code A, B", "C&D"], "heading": "12"}
-    told |= {"asOf": "2021-03-01", "article": "é/1", "lang": "fr"}
+    told |= {"asOf": "2021-03-01", "article": "é/1", "lang": "fr", "unknown": []}
     written = evaluate("async told => (await import('/static/js/address.js')).writeAddress(told)", told)
     assert written == "?q=a+b&code=Code+A%2C+B&code=C%26D&heading=12&as_of=2021-03-01&article=%C3%A9%2F1&lang=fr"
     assert evaluate("async query => (await import('/static/js/address.js')).readAddress(query)", written) == told
-    nothing = {"q": "", "codes": [], "heading": None, "asOf": None, "article": None, "lang": None}
+    nothing = {"q": "", "codes": [], "heading": None, "asOf": None, "article": None, "lang": None, "unknown": []}
     assert evaluate("async query => (await import('/static/js/address.js')).readAddress(query)", "") == nothing
     assert evaluate("async told => (await import('/static/js/address.js')).writeAddress(told)", nothing) == "./"
+
+
+@pytest.mark.parametrize(
+    ("asked", "what"),
+    [
+        ("as_of=always", "as_of=always"),
+        ("as_of=2021-02-30", "as_of=2021-02-30"),
+        ("code=Rent Code&code=Housing Code&page=2", "page=2, code=Rent Code"),
+        ("heading=000000000000", "heading=000000000000"),
+    ],
+)
+def test_an_old_link_is_shown_without_what_is_not_there_and_says_so_in_one_language(open_page, expect, asked, what):
+    page = open_page(f"/?q={QUESTION}&{asked}&lang=nl")
+    expect(page.locator(".hit")).to_have_count(10)
+    expect(page.locator("#link-notice")).to_have_text(
+        f"Deze link vraagt iets wat hier niet is ({what}). De rest wordt getoond."
+    )
+    left = "&code=Housing+Code" if "Housing" in asked else ""
+    assert page.url.endswith(f"/?q=deposit{left}&lang=nl")
+    page.fill("#question", "wages")
+    page.keyboard.press("Enter")
+    expect(page.locator("#link-notice")).to_be_hidden()

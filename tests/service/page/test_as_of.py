@@ -91,3 +91,12 @@ def test_nothing_found_where_it_was_searched_leads_everywhere_and_to_today(open_
     page.get_by_role("link", name="Search everywhere").click()
     expect(page.locator(".hit")).to_have_count(10)
     assert page.url.endswith("/?q=deposit")
+
+
+def test_the_counts_are_those_of_the_day(open_dated, expect):
+    page = open_dated("/")
+    expect(page.locator("#corpus")).to_have_text("valmere: 320 articles in force")  # without article 26
+    page.get_by_label("The law in force on").fill("2010-01-01")
+    expect(page.locator("#corpus")).to_have_text("valmere: 319 articles in force")  # nor with 27 in its place
+    expect(page.locator(".codes .count").first).to_have_text("114")
+    expect(page.locator("#hits .contents .count").first).to_have_text("114 articles")

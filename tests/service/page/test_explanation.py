@@ -2,7 +2,8 @@
 
 import pytest
 
-from statgraph.signals.lexical import TextSignal
+from statgraph.signals.dense import KINDS
+from statgraph.signals.signal import TRAINED
 
 EXPLANATION = {
     "score": 0.75,
@@ -47,9 +48,15 @@ def test_it_is_fetched_when_it_is_asked_for(explained, expect):
     why.first.click()
     box = page.locator(".explanation")
     expect(box).to_be_visible()
+    expect(box.locator("dt").first).to_be_hidden()
+    # 0.8 of the score is without the graph, which takes 0.05 away: no reason.
+    assert box.locator(".bars").first.locator("li").all_inner_texts() == ["Its meaning\n100%"]
+    expect(box.locator("p")).to_have_text("Words it shares with the question: deposit")
+    box.get_by_text("Technical detail").click()
     assert asked[1] == {**asked[0], "explain": True}
     assert box.locator("dt").all_inner_texts() == ["Score", "From its own text alone", "Changed by the graph"]
     assert box.locator("dd").all_inner_texts() == ["0.750", "0.500", "-0.050"]
+    box = box.locator(".why-detail")
     assert box.locator(".bar-name").all_inner_texts() == ["Section 2", "Who pays?", "Art. 19, Housing Code", "deposit"]
     assert box.locator(".bars .number").all_inner_texts() == ["0.600", "0.300", "-0.150", "2.500"]
     shares = box.locator(".bar").evaluate_all("bars => bars.map(bar => bar.style.getPropertyValue('--share'))")
@@ -57,8 +64,12 @@ def test_it_is_fetched_when_it_is_asked_for(explained, expect):
     assert [link.get_attribute("href") for link in box.locator("a").all()] == [
         *("?q=deposit&heading=abc", "?q=Who+pays%3F", "?q=deposit&article=H19"),
     ]
+    # The buttons below which it opened are where they were.
+    marks = page.locator(".hit .feedback").first
+    place = marks.bounding_box()
     why.first.click()
     expect(box).to_be_hidden()
+    assert marks.bounding_box() == place
 
 
 def test_hits_that_are_not_explained_say_so_and_one_call_explains_all(explained, expect):
@@ -72,14 +83,18 @@ def test_hits_that_are_not_explained_say_so_and_one_call_explains_all(explained,
 
 def test_the_signals_of_an_ensemble_speak_the_readers_language(open_page, answers, expect):
     parts = [
-        {"source": "bm25", "amount": 0.5, "rank": 2, "article_id": None, "title": ""},
-        {"source": "titles", "amount": 0.25, "rank": None, "article_id": None, "title": ""},
+        {"source": "dsr@e5", "amount": 0.5, "rank": 1, "article_id": None, "title": ""},
+        {"source": "zero-shot@e5", "amount": 0.25, "rank": 2, "article_id": None, "title": ""},
         {"source": "section", "amount": 0.125, "rank": 1, "article_id": "H19", "title": "Art. 19"},
-        {"source": "base", "amount": -0.125, "rank": None, "article_id": None, "title": ""},
+        {"source": "parent", "amount": -0.0625, "rank": None, "article_id": None, "title": ""},
+        {"source": "titles", "amount": 0.1875, "rank": None, "article_id": None, "title": ""},
+        {"source": "all", "amount": 0.5, "rank": 4, "article_id": None, "title": ""},
+        {"source": "base", "amount": -1.5, "rank": None, "article_id": None, "title": ""},
     ]
     why = {**EXPLANATION, "neighbours": [], "terms": [], "contributions": parts}
     explain = answers(change=lambda answer: {**answer, "hits": [{**hit, "explanation": why} for hit in answer["hits"]]})
-    signals = {"bm25": TextSignal.info.words_of("bm25"), "titles": {}}
+    meaning = KINDS[TRAINED].words_of("dsr@e5")
+    signals = {"dsr@e5": meaning, "zero-shot@e5": meaning, "titles": {}}
 
     def route(page) -> None:
         page.route("**/api/about", answers(change=lambda about: {**about, "explains": True, "signals": signals}))
@@ -87,11 +102,20 @@ def test_the_signals_of_an_ensemble_speak_the_readers_language(open_page, answer
 
     page = open_page("/?q=deposit&lang=nl", before=route)
     page.locator(".hit button[aria-expanded]").first.click()
-    expect(page.locator(".explanation .bar-name")).to_have_text(
+    # 0.75, 0.1875 and 0.0625 of 1: both encoders are one reason, and both headings.
+    reasons = page.locator(".explanation > .bars li")
+    expect(reasons.locator(".bar-name")).to_have_text(
+        ["De betekenis", "titles", "Artikelen onder dezelfde opschriften"]
+    )
+    expect(reasons.locator(".number")).to_have_text(["75%", "19%", "6%"])
+    detail = page.locator(".why-detail")
+    detail.locator("summary").click()
+    expect(detail.locator(".bar-name")).to_have_text(
         [
-            "De eigen woorden (nr. 2)",
-            "titles",
-            "Beste onder hetzelfde opschrift: Art. 19, op plaats 1",
-            "Beginwaarde, voor elk artikel gelijk",
+            *("De betekenis: dsr@e5 (nr. 1)", "De betekenis: zero-shot@e5 (nr. 2)"),
+            *("Beste onder hetzelfde opschrift: Art. 19, op plaats 1", "Het hogere opschrift"),
+            *("titles", "De plaats op alle punten samen (nr. 4)"),
         ]
     )
+    # What every article is given has no bar.
+    expect(detail.locator("dt").last).to_have_text("Beginwaarde, voor elk artikel gelijk")

@@ -53,3 +53,14 @@ def test_codes_are_ticked(open_page, service, expect):
     assert places(page) <= {"Work Code", "Family Code"}
     page.locator(".chip").first.click()
     expect(page.locator(".chip")).to_have_text("Family Code×")
+
+
+def test_codes_are_open_at_the_start_and_say_how_many_articles_are_in_force(open_page, service, expect):
+    page = open_page()
+    labels = page.locator(".codes label")
+    expect(labels.first).to_be_visible()
+    codes = service.get("/api/about")["codes"]
+    expect(labels).to_have_text([f"{code['title']} {code['articles']}" for code in codes])
+    expect(page.locator("#hits .law-size")).to_have_text("valmere: 321 articles in force")
+    page = open_page("/?q=deposit")
+    expect(page.locator(".codes label").first).to_be_hidden()

@@ -1,5 +1,7 @@
 """The page by keyboard alone."""
 
+import re
+
 
 def test_from_question_to_article_and_back(open_page, expect):
     page = open_page("/?q=deposit")
@@ -10,7 +12,8 @@ def test_from_question_to_article_and_back(open_page, expect):
     assert page.input_value("#question") == "deposit"
     page.keyboard.type("who pays for repairs")  # all of the old question was selected
     page.keyboard.press("Enter")
-    page.wait_for_function("document.title.startsWith('who') && !document.querySelector('#hits[aria-busy]')")
+    expect(page).to_have_title(re.compile("^who"))
+    expect(page.locator("#hits[aria-busy]")).to_have_count(0)
     page.keyboard.press("ArrowDown")
     expect(hits.first).to_be_focused()
     page.keyboard.press("ArrowDown")

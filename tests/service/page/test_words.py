@@ -77,7 +77,7 @@ def test_french_by_choice_and_ever_after(open_page, expect):
     assert page.get_attribute(".snippet >> nth=0", "lang") == "en"
     page.goto(page.url.split("?")[0])
     expect(page.locator("h1")).to_have_text("Posez une question à la loi")
-    expect(page.locator("#corpus")).to_have_text("valmere\u202f: 321 articles")
+    expect(page.locator("#corpus")).to_have_text("valmere\u202f: 321 articles en vigueur")
 
 
 def test_the_browsers_language_comes_first(open_page, expect):

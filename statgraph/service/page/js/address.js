@@ -6,20 +6,26 @@
 import { el } from "./elements.js";
 
 const MOST_IN_ADDRESS = 2000; // characters of a question
+const PARAMETERS = ["q", "code", "heading", "article", "lang"];
 const listeners = [];
 
-/** Return {q, codes, heading, asOf, article, lang} of a query string; what is not in it is "", [] or null. */
+/** Return {q, codes, heading, asOf, article, lang} of a query string; what is not in it is "", [] or null. `unknown` is
+ * what the page does not know, such as an older version's "as_of=always". */
 export function readAddress(query = location.search) {
   const values = new URLSearchParams(query);
+  const isKnown = ([name, value]) => (name === "as_of" ? !value || isDay(value) : PARAMETERS.includes(name));
   return {
     q: (values.get("q") ?? history.state?.letter ?? "").trim(),
     codes: values.getAll("code"),
     heading: values.get("heading") || null,
-    asOf: values.get("as_of") || null,
+    asOf: isDay(values.get("as_of")) ? values.get("as_of") : null,
     article: values.get("article") || null,
     lang: values.get("lang") || null,
+    unknown: [...values].filter((entry) => !isKnown(entry)).map((entry) => entry.join("=")),
   };
 }
+
+const isDay = (value) => /^[1-9]\d{3}-\d\d-\d\d$/.test(value) && new Date(value).toJSON()?.startsWith(value) === true;
 
 /** Return the query string of what is shown, "./" where that is nothing. */
 export function writeAddress({ q, codes, heading, asOf, article, lang }) {

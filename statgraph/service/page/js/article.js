@@ -8,8 +8,8 @@ import { contentsTree } from "./contents.js";
 import { byId, el } from "./elements.js";
 import { graphView } from "./graph.js";
 import { announce, loadingNotice, problemNotice } from "./notices.js";
-import { paragraphs } from "./passage.js";
-import { passageOfHit } from "./search.js";
+import { markWords, paragraphs } from "./passage.js";
+import { marksOfHit } from "./search.js";
 import { showTitle } from "./title.js";
 import { day, say, spokenLanguage } from "./words.js";
 
@@ -106,8 +106,7 @@ async function copyLink() {
 /** Mark the passage of the article that is open, once the answer is there that knows it. */
 export function markPassage() {
   const law = byId("article").querySelector(".law");
-  const words = law && shownArticle ? passageOfHit(shownArticle.article_id) : null;
-  if (words) law.replaceChildren(...paragraphs(shownArticle.text, words));
+  if (law && shownArticle) law.replaceChildren(...lawText(shownArticle));
   showPassageLink();
 }
 
@@ -128,12 +127,17 @@ function passageLink() {
   return el("button", { type: "button", class: "quiet to-passage", hidden: true, click }, say("passage"));
 }
 
+/** Return the paragraphs of an article, its passage and the words of the question marked where it is a hit. */
+function lawText({ article_id: id, text }) {
+  const { passage, words } = marksOfHit(id);
+  return paragraphs(text, passage, (stretch) => markWords(stretch, words));
+}
+
 function articleView(article) {
   const { refers_to: to, referred_by: by } = article;
   const referred = to.length + by.length > 0;
-  const law = paragraphs(article.text, passageOfHit(article.article_id));
   const sections = [
-    part("text", el("div", { class: "law", lang: textLanguage() }, law)),
+    part("text", el("div", { class: "law", lang: textLanguage() }, lawText(article))),
     referred ? part("references", links("refers_to", to), links("referred_by", by)) : null,
     part("graph", graphView(article.article_id)),
     part("contents", el("div", { class: "contents-frame" }, contentsTree(article.headings))),

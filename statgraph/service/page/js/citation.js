@@ -2,6 +2,7 @@
 
 import { link, readAddress } from "./address.js";
 import { el } from "./elements.js";
+import { markWords } from "./passage.js";
 import { say } from "./words.js";
 
 const SHOWN_CRUMBS = 4;
@@ -14,8 +15,8 @@ export function filterChange(headings, level) {
   return matchMedia(NARROW).matches ? { ...place, article: null } : place;
 }
 
-/** Return the path from the code down as a list of links, each of which filters by its heading. */
-export function breadcrumbs(headings) {
+/** Return the path from the code down as a list of links, each of which filters by its heading; `words` are marked. */
+export function breadcrumbs(headings, words = []) {
   const crumbs = headings.map((heading, level) =>
     el(
       "li",
@@ -23,7 +24,7 @@ export function breadcrumbs(headings) {
       link(
         () => filterChange(headings, level),
         { class: "crumb", title: say("filter_here", { title: heading.title }), lang: textLanguage() },
-        heading.title,
+        markWords(heading.title, words),
       ),
     ),
   );
@@ -36,6 +37,7 @@ export function breadcrumbs(headings) {
     more.addEventListener("click", () => {
       for (const crumb of hidden) crumb.hidden = false;
       hidden[0].querySelector("a").focus();
+      list.classList.add("whole");
       place.remove();
     });
     crumbs[0].after(place);
@@ -48,10 +50,12 @@ export function articleLink(article, properties = {}) {
   return link({ article: article.article_id }, { lang: textLanguage(), ...properties }, fullTitle(article));
 }
 
-/** Return the nodes of an article's citation with its rubric behind it, unless the citation holds that. */
-export function fullTitle({ title, rubric }) {
+/** Return the nodes of an article's citation with its rubric behind it, unless the citation holds that; `words` are
+ * marked. */
+export function fullTitle({ title, rubric }, words = []) {
   const said = !rubric || title.toLowerCase().includes(rubric.toLowerCase());
-  return said ? [title] : [title, " – ", el("span", { class: "rubric" }, rubric)];
+  const named = markWords(title, words);
+  return said ? named : [...named, " – ", el("span", { class: "rubric" }, markWords(rubric, words))];
 }
 
 /** Return what a node of the graph leads to: an article opens, a heading filters, a question is asked. */

@@ -1,14 +1,18 @@
-/** Why an article was found: what its own text gave, what the graph changed and from whom, which words match; of an
- * ensemble, what each signal and each place in the law added. */
+/** Why an article was found: in a reader's words first, what counted most; below, for those who want it, every number:
+ * what the graph changed and from whom, or what each signal and each place in the law added to an ensemble's score. */
 
 import { link } from "./address.js";
 import { nodeChange, textLanguage } from "./citation.js";
 import { el } from "./elements.js";
-import { say, score, spokenLanguage } from "./words.js";
+import { say, score, share, spokenLanguage } from "./words.js";
 
 // The sources of contributions beside the signals, whose words the service has.
-const FACTS = ["article", "all", "reader", "base"];
+const FACTS = ["article", "all", "reader"];
 const LENT = ["section", "parent", "cited_by", "cites"];
+// Those that are reasons to a reader, and what they are called; the others only correct the sum.
+const REASONS = { section: "near", parent: "near", cited_by: "cited_by", cites: "cites", reader: "reader" };
+const MOST_REASONS = 6;
+const LEAST_SHARE = 0.02;
 
 let signals = {};
 
@@ -20,33 +24,73 @@ export function setSignals(words) {
 /** Return the explanation of a hit as the service gives it, or one line where it gives none. */
 export function explanationView(explanation) {
   if (!explanation) return el("p", { class: "notice" }, say("why_nothing"));
+  const terms = (explanation.terms ?? []).map(({ term }) => term).join(", ");
+  const detail = [el("summary", {}, say("why_detail")), ...numbers(explanation)];
+  return el(
+    "div",
+    { class: "explanation" },
+    ...bars("why_reasons", reasons(explanation), ({ words }) => el("span", { class: "phrase" }, words), share),
+    terms ? el("p", {}, say("why_shared", { words: terms })) : null,
+    el("details", { class: "why-detail" }, detail),
+  );
+}
+
+/** Return what spoke for the article, {words, weight}, the weights as shares of all that did. */
+function reasons(explanation) {
+  const sums = new Map();
+  for (const [words, amount] of reasonParts(explanation)) sums.set(words, (sums.get(words) ?? 0) + amount);
+  const gains = [...sums].filter(([, amount]) => amount > 0).sort(([, one], [, other]) => other - one);
+  const total = gains.reduce((sum, [, amount]) => sum + amount, 0);
+  return gains
+    .map(([words, amount]) => ({ words, weight: amount / total }))
+    .filter(({ weight }) => weight >= LEAST_SHARE)
+    .slice(0, MOST_REASONS);
+}
+
+function reasonParts({ score: whole, without_graph_score: own, contributions = [] }) {
+  if (contributions.length) {
+    return contributions
+      .filter(({ source }) => REASONS[source] || !["article", "all", "base"].includes(source))
+      .map(({ source, amount }) => [REASONS[source] ? say(`why_${REASONS[source]}`) : sourceName(source), amount]);
+  }
+  if (typeof own !== "number") return [];
+  return [
+    [say("why_meaning"), own],
+    [say("why_around"), whole - own],
+  ];
+}
+
+function numbers(explanation) {
   const { own_text_score: own, without_graph_score: without, neighbours = [], terms = [] } = explanation;
-  const contributions = (explanation.contributions ?? []).map((part) => ({ ...part, weight: part.amount }));
+  const parts = (explanation.contributions ?? []).map((part) => ({ ...part, weight: part.amount }));
   const scores = [["why_score", score(explanation.score)]];
   // Equal to the last digit: there is no graph that could have changed it.
   if (typeof without === "number" && without !== explanation.score) {
     scores.push(["why_own_text", score(own)], ["why_graph", score(explanation.score - without, { signed: true })]);
   }
-  return el(
-    "div",
-    { class: "explanation" },
+  // The same for every article, so it speaks for none: a number without a bar.
+  const base = parts.find(({ source }) => source === "base");
+  if (base) scores.push(["why_base", score(base.amount, { signed: true })]);
+  const added = parts.filter((part) => part !== base);
+  return [
     el("dl", {}, scores.map(([key, value]) => el("div", {}, el("dt", {}, say(key)), el("dd", {}, value)))),
-    ...bars("why_contributions", contributions, contribution),
+    ...bars("why_contributions", added, contribution),
     ...bars("why_neighbours", neighbours, neighbour),
     ...bars("why_terms", terms, ({ term }) => el("span", { lang: textLanguage() }, term)),
-  );
+    explanation.note ? el("p", { class: "why-note", lang: "en" }, explanation.note) : null,
+  ].filter(Boolean);
 }
 
-function bars(key, rows, name) {
+function bars(key, rows, name, shown = score) {
   if (!rows.length) return [];
   const most = Math.max(...rows.map(({ weight }) => Math.abs(weight)), Number.EPSILON);
   const lines = rows.map((row) => {
-    const bar = el("span", { class: "bar", "aria-hidden": "true" });
+    const bar = el("span", { class: row.weight < 0 ? "bar loss" : "bar", "aria-hidden": "true" });
     bar.style.setProperty("--share", String(Math.abs(row.weight) / most));
-    const weight = el("span", { class: "number" }, score(row.weight));
+    const weight = el("span", { class: "number" }, shown(row.weight));
     return el("li", {}, el("span", { class: "bar-name" }, name(row)), bar, weight);
   });
-  return [el("h4", {}, say(key)), el("ul", { class: "bars" }, lines)];
+  return [el("h3", {}, say(key)), el("ul", { class: "bars" }, lines)];
 }
 
 function neighbour({ kind, id, title }) {
@@ -54,7 +98,7 @@ function neighbour({ kind, id, title }) {
 }
 
 function contribution({ source, rank, article_id: id, title }) {
-  if (!LENT.includes(source)) return el("span", { class: "phrase" }, placed("why_place", sourceName(source), rank));
+  if (!LENT.includes(source)) return el("span", { class: "phrase" }, placed("why_place", detailName(source), rank));
   if (!id) return el("span", { class: "phrase" }, say(`why_${source}`));
   const lent = say(`why_${source}_of`, { title });
   return link({ article: id }, { class: "phrase" }, placed("why_lender_place", lent, rank));
@@ -63,6 +107,13 @@ function contribution({ source, rank, article_id: id, title }) {
 function sourceName(source) {
   if (FACTS.includes(source)) return say(`why_${source}`);
   return signals[source]?.[spokenLanguage()] ?? signals[source]?.en ?? source;
+}
+
+/** Return a source's words, with its own name where others have the same words. */
+function detailName(source) {
+  const words = sourceName(source);
+  const others = Object.keys(signals).filter((other) => other !== source && sourceName(other) === words);
+  return others.length ? `${words}: ${source}` : words;
 }
 
 const placed = (key, what, rank) => (typeof rank === "number" ? say(key, { what, rank }) : what);

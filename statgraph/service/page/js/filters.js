@@ -5,11 +5,13 @@ import { showDay } from "./as_of.js";
 import { textLanguage } from "./citation.js";
 import { byId, el } from "./elements.js";
 import { headingOf } from "./headings.js";
-import { day, say, spokenLanguage } from "./words.js";
+import { day, number, say, spokenLanguage } from "./words.js";
+
+const OPEN_CODES = 6;
 
 /** Show the filters of the address. `about` is what the service tells of itself. */
 export async function showFilters(about) {
-  const { codes: chosen, heading, asOf } = readAddress();
+  const { q, codes: chosen, heading, asOf } = readAddress();
   showDay(about);
   const headingChip = heading ? placeChip("…", () => ({ heading: null })) : null;
   const chips = [
@@ -22,7 +24,8 @@ export async function showFilters(about) {
   byId("chips").hidden = !chips.length;
   byId("chips").replaceChildren(el("span", { class: "chips-label" }, say("filter_only")), ...chips);
   const box = byId("codes");
-  const wasOpen = box.querySelector("details")?.open ?? false;
+  // Few codes are shown at the start, where there is room; once the reader has opened or closed the list, it stays so.
+  const wasOpen = box.querySelector("details")?.open ?? (!q && about.codes.length <= OPEN_CODES);
   const focused = document.activeElement?.name === "code" ? document.activeElement.value : null;
   box.replaceChildren(...(about.codes.length > 1 ? [codeChoice(about.codes, chosen, wasOpen)] : []));
   if (focused !== null) [...box.querySelectorAll("input")].find(({ value }) => value === focused)?.focus();
@@ -30,13 +33,15 @@ export async function showFilters(about) {
 }
 
 function codeChoice(codes, chosen, open) {
-  const choices = codes.map(({ title }) =>
+  const choices = codes.map(({ title, articles }) =>
     el(
       "label",
       { lang: textLanguage() },
       el("input", { type: "checkbox", name: "code", value: title, checked: chosen.includes(title), change: choose }),
       " ",
       title,
+      " ",
+      el("span", { class: "count" }, number(articles)),
     ),
   );
   return el("details", { open }, el("summary", {}, say("filter_codes")), el("div", { class: "codes" }, choices));

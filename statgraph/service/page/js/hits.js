@@ -1,6 +1,6 @@
 /** The hits of a question: citation, place, passage, score, and what can be done with each. */
 
-import { breadcrumbs, articleLink, isOpen, textLanguage } from "./citation.js";
+import { articleLink, breadcrumbs, fullTitle, isOpen, textLanguage } from "./citation.js";
 import { el } from "./elements.js";
 import { explanationView } from "./explanation.js";
 import { feedbackButtons } from "./feedback.js";
@@ -16,6 +16,7 @@ export function hitList(answer, { explain, feedback }) {
 function hitView(hit, question, explain, feedback) {
   const open = isOpen(hit.article_id) ? "true" : null;
   const title = articleLink(hit, { class: "hit-link", "data-article": hit.article_id, "aria-current": open });
+  title.replaceChildren(...fullTitle(hit, hit.words));
   const why = el("div", { class: "why", hidden: true });
   return el(
     "li",
@@ -25,8 +26,8 @@ function hitView(hit, question, explain, feedback) {
       "article",
       {},
       el("h2", {}, title),
-      breadcrumbs(hit.headings),
-      el("p", { class: "snippet", lang: textLanguage() }, snippet(hit.text, hit.passage)),
+      breadcrumbs(hit.headings, hit.words),
+      el("p", { class: "snippet", lang: textLanguage() }, snippet(hit.text, hit.passage, hit.words)),
       el(
         "div",
         { class: "row" },

@@ -1,6 +1,6 @@
 /** The page: what the service tells of itself first, then whatever the address says, again whenever that changes. */
 
-import { go, onAddress, readAddress } from "./address.js";
+import { go, onAddress, readAddress, writeAddress } from "./address.js";
 import { getJson } from "./api.js";
 import { markPassage, showArticle } from "./article.js";
 import { startDay } from "./as_of.js";
@@ -8,6 +8,7 @@ import { setTextLanguage } from "./citation.js";
 import { byId, el } from "./elements.js";
 import { setSignals } from "./explanation.js";
 import { showFilters } from "./filters.js";
+import { headingOf, onDay } from "./headings.js";
 import { startKeyboard } from "./keyboard.js";
 import { loadingNotice, problemNotice } from "./notices.js";
 import { showQuestion, startQuestion } from "./question.js";
@@ -17,6 +18,8 @@ import { showTitle } from "./title.js";
 import { LANGUAGES, chosenLanguage, keepLanguage, say, speak } from "./words.js";
 
 let about = null;
+let countedDay = null; // that the counts of `about` are of
+let dropped = []; // what the address asked for and is not there
 
 function show({ first = false } = {}) {
   const { q, article, lang } = readAddress();
@@ -26,11 +29,33 @@ function show({ first = false } = {}) {
   showQuestion(q);
   if (!article) showTitle(q);
   if (!about) return;
-  byId("corpus").textContent = say("corpus", { name: about.corpus, count: about.articles });
+  byId("corpus").textContent = say("corpus", { name: about.corpus, count: about.in_force });
   byId("version").textContent = `statgraph ${about.version}`;
   showFilters(about);
   showSearch(about).then(markPassage);
   showArticle({ focus: !first });
+  byId("link-notice").hidden = !dropped.length;
+  byId("link-notice").textContent = say("link_unknown", { what: dropped.join(", ") });
+}
+
+/** Show what the address says, once what it asks for is known: with the counts of its day, and less what is not there,
+ * such as a code of an older law; a notice names that. */
+async function settle(first) {
+  const { codes, heading, unknown } = readAddress();
+  const missing = codes.filter((code) => !about.codes.some(({ title }) => title === code));
+  const lost = heading !== null && (await headingOf(heading).catch(({ status }) => status)) === 404;
+  dropped = [...unknown, ...missing.map((code) => `code=${code}`), ...(lost ? [`heading=${heading}`] : [])];
+  if (dropped.length) {
+    const kept = { codes: codes.filter((code) => !missing.includes(code)), heading: lost ? null : heading };
+    history.replaceState(history.state, "", writeAddress({ ...readAddress(), ...kept }));
+  }
+  const day = about.dated ? readAddress().asOf : null;
+  if (day !== countedDay) {
+    // Where this fails, the search fails too, and says so.
+    about = await getJson(onDay("api/about")).catch(() => about);
+    countedDay = day;
+  }
+  show({ first });
 }
 
 function startLanguages() {
@@ -56,7 +81,7 @@ async function start(tries = 0) {
   setTextLanguage(about.language);
   setSignals(about.signals);
   byId("question").lang = about.language;
-  show({ first: true });
+  await settle(true);
 }
 
 startTheme();
@@ -69,6 +94,6 @@ byId("brand").addEventListener("click", (event) => {
   go({ q: "", codes: [], heading: null, asOf: null, article: null });
   byId("question").focus();
 });
-onAddress(show);
+onAddress(() => (about ? settle(false) : show()));
 show();
 start();

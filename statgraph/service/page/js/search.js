@@ -8,7 +8,7 @@ import { byId, el } from "./elements.js";
 import { headingOf } from "./headings.js";
 import { hitList, markOpenHit } from "./hits.js";
 import { announce, loadingNotice, problemNotice } from "./notices.js";
-import { passageWords } from "./passage.js";
+import { passageText } from "./passage.js";
 import { number, say, spokenLanguage } from "./words.js";
 
 const SIZES = [10, 25, 50, 100, 200, 500];
@@ -67,10 +67,10 @@ export async function showSearch(about, { size = 0, tries = 0, anew = false } = 
   }
 }
 
-/** Return the words to mark in an article, where it is a hit of the present answer and only part of it matches. */
-export function passageOfHit(articleId) {
+/** Return {passage, words} to mark in an article, null and none where it is no hit of the present answer. */
+export function marksOfHit(articleId) {
   const hit = shown.answer?.hits.find(({ article_id: id }) => id === articleId);
-  return hit ? passageWords(hit.text, hit.passage) : null;
+  return hit ? { passage: passageText(hit.text, hit.passage), words: hit.words } : { passage: null, words: [] };
 }
 
 function keepAnswer(asked, answer) {
@@ -144,6 +144,7 @@ async function showHome(about, box, heading, key) {
     examples.length ? el("h2", {}, say("examples")) : "",
     examples.length ? el("ul", { class: "examples" }, examples) : "",
     el("h2", {}, say("browse")),
+    el("p", { class: "law-size" }, say("corpus", { name: about.corpus, count: about.in_force })),
     contentsTree(path),
   );
 }

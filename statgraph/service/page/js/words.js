@@ -70,3 +70,8 @@ export function score(value, { signed = false } = {}) {
   const format = { minimumFractionDigits: 3, maximumFractionDigits: 3, signDisplay };
   return new Intl.NumberFormat(language, format).format(value);
 }
+
+/** Return a part of a whole as a percentage. */
+export function share(value) {
+  return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 }).format(value);
+}

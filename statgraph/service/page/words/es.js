@@ -7,7 +7,11 @@ export default {
   theme_system: "Tema: el del sistema",
   theme_light: "Tema: claro",
   theme_dark: "Tema: oscuro",
-  corpus: { one: "{name}: {count} artículo", many: "{name}: {count} de artículos", other: "{name}: {count} artículos" },
+  corpus: {
+    one: "{name}: {count} artículo en vigor",
+    many: "{name}: {count} de artículos en vigor",
+    other: "{name}: {count} artículos en vigor",
+  },
   no_advice: "Encontrado por una máquina, que puede equivocarse. Esto no es asesoramiento jurídico.",
   contact: "Contacto",
   keys: "Teclas: / pregunta, ↓ ↑ resultados, Intro abrir, Esc cerrar",
@@ -54,6 +58,12 @@ export default {
   feedback_taken_back: "Retirado.",
 
   why: "¿Por qué este?",
+  why_reasons: "Por qué se ha encontrado",
+  why_shared: "Palabras que comparte con la pregunta: {words}",
+  why_meaning: "Su significado",
+  why_around: "Lo que lo rodea en la ley",
+  why_near: "Artículos bajo los mismos epígrafes",
+  why_detail: "Detalle técnico",
   why_score: "Puntuación",
   why_own_text: "Solo por su propio texto",
   why_graph: "Cambio debido al grafo",
@@ -139,6 +149,7 @@ export default {
   problem_busy_still: "El servicio sigue ocupado.",
   problem_token: "El servicio pide un token.",
   problem_gone: "El servicio no conoce «{what}».",
+  link_unknown: "Este enlace pide algo que aquí no existe ({what}). Se muestra el resto.",
   problem_other: "No ha funcionado: {told}",
 
   token_title: "Este servicio pide un token",

@@ -7,7 +7,11 @@ export default {
   theme_system: "Thème : système",
   theme_light: "Thème : clair",
   theme_dark: "Thème : sombre",
-  corpus: { one: "{name} : {count} article", many: "{name} : {count} articles", other: "{name} : {count} articles" },
+  corpus: {
+    one: "{name} : {count} article en vigueur",
+    many: "{name} : {count} articles en vigueur",
+    other: "{name} : {count} articles en vigueur",
+  },
   no_advice: "Trouvé par une machine, qui peut se tromper. Ceci n’est pas un conseil juridique.",
   contact: "Contact",
   keys: "Touches : / question, ↓ ↑ résultats, Entrée ouvrir, Échap fermer",
@@ -54,6 +58,12 @@ export default {
   feedback_taken_back: "C’est annulé.",
 
   why: "Pourquoi celui-ci ?",
+  why_reasons: "Pourquoi il a été trouvé",
+  why_shared: "Mots qu’il partage avec la question : {words}",
+  why_meaning: "Son sens",
+  why_around: "Ce qui l’entoure dans la loi",
+  why_near: "Des articles sous les mêmes intitulés",
+  why_detail: "Détail technique",
   why_score: "Score",
   why_own_text: "D’après son seul texte",
   why_graph: "Apport du graphe",
@@ -139,6 +149,7 @@ export default {
   problem_busy_still: "Le service est toujours occupé.",
   problem_token: "Le service demande un jeton.",
   problem_gone: "Le service ne connaît pas « {what} ».",
+  link_unknown: "Ce lien demande quelque chose qui n’existe pas ici ({what}). Le reste est affiché.",
   problem_other: "Cela n’a pas marché : {told}",
 
   token_title: "Ce service demande un jeton",

@@ -7,7 +7,11 @@ export default {
   theme_system: "Tema: quello del sistema",
   theme_light: "Tema: chiaro",
   theme_dark: "Tema: scuro",
-  corpus: { one: "{name}: {count} articolo", many: "{name}: {count} di articoli", other: "{name}: {count} articoli" },
+  corpus: {
+    one: "{name}: {count} articolo in vigore",
+    many: "{name}: {count} di articoli in vigore",
+    other: "{name}: {count} articoli in vigore",
+  },
   no_advice: "Trovato da una macchina, che può sbagliare. Questa non è una consulenza legale.",
   contact: "Contatti",
   keys: "Tasti: / domanda, ↓ ↑ risultati, Invio apre, Esc chiude",
@@ -54,6 +58,12 @@ export default {
   feedback_taken_back: "Annullato.",
 
   why: "Perché questo?",
+  why_reasons: "Perché è stato trovato",
+  why_shared: "Parole in comune con la domanda: {words}",
+  why_meaning: "Il suo significato",
+  why_around: "Ciò che lo circonda nella legge",
+  why_near: "Articoli sotto le stesse rubriche",
+  why_detail: "Dettagli tecnici",
   why_score: "Punteggio",
   why_own_text: "In base al solo testo",
   why_graph: "Variazione dovuta al grafo",
@@ -139,6 +149,7 @@ export default {
   problem_busy_still: "Il servizio è ancora occupato.",
   problem_token: "Il servizio richiede un token.",
   problem_gone: "Il servizio non conosce «{what}».",
+  link_unknown: "Questo link chiede qualcosa che qui non c’è ({what}). Il resto viene mostrato.",
   problem_other: "Non ha funzionato: {told}",
 
   token_title: "Questo servizio richiede un token",
