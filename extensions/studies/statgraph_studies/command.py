@@ -32,8 +32,9 @@ WORK_FOLDER = Path("runs") / "reproduce"
 @click.option("--keep-runs", is_flag=True, help="Keep the trained encoders and indexes too.")
 @options.path(
     "--check",
-    metavar="FILE",
-    help="A published table.json.gz: compute every figure of the table.md beside it again, and exit.",
+    metavar="PATH",
+    help="A published table.json.gz, or a folder of them: compute every figure of the table.md beside it, and of its "
+    "own summary, again from its values by question, and exit.",
 )
 @click.option("--list", "listing", is_flag=True, help="List the tables, or the rows of TABLE, and exit.")
 @options.device
@@ -69,11 +70,11 @@ def reproduce(
 
     names = tuple(name.strip() for name in (backbones or "").split(",") if name.strip())
     spec = with_backbones(read_table(table), names) if table else None
+    if check is not None:
+        ctx.exit(_check(spec.name if spec else "", check))
     if listing or spec is None:
         _list(spec, listing)
         return
-    if check is not None:
-        ctx.exit(_check(spec.name, check))
     from statgraph_studies.reproduce import Request
 
     request = Request(
@@ -107,15 +108,16 @@ def _list(spec, listing: bool) -> None:
 
 
 def _check(table: str, path: Path) -> int:
-    """Print whether a published table follows from its JSON, and return the exit code."""
-    from statgraph_studies.table_files import check_table, markdown_beside
+    """Print whether a published table, or each of a folder, follows from its JSON, and return the exit code."""
+    from statgraph_studies.table_files import check_folder, check_table, markdown_beside
 
-    checked = check_table(table, path)
-    for problem in checked.problems:
-        click.echo(problem, err=True)
-    if not checked.problems:
-        click.echo(f"{path}: all {checked.n_figures:,} figures of {markdown_beside(path).name} follow from it")
-    return 1 if checked.problems else 0
+    tables = check_folder(path) if path.is_dir() else {path: check_table(table, path)}
+    for path, checked in tables.items():
+        for problem in checked.problems:
+            click.echo(problem, err=True)
+        if not checked.problems:
+            click.echo(f"{path}: all {checked.n_figures:,} figures of {markdown_beside(path).name} follow from it")
+    return 1 if any(checked.problems for checked in tables.values()) else 0
 
 
 def _make(request, records, out: Path | None) -> int:

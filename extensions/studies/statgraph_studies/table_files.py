@@ -5,12 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 from statgraph import artifacts
-from statgraph.errors import UsageError
+from statgraph.errors import RunError, UsageError
 from statgraph.runs.provenance import published
 from statgraph.search.evaluating import SplitMetrics
 from statgraph_studies.rendering import About, table_text
@@ -19,7 +19,10 @@ from statgraph_studies.store import RunResult
 from statgraph_studies.summary import RowSummary, summaries
 
 MARKDOWN, VALUES = "table.md", "table.json.gz"
+README = "README.md"
 SAVED_DECIMALS = 7  # enough for every printed figure
+_TOLERANCE = 2e-6  # of a summary: the values by question are rounded
+_SUMMARY = ("seeds", "against", "differences", "intervals", "best_signals", "strata")
 _REMEDY = f"publish {VALUES} and {MARKDOWN} as 'statgraph reproduce' wrote them"
 _FIGURE = re.compile(r"\d+\.\d+")
 _RUN = re.compile(r"(.+), seed (\d+)")
@@ -74,17 +77,38 @@ def runs_of(rows: Sequence[RowSummary]) -> dict[str, RunResult]:
 
 @dataclass(frozen=True)
 class Checked:
-    """How many figures a table prints, and a line for each of its rows that does not follow from the JSON."""
+    """How many figures a table prints, and a line for each of its rows, and of the JSON's own summary, that does not
+    follow from the values by question in the JSON."""
 
     n_figures: int
     problems: tuple[str, ...]
 
 
+def check_folder(folder: Path) -> dict[Path, Checked]:
+    """Check every table of a folder, by its JSON's path; one that cannot be checked has that as its problem.
+
+    Raises:
+        UsageError: if the folder has no table.
+    """
+    markdown = {path for path in folder.glob("*.md") if path.name != README}
+    paths = sorted({path.with_suffix(".json.gz") for path in markdown} | {*folder.glob("*.json.gz")})
+    if not paths:
+        raise UsageError(f"--check {folder}: has no table; name the folder or the .json.gz of one")
+    checked = {}
+    for path in paths:
+        try:
+            checked[path] = check_table("", path)
+        except RunError as error:
+            checked[path] = Checked(0, (str(error),))
+    return checked
+
+
 def check_table(name: str, path: Path) -> Checked:
-    """Compute the rows of a published table again from the measures of its runs, and compare them.
+    """Compute the rows of a published table, and the summary in its JSON, again from the values by question of its
+    runs, and compare them.
 
     Args:
-        name: the name of the table.
+        name: the name of the table; "" for what the JSON says.
         path: the compressed JSON; its Markdown has the same name but for the suffix.
 
     Raises:
@@ -92,14 +116,24 @@ def check_table(name: str, path: Path) -> Checked:
         RunError: if a file is missing or damaged, or the JSON does not hold what the figures come from.
     """
     values = read_values(path)
-    if values.get("table") != name:
+    if name and values.get("table") != name:
         raise UsageError(f"--check {path}: is of the table '{values.get('table')}' (got '{name}')")
     markdown = markdown_beside(path)
     with artifacts.reading(markdown, _REMEDY):
         printed = _table_rows(markdown.read_text(encoding="utf-8"))
+    if values.get("table") and not isinstance(values.get("runs") or [], Mapping):
+        raise RunError(
+            f"{path}: holds no values by question, from which its figures would follow; make the table again with "
+            f"'statgraph reproduce {values['table']}'"
+        )
     with artifacts.reading(path, _REMEDY):
-        computed = _table_rows(table_text(*read_table_values(values)))
+        spec, rows, about = read_table_values(values)
+        computed = _table_rows(table_text(spec, rows, about))
+        summary = [*_differing(_summaries(values["rows"]), _rounded(_summaries(row.to_dict() for row in rows)))]
     problems = [
+        f"{path}: {place} is {saved}, and {other} by its own values by question" for place, saved, other in summary
+    ]
+    problems += [
         f"{markdown}:{number}: '{row}' does not follow from {path.name}, which gives '{other}'"
         for (number, row), (_, other) in zip(printed, computed, strict=False)
         if row != other
@@ -126,6 +160,27 @@ def row_spec_of(row: Mapping) -> RowSpec:
     """Return the spec of a saved row."""
     keys = {item.name for item in fields(RowSpec)}
     return row_of({key: value for key, value in row.items() if key in keys})
+
+
+def _summaries(rows: Iterable[Mapping]) -> dict[str, object]:
+    """Return what the summary of each row says of its runs, by the row's name."""
+    return {row["name"]: {key: row[key] for key in _SUMMARY if key in row} for row in rows}
+
+
+def _differing(saved: object, computed: object, place: str = "") -> Iterator[tuple[str, object, object]]:
+    """Yield (place, saved, computed) of each value of a nested JSON value that is not the computed one, or is missing
+    on one side."""
+    if isinstance(saved, Mapping) and isinstance(computed, Mapping):
+        for key in dict.fromkeys((*saved, *computed)):
+            yield from _differing(saved.get(key), computed.get(key), f"{place}, {key}" if place else str(key))
+    elif isinstance(saved, list) and isinstance(computed, list) and len(saved) == len(computed):
+        for one, other in zip(saved, computed, strict=True):
+            yield from _differing(one, other, place)
+    elif isinstance(saved, float) and isinstance(computed, float):
+        if abs(saved - computed) > _TOLERANCE:
+            yield place, saved, computed
+    elif saved != computed:
+        yield place, saved, computed
 
 
 def _run_values(result: RunResult, shared: Mapping) -> dict[str, object]:

@@ -7,10 +7,10 @@ import pytest
 
 from statgraph.errors import RunError, UsageError
 from statgraph_studies.reproduce import Request, reproduce
-from statgraph_studies.table_files import check_table, markdown_beside, read_values, write_values
+from statgraph_studies.table_files import check_folder, check_table, markdown_beside, read_values, write_values
 
 RESULTS = Path(__file__).parents[3] / "docs" / "results"
-# Without the figures that have no rows, and the tables whose runs were published without their measures.
+# Published without their values by question, which `--check docs/results` reports.
 UNCHECKED = {"gdsr-figure3", "gdsr-figure4", "ranking", "ranking-ablation", "trained-layers-e5-small"}
 PUBLISHED = [path for path in sorted(RESULTS.glob("*.json.gz")) if path.name.partition(".")[0] not in UNCHECKED]
 
@@ -56,6 +56,39 @@ QUICK = min(PUBLISHED, key=lambda path: path.stat().st_size)
 )
 def test_a_published_table_follows_from_its_json(path):
     assert check_table(read_values(path)["table"], path).problems == ()
+
+
+@pytest.mark.parametrize("name", sorted(UNCHECKED))
+def test_a_table_without_values_by_question_is_refused(name):
+    with pytest.raises(RunError, match=rf"{name}\.json\.gz: holds no values by question, .*statgraph reproduce "):
+        check_table("", RESULTS / f"{name}.json.gz")
+
+
+def test_a_summary_that_does_not_follow_from_the_values_by_question_is_found(table):
+    def of_summary(values):
+        values["rows"][0]["strata"]["all"]["metrics"]["R@1"]["mean"] += 0.01
+
+    def of_a_question(values):
+        values["runs"]["BM25, seed 0"]["questions"]["metrics"]["R@1"][0] += 0.5
+
+    for change in (of_summary, of_a_question):
+        before = table.read_bytes()
+        changed(table, change)
+        problems = check_table("small-table", table).problems
+        assert [problem for problem in problems if ": BM25, strata, all, metrics, R@1, mean is " in problem]
+        table.write_bytes(before)
+
+
+def test_every_table_of_a_folder_is_checked(table):
+    folder = table.parent
+    (folder / "README.md").write_text("# Tables\n")
+    assert [checked.problems for checked in check_folder(folder).values()] == [()]
+    (folder / "other.md").write_text("| row |\n")
+    shutil.copy(table, folder / "third.json.gz")
+    checked = check_folder(folder)
+    assert [path.name for path, one in checked.items() if one.problems] == ["other.json.gz", "third.json.gz"]
+    with pytest.raises(UsageError, match="has no table"):
+        check_folder(folder / "nothing")
 
 
 def test_the_json_is_the_same_file_each_time(table):
@@ -104,7 +137,7 @@ def test_a_figure_that_was_changed_is_found(table):
 )
 def test_a_json_without_what_the_figures_follow_from_is_refused(table, change):
     changed(table, change)
-    with pytest.raises(RunError, match=r"table\.json\.gz: .*; publish"):
+    with pytest.raises(RunError, match=r"table\.json\.gz: .*; (publish|make the table again)"):
         check_table("small-table", table)
 
 
