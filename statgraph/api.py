@@ -564,6 +564,8 @@ def serve(
     from statgraph.service.feedback import FEEDBACK_FILE, check_writable
     from statgraph.service.server import serve as serve_run
 
+    if config.editable and str(run).startswith(SCHEME):
+        raise UsageError(f"--editable: {run} is a copy in the hub's cache; download it to a folder, and serve that")
     folder = local_run(run)
     if isinstance(feedback, bool):  # not checked: a run on a read-only disk is served, without marks
         marks = folder / FEEDBACK_FILE if feedback and not str(run).startswith(SCHEME) else None

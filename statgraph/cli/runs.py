@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import click
 
 from statgraph.cli import options
-from statgraph.cli.terminal import megabytes, print_table
+from statgraph.cli.terminal import megabytes, visible
 
 _COLUMNS = ("run", "corpus", "articles", "system", "finished", "quality", "alone", "shared")
+_NUMBERS = ("articles", "quality", "alone", "shared")
 
 
 @click.group("runs", invoke_without_command=True)
@@ -32,7 +34,7 @@ def runs(ctx: click.Context, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([asdict(run) for run in facts], ensure_ascii=False, indent=2))
     elif facts:
-        print_table(_COLUMNS, map(_row, facts))
+        _print_aligned([_COLUMNS, *map(_row, facts)])
     else:
         click.echo(f"No finished run under {RUNS}/; train one with 'statgraph train'")
     for run in listed:
@@ -82,9 +84,28 @@ def remove(name: str, yes: bool) -> None:
     click.echo(f"Removed {folder}")
 
 
+def _print_aligned(rows: Sequence[Sequence[str]]) -> None:
+    """Print a line a run, which a narrow terminal does not fold cell by cell; counts and sizes are aligned right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            cell.rjust(width) if name in _NUMBERS else cell.ljust(width)
+            for name, cell, width in zip(_COLUMNS, row, widths, strict=True)
+        ]
+        click.echo("  ".join(cells))
+
+
 def _row(run) -> tuple[str, ...]:
     sizes = (megabytes(run.own_bytes), megabytes(run.shared_bytes))
-    return run.name, run.corpus, _whole(run.articles), run.system, run.finished, _points(run.quality), *sizes
+    return (
+        visible(run.name),
+        visible(run.corpus),
+        _whole(run.articles),
+        run.system,
+        run.finished,
+        _points(run.quality),
+        *sizes,
+    )
 
 
 def _whole(number: int | None) -> str:

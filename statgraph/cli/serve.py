@@ -39,6 +39,9 @@ DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8000
     type=click.Choice(LANGUAGES),
     help="Language of the page at first.  [default: the reader's browser's, else the law's]",
 )
+@click.option(
+    "--editable", is_flag=True, help="Let whoever has the token add articles to the run and remove them, over HTTP."
+)
 @click.option("--log-questions", is_flag=True, help="Also log the text of the questions.")
 @options.reader
 @options.rewrite
@@ -47,7 +50,9 @@ DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8000
 @options.engine_uri
 @options.device
 @options.precision
-def serve(run: str | None, feedback: Path | None, no_feedback: bool, log_questions: bool, **given) -> None:
+def serve(
+    run: str | None, feedback: Path | None, no_feedback: bool, editable: bool, log_questions: bool, **given
+) -> None:
     """Serve a run over HTTP, with a search page.
 
     Set STATGRAPH_TOKEN in the environment to require that token with every request. SIGTERM and Ctrl-C stop the service
@@ -59,6 +64,7 @@ def serve(run: str | None, feedback: Path | None, no_feedback: bool, log_questio
     page = PageConfig(*(given.pop(name) for name in ("name", "logo", "contact", "language")))
     config = ServiceConfig(
         token=os.environ.get(TOKEN_VARIABLE) or None,
+        editable=editable,
         log_questions=log_questions,
         rewriter=options.rewriter_of(given.pop("rewrite"), given.pop("rewrite_model")),
         page=page,

@@ -87,6 +87,7 @@ class ServiceConfig:
     Attributes:
         token: what a client must send as `Authorization: Bearer TOKEN`; None lets everyone in.
         feedback: the JSONL file that feedback is appended to; None takes none.
+        editable: whether clients may add articles to the run and remove them; needs a token.
         log_questions: whether the log holds the text of the questions.
         rewriter: what puts each question in the law's words as well; None searches its own words only.
         timeout_s: how long a question may take, waiting included.
@@ -101,6 +102,7 @@ class ServiceConfig:
 
     token: str | None = None
     feedback: Path | None = None
+    editable: bool = False
     log_questions: bool = False
     rewriter: Rewriter | None = None
     page: PageConfig = field(default_factory=PageConfig)
@@ -114,3 +116,7 @@ class ServiceConfig:
 
     def __post_init__(self):
         check_settings(self, "service")
+        if self.editable and not self.token:
+            raise UsageError(f"--editable: needs a token; set {TOKEN_VARIABLE} for those who may change the law")
+        if self.editable and self.engine is not None:
+            raise UsageError("--editable and --from: an engine's vectors stay as they are; leave one of them out")

@@ -137,7 +137,7 @@ class LoadedRun:
     The arguments and errors are those of `Retriever.load`; `run` is a folder.
 
     Attributes:
-        name: of the run folder; `corpus` and `language` are those of the law.
+        folder: of the run, and its name; `corpus` and `language` are those of the law.
         articles: the texts of the articles; `outlines` are the articles without them, in row order.
         tree: the headings above them.
         article_rows: the row of each article id.
@@ -147,7 +147,7 @@ class LoadedRun:
 
     def __init__(self, run: Path, **how: Any):
         opened = Run.read(run)
-        self.name = run.resolve().name
+        self.folder, self.name = run, run.resolve().name
         self.corpus, self.language = opened.corpus.name, opened.corpus.language
         self.retriever = Retriever.of(opened, **how)
         self.articles = self.retriever.articles

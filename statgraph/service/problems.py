@@ -17,14 +17,16 @@ EVERYWHERE = (401, 408, 413, 500)
 _MEANINGS = {
     400: "The body is not JSON.",
     401: "The service requires a token.",
+    403: "The service changes no articles.",
     404: "Not found.",
     408: "The body did not arrive in time.",
+    409: "An article of this id is there already, or another process changes the run.",
     413: "The body is too long.",
     422: "A value is invalid.",
     500: "A bug in the service.",
     503: "The run is still loading, or too many questions are in progress: retry after Retry-After.",
     504: "The search took too long.",
-    507: "The feedback cannot be stored.",
+    507: "The disk cannot be written, or the feedback file is full.",
 }
 _REFERENCE = {"$ref": "#/components/schemas/Problem"}
 _REMEDIES = {

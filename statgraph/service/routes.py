@@ -124,6 +124,24 @@ async def article(article_id: ArticleId, run: Run) -> schemas.ArticleAnswer:
     return await run_in_threadpool(answers.article_answer, run, _article_row(run, article_id))
 
 
+@router.post("/api/articles", status_code=201, responses=documented(400, 403, 409, 422, 503, 507))
+async def add_article(given: schemas.ArticleRequest, run: Run, state: State) -> schemas.Changed:
+    """Add an article to the run; the answer comes once others see it."""
+    state.require_editable()
+    if given.id in run.article_rows and not given.replace:
+        raise ProblemError(409, f"article '{given.id}': the run has one of this id; send replace, or another id")
+    row = given.model_dump(exclude_defaults=True, exclude={"replace"})
+    return await _edited(state, run, add=[row], overwrite=given.replace)
+
+
+@router.delete("/api/articles/{article_id:path}", responses=documented(403, 404, 409, 422, 503, 507))
+async def remove_article(article_id: ArticleId, run: Run, state: State) -> schemas.Changed:
+    """Remove an article from the run; the answer comes once others miss it."""
+    state.require_editable()
+    _article_row(run, article_id)
+    return await _edited(state, run, remove=[article_id])
+
+
 @router.get("/api/headings", responses=documented(422, 503) | linked(heading="/headings/0/heading_id"))
 async def codes(run: Run, as_of: Day = None) -> schemas.HeadingsAnswer:
     """The codes."""
@@ -187,6 +205,16 @@ async def metrics(state: State) -> Response:
 
 def _day(as_of: date | None) -> str:
     return TODAY if as_of is None else as_of.isoformat()
+
+
+async def _edited(state: ServiceState, run: LoadedRun, **edits: object) -> schemas.Changed:
+    def change() -> None:
+        from statgraph.systems.updating.editing import edit_run  # loads what trains
+
+        edit_run(run.folder, **edits)
+
+    await state.change(change)
+    return schemas.Changed(articles=len(state.current.loaded_run))
 
 
 def _article_row(run: LoadedRun, article_id: str) -> int:

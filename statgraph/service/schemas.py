@@ -51,6 +51,20 @@ class FeedbackRequest(_Asked):
     comment: str | None = Field(None, max_length=MAX_COMMENT)
 
 
+class ArticleRequest(_Asked):
+    """An article to add to the run."""
+
+    id: str = Field(min_length=1, max_length=MAX_ID)
+    text: str = Field(min_length=1)
+    path: list[str] = Field(min_length=1, description="The headings above it, from the code down.")
+    title: str = Field("", description="How it is cited; default: its number and its code.")
+    number: str = Field("", description="Its number, as its code writes it.")
+    rubric: str = Field("", description="Its own heading.")
+    valid_from: DateText | None = None
+    valid_to: DateText | None = None
+    replace: bool = Field(False, description="Whether it replaces the article that has its id.")
+
+
 class HeadingLink(BaseModel):
     """A heading by id and title."""
 
@@ -230,6 +244,12 @@ class Stored(BaseModel):
     """The feedback is on disk."""
 
     stored: Literal[True] = True
+
+
+class Changed(BaseModel):
+    """The run is changed on disk, and requests from now on are answered from it; how many articles it holds."""
+
+    articles: int
 
 
 class Status(BaseModel):

@@ -20,6 +20,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from statgraph.corpus.download import is_loopback
 from statgraph.errors import RunError, StatgraphError, UsageError, described
+from statgraph.runs import parts
 from statgraph.runs.folders import served_run
 from statgraph.runs.run import Run
 from statgraph.service.app import create_app
@@ -29,6 +30,7 @@ from statgraph.service.state import ServiceState
 
 _LOG = logging.getLogger("uvicorn.error")
 _BACKLOG = 256
+_LOOK_EVERY_S = 1  # for an update of the run
 _GRACE_S = 5  # beyond what a question may take
 
 
@@ -42,8 +44,9 @@ def serve(
     announce: Callable[[str], None],
     precision: str = "float32",
 ) -> None:
-    """Serve a run until SIGTERM or Ctrl-C; requests in progress are answered first. SIGHUP reads the folder again: new
-    requests are then answered from what it holds; if it cannot be loaded, from what was loaded before.
+    """Serve a run until SIGTERM or Ctrl-C; requests in progress are answered first. The folder is read again once an
+    update has changed it, and on SIGHUP: new requests are then answered from what it holds; if it cannot be loaded,
+    from what was loaded before.
 
     A port of 0 is any that is free; `announce` is called with the service's address once it answers.
 
@@ -52,11 +55,18 @@ def serve(
         UsageError: if the host, the device or the precision is unknown or not available.
     """
     Run.read(run)
-    state, fault = ServiceState(config), None
+    state, fault, opened, opening = ServiceState(config), None, None, asyncio.Lock()
 
     async def open_run() -> None:
+        nonlocal opened
         how = {"device": device, "precision": precision, "engine": config.engine, "reader": config.reader}
-        state.open(await asyncio.to_thread(LoadedRun, run, **how))
+        async with opening:
+            opened = _version(run)
+            state.open(await asyncio.to_thread(LoadedRun, run, **how))
+
+    def is_changed() -> bool:
+        # An engine's vectors are written after the run, and only a signal says when.
+        return config.engine is None and _version(run) not in (None, opened)
 
     async def load() -> None:
         nonlocal fault
@@ -68,8 +78,9 @@ def serve(
             return
         if not server.should_exit:
             announce(f"Serving {run} at {address}")
-        await _reload_when_asked(reload, open_run, lambda: announce(f"Serving {run} as it is now"))
+        await _reload(reload, is_changed, open_run, lambda: announce(f"Serving {run} as it is now"))
 
+    state.reopen = open_run
     with served_run(run), bound_socket(host, port) as listener:
         if config.token is None and not is_loopback(host):
             announce(
@@ -170,12 +181,19 @@ def bound_socket(host: str, port: int) -> Iterator[socket.socket]:
         yield listener
 
 
-async def _reload_when_asked(
-    reload: asyncio.Event, open_run: Callable[[], Awaitable[None]], opened: Callable[[], None]
+async def _reload(
+    asked: asyncio.Event,
+    is_changed: Callable[[], bool],
+    open_run: Callable[[], Awaitable[None]],
+    opened: Callable[[], None],
 ) -> None:
+    """Open the run again each time that it is asked for, or changed."""
     while True:
-        await reload.wait()
-        reload.clear()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asked.wait(), _LOOK_EVERY_S)
+        if not asked.is_set() and not is_changed():
+            continue
+        asked.clear()
         try:
             await open_run()
         except Exception as error:
@@ -183,6 +201,14 @@ async def _reload_when_asked(
             _LOG.error("%s; the run that was loaded before is served", reason)
         else:
             opened()
+
+
+def _version(run: Path) -> tuple[int, int] | None:
+    """Return what differs once an update has replaced a run; None while there is none."""
+    with suppress(OSError):
+        manifest = (run / parts.MANIFEST).stat()
+        return manifest.st_ino, manifest.st_mtime_ns
+    return None
 
 
 def _reload_signal() -> asyncio.Event:

@@ -6,14 +6,14 @@ import asyncio
 import gc
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
 from statgraph.corpus.query import Query
-from statgraph.errors import RewritingError
+from statgraph.errors import CorpusError, RewritingError, RunError
 from statgraph.memory import give_back
 from statgraph.search.batching import BatcherClosedError, QuestionBatcher, QueueFullError
 from statgraph.search.hits import Explanation, Hit
@@ -85,13 +85,16 @@ def _closed_and_freed(held: list[OpenRun]) -> None:
 
 
 class ServiceState:
-    """Answers 503 to every question until `open` gives it a run; without a `feedback` log it takes no marks."""
+    """Answers 503 to every question until `open` gives it a run; without a `feedback` log it takes no marks. `reopen`
+    reads the run's folder again, and opens what it holds."""
 
     def __init__(self, config: ServiceConfig):
         self.config = config
         self.metrics = Metrics()
         self.feedback = FeedbackLog(config.feedback, max_bytes=config.max_feedback) if config.feedback else None
+        self.reopen: Callable[[], Awaitable[None]] | None = None
         self._current: OpenRun | None = None
+        self._changing = asyncio.Lock()
         # One at a time: they are Python for the most part, and would only slow one another and the searches.
         self._explaining = ThreadPoolExecutor(1, "explaining")
         self._explanations_waiting = 0
@@ -125,6 +128,28 @@ class ServiceState:
         if self._current is None:
             raise self._unavailable("the run is still loading; retry in a moment")
         return self._current
+
+    def require_editable(self) -> None:
+        """Raise ProblemError with 403 unless clients may change the run."""
+        if not self.config.editable or self.reopen is None:
+            raise ProblemError(403, "this service changes no articles; start it with --editable")
+
+    async def change(self, edit: Callable[[], object]) -> None:
+        """Change the run's folder, one change at a time, and answer new requests from what it then holds.
+
+        Raises:
+            ProblemError: with 409 if the run cannot be changed now, 422 for an invalid article, 507 for a full disk.
+        """
+        async with self._changing:
+            try:
+                await asyncio.to_thread(edit)
+            except CorpusError as error:
+                raise ProblemError(422, "; ".join(error.problems)) from None
+            except RunError as error:
+                raise ProblemError(409, str(error)) from None
+            except OSError as error:
+                raise ProblemError(507, f"the run cannot be written ({error.strerror})") from None
+            await self.reopen()
 
     async def search(self, run: OpenRun, query: Query) -> list[Hit]:
         """Return the hits of a query in a run.

@@ -1,6 +1,7 @@
 import io
 import json
 import os
+import re
 import shutil
 
 import pytest
@@ -9,7 +10,6 @@ import pytest
 @pytest.fixture
 def two_runs(tmp_path, train_town, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "160")
     for name, time in (("new", 2e9), ("old", 1e9)):
         shutil.copytree(train_town("bm25"), tmp_path / "runs" / name)
         os.utime(tmp_path / "runs" / name / "manifest.json", (time, time))
@@ -18,9 +18,10 @@ def two_runs(tmp_path, train_town, monkeypatch):
 def test_runs_are_listed(run_here, two_runs):
     done = run_here("runs")
     assert (done.returncode, done.stderr) == (0, "")
-    header = "run", "corpus", "articles", "system", "finished", "quality", "alone", "shared"
-    assert all(word in done.stdout.splitlines()[1] for word in header)
-    assert "town" in done.stdout
+    header, new, old = done.stdout.splitlines()
+    assert header.split() == ["run", "corpus", "articles", "system", "finished", "quality", "alone", "shared"]
+    assert re.fullmatch(r"new  town          16  bm25    2033-05-18 \d\d:33  +\d+\.\d  0\.\d MB  0\.0 MB", new)
+    assert (old.split()[0], len(old)) == ("old", len(new))
     listed = json.loads(run_here("runs", "--json").stdout)
     assert {(run["name"], run["corpus"], run["articles"], run["system"]) for run in listed} == {
         ("new", "town", 16, "bm25"),

@@ -5,6 +5,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -71,6 +72,43 @@ def test_a_service_from_start_to_stop(bm25_run, tmp_path):
     ]  # fmt: skip
     assert (logged[3]["level"], logged[3]["message"]) == ("warning", "Invalid HTTP request received.")
     assert json.loads(marks.read_text())["article_id"] == "dogs1"
+
+
+def test_a_change_is_served_at_once_by_http_and_by_a_command(run_here, bm25_run, tmp_path):
+    run = shutil.copytree(bm25_run, tmp_path / "run")
+    command = [sys.executable, str(REPO / "cli.py"), "serve", "--run", run, "--port", "0", "--editable"]
+    environment = {**os.environ, "STATGRAPH_TOKEN": "secret"}
+    headers = {"Authorization": "Bearer secret", "Content-Type": "application/json"}
+    bells = json.dumps({"id": "bells", "text": "Bells ring at noon.", "path": ["Town Code"], "number": "7a"})
+    question = json.dumps({"question": "When do bells ring?", "k": 1})
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment) as it:
+        try:
+            port = int(it.stdout.readline().rsplit(":", 1)[1])
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=WAIT_S)
+            assert _status(connection, "POST", "/api/articles", bells) == 401
+            assert _status(connection, "POST", "/api/articles", bells, headers) == 201
+            connection.request("POST", "/api/search", question, headers)
+            (hit,) = json.loads(connection.getresponse().read())["hits"]
+            assert (hit["article_id"], hit["number"]) == ("bells", "7a")
+            assert run_here("runs", "remove", run, "--yes").returncode == 1
+            assert run_here("remove", "bells", "--run", run).returncode == 0
+            assert it.stdout.readline() == f"Serving {run} as it is now\n"
+            connection.request("POST", "/api/search", question, headers)
+            (hit,) = json.loads(connection.getresponse().read())["hits"]
+            assert hit["article_id"] == "wells2"  # "bells" is no word of the law any more
+            assert run_here("runs", "remove", run, "--yes").stderr == (
+                f"Error: {run}: 'statgraph serve' answers from it; stop that first\n"
+            )
+        finally:
+            it.kill()
+
+
+def test_who_may_edit_needs_a_token_and_the_runs_own_vectors(refused, bm25_run, monkeypatch):
+    monkeypatch.delenv("STATGRAPH_TOKEN", raising=False)
+    assert refused("serve", "--run", bm25_run, "--editable", code=2).startswith("--editable: needs a token;")
+    monkeypatch.setenv("STATGRAPH_TOKEN", "secret")
+    there = ("--engine", "lance", "--from", "vectors")
+    assert refused("serve", "--run", bm25_run, "--editable", *there, code=2).startswith("--editable and --from: ")
 
 
 def _status(connection, method, address, body=None, headers=None):

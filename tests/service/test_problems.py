@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 
-OPERATIONS = 10
+OPERATIONS = 12
 KINDS = 8  # five addresses take something, and three of them something that does not fit
 CASES = int(os.environ.get("STATGRAPH_API_CASES", "120"))
 CHECKS = [

@@ -1,20 +1,25 @@
 """Every address as a client meets it: the whole answer, worked out by hand from the village."""
 
 import json
+import shutil
 import time
 from http import HTTPStatus
 
 import pytest
+from fastapi.testclient import TestClient
 
 from statgraph import __version__
+from statgraph.disk import held_folder
 from statgraph.errors import EngineError
 from statgraph.search.retriever import Retriever
 from statgraph.search.rewriting import Rewriter
 from statgraph.service.answers import excerpt
-from statgraph.service.config import LANGUAGES
-from statgraph.service.loaded_run import heading_id_of
+from statgraph.service.app import create_app
+from statgraph.service.config import LANGUAGES, ServiceConfig
+from statgraph.service.loaded_run import LoadedRun, heading_id_of
 from statgraph.service.problems import problem_response
 from statgraph.service.schemas import Passage
+from statgraph.service.state import ServiceState
 
 HOUSING, WORK = heading_id_of(["Housing Code"]), heading_id_of(["Work Code"])
 LEASES = heading_id_of(["Housing Code", "Book I. Leases"])
@@ -469,3 +474,55 @@ def test_an_ensemble_answers_filters_and_knows_the_day(ensemble_client):
     assert {"H1", "W5"} <= set(found(ensemble_client, question=question))
     on_the_day = found(ensemble_client, question=question, heading=WAGES, as_of="2020-06-01")
     assert set(on_the_day) == {"W5", "W6"}
+
+
+BELLS = {"id": "H4", "text": "Bells ring at noon.", "path": ["Housing Code"], "number": "4"}
+
+
+@pytest.fixture
+def editable(village_run, tmp_path):
+    """Return a client of a service whose run, a copy, can be changed."""
+    run = shutil.copytree(village_run, tmp_path / "run")
+    state = ServiceState(ServiceConfig(token="secret", editable=True))
+
+    async def reopen():
+        state.open(LoadedRun(run))
+
+    state.open(LoadedRun(run))
+    state.reopen = reopen
+    return TestClient(create_app(state, write_log=lambda line: None), headers={"Authorization": "Bearer secret"})
+
+
+def test_an_article_is_added_replaced_and_removed(editable):
+    answer = editable.post("/api/articles", json=BELLS)
+    assert (answer.status_code, answer.json()) == (201, {"articles": 6})
+    assert editable.get("/api/articles/H4").json()["text"] == BELLS["text"]
+    assert found(editable, question="When do bells ring?")[0] == "H4"
+    told = problem(editable.post("/api/articles", json=BELLS), 409)
+    assert told["detail"] == "article 'H4': the run has one of this id; send replace, or another id"
+    replaced = BELLS | {"text": "Bells are silent.", "replace": True}
+    assert editable.post("/api/articles", json=replaced).json() == {"articles": 6}
+    assert editable.get("/api/articles/H4").json()["text"] == "Bells are silent."
+    answer = editable.delete("/api/articles/H4")
+    assert (answer.status_code, answer.json()) == (200, {"articles": 5})
+    problem(editable.delete("/api/articles/H4"), 404)
+
+
+def test_what_is_no_article_is_refused(editable):
+    told = problem(
+        editable.post("/api/articles", json=BELLS | {"valid_from": "2027-02-01", "valid_to": "2027-01-01"}), 422
+    )
+    assert "valid_to" in told["detail"]
+    problem(editable.post("/api/articles", json={"id": "H4", "text": "No path."}), 422)
+    assert editable.get("/api/about").json()["articles"] == 5
+
+
+def test_a_run_that_another_process_changes_is_not_changed(editable, tmp_path):
+    with held_folder(tmp_path / "run"):
+        told = problem(editable.post("/api/articles", json=BELLS), 409)
+    assert told["detail"].endswith("another process changes it; wait until it has ended")
+
+
+def test_a_service_that_was_not_asked_to_changes_nothing(client):
+    for answer in (client.post("/api/articles", json=BELLS), client.delete("/api/articles/H1")):
+        assert problem(answer, 403)["detail"] == "this service changes no articles; start it with --editable"
