@@ -25,8 +25,8 @@ class SignalInfo:
     """What a kind of signal weighs, and what explanations say of it.
 
     Attributes:
-        weight: in the fixed ranker's sum; those of the built-in signals were chosen on the dev questions of legi-fr,
-            stard and the sample together (docs/ranking.md has the tables).
+        weight: in the fixed ranker's sum; those of the built-in signals were chosen on the dev questions of legi-fr
+            and the sample together (docs/ranking.md has the tables).
         learns: whether it has learnt from questions, and so weighs by how many these were.
         words: what it says of an article, by the language of the page; `{name}` stands for the signal's name.
     """
