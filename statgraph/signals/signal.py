@@ -25,8 +25,8 @@ class SignalInfo:
     """What a kind of signal weighs, and what explanations say of it.
 
     Attributes:
-        weight: in the fixed ranker's sum; those of the built-in signals were chosen on the dev questions of legi-fr,
-            stard and the sample together (docs/ranking.md has the tables).
+        weight: in the fixed ranker's sum; those of the built-in signals were chosen on the dev questions of legi-fr
+            and the sample together (docs/ranking.md has the tables).
         learns: whether it has learnt from questions, and so weighs by how many these were.
         named: whether other signals say the same, so that a line for those who know them gives the name too.
         words: what it says of an article, in a reader's words, by the language of the page; those that say the same are
