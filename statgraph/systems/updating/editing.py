@@ -60,7 +60,7 @@ def edit_run(
     if not articles:
         raise UsageError(f"{run}: no article would be left; remove the run with 'statgraph runs remove'")
     law = replace(corpus, articles=articles, questions=(), citing=())
-    questions, citing = kept_questions(corpus.questions, law), kept_citing(corpus.citing, law)
+    questions, citing = kept_questions(corpus.questions, law), kept_citing(corpus.usable_citing(), law)
     cited = {
         "questions": tuple(question for question in questions if question.article_ids),
         "citing": tuple(text for text in citing if text.article_ids),
