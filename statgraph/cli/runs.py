@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict
 
 import click
 
 from statgraph.cli import options
-from statgraph.cli.terminal import megabytes, visible
+from statgraph.cli.terminal import megabytes, print_steps, visible
 
 _COLUMNS = ("run", "corpus", "articles", "system", "finished", "quality", "alone", "shared")
-_NUMBERS = ("articles", "quality", "alone", "shared")
 
 
 @click.group("runs", invoke_without_command=True)
@@ -34,7 +32,10 @@ def runs(ctx: click.Context, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([asdict(run) for run in facts], ensure_ascii=False, indent=2))
     elif facts:
-        _print_aligned([_COLUMNS, *map(_row, facts)])
+        rows = [_COLUMNS, *map(_row, facts)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:  # a line a run: a narrow terminal would fold the cells of a table
+            click.echo("  ".join(map(str.ljust, row, widths)).rstrip())
     else:
         click.echo(f"No finished run under {RUNS}/; train one with 'statgraph train'")
     for run in listed:
@@ -54,20 +55,11 @@ def show(name: str, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(asdict(facts) | {"manifest": run.to_dict()}, ensure_ascii=False, indent=2))
         return
-    click.echo(f"{folder}: {run.config.system}, seed {run.config.seed}")
-    shown = {
-        "corpus": f"{facts.corpus} ({facts.language}), {_whole(facts.articles)} articles",
-        "finished": facts.finished + (f", after {facts.updates:,} updates" if facts.updates else ""),
-        "quality": f"{_points(facts.quality)} on dev",
-        "members": ", ".join(run.config.ensemble.members) if run.kind.has_members else "",
-        "teacher": run.teacher,
-        "final": run.final and f"on all questions, after {run.final}",
-        "made with": ", ".join(f"{package} {run.versions[package]}" for package in run.versions),
-        "disk": f"{megabytes(facts.own_bytes)} alone, {megabytes(facts.shared_bytes)} shared",
-    }
-    for what, value in shown.items():
-        if value:
-            click.echo(f"  {what:<10} {value}")
+    for name, value in asdict(facts).items():
+        click.echo(f"{name:<13} {megabytes(value) if name.endswith('bytes') else '-' if value is None else value}")
+    for package, version in run.versions.items():
+        click.echo(f"{package:<13} {version}")
+    print_steps(run.steps)
 
 
 @runs.command("remove")
@@ -84,33 +76,7 @@ def remove(name: str, yes: bool) -> None:
     click.echo(f"Removed {folder}")
 
 
-def _print_aligned(rows: Sequence[Sequence[str]]) -> None:
-    """Print a line a run, which a narrow terminal does not fold cell by cell; counts and sizes are aligned right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = [
-            cell.rjust(width) if name in _NUMBERS else cell.ljust(width)
-            for name, cell, width in zip(_COLUMNS, row, widths, strict=True)
-        ]
-        click.echo("  ".join(cells))
-
-
 def _row(run) -> tuple[str, ...]:
+    known = ("-" if value is None else f"{value:,}" for value in (run.articles, run.quality))
     sizes = (megabytes(run.own_bytes), megabytes(run.shared_bytes))
-    return (
-        visible(run.name),
-        visible(run.corpus),
-        _whole(run.articles),
-        run.system,
-        run.finished,
-        _points(run.quality),
-        *sizes,
-    )
-
-
-def _whole(number: int | None) -> str:
-    return "-" if number is None else f"{number:,}"
-
-
-def _points(quality: float | None) -> str:
-    return "-" if quality is None else f"{quality:.1f}"
+    return visible(run.name), visible(run.corpus), next(known), run.system, run.finished, next(known), *sizes

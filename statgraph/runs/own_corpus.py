@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from statgraph import artifacts
@@ -11,7 +13,7 @@ from statgraph.corpus.records import SET_KEY, SPLITS, Article, CitingText, Corpu
 from statgraph.corpus.synonyms import saved_text
 from statgraph.errors import RunError
 from statgraph.runs import parts
-from statgraph.runs.article_store import ArticleStore
+from statgraph.runs.article_store import ArticleStore, StoredArticle
 from statgraph.runs.run import Run
 
 _TRAIN = SPLITS[0]
@@ -57,20 +59,23 @@ def own_corpus(run: Run) -> Corpus:
         run.corpus.name,
         run.corpus.language,
         **about,
-        articles=_articles(store),
+        articles=in_order(_article(of, store.validity(row)) for row, of in enumerate(store)),
         questions=tuple(questions),
         citing=tuple(citing),
         synonyms=saved_text(run.synonyms),
     )
 
 
-def _articles(store: ArticleStore) -> tuple[Article, ...]:
+def in_order(articles: Iterable[Article]) -> tuple[Article, ...]:
+    """Return articles with their places within their codes, as they come."""
     orders: Counter[str] = Counter()
-    articles = []
-    for row, of in enumerate(store):
-        dates = zip(("valid_from", "valid_to"), store.validity(row), strict=True)
-        known = {name: day for name, day in dates if day}
-        place = orders[of.path[0]]
-        orders[of.path[0]] += 1
-        articles.append(Article(of.article_id, of.title, of.text, of.path, place, known, of.number, of.rubric))
-    return tuple(articles)
+    placed = []
+    for article in articles:
+        placed.append(replace(article, order=orders[article.code]))
+        orders[article.code] += 1
+    return tuple(placed)
+
+
+def _article(of: StoredArticle, dates: Sequence[str | None]) -> Article:
+    known = {name: day for name, day in zip(("valid_from", "valid_to"), dates, strict=True) if day}
+    return Article(of.article_id, of.title, of.text, of.path, 0, known, of.number, of.rubric)

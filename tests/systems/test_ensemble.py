@@ -13,6 +13,7 @@ from statgraph.evaluation.report import Report
 from statgraph.ranking.calibration import Calibration
 from statgraph.runs import parts
 from statgraph.runs.kind import kind_of
+from statgraph.runs.own_corpus import own_corpus
 from statgraph.runs.run import Run
 from statgraph.search.ensemble_run import learnt_from, member_folders, read_ensemble
 from statgraph.signals.signal import Asked
@@ -20,6 +21,7 @@ from statgraph.systems import calibrating, ensemble
 from statgraph.systems.job import Job, TrainingOptions
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
+from statgraph.systems.updating.editing import edit_run
 from statgraph.systems.updating.update import update_run
 from statgraph.training.checkpoints import MetricsLog
 from statgraph.training.loop import chosen_epochs
@@ -334,3 +336,19 @@ def test_a_process_goes_on_with_a_member_only_if_the_first_one_does(tmp_path, se
     with in_world(world):
         ensemble._train_member(job, config.ensemble.members[0], tmp_path)
     assert resumed == [unfinished]
+
+
+def test_an_article_is_added_and_removed_with_the_training_questions_it_keeps(trained, tmp_path, town_corpus):
+    run, _ = trained
+    folder = shutil.copytree(run.folder, tmp_path / "run")
+    added = {"id": "bells", "text": "Bells ring at noon.", "path": ["Town Code", "Book I. Rights"]}
+    edit_run(folder, add=[added])
+    assert Retriever.load(folder).search("Bells ring at noon", k=1)[0].article_id == "bells"
+    edit_run(folder, remove=["bells"])
+    edited = Run.read(folder)
+    assert hits(edited) == hits(run)
+    assert own_corpus(edited).questions == town_corpus.split("train")
+    edit_run(folder, remove=["bridges1"])  # which alone answers the question about bridges
+    assert {question.question_id for question in own_corpus(edited).questions} == {
+        question.question_id for question in town_corpus.split("train")
+    } - {"train-bridges"}

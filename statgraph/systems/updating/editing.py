@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +9,10 @@ from pathlib import Path
 from statgraph.corpus.importing import import_corpus
 from statgraph.corpus.records import Article, Corpus
 from statgraph.errors import UsageError
-from statgraph.runs.own_corpus import own_corpus
+from statgraph.runs.own_corpus import in_order, own_corpus
 from statgraph.runs.run import Run
 from statgraph.systems.updating.update import TextVectors, UpdateSummary, update_run
+from statgraph.systems.updating.vectors import kept_citing, kept_questions
 
 EMBEDDED = TextVectors()
 
@@ -59,7 +59,13 @@ def edit_run(
     articles = _edited(corpus.articles, added, frozenset(remove))
     if not articles:
         raise UsageError(f"{run}: no article would be left; remove the run with 'statgraph runs remove'")
-    return update_run(run, _citing_what_is_left(replace(corpus, articles=articles)), texts=texts)
+    law = replace(corpus, articles=articles, questions=(), citing=())
+    questions, citing = kept_questions(corpus.questions, law), kept_citing(corpus.usable_citing(), law)
+    cited = {
+        "questions": tuple(question for question in questions if question.article_ids),
+        "citing": tuple(text for text in citing if text.article_ids),
+    }
+    return update_run(run, replace(law, **cited), texts=texts)
 
 
 def _edited(articles: Sequence[Article], added: Sequence[Article], removed: Collection[str]) -> tuple[Article, ...]:
@@ -73,12 +79,7 @@ def _edited(articles: Sequence[Article], added: Sequence[Article], removed: Coll
         for row in same:
             del edited[row]
         edited.insert(_row_for(article.path, edited), article)
-    orders: Counter[str] = Counter()
-    placed = []
-    for article in edited:
-        placed.append(replace(article, order=orders[article.code]))
-        orders[article.code] += 1
-    return tuple(placed)
+    return in_order(edited)
 
 
 def _row_for(path: tuple[str, ...], articles: Sequence[Article]) -> int:
@@ -87,16 +88,3 @@ def _row_for(path: tuple[str, ...], articles: Sequence[Article]) -> int:
         if under:
             return under[-1] + 1
     return len(articles)
-
-
-def _citing_what_is_left(corpus: Corpus) -> Corpus:
-    """Return a corpus whose questions and citing texts name no article that is gone; those without any are left out."""
-    rows = corpus.article_rows
-
-    def left(cited: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(article_id for article_id in cited if article_id in rows)
-
-    def kept(texts):
-        return tuple(replace(text, article_ids=left(text.article_ids)) for text in texts if left(text.article_ids))
-
-    return replace(corpus, questions=kept(corpus.questions), citing=kept(corpus.citing))
