@@ -7,7 +7,7 @@ from statgraph.errors import CorpusError, StatgraphError, UsageError
 def test_every_error_is_a_statgraph_error_with_an_exit_code():
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
 
-    assert len(kinds) == 10
+    assert len(kinds) == 11
     assert all(issubclass(kind, StatgraphError) for kind in kinds)
     assert {kind.__name__: kind.exit_code for kind in kinds if kind.exit_code != 1} == {"UsageError": 2}
     assert UsageError.exit_code == 2

@@ -108,7 +108,7 @@ def test_settings_in_words():
         ("-1", "a whole number at least 1, or -1 for all neighbours"),
         ("true", "true or false"),
         ("auto", "one of auto, mean, cls, max"),
-        ("tree,bipartite", "none or some of tree, bipartite, order, citations, citing"),
+        ("tree,bipartite", "none or some of tree, tree-down, bipartite, order, citations, citing"),
     ]
     assert rows["ensemble.settings"][1:3] == ("none", "names separated by commas, or none")
     assert rows["encoder.backbone"][1:3] == ("auto", "text")

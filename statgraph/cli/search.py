@@ -82,16 +82,7 @@ def search(question: str | None, run: str | None, corpus: Path | None, k: int, q
     address = options.engine_address(given["engine"], given["engine_uri"], "--from")
     limits = {"codes": given["codes"], "heading": split_path(given["heading"]), "as_of": given["as_of"]}
     query = None if question is None else Query(question, k, **limits)
-    if corpus is None:
-        folder = options.chosen_run(run, _NO_RUN)
-        if run is None:
-            _announce(_NEWEST.format(folder))
-    else:  # with a run, a search loads nothing that trains
-        from statgraph import api
-
-        records = options.chosen_corpus(corpus)
-        with TerminalProgress() as progress:
-            folder = api.Run.untrained(records, progress=progress, announce=_announce).folder
+    folder = _folder_of_run(run, corpus)
     ids, texts = ([], []) if questions is None else read_question_file(questions)
     how = {"device": given["device"], "precision": given["precision"]}
     retriever = Retriever.load(folder, engine=address, reader=reader, **how)
@@ -105,12 +96,11 @@ def search(question: str | None, run: str | None, corpus: Path | None, k: int, q
     if query is None:
         _print_batch(retriever, ids, queries_of(texts, k, limits), given["min_probability"], trec=given["trec"])
         return
-    for line in _notices(retriever, query):
-        click.echo(line, err=given["as_json"])
-    if nowhere:
-        click.echo(_NOTHING_FITS, err=given["as_json"])
+    notices = _notices(retriever, query) + [_NOTHING_FITS] * nowhere
     if len(hits) < n_found:
-        click.echo(_LEFT_OUT.format(n_found - len(hits), n_found, given["min_probability"]), err=given["as_json"])
+        notices.append(_LEFT_OUT.format(n_found - len(hits), n_found, given["min_probability"]))
+    for line in notices:
+        click.echo(line, err=given["as_json"])
     if given["as_json"]:
         printed = [asdict(hit) for hit in hits]
         for hit, explanation in zip(printed, explanations, strict=False):
@@ -118,7 +108,7 @@ def search(question: str | None, run: str | None, corpus: Path | None, k: int, q
         click.echo(json.dumps(printed, ensure_ascii=False, indent=2))
         return
     if query.as_of not in ("today", "always") and not retriever.has_dates:
-        click.echo(f"Note: this corpus has no dates, so every article counts as in force on {query.as_of}", err=True)
+        _announce(f"Note: this corpus has no dates, so every article counts as in force on {query.as_of}")
     if hits:
         from statgraph.search.explanation_lines import explanation_lines
 
@@ -127,6 +117,20 @@ def search(question: str | None, run: str | None, corpus: Path | None, k: int, q
         _print_hits(hits, reasons, dated=query.as_of == "always" and retriever.has_dates)
     elif not n_found:
         click.echo(retriever.nothing_found(query))
+
+
+def _folder_of_run(run: str | None, corpus: Path | None) -> Path:
+    """Return the folder of the run to search: the newest where none is named, an untrained one of a corpus."""
+    if corpus is None:
+        folder = options.chosen_run(run, _NO_RUN)
+        if run is None:
+            _announce(_NEWEST.format(folder))
+        return folder
+    from statgraph import api  # with a run, a search loads nothing that trains
+
+    records = options.chosen_corpus(corpus)
+    with TerminalProgress() as progress:
+        return api.Run.untrained(records, progress=progress, announce=_announce).folder
 
 
 def _announce(line: str) -> None:
