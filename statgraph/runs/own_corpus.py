@@ -67,7 +67,7 @@ def own_corpus(run: Run) -> Corpus:
 
 
 def in_order(articles: Iterable[Article]) -> tuple[Article, ...]:
-    """Return articles with their places within their codes, as they come."""
+    """Return articles with their places within their codes, in their order."""
     orders: Counter[str] = Counter()
     placed = []
     for article in articles:

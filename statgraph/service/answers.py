@@ -86,6 +86,11 @@ def article_answer(loaded_run: LoadedRun, row: int) -> schemas.ArticleAnswer:
     (article,), surroundings = loaded_run.articles.read([row]), loaded_run.surroundings
     before, after = loaded_run.beside(row)
     valid_from, valid_to = loaded_run.articles.validity(row)
+    versions = [
+        schemas.Version(article_id=loaded_run.outlines[other].article_id, valid_from=begins, valid_to=ends)
+        for other in loaded_run.versions(row)
+        for begins, ends in [loaded_run.articles.validity(other)]
+    ]
     return schemas.ArticleAnswer(
         **vars(article),
         headings=_path_links(article.path),
@@ -93,6 +98,11 @@ def article_answer(loaded_run: LoadedRun, row: int) -> schemas.ArticleAnswer:
         next=None if after is None else _article_link(loaded_run, after),
         refers_to=[_article_link(loaded_run, other) for other in surroundings.refers_to(row)],
         referred_by=[_article_link(loaded_run, other) for other in surroundings.referred_by(row)],
+        mentions=[
+            schemas.Mention(start=start, end=end, article=_article_link(loaded_run, other))
+            for start, end, other in loaded_run.mentions(row, article.text)
+        ],
+        versions=versions,
         valid_from=valid_from,
         valid_to=valid_to,
     )

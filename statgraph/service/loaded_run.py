@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from unicodedata import is_normalized
 
 import numpy as np
 
-from statgraph.corpus.citations.references import REFERS_TO, ragged_row
+from statgraph.corpus.citations.references import REFERS_TO, ReferenceFinder, ragged_row
 from statgraph.corpus.query import Query
 from statgraph.corpus.records import Question
+from statgraph.corpus.titles import number_or_title
 from statgraph.errors import UsageError
 from statgraph.gnn.graph_inputs import read_graph_inputs
 from statgraph.graph.relations import ARTICLE, CITES, CONTAINS_ARTICLE, CONTAINS_HEADING, HEADING, QUESTION
@@ -187,6 +189,38 @@ class LoadedRun:
         ]
         return _spread(good, MAX_EXAMPLES)
 
+    def mentions(self, row: int, text: str) -> list[tuple[int, int, int]]:
+        """Return (start, end, article row) of the articles that an article names in its text, in the version in force
+        today if there is one; none of a text that is not in NFC, whose characters have other places."""
+        if not is_normalized("NFC", text):
+            return []
+        in_force = self.retriever.allowed(Query("?", 1))
+        found = []
+        for start, end, other in self._references.places(text, self.outlines[row].path[0]):
+            versions = self.versions(other)
+            if row not in versions:
+                current = (version for version in versions if in_force is None or in_force.mask[version])
+                found.append((start, end, next(current, other)))
+        return found
+
+    def versions(self, row: int) -> list[int]:
+        """Return the rows of an article's versions by their dates: those of its number in its code, itself included."""
+        return self._by_number[self._number_key(row)] if self.retriever.has_dates else [row]
+
+    def _number_key(self, row: int) -> tuple[str, str]:
+        return self.outlines[row].path[0], number_or_title(self.outlines[row])
+
+    @cached_property
+    def _by_number(self) -> dict[tuple[str, str], list[int]]:
+        rows: dict[tuple[str, str], list[int]] = {}
+        for row in sorted(range(len(self)), key=lambda row: self.articles.validity(row)[0] or ""):
+            rows.setdefault(self._number_key(row), []).append(row)
+        return rows
+
+    @cached_property
+    def _references(self) -> ReferenceFinder:
+        return ReferenceFinder(list(map(number_or_title, self.outlines)), [of.path[0] for of in self.outlines])
+
     def in_force_below(self, as_of: str) -> list[int]:
         """Return how many articles under each heading a search for the law of a day ranks."""
         allowed = self.retriever.allowed(Query("?", 1, as_of=as_of))
@@ -220,6 +254,6 @@ class LoadedRun:
     def warm_up(self, stopped: Callable[[], bool]) -> None:
         """Prepare what the first readers would wait for: the law's structure where the run has not saved it, then what
         explanations need."""
-        self.articles.structure, self.examples  # noqa: B018
+        self.articles.structure, self.examples, self._references  # noqa: B018
         if not stopped():
             self.retriever.prepare_explanations()

@@ -182,6 +182,22 @@ class SearchAnswer(BaseModel):
     took_ms: float
 
 
+class Mention(BaseModel):
+    """A place of a text, in Unicode code points, that names an article."""
+
+    start: int
+    end: int
+    article: ArticleLink
+
+
+class Version(BaseModel):
+    """A version of an article and when it is in force."""
+
+    article_id: str
+    valid_from: str | None
+    valid_to: str | None
+
+
 class ArticleAnswer(BaseModel):
     """An article in full, with its neighbours in the code and its references."""
 
@@ -195,6 +211,8 @@ class ArticleAnswer(BaseModel):
     next: ArticleLink | None
     refers_to: list[ArticleLink]
     referred_by: list[ArticleLink]
+    mentions: list[Mention] = Field(description="Where the text names articles of the law.")
+    versions: list[Version] = Field(description="Those of its number in its code, by their dates, itself included.")
     valid_from: str | None
     valid_to: str | None
 

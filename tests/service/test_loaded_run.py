@@ -85,6 +85,24 @@ def test_without_training_questions_the_examples_are_what_a_search_finds(tmp_pat
     assert LoadedRun(run, device="cpu").examples == ["Hours of opening", "Trade of the market"]
 
 
+def test_a_text_names_the_version_in_force_and_versions_come_by_their_dates(tmp_path, write_run):
+    def article(article_id, title, text, **dates):
+        return Article(article_id, title, text, ("Code",), 0, dates)
+
+    articles = (
+        article("new", "Art. 1", "New.", valid_from="2021-01-01"),
+        article("old", "Art. 1", "Old.", valid_to="2021-01-01"),
+        article("other", "Art. 2", "See article 1, and article 3."),
+    )
+    corpus = Corpus("code", "en", "CC0", "written for the tests", articles, ())
+    run = write_run(tmp_path / "run", corpus, RunConfig(system="bm25", retriever="bm25"), n_headings=1)
+    loaded_run = LoadedRun(run, device="cpu")
+    assert [loaded_run.versions(row) for row in range(3)] == [[1, 0], [1, 0], [2]]
+    assert loaded_run.mentions(2, "See article 1, and article 3.") == [(4, 13, 0)]
+    assert loaded_run.mentions(1, "See article 1.") == []
+    assert loaded_run.mentions(2, "See article 1, cafe\u0301.") == []
+
+
 @pytest.fixture
 def surroundings(loaded_run):
     return loaded_run.surroundings

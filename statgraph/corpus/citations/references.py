@@ -32,6 +32,7 @@ from statgraph.corpus.tree import PlacedArticle
 REFERS_TO = "refers_to"  # the relation of an article to those that it names
 REFERENCES = "references"  # in an article's metadata: the ids of those that it names, where its source says it
 LONGEST_RANGE = 50
+_SPELLED = re.compile(r"(?:[A-Z]{1,2}\.?\s?)?\*?\d[\w.-]*\w|(?:[A-Z]{1,2}\.?\s?)?\d|\b[IVXLC]+\b")  # a number
 _SECTION = re.compile(r"\W*sec", re.IGNORECASE)
 
 
@@ -110,6 +111,23 @@ class ReferenceFinder:
             if reference.code is not None:
                 found.update(dict.fromkeys(self.rows_of(reference, reference.code)))
         return list(found)
+
+    def places(self, text: str, code: str) -> list[tuple[int, int, int]]:
+        """Return (start, end, row) of the articles that a text of a code, in NFC, names, in its order.
+
+        Each number of a list has its own place, the first with the word before it; a list whose numbers cannot be kept
+        apart is one place, of its first article.
+        """
+        placed = []
+        for reference in self.cited(text, code):
+            spelled = list(_SPELLED.finditer(text, reference.start, reference.end))
+            parts = [reference._replace(numbers=(number._replace(through=False),)) for number in reference.numbers]
+            if len(spelled) != len(parts):
+                parts, spelled = [reference], list(re.compile(r"(?s).+").finditer(text, reference.start, reference.end))
+            for at, (part, match) in enumerate(zip(parts, spelled, strict=True)):
+                rows = [] if reference.code is None else self.rows_of(part, reference.code)
+                placed += [(match.start() if at else reference.start, match.end(), row) for row in rows[:1]]
+        return placed
 
     def cited(self, text: str, code: str) -> list[Reference]:
         """Return the references of a text of a code, in its order; their places are those in its NFC form."""

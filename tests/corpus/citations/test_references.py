@@ -373,3 +373,24 @@ def test_no_texts_need_no_search():
 def test_a_number_counts_whatever_the_title_is(number):
     titled = replace(LAMP2, title="Breakage", number=number)
     assert cited_ids("A guide", "Articles 1 and 2.", LAMP, titled) == ("L1", "L2")
+
+
+@pytest.mark.parametrize(
+    ("titles", "text", "named"),
+    [
+        (
+            ["Art. L. 1", "Art. L. 2", "Art. L. 5", "Art. R. 1-2"],
+            "Voir les articles L. 1, L. 2 et L. 5, l'article R. 1-2 et les articles L. 1 à L. 5.",
+            [("articles L. 1", 0), ("L. 2", 1), ("L. 5", 2), ("article R. 1-2", 3), ("articles L. 1", 0), ("L. 5", 2)],
+        ),
+        (
+            ["§ 1", "§ 2", "§ 3a"],
+            "Nach § 1 Absatz 2 und den §§ 2 und 3a sowie § 9.",
+            [("§ 1 Absatz 2", 0), ("§§ 2", 1), ("3a", 2)],
+        ),
+        (["Article 5", "Article 6"], "Under Articles 5 and 6 of the Dog Act, and Article 6(2).", [("Article 6(2)", 1)]),
+    ],
+)
+def test_the_places_of_what_a_text_names(titles, text, named):
+    places = ReferenceFinder(titles, ["Code"] * len(titles)).places(text, "Code")
+    assert [(text[start:end], row) for start, end, row in places] == named

@@ -104,3 +104,62 @@ def test_a_rubric_stands_once_behind_the_citation(evaluate):
     assert evaluate(TITLE, named) == 'Art. 1, Rent Code – <span class="rubric">Deposit</span>'
     assert evaluate(TITLE, {**named, "title": "§ 1 RntC deposit"}) == "§ 1 RntC deposit"
     assert evaluate(TITLE, {**named, "rubric": ""}) == "Art. 1, Rent Code"
+
+
+def test_a_reference_in_the_text_is_a_link_with_a_preview(open_page, service, expect):
+    page = open_page("/?article=H26")
+    named = page.locator(".law .mention")
+    expect(named).to_have_text(["Article 19"])
+    preview = page.get_by_role("tooltip")
+    named.hover()
+    expect(preview).to_contain_text("Art. 19, Housing Code")
+    assert service.get("/api/articles/H19")["text"][:40] in preview.inner_text()
+    page.keyboard.press("Escape")
+    expect(preview).to_have_count(0)
+    expect(page.locator("#article h2")).to_have_text("Art. 26, Housing Code")  # Escape closed the preview alone
+    named.focus()
+    expect(preview).to_be_visible()
+    assert named.get_attribute("aria-describedby") == "preview"
+    page.keyboard.press("Enter")
+    expect(page.locator("#article h2")).to_have_text("Art. 19, Housing Code")
+    expect(preview).to_have_count(0)
+
+
+def test_two_versions_side_by_side_with_their_changes(open_page, answers, expect):
+    versions = [
+        {"article_id": "H24", "valid_from": None, "valid_to": "2021-03-01"},
+        {"article_id": "H26", "valid_from": "2021-03-01", "valid_to": None},
+    ]
+    texts = {"H24": "The deposit is two months' rent.", "H26": "The deposit is one month's rent, at most."}
+
+    def route(page) -> None:
+        for version in versions:
+            changed = {**version, "versions": versions, "text": texts[version["article_id"]], "mentions": []}
+            page.route(
+                f"**/api/articles/{version['article_id']}",
+                answers(change=lambda article, by=changed: {**article, **by}),
+            )
+
+    page = open_page("/?article=H26", before=route)
+    until = "In force until the end of 28 February 2021"
+    expect(page.locator(".versions li")).to_have_text([f"{until} Compare", "In force from 1 March 2021"])
+    page.get_by_role("button", name="Compare").click()
+    expect(page.locator(".comparison .law")).to_have_text(list(texts.values()))
+    expect(page.locator(".comparison h4")).to_have_text([until, "In force from 1 March 2021"])
+    expect(page.locator(".comparison del")).to_have_text("two months' rent.")
+    expect(page.locator(".comparison ins")).to_have_text("one month's rent, at most.")
+    page.get_by_role("button", name="Compare").click()
+    expect(page.locator(".comparison .law")).to_have_count(0)
+
+
+CHANGES = "async ([old, now]) => (await import('/static/js/changes.js')).changes(old, now)"
+
+
+def test_changes_are_the_words_that_two_texts_do_not_share(evaluate):
+    assert evaluate(CHANGES, ["a b c d", "a x c d e"]) == [
+        [["a ", False], ["b", True], [" c d", False]],
+        [["a ", False], ["x", True], [" c d", False], [" e", True]],
+    ]
+    assert evaluate(CHANGES, ["a b c", "a x y c"])[1] == [["a ", False], ["x y", True], [" c", False]]
+    assert evaluate(CHANGES, ["", "a"]) == [[], [["a", True]]]
+    assert evaluate(CHANGES, ["a b", "a b"]) == [[["a b", False]], [["a b", False]]]

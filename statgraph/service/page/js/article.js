@@ -1,16 +1,17 @@
 /** The side panel: an article in full, what stands before and after it, its references, neighbourhood and place. */
 
-import { go, readAddress } from "./address.js";
+import { go, link, readAddress } from "./address.js";
 import { getJson } from "./api.js";
-import { dayBefore, lawDay } from "./as_of.js";
-import { articleLink, breadcrumbs, fullTitle, textLanguage } from "./citation.js";
+import { inForceWords, lawDay } from "./as_of.js";
+import { articleLink, breadcrumbs, fullTitle, isNarrow, textLanguage } from "./citation.js";
 import { contentsTree } from "./contents.js";
 import { byId, el } from "./elements.js";
-import { graphView } from "./graph.js";
 import { announce, loadingNotice, problemNotice } from "./notices.js";
 import { markWords, paragraphs } from "./passage.js";
+import { close as closePreview, previews } from "./preview.js";
 import { marksOfHit } from "./search.js";
 import { showTitle } from "./title.js";
+import { versionList } from "./versions.js";
 import { day, say, spokenLanguage } from "./words.js";
 
 let shown = { id: null, language: null };
@@ -29,9 +30,11 @@ export async function showArticle({ focus = true, tries = 0, anew = false } = {}
   shown = { id, language };
   running?.abort();
   shownArticle = null;
+  closePreview();
   const panel = byId("article");
   document.body.classList.toggle("reading", id !== null);
   panel.hidden = id === null;
+  panel.setAttribute("role", isNarrow() ? "main" : "complementary");
   if (id === null) {
     panel.replaceChildren();
     if (focus) returnFocus(before.id);
@@ -127,10 +130,26 @@ function passageLink() {
   return el("button", { type: "button", class: "quiet to-passage", hidden: true, click }, say("passage"));
 }
 
-/** Return the paragraphs of an article, its passage and the words of the question marked where it is a hit. */
-function lawText({ article_id: id, text }) {
+/** Return the paragraphs of an article: what it names as links, its passage and the words of the question marked where
+ * it is a hit. */
+function lawText({ article_id: id, text, mentions }) {
   const { passage, words } = marksOfHit(id);
-  return paragraphs(text, passage, (stretch) => markWords(stretch, words));
+  const units = [0]; // where each code point begins
+  for (const point of text) units.push(units.at(-1) + point.length);
+  const placed = mentions.map(({ start, end, article }) => ({ start: units[start], end: units[end], article }));
+  return paragraphs(text, passage, (stretch, first) => {
+    const nodes = [];
+    let from = 0;
+    for (const { start, end, article } of placed) {
+      const [begin, stop] = [Math.max(start - first, from), Math.min(end - first, stretch.length)];
+      if (begin >= stop) continue;
+      const named = markWords(stretch.slice(begin, stop), words);
+      const to = link({ article: article.article_id }, { class: "mention", ...previews(article.article_id) }, named);
+      nodes.push(...markWords(stretch.slice(from, begin), words), to);
+      from = stop;
+    }
+    return [...nodes, ...markWords(stretch.slice(from), words)];
+  });
 }
 
 function articleView(article) {
@@ -138,17 +157,26 @@ function articleView(article) {
   const referred = to.length + by.length > 0;
   const sections = [
     part("text", el("div", { class: "law", lang: textLanguage() }, lawText(article))),
+    article.versions.length > 1 ? part("versions", ...versionList(article)) : null,
     referred ? part("references", links("refers_to", to), links("referred_by", by)) : null,
-    part("graph", graphView(article.article_id)),
+    part("graph", graphBox(article.article_id)),
     part("contents", el("div", { class: "contents-frame" }, contentsTree(article.headings))),
   ].filter(Boolean);
   return [
+    isNarrow() ? el("h1", { class: "visually-hidden" }, say("article")) : null, // the page's own is hidden
     breadcrumbs(article.headings),
     el("h2", { tabindex: "-1", lang: textLanguage() }, fullTitle(article)),
     inForce(article),
     el("nav", { class: "parts", "aria-label": say("sections") }, passageLink(), sections.map(partLink)),
     ...sections,
   ].filter(Boolean);
+}
+
+/** Return the drawing of an article's neighbourhood, whose code is fetched with the first article that is opened. */
+function graphBox(id) {
+  const box = loadingNotice();
+  import("./graph.js").then(({ graphView }) => box.replaceWith(graphView(id)));
+  return box;
 }
 
 function part(key, ...content) {
@@ -174,16 +202,15 @@ function links(key, articles) {
   );
 }
 
-function inForce({ valid_from: from, valid_to: until }) {
+function inForce(article) {
+  const { valid_from: from, valid_to: until } = article;
   if (!from && !until) return null;
-  const key = from && until ? "in_force" : from ? "in_force_from" : "in_force_until";
   const asked = lawDay();
   const outside = (from && asked < from) || (until && asked >= until);
   return el(
     "p",
     { class: "in-force", id: "in-force" },
     outside ? [el("strong", {}, say("not_in_force", { day: day(asked) })), " "] : null,
-    // `until` is the first day on which it no longer is.
-    say(key, { from: day(from), until: until && day(dayBefore(until)) }),
+    inForceWords(article),
   );
 }

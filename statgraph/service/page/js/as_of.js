@@ -2,6 +2,7 @@
 
 import { go, readAddress } from "./address.js";
 import { byId } from "./elements.js";
+import { day, say } from "./words.js";
 
 export function startDay() {
   const field = byId("as-of");
@@ -26,8 +27,16 @@ export function lawDay() {
   return readAddress().asOf ?? parts.map((part) => String(part).padStart(2, "0")).join("-");
 }
 
+/** Return when an article or a version is in force, in words; "" where it has no dates. */
+export function inForceWords({ valid_from: from, valid_to: until }) {
+  if (!from && !until) return "";
+  const key = from && until ? "in_force" : from ? "in_force_from" : "in_force_until";
+  // `until` is the first day on which it no longer is.
+  return say(key, { from: day(from), until: until && day(dayBefore(until)) });
+}
+
 /** Return the day before another (YYYY-MM-DD). */
-export function dayBefore(value) {
+function dayBefore(value) {
   const date = new Date(`${value}T00:00:00Z`);
   date.setUTCDate(date.getUTCDate() - 1);
   return date.toISOString().slice(0, 10);

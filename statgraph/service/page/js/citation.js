@@ -8,11 +8,14 @@ import { say } from "./words.js";
 const SHOWN_CRUMBS = 4;
 const NARROW = "(max-width: 59.99rem)";
 
+/** Return whether an article stands in the place of the hits, not beside them. */
+export const isNarrow = () => matchMedia(NARROW).matches;
+
 /** Return what to change to search under one heading only; on a narrow screen the article makes room for the hits. */
 export function filterChange(headings, level) {
   const { heading_id: id, title } = headings[level];
   const place = level === 0 ? { codes: [title], heading: null } : { codes: [], heading: id };
-  return matchMedia(NARROW).matches ? { ...place, article: null } : place;
+  return isNarrow() ? { ...place, article: null } : place;
 }
 
 /** Return the path from the code down as a list of links, each of which filters by its heading; `words` are marked. */

@@ -2,6 +2,7 @@
 
 import { go, readAddress } from "./address.js";
 import { byId } from "./elements.js";
+import { close as closePreview } from "./preview.js";
 
 export function startKeyboard() {
   document.addEventListener("keydown", (event) => {
@@ -20,6 +21,7 @@ const ACTIONS = {
     return true;
   },
   Escape: () => {
+    if (closePreview()) return true;
     if (!readAddress().article) return false;
     go({ article: null });
     return true;
