@@ -75,6 +75,7 @@ def all_jobs(material: Material) -> list[Job]:
 
     of_run = ("--run", "run")
     updating = ("update", *of_run, "--corpus", str(m.amended_town))
+    bells = ("--id", "bells", "--text", "Bells ring.", "--path", "Town Code > Book I. Rights")
     return [
         Job("import", ("import", "csv", str(m.source("csv")), "--language", "en", "--force", "--out", "law"), "law"),
         Job("fetch", ("fetch", "bsard", "--from", str(m.source("bsard")), "--out", "law"), "law"),
@@ -87,6 +88,7 @@ def all_jobs(material: Material) -> list[Job]:
         Job("index", ("index", *of_run, "--kind", "flat"), "run", with_run("qabisar")),
         Job("update", (*updating, "--device", "cpu"), "run", with_run("qabisar")),
         Job("update ensemble", (*updating, "--device", "cpu"), "run", with_run("ensemble")),
+        Job("add", ("add", *of_run, *bells, "--replace", "--device", "cpu"), "run", with_run("qabisar")),
         exporting("sentence-transformers", "encoder", *of_run),
         exporting("faiss", "vectors", *of_run),
         exporting("beir", "beir", "--corpus", str(m.town)),
