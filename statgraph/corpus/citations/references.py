@@ -115,8 +115,8 @@ class ReferenceFinder:
     def places(self, text: str, code: str) -> list[tuple[int, int, int]]:
         """Return (start, end, row) of the articles that a text of a code, in NFC, names, in its order.
 
-        Each number of a list has its own place, the first with the word before it; a list whose numbers cannot be kept
-        apart is one place, of its first article.
+        Each number of a list has its own place, the first with the word before it; a list whose numbers cannot be
+        separated is one place, of its first article.
         """
         placed = []
         for reference in self.cited(text, code):
