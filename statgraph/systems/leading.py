@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from statgraph import artifacts
 from statgraph.ranking.ensemble import Ensemble
 from statgraph.ranking.features import Features
 from statgraph.ranking.learnt import Measure, ranked
@@ -17,9 +18,15 @@ FACTORS = (2.0, 4.0, 8.0, 16.0)
 
 
 def read_leads(run: Run) -> Mapping[str, float]:
-    """Return by what the weights of a run's leading signals are multiplied; none lead in most runs."""
-    leads = ranker_entries(run.ranker).get(LEADS, {}) if run.ranker.is_file() else {}
-    return leads if isinstance(leads, dict) else {}
+    """Return by what the weights of a run's leading signals are multiplied; none lead in most runs.
+
+    Raises:
+        RunError: if the ranker's file is damaged.
+    """
+    if not run.ranker.is_file():
+        return {}
+    with artifacts.reading(run.ranker, "train the run again"):
+        return {str(name): float(factor) for name, factor in dict(ranker_entries(run.ranker).get(LEADS, {})).items()}
 
 
 def leading_signal(

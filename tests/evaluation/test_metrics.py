@@ -22,6 +22,7 @@ from statgraph.evaluation.metrics import (
     quality_cut,
     question_metrics,
     r_precision,
+    ranking_quality,
     recall,
     reciprocal_rank,
     success,
@@ -95,6 +96,14 @@ def test_quality_decides_where_a_corpus_is_too_small_for_what_is_asked():
     assert (deciding_metric("R@200", 1001), deciding_metric("R@200", 1000)) == ("R@200", QUALITY)
     assert deciding_metric("mAP", 5) == "mAP"
     assert set(SELECTORS) <= set(METRICS)
+
+
+def test_rankers_are_chosen_by_first_hits_too():
+    # The second place: AP 1/2, R@5 1, S@1 0, S@3 1.
+    rankings, labels = [np.array([7, 3, 5])], [[3]]
+    assert ranking_quality(question_metrics(rankings, labels, 100)) == pytest.approx([(0.5 + 1 + 0 + 1) / 4])
+    # Of 15 articles S@3 says nothing, and quality, 3/4, stands for it.
+    assert ranking_quality(question_metrics(rankings, labels, 15)) == pytest.approx([(0.5 + 1 + 0 + 0.75) / 4])
 
 
 def test_the_better_of_equals_has_the_higher_quality():

@@ -11,7 +11,7 @@ from statgraph.ranking.features import OF_CITED, OF_CITING, OF_SECTION, SUM
 from statgraph.ranking.fixed import FixedRanker, signal_weights
 from statgraph.signals.dense import KINDS
 from statgraph.signals.lexical import TextSignal
-from statgraph.signals.signal import TRAINED, ZERO_SHOT, AllScores
+from statgraph.signals.signal import TRAINED, ZERO_SHOT, AllScores, SignalInfo
 
 ARTICLES = (
     Article("a", "Art. 1, Code", "See article 3.", ("Code", "Lamps"), 0),
@@ -91,3 +91,48 @@ def test_what_learns_from_questions_counts_by_their_number():
     assert signal_weights([words, trained], 100).tolist() == [1, 0.5]
     assert signal_weights([trained, trained, zero_shot], 300).tolist() == [0.75, 0.75, 1]
     assert signal_weights([object()], 300).tolist() == pytest.approx([0.3])  # of an installed package
+
+
+SENTENCES = (
+    "The cat is well and so am I.",
+    "I ask who fills the well.",
+    "We had guests.",
+    "Kind regards from all of us.",
+)
+RAIN = "It has rained for weeks, " + "and the dog and the children and everybody else in the house was bored, " * 3
+LETTER = " ".join([SENTENCES[0], f"{RAIN}so there.", *SENTENCES[1:]])
+
+
+class TextScores(Signal):
+    """Scores articles by the text that asks; `kind` and whether it learns are given."""
+
+    def __init__(self, name, kind, of_text, *, learns=False):
+        self.name, self.kind, self.info = name, kind, SignalInfo(learns=learns)
+        self._of_text = of_text
+
+    def ask(self, asked):
+        return [AllScores(np.array(self._of_text(text), dtype=np.float32)) for text in asked.texts]
+
+
+def letter_scores(text):
+    """The sentence about the well finds article d, all others a; the letter as a whole b."""
+    if text == LETTER:
+        return [0, 2, 1, 0]
+    return [0, 0, 1, 4] if text == SENTENCES[1] else [2, 0, 1, 0]
+
+
+def test_the_sentence_nearest_to_the_law_finds_most_for_a_long_question():
+    encoder, words = TextScores("encoder", ZERO_SHOT, letter_scores), TextScores("words", "words", letter_scores)
+    (ranked,) = ensemble(encoder, words).rank([LETTER], 1)
+    assert ranked.rows.tolist() == [3]
+
+
+def test_what_has_learnt_from_long_questions_reads_the_whole():
+    votes = TextScores("votes", "votes", letter_scores, learns=True)
+    weights, structure = {"votes": 1.0}, Structure.of(ARTICLES)
+    found = {}
+    for wholes in (False, True):
+        ranker = Ensemble([votes], structure, FixedRanker(weights), weights=[1.0], depth=4, near=0, wholes=wholes)
+        ((best,), _) = ranker.rank([LETTER], 1)[0]
+        found[wholes] = best
+    assert found == {False: 0, True: 1}  # the sentences weigh alike without an encoder, and all but one find a

@@ -19,6 +19,7 @@ from statgraph.search.ensemble_run import learnt_from, member_folders, read_ense
 from statgraph.signals.signal import Asked
 from statgraph.systems import calibrating, ensemble
 from statgraph.systems.job import Job, TrainingOptions
+from statgraph.systems.leading import FACTORS, read_leads
 from statgraph.systems.pipeline import train_run
 from statgraph.systems.presets import resolve_config
 from statgraph.systems.updating.editing import edit_run
@@ -315,6 +316,17 @@ def test_damage_is_refused(trained, tmp_path, name):
     (copy / name).write_bytes(b"x")
     with pytest.raises(RunError, match=name.rpartition("/")[0] or name):
         Retriever.load(copy)
+
+
+def test_a_signal_that_is_better_alone_leads(train, trained, monkeypatch):
+    monkeypatch.setattr("statgraph.systems.ensemble.MIN_QUESTIONS", 2)
+    said = []
+    run = train(announce=said.append)
+    ((name, factor),) = read_leads(run).items()
+    assert factor in FACTORS
+    assert any(line.startswith(f"{name} leads, with {factor:.0f} times its weight") for line in said)
+    led, plain = (artifacts.read_json(each.ranker)["weights"] for each in (run, trained[0]))
+    assert led == pytest.approx(plain | {name: factor * plain[name]}, abs=1e-3)
 
 
 def test_a_question_of_another_split_gives_no_signal(train, town_corpus):

@@ -1,8 +1,10 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from statgraph import artifacts
+from statgraph.errors import RunError
 from statgraph.ranking.features import Features
 from statgraph.ranking.fixed import FixedRanker
 from statgraph.systems.leading import leading_signal, read_leads
@@ -52,3 +54,11 @@ def test_leads_are_kept_in_the_rankers_file(tmp_path):
     assert read_leads(run) == {}
     artifacts.write_json(run.ranker, {"weights": {}, "leads": {"votes": 4.0}})
     assert read_leads(run) == {"votes": 4.0}
+
+
+@pytest.mark.parametrize("leads", [{"votes": "much"}, 3, ["votes"]])
+def test_damaged_leads_are_refused(tmp_path, leads):
+    run = SimpleNamespace(ranker=tmp_path / "ranker.json")
+    artifacts.write_json(run.ranker, {"weights": {}, "leads": leads})
+    with pytest.raises(RunError, match="train the run again"):
+        read_leads(run)
