@@ -119,12 +119,24 @@ def is_cached(name: str) -> bool:
     """Return whether the hub's cache on this machine holds the model's weights."""
     from huggingface_hub import try_to_load_from_cache
 
+    if _is_path(name):  # which the hub's client refuses at length
+        return False
     files = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin")
     return any(isinstance(try_to_load_from_cache(name, file), str) for file in files)
 
 
+def _is_path(name: str) -> bool:
+    return name.startswith((".", "/", "~")) or name.count("/") > 1
+
+
 def ask_hub(name: str) -> None:
-    """Ask the hub for the model once: its client would try each of the files again and again, for a minute or more."""
+    """Ask the hub for the model once: its client would try each of the files again and again, for a minute or more.
+
+    Raises:
+        OSError: if the name is that of a folder, or the hub does not have it or does not answer.
+    """
+    if _is_path(name):
+        raise OSError("no such folder")
     from huggingface_hub import HfApi
     from huggingface_hub.errors import OfflineModeIsEnabled, RepositoryNotFoundError
 
