@@ -18,9 +18,7 @@ from statgraph.signals.signal import Answer, Asked
 _LONG = 240  # characters
 _SENTENCES = 4  # that a long question has at least
 _READ = 8  # sentences that the signals read
-_ASKS = (
-    1.5  # what a question mark is worth among the sentences of a question, in standard deviations of their strengths
-)
+_ASKS = 2.5  # what a question mark is worth among a question's sentences, in standard deviations of their strengths
 # How sharply sentences are weighed: exponents for a standard deviation of their best scores, and for a question mark.
 _BY_ENCODER = 1 / 0.35, 0.5
 _BY_WORDS = 1.0, 3.0

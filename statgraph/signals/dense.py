@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
 
 from statgraph.corpus.allowed_rows import AllowedRows
@@ -49,36 +46,22 @@ class DenseSignal:
         return self._index.width
 
     def ask(self, asked: Asked) -> list[Answer]:
-        """Return the inner products with each question's vector; for all texts the index is searched together, which
-        reads the articles' vectors once."""
-        queries, ranked = asked.vectors(self.encoder), _Ranked()
-        return [_Products(self._index, queries, place, ranked) for place in range(len(queries))]
-
-
-@dataclass
-class _Ranked:
-    """The rankings of all texts within the limits that were last asked for."""
-
-    k: int = 0
-    allowed: AllowedRows | None = None
-    of_texts: Sequence[Ranked] = ()
+        """Return the inner products with each question's vector; the index is searched for those that are looked at."""
+        return [_Products(self._index, query) for query in asked.vectors(self.encoder)]
 
 
 class _Products:
     floor, confidence = None, 1.0
 
-    def __init__(self, index: ArticleIndex, queries: np.ndarray, place: int, ranked: _Ranked):
+    def __init__(self, index: ArticleIndex, query: np.ndarray):
         self._index = index
-        self._queries = queries
-        self._place = place
-        self._ranked = ranked
+        self._query = query
+        self._ranked: tuple[int, AllowedRows | None, Ranked] | None = None  # by what limits, the last ranking
 
     def best(self, k: int, allowed: AllowedRows | None) -> Ranked:
-        ranked = self._ranked
-        if ranked.k != k or ranked.allowed is not allowed:
-            ranked.of_texts = self._index.search(self._queries, k, allowed)
-            ranked.k, ranked.allowed = k, allowed
-        return ranked.of_texts[self._place]
+        if self._ranked is None or self._ranked[0] != k or self._ranked[1] is not allowed:
+            self._ranked = k, allowed, self._index.search(self._query[None], k, allowed)[0]
+        return self._ranked[2]
 
     def scores(self, rows: np.ndarray) -> np.ndarray:
-        return self._index.scores(self._queries[self._place], rows)
+        return self._index.scores(self._query, rows)
