@@ -51,6 +51,10 @@ def calibrate(
         ensemble.calibration = fitted([of_law], f"{len(questions)} dev questions")
     else:
         ensemble.calibration = replace(Calibration.read(DEFAULT), off_topic=of_law.off_topic_cosine)
+        job.options.announce(
+            f"probabilities as fitted on other laws: they order hits and questions, their level may be wrong; {_ENOUGH} "
+            "labelled dev questions set it"
+        )
     ensemble.calibration.write(run.calibration)
 
 
