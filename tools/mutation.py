@@ -40,6 +40,10 @@ TARGETS = {
     "blocks": Target(("graph/blocks.py",), ("graph",)),
     "updating": Target(("systems/updating",), ("systems/updating",)),
     "metrics": Target(("evaluation/metrics.py",), ("evaluation/test_metrics.py",)),
+    "signals": Target(("signals", "ranking/long_questions.py"), ("signals", "ranking")),
+    "parts": Target(
+        ("runs/parts.py", "corpus/query.py", "settings.py"), ("runs", "corpus/test_query.py", "test_settings.py")
+    ),
 }
 
 
