@@ -162,7 +162,7 @@ OPTIONAL = {
     "extra parquet": ("import parquet, and export --to parquet", ("pyarrow",)),
     "catalogue": ("fetch, and import bsard and legi", ("statgraph_catalogue",)),
     "chat": ("augment --generator chat", ("statgraph_chat",)),
-    "documents": ("import docx, html, md and xlsx", ("statgraph_documents", "openpyxl")),
+    "documents": ("import docx, html, md, txt and xlsx", ("statgraph_documents", "openpyxl")),
     "engines[lance]": ("index --engine lance", ("statgraph_engines", "lancedb")),
     "engines[milvus]": ("index --engine milvus", ("statgraph_engines", "pymilvus")),
     "exports": ("export", ("statgraph_exports",)),
