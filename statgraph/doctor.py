@@ -165,7 +165,7 @@ OPTIONAL = {
     "documents": ("import docx, html, md, txt and xlsx", ("statgraph_documents", "openpyxl")),
     "engines[lance]": ("index --engine lance", ("statgraph_engines", "lancedb")),
     "engines[milvus]": ("index --engine milvus", ("statgraph_engines", "pymilvus")),
-    "exports": ("export", ("statgraph_exports",)),
+    "exports": ("export, and quicken", ("statgraph_exports",)),
     "integrations[langchain]": ("statgraph.integrations.langchain", ("statgraph_integrations", "langchain_core")),
     "integrations[llamaindex]": ("statgraph.integrations.llamaindex", ("statgraph_integrations", "llama_index")),
     "integrations[haystack]": ("statgraph.integrations.haystack", ("statgraph_integrations", "haystack")),
